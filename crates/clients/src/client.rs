@@ -1,0 +1,29 @@
+//! What a test body is.
+
+/// A property of a lock, as shared state and what each thread does with it.
+///
+/// A harness builds one `Client`, runs `body(i)` on thread `i` for every `i` below `threads`, waits
+/// for all of them and calls `finish`. A violated property panics, in whichever thread sees it.
+pub trait Client: Send + Sync + Sized + 'static {
+    /// The name it is selected by; also the sentence it proves, in a few words.
+    const NAME: &'static str;
+
+    /// Fresh state for `threads` threads.
+    fn new(threads: usize) -> Self;
+    /// How often each thread repeats its operation on machines that run, as opposed to check:
+    /// the checkers want 1.
+    fn set_rounds(&mut self, rounds: u32);
+    /// What thread `thread` does.
+    fn body(&self, thread: usize);
+    /// What must hold when all threads are done.
+    fn finish(&self);
+}
+
+/// What became of a client that was run where panics are caught.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The property held.
+    Held,
+    /// It did not; the message says how.
+    Violated(String),
+}

@@ -1,0 +1,75 @@
+//! Locks that are wrong on purpose: the harnesses prove themselves on them.
+
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::raw::{Order, RawLock};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// Takes nothing. Every torture must fail on it.
+pub struct BustedLock<P: Cells>(PhantomData<fn() -> P>);
+
+impl<P: Cells> BustedLock<P> {
+    /// An "unlocked" lock, for statics.
+    pub const INIT: Self = Self(PhantomData);
+}
+
+impl<P: Cells> RawLock for BustedLock<P> {
+    const ORDER: Order = Order::Broken;
+
+    fn new() -> Self {
+        Self::INIT
+    }
+    // Wrong on purpose, all of it.
+    fn lock(&self) {}
+    fn try_lock(&self) -> bool {
+        true
+    }
+    unsafe fn unlock(&self) {}
+    fn is_locked(&self) -> bool {
+        false
+    }
+}
+
+/// Excludes, but its release orders nothing: the next owner may miss what this one did.
+///
+/// Checkers that model weak memory must fail on it. x86 cannot show it: there every store is a
+/// release.
+#[repr(transparent)]
+pub struct BustedRelaxedLock<P: Cells> {
+    word: P::U32,
+}
+
+impl<P: ConstCells> BustedRelaxedLock<P> {
+    /// An unlocked lock, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { word: ConstZeroed::ZEROED };
+}
+
+impl<P: Cells> RawLock for BustedRelaxedLock<P> {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self { word: Zeroed::zeroed() }
+    }
+    fn lock(&self) {
+        loop {
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            self.word.cond_load(Relaxed, |word| word == 0);
+            if self.try_lock() {
+                return;
+            }
+        }
+    }
+    fn try_lock(&self) -> bool {
+        // ordering: Acquire; has no partner, see `unlock`. On failure Relaxed: not used.
+        self.word.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+    }
+    unsafe fn unlock(&self) {
+        // ordering: Relaxed; WRONG ON PURPOSE, must be Release.
+        self.word.store(0, Relaxed);
+    }
+    fn is_locked(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) != 0
+    }
+}

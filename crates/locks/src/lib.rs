@@ -1,0 +1,35 @@
+//! The Linux kernel's scalable locks, for any program.
+//!
+//! A lock is written once, generic over [`platform::Platform`], and the same source runs natively,
+//! on simulated machines and under model checkers. The modules, from the ground up:
+//!
+//! - [`platform`] is the seam: everything a lock may ask of the machine below it. Its laws are in
+//!   `PLATFORM.md`.
+//! - [`native`] (feature `std`) is that machine for a program on Linux.
+//! - [`node`] is the queue node that all queued locks share; [`events`] and [`tunables`] are the
+//!   tables of what is counted and of what can be set at run time.
+//! - [`qspinlock`] is the queued spinlock: the kernel's word, and two questions as type
+//!   parameters, *who is next* and *how does one wait*.
+//! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
+//!   [`busted`] holds locks that are wrong on purpose.
+//! - [`raw`] is the interface all of them have, [`registry`] the one list of them, and [`api`] the
+//!   types a program uses.
+#![no_std]
+#![warn(missing_docs)]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod events;
+pub mod node;
+pub mod platform;
+pub mod ptr;
+pub mod raw;
+pub mod registry;
+pub mod tunables;
+
+pub mod busted;
+pub mod clh;
+pub mod mcs;
+pub mod ticket;
+pub mod unfair;

@@ -1,0 +1,157 @@
+//! The queue node that all queued locks share, and its name in a lock word.
+//!
+//! A node is 64 bytes and zero when fresh. Policies are stateless types over this one layout, so
+//! that a lock stays four bytes whatever its policy:
+//!
+//! ```text
+//! byte  0        4        8        12       16               24      28       32 .. 63
+//!      +--------+--------+--------+--------+----------------+-------+--------+---------+
+//!      | next   | locked | numa   | intra  | since_ns       | claim | random | waiting |
+//!      +--------+--------+--------+--------+----------------+-------+--------+---------+
+//!        MCS link and grant | CNA: who and since when       | private         | later |
+//! ```
+//!
+//! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
+//! `since_ns` belong to CNA. `claim` belongs to the platform that hands nodes out; `random` to the
+//! thread that uses the node. The last 32 bytes are for the waiting policies.
+
+use crate::platform::{Cells, ConstCells, ConstZeroed, QueueNodes, Zeroed};
+use core::sync::atomic::AtomicU32 as Private;
+
+/// Nodes per CPU in the kernel's encoding: task, softirq, hardirq, NMI.
+pub const NODES_PER_CPU: u16 = 4;
+
+/// How many nodes a lock word can name: 2 bits of nesting index, 14 bits of CPU + 1.
+pub const NODES_MAX: usize = 65_532;
+
+/// The number of a queue node: `cpu * 4 + index` in the kernel's terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(u16);
+
+impl NodeId {
+    /// The node with this number.
+    ///
+    /// # Panics
+    /// If `number` is not below [`NODES_MAX`]; in a constant that is a compile error.
+    pub const fn new(number: u16) -> Self {
+        assert!((number as usize) < NODES_MAX, "a lock word has no name for this queue node");
+        Self(number)
+    }
+    /// Its number, counted from 0.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+    /// Its name in the upper half of a lock word; never below 4, so 0 can mean nobody.
+    pub const fn code(self) -> TailCode {
+        TailCode(self.0 + NODES_PER_CPU)
+    }
+}
+
+/// The upper half of a lock word: a node, or nobody.
+///
+/// `(cpu + 1) << 2 | index`, which is the node's number plus four. 0 is nobody; 1 to 3 name
+/// nothing and are never written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TailCode(u16);
+
+impl TailCode {
+    /// Nobody.
+    pub const NONE: Self = Self(0);
+
+    /// The code in these bits.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+    /// The bits of this code.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+    /// The node named, if any.
+    pub const fn node(self) -> Option<NodeId> {
+        match self.0.checked_sub(NODES_PER_CPU) {
+            Some(number) => Some(NodeId(number)),
+            None => None,
+        }
+    }
+}
+
+/// A waiter in the queue of a lock.
+#[repr(C, align(64))]
+pub struct QNode<P: Cells> {
+    /// Tail code of the waiter behind this one; 0 until it has linked itself.
+    pub(crate) next: P::U32,
+    /// 0: not head of the queue yet. 1: head. Otherwise head, and the value is the tail code, in
+    /// the upper half, of the secondary queue that comes with it.
+    pub(crate) locked: P::U32,
+    /// NUMA nodes: what the waiter stands for now in the low half, where it really is in the high
+    /// half.
+    pub(crate) numa: P::U32,
+    /// Handoffs within the NUMA node since the secondary queue was last empty.
+    pub(crate) intra_count: P::U32,
+    /// When the secondary queue was last empty, in nanoseconds; 0 when it is empty.
+    pub(crate) since_ns: P::U64,
+    /// For the platform's `claim_node`; locks do not touch it.
+    pub claim: Private,
+    /// State of a random number generator, for the thread that has claimed the node.
+    pub(crate) random: Private,
+}
+
+impl<P: Cells> QNode<P> {
+    /// A fresh node.
+    pub fn new() -> Self {
+        Self {
+            next: Zeroed::zeroed(),
+            locked: Zeroed::zeroed(),
+            numa: Zeroed::zeroed(),
+            intra_count: Zeroed::zeroed(),
+            since_ns: Zeroed::zeroed(),
+            claim: Private::new(0),
+            random: Private::new(0),
+        }
+    }
+}
+
+impl<P: Cells> Default for QNode<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: ConstCells> QNode<P> {
+    /// A fresh node, in a constant.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const FRESH: Self = Self {
+        next: ConstZeroed::ZEROED,
+        locked: ConstZeroed::ZEROED,
+        numa: ConstZeroed::ZEROED,
+        intra_count: ConstZeroed::ZEROED,
+        since_ns: ConstZeroed::ZEROED,
+        claim: Private::new(0),
+        random: Private::new(0),
+    };
+}
+
+/// The node `id`, for as long as a lock operation lasts.
+#[inline]
+pub(crate) fn node<'a, P: QueueNodes>(id: NodeId) -> &'a QNode<P> {
+    // SAFETY: by the contract of `QueueNodes::node` the storage of a node that was ever claimed
+    // lives as long as the machine; ids only come from `claim_node`, directly or through a lock
+    // word, a link or a grant. All fields are cells, so sharing is sound.
+    unsafe { P::node(id).as_ref() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tail_codes_are_the_kernels_encoding() {
+        for (cpu, index) in [(0, 0), (0, 3), (1, 0), (142, 2), (16_382, 3)] {
+            let id = NodeId::new(cpu * NODES_PER_CPU + index);
+            assert_eq!(id.code().bits(), (cpu + 1) << 2 | index);
+            assert_eq!(id.code().node(), Some(id));
+        }
+        assert_eq!(TailCode::NONE.node(), None);
+        assert_eq!(NodeId::new(NODES_MAX as u16 - 1).code().bits(), u16::MAX);
+    }
+}

@@ -1,0 +1,179 @@
+//! Cells, and waiting on them.
+
+use super::Zeroed;
+use core::sync::atomic::Ordering;
+
+/// How long a bounded wait may last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// Futile looks at the cell. One look and one pause is the unit natively; the simulator turns
+    /// it into the time that takes on the machine described; the checkers explore few of them.
+    Looks(u32),
+    /// Nanoseconds of the platform's clock.
+    Nanoseconds(u64),
+}
+
+/// The limits of [`Atomic::cond_load_bounded`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Give up when this is used up.
+    pub budget: Budget,
+    /// Ask the stop condition once per this many looks (at least 1). A platform that knows when the
+    /// condition can change may ask at those moments instead.
+    pub stop_every: u32,
+}
+
+impl Bound {
+    /// A wait of at most `looks` futile looks without a stop condition.
+    pub const fn looks(looks: u32) -> Self {
+        Self { budget: Budget::Looks(looks), stop_every: u32::MAX }
+    }
+    /// A wait of at most `ns` nanoseconds without a stop condition.
+    pub const fn nanoseconds(ns: u64) -> Self {
+        Self { budget: Budget::Nanoseconds(ns), stop_every: u32::MAX }
+    }
+}
+
+/// An atomic cell of the platform holding a `T`.
+///
+/// Orderings mean what they mean in C11. No platform offers more than it is asked for where it can
+/// tell the difference, so that the checkers see a missing one.
+pub trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
+    /// Reads the cell.
+    fn load(&self, order: Ordering) -> T;
+    /// Writes the cell.
+    fn store(&self, value: T, order: Ordering);
+    /// Replaces the value and returns the old one.
+    fn swap(&self, value: T, order: Ordering) -> T;
+    /// Replaces `old` by `new`; otherwise returns what was there. Does not fail spuriously.
+    fn compare_exchange(
+        &self,
+        old: T,
+        new: T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T, T>;
+
+    /// Waits until `pred` holds of a loaded value, and returns that value
+    /// (`smp_cond_load_acquire` with `Acquire`).
+    ///
+    /// Every unbounded wait of this crate is one of these, never a hand-written loop: natively it
+    /// is load and pause, in the simulator the thread sleeps on the cache line until it is written,
+    /// under the checkers it yields. `pred` must depend on its argument only.
+    fn cond_load(&self, order: Ordering, pred: impl FnMut(T) -> bool) -> T;
+
+    /// As [`cond_load`](Self::cond_load), but gives up when `bound` is used up or `stop` says so:
+    /// `Err` holds the last value seen. Looks at least once.
+    fn cond_load_bounded(
+        &self,
+        order: Ordering,
+        bound: Bound,
+        pred: impl FnMut(T) -> bool,
+        stop: impl FnMut() -> bool,
+    ) -> Result<T, T>;
+
+    /// As [`cond_load`](Self::cond_load), but calls `step` between futile looks for as long as it
+    /// returns `true`; afterwards it only waits. For work that can be done while waiting.
+    fn cond_load_stepping(
+        &self,
+        order: Ordering,
+        pred: impl FnMut(T) -> bool,
+        step: impl FnMut() -> bool,
+    ) -> T;
+}
+
+/// An atomic cell holding an integer. The operations return the value *before* them.
+pub trait AtomicInt<T: Copy + Eq>: Atomic<T> {
+    /// Adds, wrapping around; returns the value before.
+    fn fetch_add(&self, value: T, order: Ordering) -> T;
+    /// Subtracts, wrapping around; returns the value before.
+    fn fetch_sub(&self, value: T, order: Ordering) -> T;
+    /// Sets bits; returns the value before.
+    fn fetch_or(&self, value: T, order: Ordering) -> T;
+    /// Keeps only the bits set in `value`; returns the value before.
+    fn fetch_and(&self, value: T, order: Ordering) -> T;
+}
+
+/// A 32-bit lock word with byte and half-word access. Byte 0 is the least significant on every
+/// platform; half 0 is bytes 0 and 1.
+///
+/// Each narrow access is *specified* as a read-modify-write of the whole word that changes only the
+/// named part. An implementation may use a narrower instruction where no other agent can tell the
+/// difference; see [`crate::native`].
+pub trait LockWordOps: AtomicInt<u32> {
+    /// Replaces bits 0..8.
+    fn store_byte0(&self, value: u8, order: Ordering);
+    /// Replaces bits 8..16.
+    fn store_byte1(&self, value: u8, order: Ordering);
+    /// Replaces bits 0..16.
+    fn store_half0(&self, value: u16, order: Ordering);
+    /// Replaces bits 0..8 and returns what they were.
+    fn swap_byte0(&self, value: u8, order: Ordering) -> u8;
+    /// Replaces bits 16..32 and returns what they were.
+    fn swap_half1(&self, value: u16, order: Ordering) -> u16;
+    /// Replaces bits 0..8 if they are `old`; otherwise returns what they were.
+    fn compare_exchange_byte0(
+        &self,
+        old: u8,
+        new: u8,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u8, u8>;
+    /// Replaces bits 0..16 if they are `old`; otherwise returns what they were.
+    fn compare_exchange_half0(
+        &self,
+        old: u16,
+        new: u16,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u16, u16>;
+}
+
+/// Arithmetic of parts of a 32-bit word, for whole-word implementations of [`LockWordOps`].
+pub struct Halves;
+
+impl Halves {
+    /// `word` with byte 0 replaced.
+    pub const fn with_byte0(word: u32, value: u8) -> u32 {
+        word & !0xff | value as u32
+    }
+    /// `word` with byte 1 replaced.
+    pub const fn with_byte1(word: u32, value: u8) -> u32 {
+        word & !0xff00 | (value as u32) << 8
+    }
+    /// `word` with half 0 replaced.
+    pub const fn with_half0(word: u32, value: u16) -> u32 {
+        word & !0xffff | value as u32
+    }
+    /// `word` with half 1 replaced.
+    pub const fn with_half1(word: u32, value: u16) -> u32 {
+        word & 0xffff | (value as u32) << 16
+    }
+}
+
+/// Counts looks against a [`Budget::Looks`]: the loop state of a polling `cond_load_bounded`.
+pub struct PauseBudget {
+    looks: u64,
+    stop_every: u64,
+    looks_max: u64,
+}
+
+impl PauseBudget {
+    /// Starts counting. A time budget is not counted here: the caller compares its clock.
+    pub fn new(bound: Bound) -> Self {
+        let looks_max = match bound.budget {
+            Budget::Looks(n) => u64::from(n),
+            Budget::Nanoseconds(_) => u64::MAX,
+        };
+        Self { looks: 0, stop_every: u64::from(bound.stop_every.max(1)), looks_max }
+    }
+    /// Counts one futile look; `true` when no further one is allowed.
+    pub fn is_used_up(&mut self) -> bool {
+        self.looks += 1;
+        self.looks >= self.looks_max
+    }
+    /// Whether it is time to ask the stop condition.
+    pub fn asks_stop(&self) -> bool {
+        self.looks.is_multiple_of(self.stop_every)
+    }
+}

@@ -1,0 +1,109 @@
+//! What a machine offers beside cells.
+
+use super::Cells;
+use crate::events::Event;
+use crate::node::{NodeId, QNode};
+use crate::tunables::Tunable;
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+
+/// Fences and pauses.
+pub trait Barriers: Cells {
+    /// A fence of the given ordering (`SeqCst` is a full one, but see
+    /// [`full_barrier`](Self::full_barrier)).
+    fn fence(order: Ordering);
+    /// Orders the caller's earlier stores before its later loads, of any words, against every other
+    /// thread that does the same. `on` is a word the caller has just written; a detector that does
+    /// not understand fences may touch it. The one way to write a store-load pair here: there is no
+    /// `SeqCst` access in this crate.
+    fn full_barrier(on: &Self::U32);
+    /// The cheap side of an asymmetric barrier pair: keeps the compiler from reordering.
+    fn light_barrier();
+    /// The dear side: after it, every other thread of the process has executed a full barrier at
+    /// some point between the call and the return.
+    fn heavy_barrier();
+    /// Passes the time of `pauses` spin-loop hints without touching shared memory (back-off).
+    fn delay(pauses: u32);
+}
+
+/// The queue nodes of the machine.
+///
+/// Natively a static pool; in a simulated kernel one node per CPU and nesting level. The platform
+/// owns the storage because Rust has no generic statics, this crate owns the type.
+pub trait QueueNodes: Cells {
+    /// Takes a node that nobody else uses until it is released, or `None` when there is none left.
+    fn claim_node() -> Option<NodeId>;
+    /// Gives a node back.
+    ///
+    /// # Safety
+    /// The caller claimed `id`, and no other thread will access the node on the caller's behalf.
+    unsafe fn release_node(id: NodeId);
+    /// The storage of node `id`. Valid for as long as the machine runs; may be called with any id
+    /// that was ever claimed, also after its release (a recycled node is memory-safe to read).
+    fn node(id: NodeId) -> NonNull<QNode<Self>>;
+    /// How deep the calling CPU is nested in queue nodes with `id`: 0 is the first. Only for
+    /// counting; a platform without nesting levels says 0.
+    fn nesting_of(id: NodeId) -> u32 {
+        let _ = id;
+        0
+    }
+    /// How often the process was forked on the way to this one. A node claimed in an earlier epoch
+    /// belongs to a thread that does not exist here. 0 where there is no fork.
+    fn fork_epoch() -> u32 {
+        0
+    }
+}
+
+/// Where the caller is.
+pub trait Placement: Sized {
+    /// The CPU the caller runs on. May be stale as soon as it is read, except in the simulator.
+    fn this_cpu() -> u32;
+    /// The NUMA node of a CPU.
+    fn numa_node_of(cpu: u32) -> u32;
+    /// How many NUMA nodes the machine has (at least 1).
+    fn numa_nodes() -> u32;
+    /// Whether the caller must not be set aside: inside a signal handler known to us, real-time
+    /// policy, or an explicit scope.
+    fn is_urgent() -> bool;
+}
+
+/// What the scheduler lets us guess. Hints only: nothing may rely on them.
+pub trait SchedulerHints: Cells {
+    /// Whether the thread that uses `node` is probably running on a CPU.
+    fn is_running(node: &QNode<Self>) -> bool;
+    /// Whether the caller should give up its CPU soon.
+    fn need_resched() -> bool;
+    /// How many CPUs this process may use that are probably idle.
+    fn idle_cpus() -> u32;
+}
+
+/// Sleeping, keyed by address.
+pub trait Sleeping: Cells {
+    /// Sleeps while `word` holds `expected`, until woken or until the platform's clock reaches
+    /// `deadline_ns`. May return at any time for no reason, so the caller loops; returns nothing,
+    /// so that nobody concludes anything from it.
+    fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>);
+    /// Wakes up to `count` threads that sleep on the word at `address`, in the order they came.
+    /// The word is not accessed and need not exist any more. Returns nothing on purpose: that
+    /// somebody was woken does not mean that somebody slept.
+    fn futex_wake(address: *const Self::U32, count: u32);
+}
+
+/// The clock.
+pub trait Clock: Sized {
+    /// Monotonic nanoseconds since some fixed point.
+    fn now_ns() -> u64;
+}
+
+/// Counting, and numbers that can be changed at run time.
+pub trait Counters: Sized {
+    /// Counts `event` once.
+    #[inline(always)]
+    fn count(event: Event) {
+        Self::count_many(event, 1);
+    }
+    /// Adds `n` to the counter of `event`. Counters may lose counts and never affect locking.
+    fn count_many(event: Event, n: u64);
+    /// What `tunable` was set to, or `None` to let the lock's own policy decide.
+    fn tunable(tunable: Tunable) -> Option<u64>;
+}

@@ -1,0 +1,75 @@
+//! The seam between a lock and the machine it runs on.
+//!
+//! A lock names no `core::sync::atomic` type, no thread function and no clock for anything that is
+//! shared: it names `P`. The operations come in small groups so that a lock states only what it
+//! uses; [`Platform`] is all of them together. The laws of each operation are in `PLATFORM.md`, and
+//! the conformance suite of the crate `lockwright-clients` runs them against every platform.
+//!
+//! The machines: [`Native`](crate::native::Native), `Sim` (crate `lockwright-sim`), `Loom` and
+//! `Shuttle` (crate `lockwright-model`). All of them can be linked into one binary.
+
+mod atomic;
+mod guarded;
+mod machine;
+
+pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, PauseBudget};
+pub use guarded::{Guarded, RaceTracker};
+pub use machine::{Barriers, Clock, Counters, Placement, QueueNodes, SchedulerHints, Sleeping};
+
+/// The shared cells of a machine.
+pub trait Cells: Sized + 'static {
+    /// A 32-bit word, accessed whole.
+    type U32: AtomicInt<u32>;
+    /// A 64-bit word, accessed whole.
+    type U64: AtomicInt<u64>;
+    /// A pointer, erased; locks see it through [`NodePtr`](crate::ptr::NodePtr).
+    ///
+    /// Erased because `type Ptr<T>` would push a `where` clause onto every lock and onto everything
+    /// that holds one.
+    type Ptr: Atomic<*mut ()>;
+    /// A 32-bit lock word that is also accessed by bytes and halves.
+    type Word: LockWordOps;
+    /// What makes a plain field visible to race detectors; see [`Guarded`].
+    type Tracker: RaceTracker;
+}
+
+/// A cell that starts as zero (null).
+pub trait Zeroed {
+    /// The cell holding zero.
+    fn zeroed() -> Self;
+}
+
+/// A cell that starts as zero (null) in a constant.
+pub trait ConstZeroed: Zeroed {
+    /// The cell holding zero.
+    const ZEROED: Self;
+}
+
+/// Cells that can be built in a constant, hence locks that can live in a `static`.
+///
+/// Every lock of this crate is unlocked when all its words are zero, so this is the only constant
+/// a platform has to provide. `Loom` cannot, and does not implement this.
+pub trait ConstCells:
+    Cells<U32: ConstZeroed, U64: ConstZeroed, Ptr: ConstZeroed, Word: ConstZeroed, Tracker: ConstZeroed>
+{
+}
+impl<P> ConstCells for P where
+    P: Cells<
+            U32: ConstZeroed,
+            U64: ConstZeroed,
+            Ptr: ConstZeroed,
+            Word: ConstZeroed,
+            Tracker: ConstZeroed,
+        >
+{
+}
+
+/// Everything a lock may ask of the machine below it.
+pub trait Platform:
+    Cells + Barriers + QueueNodes + Placement + SchedulerHints + Sleeping + Clock + Counters
+{
+}
+impl<P> Platform for P where
+    P: Cells + Barriers + QueueNodes + Placement + SchedulerHints + Sleeping + Clock + Counters
+{
+}

@@ -1,0 +1,90 @@
+//! The one list of locks.
+//!
+//! A lock is added to the table below and nowhere else; torture, benchmarks, the lists of the lab
+//! and the checkers all walk it. The table is generic over the platform: a row is a name and a
+//! type constructor.
+
+use crate::platform::Platform;
+use crate::raw::RawLock;
+
+/// What the registry knows about a lock beside its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockRow {
+    /// The name it is selected by.
+    pub name: &'static str,
+    /// Other names for the same lock.
+    pub aliases: &'static [&'static str],
+    /// Whether `all` includes it.
+    pub class: LockClass,
+    /// What it models, in one line.
+    pub models: &'static str,
+}
+
+/// What a lock is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockClass {
+    /// A product of this crate.
+    Product,
+    /// A reference to measure against.
+    Reference,
+    /// Wrong on purpose; every harness that can see its fault must fail on it. Not in `all`.
+    Busted,
+}
+
+impl LockRow {
+    /// Whether the lock answers to `name`.
+    pub fn answers_to(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+    /// Whether `all` includes it.
+    pub fn is_in_all(&self) -> bool {
+        self.class != LockClass::Busted
+    }
+}
+
+/// Something to be done with a lock whose type is chosen by name.
+pub trait LockVisitor<P: Platform> {
+    /// What comes out of it.
+    type Output;
+    /// Does it with lock `L`.
+    fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output;
+}
+
+macro_rules! locks {
+    ($P:ident; $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+) => {
+        /// Every lock, in the order of the table.
+        pub static LOCKS: &[LockRow] = &[$(LockRow {
+            name: $name,
+            aliases: &[$($alias),*],
+            class: LockClass::$class,
+            models: $models,
+        },)+];
+
+        /// Calls `visitor` with the lock that answers to `name`; `None` if there is none.
+        pub fn visit<$P: Platform, V: LockVisitor<$P>>(name: &str, visitor: V) -> Option<V::Output> {
+            let at = LOCKS.iter().position(|row| row.answers_to(name))?;
+            let row = &LOCKS[at];
+            $(if row.name == $name {
+                return Some(visitor.visit::<$lock>(row));
+            })+
+            None
+        }
+    };
+}
+
+locks! { P;
+    "unfair", Reference, crate::unfair::UnfairLock<P>,
+        "test-and-test-and-set, the kernel's fallback in guests";
+    "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,
+        "test-and-test-and-set with exponential back-off";
+    "ticket", Reference, crate::ticket::TicketLock<P>,
+        "the kernel's spinlock before the queued one";
+    "mcs", Reference, crate::mcs::McsLock<P>,
+        "queue of local spinners (Mellor-Crummey and Scott, 1991)";
+    "clh", Reference, crate::clh::ClhLock<P>,
+        "queue in which each spins on its predecessor (Craig; Landin and Hagersten, 1993)";
+    "busted", Busted, crate::busted::BustedLock<P>,
+        "takes nothing: every torture must fail on it";
+    "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
+        "excludes, but its release orders nothing: weak-memory checkers must fail on it";
+}

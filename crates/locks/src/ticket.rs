@@ -1,0 +1,96 @@
+//! `TicketLock`: take a number, wait until it is called.
+//!
+//! The kernel's spinlock before the queued one. Strictly fair; every release is read by every
+//! waiter, which is what makes it collapse on many CPUs.
+//!
+//! ```text
+//!  31             16 15              0
+//! +-----------------+-----------------+
+//! |      next       |     serving     |
+//! +-----------------+-----------------+
+//! ```
+//!
+//! | state | means | moved by |
+//! |---|---|---|
+//! | (n, n) | free | anybody, to (n+1, n) |
+//! | (n+k, n), k > 0 | held by ticket n, k-1 waiters | a newcomer, to (n+k+1, n); the owner, to (n+k, n+1) |
+//!
+//! Both halves wrap around. At most 65,535 threads may hold or wait for one lock. Fairness: first
+//! come, first served.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | T1 | `store_half0` in `unlock`, Release | `cond_load` in `lock`, Acquire; `compare_exchange` in `try_lock` and `fetch_add` in `lock`, Acquire | the owner's work |
+
+use crate::platform::{
+    Atomic, AtomicInt, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed,
+};
+use crate::raw::{Order, RawLock};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+const NEXT_SHIFT: u32 = 16;
+
+/// A ticket lock.
+#[repr(transparent)]
+pub struct TicketLock<P: Cells> {
+    word: P::Word,
+}
+
+const fn serving(word: u32) -> u16 {
+    word as u16
+}
+const fn next(word: u32) -> u16 {
+    (word >> NEXT_SHIFT) as u16
+}
+
+impl<P: ConstCells> TicketLock<P> {
+    /// An unlocked lock, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { word: ConstZeroed::ZEROED };
+}
+
+impl<P: Barriers> RawLock for TicketLock<P> {
+    const ORDER: Order = Order::Fifo;
+
+    fn new() -> Self {
+        Self { word: Zeroed::zeroed() }
+    }
+    #[inline]
+    fn lock(&self) {
+        // (n+k, n) -> (n+k+1, n)
+        // ordering: Acquire; T1, when the ticket is served at once.
+        let word = self.word.fetch_add(1 << NEXT_SHIFT, Acquire);
+        let ticket = next(word);
+        if serving(word) != ticket {
+            // ordering: Acquire; T1.
+            self.word.cond_load(Acquire, |word| serving(word) == ticket);
+        }
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let word = self.word.load(Relaxed);
+        if serving(word) != next(word) {
+            return false;
+        }
+        // (n, n) -> (n+1, n). The whole word is compared: half of it would let the lock go once
+        // around in between.
+        // ordering: Acquire; T1. On failure Relaxed: the failure value is not used.
+        self.word
+            .compare_exchange(word, word.wrapping_add(1 << NEXT_SHIFT), Acquire, Relaxed)
+            .is_ok()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // ordering: Relaxed; only the owner writes this half.
+        let word = self.word.load(Relaxed);
+        // (n+k, n) -> (n+k, n+1)
+        // ordering: Release; T1.
+        self.word.store_half0(serving(word).wrapping_add(1), Release);
+    }
+    fn is_locked(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        let word = self.word.load(Relaxed);
+        serving(word) != next(word)
+    }
+}

@@ -1,0 +1,50 @@
+//! Numbers of the locks that can be set at run time.
+//!
+//! The names are the kernel's parameters. They belong to a machine, not to a lock: natively they
+//! are process-wide, on a simulated machine they belong to one run.
+
+macro_rules! tunables {
+    ($($(#[doc = $doc:literal])+ $name:ident: $max:expr,)+) => {
+        /// A number that can be set at run time.
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Tunable { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Tunable {
+            /// Every tunable, in the order of the table.
+            pub const ALL: &[Tunable] = &[$(Tunable::$name,)+];
+            /// The name it is set by.
+            pub const fn name(self) -> &'static str {
+                match self { $(Tunable::$name => stringify!($name),)+ }
+            }
+            /// What it does.
+            pub fn describe(self) -> &'static str {
+                match self { $(Tunable::$name => concat!($($doc,)+).trim_ascii(),)+ }
+            }
+            /// The greatest value that makes sense.
+            pub const fn max(self) -> u64 {
+                match self { $(Tunable::$name => $max,)+ }
+            }
+        }
+    };
+}
+
+tunables! {
+    /// NUMA-aware succession of the CNA locks: 0 auto (on if the machine has more than one NUMA
+    /// node), 1 on, 2 off. Default 0.
+    numa_spinlock: 2,
+    /// After how many handoffs within a NUMA node the waiters set aside get their turn, as a power
+    /// of two: n means 2^n. Default: the policy's own, 16 in CNA v10.
+    numa_spinlock_threshold: 31,
+    /// After how many nanoseconds the waiters set aside get their turn, in the policies that
+    /// measure time. Default: the policy's own, 1,000,000.
+    numa_spinlock_threshold_ns: u64::MAX / 2,
+}
+
+/// `numa_spinlock`: on if the machine has more than one NUMA node.
+pub const NUMA_AUTO: u64 = 0;
+/// `numa_spinlock`: always on.
+pub const NUMA_ON: u64 = 1;
+/// `numa_spinlock`: always off.
+pub const NUMA_OFF: u64 = 2;
