@@ -33,3 +33,6 @@ pub mod clh;
 pub mod mcs;
 pub mod ticket;
 pub mod unfair;
+
+#[cfg(feature = "std")]
+pub mod native;

@@ -4,16 +4,16 @@
 //! that a lock stays four bytes whatever its policy:
 //!
 //! ```text
-//! byte  0        4        8        12       16               24      28       32 .. 63
-//!      +--------+--------+--------+--------+----------------+-------+--------+---------+
-//!      | next   | locked | numa   | intra  | since_ns       | claim | random | waiting |
-//!      +--------+--------+--------+--------+----------------+-------+--------+---------+
-//!        MCS link and grant | CNA: who and since when       | private         | later |
+//! byte  0        4        8        12       16               24      28      32       36 .. 63
+//!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
+//!      | next   | locked | numa   | intra  | since_ns       | claim | cpu   | random | waiting |
+//!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
+//!       MCS link and grant   CNA: who, how often, how long    platform        private  later
 //! ```
 //!
 //! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
-//! `since_ns` belong to CNA. `claim` belongs to the platform that hands nodes out; `random` to the
-//! thread that uses the node. The last 32 bytes are for the waiting policies.
+//! `since_ns` belong to CNA. `claim` and `cpu` belong to the platform that hands nodes out, `random`
+//! to the thread that uses the node. The last bytes are for the waiting policies.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, QueueNodes, Zeroed};
 use core::sync::atomic::AtomicU32 as Private;
@@ -92,6 +92,8 @@ pub struct QNode<P: Cells> {
     pub(crate) since_ns: P::U64,
     /// For the platform's `claim_node`; locks do not touch it.
     pub claim: Private,
+    /// For the platform: the CPU its thread was last seen on. Locks do not touch it.
+    pub cpu: Private,
     /// State of a random number generator, for the thread that has claimed the node.
     pub(crate) random: Private,
 }
@@ -106,6 +108,7 @@ impl<P: Cells> QNode<P> {
             intra_count: Zeroed::zeroed(),
             since_ns: Zeroed::zeroed(),
             claim: Private::new(0),
+            cpu: Private::new(0),
             random: Private::new(0),
         }
     }
@@ -127,6 +130,7 @@ impl<P: ConstCells> QNode<P> {
         intra_count: ConstZeroed::ZEROED,
         since_ns: ConstZeroed::ZEROED,
         claim: Private::new(0),
+        cpu: Private::new(0),
         random: Private::new(0),
     };
 }

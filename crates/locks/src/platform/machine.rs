@@ -52,6 +52,11 @@ pub trait QueueNodes: Cells {
     fn fork_epoch() -> u32 {
         0
     }
+    /// The epoch in which `id` was claimed.
+    fn claimed_in_epoch(id: NodeId) -> u32 {
+        let _ = id;
+        0
+    }
 }
 
 /// Where the caller is.

@@ -1,0 +1,83 @@
+//! Fences, the asymmetric pair, and pauses.
+
+use super::Native;
+use crate::platform::Barriers;
+use core::hint::spin_loop;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering, compiler_fence, fence};
+use rustix::thread::{MembarrierCommand, membarrier};
+
+/// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
+static MODE: AtomicU8 = AtomicU8::new(UNDECIDED);
+const UNDECIDED: u8 = 0;
+/// Light is a compiler fence, heavy is membarrier(PRIVATE_EXPEDITED).
+const EXPEDITED: u8 = 1;
+/// Both are full fences.
+const FENCES: u8 = 2;
+
+/// Registers for expedited membarriers if the kernel has them. Concurrent callers decide the same.
+#[cold]
+fn decide() -> u8 {
+    let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited);
+    let mode = if cfg!(miri) || register().is_err() { FENCES } else { EXPEDITED };
+    MODE.store(mode, Ordering::Relaxed);
+    mode
+}
+
+#[inline(always)]
+fn mode() -> u8 {
+    match MODE.load(Ordering::Relaxed) {
+        UNDECIDED => decide(),
+        mode => mode,
+    }
+}
+
+impl Barriers for Native {
+    #[inline(always)]
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+    #[inline(always)]
+    fn full_barrier(on: &AtomicU32) {
+        // A detector that does not understand fences understands a read-modify-write of the word.
+        #[cfg(lockwright_whole_word)]
+        on.fetch_add(0, Ordering::SeqCst);
+        #[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
+        {
+            let _ = on;
+            // A locked instruction on the stack costs half of `mfence`.
+            // SAFETY: changes nothing; the red zone below the stack pointer is readable and
+            // writable, and `or` with 0 keeps its contents.
+            unsafe {
+                core::arch::asm!("lock or dword ptr [rsp - 4], 0", options(nostack));
+            }
+        }
+        #[cfg(all(not(lockwright_whole_word), any(miri, not(target_arch = "x86_64"))))]
+        {
+            let _ = on;
+            fence(Ordering::SeqCst);
+        }
+    }
+    #[inline(always)]
+    fn light_barrier() {
+        if mode() == EXPEDITED {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+    fn heavy_barrier() {
+        if mode() == EXPEDITED {
+            // Fails only where the registration was lost, as it may be in a forked child.
+            while membarrier(MembarrierCommand::PrivateExpedited).is_err() {
+                let _ = membarrier(MembarrierCommand::RegisterPrivateExpedited);
+            }
+        }
+        fence(Ordering::SeqCst);
+    }
+    #[inline]
+    fn delay(pauses: u32) {
+        for _ in 0..pauses {
+            spin_loop();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Event counters, sharded by CPU, and the tunables of this process.
+
+use super::{Native, cpu};
+use crate::events::Event;
+use crate::platform::Counters;
+use crate::tunables::Tunable;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+const SHARDS: usize = 64;
+const EVENTS: usize = Event::ALL.len();
+
+/// The counters of the CPUs that share a shard: on cache lines of their own.
+#[repr(align(128))]
+struct Shard([AtomicU64; EVENTS]);
+
+static COUNTING: AtomicBool = AtomicBool::new(false);
+static SHARD: [Shard; SHARDS] = [const { Shard([const { AtomicU64::new(0) }; EVENTS]) }; SHARDS];
+
+const UNSET: u64 = u64::MAX;
+static TUNABLE: [AtomicU64; Tunable::ALL.len()] =
+    [const { AtomicU64::new(UNSET) }; Tunable::ALL.len()];
+
+impl Counters for Native {
+    /// One predictable branch while nobody counts.
+    #[inline(always)]
+    fn count_many(event: Event, n: u64) {
+        if COUNTING.load(Relaxed) {
+            SHARD[cpu::this_cpu() as usize % SHARDS].0[event as usize].fetch_add(n, Relaxed);
+        }
+    }
+    #[inline(always)]
+    fn tunable(tunable: Tunable) -> Option<u64> {
+        match TUNABLE[tunable as usize].load(Relaxed) {
+            UNSET => None,
+            value => Some(value),
+        }
+    }
+}
+
+/// Turns counting on or off for the whole process. Off at start.
+pub fn count_events(on: bool) {
+    COUNTING.store(on, Relaxed);
+}
+
+/// Whether events are being counted.
+pub fn events_are_counted() -> bool {
+    COUNTING.load(Relaxed)
+}
+
+/// How often `event` was counted since the last reset, over all threads. Counts that happen at the
+/// same time may be missed.
+pub fn event_count(event: Event) -> u64 {
+    SHARD.iter().map(|shard| shard.0[event as usize].load(Relaxed)).sum()
+}
+
+/// Sets all counters to zero.
+pub fn reset_events() {
+    for counter in SHARD.iter().flat_map(|shard| &shard.0) {
+        counter.store(0, Relaxed);
+    }
+}
+
+/// Sets a number of the locks for the whole process; `None` returns to the policies' defaults.
+/// A value above [`Tunable::max`] is taken as that maximum. Takes effect on the next slow path.
+pub fn set_tunable(tunable: Tunable, value: Option<u64>) {
+    let value = value.map_or(UNSET, |value| value.min(tunable.max()));
+    TUNABLE[tunable as usize].store(value, Relaxed);
+}

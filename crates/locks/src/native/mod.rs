@@ -1,0 +1,44 @@
+//! The machine underneath, undisguised: real threads on Linux.
+//!
+//! Beside the standard library (which provides threads and the C library's system calls) this
+//! module needs nothing. No operation allocates, panics, or has state with a destructor, so a lock
+//! may be taken in an allocator, in a signal handler that interrupted another lock operation, and
+//! in a thread that is about to exit.
+//!
+//! - `cells`: `core`'s atomics, and how to wait on them.
+//! - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
+//! - `pool`: the queue nodes; `fork`: telling nodes of another process life from ours.
+//! - `cpu`, [`topology`], [`priority`]: where the caller is and how urgent.
+//! - `barrier`, `sleep`, `counters`: the rest.
+
+mod barrier;
+mod cells;
+mod counters;
+mod cpu;
+mod fork;
+mod pool;
+pub mod priority;
+mod sleep;
+pub mod topology;
+#[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
+mod word_aarch64;
+#[cfg(any(miri, lockwright_whole_word, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod word_whole;
+#[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
+mod word_x86_64;
+
+pub use cells::{NativeWord, Untracked};
+pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
+pub use pool::limit_nodes;
+
+/// The platform of ordinary programs.
+///
+/// Its CPUs are CPUs of the machine, its queue nodes come from one static pool per process.
+#[derive(Clone, Copy, Debug)]
+pub struct Native;
+
+/// The CPU the calling thread runs on; may be stale as soon as it is known.
+#[inline]
+pub fn this_cpu() -> u32 {
+    cpu::this_cpu()
+}

@@ -1,0 +1,87 @@
+//! The queue nodes of the process: one static pool, claimed for one slow path at a time.
+//!
+//! A thread that claims a node looks first at the one it used last, so in the usual case claiming
+//! is one compare-exchange on a line the CPU already owns. Its very first look is at a part of the
+//! pool that belongs to its CPU, so that the memory, touched there first, is on that NUMA node.
+//! Nothing has to be done when a thread starts or ends; a signal handler that interrupts a queued
+//! thread claims a second node. A forked child never reuses a node that was in use at the fork:
+//! lock words of the parent's time may still name it.
+
+use super::{Native, cpu, fork};
+use crate::node::{NODES_MAX, NodeId, QNode};
+use crate::platform::QueueNodes;
+use core::cell::Cell;
+use core::ptr::NonNull;
+use core::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+static POOL: [QNode<Native>; NODES_MAX] = [const { QNode::FRESH }; NODES_MAX];
+/// How many nodes of the pool are in use at most; smaller only in tests.
+static LIMIT: AtomicU32 = AtomicU32::new(NODES_MAX as u32);
+/// Spreads the first looks of the threads of one CPU.
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
+/// Nodes of a CPU's part: eight pages.
+const PART: u32 = 512;
+const FREE: u32 = 0;
+
+std::thread_local! {
+    /// The node used last, plus one. Constant initialiser, no destructor.
+    static HINT: Cell<u32> = const { Cell::new(0) };
+}
+
+impl QueueNodes for Native {
+    fn claim_node() -> Option<NodeId> {
+        let limit = LIMIT.load(Relaxed);
+        // Never `FREE`, and tells in a child what was claimed before the fork.
+        let mark = fork::epoch().wrapping_add(1).max(1);
+        let first = match HINT.with(Cell::get) {
+            0 => first_look(),
+            hint => hint - 1,
+        };
+        (0..limit).map(|step| (first + step) % limit).find_map(|number| claim(number, mark))
+    }
+    #[inline]
+    unsafe fn release_node(id: NodeId) {
+        // Release: whoever claims it next comes after all accesses on our behalf.
+        POOL[id.number() as usize].claim.store(FREE, Release);
+    }
+    #[inline(always)]
+    fn node(id: NodeId) -> NonNull<QNode<Self>> {
+        NonNull::from(&POOL[id.number() as usize])
+    }
+    #[inline]
+    fn fork_epoch() -> u32 {
+        fork::epoch()
+    }
+    fn claimed_in_epoch(id: NodeId) -> u32 {
+        POOL[id.number() as usize].claim.load(Relaxed).wrapping_sub(1)
+    }
+}
+
+#[inline]
+fn claim(number: u32, mark: u32) -> Option<NodeId> {
+    let node = &POOL[number as usize];
+    if node.claim.load(Relaxed) != FREE
+        || node.claim.compare_exchange(FREE, mark, Acquire, Relaxed).is_err()
+    {
+        return None;
+    }
+    node.cpu.store(cpu::this_cpu(), Relaxed);
+    HINT.with(|hint| hint.set(number + 1));
+    Some(NodeId::new(number as u16))
+}
+
+#[cold]
+fn first_look() -> u32 {
+    let within = THREADS.fetch_add(1, Relaxed) % PART;
+    cpu::this_cpu().wrapping_mul(PART).wrapping_add(within) % NODES_MAX as u32
+}
+
+/// Lets the pool hand out no more than `count` nodes (at most [`NODES_MAX`]), so that a test can
+/// see what happens when it is exhausted. Nodes already claimed stay claimed.
+pub fn limit_nodes(count: usize) {
+    LIMIT.store(count.min(NODES_MAX) as u32, Relaxed);
+}

@@ -1,0 +1,95 @@
+//! Which waiters must not be set aside.
+//!
+//! A lock that reorders its queue never sets an urgent waiter aside. A thread is urgent while it
+//! is inside an [`UrgentScope`] (a signal handler that takes locks should open one), and always if
+//! its scheduling policy is a real-time one. The policy is asked once per thread and remembered;
+//! [`forget_policy`] asks again.
+
+use core::cell::Cell;
+use core::ffi::c_int;
+use core::marker::PhantomData;
+
+std::thread_local! {
+    // Constant initialisers and no destructors: safe in signal handlers and exiting threads.
+    static SCOPES: Cell<u32> = const { Cell::new(0) };
+    static POLICY: Cell<Policy> = const { Cell::new(Policy::Unknown) };
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Policy {
+    Unknown,
+    Ordinary,
+    RealTime,
+}
+
+unsafe extern "C" {
+    safe fn sched_getscheduler(pid: c_int) -> c_int;
+}
+const SCHED_FIFO: c_int = 1;
+const SCHED_RR: c_int = 2;
+const SCHED_DEADLINE: c_int = 6;
+
+/// Makes the calling thread urgent until it is dropped. Scopes nest.
+pub struct UrgentScope(PhantomData<*const ()>);
+
+impl UrgentScope {
+    /// Opens a scope.
+    pub fn new() -> Self {
+        SCOPES.with(|scopes| scopes.set(scopes.get() + 1));
+        Self(PhantomData)
+    }
+}
+
+impl Default for UrgentScope {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for UrgentScope {
+    fn drop(&mut self) {
+        SCOPES.with(|scopes| scopes.set(scopes.get() - 1));
+    }
+}
+
+/// Asks for the calling thread's scheduling policy again the next time it matters.
+pub fn forget_policy() {
+    POLICY.with(|policy| policy.set(Policy::Unknown));
+}
+
+pub(super) fn is_urgent() -> bool {
+    SCOPES.with(Cell::get) > 0 || policy() == Policy::RealTime
+}
+
+fn policy() -> Policy {
+    let known = POLICY.with(Cell::get);
+    if known != Policy::Unknown {
+        return known;
+    }
+    let policy = if cfg!(miri) {
+        Policy::Ordinary
+    } else {
+        match sched_getscheduler(0) {
+            SCHED_FIFO | SCHED_RR | SCHED_DEADLINE => Policy::RealTime,
+            _ => Policy::Ordinary,
+        }
+    };
+    POLICY.with(|cached| cached.set(policy));
+    policy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_urgent_exactly_inside_a_scope() {
+        assert!(!is_urgent());
+        let outer = UrgentScope::new();
+        let inner = UrgentScope::new();
+        drop(outer);
+        assert!(is_urgent());
+        drop(inner);
+        assert!(!is_urgent());
+    }
+}

@@ -1,0 +1,200 @@
+//! NUMA nodes of this machine, from sysfs, and how many CPUs the process may use.
+//!
+//! Read once, without allocation, at the first question (which may come from inside a lock
+//! operation). [`set_fake`] replaces the answer for tests and experiments.
+
+use super::{Native, cpu, priority};
+use crate::node::QNode;
+use crate::platform::{Placement, SchedulerHints};
+use core::sync::atomic::{
+    AtomicU8, AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+/// CPUs with a number above this are taken to be on node 0.
+const CPUS_MAX: usize = 4096;
+/// NUMA nodes above this are not looked for.
+const NODES_MAX: u32 = 64;
+
+static NODE_OF: [AtomicU8; CPUS_MAX] = [const { AtomicU8::new(0) }; CPUS_MAX];
+static NODES: AtomicU32 = AtomicU32::new(1);
+static USABLE_CPUS: AtomicU32 = AtomicU32::new(1);
+
+static STATE: AtomicU8 = AtomicU8::new(UNREAD);
+const UNREAD: u8 = 0;
+const READING: u8 = 1;
+const READY: u8 = 2;
+
+impl Placement for Native {
+    #[inline(always)]
+    fn this_cpu() -> u32 {
+        cpu::this_cpu()
+    }
+    #[inline]
+    fn numa_node_of(cpu: u32) -> u32 {
+        ensure_read();
+        NODE_OF.get(cpu as usize).map_or(0, |node| u32::from(node.load(Relaxed)))
+    }
+    #[inline]
+    fn numa_nodes() -> u32 {
+        ensure_read();
+        NODES.load(Relaxed)
+    }
+    #[inline]
+    fn is_urgent() -> bool {
+        priority::is_urgent()
+    }
+}
+
+impl SchedulerHints for Native {
+    /// A waiter last seen on the CPU that runs the caller is not running there now.
+    fn is_running(node: &QNode<Self>) -> bool {
+        node.cpu.load(Relaxed) != cpu::this_cpu()
+    }
+    /// Programs are not told.
+    fn need_resched() -> bool {
+        false
+    }
+    /// All CPUs this process may use by affinity and cgroup quota, but the caller's: an upper bound.
+    fn idle_cpus() -> u32 {
+        ensure_read();
+        USABLE_CPUS.load(Relaxed) - 1
+    }
+}
+
+/// Reads the topology unless somebody has. Threads that come while it is being read do not wait:
+/// for them everything is on node 0, which is only a hint anyway.
+#[inline]
+fn ensure_read() {
+    if STATE.load(Acquire) == UNREAD {
+        read_once();
+    }
+}
+
+#[cold]
+fn read_once() {
+    if STATE.compare_exchange(UNREAD, READING, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    if !cfg!(miri) {
+        NODES.store(read_nodes(), Relaxed);
+        USABLE_CPUS.store(read_usable_cpus(), Relaxed);
+    }
+    STATE.store(READY, Release);
+}
+
+/// Pretends that the machine has `nodes` NUMA nodes of `cpus_per_node` CPUs each, numbered one
+/// after another; CPUs beyond those wrap around. For tests and experiments on small machines.
+///
+/// # Panics
+/// If either number is 0 or there are more than 64 nodes.
+pub fn set_fake(nodes: u32, cpus_per_node: u32) {
+    assert!((1..=NODES_MAX).contains(&nodes) && cpus_per_node > 0, "no such topology");
+    ensure_read();
+    for (cpu, node) in NODE_OF.iter().enumerate() {
+        node.store((cpu as u32 / cpus_per_node % nodes) as u8, Relaxed);
+    }
+    NODES.store(nodes, Relaxed);
+}
+
+/// Returns to the machine's own topology.
+pub fn clear_fake() {
+    for node in &NODE_OF {
+        node.store(0, Relaxed);
+    }
+    STATE.store(UNREAD, Release);
+    ensure_read();
+}
+
+/// Reads a small file into `buffer`; nothing if that does not work.
+fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let path = core::ffi::CStr::from_bytes_until_nul(path).ok()?;
+    let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let length = rustix::io::read(&file, &mut *buffer).ok()?;
+    Some(&buffer[..length])
+}
+
+/// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes; they are counted
+/// up to the greatest.
+fn read_nodes() -> u32 {
+    let mut nodes = 1;
+    for node in 0..NODES_MAX {
+        let mut path = *b"/sys/devices/system/node/node00/cpulist\0";
+        let digits = b"/sys/devices/system/node/node".len();
+        let path = if node < 10 {
+            path.copy_within(digits + 2.., digits + 1);
+            path[digits] = b'0' + node as u8;
+            &path[..path.len() - 1]
+        } else {
+            path[digits] = b'0' + (node / 10) as u8;
+            path[digits + 1] = b'0' + (node % 10) as u8;
+            &path[..]
+        };
+        let mut buffer = [0; 4096];
+        let Some(list) = read_file(path, &mut buffer) else { continue };
+        nodes = node + 1;
+        for_each_cpu(list, |cpu| {
+            if let Some(entry) = NODE_OF.get(cpu) {
+                entry.store(node as u8, Relaxed);
+            }
+        });
+    }
+    nodes
+}
+
+/// Calls `visit` for each number of a list like `0-3,8,10-11`.
+fn for_each_cpu(list: &[u8], mut visit: impl FnMut(usize)) {
+    for range in list.trim_ascii().split(|&byte| byte == b',') {
+        let mut ends = range.splitn(2, |&byte| byte == b'-').map(number);
+        let (Some(Some(first)), last) = (ends.next(), ends.next()) else { continue };
+        for cpu in first..=last.flatten().unwrap_or(first).min(CPUS_MAX as u64) {
+            visit(cpu as usize);
+        }
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    core::str::from_utf8(digits).ok()?.trim().parse().ok()
+}
+
+/// CPUs of the affinity mask, further limited by the cgroup's quota (rounded up).
+fn read_usable_cpus() -> u32 {
+    let allowed = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count()).max(1);
+    let mut buffer = [0; 64];
+    let quota = read_file(b"/sys/fs/cgroup/cpu.max\0", &mut buffer).and_then(|line| {
+        let mut fields = line.split(|&byte| byte == b' ').map(number);
+        let (quota, period) = (fields.next()??, fields.next()??);
+        u32::try_from(quota.div_ceil(period.max(1))).ok()
+    });
+    quota.map_or(allowed, |quota| quota.clamp(1, allowed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn cpu_lists_are_read_as_the_kernel_writes_them() {
+        let read = |list: &str| {
+            let mut cpus = Vec::new();
+            for_each_cpu(list.as_bytes(), |cpu| cpus.push(cpu));
+            cpus
+        };
+        assert_eq!(read("0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(read("5\n"), [5]);
+        assert_eq!(read("\n"), [0; 0]);
+    }
+
+    #[test]
+    fn a_fake_topology_replaces_the_machines_own_until_it_is_cleared() {
+        let own = Native::numa_nodes();
+        set_fake(4, 2);
+        assert_eq!(Native::numa_nodes(), 4);
+        let nodes: Vec<u32> = (0..10).map(Native::numa_node_of).collect();
+        assert_eq!(nodes, [0, 0, 1, 1, 2, 2, 3, 3, 0, 0]);
+        clear_fake();
+        assert_eq!(Native::numa_nodes(), own);
+    }
+}
