@@ -48,10 +48,12 @@ lock_events! {
     cna_flush,
     /// Flushes forced by the threshold alone.
     cna_flush_threshold,
-    /// Queue handoffs to a waiter of the same NUMA node.
+    /// Queue handoffs to a waiter of the preferred NUMA node.
     cna_handoff_local,
-    /// Queue handoffs to a waiter of another NUMA node.
+    /// Queue handoffs to a waiter that is not of the preferred NUMA node.
     cna_handoff_remote,
+    /// Queue handoffs to a waiter whose NUMA node was not looked at.
+    cna_handoff_unseen,
     /// Waiters looked at while looking for one of the same NUMA node.
     cna_scanned,
 }

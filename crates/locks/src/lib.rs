@@ -31,8 +31,14 @@ pub mod tunables;
 pub mod busted;
 pub mod clh;
 pub mod mcs;
+pub mod qspinlock;
 pub mod ticket;
 pub mod unfair;
 
+#[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
+pub mod api;
 #[cfg(feature = "std")]
 pub mod native;
+
+#[cfg(all(feature = "std", feature = "lock_api"))]
+pub use api::{CnaSpinLock, CnaSpinLockGuard, SpinLock, SpinLockGuard};

@@ -66,6 +66,10 @@ impl TailCode {
     pub const fn bits(self) -> u16 {
         self.0
     }
+    /// The node named, or node 0 for a code that names none: never panics.
+    pub(crate) const fn node_or_first(self) -> NodeId {
+        NodeId(self.0.saturating_sub(NODES_PER_CPU))
+    }
     /// The node named, if any.
     pub const fn node(self) -> Option<NodeId> {
         match self.0.checked_sub(NODES_PER_CPU) {

@@ -73,6 +73,18 @@ macro_rules! locks {
 }
 
 locks! { P;
+    "qspinlock" | "fifo", Product, crate::qspinlock::QSpinlock<P>,
+        "the kernel's queued spinlock, waiters in order of arrival";
+    "cna" | "cna-v10", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V10>,
+        "the queued spinlock with compact NUMA-aware succession, version 10";
+    "cna-v10_time", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V10Time>,
+        "CNA v10 with a time threshold";
+    "cna-v10_limited", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V10Limited>,
+        "CNA v10 with a bounded scan once the lock is free";
+    "cna-v11", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V11>,
+        "CNA v11: one neighbour looked at per turn, preference inherited";
+    "cna-v15", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V15>,
+        "CNA v15: one neighbour per step while the lock is busy, time threshold";
     "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set, the kernel's fallback in guests";
     "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,

@@ -35,8 +35,7 @@ std::thread_local! {
 impl QueueNodes for Native {
     fn claim_node() -> Option<NodeId> {
         let limit = LIMIT.load(Relaxed);
-        // Never `FREE`, and tells in a child what was claimed before the fork.
-        let mark = fork::epoch().wrapping_add(1).max(1);
+        let mark = mark_of_this_process();
         let first = match HINT.with(Cell::get) {
             0 => first_look(),
             hint => hint - 1,
@@ -50,15 +49,23 @@ impl QueueNodes for Native {
     }
     #[inline(always)]
     fn node(id: NodeId) -> NonNull<QNode<Self>> {
-        NonNull::from(&POOL[id.number() as usize])
+        // SAFETY: a `NodeId` is below `NODES_MAX`, which is the length of the pool.
+        NonNull::from(unsafe { POOL.get_unchecked(id.number() as usize) })
     }
     #[inline]
-    fn fork_epoch() -> u32 {
-        fork::epoch()
+    fn has_forked() -> bool {
+        fork::epoch() > 0
     }
-    fn claimed_in_epoch(id: NodeId) -> u32 {
-        POOL[id.number() as usize].claim.load(Relaxed).wrapping_sub(1)
+    fn is_orphaned(id: NodeId) -> bool {
+        let mark = POOL[id.number() as usize].claim.load(Relaxed);
+        mark != FREE && mark != mark_of_this_process()
     }
+}
+
+/// What claimed nodes are marked with: never `FREE`, and tells before a fork from after it.
+#[inline]
+fn mark_of_this_process() -> u32 {
+    fork::epoch().wrapping_add(1).max(1)
 }
 
 #[inline]

@@ -47,15 +47,16 @@ pub trait QueueNodes: Cells {
         let _ = id;
         0
     }
-    /// How often the process was forked on the way to this one. A node claimed in an earlier epoch
-    /// belongs to a thread that does not exist here. 0 where there is no fork.
-    fn fork_epoch() -> u32 {
-        0
+    /// Whether this process was forked from one that may have used locks. Then lock words may name
+    /// waiters that do not exist here. Never in a world without fork.
+    fn has_forked() -> bool {
+        false
     }
-    /// The epoch in which `id` was claimed.
-    fn claimed_in_epoch(id: NodeId) -> u32 {
+    /// Whether `id` was claimed before the fork and not released: its thread does not exist in
+    /// this process. Once true it stays true: such a node is not handed out again.
+    fn is_orphaned(id: NodeId) -> bool {
         let _ = id;
-        0
+        false
     }
 }
 

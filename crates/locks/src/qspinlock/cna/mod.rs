@@ -1,0 +1,315 @@
+//! Compact NUMA-aware succession (Dice and Kogan, EuroSys 2019; kernel postings v10 to v15).
+//!
+//! Waiters of the NUMA node that has the lock stay in the *primary* queue; waiters of other nodes
+//! are set aside in a *secondary* queue, so that the lock and the data it guards stay in one
+//! node's caches for a while. A threshold ends that while.
+//!
+//! ```text
+//!   head ─> local ─> local ─> ... ─> newest            primary, in the word's tail
+//!    │
+//!    └ granted value: tail of   remote ─> ... ─> remote      secondary, circular
+//!                                  ^                │
+//!                                  └────────────────┘
+//! ```
+//!
+//! Everything here is done by the head of the queue, alone; it inherits the queues through the
+//! grant that made it the head (Q3). What it may touch: its own link, the links of all waiters that
+//! are followed by a linked one, the secondary queue. What it may not touch: the link of the newest
+//! waiter, which belongs to the next newcomer.
+//!
+//! The turn of a head:
+//!
+//! 1. *Before it waits* ([`Succession::become_head`]): threshold reached: it will flush. Otherwise
+//!    look for the next waiter of the preferred node, as far as the policy goes; all waiters passed
+//!    on the way are set aside in one piece, in order.
+//! 2. *While it waits* (`step`): v15 looks at one neighbour after another.
+//! 3. *Alone in the primary queue* (`leave_alone`): with somebody set aside, the lock's tail moves to
+//!    the secondary tail and the secondary head is granted. The circle has to be cut *before*,
+//!    because a newcomer may link itself behind the secondary tail as soon as the word names it,
+//!    and has to be closed again if the word has changed.
+//! 4. *Handoff* (`choose`): see the table.
+//!
+//! | outlook | nobody set aside | somebody set aside |
+//! |---|---|---|
+//! | `Local`: next is of the preferred node, or urgent | grant next | grant next, which takes the secondary queue over |
+//! | `Open`: next was not looked at | grant next | preference inherited: as `Local`; otherwise as `NoneUpTo` |
+//! | `NoneUpTo`: looked, found nobody | grant next | put the secondary queue in front, grant its head |
+//! | `Flush`: threshold reached, or switched off | grant next | put the secondary queue in front, grant its head |
+//!
+//! Fairness bound: a waiter set aside is passed by at most 2^threshold handoffs, or for at most the
+//! threshold time and one turn, beyond those in front of it. Urgent waiters are never set aside.
+
+mod policy;
+mod secondary;
+
+pub use policy::{CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15};
+
+use super::queue::{link_to, linked, named};
+use super::succession::clear_tail;
+use super::{Alone, Grant, Succession, Word};
+use crate::events::Event;
+use crate::node::{NodeId, QNode, node};
+use crate::platform::{Atomic, Platform};
+use crate::raw::Order;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// NUMA-aware succession with policy `C`.
+pub struct Cna<C = V10>(PhantomData<fn() -> C>);
+
+/// Stands in for the NUMA node of a waiter that must not be set aside.
+const URGENT: u16 = u16::MAX;
+
+/// Where a waiter is, and what it stands for: the two halves of a node's `numa` word.
+#[derive(Clone, Copy)]
+struct Numa {
+    /// The NUMA node the waiter is treated as, or [`URGENT`].
+    stands_for: u16,
+    /// The NUMA node it was on when it queued.
+    real: u16,
+}
+
+impl Numa {
+    const fn from_bits(bits: u32) -> Self {
+        Self { stands_for: bits as u16, real: (bits >> 16) as u16 }
+    }
+    const fn bits(self) -> u32 {
+        (self.real as u32) << 16 | self.stands_for as u32
+    }
+    fn of<P: Platform>(waiter: &QNode<P>) -> Self {
+        // ordering: Relaxed; written before the waiter linked itself, Q2, or by a head before it
+        // granted, Q3.
+        Self::from_bits(waiter.numa.load(Relaxed))
+    }
+}
+
+/// What the head knows about whom to grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outlook {
+    /// Next was not looked at.
+    Open,
+    /// Next may be granted without giving up the preference.
+    Local {
+        /// Whether it is of the preferred node, as opposed to urgent.
+        is_preferred: bool,
+    },
+    /// Nobody of the preferred node up to and including this waiter (which may be the head).
+    NoneUpTo(NodeId),
+    /// The waiters set aside are due.
+    Flush,
+}
+
+/// What the head of the queue remembers during its turn.
+pub struct Turn {
+    id: NodeId,
+    /// The preferred NUMA node.
+    prefers: u16,
+    outlook: Outlook,
+    /// Waiters behind the head that were looked at and are not of the preferred node.
+    passed: u32,
+    /// The tail of the secondary queue.
+    secondary: Option<NodeId>,
+    /// When somebody was first set aside; 0 if the policy counts instead.
+    since_ns: u64,
+    /// Whether `step` still has something to look at.
+    steps: bool,
+}
+
+impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
+    const ORDER: Order = Order::Grouped;
+    const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy);
+    type Turn = Turn;
+
+    fn enter(me: &QNode<P>) {
+        let real = P::numa_node_of(P::this_cpu()) as u16;
+        let stands_for = if P::is_urgent() { URGENT } else { real };
+        // ordering: Relaxed; published by Q2.
+        me.numa.store(Numa { stands_for, real }.bits(), Relaxed);
+        match C::THRESHOLD {
+            // ordering: Relaxed; published by Q2.
+            Threshold::Handoffs { .. } => me.intra_count.store(0, Relaxed),
+            // ordering: Relaxed; published by Q2.
+            Threshold::Time { .. } => me.since_ns.store(0, Relaxed),
+        }
+    }
+
+    fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> Turn {
+        let numa = Numa::of(me);
+        let prefers = if numa.stands_for == URGENT { numa.real } else { numa.stands_for };
+        let since_ns = match C::THRESHOLD {
+            Threshold::Handoffs { .. } => 0,
+            // ordering: Relaxed; written by the last head before it granted, Q3.
+            Threshold::Time { .. } => me.since_ns.load(Relaxed),
+        };
+        let secondary = linked(granted >> 16);
+        let outlook = Outlook::Open;
+        let mut turn = Turn { id, prefers, outlook, passed: 0, secondary, since_ns, steps: false };
+        if !policy::is_on::<P>() {
+            turn.outlook = Outlook::Flush;
+        } else if turn.is_due::<P, C>(me) {
+            turn.outlook = Outlook::Flush;
+            P::count(Event::cna_flush_threshold);
+        } else {
+            turn.look_before_waiting::<P, C>(me);
+        }
+        turn
+    }
+
+    fn step(_id: NodeId, me: &QNode<P>, turn: &mut Turn) -> bool {
+        if turn.steps {
+            turn.steps = turn.look_at_neighbour::<P, C>(me);
+        }
+        turn.steps
+    }
+
+    fn leave_alone(word: &P::Word, seen: Word, turn: &mut Turn) -> Alone {
+        let Some(tail) = turn.secondary else { return clear_tail(word, seen) };
+        let tail_node = node::<P>(tail);
+        // ordering: Relaxed; written by this head or an earlier one, Q3.
+        let head = tail_node.next.load(Relaxed);
+        // Cut the circle: from the exchange on, this link belongs to the next newcomer.
+        // ordering: Relaxed; published by Q5.
+        tail_node.next.store(0, Relaxed);
+        let taken = Word::held_with_tail(tail.code()).bits();
+        // (n,0,0) -> (s,0,1)
+        // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
+        if let Err(now) = word.compare_exchange(seen.bits(), taken, Release, Relaxed) {
+            // ordering: Relaxed; only heads read it, Q3.
+            tail_node.next.store(head, Relaxed);
+            return Alone::Joined(Word::from_bits(now));
+        }
+        P::count(Event::cna_flush);
+        P::count(Event::cna_handoff_remote);
+        Alone::Granted(Grant::plain(named(head)))
+    }
+
+    fn choose(_id: NodeId, me: &QNode<P>, mut turn: Turn) -> Grant {
+        turn.look_after_taking::<P, C>(me);
+        let keeps_preference = match turn.outlook {
+            Outlook::Local { .. } => true,
+            Outlook::Open => C::INHERITS,
+            Outlook::NoneUpTo(_) | Outlook::Flush => false,
+        };
+        // ordering: Relaxed; acquired when the link was first seen, Q2, or written by this head.
+        let next = named(me.next.load(Relaxed));
+        match turn.secondary {
+            Some(tail) if !keeps_preference => turn.put_in_front::<P>(tail, next),
+            secondary => {
+                P::count(match turn.outlook {
+                    Outlook::Local { is_preferred: true } => Event::cna_handoff_local,
+                    Outlook::Open | Outlook::Flush => Event::cna_handoff_unseen,
+                    _ => Event::cna_handoff_remote,
+                });
+                match secondary {
+                    Some(tail) => turn.hand_over::<P, C>(me, tail, next),
+                    None => Grant::plain(next),
+                }
+            }
+        }
+    }
+}
+
+impl Turn {
+    /// Whether the waiters set aside have waited long enough.
+    fn is_due<P: Platform, C: CnaPolicy>(&self, me: &QNode<P>) -> bool {
+        match C::THRESHOLD {
+            Threshold::Handoffs { log2 } => {
+                // ordering: Relaxed; written by the last head before it granted, Q3.
+                me.intra_count.load(Relaxed) >= policy::handoffs_max::<P>(log2)
+            }
+            Threshold::Time { ns } => {
+                self.secondary.is_some()
+                    && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max::<P>(ns)
+            }
+        }
+    }
+
+    fn look_before_waiting<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
+        match C::SCAN {
+            Scan::Full | Scan::LimitedAfterTaking { .. } => {
+                self.scan::<P, C>(me, self.id, u32::MAX);
+            }
+            Scan::OneNeighbour => {
+                self.look_at_neighbour::<P, C>(me);
+            }
+            Scan::WhileBusy => {
+                self.steps = self.secondary.is_some() || looks_for_first::<P, C>(self.id, me);
+            }
+        }
+    }
+
+    fn look_after_taking<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
+        let Outlook::NoneUpTo(last) = self.outlook else { return };
+        match C::SCAN {
+            Scan::Full => self.scan::<P, C>(me, last, u32::MAX),
+            Scan::LimitedAfterTaking { waiters_max } => self.scan::<P, C>(me, last, waiters_max),
+            Scan::OneNeighbour | Scan::WhileBusy => {}
+        }
+    }
+
+    /// Looks at up to `waiters_max` waiters behind `last` for one of the preferred node; sets aside
+    /// everybody between the head and it.
+    fn scan<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>, last: NodeId, waiters_max: u32) {
+        let mut last = last;
+        for _ in 0..waiters_max {
+            // ordering: Acquire; Q2.
+            let Some(waiter) = linked(node::<P>(last).next.load(Acquire)) else { break };
+            if self.is_kept::<P>(waiter) {
+                if self.passed > 0 {
+                    self.set_aside::<P, C>(me, last, waiter);
+                }
+                return;
+            }
+            self.passed += 1;
+            last = waiter;
+        }
+        self.outlook = Outlook::NoneUpTo(last);
+    }
+
+    /// Looks at the waiter behind the head and sets it aside if it is remote and not the last;
+    /// whether to look at the one behind it.
+    fn look_at_neighbour<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
+        // ordering: Acquire; Q2.
+        let Some(next) = linked(me.next.load(Acquire)) else { return false };
+        if self.is_kept::<P>(next) {
+            return false;
+        }
+        // ordering: Acquire; Q2.
+        let Some(behind) = linked(node::<P>(next).next.load(Acquire)) else {
+            self.outlook = Outlook::NoneUpTo(next);
+            return false;
+        };
+        self.passed = 1;
+        self.set_aside::<P, C>(me, next, behind);
+        true
+    }
+
+    /// Whether `waiter` may stay in front; if so that is the outlook.
+    fn is_kept<P: Platform>(&mut self, waiter: NodeId) -> bool {
+        P::count(Event::cna_scanned);
+        let numa = Numa::of(node::<P>(waiter));
+        let is_preferred = numa.stands_for == self.prefers;
+        let is_kept = is_preferred || numa.stands_for == URGENT;
+        if is_kept {
+            self.outlook = Outlook::Local { is_preferred };
+        }
+        is_kept
+    }
+}
+
+/// Whether, with nobody set aside, to look for somebody to set aside in this turn.
+fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool {
+    if C::SHUFFLE_REDUCTION_LOG2 == 0 {
+        return true;
+    }
+    // Only the thread that has claimed the node uses this: xorshift (Marsaglia, 2003).
+    let mut random = match me.random.load(Relaxed) {
+        0 => link_to(id).wrapping_mul(0x9e37_79b9) | 1,
+        random => random,
+    };
+    random ^= random << 13;
+    random ^= random >> 17;
+    random ^= random << 5;
+    me.random.store(random, Relaxed);
+    random >> (u32::BITS - C::SHUFFLE_REDUCTION_LOG2) == 0
+}

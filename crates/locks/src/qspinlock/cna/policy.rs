@@ -1,0 +1,114 @@
+//! The knobs of CNA, and the presets: its versions.
+
+use crate::platform::{Counters, Placement};
+use crate::tunables::{NUMA_AUTO, NUMA_ON, Tunable};
+
+/// What ends the preference for one NUMA node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// This many handoffs within the node while somebody is set aside, as a power of two.
+    Handoffs {
+        /// The exponent; run-time knob `numa_spinlock_threshold`.
+        log2: u32,
+    },
+    /// This long since somebody was set aside.
+    Time {
+        /// Nanoseconds; run-time knob `numa_spinlock_threshold_ns`.
+        ns: u64,
+    },
+}
+
+/// How the head looks for a waiter of the preferred node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    /// The whole queue, before the head waits for the lock, and the rest of it once the lock is
+    /// taken: O(n) while others wait.
+    Full,
+    /// As `Full`, but at most `waiters_max` once the lock is taken.
+    LimitedAfterTaking {
+        /// How many waiters.
+        waiters_max: u32,
+    },
+    /// One waiter per turn, before the head waits for the lock.
+    OneNeighbour,
+    /// One waiter per step for as long as the lock is busy, none once it is taken.
+    WhileBusy,
+}
+
+/// A version of CNA: one line per choice.
+pub trait CnaPolicy: Send + Sync + 'static {
+    /// When waiters that were set aside get their turn in any case.
+    const THRESHOLD: Threshold;
+    /// How far the head looks.
+    const SCAN: Scan;
+    /// Whether a waiter granted before it was looked at stands for the preferred node, so that the
+    /// preference survives it.
+    const INHERITS: bool;
+    /// With nobody set aside, look for a local waiter only once in 2^n turns; 0 for always.
+    const SHUFFLE_REDUCTION_LOG2: u32 = 0;
+}
+
+/// CNA v10 (April 2020): handoffs counted, the queue scanned before and after taking the lock.
+pub struct V10;
+impl CnaPolicy for V10 {
+    const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
+    const SCAN: Scan = Scan::Full;
+    const INHERITS: bool = false;
+}
+
+/// v10 with the first change asked for in its review: a threshold in time.
+pub struct V10Time;
+impl CnaPolicy for V10Time {
+    const THRESHOLD: Threshold = Threshold::Time { ns: 1_000_000 };
+    const SCAN: Scan = Scan::Full;
+    const INHERITS: bool = false;
+}
+
+/// v10 with the second change asked for in its review: a bound on the scan while the lock is
+/// already taken and the new owner could be running its section.
+pub struct V10Limited;
+impl CnaPolicy for V10Limited {
+    const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
+    const SCAN: Scan = Scan::LimitedAfterTaking { waiters_max: 8 };
+    const INHERITS: bool = false;
+}
+
+/// v11: the answer to the review. One neighbour per turn; a waiter granted unseen inherits the
+/// preference and goes on looking.
+pub struct V11;
+impl CnaPolicy for V11 {
+    const THRESHOLD: Threshold = Threshold::Time { ns: 10_000_000 };
+    const SCAN: Scan = Scan::OneNeighbour;
+    const INHERITS: bool = true;
+}
+
+/// v15 (May 2021, the last): neighbours one by one while the lock is busy, and seldom a first one.
+pub struct V15;
+impl CnaPolicy for V15 {
+    const THRESHOLD: Threshold = Threshold::Time { ns: 1_000_000 };
+    const SCAN: Scan = Scan::WhileBusy;
+    const INHERITS: bool = true;
+    const SHUFFLE_REDUCTION_LOG2: u32 = 7;
+}
+
+/// Whether NUMA-aware succession is on (`numa_spinlock`).
+#[inline]
+pub(super) fn is_on<P: Counters + Placement>() -> bool {
+    match P::tunable(Tunable::numa_spinlock).unwrap_or(NUMA_AUTO) {
+        NUMA_AUTO => P::numa_nodes() > 1,
+        setting => setting == NUMA_ON,
+    }
+}
+
+/// Handoffs after which the preference ends.
+#[inline]
+pub(super) fn handoffs_max<P: Counters>(log2: u32) -> u32 {
+    let log2 = P::tunable(Tunable::numa_spinlock_threshold).unwrap_or(log2.into());
+    1 << log2.min(31)
+}
+
+/// Nanoseconds after which the preference ends.
+#[inline]
+pub(super) fn ns_max<P: Counters>(ns: u64) -> u64 {
+    P::tunable(Tunable::numa_spinlock_threshold_ns).unwrap_or(ns)
+}

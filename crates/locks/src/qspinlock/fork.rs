@@ -1,0 +1,43 @@
+//! Lock words that a forked child has inherited.
+
+use super::{QSpinlock, Succession, Waiting, Word};
+use crate::platform::{Atomic, Platform};
+use crate::raw::RawLock;
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// In a forked child, removes waiters that do not exist here from the word.
+    ///
+    /// If the newest waiter is an orphan, so are all in front of it: they queued before it, and the
+    /// only thread that came through the fork was not queueing. A pending bit belongs to an orphan
+    /// in any case, because no thread of a forked process sets it. Both facts stay true once they
+    /// are, so a compare-exchange of the whole word is safe however long this took.
+    #[cold]
+    pub(super) fn bury_orphans(&self) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut bits = self.word.load(Relaxed);
+        loop {
+            let seen = Word::from_bits(bits);
+            let tail_is_orphan = seen.tail().node().is_some_and(P::is_orphaned);
+            if !tail_is_orphan && !seen.is_pending() {
+                return;
+            }
+            let buried =
+                if tail_is_orphan { seen.without_waiters() } else { seen.without_pending() };
+            // (orphan,*,l) -> (0,0,l), (t,1,l) -> (t,0,l)
+            // ordering: Relaxed; nothing is read through it: orphans published nothing here.
+            match self.word.compare_exchange(bits, buried.bits(), Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => bits = now,
+            }
+        }
+    }
+
+    /// The rest of `try_lock` in a forked child that finds waiters but no owner.
+    #[cold]
+    pub(super) fn try_lock_after_fork(&self) -> bool {
+        self.bury_orphans();
+        // ordering: Relaxed; only a hint, re-checked by `try_lock`.
+        Word::from_bits(self.word.load(Relaxed)) == Word::FREE && self.try_lock()
+    }
+}

@@ -1,0 +1,94 @@
+#![doc = include_str!("README.md")]
+
+pub mod cna;
+mod fork;
+mod pending;
+mod queue;
+mod succession;
+mod waiting;
+mod word;
+
+pub use succession::{Alone, Fifo, Grant, Succession};
+pub use waiting::{Spin, Waiting};
+pub use word::{LOCKED, PENDING, SLOW, Word};
+
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::raw::{Order, RawLock};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// The queued spinlock: `S` decides who is next, `W` how to wait.
+///
+/// Four bytes, zero is unlocked. Fairness bound: see the succession. A kernel-form lock: `unlock`
+/// does not touch the lock after its releasing store, and `lock` uses no memory but the word and
+/// queue nodes of the platform.
+#[repr(transparent)]
+pub struct QSpinlock<P: Cells, S = Fifo, W = Spin> {
+    word: P::Word,
+    _policies: PhantomData<fn() -> (S, W)>,
+}
+
+/// The queued spinlock with NUMA-aware succession.
+pub type CnaSpinlock<P, C = cna::V10, W = Spin> = QSpinlock<P, cna::Cna<C>, W>;
+
+impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
+    /// An unlocked lock, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _policies: PhantomData };
+}
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
+    const ORDER: Order = S::ORDER;
+
+    fn new() -> Self {
+        Self { word: Zeroed::zeroed(), _policies: PhantomData }
+    }
+    #[doc(alias = "queued_spin_lock")]
+    #[inline]
+    fn lock(&self) {
+        let (free, held) = (Word::FREE.bits(), Word::HELD.bits());
+        // (0,0,0) -> (0,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: only a hint, re-checked in the slow path.
+        if let Err(seen) = self.word.compare_exchange(free, held, Acquire, Relaxed) {
+            self.lock_slowpath(Word::from_bits(seen));
+        }
+    }
+    #[doc(alias = "queued_spin_trylock")]
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = Word::from_bits(self.word.load(Relaxed));
+        if seen != Word::FREE {
+            return !seen.is_locked() && P::has_forked() && self.try_lock_after_fork();
+        }
+        // (0,0,0) -> (0,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(seen.bits(), Word::HELD.bits(), Acquire, Relaxed).is_ok()
+    }
+    #[doc(alias = "queued_spin_unlock")]
+    #[inline]
+    unsafe fn unlock(&self) {
+        W::unlock(&self.word);
+    }
+    fn is_locked(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        Word::from_bits(self.word.load(Relaxed)).is_locked()
+    }
+    fn word_is_legal(word: u32) -> bool {
+        W::word_is_legal(Word::from_bits(word))
+    }
+}
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Everything but the first attempt.
+    #[cold]
+    fn lock_slowpath(&self, seen: Word) {
+        debug_assert!(seen.is_legal(), "qspinlock: illegal lock word {seen:?}");
+        if P::has_forked() {
+            self.bury_orphans();
+        } else if W::USES_PENDING && self.lock_pending(seen) {
+            return;
+        }
+        self.lock_queue();
+    }
+}

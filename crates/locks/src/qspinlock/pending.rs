@@ -1,0 +1,50 @@
+//! The pending phase: a single waiter needs no queue.
+
+use super::{QSpinlock, Succession, Waiting, Word, word};
+use crate::events::Event;
+use crate::platform::{Atomic, AtomicInt, Bound, LockWordOps, Platform};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How many looks a newcomer grants a handover to the pending waiter before it queues.
+const HANDOVER_LOOKS: u32 = 512;
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Takes the lock as its only waiter; `false` if there are others, then the caller queues.
+    pub(super) fn lock_pending(&self, seen: Word) -> bool {
+        let Some(()) = self.no_waiter_after_handover(seen) else { return false };
+        // (0,0,*) -> (0,1,*)
+        // ordering: Acquire; Q4, when the lock has become free.
+        let seen = Word::from_bits(self.word.fetch_or(word::PENDING, Acquire));
+        if !seen.has_no_waiter() {
+            if !seen.is_pending() {
+                // (n,1,*) -> (n,0,*): somebody queues, so back out.
+                // ordering: Relaxed; nothing is read through it.
+                self.word.store_byte1(0, Relaxed);
+            }
+            return false;
+        }
+        if seen.is_locked() {
+            // (*,1,1) -> (*,1,0) by the owner
+            // ordering: Acquire; Q4.
+            self.word.cond_load(Acquire, |bits| !Word::from_bits(bits).is_locked());
+        }
+        // (*,1,0) -> (*,0,1)
+        // ordering: Relaxed; the next owner is ordered by our own release, Q4.
+        self.word.store_half0(word::LOCKED_HALF, Relaxed);
+        P::count(Event::lock_pending);
+        true
+    }
+
+    /// Waits a little if the pending waiter is just taking over; then whether nobody waits.
+    fn no_waiter_after_handover(&self, seen: Word) -> Option<()> {
+        let mut seen = seen.bits();
+        let handover = Word::HANDED_TO_PENDING.bits();
+        if seen == handover {
+            let bound = Bound::looks(HANDOVER_LOOKS);
+            // ordering: Relaxed; only a hint, re-checked at the `fetch_or`.
+            let wait = self.word.cond_load_bounded(Relaxed, bound, |now| now != handover, || false);
+            seen = wait.unwrap_or_else(|last| last);
+        }
+        Word::from_bits(seen).has_no_waiter().then_some(())
+    }
+}

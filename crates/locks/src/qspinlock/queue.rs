@@ -1,0 +1,123 @@
+//! The queue phase.
+
+use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word, word};
+use crate::events::Event;
+use crate::node::{NodeId, QNode, TailCode, node};
+use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::raw::RawLock;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// Reads a link: the waiter it names.
+#[inline]
+pub(super) fn linked(link: u32) -> Option<NodeId> {
+    TailCode::from_bits(link as u16).node()
+}
+
+/// Reads a link that is known to be set.
+#[inline]
+pub(super) fn named(link: u32) -> NodeId {
+    debug_assert!(linked(link).is_some(), "qspinlock: a link was lost");
+    TailCode::from_bits(link as u16).node_or_first()
+}
+
+/// What a link to `id` holds.
+#[inline]
+pub(super) fn link_to(id: NodeId) -> u32 {
+    id.code().bits().into()
+}
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Takes the lock by way of the queue.
+    pub(super) fn lock_queue(&self) {
+        let Some(id) = P::claim_node() else { return self.lock_without_node() };
+        self.wait_in_queue(id);
+        // SAFETY: claimed above. Nobody reaches the node any more: the word does not name it, its
+        // predecessor has granted, its successor has been granted, and it is in no secondary queue.
+        unsafe { P::release_node(id) };
+    }
+
+    /// No node is left: compete for the word without a place in the queue.
+    #[cold]
+    fn lock_without_node(&self) {
+        P::count(Event::lock_no_node);
+        while !self.try_lock() {
+            // ordering: Relaxed; only a hint, re-checked by `try_lock`.
+            self.word.cond_load(Relaxed, |bits| Word::from_bits(bits) == Word::FREE);
+        }
+    }
+
+    /// Queues with node `id`, waits, takes the lock and passes the head of the queue on.
+    fn wait_in_queue(&self, id: NodeId) {
+        let me = node::<P>(id);
+        // ordering: Relaxed; published by Q1 and Q2.
+        me.next.store(TailCode::NONE.bits().into(), Relaxed);
+        // ordering: Relaxed; published by Q1 and Q2.
+        me.locked.store(0, Relaxed);
+        S::enter(me);
+        // The lock may have become free while the node was prepared.
+        if W::TRIES_BEFORE_QUEUEING && self.try_lock() {
+            return;
+        }
+        count_entry::<P>(id);
+        let granted = self.join(id);
+        let mut turn = S::become_head(id, me, granted);
+        // (*,*,*) -> (*,0,0) by the owner and the pending waiter
+        let seen = W::wait_for_lock(&self.word, S::STEPS, || S::step(id, me, &mut turn));
+        self.take(id, me, seen, turn);
+    }
+
+    /// Becomes the newest waiter, links itself behind the one before and waits until it is the head.
+    /// Returns what came with that: [`Grant::PLAIN`] or a secondary queue.
+    fn join(&self, id: NodeId) -> u32 {
+        // (p,*,*) -> (n,*,*)
+        // ordering: AcqRel; Q1 both ways.
+        let before = self.word.swap_half1(id.code().bits(), AcqRel);
+        let Some(prev) = TailCode::from_bits(before).node() else { return Grant::PLAIN };
+        let prev = node::<P>(prev);
+        // ordering: Release; Q2.
+        prev.next.store(link_to(id), Release);
+        W::wait_node(node(id), prev)
+    }
+
+    /// Takes the free lock as the head of the queue, and makes somebody else the head.
+    fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
+        let (mut seen, mut turn) = (seen, turn);
+        while seen.tail() == id.code() {
+            match S::leave_alone(&self.word, seen, &mut turn) {
+                Alone::Left => return,
+                Alone::Granted(grant) => return Self::deliver(grant),
+                Alone::Joined(now) if now.is_pending() => {
+                    // A thread that saw our queue too late takes its pending bit back and will join
+                    // us, unless it has no node. So look again instead of counting on it.
+                    seen = W::wait_for_lock(&self.word, false, || false);
+                }
+                Alone::Joined(now) => seen = now,
+            }
+        }
+        // (n,0,0) -> (n,0,1). A plain store: nobody steals.
+        // ordering: Relaxed; the new head reads it after Q3, everybody else competes.
+        self.word.store_byte0(word::LOCKED, Relaxed);
+        // ordering: Acquire; Q2.
+        me.next.cond_load(Acquire, |link| link != 0);
+        Self::deliver(S::choose(id, me, turn));
+    }
+
+    /// The one place where a waiter becomes the head.
+    fn deliver(grant: Grant) {
+        let to = node::<P>(grant.to);
+        // ordering: Release; Q3.
+        to.locked.store(grant.value, Release);
+        W::kick(to);
+    }
+}
+
+/// Counts a queue entry and the nesting level it needed.
+fn count_entry<P: Platform>(id: NodeId) {
+    P::count(Event::lock_slowpath);
+    match P::nesting_of(id) {
+        0 => {}
+        1 => P::count(Event::lock_use_node2),
+        2 => P::count(Event::lock_use_node3),
+        _ => P::count(Event::lock_use_node4),
+    }
+}

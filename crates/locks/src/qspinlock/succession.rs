@@ -1,0 +1,110 @@
+//! Who is next?
+
+use super::Word;
+use super::queue::named;
+use crate::node::{NodeId, QNode};
+use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::raw::Order;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Makes a waiter the head of the queue: whom, and with what in its `locked` word.
+///
+/// A succession *returns* its choice, and the queue delivers it in one place, so that the waiting
+/// policy always kicks the waiter that was granted and never the one that was next before a
+/// reordering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The new head.
+    pub to: NodeId,
+    /// [`Grant::PLAIN`], or the secondary queue that comes with the head.
+    pub value: u32,
+}
+
+impl Grant {
+    /// Head, and nobody is set aside.
+    pub const PLAIN: u32 = 1;
+
+    /// Makes `to` the head, with nobody set aside.
+    pub const fn plain(to: NodeId) -> Self {
+        Self { to, value: Self::PLAIN }
+    }
+}
+
+/// What came of an attempt to leave the queue as its only waiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alone {
+    /// The lock is taken, the queue is empty.
+    Left,
+    /// The lock is taken, and a waiter that was set aside is the head.
+    Granted(Grant),
+    /// The word has changed to this: somebody has joined, or has set the pending bit and will take
+    /// it back. The lock is not taken yet.
+    Joined(Word),
+}
+
+/// Who becomes the head of the queue after whom.
+///
+/// Stateless; what the head has to remember from one phase of its turn to the next is in `Turn`.
+/// Only the head of the queue calls anything but `enter`, so a succession has the links of all
+/// waiters that have linked themselves to itself, except the last one's.
+pub trait Succession<P: Platform>: Send + Sync + 'static {
+    /// The order a checker may hold the lock to.
+    const ORDER: Order;
+    /// Whether [`step`](Self::step) does anything.
+    const STEPS: bool;
+    /// What the head knows.
+    type Turn;
+
+    /// Prepares the own node, before it is published.
+    fn enter(me: &QNode<P>);
+    /// Called when `me` has become the head by a grant of `granted`, before it waits for the lock.
+    fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> Self::Turn;
+    /// Called again and again while the head waits for the lock, until it returns `false`.
+    fn step(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) -> bool;
+    /// Tries to take the lock and leave: `seen` is `(me,0,0)`.
+    fn leave_alone(word: &P::Word, seen: Word, turn: &mut Self::Turn) -> Alone;
+    /// Chooses the next head. The lock is taken, and somebody is linked behind `me`.
+    fn choose(id: NodeId, me: &QNode<P>, turn: Self::Turn) -> Grant;
+}
+
+/// In the order of arrival (Mellor-Crummey and Scott, 1991).
+///
+/// Fairness bound: a waiter is passed by nobody who queued after it; before it queues, by one
+/// thread through the pending bit.
+pub struct Fifo;
+
+impl<P: Platform> Succession<P> for Fifo {
+    const ORDER: Order = Order::FifoAfterPending;
+    const STEPS: bool = false;
+    type Turn = ();
+
+    #[inline]
+    fn enter(_me: &QNode<P>) {}
+    #[inline]
+    fn become_head(_id: NodeId, _me: &QNode<P>, _granted: u32) {}
+    #[inline]
+    fn step(_id: NodeId, _me: &QNode<P>, _turn: &mut ()) -> bool {
+        false
+    }
+    #[inline]
+    fn leave_alone(word: &P::Word, seen: Word, _turn: &mut ()) -> Alone {
+        clear_tail(word, seen)
+    }
+    #[inline]
+    fn choose(_id: NodeId, me: &QNode<P>, _turn: ()) -> Grant {
+        // ordering: Relaxed; acquired when the link was first seen, Q2.
+        Grant::plain(named(me.next.load(Relaxed)))
+    }
+}
+
+/// Takes the lock as the only waiter, with nobody set aside.
+#[inline]
+pub(super) fn clear_tail<W: LockWordOps>(word: &W, seen: Word) -> Alone {
+    // (n,0,0) -> (0,0,1)
+    // ordering: Relaxed; the lock was acquired by the load that saw it free, Q4, and nobody reads
+    // anything through an empty tail. Only the tail of the failure value is used.
+    match word.compare_exchange(seen.bits(), Word::HELD.bits(), Relaxed, Relaxed) {
+        Ok(_) => Alone::Left,
+        Err(now) => Alone::Joined(Word::from_bits(now)),
+    }
+}

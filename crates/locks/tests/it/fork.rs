@@ -1,0 +1,97 @@
+//! A forked child uses locks that its thread held while other threads queued for them.
+
+use super::alone;
+use lockwright::native::Native;
+use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright::raw::RawLock;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+unsafe extern "C" {
+    fn fork() -> c_int;
+    fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
+    fn _exit(status: c_int) -> !;
+    fn alarm(seconds: u32) -> u32;
+}
+
+/// Forks while `waiters` threads wait for `lock`, which the caller holds; the child must be able to
+/// give it back and take it again, with two threads. Returns the child's exit status.
+fn fork_while_others_wait<L: RawLock>(lock: &'static L, waiters: usize) -> c_int {
+    lock.lock();
+    let started = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..waiters {
+            scope.spawn(|| {
+                started.fetch_add(1, Relaxed);
+                lock.lock();
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            });
+        }
+        while started.load(Relaxed) < waiters as u32 {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(20));
+        // SAFETY: the child below only uses the lock, starts threads and exits.
+        let child = unsafe { fork() };
+        if child == 0 {
+            in_child(lock);
+        }
+        // SAFETY: taken above, in this process.
+        unsafe { lock.unlock() };
+        let mut status = -1;
+        // SAFETY: our child, and a valid place for the status.
+        assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
+        status
+    })
+}
+
+/// Exits with 0 if the lock works, is killed by an alarm if it hangs.
+fn in_child<L: RawLock>(lock: &'static L) -> ! {
+    // SAFETY: ends this process if it hangs.
+    unsafe { alarm(10) };
+    // SAFETY: the only thread of this process held the lock when it was forked.
+    unsafe { lock.unlock() };
+    let count = AtomicU32::new(0);
+    let rounds = || {
+        for round in 0..200 {
+            if round % 2 == 0 || !lock.try_lock() {
+                lock.lock();
+            }
+            count.store(count.load(Relaxed) + 1, Relaxed);
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        }
+    };
+    rounds();
+    thread::scope(|scope| {
+        scope.spawn(rounds);
+        scope.spawn(rounds);
+    });
+    let status = c_int::from(count.load(Relaxed) != 600);
+    // SAFETY: leaves without running the parent's destructors.
+    unsafe { _exit(status) }
+}
+
+#[test]
+fn a_forked_child_uses_a_lock_with_a_pending_waiter() {
+    let _alone = alone();
+    static LOCK: QSpinlock<Native> = QSpinlock::INIT;
+    assert_eq!(fork_while_others_wait(&LOCK, 1), 0);
+}
+
+#[test]
+fn a_forked_child_uses_a_lock_with_a_queue() {
+    let _alone = alone();
+    static LOCK: QSpinlock<Native> = QSpinlock::INIT;
+    assert_eq!(fork_while_others_wait(&LOCK, 3), 0);
+}
+
+#[test]
+fn a_forked_child_uses_a_numa_aware_lock_with_a_queue() {
+    let _alone = alone();
+    static LOCK: CnaSpinlock<Native> = CnaSpinlock::INIT;
+    assert_eq!(fork_while_others_wait(&LOCK, 3), 0);
+}

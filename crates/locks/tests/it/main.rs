@@ -1,0 +1,16 @@
+//! The locks on the real machine. Bounded by time, at most two spinning threads, one test at a
+//! time: tests take [`alone`] because they share the process-wide node pool and settings.
+
+mod fork;
+mod nodes;
+mod registry;
+mod signals;
+mod statics;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Keeps other tests of this binary out until it is dropped.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

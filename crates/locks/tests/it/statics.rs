@@ -1,0 +1,37 @@
+//! Locks in statics, and their sizes.
+
+use lockwright::native::Native;
+use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright::{CnaSpinLock, SpinLock};
+use std::mem::size_of;
+
+static FIFO: SpinLock<Vec<u32>> = SpinLock::new(Vec::new());
+static CNA: CnaSpinLock<u64> = CnaSpinLock::new(7);
+
+#[test]
+fn a_lock_lives_in_a_static() {
+    FIFO.lock().push(1);
+    FIFO.try_lock().expect("nobody holds it").push(2);
+    assert_eq!(*FIFO.lock(), [1, 2]);
+    *CNA.lock() += 1;
+    assert_eq!(*CNA.lock(), 8);
+}
+
+#[test]
+fn a_spinlock_is_four_bytes_and_zero_is_unlocked() {
+    assert_eq!(size_of::<QSpinlock<Native>>(), 4);
+    assert_eq!(size_of::<CnaSpinlock<Native>>(), 4);
+    // SAFETY: a lock is one 32-bit cell, and all bit patterns of it are values.
+    let zero: QSpinlock<Native> = unsafe { std::mem::zeroed() };
+    use lockwright::raw::RawLock;
+    assert!(!zero.is_locked());
+    assert!(zero.try_lock());
+}
+
+#[cfg(feature = "lock_api_05")]
+#[test]
+fn lock_api_05_has_the_same_aliases() {
+    static LOCK: lockwright::api::v05::SpinLock<u32> = lockwright::api::v05::SpinLock::new(1);
+    *LOCK.lock() += 1;
+    assert_eq!(*LOCK.lock(), 2);
+}
