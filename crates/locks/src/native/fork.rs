@@ -7,7 +7,7 @@
 //! kernel has no such advice, the process number is compared instead, at the price of a system call
 //! per slow path.
 //!
-//! Not covered: a child made with `fork` from a signal handler that interrupted a lock operation of
+//! Not covered: emulators of user programs that accept the advice and ignore it; and a child made with `fork` from a signal handler that interrupted a lock operation of
 //! the same thread, which POSIX.1-2024 does not allow.
 
 use core::sync::atomic::{

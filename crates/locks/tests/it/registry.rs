@@ -87,7 +87,9 @@ fn every_lock_excludes_and_busted_does_not() {
     // Two nodes of one CPU each, so that the CNA locks have something to do here.
     topology::set_fake(2, 1);
     native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON));
-    for row in LOCKS {
+    // Under Miri the fault of the busted locks is a data race, which ends the program.
+    let runs = |row: &&LockRow| !(cfg!(miri) && row.class == LockClass::Busted);
+    for row in LOCKS.iter().filter(runs) {
         let exclusion = Exclusion { time: Duration::from_millis(100) };
         let (made, found) = visit::<Native, _>(row.name, exclusion).expect("a registered lock");
         let excludes = found == [made; 8];
@@ -95,7 +97,9 @@ fn every_lock_excludes_and_busted_does_not() {
         let may_fail = row.class == LockClass::Busted;
         assert!(excludes || may_fail, "{}: made {made}, found {found:?}", row.name);
         assert!(row.name != "busted" || !excludes, "busted was not caught");
-        assert!(made > 100, "{} made no progress: {made}", row.name);
+        // An interpreter gets less far.
+        let enough = if cfg!(miri) { 1 } else { 100 };
+        assert!(made >= enough, "{} made no progress: {made}", row.name);
     }
     native::set_tunable(Tunable::numa_spinlock, None);
     topology::clear_fake();
