@@ -1,3 +1,91 @@
 //! A deterministic simulator of cache-coherent machines, as a platform for the locks.
+//!
+//! A [`Simulation`] is a program on a [`machine`]: objects in an [`Arena`], and threads pinned to
+//! CPUs, which are ordinary Rust closures that use locks generic over
+//! [`Platform`](lockwright::platform::Platform) with [`Sim`]. Every access to a cell costs
+//! simulated time. One seed gives one history, on any host: the [`Digest`] of a run is a golden
+//! value. Beside the platform a thread uses the functions in [`thread`]; [`watch`] tells the
+//! checkers what it does.
+//!
+//! # What an access costs
+//!
+//! Memory is cache lines of 64 bytes. A line knows its *owner* (the core that has it modified or
+//! exclusive) or its *sharers*, until when it is busy, when its last transfer completes, and which
+//! core it was last taken from. Caches belong to cores, so SMT siblings share them. The rules:
+//!
+//! 1. **The state moves when an access is issued, the value is read or written when it completes.**
+//!    What happens in between sees the new owner and the old value.
+//! 2. **Hit**: the core owns the line, or reads a line it shares: `load_hit` (a store:
+//!    `store_issue`). A hit occupies nothing.
+//! 3. **Miss**: by who has the line.
+//!
+//!    | the line is | a read costs | a write or read-modify-write costs |
+//!    |---|---|---|
+//!    | owned by another core | the transfer of its distance class | the same |
+//!    | shared | `shared_load` if a sharer is in this socket, else the transfer from the nearest | the upgrade of the farthest sharer's class; `load_hit` if there is no other |
+//!    | nowhere (first touch) | memory, local or remote to the line's home | the same |
+//!
+//! 4. **First come, first served**: a miss starts when the line is free. Transfers occupy the line
+//!    until they arrive; reads of clean lines for a quarter of their time, because they pipeline.
+//! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
+//!    transfer that takes the line away, because the snoop has not reached it yet. Without this
+//!    the releasing core of an unfair lock could never win.
+//! 6. **Read-modify-writes** add `rmw_extra` and first drain the store buffer. One that fails (a
+//!    compare-exchange) has moved the line all the same.
+//! 7. **Store buffers**: a store asks for its line when it is issued and commits in order, at the
+//!    earliest a picosecond after the one before; the thread goes on after `store_issue`. A load
+//!    of the same cell sees the thread's own pending stores. So memory is TSO: sequential
+//!    consistency plus store buffers of 56 entries.
+//! 8. **Spinning** takes no events. A spinner that found its value wanting sleeps on the line until
+//!    the line is *invalidated*, which is when a write to it is issued, reacts `spin_reaction`
+//!    later and reads again; so it queues behind that write and in front of whoever comes later. It
+//!    is woken a second time when the value changes, if that is later.
+//! 9. **Noise**: transfers vary by `transfer_jitter`, software work by `work_jitter`, both uniformly
+//!    and from the seed. Without it, deterministic costs lock threads into step.
+//! 10. **Load**: remote latencies grow by `remote_inflation` times the fraction of CPUs in use;
+//!     work takes `smt_factor` as long while the core's other thread is busy.
+//!
+//! Barriers wait for the store buffer. A heavy barrier costs `heavy_barrier` plus
+//! `heavy_barrier_per_cpu` for each other running thread, each of which loses that time too.
+//! Sleeping and waking cost their calls, and a woken thread runs `wake_latency` later. Where a
+//! thread is, queue nodes, counters and the clock cost nothing.
+//!
+//! # Time
+//!
+//! Picoseconds in 64 bits. Costs are converted when a run begins; the event loop knows no floating
+//! point. Events are ordered by time, then by age. Line numbers follow the order of allocation and
+//! never depend on host addresses.
+//!
+//! # How it runs
+//!
+//! Threads are stackful coroutines on one host thread, so lock code is the same synchronous code as
+//! everywhere. Runs share nothing: several may go on in parallel, each on a host thread of its
+//! own. A run ends when all threads have returned, when nothing can happen any more (the threads
+//! that still wait are reported, see [`FailureKind::Stuck`]), when a thread panics, or at a limit.
+#![warn(missing_docs)]
 
 pub mod machine;
+
+mod arena;
+mod checker;
+mod config;
+mod digest;
+mod engine;
+mod memory;
+mod nodes;
+mod platform;
+mod report;
+mod rng;
+mod simulation;
+mod stack;
+mod switch;
+pub mod thread;
+pub mod watch;
+
+pub use arena::Arena;
+pub use config::{Checks, Config, NodesMode};
+pub use digest::Digest;
+pub use memory::Transfers;
+pub use platform::{Sim, SimCell, Storage, Tracker};
+pub use report::{Failure, FailureKind, RunReport, StuckThread, WaitKind};
+pub use simulation::Simulation;

@@ -1,0 +1,184 @@
+//! The memory of a simulated machine.
+
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::{Cell, RefCell};
+
+/// Bytes of a cache line.
+pub const LINE_BYTES: usize = 64;
+
+const ALIGN: usize = 4096;
+
+/// What was allocated: for reports, and to drop it.
+pub(crate) struct Object {
+    pub first_line: usize,
+    pub lines: usize,
+    pub type_name: &'static str,
+}
+
+struct Doomed {
+    at: NonNull<u8>,
+    drop: unsafe fn(NonNull<u8>),
+}
+
+/// The memory in which a run keeps its shared objects.
+///
+/// Every object starts on a cache line of its own, and lines are numbered in the order of
+/// allocation; so a line has the same number in every run of a program, wherever the host puts the
+/// arena. It is a value of its own, outside of [`Simulation`](crate::Simulation), so that threads
+/// may borrow from it: `alloc` gives out plain references.
+///
+/// Invariants:
+/// 1. `base` points to `bytes` bytes, allocated with alignment [`ALIGN`], until the arena is
+///    dropped.
+/// 2. Bytes from `used` on belong to no object. An object is never moved; it is dropped by `clear`
+///    and by `drop`, both of which need the arena exclusively, hence after all references to it.
+pub struct Arena {
+    base: NonNull<u8>,
+    bytes: usize,
+    used: Cell<usize>,
+    doomed: RefCell<Vec<Doomed>>,
+    objects: RefCell<Vec<Object>>,
+    _owns: PhantomData<Cell<u8>>,
+}
+
+impl Arena {
+    /// Room for `bytes` bytes. Pages that are never used cost nothing.
+    pub fn new(bytes: usize) -> Self {
+        let bytes = bytes.max(ALIGN).next_multiple_of(ALIGN);
+        // SAFETY: the size is not zero and the alignment a power of two.
+        let base = unsafe { alloc_zeroed(Self::layout(bytes)) };
+        let Some(base) = NonNull::new(base) else { handle_alloc_error(Self::layout(bytes)) };
+        Self {
+            base,
+            bytes,
+            used: Cell::new(0),
+            doomed: RefCell::default(),
+            objects: RefCell::default(),
+            _owns: PhantomData,
+        }
+    }
+    fn layout(bytes: usize) -> Layout {
+        match Layout::from_size_align(bytes, ALIGN) {
+            Ok(layout) => layout,
+            Err(_) => panic!("an arena of {bytes} bytes is too large"),
+        }
+    }
+
+    /// Drops everything in the arena and starts again with line 0.
+    pub(crate) fn clear(&mut self) {
+        for doomed in self.doomed.get_mut().drain(..).rev() {
+            // SAFETY: invariant 2: the object is in place and nobody has a reference to it.
+            unsafe { (doomed.drop)(doomed.at) };
+        }
+        self.objects.get_mut().clear();
+        self.used.set(0);
+    }
+    /// Address of line 0.
+    pub(crate) fn base(&self) -> usize {
+        self.base.addr().get()
+    }
+    /// Bytes given out so far, whole lines.
+    pub(crate) fn used(&self) -> usize {
+        self.used.get()
+    }
+    /// The objects in the arena, in the order of their lines.
+    pub(crate) fn take_objects(&self) -> Vec<Object> {
+        self.objects.take()
+    }
+
+    /// Places `len` values in a row, the first at the start of a line.
+    pub(crate) fn alloc_slice<T: 'static>(
+        &self,
+        len: usize,
+        mut value: impl FnMut(usize) -> T,
+    ) -> &[T] {
+        let at = self.reserve::<T>(len);
+        for index in 0..len {
+            let value = value(index);
+            // SAFETY: `reserve` has found room for `len` values, and `index < len`.
+            let place = unsafe { at.add(index) };
+            // SAFETY: the place is aligned, in bounds and belongs to no other object (2).
+            unsafe { place.write(value) };
+            self.doom(place);
+        }
+        // SAFETY: all `len` values have been written, and they stay in place until nobody can hold
+        // this reference any more (2).
+        unsafe { NonNull::slice_from_raw_parts(at, len).as_ref() }
+    }
+
+    /// Finds room for `len` values and makes an entry for them.
+    fn reserve<T: 'static>(&self, len: usize) -> NonNull<T> {
+        assert!(align_of::<T>() <= ALIGN, "an arena aligns to at most {ALIGN} bytes");
+        let start = self.used.get().next_multiple_of(align_of::<T>().max(LINE_BYTES));
+        let size = size_of::<T>().saturating_mul(len);
+        // An object without bytes still gets a line, so that it has an address of its own.
+        let end = start.saturating_add(size.max(1)).next_multiple_of(LINE_BYTES);
+        assert!(
+            end <= self.bytes,
+            "the arena of {} bytes is full: {} needs {size} more, make it larger",
+            self.bytes,
+            core::any::type_name::<T>(),
+        );
+        self.used.set(end);
+        self.objects.borrow_mut().push(Object {
+            first_line: start / LINE_BYTES,
+            lines: (end - start) / LINE_BYTES,
+            type_name: core::any::type_name::<T>(),
+        });
+        // SAFETY: `start` is within the arena (1).
+        unsafe { self.base.add(start) }.cast()
+    }
+
+    fn doom<T>(&self, place: NonNull<T>) {
+        unsafe fn drop_at<T>(at: NonNull<u8>) {
+            // SAFETY: the caller passes the address of a `T` that is not used again.
+            unsafe { at.cast::<T>().drop_in_place() };
+        }
+        if core::mem::needs_drop::<T>() {
+            self.doomed.borrow_mut().push(Doomed { at: place.cast(), drop: drop_at::<T> });
+        }
+    }
+}
+
+impl Default for Arena {
+    /// Room for 4 MiB, 65,536 lines.
+    fn default() -> Self {
+        Self::new(4 << 20)
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.clear();
+        // SAFETY: allocated in `new` with this layout (1).
+        unsafe { dealloc(self.base.as_ptr(), Self::layout(self.bytes)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    #[test]
+    fn objects_start_on_lines_of_their_own_and_are_dropped() {
+        let witness = Rc::new(());
+        let mut arena = Arena::new(4096);
+        let first = arena.alloc_slice(3, |_| Rc::clone(&witness));
+        let second = arena.alloc_slice(1, |_| ());
+        assert_eq!(first.as_ptr().addr(), arena.base());
+        assert_eq!(second.as_ptr().addr(), arena.base() + LINE_BYTES);
+        assert_eq!(Rc::strong_count(&witness), 4);
+        arena.clear();
+        assert_eq!((Rc::strong_count(&witness), arena.used()), (1, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "is full")]
+    fn a_full_arena_says_so() {
+        Arena::new(4096).alloc_slice(1, |_| [0u8; 4097]);
+    }
+}

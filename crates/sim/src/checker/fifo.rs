@@ -1,0 +1,71 @@
+//! Order: locks are taken in the order in which the threads queued.
+//!
+//! Nobody tells when a thread queues, because lock code knows nothing of checkers. But every queue
+//! lock queues with a read-modify-write of the lock itself (taking a ticket, swapping the tail), and
+//! waits afterwards. So the *place* of a thread is the moment of the last successful one on the
+//! lock's line between its request and its first wait after one. Steps that a thread takes back
+//! before it waits, such as a pending bit it could not use, move its place with them.
+
+use super::{Call, Checkers};
+use crate::arena::LINE_BYTES;
+use crate::report::FailureKind;
+
+/// The place of a thread in the queue of a lock.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    /// The lock the thread waits for.
+    pub lock: Option<usize>,
+    /// Larger is later.
+    pub turn: u64,
+    /// It has changed the lock since its request.
+    pub has_queued: bool,
+    /// It waits, so its place is final.
+    pub is_settled: bool,
+    /// How many came later and were served earlier.
+    pub overtaken: u32,
+}
+
+impl Checkers {
+    pub(super) fn queue_up(&mut self, thread: usize, lock: usize) {
+        self.turns += 1;
+        self.places[thread] = Place { lock: Some(lock), turn: self.turns, ..Place::default() };
+    }
+    /// `thread` has changed a cell at `offset` by a read-modify-write.
+    #[inline]
+    pub fn rmw(&mut self, thread: usize, offset: usize) {
+        let Some(Place { lock: Some(lock), is_settled: false, .. }) = self.places.get(thread)
+        else {
+            return;
+        };
+        if self.line_of_lock(*lock) == offset / LINE_BYTES {
+            self.turns += 1;
+            self.places[thread].turn = self.turns;
+            self.places[thread].has_queued = true;
+        }
+    }
+    /// `thread` begins to wait.
+    #[inline]
+    pub fn settled(&mut self, thread: usize) {
+        if let Some(place) = self.places.get_mut(thread) {
+            place.is_settled = place.has_queued;
+        }
+    }
+    /// The turn of a thread that has just got `lock`: the newest if it did not ask before.
+    pub(super) fn turn_of(&self, thread: usize, lock: usize) -> u64 {
+        let place = &self.places[thread];
+        if place.lock == Some(lock) { place.turn } else { u64::MAX }
+    }
+    pub(super) fn check_fifo(&mut self, call: Call, lock: usize) {
+        if !self.checks.fifo {
+            return;
+        }
+        let turn = self.turn_of(call.thread, lock);
+        let passed = self
+            .places
+            .iter()
+            .position(|other| other.lock == Some(lock) && other.is_settled && other.turn < turn);
+        if let Some(passed) = passed {
+            self.failed(call.at_ps, call.thread, FailureKind::OutOfOrder { passed });
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Watchers of a run, one property a file. They watch and do not drive: nothing they do takes
+//! simulated time or changes what a thread does next.
+
+mod exclusion;
+mod fifo;
+mod legality;
+mod overtaking;
+mod stuck;
+
+pub use stuck::stuck_threads;
+
+use crate::arena::LINE_BYTES;
+use crate::config::Checks;
+use crate::report::{Failure, FailureKind};
+use exclusion::Exclusion;
+use fifo::Place;
+
+/// Failures that are described; more are only counted.
+const DESCRIBED_MAX: usize = 32;
+
+/// Who calls, when and about which lock (as an offset into the arena).
+#[derive(Clone, Copy)]
+pub struct Call {
+    pub at_ps: u64,
+    pub thread: usize,
+    pub offset: usize,
+}
+
+struct WatchedLock {
+    offset: usize,
+    exclusion: Exclusion,
+}
+
+/// All watchers of a run.
+pub struct Checkers {
+    checks: Checks,
+    locks: Vec<WatchedLock>,
+    /// By offset / 4: the number of a lock plus one, or 0.
+    lock_at: Vec<u32>,
+    /// Where each thread is in the queue of the lock it waits for.
+    places: Vec<Place>,
+    turns: u64,
+    pub failures: Vec<Failure>,
+    pub failures_total: u64,
+}
+
+impl Checkers {
+    pub fn new(checks: Checks) -> Self {
+        Self {
+            checks,
+            locks: Vec::new(),
+            lock_at: Vec::new(),
+            places: Vec::new(),
+            turns: 0,
+            failures: Vec::new(),
+            failures_total: 0,
+        }
+    }
+    /// Prepares for this many threads.
+    pub fn expect_threads(&mut self, threads: usize) {
+        self.places.resize_with(threads, Place::default);
+    }
+    /// Notes a failure.
+    pub fn failed(&mut self, at_ps: u64, thread: usize, kind: FailureKind) {
+        self.failures_total += 1;
+        if self.failures.len() < DESCRIBED_MAX {
+            self.failures.push(Failure { at_ps, thread: Some(thread), kind });
+        }
+    }
+    fn lock(&mut self, offset: usize) -> usize {
+        let slot = offset / 4;
+        if slot >= self.lock_at.len() {
+            self.lock_at.resize(slot + 1, 0);
+        }
+        if self.lock_at[slot] == 0 {
+            self.locks.push(WatchedLock { offset, exclusion: Exclusion::default() });
+            self.lock_at[slot] = self.locks.len() as u32;
+        }
+        self.lock_at[slot] as usize - 1
+    }
+    fn line_of_lock(&self, lock: usize) -> usize {
+        self.locks[lock].offset / LINE_BYTES
+    }
+    fn orders(&self) -> bool {
+        self.checks.fifo || self.checks.overtaking_max.is_some()
+    }
+
+    pub fn requested(&mut self, call: Call) {
+        let lock = self.lock(call.offset);
+        if self.orders() {
+            self.queue_up(call.thread, lock);
+        }
+    }
+    pub fn withdrew(&mut self, call: Call) {
+        self.places[call.thread] = Place::default();
+    }
+    pub fn entered(&mut self, call: Call) {
+        let lock = self.lock(call.offset);
+        if let Err(fault) = self.locks[lock].exclusion.enter(call.thread) {
+            self.failed(call.at_ps, call.thread, fault);
+        }
+        if self.orders() {
+            self.check_fifo(call, lock);
+            self.check_overtaking(call, lock);
+            self.places[call.thread] = Place::default();
+        }
+    }
+    pub fn left(&mut self, call: Call) {
+        let lock = self.lock(call.offset);
+        if let Err(fault) = self.locks[lock].exclusion.leave(call.thread) {
+            self.failed(call.at_ps, call.thread, fault);
+        }
+    }
+    pub fn entered_shared(&mut self, call: Call) {
+        let lock = self.lock(call.offset);
+        if let Err(fault) = self.locks[lock].exclusion.enter_shared() {
+            self.failed(call.at_ps, call.thread, fault);
+        }
+    }
+    pub fn left_shared(&mut self, call: Call) {
+        let lock = self.lock(call.offset);
+        if let Err(fault) = self.locks[lock].exclusion.leave_shared() {
+            self.failed(call.at_ps, call.thread, fault);
+        }
+    }
+}

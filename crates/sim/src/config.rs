@@ -1,0 +1,75 @@
+//! What a run is asked to do, beside its program.
+
+use lockwright::tunables::Tunable;
+
+/// Which queue nodes the machine offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodesMode {
+    /// As in a kernel: one per CPU and nesting level, at the CPU's socket.
+    PerCpu,
+    /// As in a program: a pool of this many for all threads.
+    Pool(u16),
+}
+
+/// What the checkers watch. Exclusion is always watched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Checks {
+    /// Locks are taken in the order in which the threads queued.
+    pub fifo: bool,
+    /// How many others may queue later and get a lock earlier than a waiting thread.
+    pub overtaking_max: Option<u32>,
+    /// Whether a value of a lock word is a legal state; asked after every write to one.
+    pub word_is_legal: Option<fn(u32) -> bool>,
+}
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Simulated time before operations are counted, in nanoseconds.
+    pub warmup_ns: u64,
+    /// How long they are counted, in nanoseconds; `None` until all threads are done. After it
+    /// [`thread::is_over`](crate::thread::is_over) says yes.
+    pub window_ns: Option<u64>,
+    /// The run fails when it lasts longer than this, in simulated nanoseconds.
+    pub time_limit_ns: u64,
+    /// The run fails when it takes more events than this.
+    pub events_max: u64,
+    /// Queue nodes.
+    pub nodes: NodesMode,
+    /// What the locks' run-time numbers are set to.
+    pub tunables: Vec<(Tunable, u64)>,
+    /// What the checkers watch.
+    pub checks: Checks,
+    /// Stack of each thread, in bytes. Pages that are never used cost nothing.
+    pub stack_bytes: usize,
+}
+
+impl Default for Config {
+    /// Until all threads are done; at most 10 simulated seconds and 10^10 events.
+    fn default() -> Self {
+        Self {
+            warmup_ns: 0,
+            window_ns: None,
+            time_limit_ns: 10_000_000_000,
+            events_max: 10_000_000_000,
+            nodes: NodesMode::PerCpu,
+            tunables: Vec::new(),
+            checks: Checks::default(),
+            stack_bytes: 256 << 10,
+        }
+    }
+}
+
+impl Config {
+    /// A benchmark: count for `window_ns` after `warmup_ns`, and allow ten times as long for the
+    /// threads to finish.
+    pub fn window(warmup_ns: u64, window_ns: u64) -> Self {
+        let end_ns = warmup_ns.saturating_add(window_ns);
+        Self {
+            warmup_ns,
+            window_ns: Some(window_ns),
+            time_limit_ns: end_ns.saturating_mul(10).saturating_add(100_000_000),
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Loads, stores and read-modify-writes.
+
+use super::cell::PendingStore;
+use super::queue::EventKind;
+use super::thread::STORES_MAX;
+use super::{CellRef, Engine, Step};
+use crate::memory::{Access, Kind};
+use crate::switch::Here;
+
+impl Engine {
+    /// Issues an access of `thread`, not before `from`, and wakes the spinners it invalidates.
+    #[inline]
+    pub(super) fn issue(&mut self, thread: usize, line: usize, kind: Kind, from: u64) -> u64 {
+        let state = &mut self.threads[thread];
+        let now = self.now.max(from);
+        let access = self.memory.access(&self.costs, now, state.site, line, kind, &mut state.noise);
+        let Access { done_ps, invalidates } = access;
+        if invalidates {
+            self.wake_spinners(line);
+        }
+        done_ps
+    }
+    /// Issues an access of the current thread to `address`; returns its completion.
+    #[inline]
+    fn issue_here(&mut self, address: usize, kind: Kind) -> u64 {
+        let line = self.line_of(address);
+        self.issue(self.current, line, kind, 0)
+    }
+
+    #[inline]
+    fn buffer(&mut self, cell: CellRef, mask: u64, bits: u64) -> u64 {
+        let done = self.issue_here(cell.address(), Kind::Write);
+        let thread = &mut self.threads[self.current];
+        // In order: not before the store issued last.
+        let commits_at = done.max(thread.last_commit + 1);
+        thread.last_commit = commits_at;
+        thread.stores.push_back(PendingStore { cell, mask, bits, commits_at });
+        self.schedule(commits_at, EventKind::Commit, self.current);
+        self.now + self.costs.store_issue
+    }
+    /// The oldest store of `thread` becomes visible.
+    pub(super) fn commit(&mut self, thread: usize) -> Option<Step> {
+        if let Some(store) = self.threads[thread].stores.pop_front() {
+            let value = store.over(store.cell.read());
+            self.write(thread, store.cell, value);
+        }
+        None
+    }
+    /// Makes a value visible: writes it and wakes who spins on the line.
+    #[inline]
+    fn write(&mut self, thread: usize, cell: CellRef, value: u64) {
+        cell.write(value);
+        let line = self.line_of(cell.address());
+        self.wake_spinners(line);
+        if cell.is_word() {
+            self.checkers.word_written(self.now, thread, line, value as u32);
+        }
+    }
+    /// When the current thread's earlier stores are all visible.
+    #[inline]
+    pub fn stores_done(&self) -> u64 {
+        self.now.max(self.threads[self.current].last_commit)
+    }
+}
+
+impl Here {
+    /// A load of the current thread.
+    #[inline]
+    pub fn load(self, cell: CellRef) -> u64 {
+        let done = self.with(|engine| engine.issue_here(cell.address(), Kind::Read));
+        self.until(done);
+        self.with(|engine| engine.threads[engine.current].view(cell))
+    }
+    /// A store of the bits in `mask`: asks for the line now, commits in order, goes on at once.
+    #[inline]
+    pub fn store(self, cell: CellRef, mask: u64, bits: u64) {
+        let full_until = self.with(|engine| {
+            let stores = &engine.threads[engine.current].stores;
+            if stores.len() < STORES_MAX { 0 } else { stores[0].commits_at }
+        });
+        if full_until > 0 {
+            self.until(full_until);
+        }
+        let next = self.with(|engine| engine.buffer(cell, mask, bits));
+        self.until(next);
+    }
+    /// A locked read-modify-write: drains the store buffer, then replaces the value by what `new`
+    /// says, or leaves it (a failed compare-exchange owns the line all the same). Returns the old
+    /// value.
+    #[inline]
+    pub fn rmw(self, cell: CellRef, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
+        let done = self.with(|engine| {
+            let line = engine.line_of(cell.address());
+            let from = engine.stores_done();
+            engine.issue(engine.current, line, Kind::Rmw, from)
+        });
+        self.until(done);
+        self.with(|engine| {
+            let old = cell.read();
+            if let Some(value) = new(old) {
+                let current = engine.current;
+                engine.write(current, cell, value);
+                engine.checkers.rmw(current, cell.address() - engine.base);
+            }
+            old
+        })
+    }
+    /// Asks for the lines of several addresses at once, to write them soon, and waits for all:
+    /// misses that overlap.
+    pub fn prefetch_for_write(self, addresses: &[*const ()]) {
+        let done = self.with(|engine| {
+            let mut done = engine.now;
+            for address in addresses {
+                done = done.max(engine.issue_here(address.addr(), Kind::Write));
+            }
+            done
+        });
+        self.until(done);
+    }
+    /// A read of a plain field.
+    pub fn read_plain(self, address: usize) {
+        let done = self.with(|engine| engine.issue_here(address, Kind::Read));
+        self.until(done);
+    }
+    /// A write of a plain field. Its value changes at once: a lock guards the field, and the store
+    /// that gives the lock back commits after this one.
+    pub fn write_plain(self, address: usize) {
+        let next = self.with(|engine| {
+            let done = engine.issue_here(address, Kind::Write);
+            let thread = &mut engine.threads[engine.current];
+            thread.last_commit = done.max(thread.last_commit + 1);
+            engine.now + engine.costs.store_issue
+        });
+        self.until(next);
+    }
+    /// A full barrier: waits for the store buffer.
+    pub fn full_barrier(self) {
+        let done = self
+            .with(|engine| engine.stores_done() + engine.costs.load_hit + engine.costs.rmw_extra);
+        self.until(done);
+    }
+    /// A barrier in every thread: interrupts all running ones and waits for their stores.
+    pub fn heavy_barrier(self) {
+        let done = self.with(|engine| {
+            let per_cpu = engine.costs.heavy_barrier_per_cpu;
+            let mut others = 0;
+            let mut drained = engine.now;
+            for (index, thread) in engine.threads.iter_mut().enumerate() {
+                drained = drained.max(thread.last_commit);
+                if index != engine.current && thread.is_running() {
+                    thread.stolen_ps += per_cpu;
+                    others += 1;
+                }
+            }
+            drained + engine.costs.heavy_barrier + per_cpu * others
+        });
+        self.until(done);
+    }
+}

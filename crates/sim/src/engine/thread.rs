@@ -1,0 +1,123 @@
+//! A simulated thread, as the event loop sees it.
+
+use super::cell::{CellRef, PendingStore};
+use super::predicate::Predicate;
+use crate::memory::{NOBODY, Site};
+use crate::rng::{Purpose, Rng};
+use crate::switch::Suspender;
+use std::collections::VecDeque;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// Runs, or will go on at a time already known.
+    Busy,
+    /// Spins on a line, which has not been written since it looked.
+    Parked,
+    /// Its line was invalidated; it will read it again.
+    Woken,
+    /// That read is on its way.
+    Reading,
+    /// Sleeps until woken.
+    Sleeping,
+    /// Has returned.
+    Finished,
+}
+
+/// The wait a thread is in.
+pub struct Wait {
+    pub cell: Option<CellRef>,
+    pub predicate: Option<Predicate>,
+    pub line: usize,
+    /// Give up then; `u64::MAX` is never.
+    pub deadline_ps: u64,
+    /// Go on after every look, not only when the predicate holds.
+    pub is_eager: bool,
+    /// The last value looked at.
+    pub seen: u64,
+    /// The predicate held of it.
+    pub held: bool,
+    /// The deadline has come.
+    pub expired: bool,
+    pub since_ps: u64,
+}
+
+pub struct Thread {
+    pub cpu: u32,
+    pub site: Site,
+    pub activity: Activity,
+    /// Stores that are not visible to others yet, oldest first.
+    pub stores: VecDeque<PendingStore>,
+    /// When the youngest of all stores so far becomes visible.
+    pub last_commit: u64,
+    /// Time taken away by interrupts, not yet felt.
+    pub stolen_ps: u64,
+    pub wait: Wait,
+    /// Neighbours in the list of the line's spinners.
+    pub previous_spinner: u16,
+    pub next_spinner: u16,
+    /// When the earliest timer of the thread in the queue fires; `u64::MAX` if there is none.
+    pub timer_at: u64,
+    pub noise: Rng,
+    pub program: Rng,
+    pub is_urgent: bool,
+    pub ops: u64,
+    /// How to leave the thread's stack; set when it starts.
+    pub suspender: Suspender,
+}
+
+/// Stores that fit into the store buffer.
+pub const STORES_MAX: usize = 56;
+
+impl Thread {
+    pub fn new(cpu: u32, site: Site, seed: u64, number: usize) -> Self {
+        Self {
+            cpu,
+            site,
+            activity: Activity::Busy,
+            stores: VecDeque::with_capacity(STORES_MAX),
+            last_commit: 0,
+            stolen_ps: 0,
+            wait: Wait {
+                cell: None,
+                predicate: None,
+                line: 0,
+                deadline_ps: u64::MAX,
+                is_eager: false,
+                seen: 0,
+                held: false,
+                expired: false,
+                since_ps: 0,
+            },
+            previous_spinner: NOBODY,
+            next_spinner: NOBODY,
+            timer_at: u64::MAX,
+            noise: Rng::split(seed, number, Purpose::Noise),
+            program: Rng::split(seed, number, Purpose::Program),
+            is_urgent: false,
+            ops: 0,
+            suspender: Suspender::none(),
+        }
+    }
+
+    /// What the thread reads from `cell`: its own pending stores over what everybody sees.
+    #[inline]
+    pub fn view(&self, cell: CellRef) -> u64 {
+        let mut value = cell.read();
+        for store in &self.stores {
+            if store.cell.address() == cell.address() {
+                value = store.over(value);
+            }
+        }
+        value
+    }
+    /// Whether the thread keeps its CPU busy.
+    pub fn is_running(&self) -> bool {
+        !matches!(self.activity, Activity::Sleeping | Activity::Finished)
+    }
+    /// Whether only somebody else can make the thread go on.
+    pub fn is_stuck(&self) -> bool {
+        matches!(self.activity, Activity::Parked | Activity::Sleeping)
+            && self.wait.deadline_ps == u64::MAX
+    }
+}

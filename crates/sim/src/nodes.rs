@@ -1,0 +1,86 @@
+//! The queue nodes of a simulated machine.
+
+use crate::config::NodesMode;
+use crate::memory::NOBODY;
+use crate::platform::Sim;
+use core::ptr::NonNull;
+use lockwright::node::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
+
+/// Who uses which queue node. The nodes themselves lie in the arena, as its first object.
+pub struct NodeTable {
+    mode: NodesMode,
+    first: NonNull<QNode<Sim>>,
+    /// Thread that has claimed each node.
+    claimants: Vec<u16>,
+    /// In pool mode: where each thread looks first, because it used that node last.
+    hints: Vec<usize>,
+}
+
+impl NodeTable {
+    /// How many nodes a machine with `cpus` CPUs has in `mode`.
+    pub fn count(mode: NodesMode, cpus: u32) -> usize {
+        let count = match mode {
+            NodesMode::PerCpu => cpus as usize * usize::from(NODES_PER_CPU),
+            NodesMode::Pool(count) => usize::from(count),
+        };
+        assert!(count <= NODES_MAX, "{count} queue nodes are more than a lock word can name");
+        count
+    }
+    /// A table for `nodes`, which stay where they are for as long as the table is used.
+    pub fn new(mode: NodesMode, nodes: &[QNode<Sim>], threads: usize) -> Self {
+        Self {
+            mode,
+            first: NonNull::from(nodes).cast(),
+            claimants: vec![NOBODY; nodes.len()],
+            hints: (0..threads).map(|thread| thread % nodes.len().max(1)).collect(),
+        }
+    }
+    /// Takes a free node for `thread` on `cpu`.
+    pub fn claim(&mut self, thread: usize, cpu: u32) -> Option<NodeId> {
+        let number = match self.mode {
+            NodesMode::PerCpu => {
+                let first = cpu as usize * usize::from(NODES_PER_CPU);
+                (first..first + usize::from(NODES_PER_CPU)).find(|&at| self.is_free(at))
+            }
+            NodesMode::Pool(_) => {
+                let (len, hint) = (self.claimants.len(), self.hints[thread]);
+                (hint..len).chain(0..hint).find(|&at| self.is_free(at))
+            }
+        }?;
+        self.hints[thread] = number;
+        self.claimants[number] = thread as u16;
+        Some(NodeId::new(number as u16))
+    }
+    fn is_free(&self, number: usize) -> bool {
+        self.claimants[number] == NOBODY
+    }
+    /// Gives a node back.
+    ///
+    /// # Panics
+    /// If nobody has claimed it.
+    pub fn release(&mut self, id: NodeId) {
+        let claimant = &mut self.claimants[usize::from(id.number())];
+        assert!(*claimant != NOBODY, "queue node {} is released but not claimed", id.number());
+        *claimant = NOBODY;
+    }
+    /// The storage of a node.
+    pub fn node(&self, id: NodeId) -> NonNull<QNode<Sim>> {
+        let number = usize::from(id.number());
+        assert!(number < self.claimants.len(), "there is no queue node {number}");
+        // SAFETY: `first` points to as many nodes as there are claimants, in a row.
+        unsafe { self.first.add(number) }
+    }
+    /// How deep its CPU is nested with this node: 0 is the first.
+    pub fn nesting(&self, id: NodeId) -> u32 {
+        match self.mode {
+            NodesMode::PerCpu => u32::from(id.number() % NODES_PER_CPU),
+            NodesMode::Pool(_) => 0,
+        }
+    }
+    /// The thread that uses the node at `address`.
+    pub fn claimant_at(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.first.addr().get());
+        let claimant = *self.claimants.get(offset / size_of::<QNode<Sim>>())?;
+        (claimant != NOBODY).then_some(usize::from(claimant))
+    }
+}

@@ -1,0 +1,308 @@
+//! Cells: the value in place, the cost in the event loop.
+
+use crate::engine::cell::{CellRef, Shape};
+use crate::switch::Here;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, RaceTracker, Zeroed};
+
+/// What a cell is made of on the host.
+pub trait Storage: Send + Sync + 'static {
+    /// The type of its value.
+    type Value: Copy + Eq;
+    /// Zero.
+    const ZERO: Self;
+    #[doc(hidden)]
+    const SHAPE: Shape;
+    /// The value as bits.
+    fn bits(value: Self::Value) -> u64;
+    /// The value of these bits; superfluous ones are dropped.
+    fn value(bits: u64) -> Self::Value;
+}
+
+impl Storage for AtomicU32 {
+    type Value = u32;
+    #[allow(clippy::declare_interior_mutable_const)]
+    const ZERO: Self = Self::new(0);
+    const SHAPE: Shape = Shape::U32;
+    #[inline]
+    fn bits(value: u32) -> u64 {
+        value.into()
+    }
+    #[inline]
+    fn value(bits: u64) -> u32 {
+        bits as u32
+    }
+}
+
+impl Storage for AtomicU64 {
+    type Value = u64;
+    #[allow(clippy::declare_interior_mutable_const)]
+    const ZERO: Self = Self::new(0);
+    const SHAPE: Shape = Shape::U64;
+    #[inline]
+    fn bits(value: u64) -> u64 {
+        value
+    }
+    #[inline]
+    fn value(bits: u64) -> u64 {
+        bits
+    }
+}
+
+impl Storage for AtomicPtr<()> {
+    type Value = *mut ();
+    #[allow(clippy::declare_interior_mutable_const)]
+    const ZERO: Self = Self::new(null_mut());
+    const SHAPE: Shape = Shape::Pointer;
+    #[inline]
+    fn bits(value: *mut ()) -> u64 {
+        value.expose_provenance() as u64
+    }
+    #[inline]
+    fn value(bits: u64) -> *mut () {
+        core::ptr::with_exposed_provenance_mut(bits as usize)
+    }
+}
+
+/// A cell of a simulated machine. `IS_WORD`: a lock word, whose values are checked for legality.
+#[repr(transparent)]
+pub struct SimCell<S, const IS_WORD: bool = false>(S);
+
+impl<S: Storage, const IS_WORD: bool> Zeroed for SimCell<S, IS_WORD> {
+    fn zeroed() -> Self {
+        Self::ZEROED
+    }
+}
+
+impl<S: Storage, const IS_WORD: bool> ConstZeroed for SimCell<S, IS_WORD> {
+    #[allow(clippy::declare_interior_mutable_const)]
+    const ZEROED: Self = Self(S::ZERO);
+}
+
+impl<S: Storage, const IS_WORD: bool> SimCell<S, IS_WORD> {
+    #[inline]
+    pub(super) fn cell(&self) -> CellRef {
+        let shape = if IS_WORD { Shape::Word } else { S::SHAPE };
+        // SAFETY: `self` is a cell of that shape; in the arena it outlives the run, and on a
+        // thread's stack or elsewhere the engine refuses it. Direct accesses end before `self`.
+        unsafe { CellRef::new(NonNull::from(self).cast(), shape) }
+    }
+    /// Replaces the bits in `mask`.
+    #[inline]
+    pub(super) fn store_bits(&self, mask: u64, bits: u64, order: Ordering) {
+        match Here::get() {
+            Some(here) if order != Ordering::SeqCst => here.store(self.cell(), mask, bits),
+            _ => {
+                self.update(|old| Some(old & !mask | bits & mask));
+            }
+        }
+    }
+    /// Replaces the value by what `new` makes of it, in one step; returns the bits before.
+    #[inline]
+    pub(super) fn update(&self, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
+        let cell = self.cell();
+        match Here::get() {
+            Some(here) => here.rmw(cell, new),
+            None => {
+                let old = cell.read();
+                if let Some(value) = new(old) {
+                    cell.write(value);
+                }
+                old
+            }
+        }
+    }
+    #[inline]
+    fn load_bits(&self) -> u64 {
+        match Here::get() {
+            Some(here) => here.load(self.cell()),
+            None => self.cell().read(),
+        }
+    }
+}
+
+#[cold]
+fn nobody_will_write() -> ! {
+    panic!("a wait outside of simulated threads, where nobody will write")
+}
+
+impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_WORD> {
+    #[inline]
+    fn load(&self, _order: Ordering) -> S::Value {
+        S::value(self.load_bits())
+    }
+    #[inline]
+    fn store(&self, value: S::Value, order: Ordering) {
+        self.store_bits(u64::MAX, S::bits(value), order);
+    }
+    #[inline]
+    fn swap(&self, value: S::Value, _order: Ordering) -> S::Value {
+        S::value(self.update(|_| Some(S::bits(value))))
+    }
+    #[inline]
+    fn compare_exchange(
+        &self,
+        old: S::Value,
+        new: S::Value,
+        _success: Ordering,
+        _failure: Ordering,
+    ) -> Result<S::Value, S::Value> {
+        let expected = S::bits(old);
+        let found = self.update(|now| (now == expected).then(|| S::bits(new)));
+        if found == expected { Ok(S::value(found)) } else { Err(S::value(found)) }
+    }
+
+    fn cond_load(&self, _order: Ordering, mut pred: impl FnMut(S::Value) -> bool) -> S::Value {
+        match Here::get() {
+            Some(here) => S::value(here.spin(self.cell(), |bits| pred(S::value(bits)))),
+            None => {
+                let value = S::value(self.load_bits());
+                if pred(value) { value } else { nobody_will_write() }
+            }
+        }
+    }
+
+    fn cond_load_bounded(
+        &self,
+        _order: Ordering,
+        bound: Bound,
+        mut pred: impl FnMut(S::Value) -> bool,
+        stop: impl FnMut() -> bool,
+    ) -> Result<S::Value, S::Value> {
+        let mut holds = |bits| pred(S::value(bits));
+        match Here::get() {
+            Some(here) => spin_bounded(here, self.cell(), bound, &mut holds, stop),
+            None => {
+                let bits = self.load_bits();
+                if holds(bits) { Ok(bits) } else { Err(bits) }
+            }
+        }
+        .map(S::value)
+        .map_err(S::value)
+    }
+
+    fn cond_load_stepping(
+        &self,
+        order: Ordering,
+        mut pred: impl FnMut(S::Value) -> bool,
+        mut step: impl FnMut() -> bool,
+    ) -> S::Value {
+        if let Some(here) = Here::get() {
+            here.settle();
+        }
+        loop {
+            let value = S::value(self.load_bits());
+            if pred(value) {
+                return value;
+            }
+            if !step() {
+                return self.cond_load(order, pred);
+            }
+        }
+    }
+}
+
+/// Spins within a bound. The stop condition is asked at every wake-up, and whenever the time of
+/// `stop_every` looks has passed.
+fn spin_bounded(
+    here: Here,
+    cell: CellRef,
+    bound: Bound,
+    holds: &mut impl FnMut(u64) -> bool,
+    mut stop: impl FnMut() -> bool,
+) -> Result<u64, u64> {
+    here.settle();
+    let start = here.with(|engine| engine.now);
+    let look = here.with(|engine| engine.costs.look());
+    let has_stop = bound.stop_every != u32::MAX;
+    let period = if has_stop { look * u64::from(bound.stop_every.max(1)) } else { u64::MAX };
+    let mut next_stop = start.saturating_add(period);
+    let mut value = here.load(cell);
+    let deadline = match bound.budget {
+        // The first look is behind us.
+        Budget::Looks(looks) => {
+            let rest = u64::from(looks.saturating_sub(1));
+            here.with(|engine| engine.now).saturating_add(rest * look)
+        }
+        Budget::Nanoseconds(ns) => start.saturating_add(ns.saturating_mul(1000)),
+    };
+    let mut was_woken = false;
+    loop {
+        if holds(value) {
+            return Ok(value);
+        }
+        let now = here.with(|engine| engine.now);
+        if now >= deadline {
+            return Err(value);
+        }
+        if has_stop && (was_woken || now >= next_stop) {
+            was_woken = false;
+            next_stop = now.saturating_add(period);
+            if stop() {
+                return Err(value);
+            }
+            if here.with(|engine| engine.now) != now {
+                // Asking took time, in which the line may have been written.
+                value = here.load(cell);
+                continue;
+            }
+        }
+        let looked = here.park(cell, holds, deadline.min(next_stop), has_stop);
+        value = looked.value;
+        was_woken = !looked.expired;
+    }
+}
+
+/// The operations of integer cells.
+pub trait Integer: Storage {}
+impl Integer for AtomicU32 {}
+impl Integer for AtomicU64 {}
+
+impl<S: Integer, const IS_WORD: bool> AtomicInt<S::Value> for SimCell<S, IS_WORD> {
+    #[inline]
+    fn fetch_add(&self, value: S::Value, _order: Ordering) -> S::Value {
+        // Bits above the value's width are dropped when it is written.
+        S::value(self.update(|old| Some(old.wrapping_add(S::bits(value)))))
+    }
+    #[inline]
+    fn fetch_sub(&self, value: S::Value, _order: Ordering) -> S::Value {
+        S::value(self.update(|old| Some(old.wrapping_sub(S::bits(value)))))
+    }
+    #[inline]
+    fn fetch_or(&self, value: S::Value, _order: Ordering) -> S::Value {
+        S::value(self.update(|old| Some(old | S::bits(value))))
+    }
+    #[inline]
+    fn fetch_and(&self, value: S::Value, _order: Ordering) -> S::Value {
+        S::value(self.update(|old| Some(old & S::bits(value))))
+    }
+}
+
+/// Charges accesses to plain fields; holds nothing.
+pub struct Tracker;
+
+impl Zeroed for Tracker {
+    fn zeroed() -> Self {
+        Self
+    }
+}
+
+impl ConstZeroed for Tracker {
+    const ZEROED: Self = Self;
+}
+
+impl RaceTracker for Tracker {
+    fn read<R>(&self, at: *const (), read: impl FnOnce() -> R) -> R {
+        if let Some(here) = Here::get() {
+            here.read_plain(at.addr());
+        }
+        read()
+    }
+    fn write<R>(&self, at: *const (), write: impl FnOnce() -> R) -> R {
+        if let Some(here) = Here::get() {
+            here.write_plain(at.addr());
+        }
+        write()
+    }
+}

@@ -1,0 +1,129 @@
+//! Everything beside cells.
+
+use super::Sim;
+use crate::engine::Activity;
+use crate::engine::cell::{CellRef, Shape};
+use crate::switch::Here;
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+use lockwright::events::Event;
+use lockwright::node::{NodeId, QNode};
+use lockwright::platform::{
+    Barriers, Cells, Clock, Counters, Placement, QueueNodes, SchedulerHints, Sleeping,
+};
+use lockwright::tunables::Tunable;
+
+impl Barriers for Sim {
+    fn fence(order: Ordering) {
+        if order == Ordering::SeqCst {
+            Here::expect("a fence").full_barrier();
+        }
+    }
+    fn full_barrier(_on: &Self::U32) {
+        Here::expect("a barrier").full_barrier();
+    }
+    #[inline]
+    fn light_barrier() {}
+    fn heavy_barrier() {
+        Here::expect("a barrier").heavy_barrier();
+    }
+    fn delay(pauses: u32) {
+        let here = Here::expect("a delay");
+        here.until(here.with(|engine| engine.now + u64::from(pauses) * engine.costs.pause));
+    }
+}
+
+impl QueueNodes for Sim {
+    #[inline]
+    fn claim_node() -> Option<NodeId> {
+        Here::expect("a queue node").with(|engine| {
+            let thread = engine.current;
+            engine.nodes.claim(thread, engine.threads[thread].cpu)
+        })
+    }
+    #[inline]
+    unsafe fn release_node(id: NodeId) {
+        Here::expect("a queue node").with(|engine| engine.nodes.release(id));
+    }
+    #[inline]
+    fn node(id: NodeId) -> NonNull<QNode<Self>> {
+        Here::expect("a queue node").with(|engine| engine.nodes.node(id))
+    }
+    fn nesting_of(id: NodeId) -> u32 {
+        Here::expect("a queue node").with(|engine| engine.nodes.nesting(id))
+    }
+}
+
+impl Placement for Sim {
+    #[inline]
+    fn this_cpu() -> u32 {
+        Here::expect("its CPU").with(|engine| engine.threads[engine.current].cpu)
+    }
+    #[inline]
+    fn numa_node_of(cpu: u32) -> u32 {
+        Here::expect("a NUMA node").with(|engine| engine.socket_of_cpu[cpu as usize].into())
+    }
+    fn numa_nodes() -> u32 {
+        Here::expect("NUMA nodes").with(|engine| engine.costs.sockets as u32)
+    }
+    #[inline]
+    fn is_urgent() -> bool {
+        Here::expect("its urgency").with(|engine| engine.threads[engine.current].is_urgent)
+    }
+}
+
+impl SchedulerHints for Sim {
+    fn is_running(node: &QNode<Self>) -> bool {
+        let address = core::ptr::from_ref(node).addr();
+        Here::expect("a hint").with(|engine| match engine.nodes.claimant_at(address) {
+            Some(thread) => engine.threads[thread].activity != Activity::Sleeping,
+            None => true,
+        })
+    }
+    /// Never: every thread has a CPU of its own.
+    fn need_resched() -> bool {
+        false
+    }
+    fn idle_cpus() -> u32 {
+        Here::expect("a hint").with(|engine| {
+            let running = engine.threads.iter().filter(|thread| thread.is_running()).count();
+            (engine.socket_of_cpu.len() - running) as u32
+        })
+    }
+}
+
+impl Sleeping for Sim {
+    fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
+        let deadline_ps = deadline_ns.map_or(u64::MAX, |ns| ns.saturating_mul(1000));
+        // SAFETY: `word` is a 32-bit cell, alive until the call returns.
+        let cell = unsafe { CellRef::new(NonNull::from(word).cast(), Shape::U32) };
+        Here::expect("to sleep").sleep(cell, expected.into(), deadline_ps);
+    }
+    fn futex_wake(address: *const <Self as Cells>::U32, count: u32) {
+        Here::expect("to wake").wake(address.addr(), count);
+    }
+}
+
+impl Clock for Sim {
+    #[inline]
+    fn now_ns() -> u64 {
+        Here::expect("the time").with(|engine| engine.now / 1000)
+    }
+}
+
+impl Counters for Sim {
+    #[inline]
+    fn count_many(event: Event, n: u64) {
+        if let Some(here) = Here::get() {
+            here.with(|engine| {
+                if engine.is_counting() {
+                    engine.counts[event as usize] += n;
+                }
+            });
+        }
+    }
+    #[inline]
+    fn tunable(tunable: Tunable) -> Option<u64> {
+        Here::get()?.with(|engine| engine.tunables[tunable as usize])
+    }
+}

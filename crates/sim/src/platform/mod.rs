@@ -1,0 +1,31 @@
+//! [`Sim`], the platform: the seam of the locks on top of the event loop.
+//!
+//! All operations are those of the simulated thread that calls them, and take simulated time.
+//! Outside of simulated threads (before and after a run) cells are plain memory, so that objects
+//! can be prepared and examined; everything else panics there.
+
+mod cells;
+mod machine;
+mod word;
+
+pub use cells::{SimCell, Storage, Tracker};
+
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use lockwright::platform::Cells;
+
+/// A simulated machine as a platform.
+pub struct Sim;
+
+impl Cells for Sim {
+    type U32 = SimCell<AtomicU32>;
+    type U64 = SimCell<AtomicU64>;
+    type Ptr = SimCell<AtomicPtr<()>>;
+    type Word = SimCell<AtomicU32, true>;
+    type Tracker = Tracker;
+}
+
+const _: () = assert!(size_of::<<Sim as Cells>::U32>() == 4);
+const _: () = assert!(size_of::<<Sim as Cells>::Word>() == 4);
+const _: () = assert!(size_of::<<Sim as Cells>::U64>() == 8);
+const _: () = assert!(size_of::<<Sim as Cells>::Ptr>() == size_of::<usize>());
+const _: () = assert!(size_of::<<Sim as Cells>::Tracker>() == 0);

@@ -1,0 +1,276 @@
+//! A run, from its program to its report.
+
+use crate::arena::{Arena, LINE_BYTES};
+use crate::checker::stuck_threads;
+use crate::config::Config;
+use crate::engine::{Engine, Thread, queue::Event};
+use crate::machine::Machine;
+use crate::memory::{CORES_MAX, CostTable, Memory, Site};
+use crate::nodes::NodeTable;
+use crate::platform::Sim;
+use crate::report::{Ending, Failure, FailureKind, RunReport};
+use crate::stack::ThreadStack;
+use crate::switch::{Here, Suspender};
+use core::any::Any;
+use core::ptr::NonNull;
+use corosensei::{Coroutine, CoroutineResult};
+use lockwright::node::QNode;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+type Body<'a> = Box<dyn FnOnce() + 'a>;
+type Stackful = Coroutine<(), (), (), ThreadStack>;
+
+/// Between the starts of two threads, in picoseconds.
+const START_STAGGER_PS: u64 = 100;
+
+/// A machine with a program, ready to run.
+///
+/// ```
+/// use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
+/// use lockwright_sim::{Arena, Config, Sim, Simulation, machine::Machine};
+/// use std::sync::atomic::Ordering::Relaxed;
+///
+/// fn increments(machine: &Machine) -> u32 {
+///     let mut arena = Arena::default();
+///     let mut simulation = Simulation::new(machine, &mut arena, 1, Config::default());
+///     let counter = simulation.alloc(<Sim as Cells>::U32::zeroed());
+///     for cpu in 0..4 {
+///         simulation.spawn(cpu, move || {
+///             counter.fetch_add(1, Relaxed);
+///         });
+///     }
+///     let report = simulation.run();
+///     assert!(report.failures.is_empty());
+///     counter.load(Relaxed)
+/// }
+/// ```
+pub struct Simulation<'a> {
+    machine: Machine,
+    seed: u64,
+    config: Config,
+    arena: &'a Arena,
+    nodes: &'a [QNode<Sim>],
+    /// The socket whose memory each line is in.
+    homes: Vec<u16>,
+    bodies: Vec<(u32, Body<'a>)>,
+}
+
+impl<'a> Simulation<'a> {
+    /// An empty program on `machine`. What the arena held is dropped.
+    ///
+    /// # Panics
+    /// If the machine has more than 256 cores, or distances without costs.
+    pub fn new(machine: &Machine, arena: &'a mut Arena, seed: u64, config: Config) -> Self {
+        arena.clear();
+        let topology = &machine.topology;
+        assert!(topology.cores() <= CORES_MAX, "more than {CORES_MAX} cores");
+        let farthest = topology.distance.iter().flatten().max().copied().unwrap_or(0);
+        assert!(
+            farthest as usize <= machine.costs.transfer_remote_ns.len(),
+            "distance class {farthest} has no transfer cost"
+        );
+        let mut simulation = Self {
+            machine: machine.clone(),
+            seed,
+            arena,
+            nodes: &[],
+            homes: Vec::new(),
+            bodies: Vec::new(),
+            config,
+        };
+        simulation.make_nodes();
+        simulation
+    }
+    fn make_nodes(&mut self) {
+        let cpus = self.machine.topology.cpus();
+        let count = NodeTable::count(self.config.nodes, cpus);
+        self.nodes = self.alloc_slice_at(0, count, |_| QNode::new());
+        if let crate::config::NodesMode::PerCpu = self.config.nodes {
+            let per_cpu = count / cpus as usize;
+            for (line, home) in self.homes.iter_mut().enumerate() {
+                *home = self.machine.topology.socket_of((line / per_cpu) as u32) as u16;
+            }
+        }
+    }
+
+    /// Places an object on lines of its own, in the memory of socket 0.
+    ///
+    /// The cells in it must lie in place; a cell elsewhere on the heap is no cell of the machine.
+    pub fn alloc<T: 'static>(&mut self, value: T) -> &'a T {
+        self.alloc_at(0, value)
+    }
+    /// As [`alloc`](Self::alloc), in the memory of `socket`.
+    pub fn alloc_at<T: 'static>(&mut self, socket: u32, value: T) -> &'a T {
+        let mut value = Some(value);
+        &self.alloc_slice_at(socket, 1, |_| match value.take() {
+            Some(value) => value,
+            None => unreachable!("one element is made once"),
+        })[0]
+    }
+    /// Places `len` objects in a row, in the memory of `socket`. Small ones share lines, unless
+    /// their type is aligned to 64 bytes.
+    pub fn alloc_slice_at<T: 'static>(
+        &mut self,
+        socket: u32,
+        len: usize,
+        value: impl FnMut(usize) -> T,
+    ) -> &'a [T] {
+        assert!(socket < self.machine.topology.sockets, "there is no socket {socket}");
+        let slice = self.arena.alloc_slice(len, value);
+        self.homes.resize(self.arena.used() / LINE_BYTES, socket as u16);
+        slice
+    }
+
+    /// Adds a thread on `cpu`; returns its number. Threads are pinned, one to a CPU.
+    ///
+    /// What is on the stack of a thread that does not finish (because the run fails) is not
+    /// dropped, and its memory is not given back.
+    ///
+    /// # Panics
+    /// If there is no such CPU or it has a thread.
+    pub fn spawn(&mut self, cpu: u32, body: impl FnOnce() + 'a) -> usize {
+        let cpus = self.machine.topology.cpus();
+        assert!(cpu < cpus, "there is no CPU {cpu}: the machine has {cpus}");
+        assert!(
+            self.bodies.iter().all(|(other, _)| *other != cpu),
+            "CPU {cpu} has a thread already: threads are pinned, one to a CPU"
+        );
+        self.bodies.push((cpu, Box::new(body)));
+        self.bodies.len() - 1
+    }
+
+    /// Runs the program to its end, or until it fails.
+    pub fn run(mut self) -> RunReport {
+        let bodies = core::mem::take(&mut self.bodies);
+        let mut engine = Box::new(self.engine(&bodies));
+        // SAFETY: the engine is not used directly until `here` and all its copies are out of use.
+        let here = unsafe { Here::of(NonNull::from(&mut *engine)) };
+        let mut threads = Vec::with_capacity(bodies.len());
+        for (number, (_, body)) in bodies.into_iter().enumerate() {
+            threads.push(self.thread(here, number, body));
+        }
+        run_threads(here, &mut threads);
+        for thread in threads {
+            if thread.started() && !thread.done() {
+                // Unwinding would run destructors of a program that has failed; see `spawn`.
+                core::mem::forget(thread);
+            }
+        }
+        report(*engine)
+    }
+
+    fn engine(&self, bodies: &[(u32, Body<'a>)]) -> Engine {
+        let topology = &self.machine.topology;
+        let costs = CostTable::new(&self.machine, bodies.len());
+        let mut memory = Memory::new(costs.transfer.len());
+        for &home in &self.homes {
+            memory.register(1, home);
+        }
+        let nodes = NodeTable::new(self.config.nodes, self.nodes, bodies.len());
+        let mut engine = Engine::new(&self.config, costs, memory, nodes);
+        engine.base = self.arena.base();
+        engine.used = self.arena.used();
+        engine.objects = self.arena.take_objects();
+        engine.socket_of_cpu =
+            (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16).collect();
+        engine.checkers.expect_threads(bodies.len());
+        engine.live = bodies.len();
+        if bodies.is_empty() {
+            engine.ending = Some(Ending::Done);
+        }
+        for (number, &(cpu, _)) in bodies.iter().enumerate() {
+            let core = topology.core_of(cpu) as u16;
+            let site = Site { core, socket: topology.socket_of(cpu) as u16 };
+            engine.busy_on_core[usize::from(core)] += 1;
+            engine.threads.push(Thread::new(cpu, site, self.seed, number));
+            engine.start(number, number as u64 * START_STAGGER_PS);
+        }
+        engine
+    }
+
+    /// The coroutine of one thread.
+    fn thread(&self, here: Here, number: usize, body: Body<'a>) -> Stackful {
+        let stack = ThreadStack::new(self.config.stack_bytes, number);
+        let root = move |yielder: &corosensei::Yielder<(), ()>, ()| {
+            here.with(|engine| engine.threads[number].suspender = Suspender::new(yielder));
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+                here.panicked(message_of(&*payload));
+            }
+        };
+        // SAFETY: what `body` borrows lives for 'a, longer than `run`, which drops the coroutine
+        // or, if it has not finished, gives it up without ever resuming it again.
+        unsafe { Coroutine::with_stack_unchecked(stack, root) }
+    }
+}
+
+fn run_threads(here: Here, threads: &mut [Stackful]) {
+    // A thread that yields has found out who goes on, or that the run is over.
+    let mut is_decided = false;
+    loop {
+        if !is_decided {
+            here.drive(Event::NEVER);
+        }
+        if here.with(|engine| engine.ending.is_some()) {
+            return;
+        }
+        let next = here.with(|engine| {
+            engine.current = engine.next;
+            engine.switches += 1;
+            engine.current
+        });
+        match here.enter(|| threads[next].resume(())) {
+            CoroutineResult::Yield(()) => is_decided = true,
+            CoroutineResult::Return(()) => {
+                here.with(Engine::finish);
+                is_decided = false;
+            }
+        }
+    }
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        (*text).to_owned()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a value that is not text".to_owned()
+    }
+}
+
+fn report(mut engine: Engine) -> RunReport {
+    let ending = engine.ending.take().unwrap_or(Ending::Done);
+    let at_ps = engine.now;
+    let threads = stuck_threads(&engine);
+    let failure = match ending {
+        Ending::Done => {
+            engine.drain();
+            None
+        }
+        Ending::Stuck => Some((None, FailureKind::Stuck { threads })),
+        Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),
+        Ending::EventLimit => Some((None, FailureKind::EventLimit { threads })),
+        Ending::Panicked(thread, message) => {
+            Some((Some(thread), FailureKind::Panicked { message }))
+        }
+        Ending::WaitWhilePanicking(thread) => {
+            let message = "a destructor had to wait for others while a panic unwound".to_owned();
+            Some((Some(thread), FailureKind::Panicked { message }))
+        }
+    };
+    let mut failures = engine.checkers.failures;
+    let failures_total = engine.checkers.failures_total + u64::from(failure.is_some());
+    failures.extend(failure.map(|(thread, kind)| Failure { at_ps, thread, kind }));
+    RunReport {
+        ops: engine.threads.iter().map(|thread| thread.ops).collect(),
+        window_ps: engine.end_ps.min(engine.now).saturating_sub(engine.warmup_ps),
+        end_ps: engine.now,
+        events: engine.events,
+        switches: engine.switches,
+        digest: engine.digest,
+        lock_events: engine.counts,
+        transfers: engine.memory.transfers,
+        failures,
+        failures_total,
+    }
+}

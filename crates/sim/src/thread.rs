@@ -1,0 +1,75 @@
+//! What a simulated thread can ask for beside the platform: time for work, random numbers, and
+//! whether to go on.
+//!
+//! All functions are about the simulated thread that calls them, and panic outside of one.
+
+use crate::switch::Here;
+
+fn here() -> Here {
+    Here::expect("simulated time")
+}
+
+/// This thread's number, from 0.
+pub fn index() -> usize {
+    here().with(|engine| engine.current)
+}
+
+/// The simulated time, in picoseconds.
+pub fn now_ps() -> u64 {
+    here().with(|engine| engine.now)
+}
+
+/// Works for about `ps` picoseconds: more while the SMT sibling is busy, and with the machine's
+/// jitter of work.
+pub fn work_ps(ps: u64) {
+    let here = here();
+    let done = here.with(|engine| {
+        let thread = &mut engine.threads[engine.current];
+        let is_shared = engine.busy_on_core[usize::from(thread.site.core)] > 1;
+        let costs = &engine.costs;
+        let ps = if is_shared { costs.smt_factor.of(ps) } else { ps };
+        engine.now.saturating_add(costs.work_jitter.jitter(ps, &mut thread.noise))
+    });
+    here.until(done);
+}
+
+/// Works for about `ns` nanoseconds; see [`work_ps`].
+pub fn work_ns(ns: u64) {
+    work_ps(ns.saturating_mul(1000));
+}
+
+/// Lets exactly `ps` picoseconds pass.
+pub fn hold_ps(ps: u64) {
+    let here = here();
+    here.until(here.with(|engine| engine.now.saturating_add(ps)));
+}
+
+/// The next number of this thread's random stream.
+pub fn random() -> u64 {
+    here().with(|engine| engine.threads[engine.current].program.next())
+}
+
+/// Asks for the lines of these addresses, which will be written soon, and waits for all of them:
+/// misses that an out-of-order core overlaps.
+pub fn prefetch_for_write(addresses: &[*const ()]) {
+    here().prefetch_for_write(addresses);
+}
+
+/// An operation is complete. It counts if that is within the window of the run.
+pub fn op_done() {
+    here().with(|engine| {
+        if engine.is_counting() {
+            engine.threads[engine.current].ops += 1;
+        }
+    });
+}
+
+/// Whether the window of the run is over: the thread should return.
+pub fn is_over() -> bool {
+    here().with(|engine| engine.now >= engine.end_ps)
+}
+
+/// Makes this thread urgent, or not: urgent waiters must not be set aside.
+pub fn set_urgent(is_urgent: bool) {
+    here().with(|engine| engine.threads[engine.current].is_urgent = is_urgent);
+}

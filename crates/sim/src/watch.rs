@@ -1,0 +1,49 @@
+//! Tells the checkers what the calling thread does with a lock, at no simulated cost.
+//!
+//! A lock is named by a reference to it; it must lie in the arena. The calls frame those of the
+//! lock: `requested`, `lock()`, `entered`, the critical section, `left`, `unlock()`.
+
+use crate::switch::Here;
+
+fn tell<L>(lock: &L, what: impl FnOnce(&mut crate::checker::Checkers, crate::checker::Call)) {
+    let address = core::ptr::from_ref(lock).addr();
+    Here::expect("to be watched").with(|engine| {
+        assert!(engine.line_at(address).is_some(), "a watched lock must lie in the arena");
+        let call = crate::checker::Call {
+            at_ps: engine.now,
+            thread: engine.current,
+            offset: address - engine.base,
+        };
+        what(&mut engine.checkers, call);
+    });
+}
+
+/// The thread is about to ask for `lock`, exclusively.
+pub fn requested<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.requested(call));
+}
+
+/// The thread no longer waits for `lock` and has not got it.
+pub fn withdrew<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.withdrew(call));
+}
+
+/// The thread holds `lock` exclusively.
+pub fn entered<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.entered(call));
+}
+
+/// The thread is about to give back `lock`, which it holds exclusively.
+pub fn left<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.left(call));
+}
+
+/// The thread holds `lock` together with other readers.
+pub fn entered_shared<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.entered_shared(call));
+}
+
+/// The thread is about to give back `lock`, which it holds as a reader.
+pub fn left_shared<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.left_shared(call));
+}
