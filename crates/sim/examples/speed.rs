@@ -100,7 +100,8 @@ fn main() {
     let window_us = arguments.next().unwrap_or(20_000);
     println!("{threads} threads, {window_us} us simulated");
     println!("lock       simulated Mop/s  events/op  switches/op  Mevents/s  kop/s of wall time");
-    let runs: [(&str, fn(u32, u64) -> RunReport); 4] = [
+    type Run = fn(u32, u64) -> RunReport;
+    let runs: [(&str, Run); 4] = [
         ("mcs", torture::<McsLock<Sim>>),
         ("clh", torture::<ClhLock<Sim>>),
         ("ticket", torture::<TicketLock<Sim>>),

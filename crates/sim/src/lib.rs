@@ -50,6 +50,14 @@
 //! Sleeping and waking cost their calls, and a woken thread runs `wake_latency` later. Where a
 //! thread is, queue nodes, counters and the clock cost nothing.
 //!
+//! # What is not modelled
+//!
+//! Memory orders weaker than TSO; capacity and conflict misses (a line stays where it was); bandwidth
+//! of links and of memory; remote costs that depend on a line's home; prefetchers and everything
+//! else that overlaps, unless the program says so ([`thread::prefetch_for_write`]); failed store
+//! forwarding; clock frequency; instructions other than accesses, which are for the program to add
+//! ([`thread::work_ps`]); reading the clock; a host scheduler: every thread has a CPU of its own.
+//!
 //! # Time
 //!
 //! Picoseconds in 64 bits. Costs are converted when a run begins; the event loop knows no floating
@@ -77,7 +85,6 @@ mod platform;
 mod report;
 mod rng;
 mod simulation;
-mod stack;
 mod switch;
 pub mod thread;
 pub mod watch;

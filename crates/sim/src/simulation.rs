@@ -2,23 +2,23 @@
 
 use crate::arena::{Arena, LINE_BYTES};
 use crate::checker::stuck_threads;
-use crate::config::Config;
+use crate::config::{Config, NodesMode};
 use crate::engine::{Engine, Thread, queue::Event};
 use crate::machine::Machine;
 use crate::memory::{CORES_MAX, CostTable, Memory, Site};
 use crate::nodes::NodeTable;
 use crate::platform::Sim;
 use crate::report::{Ending, Failure, FailureKind, RunReport};
-use crate::stack::ThreadStack;
 use crate::switch::{Here, Suspender};
 use core::any::Any;
 use core::ptr::NonNull;
-use corosensei::{Coroutine, CoroutineResult};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 use lockwright::node::QNode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Body<'a> = Box<dyn FnOnce() + 'a>;
-type Stackful = Coroutine<(), (), (), ThreadStack>;
+type Stackful = Coroutine<(), (), ()>;
 
 /// Between the starts of two threads, in picoseconds.
 const START_STAGGER_PS: u64 = 100;
@@ -85,7 +85,7 @@ impl<'a> Simulation<'a> {
         let cpus = self.machine.topology.cpus();
         let count = NodeTable::count(self.config.nodes, cpus);
         self.nodes = self.alloc_slice_at(0, count, |_| QNode::new());
-        if let crate::config::NodesMode::PerCpu = self.config.nodes {
+        if self.config.nodes == NodesMode::PerCpu {
             let per_cpu = count / cpus as usize;
             for (line, home) in self.homes.iter_mut().enumerate() {
                 *home = self.machine.topology.socket_of((line / per_cpu) as u32) as u16;
@@ -140,7 +140,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs the program to its end, or until it fails.
+    ///
+    /// # Panics
+    /// In a destructor that runs because of a panic: threads could not tell theirs from that one.
     pub fn run(mut self) -> RunReport {
+        assert!(!std::thread::panicking(), "a simulation cannot run while a panic unwinds");
         let bodies = core::mem::take(&mut self.bodies);
         let mut engine = Box::new(self.engine(&bodies));
         // SAFETY: the engine is not used directly until `here` and all its copies are out of use.
@@ -190,8 +194,11 @@ impl<'a> Simulation<'a> {
 
     /// The coroutine of one thread.
     fn thread(&self, here: Here, number: usize, body: Body<'a>) -> Stackful {
-        let stack = ThreadStack::new(self.config.stack_bytes, number);
-        let root = move |yielder: &corosensei::Yielder<(), ()>, ()| {
+        let stack = match DefaultStack::new(self.config.stack_bytes) {
+            Ok(stack) => stack,
+            Err(error) => panic!("no memory for the stack of thread {number}: {error}"),
+        };
+        let root = move |yielder: &Yielder<(), ()>, ()| {
             here.with(|engine| engine.threads[number].suspender = Suspender::new(yielder));
             if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
                 here.panicked(message_of(&*payload));

@@ -139,8 +139,10 @@ impl Here {
             .with(|engine| engine.stores_done() + engine.costs.load_hit + engine.costs.rmw_extra);
         self.until(done);
     }
-    /// A barrier in every thread: interrupts all running ones and waits for their stores.
+    /// A barrier in every thread: interrupts all running ones, once the caller's own stores are
+    /// visible, and waits for theirs.
     pub fn heavy_barrier(self) {
+        self.until(self.with(|engine| engine.stores_done()));
         let done = self.with(|engine| {
             let per_cpu = engine.costs.heavy_barrier_per_cpu;
             let mut others = 0;

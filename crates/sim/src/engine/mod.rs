@@ -239,7 +239,7 @@ impl Engine {
         self.busy_on_core[usize::from(thread.site.core)] -= 1;
         self.live -= 1;
         if self.live == 0 {
-            self.ending = Some(Ending::Done);
+            self.ending.get_or_insert(Ending::Done);
         }
     }
     /// Lets the stores that are still on their way become visible: the run is over.

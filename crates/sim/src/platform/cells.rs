@@ -6,8 +6,16 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, RaceTracker, Zeroed};
 
+mod sealed {
+    /// Keeps others from describing cells: the engine trusts the descriptions.
+    pub trait Sealed {}
+    impl Sealed for core::sync::atomic::AtomicU32 {}
+    impl Sealed for core::sync::atomic::AtomicU64 {}
+    impl Sealed for core::sync::atomic::AtomicPtr<()> {}
+}
+
 /// What a cell is made of on the host.
-pub trait Storage: Send + Sync + 'static {
+pub trait Storage: sealed::Sealed + Send + Sync + 'static {
     /// The type of its value.
     type Value: Copy + Eq;
     /// Zero.
