@@ -1,0 +1,96 @@
+//! The reference locks of the registry on simulated machines.
+
+use crate::machines::machine;
+use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright::raw::{Order, RawLock};
+use lockwright::registry::{LOCKS, LockRow, LockVisitor, visit};
+use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation, thread, watch};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Each thread increments a plain counter under the lock, this often.
+const ROUNDS: u32 = 30;
+
+struct Torture {
+    threads: u32,
+    seed: u64,
+    nodes: NodesMode,
+}
+
+impl LockVisitor<Sim> for Torture {
+    type Output = (RunReport, u32);
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
+        let mut arena = Arena::default();
+        let checks = Checks {
+            fifo: L::ORDER == Order::Fifo,
+            word_is_legal: Some(L::word_is_legal),
+            ..Checks::default()
+        };
+        let config = Config { checks, nodes: self.nodes, ..Config::default() };
+        let mut simulation = Simulation::new(&machine(4, 8, 2), &mut arena, self.seed, config);
+        let lock = simulation.alloc(L::new());
+        let counter = simulation.alloc(<Sim as Cells>::U32::zeroed());
+        for cpu in 0..self.threads {
+            simulation.spawn(cpu, move || {
+                for _ in 0..ROUNDS {
+                    watch::requested(lock);
+                    lock.lock();
+                    watch::entered(lock);
+                    let value = counter.load(Relaxed);
+                    thread::work_ns(20);
+                    counter.store(value + 1, Relaxed);
+                    watch::left(lock);
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock() };
+                    thread::work_ns(thread::random() % 200);
+                }
+            });
+        }
+        let report = simulation.run();
+        assert!(!lock.is_locked(), "left locked");
+        (report, counter.load(Relaxed))
+    }
+}
+
+fn torture(name: &str, threads: u32, seed: u64, nodes: NodesMode) -> (RunReport, u32) {
+    visit(name, Torture { threads, seed, nodes }).expect("a lock of the registry")
+}
+
+/// The locks that need nothing but this crate's platform to be right.
+const SMALL: [&str; 5] = ["unfair", "unfair-backoff", "ticket", "mcs", "clh"];
+
+#[test]
+fn small_locks_exclude_and_keep_their_order_with_8_to_64_threads() {
+    for name in SMALL {
+        for (threads, seed) in [(8, 1), (8, 2), (16, 3), (33, 4), (64, 5)] {
+            let (report, counted) = torture(name, threads, seed, NodesMode::PerCpu);
+            assert_eq!(report.failures, [], "{name} with {threads} threads");
+            assert_eq!(counted, threads * ROUNDS, "{name} with {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn queue_locks_work_when_nodes_run_out() {
+    for name in ["mcs", "clh"] {
+        let (report, counted) = torture(name, 8, 1, NodesMode::Pool(3));
+        assert_eq!(report.failures, [], "{name}");
+        assert_eq!(counted, 8 * ROUNDS);
+    }
+}
+
+#[test]
+fn every_lock_of_the_registry_that_is_not_busted_excludes() {
+    for row in LOCKS.iter().filter(|row| row.is_in_all()) {
+        let (report, counted) = torture(row.name, 12, 1, NodesMode::PerCpu);
+        assert_eq!(report.failures, [], "{}", row.name);
+        assert_eq!(counted, 12 * ROUNDS, "{}", row.name);
+    }
+}
+
+#[test]
+fn the_busted_lock_loses_increments() {
+    let (report, counted) = torture("busted", 8, 1, NodesMode::PerCpu);
+    assert!(counted < 8 * ROUNDS);
+    assert!(report.failures_total > 0);
+}

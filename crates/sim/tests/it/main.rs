@@ -1,0 +1,9 @@
+//! Tests of the simulator, one binary.
+
+mod golden;
+mod locks;
+mod machines;
+mod memory;
+mod model;
+mod waiting;
+mod watchers;
