@@ -5,7 +5,7 @@
 
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::RawLock;
-use lockwright::{clh::ClhLock, mcs::McsLock, ticket::TicketLock, unfair::UnfairLock};
+use lockwright::registry::{LockRow, LockVisitor, visit};
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use lockwright_sim::{Arena, Config, RunReport, Sim, Simulation, thread};
 use std::sync::atomic::Ordering::Relaxed;
@@ -94,22 +94,28 @@ impl<T> EachAddress for [Padded<T>] {
     }
 }
 
+struct Torture {
+    threads: u32,
+    window_us: u64,
+}
+
+impl LockVisitor<Sim> for Torture {
+    type Output = RunReport;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
+        torture::<L>(self.threads, self.window_us)
+    }
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|text| text.parse().ok());
     let threads = arguments.next().unwrap_or(142) as u32;
     let window_us = arguments.next().unwrap_or(20_000);
     println!("{threads} threads, {window_us} us simulated");
     println!("lock       simulated Mop/s  events/op  switches/op  Mevents/s  kop/s of wall time");
-    type Run = fn(u32, u64) -> RunReport;
-    let runs: [(&str, Run); 4] = [
-        ("mcs", torture::<McsLock<Sim>>),
-        ("clh", torture::<ClhLock<Sim>>),
-        ("ticket", torture::<TicketLock<Sim>>),
-        ("unfair", torture::<UnfairLock<Sim>>),
-    ];
-    for (name, run) in runs {
+    for name in ["qspinlock", "cna", "mcs", "clh", "ticket", "unfair"] {
         let start = Instant::now();
-        let report = run(threads, window_us);
+        let Some(report) = visit(name, Torture { threads, window_us }) else { continue };
         let wall = start.elapsed().as_secs_f64();
         let ops = report.ops_total() as f64;
         println!(

@@ -22,7 +22,9 @@ impl LockVisitor<Sim> for Torture {
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
         let mut arena = Arena::default();
         let checks = Checks {
-            fifo: L::ORDER == Order::Fifo,
+            // A place in the order is taken with the last change of the word before the first
+            // wait, so an attempt at the pending bit that fails does not count.
+            fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
             word_is_legal: Some(L::word_is_legal),
             ..Checks::default()
         };
@@ -82,9 +84,11 @@ fn queue_locks_work_when_nodes_run_out() {
 #[test]
 fn every_lock_of_the_registry_that_is_not_busted_excludes() {
     for row in LOCKS.iter().filter(|row| row.is_in_all()) {
-        let (report, counted) = torture(row.name, 12, 1, NodesMode::PerCpu);
-        assert_eq!(report.failures, [], "{}", row.name);
-        assert_eq!(counted, 12 * ROUNDS, "{}", row.name);
+        for (threads, seed) in [(3, 1), (12, 2), (64, 3)] {
+            let (report, counted) = torture(row.name, threads, seed, NodesMode::PerCpu);
+            assert_eq!(report.failures, [], "{} with {threads} threads", row.name);
+            assert_eq!(counted, threads * ROUNDS, "{} with {threads} threads", row.name);
+        }
     }
 }
 
