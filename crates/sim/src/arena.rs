@@ -31,7 +31,7 @@ struct Doomed {
 /// may borrow from it: `alloc` gives out plain references.
 ///
 /// Invariants:
-/// 1. `base` points to `bytes` bytes, allocated with alignment [`ALIGN`], until the arena is
+/// 1. `base` points to `bytes` bytes, allocated with alignment `ALIGN`, until the arena is
 ///    dropped.
 /// 2. Bytes from `used` on belong to no object. An object is never moved; it is dropped by `clear`
 ///    and by `drop`, both of which need the arena exclusively, hence after all references to it.
