@@ -1,6 +1,6 @@
 //! `ClhLock`: a queue in which each waiter spins on the node of its predecessor.
 //!
-//! (Craig, 1993; Magnusson, Landin and Hagersten, 1994.) The links are implicit: a waiter knows
+//! (Craig, 1993; Landin and Hagersten, 1994.) The links are implicit: a waiter knows
 //! only the node in front of it, and takes that node over when it gets the lock.
 //!
 //! ```text
@@ -13,10 +13,9 @@
 //! |---|---|---|---|
 //! | null | | free | a newcomer, to its node |
 //! | node | 1 | held or about to be | a newcomer, to its node; the owner, if it is its own, to null |
-//! | node | 0 | released while a newcomer was on its way | a newcomer, to its node |
 //!
-//! The last row is why the release first tries to take its node out of the word: zero is unlocked,
-//! and an idle lock keeps no node. As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept
+//! The release first tries to take its own node out of the word, so that zero is unlocked, an idle
+//! lock keeps no node, and the word never names a released one. As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept
 //! in the lock, with the same limits. Fairness: first come, first served.
 //!
 //! | id | the store | the load that reads it | carries |
@@ -114,8 +113,7 @@ impl<P: QueueNodes + Barriers> RawLock for ClhLock<P> {
         }
     }
     fn is_locked(&self) -> bool {
-        // ordering: Relaxed; nothing is read through it. A released node in the word is left by a
-        // newcomer that is about to take the lock.
+        // ordering: Relaxed; nothing is read through it.
         !self.tail.load(Relaxed).is_null()
     }
 }

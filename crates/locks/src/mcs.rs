@@ -46,7 +46,8 @@ impl<P: ConstCells> McsLock<P> {
     pub const INIT: Self = Self { tail: NodePtr::NULL, holder: Guarded::const_new(0) };
 }
 
-/// Claims a node, waiting for one if need be.
+/// Claims a node, waiting for one if need be. Polls, because there is no cell to wait on; only these
+/// reference locks need it, and only when 65,532 threads wait at once.
 pub(crate) fn claim_patiently<P: QueueNodes + Barriers>() -> NodeId {
     loop {
         match P::claim_node() {

@@ -33,8 +33,8 @@ pub trait RawLock: Send + Sync + Sized + 'static {
 pub enum Order {
     /// Strictly in the order of arrival in the queue.
     Fifo,
-    /// In the order of arrival, except that a newcomer that finds no queue may pass one waiter that
-    /// is still entering it (the pending bit of the queued spinlock).
+    /// In the order of arrival in the queue, except that the one thread that set the pending bit
+    /// before the queue was there goes first (the queued spinlock).
     FifoAfterPending,
     /// Grouped by NUMA node; bounded by a threshold.
     Grouped,

@@ -94,7 +94,7 @@ locks! { P;
     "mcs", Reference, crate::mcs::McsLock<P>,
         "queue of local spinners (Mellor-Crummey and Scott, 1991)";
     "clh", Reference, crate::clh::ClhLock<P>,
-        "queue in which each spins on its predecessor (Craig; Landin and Hagersten, 1993)";
+        "queue in which each spins on its predecessor (Craig, 1993; Landin and Hagersten, 1994)";
     "busted", Busted, crate::busted::BustedLock<P>,
         "takes nothing: every torture must fail on it";
     "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,

@@ -31,6 +31,17 @@ fn mode() -> u8 {
     }
 }
 
+/// The heavy side. The light side has already relied on it, so there is no way back to fences.
+fn expedite() {
+    let run = || membarrier(MembarrierCommand::PrivateExpedited);
+    // The registration may have been lost, as in a forked child.
+    let again = || membarrier(MembarrierCommand::RegisterPrivateExpedited).and_then(|()| run());
+    if run().is_err() && again().is_err() {
+        // A system call filter installed after the start. Going on would break exclusion.
+        std::process::abort();
+    }
+}
+
 impl Barriers for Native {
     #[inline(always)]
     fn fence(order: Ordering) {
@@ -67,10 +78,7 @@ impl Barriers for Native {
     }
     fn heavy_barrier() {
         if mode() == EXPEDITED {
-            // Fails only where the registration was lost, as it may be in a forked child.
-            while membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-                let _ = membarrier(MembarrierCommand::RegisterPrivateExpedited);
-            }
+            expedite();
         }
         fence(Ordering::SeqCst);
     }

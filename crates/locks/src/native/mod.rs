@@ -3,13 +3,25 @@
 //! Beside the standard library (which provides threads and the C library's system calls) this
 //! module needs nothing. No operation allocates, panics, or has state with a destructor, so a lock
 //! may be taken in an allocator, in a signal handler that interrupted another lock operation, and
-//! in a thread that is about to exit.
+//! in a thread that is about to exit. What has to be found out once about the machine (a mapping,
+//! some small files, which system calls there are) is found out by the first contended lock
+//! operation, or by [`prepare`] for programs that cannot have it happen there.
 //!
 //! - `cells`: `core`'s atomics, and how to wait on them.
 //! - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
 //! - `pool`: the queue nodes; `fork`: telling nodes of another process life from ours.
 //! - `cpu`, [`topology`], [`priority`]: where the caller is and how urgent.
 //! - `barrier`, `sleep`, `counters`: the rest.
+
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64",
+    target_arch = "loongarch64"
+)))]
+compile_error!(
+    "`Native` does not know this architecture's system calls: build without feature `std`"
+);
 
 mod barrier;
 mod cells;
@@ -19,6 +31,7 @@ mod fork;
 mod pool;
 pub mod priority;
 mod sleep;
+mod syscall;
 pub mod topology;
 #[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
 mod word_aarch64;
@@ -36,6 +49,17 @@ pub use pool::limit_nodes;
 /// Its CPUs are CPUs of the machine, its queue nodes come from one static pool per process.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
+
+/// Finds out everything that is found out once. For programs whose first contended lock operation
+/// may be where files cannot be opened or memory cannot be mapped: on a small signal stack, or after
+/// a system call filter was installed.
+pub fn prepare() {
+    use crate::platform::{Barriers, Clock, Placement, QueueNodes};
+    Native::numa_node_of(Native::this_cpu());
+    Native::has_forked();
+    Native::light_barrier();
+    Native::now_ns();
+}
 
 /// The CPU the calling thread runs on; may be stale as soon as it is known.
 #[inline]

@@ -2,9 +2,10 @@
 //!
 //! A lock that reorders its queue never sets an urgent waiter aside. A thread is urgent while it
 //! is inside an [`UrgentScope`] (a signal handler that takes locks should open one), and always if
-//! its scheduling policy is a real-time one. The policy is asked once per thread and remembered;
-//! [`forget_policy`] asks again.
+//! its scheduling policy is a real-time one. The policy is asked once per thread and remembered, in a
+//! forked child as well; [`forget_policy`] asks again.
 
+use super::syscall::scheduling_policy;
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::marker::PhantomData;
@@ -22,9 +23,8 @@ enum Policy {
     RealTime,
 }
 
-unsafe extern "C" {
-    safe fn sched_getscheduler(pid: c_int) -> c_int;
-}
+/// A flag that the kernel adds to the policy it returns.
+const RESET_ON_FORK: c_int = 0x4000_0000;
 const SCHED_FIFO: c_int = 1;
 const SCHED_RR: c_int = 2;
 const SCHED_DEADLINE: c_int = 6;
@@ -69,7 +69,7 @@ fn policy() -> Policy {
     let policy = if cfg!(miri) {
         Policy::Ordinary
     } else {
-        match sched_getscheduler(0) {
+        match scheduling_policy() & !RESET_ON_FORK {
             SCHED_FIFO | SCHED_RR | SCHED_DEADLINE => Policy::RealTime,
             _ => Policy::Ordinary,
         }

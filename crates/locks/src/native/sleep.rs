@@ -2,23 +2,12 @@
 
 use super::Native;
 use crate::platform::{Clock, Sleeping};
-use core::ffi::{c_int, c_long};
 use core::num::NonZeroU32;
 use core::sync::atomic::AtomicU32;
 use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NS_PER_S: u64 = 1_000_000_000;
-
-unsafe extern "C" {
-    fn syscall(number: c_long, ...) -> c_long;
-}
-
-#[cfg(target_arch = "x86_64")]
-const SYS_FUTEX: c_long = 202;
-#[cfg(not(target_arch = "x86_64"))]
-const SYS_FUTEX: c_long = 98;
-const FUTEX_WAKE_PRIVATE: c_int = 1 | 128;
 
 impl Sleeping for Native {
     fn futex_wait(word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) {
@@ -34,12 +23,8 @@ impl Sleeping for Native {
             NonZeroU32::MAX,
         );
     }
-    #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel takes the address only")]
     fn futex_wake(address: *const AtomicU32, count: u32) {
-        let count = c_int::try_from(count).unwrap_or(c_int::MAX);
-        // The word may be gone, so no reference to it is made: the kernel only takes its address.
-        // SAFETY: FUTEX_WAKE reads and writes no memory of ours.
-        unsafe { syscall(SYS_FUTEX, address, FUTEX_WAKE_PRIVATE, count) };
+        super::syscall::futex_wake(address, count);
     }
 }
 

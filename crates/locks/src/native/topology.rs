@@ -115,8 +115,8 @@ fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     Some(&buffer[..length])
 }
 
-/// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes; they are counted
-/// up to the greatest.
+/// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes, and nodes may have
+/// memory only; they are counted up to the greatest.
 fn read_nodes() -> u32 {
     let mut nodes = 1;
     for node in 0..NODES_MAX {

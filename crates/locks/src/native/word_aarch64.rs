@@ -7,7 +7,8 @@
 //! 1. An aligned store of one or two bytes is single-copy atomic and ordered in the coherence order
 //!    of exactly those bytes. The architecture is other-multi-copy atomic: all other observers see
 //!    it at one moment, and whole-word readers find the other bytes as they are at that moment.
-//! 2. The exclusive monitor covers at least the aligned word: a whole-word exclusive pair that
+//! 2. Whole-word read-modify-writes are exclusive pairs or, from Armv8.1 on, single atomic
+//!    instructions. The exclusive monitor covers at least the aligned word: a whole-word exclusive pair that
 //!    overlaps a narrow store by another thread fails and retries, and so does a narrow pair that
 //!    overlaps any store to the word. So whole-word and narrow read-modify-writes are atomic with
 //!    respect to each other.

@@ -12,9 +12,10 @@
 //!    at that moment.
 //! 2. Reads by others are reads of the whole word from the coherent line: before or after it.
 //! 3. Reads by the same thread. Between issue and commit of a narrow store only its own thread can
-//!    know the new byte. A later load of the word by that thread is not satisfied from the store
-//!    buffer in part: it waits for the commit (a failed store forwarding), and locked instructions
-//!    drain the buffer anyway. So it, too, sees the state after the commit.
+//!    know the new byte. Processors do not satisfy a later load of the word from the store buffer
+//!    in part: it waits for the commit (a failed store forwarding). And nothing here depends on
+//!    that: after a narrow store a lock's thread uses a load of the same word at most as a hint,
+//!    followed by a locked instruction, which drains the buffer.
 //! 4. Ordering. Under x86-TSO every store is a release, every load an acquire, every locked
 //!    instruction a full barrier; the blocks are opaque to the compiler (no `nomem`), so it moves
 //!    no access across them. `order` is therefore always met.

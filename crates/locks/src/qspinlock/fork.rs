@@ -2,8 +2,7 @@
 
 use super::{QSpinlock, Succession, Waiting, Word};
 use crate::platform::{Atomic, Platform};
-use crate::raw::RawLock;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// In a forked child, removes waiters that do not exist here from the word.
@@ -37,7 +36,9 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     #[cold]
     pub(super) fn try_lock_after_fork(&self) -> bool {
         self.bury_orphans();
-        // ordering: Relaxed; only a hint, re-checked by `try_lock`.
-        Word::from_bits(self.word.load(Relaxed)) == Word::FREE && self.try_lock()
+        let (free, held) = (Word::FREE.bits(), Word::HELD.bits());
+        // (0,0,0) -> (0,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(free, held, Acquire, Relaxed).is_ok()
     }
 }

@@ -19,9 +19,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The queued spinlock: `S` decides who is next, `W` how to wait.
 ///
-/// Four bytes, zero is unlocked. Fairness bound: see the succession. A kernel-form lock: `unlock`
-/// does not touch the lock after its releasing store, and `lock` uses no memory but the word and
-/// queue nodes of the platform.
+/// Four bytes, zero is unlocked. Fairness bound: see the succession. `unlock` does not touch the lock
+/// after its releasing store. Queue nodes belong to a process, so the lock must not lie in memory
+/// that is shared between processes.
 #[repr(transparent)]
 pub struct QSpinlock<P: Cells, S = Fifo, W = Spin> {
     word: P::Word,

@@ -69,8 +69,8 @@ pub trait Succession<P: Platform>: Send + Sync + 'static {
 
 /// In the order of arrival (Mellor-Crummey and Scott, 1991).
 ///
-/// Fairness bound: a waiter is passed by nobody who queued after it; before it queues, by one
-/// thread through the pending bit.
+/// Fairness bound: once its node is in the word a waiter is passed by nobody who comes later, except
+/// the one thread that may already have set the pending bit. Before that there is no bound.
 pub struct Fifo;
 
 impl<P: Platform> Succession<P> for Fifo {
@@ -102,7 +102,7 @@ impl<P: Platform> Succession<P> for Fifo {
 pub(super) fn clear_tail<W: LockWordOps>(word: &W, seen: Word) -> Alone {
     // (n,0,0) -> (0,0,1)
     // ordering: Relaxed; the lock was acquired by the load that saw it free, Q4, and nobody reads
-    // anything through an empty tail. Only the tail of the failure value is used.
+    // anything through an empty tail. Of the failure value only the waiters are used.
     match word.compare_exchange(seen.bits(), Word::HELD.bits(), Relaxed, Relaxed) {
         Ok(_) => Alone::Left,
         Err(now) => Alone::Joined(Word::from_bits(now)),
