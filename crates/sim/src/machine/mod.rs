@@ -1,4 +1,22 @@
 //! Machine descriptions: topology and costs.
+//!
+//! A machine is a TOML file in `machines/` ([`MachineFile`]): what hardware costs, each number with
+//! its source.
+
+mod costs;
+mod error;
+mod load;
+mod provenance;
+mod section;
+mod validate;
+
+#[cfg(test)]
+mod refusal_tests;
+
+pub use costs::Unit;
+pub use error::{MachineError, Problem};
+pub use load::MachineFile;
+pub use provenance::{Origin, Sourced};
 
 /// A machine to simulate: what its file says, checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,127 @@
+//! The table of costs: the key in a machine file, the unit, the range and the field of each.
+
+use super::Costs;
+use super::error::Problem;
+
+/// The unit of a number, which is also its key in a machine file: `{ ns = 48.0, ... }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// A multiple of something else.
+    Factor,
+    /// A part of something else.
+    Fraction,
+    /// How many.
+    Count,
+}
+
+impl Unit {
+    /// Its key.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Ns => "ns",
+            Self::Factor => "factor",
+            Self::Fraction => "fraction",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// The values a number may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    /// Above 0.
+    Positive,
+    /// 0 or more.
+    NotNegative,
+    /// 0 to 1, both included.
+    UpToOne,
+    /// 0 or more and less than 1.
+    BelowOne,
+    /// 1 or more.
+    AtLeastOne,
+}
+
+impl Range {
+    /// Says what is wrong with `value`, if anything is.
+    pub(super) fn check(self, value: f64) -> Result<f64, Problem> {
+        let (holds, allowed) = match self {
+            Self::Positive => (value > 0.0, "a finite number above 0"),
+            Self::NotNegative => (value >= 0.0, "a finite number, 0 or more"),
+            Self::UpToOne => ((0.0..=1.0).contains(&value), "from 0 to 1"),
+            Self::BelowOne => ((0.0..1.0).contains(&value), "from 0 to less than 1"),
+            Self::AtLeastOne => (value >= 1.0, "a finite number, 1 or more"),
+        };
+        if holds && value.is_finite() {
+            Ok(value)
+        } else {
+            Err(Problem::OutOfRange { value, allowed })
+        }
+    }
+}
+
+/// A cost that is one number.
+pub(super) struct Scalar {
+    /// Its key in the section `costs` of a machine file.
+    pub(super) key: &'static str,
+    pub(super) unit: Unit,
+    pub(super) range: Range,
+    pub(super) get: fn(&Costs) -> f64,
+    pub(super) slot: fn(&mut Costs) -> &mut f64,
+}
+
+macro_rules! costs {
+    ($($key:literal $unit:ident $range:ident $field:ident;)+) => {
+        /// Every cost but the one that is a list, in the order of the struct.
+        pub(super) const SCALARS: &[Scalar] = &[$(Scalar {
+            key: $key,
+            unit: Unit::$unit,
+            range: Range::$range,
+            get: |costs| costs.$field,
+            slot: |costs| &mut costs.$field,
+        },)+];
+
+        impl Costs {
+            /// Costs that are all zero, to be filled in. A field that is not in the table does not
+            /// compile here.
+            pub(super) fn blank() -> Self {
+                Self { $($field: 0.0,)+ transfer_remote_ns: Vec::new() }
+            }
+        }
+    };
+}
+
+costs! {
+    "load_hit" Ns Positive load_hit_ns;
+    "store_issue" Ns Positive store_issue_ns;
+    "rmw_extra" Ns NotNegative rmw_extra_ns;
+    "pause" Ns Positive pause_ns;
+    "spin_reaction" Ns NotNegative spin_reaction_ns;
+    "transfer_local" Ns Positive transfer_local_ns;
+    "upgrade_local" Factor Positive upgrade_local_factor;
+    "upgrade_remote" Factor Positive upgrade_remote_factor;
+    "shared_load" Ns Positive shared_load_ns;
+    "dram_local" Ns Positive dram_local_ns;
+    "dram_remote" Ns Positive dram_remote_ns;
+    "remote_inflation" Fraction NotNegative remote_inflation;
+    "smt" Factor AtLeastOne smt_factor;
+    "owner_retention" Fraction UpToOne owner_retention;
+    "transfer_jitter" Fraction BelowOne transfer_jitter;
+    "work_jitter" Fraction BelowOne work_jitter;
+    "heavy_barrier" Ns NotNegative heavy_barrier_ns;
+    "heavy_barrier_per_cpu" Ns NotNegative heavy_barrier_per_cpu_ns;
+    "wake_call" Ns NotNegative wake_call_ns;
+    "wake_latency" Ns NotNegative wake_latency_ns;
+    "sleep_call" Ns NotNegative sleep_call_ns;
+}
+
+/// The key of the remote transfer costs, a list with one number per distance class.
+pub(super) const TRANSFER_REMOTE: &str = "transfer_remote";
+
+impl Scalar {
+    /// The cost with this key.
+    pub(super) fn named(key: &str) -> Option<&'static Self> {
+        SCALARS.iter().find(|scalar| scalar.key == key)
+    }
+}

@@ -1,0 +1,180 @@
+//! Reading machine files.
+
+use super::costs::{Range, SCALARS, Scalar, TRANSFER_REMOTE, Unit};
+use super::error::{MachineError, Problem};
+use super::provenance::Sourced;
+use super::section::{self, Section};
+use super::{Costs, Machine, Topology, validate};
+use std::path::Path;
+
+/// The machines that are built in: name and text.
+const BUILTIN: &[(&str, &str)] = &[("x5-4", include_str!("../../../../machines/x5-4.toml"))];
+
+/// A machine and where each of its numbers comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineFile {
+    /// The machine.
+    pub machine: Machine,
+    /// Every number of it, in the order of the file format.
+    pub sources: Vec<Sourced>,
+}
+
+impl Machine {
+    /// The names of the machines that are built in.
+    pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+        BUILTIN.iter().map(|(name, _)| *name)
+    }
+
+    /// The built-in machine of that name, uncalibrated.
+    pub fn builtin(name: &str) -> Option<Self> {
+        MachineFile::builtin(name).map(|file| file.machine)
+    }
+
+    /// The machine that a file describes, uncalibrated. Its name is the file's stem.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, MachineError> {
+        MachineFile::from_path(path).map(|file| file.machine)
+    }
+}
+
+impl MachineFile {
+    /// As [`Machine::builtin`], with the sources.
+    pub fn builtin(name: &str) -> Option<Self> {
+        let (name, text) = BUILTIN.iter().find(|(builtin, _)| *builtin == name)?;
+        let file = format!("machines/{name}.toml");
+        Some(Self::parse(&file, name, text).expect("built-in machines are checked by a test"))
+    }
+
+    /// As [`Machine::from_path`], with the sources.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, MachineError> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| MachineError {
+            file: file.clone(),
+            key: String::new(),
+            problem: Problem::Unreadable(error.to_string()),
+        })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Self::parse(&file, &name, &text)
+    }
+
+    /// Reads and checks a description; `file` is its name in complaints.
+    pub fn parse(file: &str, name: &str, text: &str) -> Result<Self, MachineError> {
+        let table = section::parse(file, text)?;
+        let root = Section::root(file, &table);
+        let mut sources = Vec::new();
+        let machine = Machine {
+            name: name.into(),
+            description: root.text("description")?,
+            topology: topology(&root.section("topology")?, &mut sources)?,
+            costs: costs(&root.section("costs")?, &mut sources)?,
+        };
+        root.finish()?;
+        validate::check(&machine).map_err(|(key, problem)| root_error(file, key, problem))?;
+        Ok(Self { machine, sources })
+    }
+}
+
+fn root_error(file: &str, key: String, problem: Problem) -> MachineError {
+    MachineError { file: file.into(), key, problem }
+}
+
+fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topology, MachineError> {
+    let mut count = |key: &str| -> Result<u32, MachineError> {
+        let entry = section.section(key)?;
+        let count: u32 = entry.whole(Unit::Count.key())?;
+        sources.push(entry.source(count.to_string())?);
+        entry.finish()?;
+        Ok(count)
+    };
+    let topology = Topology {
+        sockets: count("sockets")?,
+        cores_per_socket: count("cores_per_socket")?,
+        threads_per_core: count("threads_per_core")?,
+        distance: Vec::new(),
+    };
+    let entry = section.section("distance")?;
+    let distance = entry.list("classes", "a list of lists of distance classes", |row| {
+        row.as_array()?.iter().map(section::whole).collect::<Option<Vec<u32>>>()
+    })?;
+    sources.push(entry.source(format!("{distance:?}"))?);
+    entry.finish()?;
+    for key in section.keys() {
+        if !["sockets", "cores_per_socket", "threads_per_core", "distance"].contains(&key.as_str())
+        {
+            return Err(section.refuse(key, Problem::UnknownKey));
+        }
+    }
+    Ok(Topology { distance, ..topology })
+}
+
+fn costs(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Costs, MachineError> {
+    let mut costs = Costs::blank();
+    for scalar in SCALARS {
+        let entry = section.section(scalar.key)?;
+        let value = entry.quantity(scalar.unit)?;
+        sources.push(entry.source(with_unit(value, scalar.unit))?);
+        entry.finish()?;
+        let refusal = |problem| section.refuse(scalar.key, problem);
+        *(scalar.slot)(&mut costs) = scalar.range.check(value).map_err(refusal)?;
+    }
+    let entry = section.section(TRANSFER_REMOTE)?;
+    let refusal = |problem| section.refuse(TRANSFER_REMOTE, problem);
+    costs.transfer_remote_ns =
+        entry.list(Unit::Ns.key(), "a list of numbers, one per distance class", section::number)?;
+    for &ns in &costs.transfer_remote_ns {
+        Range::Positive.check(ns).map_err(refusal)?;
+    }
+    sources.push(entry.source(format!("{:?} ns", costs.transfer_remote_ns))?);
+    entry.finish()?;
+    for key in section.keys() {
+        if Scalar::named(key).is_none() && key != TRANSFER_REMOTE {
+            return Err(section.refuse(key, Problem::UnknownKey));
+        }
+    }
+    Ok(costs)
+}
+
+fn with_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ns => format!("{value} ns"),
+        Unit::Factor => format!("x {value}"),
+        Unit::Fraction | Unit::Count => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::provenance::Origin;
+
+    #[test]
+    fn every_builtin_machine_is_valid_and_is_found_by_its_name() {
+        for name in Machine::builtin_names() {
+            let machine = Machine::builtin(name).expect("it is built in");
+            assert_eq!(machine.name, name);
+            assert_eq!(machine.validate(), Ok(()));
+        }
+        assert_eq!(Machine::builtin("x5-5"), None);
+    }
+
+    #[test]
+    fn the_x5_4_is_the_machine_of_the_published_tables() {
+        let file = MachineFile::builtin("x5-4").expect("it is built in");
+        let topology = &file.machine.topology;
+        assert_eq!((topology.sockets, topology.cores(), topology.cpus()), (4, 72, 144));
+        assert_eq!((topology.core_of(72 + 19), topology.socket_of(72 + 19)), (19, 1));
+        assert_eq!(file.machine.costs.transfer_remote_ns, [128.0]);
+        // 3 counts, the distances, and every cost: nothing comes without a source.
+        assert_eq!(file.sources.len(), 4 + SCALARS.len() + 1);
+        let guesses = file.sources.iter().filter(|sourced| sourced.origin == Origin::Guess);
+        assert!(guesses.clone().all(|sourced| sourced.source.starts_with("guess: ")));
+        assert!(guesses.count() > 0, "the X5-4 is not measured and must not look as if it were");
+    }
+
+    #[test]
+    fn a_file_that_does_not_exist_is_refused_by_its_path() {
+        let error = Machine::from_path("machines/none.toml").expect_err("there is no such file");
+        assert!(matches!(error.problem, Problem::Unreadable(_)));
+        assert!(error.to_string().starts_with("machines/none.toml: cannot be read: "), "{error}");
+    }
+}

@@ -1,0 +1,234 @@
+//! Each way in which a machine file can be wrong is refused with file, key and reason.
+
+use super::{Machine, MachineFile, Problem};
+
+const X5_4: &str = include_str!("../../../../machines/x5-4.toml");
+
+/// The complaint about the X5-4 with one passage replaced.
+fn refusal(old: &str, new: &str) -> String {
+    assert!(X5_4.contains(old), "the file has no `{old}`");
+    parse(&X5_4.replacen(old, new, 1)).expect_err("it must be refused").to_string()
+}
+
+fn parse(text: &str) -> Result<Machine, super::MachineError> {
+    MachineFile::parse("machines/foo.toml", "foo", text).map(|file| file.machine)
+}
+
+/// The entry of one cost, header included.
+fn entry(key: &str) -> &'static str {
+    let header = format!("[costs.{key}]");
+    let start = X5_4.find(&header).expect("the cost is in the file");
+    let length = X5_4[start + 1..].find("\n[").map_or(X5_4.len() - start, |end| end + 1);
+    &X5_4[start..start + length]
+}
+
+#[test]
+fn a_missing_number_is_refused() {
+    assert_eq!(
+        refusal(entry("transfer_local"), ""),
+        "machines/foo.toml: costs.transfer_local: is missing"
+    );
+    assert_eq!(
+        refusal("ns = 48.0\n", ""),
+        "machines/foo.toml: costs.transfer_local.ns: is missing"
+    );
+    assert_eq!(
+        refusal("[topology.distance]\n", "[topology.distances]\n"),
+        "machines/foo.toml: topology.distance: is missing"
+    );
+    assert_eq!(refusal("description", "#"), "machines/foo.toml: description: is missing");
+    assert_eq!(
+        parse("description = \"x\"").expect_err("there is nothing else").to_string(),
+        "machines/foo.toml: topology: is missing"
+    );
+}
+
+#[test]
+fn every_cost_is_mandatory() {
+    for scalar in super::costs::SCALARS {
+        let expected = format!("machines/foo.toml: costs.{}: is missing", scalar.key);
+        assert_eq!(refusal(entry(scalar.key), ""), expected);
+    }
+}
+
+#[test]
+fn a_number_without_a_source_is_refused() {
+    for (old, new) in [
+        ("source = \"guess: one cycle into the store buffer\"", ""),
+        ("source = \"guess: one cycle into the store buffer\"", "source = \"  \""),
+        ("source = \"guess: one cycle into the store buffer\"", "source = 7"),
+    ] {
+        assert_eq!(
+            refusal(old, new),
+            "machines/foo.toml: costs.store_issue: has no source: add `source = \"...\"`"
+        );
+    }
+    assert!(refusal("count = 4, source", "count = 4, sauce").contains("topology.sockets: has no"));
+}
+
+#[test]
+fn a_source_that_does_not_say_of_what_kind_it_is_is_refused() {
+    for vague in ["somebody said so", "guess", "guess:", "guess: ", "measured inside"] {
+        let new = format!("source = \"{vague}\"");
+        let refusal = refusal("source = \"guess: one cycle into the store buffer\"", &new);
+        assert!(
+            refusal.starts_with(
+                "machines/foo.toml: costs.store_issue: has a source that does not begin with"
+            ),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
+fn a_number_out_of_its_range_is_refused() {
+    for (key, old, new, expected) in [
+        ("transfer_local", "ns = 48.0", "ns = -48.0", "is -48 but must be a finite number above 0"),
+        ("transfer_local", "ns = 48.0", "ns = 0", "is 0 but must be a finite number above 0"),
+        ("transfer_local", "ns = 48.0", "ns = nan", "is NaN but must be a finite number above 0"),
+        ("transfer_local", "ns = 48.0", "ns = inf", "is inf but must be a finite number above 0"),
+        ("transfer_remote", "ns = [128.0]", "ns = [-inf]", "is -inf but must be a finite number"),
+        ("remote_inflation", "fraction = 0.0", "fraction = -0.1", "is -0.1 but must be a finite"),
+        ("smt", "factor = 1.1", "factor = 0.9", "is 0.9 but must be a finite number, 1 or more"),
+        ("owner_retention", "fraction = 0.5", "fraction = 1.5", "is 1.5 but must be from 0 to 1"),
+        ("owner_retention", "fraction = 0.5", "fraction = -0.5", "is -0.5 but must be from 0 to 1"),
+        ("transfer_jitter", "fraction = 0.25", "fraction = 1", "is 1 but must be from 0 to less"),
+        ("work_jitter", "fraction = 0.1", "fraction = 1.1", "is 1.1 but must be from 0 to less"),
+    ] {
+        let refusal = refusal(entry(key), &entry(key).replacen(old, new, 1));
+        let expected = format!("machines/foo.toml: costs.{key}: {expected}");
+        assert!(refusal.starts_with(&expected), "{refusal}");
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_type_or_unit_is_refused() {
+    for (old, new, expected) in [
+        ("ns = 48.0", "ns = \"48\"", "costs.transfer_local.ns: must be a number"),
+        ("ns = 48.0", "factor = 48.0", "costs.transfer_local.ns: is missing"),
+        ("ns = [128.0]", "ns = 128.0", "costs.transfer_remote.ns: must be a list of numbers"),
+        ("count = 4", "count = 4.0", "topology.sockets.count: must be a whole number"),
+        ("count = 4", "count = -4", "topology.sockets.count: must be a whole number"),
+        ("[0, 1, 1, 1]", "[0, 1, 1, -1]", "topology.distance.classes: must be a list of lists"),
+    ] {
+        let refusal = refusal(old, new);
+        assert!(refusal.starts_with(&format!("machines/foo.toml: {expected}")), "{refusal}");
+    }
+    let bare = X5_4.replacen(entry("pause"), "", 1);
+    let bare = bare.replacen("[costs.load_hit]", "[costs]\npause = 4.0\n\n[costs.load_hit]", 1);
+    let error = parse(&bare).expect_err("a number without unit and source");
+    assert_eq!(error.to_string(), "machines/foo.toml: costs.pause: must be a table");
+}
+
+#[test]
+fn an_unknown_key_is_refused_wherever_it_is() {
+    for (old, new, key) in [
+        ("description", "colour = \"beige\"\ndescription", "colour"),
+        ("[costs.pause]", "[costs.sleepiness]\nns = 1.0\n\n[costs.pause]", "costs.sleepiness"),
+        ("ns = 48.0", "ns = 48.0\nps = 48000", "costs.transfer_local.ps"),
+        ("count = 4,", "count = 4, spare = 1,", "topology.sockets.spare"),
+        ("[topology.distance]", "[topology.dies]\n\n[topology.distance]", "topology.dies"),
+    ] {
+        assert_eq!(
+            refusal(old, new),
+            format!("machines/foo.toml: {key}: is not a key of this file")
+        );
+    }
+}
+
+#[test]
+fn a_machine_without_sockets_cores_or_threads_is_refused() {
+    for (old, new, key) in [
+        ("count = 4", "count = 0", "sockets"),
+        ("count = 18", "count = 0", "cores_per_socket"),
+        ("count = 2", "count = 0", "threads_per_core"),
+    ] {
+        assert_eq!(
+            refusal(old, new),
+            format!("machines/foo.toml: topology.{key}: is 0 but must be 1 or more")
+        );
+    }
+}
+
+#[test]
+fn a_machine_too_large_to_simulate_is_refused() {
+    let refusal = refusal("count = 18", "count = 65");
+    assert!(
+        refusal.ends_with("makes 260 cores, more than the 256 that can be simulated"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_distance_matrix_that_is_no_distance_is_refused() {
+    for (old, new, expected) in [
+        ("    [1, 1, 1, 0],\n", "", "must be 4 rows of 4, one per socket"),
+        ("[1, 1, 1, 0]", "[1, 1, 0]", "must be 4 rows of 4, one per socket"),
+        ("[0, 1, 1, 1]", "[1, 1, 1, 1]", "socket 0 is not at distance 0 from itself"),
+        ("[0, 1, 1, 1]", "[0, 0, 1, 1]", "sockets 0 and 1 are at distance 0"),
+        ("[0, 1, 1, 1]", "[0, 1, 1, 2]", "sockets 0 and 3 are not equally far from each other"),
+    ] {
+        assert_eq!(refusal(old, new), format!("machines/foo.toml: topology.distance: {expected}"));
+    }
+}
+
+#[test]
+fn a_distance_class_without_a_cost_is_refused_and_a_cost_without_a_class_too() {
+    assert_eq!(
+        refusal("ns = [128.0]", "ns = []"),
+        "machines/foo.toml: costs.transfer_remote: \
+         has no cost for distance class 1, which two sockets have"
+    );
+    assert_eq!(
+        refusal("ns = [128.0]", "ns = [128.0, 190.0]"),
+        "machines/foo.toml: costs.transfer_remote: \
+         has a cost for distance class 2, which no two sockets have"
+    );
+}
+
+#[test]
+fn what_is_farther_must_not_be_cheaper() {
+    for (old, new, expected) in [
+        (
+            "ns = [128.0]",
+            "ns = [40.0]",
+            "costs.transfer_remote: costs 40 ns, less than the 48 ns of the nearer `transfer_local`",
+        ),
+        (
+            "ns = 48.0",
+            "ns = 10.0",
+            "costs.transfer_local: costs 10 ns, less than the 20 ns of the nearer `shared_load`",
+        ),
+        (
+            "ns = 200.0",
+            "ns = 100.0",
+            "costs.dram_remote: costs 100 ns, less than the 135 ns of the nearer `dram_local`",
+        ),
+    ] {
+        assert_eq!(refusal(old, new), format!("machines/foo.toml: {expected}"));
+    }
+}
+
+#[test]
+fn what_is_not_toml_is_refused_in_one_line_with_its_line_number() {
+    let refusal = refusal("[topology]\n", "[topology\n");
+    let line = X5_4.lines().position(|line| line == "[topology]").expect("it is there") + 1;
+    assert!(
+        refusal.starts_with(&format!("machines/foo.toml: line {line} is not TOML: ")),
+        "{refusal}"
+    );
+    assert!(!refusal.contains('\n'), "{refusal}");
+    assert!(parse(&format!("{X5_4}\n[topology]\n")).is_err(), "a table given twice");
+}
+
+#[test]
+fn a_machine_built_by_hand_is_checked_by_the_same_rules() {
+    let mut machine = Machine::builtin("x5-4").expect("it is built in");
+    machine.costs.transfer_remote_ns[0] = f64::NAN;
+    let error = machine.validate().expect_err("not a number");
+    assert_eq!(
+        (error.file.as_str(), error.key.as_str()),
+        ("machine x5-4", "costs.transfer_remote")
+    );
+    assert!(matches!(error.problem, Problem::Contradiction(_)));
+}

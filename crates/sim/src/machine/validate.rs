@@ -1,0 +1,129 @@
+//! What must hold of a machine as a whole: numbers that are fine alone can contradict each other.
+
+use super::costs::{SCALARS, TRANSFER_REMOTE};
+use super::error::{MachineError, Problem};
+use super::{Costs, Machine, Topology};
+
+/// The simulator keeps the sharers of a line in a set of this many cores.
+const CORES_MAX: u64 = 256;
+
+type Refusal = (String, Problem);
+
+impl Machine {
+    /// Checks a machine that did not come from a file.
+    pub fn validate(&self) -> Result<(), MachineError> {
+        check(self).map_err(|(key, problem)| MachineError {
+            file: format!("machine {}", self.name),
+            key,
+            problem,
+        })
+    }
+}
+
+/// Checks a machine; the refusal names the key.
+pub(super) fn check(machine: &Machine) -> Result<(), Refusal> {
+    counts(&machine.topology)?;
+    distances(&machine.topology)?;
+    ranges(&machine.costs)?;
+    remote_classes(machine)?;
+    nearer_is_cheaper(&machine.costs)
+}
+
+fn contradiction<T>(key: &str, reason: String) -> Result<T, Refusal> {
+    Err((key.into(), Problem::Contradiction(reason)))
+}
+
+fn counts(topology: &Topology) -> Result<(), Refusal> {
+    let counts = [
+        ("topology.sockets", topology.sockets),
+        ("topology.cores_per_socket", topology.cores_per_socket),
+        ("topology.threads_per_core", topology.threads_per_core),
+    ];
+    if let Some((key, _)) = counts.iter().find(|(_, count)| *count == 0) {
+        let problem = Problem::OutOfRange { value: 0.0, allowed: "1 or more" };
+        return Err(((*key).into(), problem));
+    }
+    let cores = u64::from(topology.sockets) * u64::from(topology.cores_per_socket);
+    if cores > CORES_MAX {
+        let reason =
+            format!("makes {cores} cores, more than the {CORES_MAX} that can be simulated");
+        return contradiction("topology.cores_per_socket", reason);
+    }
+    if topology.threads_per_core > 8 {
+        let value = topology.threads_per_core.into();
+        let problem = Problem::OutOfRange { value, allowed: "at most 8" };
+        return Err(("topology.threads_per_core".into(), problem));
+    }
+    Ok(())
+}
+
+fn distances(topology: &Topology) -> Result<(), Refusal> {
+    const KEY: &str = "topology.distance";
+    let distance = &topology.distance;
+    let sockets = topology.sockets as usize;
+    if distance.len() != sockets || distance.iter().any(|row| row.len() != sockets) {
+        return contradiction(KEY, format!("must be {sockets} rows of {sockets}, one per socket"));
+    }
+    for (a, row) in distance.iter().enumerate() {
+        if row[a] != 0 {
+            return contradiction(KEY, format!("socket {a} is not at distance 0 from itself"));
+        }
+        for (b, &class) in row.iter().enumerate().filter(|(b, _)| *b != a) {
+            if class == 0 {
+                return contradiction(KEY, format!("sockets {a} and {b} are at distance 0"));
+            }
+            if class != distance[b][a] {
+                let reason = format!("sockets {a} and {b} are not equally far from each other");
+                return contradiction(KEY, reason);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ranges(costs: &Costs) -> Result<(), Refusal> {
+    for scalar in SCALARS {
+        let checked = scalar.range.check((scalar.get)(costs));
+        checked.map_err(|problem| (format!("costs.{}", scalar.key), problem))?;
+    }
+    Ok(())
+}
+
+/// Every distance class has a cost, and every cost a class.
+fn remote_classes(machine: &Machine) -> Result<(), Refusal> {
+    let key = format!("costs.{TRANSFER_REMOTE}");
+    let costs = machine.costs.transfer_remote_ns.len();
+    let farthest = machine.topology.distance.iter().flatten().max().copied().unwrap_or(0);
+    if (costs as u64) < u64::from(farthest) {
+        return contradiction(
+            &key,
+            format!("has no cost for distance class {}, which two sockets have", costs + 1),
+        );
+    }
+    if costs as u64 > u64::from(farthest) {
+        let reason = format!("has a cost for distance class {costs}, which no two sockets have");
+        return contradiction(&key, reason);
+    }
+    Ok(())
+}
+
+/// What is nearer costs no more than what is farther.
+fn nearer_is_cheaper(costs: &Costs) -> Result<(), Refusal> {
+    let ladder = [
+        ("load_hit", costs.load_hit_ns),
+        ("shared_load", costs.shared_load_ns),
+        ("transfer_local", costs.transfer_local_ns),
+    ];
+    let remote = costs.transfer_remote_ns.iter().map(|&ns| (TRANSFER_REMOTE, ns));
+    let ladder: Vec<_> = ladder.into_iter().chain(remote).collect();
+    let dram = [("dram_local", costs.dram_local_ns), ("dram_remote", costs.dram_remote_ns)];
+    for pair in ladder.windows(2).chain(dram.windows(2)) {
+        let [(near, near_ns), (far, far_ns)] = pair else { continue };
+        if !far_ns.is_finite() || far_ns < near_ns {
+            let reason =
+                format!("costs {far_ns} ns, less than the {near_ns} ns of the nearer `{near}`");
+            return contradiction(&format!("costs.{far}"), reason);
+        }
+    }
+    Ok(())
+}
