@@ -1,11 +1,16 @@
 //! Machine descriptions: topology and costs.
 //!
 //! A machine is a TOML file in `machines/` ([`MachineFile`]): what hardware costs, each number with
-//! its source.
+//! its source. What had to be fitted to published measurements is a second file beside it
+//! ([`Calibration`]), so that a reader can tell the two apart; [`Machine::with`] puts them together.
+//! [`Placement`] says which CPUs a benchmark's threads run on.
 
+mod calibration;
+mod calibration_file;
 mod costs;
 mod error;
 mod load;
+mod placement;
 mod provenance;
 mod section;
 mod validate;
@@ -13,9 +18,11 @@ mod validate;
 #[cfg(test)]
 mod refusal_tests;
 
+pub use calibration::{Alternative, Calibration, Fit, Parameters};
 pub use costs::Unit;
 pub use error::{MachineError, Problem};
 pub use load::MachineFile;
+pub use placement::{Placement, PlacementError};
 pub use provenance::{Origin, Sourced};
 
 /// A machine to simulate: what its file says, checked.

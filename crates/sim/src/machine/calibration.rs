@@ -1,0 +1,175 @@
+//! Numbers that were fitted to published measurements.
+//!
+//! A calibration belongs to one machine and says what was fitted, on which columns of which table,
+//! and how well it fits. It carries a hash of the machine's numbers and of its own, so that a
+//! calibration whose machine changed is refused instead of quietly meaning something else.
+
+use super::costs::Scalar;
+use super::error::{MachineError, Problem};
+use super::{Costs, Machine, Topology};
+use std::collections::BTreeMap;
+
+/// Fitted numbers of one machine, and how they were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The file as people know it.
+    pub file: String,
+    /// The machine it was made for.
+    pub machine: String,
+    /// Hash of the machine's numbers and of everything below.
+    pub hash: String,
+    /// The numbers to use.
+    pub parameters: Parameters,
+    /// What they were fitted on.
+    pub fits: Vec<Fit>,
+    /// Other numbers that fit as well: how much the data leaves open.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// One set of fitted numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// Costs of the machine that replace those of its file, by key: hardware numbers, shared by
+    /// all workloads.
+    pub hardware: BTreeMap<String, f64>,
+    /// Nanoseconds that the parts of each workload take in software, by workload and part.
+    pub software: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// One published column that took part in the fit, and how well it is met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The published table: its file name without `.csv`.
+    pub table: String,
+    /// Its columns that were used, all of unpatched code.
+    pub columns: Vec<String>,
+    /// The workload that stands for the table's benchmark.
+    pub workload: String,
+    /// The lock that stands for the columns' lock.
+    pub lock: String,
+    /// The rows that were used, by thread count.
+    pub threads: Vec<u32>,
+    /// The placement policy of the threads.
+    pub placement: String,
+    /// The seeds averaged over; each also chooses a placement.
+    pub seeds: Vec<u64>,
+    /// Simulated microseconds before counting began.
+    pub warmup_us: u64,
+    /// Simulated microseconds counted.
+    pub window_us: u64,
+    /// Root mean square of the relative errors over the rows, in percent.
+    pub residual_rms_percent: f64,
+}
+
+/// A set of numbers that fits nearly as well as the one chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// Its residual over all fits together, in percent.
+    pub residual_rms_percent: f64,
+    /// The numbers.
+    pub parameters: Parameters,
+}
+
+impl Parameters {
+    /// Nanoseconds of a part of a workload; 0 if the calibration does not know it.
+    pub fn software_ns(&self, workload: &str, part: &str) -> f64 {
+        self.software.get(workload).and_then(|parts| parts.get(part)).copied().unwrap_or(0.0)
+    }
+
+    /// `machine` with these costs, checked.
+    pub fn applied_to(&self, machine: &Machine) -> Result<Machine, MachineError> {
+        let mut fitted = machine.clone();
+        for (key, &value) in &self.hardware {
+            let scalar = Scalar::named(key).ok_or_else(|| MachineError {
+                file: format!("calibration of {}", machine.name),
+                key: format!("hardware.{key}"),
+                problem: Problem::UnknownKey,
+            })?;
+            *(scalar.slot)(&mut fitted.costs) = value;
+        }
+        fitted.validate()?;
+        Ok(fitted)
+    }
+}
+
+impl Machine {
+    /// This machine with the costs of `calibration`, which must have been made for exactly these
+    /// numbers.
+    pub fn with(&self, calibration: &Calibration) -> Result<Self, MachineError> {
+        calibration.check_for(self)?;
+        calibration.parameters.applied_to(self)
+    }
+
+    /// A text with every number of the machine and nothing else: what a calibration depends on.
+    fn numbers(&self) -> String {
+        let Topology { sockets, cores_per_socket, threads_per_core, distance } = &self.topology;
+        let Costs { transfer_remote_ns, .. } = &self.costs;
+        let costs = super::costs::SCALARS.iter();
+        let costs: Vec<_> = costs.map(|s| (s.key, (s.get)(&self.costs))).collect();
+        format!(
+            "{sockets} {cores_per_socket} {threads_per_core} {distance:?} {costs:?} {transfer_remote_ns:?}"
+        )
+    }
+}
+
+impl Calibration {
+    /// A calibration with its hash.
+    pub fn sealed(
+        machine: &Machine,
+        parameters: Parameters,
+        fits: Vec<Fit>,
+        alternatives: Vec<Alternative>,
+    ) -> Self {
+        let mut calibration = Self {
+            file: format!("machines/{}.calibration.toml", machine.name),
+            machine: machine.name.clone(),
+            hash: String::new(),
+            parameters,
+            fits,
+            alternatives,
+        };
+        calibration.hash = calibration.hash_for(machine);
+        calibration
+    }
+
+    /// The hash that this calibration has if it was made for `machine`.
+    pub fn hash_for(&self, machine: &Machine) -> String {
+        let text = [machine.numbers(), self.body()].concat();
+        format!("{:016x}", fnv1a(text.as_bytes()))
+    }
+
+    /// Whether the calibration was made for `machine` as it is now; says what is wrong if not.
+    pub fn check_for(&self, machine: &Machine) -> Result<(), MachineError> {
+        let refuse = |key: &str, problem| {
+            Err(MachineError { file: self.file.clone(), key: key.into(), problem })
+        };
+        if self.machine != machine.name {
+            let problem = Problem::OtherMachine {
+                calibrated: self.machine.clone(),
+                machine: machine.name.clone(),
+            };
+            return refuse("machine", problem);
+        }
+        let computed = self.hash_for(machine);
+        if self.hash != computed {
+            return refuse("hash", Problem::Stale { recorded: self.hash.clone(), computed });
+        }
+        Ok(())
+    }
+
+    /// Root mean square of the relative errors over all rows of all fits, in percent.
+    pub fn residual_rms_percent(&self) -> f64 {
+        let rows: usize = self.fits.iter().map(|fit| fit.threads.len()).sum();
+        let squares = self.fits.iter().map(|fit| {
+            fit.residual_rms_percent * fit.residual_rms_percent * fit.threads.len() as f64
+        });
+        (squares.sum::<f64>() / rows.max(1) as f64).sqrt()
+    }
+}
+
+/// Fowler, Noll and Vo's hash, 64 bits: detects a change, not an attack.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
