@@ -1,6 +1,17 @@
 //! The loops of the benchmarks, generic over the lock and over the machine that runs them.
+//!
+//! A workload is a module with three things: the state its threads share, made of cells of the
+//! platform and zero at the start, so that it can live in a box, in a static or in the memory of a
+//! simulated machine; its knobs; and `run`, what one thread does until its [`Worker`] says that it
+//! is over.
 
-use lockwright::platform::Platform;
+pub mod counter;
+pub mod locktorture;
+pub mod uncontended;
+
+use core::ops::Deref;
+use lockwright::platform::{Platform, Zeroed};
+use lockwright::raw::RawLock;
 
 /// The thread that runs a workload, as the workload sees it.
 ///
@@ -27,3 +38,41 @@ pub trait Worker {
     /// out-of-order core overlaps. Natively nothing (the core does it by itself).
     fn overlap(&mut self, words: &[*const ()]);
 }
+
+/// Something that has a cache line to itself.
+#[repr(C, align(64))]
+pub struct Line<T>(T);
+
+impl<T> Line<T> {
+    /// Puts `value` at the start of a line.
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T: Zeroed> Zeroed for Line<T> {
+    fn zeroed() -> Self {
+        Self(T::zeroed())
+    }
+}
+
+impl<T> Deref for Line<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Holds `lock` while `section` runs.
+#[inline(always)]
+fn locked<L: RawLock, R>(lock: &L, section: impl FnOnce() -> R) -> R {
+    lock.lock();
+    let result = section();
+    // SAFETY: taken above, and `section` has no way to give it back. If it panics the lock stays
+    // held, which ends the benchmark.
+    unsafe { lock.unlock() };
+    result
+}
+
+#[cfg(test)]
+mod scripted;

@@ -1,0 +1,62 @@
+//! Lock and unlock, nothing else: what a lock costs when nobody wants it.
+
+use super::{Line, Worker, locked};
+use lockwright::platform::Zeroed;
+use lockwright::raw::RawLock;
+
+/// What the threads share: the lock.
+pub struct State<L> {
+    lock: Line<L>,
+}
+
+impl<L: RawLock> Zeroed for State<L> {
+    fn zeroed() -> Self {
+        Self { lock: Line::new(L::new()) }
+    }
+}
+
+impl<L> State<L> {
+    /// The lock.
+    pub fn lock(&self) -> &L {
+        &self.lock
+    }
+}
+
+/// What one thread does.
+#[inline]
+pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<L>) {
+    while worker.keep_going() {
+        pair(&*state.lock);
+        worker.op_done();
+    }
+}
+
+/// `count` operations of one thread, without asking anybody anything in between: for those who time
+/// them from outside.
+#[inline]
+pub fn run_batch<L: RawLock>(state: &State<L>, count: u64) {
+    for _ in 0..count {
+        pair(&*state.lock);
+    }
+}
+
+#[inline(always)]
+fn pair<L: RawLock>(lock: &L) {
+    locked(lock, || ());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::scripted::{Scripted, SpyLock};
+
+    #[test]
+    fn an_operation_is_one_pair() {
+        let state = State::<SpyLock>::zeroed();
+        let mut worker = Scripted::new(5);
+        run(&mut worker, &state);
+        run_batch(&state, 7);
+        assert_eq!(worker.ops, 5);
+        assert_eq!(state.lock().pairs(), 12);
+    }
+}
