@@ -1,0 +1,160 @@
+//! Simulated machines as the commands see them.
+
+use super::{Cell, Outcome, SimulatedError};
+use crate::cell::{
+    CellError, CellSpec, LabMachine, Measurement, On, PlacementPolicy, Settings, Workload,
+};
+use crate::interrupt;
+use crate::subject::{Origin, Subject};
+use lockwright_sim::machine::{Calibration, Machine, MachineError, Parameters, Placement};
+use std::path::Path;
+
+/// A described machine, calibrated if there is a calibration for it.
+#[derive(Clone, Debug)]
+pub struct SimulatedMachine {
+    machine: Machine,
+    parameters: Parameters,
+    calibration: Option<Calibration>,
+    settings: Settings,
+}
+
+impl SimulatedMachine {
+    /// The built-in machine of that name; `None` if there is none.
+    pub fn builtin(name: &str, settings: Settings) -> Option<Result<Self, MachineError>> {
+        let machine = Machine::builtin(name)?;
+        Some(Self::new(machine, Calibration::builtin(name), settings))
+    }
+
+    /// The machine that a file describes, with the calibration beside it
+    /// (`NAME.calibration.toml`), if there is one.
+    pub fn from_path(path: impl AsRef<Path>, settings: Settings) -> Result<Self, MachineError> {
+        let machine = Machine::from_path(&path)?;
+        let beside = path.as_ref().with_extension("calibration.toml");
+        let calibration = beside.exists().then(|| Calibration::from_path(&beside)).transpose()?;
+        Self::new(machine, calibration, settings)
+    }
+
+    /// A machine with a calibration that must have been made for it.
+    pub fn new(
+        machine: Machine,
+        calibration: Option<Calibration>,
+        settings: Settings,
+    ) -> Result<Self, MachineError> {
+        machine.validate()?;
+        let (machine, parameters) = match &calibration {
+            Some(calibration) => (machine.with(calibration)?, calibration.parameters.clone()),
+            None => (machine, Parameters::default()),
+        };
+        Ok(Self { machine, parameters, calibration, settings })
+    }
+
+    /// What was fitted, if anything was.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// Where the threads of a workload run: what the user asked for, what the calibration was made
+    /// with, or socket by socket.
+    pub fn placement(&self, workload: Workload) -> Placement {
+        let fitted = || {
+            let fits = self.calibration.iter().flat_map(|calibration| &calibration.fits);
+            let fit = fits.into_iter().find(|fit| fit.workload == workload.name())?;
+            Placement::named(&fit.placement)
+        };
+        match self.settings.placement {
+            Some(PlacementPolicy::Compact) => Placement::Compact,
+            Some(PlacementPolicy::Spread) => Placement::Spread,
+            Some(PlacementPolicy::Random) => Placement::Random,
+            None => fitted().unwrap_or(Placement::Compact),
+        }
+    }
+
+    /// Runs a cell and returns all there is to know about it. Repetition `r` has the seed
+    /// `seed + r`.
+    pub fn run(&self, spec: &CellSpec) -> Result<Outcome, SimulatedError> {
+        let cell = Cell {
+            machine: &self.machine,
+            parameters: &self.parameters,
+            lock: spec.lock.name(),
+            workload: spec.workload,
+            threads: spec.threads.try_into().unwrap_or(u32::MAX),
+            placement: self.placement(spec.workload),
+            seed: spec.seed.wrapping_add(spec.repetition.into()),
+            warmup_ns: warmup_ns(spec.window_ns),
+            window_ns: spec.window_ns,
+            tunables: &self.settings.tunables,
+            purpose: spec.purpose,
+        };
+        cell.run()
+    }
+}
+
+/// Long enough for a queue of all CPUs to form and turn over a few times.
+fn warmup_ns(window_ns: u64) -> u64 {
+    (window_ns / 5).clamp(100_000, 1_000_000)
+}
+
+impl LabMachine for SimulatedMachine {
+    fn on(&self) -> On {
+        let placement = match self.settings.placement {
+            Some(_) => self.placement(Workload::Uncontended).name().into(),
+            None => {
+                let fits = self.calibration.iter().flat_map(|calibration| &calibration.fits);
+                let fits = fits.map(|fit| format!("{} for {}, ", fit.placement, fit.workload));
+                format!("{}compact otherwise", fits.collect::<String>())
+            }
+        };
+        let calibration = self.calibration.as_ref().map(|calibration| {
+            let columns = calibration
+                .fits
+                .iter()
+                .map(|fit| format!("{} of {}", fit.columns.join(", "), fit.table));
+            let columns: Vec<_> = columns.collect();
+            format!(
+                "fitted on {}, residual {:.1} %, hash {}",
+                columns.join(" and "),
+                calibration.residual_rms_percent(),
+                calibration.hash
+            )
+        });
+        On::Simulated {
+            machine: self.machine.name.clone(),
+            description: self.machine.description.clone(),
+            cpus: self.cpus(),
+            numa_nodes: self.machine.topology.sockets,
+            placement,
+            calibration,
+        }
+    }
+
+    fn cpus(&self) -> usize {
+        self.machine.topology.cpus() as usize
+    }
+
+    fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
+        let is_ours = lock.origin == Origin::Registry;
+        (!is_ours).then(|| format!("`{}` is not written for simulated machines", lock.name()))
+    }
+
+    fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+        if interrupt::is_requested() {
+            return Err(CellError::Interrupted);
+        }
+        let outcome = self.run(spec).map_err(|error| CellError::Failed(error.to_string()))?;
+        Ok(Measurement {
+            cpu_s: outcome.window_ns as f64 * 1e-9 * spec.threads as f64,
+            window_ns: outcome.window_ns,
+            per_thread_ops: outcome.per_thread_ops,
+            ops_per_s: outcome.ops_per_s,
+            waits: outcome.waits,
+            events: outcome.events,
+            fail: outcome.fail,
+            violations: outcome.violations,
+            ..Measurement::default()
+        })
+    }
+
+    fn cells_at_once(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}
