@@ -29,6 +29,33 @@ fn radical_inverse(mut n: usize, base: usize) -> f64 {
     value
 }
 
+/// The best `count` of `tried`, which is sorted, that lie apart from each other: otherwise all of
+/// them may be in one valley.
+pub fn apart(tried: Vec<Tried>, count: usize) -> Vec<Tried> {
+    const NEAR: f64 = 0.25;
+    let is_near = |a: &Tried, b: &Tried| a.at.iter().zip(&b.at).all(|(a, b)| (a - b).abs() < NEAR);
+    let (mut chosen, mut others): (Vec<Tried>, Vec<Tried>) = Default::default();
+    for place in tried {
+        match chosen.iter().any(|better| is_near(better, &place)) {
+            true => others.push(place),
+            false => chosen.push(place),
+        }
+    }
+    // If there are not enough valleys the second best places of them must do.
+    chosen.extend(others);
+    chosen.truncate(count);
+    chosen
+}
+
+/// The mean of the places; `None` of none.
+pub fn centre(places: &[Tried]) -> Option<Vec<f64>> {
+    let (first, others) = places.split_first()?;
+    let sum = others.iter().fold(first.at.clone(), |sum, place| {
+        sum.iter().zip(&place.at).map(|(sum, x)| sum + x).collect()
+    });
+    Some(sum.into_iter().map(|x| x / places.len() as f64).collect())
+}
+
 /// Descends from `start` with steps of `step` at first, for at most `evaluations` values of `f`.
 /// Returns everything tried, in order.
 pub fn descend(
@@ -77,9 +104,7 @@ impl<F: FnMut(&[f64]) -> f64> Descent<'_, F> {
     /// Replaces the worst corner, or draws all corners towards the best.
     fn improve(&mut self, simplex: &mut [Tried]) -> Option<()> {
         let (worst, others) = simplex.split_last_mut()?;
-        let centre: Vec<f64> = (0..worst.at.len())
-            .map(|axis| others.iter().map(|c| c.at[axis]).sum::<f64>() / others.len() as f64)
-            .collect();
+        let centre = centre(others)?;
         let (best, second_worst) = (others.first()?.value, others.last()?.value);
         let reflected = self.look(between(&centre, &worst.at, -1.0))?;
         if reflected.value < best {
@@ -143,6 +168,18 @@ mod tests {
         assert_eq!(tried.len(), 37);
         assert_eq!(calls, 37);
         assert!(best(&tried).value < -1.95);
+    }
+
+    #[test]
+    fn starts_lie_apart_and_the_best_one_is_among_them() {
+        let place = |x: f64, value| Tried { at: vec![x, 0.5], value };
+        let tried = vec![place(0.1, 1.0), place(0.2, 2.0), place(0.8, 3.0), place(0.75, 4.0)];
+        let values = |count| -> Vec<f64> {
+            apart(tried.clone(), count).into_iter().map(|place| place.value).collect()
+        };
+        assert_eq!(values(1), [1.0]);
+        assert_eq!(values(2), [1.0, 3.0]);
+        assert_eq!(values(4), [1.0, 3.0, 2.0, 4.0]);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use std::path::Path;
 use toml::Value;
 
 /// The calibrations that are built in: machine and text.
-const BUILTIN: &[(&str, &str)] = &[];
+const BUILTIN: &[(&str, &str)] =
+    &[("x5-4", include_str!("../../../../machines/x5-4.calibration.toml"))];
 
 const HEADER: &str = "\
 # Numbers fitted to published measurements of this machine, written by `lockwright calibrate`.
