@@ -158,3 +158,97 @@ impl LabMachine for SimulatedMachine {
         std::thread::available_parallelism().map_or(1, usize::from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Purpose;
+
+    fn open(settings: Settings) -> SimulatedMachine {
+        match SimulatedMachine::builtin("x5-4", settings) {
+            Some(Ok(machine)) => machine,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn spec(lock: &str, repetition: u32) -> CellSpec {
+        CellSpec {
+            lock: Subject::find(lock).expect("it is a lock"),
+            workload: Workload::Locktorture { long_hold: true },
+            threads: 16,
+            window_ns: 200_000,
+            repetition,
+            seed: 1,
+            purpose: Purpose::Throughput,
+        }
+    }
+
+    #[test]
+    fn the_builtin_machine_runs_with_its_calibration_and_says_so() {
+        let machine = open(Settings::default());
+        let calibration = machine.calibration().expect("the X5-4 is calibrated");
+        let On::Simulated { cpus, numa_nodes, placement, calibration: said, .. } = machine.on()
+        else {
+            panic!("it is simulated")
+        };
+        assert_eq!((cpus, numa_nodes), (144, 4));
+        assert_eq!(placement, "scheduler-5.6 for locktorture, compact otherwise");
+        assert!(said.is_some_and(|said| said.contains(&calibration.hash)));
+
+        let bare = Machine::builtin("x5-4").expect("it is built in");
+        let bare = SimulatedMachine::new(bare, None, Settings::default()).expect("it is valid");
+        let rate = |machine: &SimulatedMachine| {
+            machine.run_cell(&spec("qspinlock", 0)).expect("it runs").ops_per_s
+        };
+        assert!(rate(&machine) < rate(&bare), "software takes time");
+    }
+
+    #[test]
+    fn repetitions_differ_and_each_is_repeatable() {
+        let machine = open(Settings::default());
+        let ops = |repetition| {
+            machine.run_cell(&spec("cna", repetition)).expect("it runs").per_thread_ops
+        };
+        assert_eq!(ops(0), ops(0));
+        assert_ne!(ops(0), ops(1));
+    }
+
+    #[test]
+    fn a_placement_that_is_asked_for_wins() {
+        let placement = Some(PlacementPolicy::Spread);
+        let machine = open(Settings { placement, ..Settings::default() });
+        let torture = Workload::Locktorture { long_hold: false };
+        assert_eq!(machine.placement(torture), Placement::Spread);
+        assert_eq!(open(Settings::default()).placement(torture), Placement::Scheduler56);
+        assert_eq!(open(Settings::default()).placement(Workload::Uncontended), Placement::Compact);
+    }
+
+    #[test]
+    fn the_locks_of_others_are_refused() {
+        let machine = open(Settings::default());
+        let refusal = |lock| {
+            let subject = Subject::find(lock).expect("it is a lock");
+            machine.refuses(subject, Workload::Uncontended)
+        };
+        assert!(refusal("std").is_some_and(|why| why.contains("`std`")));
+        assert_eq!(refusal("cna"), None);
+    }
+
+    #[test]
+    fn a_calibration_beside_a_machine_file_is_used_and_refused_when_stale() {
+        let folder = tempfile::tempdir().expect("a place for two files");
+        let (file, beside) =
+            (folder.path().join("x5-4.toml"), folder.path().join("x5-4.calibration.toml"));
+        let text = include_str!("../../../../machines/x5-4.toml");
+        let write = |path: &Path, text: &str| std::fs::write(path, text).expect("it is writable");
+        let open = || SimulatedMachine::from_path(&file, Settings::default());
+
+        write(&file, text);
+        assert!(open().is_ok_and(|machine| machine.calibration().is_none()));
+        write(&beside, include_str!("../../../../machines/x5-4.calibration.toml"));
+        assert!(open().is_ok_and(|machine| machine.calibration().is_some()));
+        write(&file, &text.replace("ns = 7.0", "ns = 8.0"));
+        let error = open().expect_err("the machine changed");
+        assert!(error.to_string().contains("calibrate the machine again"), "{error}");
+    }
+}
