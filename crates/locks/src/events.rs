@@ -31,7 +31,7 @@ macro_rules! lock_events {
 lock_events! {
     /// Acquisitions through the pending bit.
     lock_pending,
-    /// Acquisitions through the queue.
+    /// Acquisitions through the queue, counted at its entry.
     lock_slowpath,
     /// Queue entries that used the second node of their CPU (one level of nesting).
     lock_use_node2,

@@ -146,11 +146,8 @@ macro_rules! atomic {
                     if pred(value) {
                         return value;
                     }
-                    if steps {
-                        steps = step();
-                    } else {
-                        spin_loop();
-                    }
+                    steps = steps && step();
+                    spin_loop();
                 }
             }
         }

@@ -22,7 +22,8 @@
 //! 1. *Before it waits* ([`Succession::become_head`]): threshold reached: it will flush. Otherwise
 //!    look for the next waiter of the preferred node, as far as the policy goes; all waiters passed
 //!    on the way are set aside in one piece, in order.
-//! 2. *While it waits* (`step`): v15 looks at one neighbour after another.
+//! 2. *While it waits* (`step`): v15 looks at one neighbour after another, and for a first one, until
+//!    the neighbour is of the preferred node or the last.
 //! 3. *Alone in the primary queue* (`leave_alone`): with somebody set aside, the lock's tail moves to
 //!    the secondary tail and the secondary head is granted. The circle has to be cut *before*,
 //!    because a newcomer may link itself behind the secondary tail as soon as the word names it,
@@ -36,8 +37,10 @@
 //! | `NoneUpTo`: looked, found nobody | grant next | put the secondary queue in front, grant its head |
 //! | `Flush`: threshold reached, or switched off | grant next | put the secondary queue in front, grant its head |
 //!
-//! Fairness bound: a waiter set aside is passed by at most 2^threshold handoffs, or for at most the
-//! threshold time and one turn, beyond those in front of it. Urgent waiters are never set aside.
+//! Fairness bound: waiters set aside are passed for at most one threshold (2^n handoffs, or a time
+//! and one turn) per NUMA node that is represented in front of them: with two nodes once, with more
+//! they may be set aside again when another node's waiters get their turn. Urgent waiters are never
+//! set aside.
 
 mod policy;
 mod secondary;
@@ -267,10 +270,10 @@ impl Turn {
     }
 
     /// Looks at the waiter behind the head and sets it aside if it is remote and not the last;
-    /// whether to look at the one behind it.
+    /// whether to look again: at the one behind it, or for a first one.
     fn look_at_neighbour<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         // ordering: Acquire; Q2.
-        let Some(next) = linked(me.next.load(Acquire)) else { return false };
+        let Some(next) = linked(me.next.load(Acquire)) else { return true };
         if self.is_kept::<P>(next) {
             return false;
         }
@@ -288,9 +291,9 @@ impl Turn {
     fn is_kept<P: Platform>(&mut self, waiter: NodeId) -> bool {
         P::count(Event::cna_scanned);
         let numa = Numa::of(node::<P>(waiter));
-        let is_preferred = numa.stands_for == self.prefers;
-        let is_kept = is_preferred || numa.stands_for == URGENT;
+        let is_kept = numa.stands_for == self.prefers || numa.stands_for == URGENT;
         if is_kept {
+            let is_preferred = numa.stands_for == self.prefers || numa.real == self.prefers;
             self.outlook = Outlook::Local { is_preferred };
         }
         is_kept
@@ -299,6 +302,7 @@ impl Turn {
 
 /// Whether, with nobody set aside, to look for somebody to set aside in this turn.
 fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool {
+    const { assert!(C::SHUFFLE_REDUCTION_LOG2 < u32::BITS) };
     if C::SHUFFLE_REDUCTION_LOG2 == 0 {
         return true;
     }
