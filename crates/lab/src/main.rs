@@ -1,1 +1,14 @@
+//! `lockwright`: the lab.
+
+mod calibrate;
+mod cell;
+mod error;
+mod interrupt;
+mod latency;
+mod published;
+mod simulated;
+mod stats;
+mod subject;
+mod suggest;
+
 fn main() {}

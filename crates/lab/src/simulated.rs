@@ -17,7 +17,7 @@ use lockwright::registry::{self, LockRow, LockVisitor};
 use lockwright::tunables::Tunable;
 use lockwright_clients::workload::{Worker, counter, locktorture, uncontended};
 use lockwright_sim::machine::{Machine, MachineError, Parameters, Placement, PlacementError};
-use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};
+use lockwright_sim::{Arena, Checks, Config, Digest, RunReport, Sim, Simulation, thread, watch};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,6 +67,10 @@ pub struct Outcome {
     pub waits: Option<Histogram>,
     /// What the lock counted.
     pub events: EventCounts,
+    /// Events of the simulation, which is what it costs to run.
+    pub simulated_events: u64,
+    /// Fingerprint of the history.
+    pub digest: Digest,
 }
 
 /// Why a simulated cell has no result.
@@ -257,6 +261,8 @@ impl Cell<'_> {
             window_ns: report.window_ps / 1_000,
             waits: (self.purpose == Purpose::Latency).then(take_waits),
             events: EventCounts::from_fn(|event| report.count_of(event)),
+            simulated_events: report.events,
+            digest: report.digest,
             per_thread_ops: report.ops,
         })
     }

@@ -150,6 +150,8 @@ impl LabMachine for SimulatedMachine {
             events: outcome.events,
             fail: outcome.fail,
             violations: outcome.violations,
+            simulated_events: outcome.simulated_events,
+            digest: Some(outcome.digest.to_string()),
             ..Measurement::default()
         })
     }

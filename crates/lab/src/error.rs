@@ -1,0 +1,122 @@
+//! What can go wrong before or around measuring. Each message says what to type instead.
+
+use crate::suggest::nearest;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub enum Error {
+    /// A name that nothing answers to.
+    Unknown {
+        /// What it should have named: `lock`, `workload`, ...
+        what: &'static str,
+        /// What was typed.
+        typed: String,
+        /// The nearest name, if one is near.
+        nearest: Option<String>,
+        /// The command that lists the names.
+        list: &'static str,
+    },
+    /// Arguments that make no sense, alone or together.
+    Usage(String),
+    /// Nobody reads the output any more.
+    OutputClosed,
+    /// An output that cannot be written.
+    Output {
+        /// The file, or `standard output`.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A machine that cannot be used; the sentence names file, key and reason.
+    Machine(String),
+    /// A measurement that failed; the sentence says how to repeat it.
+    Measurement(String),
+}
+
+impl Error {
+    /// A name that nothing answers to.
+    pub fn unknown<'a>(
+        what: &'static str,
+        typed: &str,
+        names: impl IntoIterator<Item = &'a str>,
+        list: &'static str,
+    ) -> Self {
+        let nearest = nearest(typed, names).map(String::from);
+        Self::Unknown { what, typed: one_line(typed), nearest, list }
+    }
+    /// Arguments that make no sense.
+    pub fn usage(sentence: impl Into<String>) -> Self {
+        Self::Usage(sentence.into())
+    }
+    /// An output that cannot be written.
+    pub fn output(path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        match source.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Output { path: path.as_ref().to_owned(), source },
+        }
+    }
+    /// The exit code: 1 for a measurement that failed, 2 for input that makes no sense.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Measurement(_) => 1,
+            Self::OutputClosed => 0,
+            _ => 2,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { what, typed, nearest: Some(nearest), list } => {
+                write!(
+                    f,
+                    "unknown {what} `{typed}`; did you mean `{nearest}`? (`{list}` lists all)"
+                )
+            }
+            Self::Unknown { what, typed, nearest: None, list } => {
+                write!(f, "unknown {what} `{typed}`; `{list}` lists all")
+            }
+            Self::Usage(sentence) | Self::Machine(sentence) | Self::Measurement(sentence) => {
+                f.write_str(sentence)
+            }
+            Self::OutputClosed => f.write_str("the output was closed"),
+            Self::Output { path, source } => {
+                write!(f, "cannot write {}: {source}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What was typed, fit for a message of one line.
+fn one_line(typed: &str) -> String {
+    let clean: String = typed.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match clean.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &clean[..end]),
+        None => clean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_one_and_the_list() {
+        let error = Error::unknown("lock", "tiket", ["ticket", "mcs"], "lockwright locks");
+        let text = error.to_string();
+        assert!(text.contains("`ticket`") && text.contains("lockwright locks"), "{text}");
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn whatever_was_typed_the_message_is_one_line() {
+        let long = "x\n".repeat(500);
+        let text = Error::unknown("lock", &long, ["ticket"], "lockwright locks").to_string();
+        assert!(!text.contains('\n') && text.len() < 200, "{text}");
+    }
+}

@@ -1,0 +1,159 @@
+//! What can be measured: the locks of the registry, their native peers, and the floor.
+
+use crate::error::Error;
+use lockwright::registry::{LOCKS, LockClass, LockRow};
+
+/// Something that enters commands by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    /// Name, aliases, what it models.
+    pub row: &'static LockRow,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a subject comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The registry: runs on every machine.
+    Registry,
+    /// Somebody else's lock: runs natively.
+    Peer,
+    /// The pseudo-lock that is the least a lock can cost: runs natively and alone.
+    Floor,
+}
+
+/// Locks of others, natively. The types are in [`crate::native::peers`].
+pub static PEERS: &[LockRow] = &[
+    peer("std", "Rust's std::sync::Mutex (futex)"),
+    peer("parking_lot", "parking_lot 0.12 RawMutex"),
+    peer("pthread", "glibc pthread_mutex, default kind"),
+    peer("pthread-spin", "glibc pthread_spinlock"),
+];
+
+/// The pseudo-lock: one `lock cmpxchg` and one plain store.
+pub static FLOOR: LockRow =
+    peer("floor", "no lock: one compare-exchange and one plain store, the least a lock can cost");
+
+const fn peer(name: &'static str, models: &'static str) -> LockRow {
+    LockRow { name, aliases: &[], class: LockClass::Reference, models }
+}
+
+impl PartialEq for Subject {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Subject {
+    /// Every subject, in the order of the lists.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let registry = LOCKS.iter().map(|row| Self { row, origin: Origin::Registry });
+        let peers = PEERS.iter().map(|row| Self { row, origin: Origin::Peer });
+        registry.chain(peers).chain([Self { row: &FLOOR, origin: Origin::Floor }])
+    }
+    /// The subject that answers to `name`.
+    pub fn find(name: &str) -> Result<Self, Error> {
+        Self::all().find(|subject| subject.row.answers_to(name)).ok_or_else(|| {
+            let names = Self::all().flat_map(|subject| {
+                std::iter::once(subject.row.name).chain(subject.row.aliases.iter().copied())
+            });
+            Error::unknown("lock", name, names.chain(["all"]), "lockwright locks")
+        })
+    }
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row.name
+    }
+    /// Whether `all` includes it.
+    pub fn is_in_all(self) -> bool {
+        self.origin != Origin::Floor && self.row.is_in_all()
+    }
+    /// What it is for, in one word.
+    pub fn kind(self) -> &'static str {
+        match (self.origin, self.row.class) {
+            (Origin::Peer, _) => "peer",
+            (Origin::Floor, _) => "floor",
+            (Origin::Registry, LockClass::Product) => "product",
+            (Origin::Registry, LockClass::Reference) => "reference",
+            (Origin::Registry, LockClass::Busted) => "busted",
+        }
+    }
+    /// The machines it runs on.
+    pub fn worlds(self) -> &'static str {
+        match self.origin {
+            Origin::Registry => "native, simulated",
+            Origin::Peer | Origin::Floor => "native",
+        }
+    }
+}
+
+/// What a `--lock` list asks for.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// The locks, each once, in the order in which they were named.
+    pub subjects: Vec<Asked>,
+}
+
+/// A lock that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The lock.
+    pub subject: Subject,
+    /// Whether its own name was given, as opposed to `all`.
+    pub explicitly: bool,
+}
+
+impl Selection {
+    /// Resolves names; `all` stands for everything but the floor and the busted locks.
+    pub fn of(names: &[String]) -> Result<Self, Error> {
+        let mut subjects: Vec<Asked> = Vec::new();
+        let mut add = |asked: Asked| match subjects.iter_mut().find(|s| s.subject == asked.subject)
+        {
+            Some(known) => known.explicitly |= asked.explicitly,
+            None => subjects.push(asked),
+        };
+        for name in names {
+            if name == "all" {
+                let everything = Subject::all().filter(|subject| subject.is_in_all());
+                everything.for_each(|subject| add(Asked { subject, explicitly: false }));
+            } else {
+                add(Asked { subject: Subject::find(name)?, explicitly: true });
+            }
+        }
+        Ok(Self { subjects })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(names: &[&str]) -> Vec<&'static str> {
+        let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        let selection = Selection::of(&names).expect("known names");
+        selection.subjects.iter().map(|asked| asked.subject.name()).collect()
+    }
+
+    #[test]
+    fn all_leaves_out_the_floor_and_the_busted_ones() {
+        let all = select(&["all"]);
+        assert!(all.contains(&"ticket") && all.contains(&"parking_lot"));
+        assert!(!all.contains(&"floor") && !all.contains(&"busted"));
+        assert!(!all.contains(&"busted-relaxed"));
+    }
+
+    #[test]
+    fn a_lock_named_twice_runs_once() {
+        assert_eq!(select(&["mcs", "std", "mcs"]), ["mcs", "std"]);
+    }
+
+    #[test]
+    fn names_are_unique_over_all_origins() {
+        let mut names: Vec<_> = Subject::all().map(Subject::name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
