@@ -5,6 +5,7 @@ mod cell;
 mod error;
 mod interrupt;
 mod latency;
+mod native;
 mod published;
 mod simulated;
 mod stats;

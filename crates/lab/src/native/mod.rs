@@ -1,0 +1,104 @@
+//! This computer as a machine of the lab.
+
+mod affinity;
+mod checked;
+mod floor;
+mod loads;
+mod pairs;
+pub mod peers;
+mod run;
+mod usage;
+mod worker;
+
+pub use usage::ForeignLoad;
+
+use crate::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Settings, Workload};
+use crate::interrupt;
+use crate::subject::{Origin, Subject};
+use lockwright::native::{Native, set_tunable};
+use lockwright::platform::Placement as _;
+use std::time::Duration;
+
+/// This computer.
+pub struct NativeMachine {
+    cpus: Vec<usize>,
+}
+
+impl NativeMachine {
+    /// This computer, with the locks' numbers set as asked.
+    pub fn new(settings: &Settings) -> Self {
+        for &(tunable, value) in &settings.tunables {
+            set_tunable(tunable, Some(value));
+        }
+        Self { cpus: affinity::allowed_cpus() }
+    }
+    fn run_unless_interrupted(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+        match interrupt::is_requested() {
+            true => Err(CellError::Interrupted),
+            false => self.run_cell(spec),
+        }
+    }
+    /// The CPU for work that is done by one thread: not the first, which serves most interrupts.
+    fn quiet_cpu(&self) -> Option<usize> {
+        self.cpus.last().copied()
+    }
+}
+
+impl LabMachine for NativeMachine {
+    fn on(&self) -> On {
+        On::Native {
+            machine: processor(),
+            cpus: self.cpus.len(),
+            numa_nodes: Native::numa_nodes(),
+            kernel: kernel(),
+        }
+    }
+    fn cpus(&self) -> usize {
+        self.cpus.len()
+    }
+    fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+        let quiet_cpu = [self.quiet_cpu().unwrap_or(0)];
+        let plan = run::Plan {
+            threads: spec.threads,
+            cpus: if spec.threads == 1 { &quiet_cpu } else { &self.cpus },
+            window: Duration::from_nanos(spec.window_ns),
+            seed: spec.seed ^ u64::from(spec.repetition) << 32,
+            counts_events: spec.purpose == Purpose::Latency,
+        };
+        peers::visit(spec.lock, loads::RunCell { spec, plan })
+    }
+    fn run_batch(&self, specs: &[CellSpec]) -> Vec<Result<Measurement, CellError>> {
+        let is_pairs = |spec: &CellSpec| {
+            spec.workload == Workload::Uncontended && spec.purpose == Purpose::Throughput
+        };
+        match specs.iter().all(is_pairs) {
+            true => pairs::run(specs, self.quiet_cpu()),
+            false => specs.iter().map(|spec| self.run_unless_interrupted(spec)).collect(),
+        }
+    }
+    fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
+        let is_alone = workload == Workload::Uncontended;
+        (lock.origin == Origin::Floor && !is_alone).then(|| {
+            format!(
+                "`floor` is no lock: it runs with `--workload uncontended`, not `{}`",
+                workload.name()
+            )
+        })
+    }
+}
+
+/// The processor's name.
+fn processor() -> String {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |line: &str| {
+        let (key, value) = line.split_once(':')?;
+        matches!(key.trim(), "model name" | "Model").then(|| value.trim().to_string())
+    };
+    cpuinfo.lines().find_map(value).unwrap_or_else(|| format!("a {} CPU", std::env::consts::ARCH))
+}
+
+/// The kernel's name and version.
+fn kernel() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_string()
+}

@@ -1,0 +1,242 @@
+//! Locks of others behind the interface of ours, and all of them by name.
+
+use super::floor::Floor;
+use crate::subject::Subject;
+use lock_api::RawMutex as _;
+use lockwright::native::Native;
+use lockwright::raw::{Order, RawLock};
+use lockwright::registry::{self, LockVisitor};
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Calls `visitor` with the type of `subject`.
+pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {
+    let row = subject.row;
+    match row.name {
+        "std" => visitor.visit::<StdMutex>(row),
+        "parking_lot" => visitor.visit::<ParkingLot>(row),
+        "pthread" => visitor.visit::<PthreadMutex>(row),
+        "pthread-spin" => visitor.visit::<PthreadSpin>(row),
+        "floor" => visitor.visit::<Floor>(row),
+        name => registry::visit(name, visitor).unwrap_or_else(|| unreachable!("no lock {name}")),
+    }
+}
+
+/// The order in which `subject` serves its waiters.
+pub fn order_of(subject: Subject) -> Order {
+    struct OrderOf;
+    impl LockVisitor<Native> for OrderOf {
+        type Output = Order;
+        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> Order {
+            L::ORDER
+        }
+    }
+    visit(subject, OrderOf)
+}
+
+/// `std::sync::Mutex`, poison check included.
+///
+/// It has no unlock but its guard, so the guard is kept beside it: two plain stores and two loads
+/// of the owner's own cache line.
+#[repr(align(64))]
+struct StdMutex {
+    mutex: Mutex<()>,
+    guard: UnsafeCell<MaybeUninit<MutexGuard<'static, ()>>>,
+}
+
+// SAFETY: the guard is touched by the owner of the mutex only. It is dropped where it was made:
+// lock and unlock of the workloads happen on one thread.
+unsafe impl Send for StdMutex {}
+// SAFETY: as above.
+unsafe impl Sync for StdMutex {}
+
+impl StdMutex {
+    #[inline]
+    fn keep(&self, guard: MutexGuard<'_, ()>) {
+        // SAFETY: only the lifetime changes, and `unlock` drops the guard while `self` is borrowed.
+        let guard = unsafe { std::mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'_, ()>>(guard) };
+        // SAFETY: the mutex is held, so nobody else touches the slot.
+        unsafe { *self.guard.get() = MaybeUninit::new(guard) };
+    }
+}
+
+impl RawLock for StdMutex {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self { mutex: Mutex::new(()), guard: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+    #[inline]
+    fn lock(&self) {
+        self.keep(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        match self.mutex.try_lock() {
+            Ok(guard) => self.keep(guard),
+            Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock, so nobody else touches the slot.
+        let slot = unsafe { &*self.guard.get() };
+        // SAFETY: `lock` or `try_lock` filled the slot, and it is read once per acquisition.
+        drop(unsafe { slot.assume_init_read() });
+    }
+    fn is_locked(&self) -> bool {
+        matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock))
+    }
+}
+
+/// parking_lot's raw mutex.
+#[repr(align(64))]
+struct ParkingLot(parking_lot::RawMutex);
+
+impl RawLock for ParkingLot {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(parking_lot::RawMutex::INIT)
+    }
+    #[inline]
+    fn lock(&self) {
+        self.0.lock();
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() }
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}
+
+/// The C library's mutex.
+#[repr(align(64))]
+struct PthreadMutex(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: the C library synchronises its mutexes.
+unsafe impl Send for PthreadMutex {}
+// SAFETY: as above.
+unsafe impl Sync for PthreadMutex {}
+
+impl RawLock for PthreadMutex {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: a statically initialised mutex that does not move while it is borrowed.
+        unsafe { libc::pthread_mutex_lock(self.0.get()) };
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_mutex_trylock(self.0.get()) == 0 }
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as in `lock`; the caller holds the mutex.
+        unsafe { libc::pthread_mutex_unlock(self.0.get()) };
+    }
+    fn is_locked(&self) -> bool {
+        looks_locked(self)
+    }
+}
+
+/// The C library's spinlock.
+#[repr(align(64))]
+struct PthreadSpin(UnsafeCell<libc::pthread_spinlock_t>);
+
+// SAFETY: the C library synchronises its spinlocks.
+unsafe impl Send for PthreadSpin {}
+// SAFETY: as above.
+unsafe impl Sync for PthreadSpin {}
+
+impl RawLock for PthreadSpin {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        let lock = Self(UnsafeCell::new(0));
+        // SAFETY: the pointer is to a live spinlock. It is an integer without address, so it may
+        // move between here and its first use.
+        unsafe { libc::pthread_spin_init(lock.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
+        lock
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: an initialised spinlock that does not move while it is borrowed.
+        unsafe { libc::pthread_spin_lock(self.0.get()) };
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_spin_trylock(self.0.get()) == 0 }
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as in `lock`; the caller holds the spinlock.
+        unsafe { libc::pthread_spin_unlock(self.0.get()) };
+    }
+    fn is_locked(&self) -> bool {
+        looks_locked(self)
+    }
+}
+
+/// Whether `lock` is held, for locks that can only be asked by trying.
+fn looks_locked(lock: &impl RawLock) -> bool {
+    let taken = lock.try_lock();
+    if taken {
+        // SAFETY: taken on the line above.
+        unsafe { lock.unlock() };
+    }
+    !taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has_the_manners_of_a_lock<L: RawLock>() {
+        let lock = L::new();
+        assert!(!lock.is_locked());
+        lock.lock();
+        assert!(lock.is_locked());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| lock.try_lock());
+            assert!(!other.join().expect("try_lock does not panic"));
+        });
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        assert!(lock.try_lock());
+        // SAFETY: taken on the line above.
+        unsafe { lock.unlock() };
+        assert!(!lock.is_locked());
+    }
+
+    #[test]
+    fn every_peer_excludes_another_thread_and_lets_go() {
+        has_the_manners_of_a_lock::<StdMutex>();
+        has_the_manners_of_a_lock::<ParkingLot>();
+        has_the_manners_of_a_lock::<PthreadMutex>();
+        has_the_manners_of_a_lock::<PthreadSpin>();
+    }
+
+    #[test]
+    fn every_subject_has_a_type() {
+        for subject in Subject::all() {
+            order_of(subject);
+        }
+    }
+}

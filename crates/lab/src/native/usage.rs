@@ -1,0 +1,116 @@
+//! CPU time and context switches of a thread, and how busy others keep the machine.
+
+use std::fs;
+
+/// What a thread has used so far, or used between two moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// User and system time in seconds.
+    pub cpu_s: f64,
+    /// Context switches the thread asked for by sleeping.
+    pub voluntary_switches: u64,
+    /// Context switches the scheduler forced on it.
+    pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// Of the calling thread.
+    pub fn of_this_thread() -> Self {
+        Self::read(libc::RUSAGE_THREAD)
+    }
+    /// Of the whole process.
+    pub fn of_this_process() -> Self {
+        Self::read(libc::RUSAGE_SELF)
+    }
+    /// What came on top of `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu_s: self.cpu_s - earlier.cpu_s,
+            voluntary_switches: self.voluntary_switches - earlier.voluntary_switches,
+            involuntary_switches: self.involuntary_switches - earlier.involuntary_switches,
+        }
+    }
+    fn read(who: libc::c_int) -> Self {
+        // SAFETY: the structure is plain numbers; all zero is a valid value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live structure of the right type.
+        unsafe { libc::getrusage(who, &mut usage) };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+        Self {
+            cpu_s: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            voluntary_switches: usage.ru_nvcsw as u64,
+            involuntary_switches: usage.ru_nivcsw as u64,
+        }
+    }
+}
+
+/// Watches what share of the machine others use while we measure.
+pub struct ForeignLoad {
+    machine: Option<MachineTime>,
+    own: Usage,
+}
+
+/// Seconds of all CPUs together since boot.
+#[derive(Clone, Copy)]
+struct MachineTime {
+    busy_s: f64,
+    total_s: f64,
+}
+
+impl ForeignLoad {
+    /// Starts watching.
+    pub fn watch() -> Self {
+        Self { machine: MachineTime::now(), own: Usage::of_this_process() }
+    }
+    /// Percent of all CPU time since `watch` that was used by other processes or taken by the
+    /// host; `None` if it is not known or the time was too short to say.
+    pub fn percent(&self) -> Option<f64> {
+        let (before, after) = (self.machine?, MachineTime::now()?);
+        let total_s = after.total_s - before.total_s;
+        let own_s = Usage::of_this_process().since(self.own).cpu_s;
+        let foreign_s = after.busy_s - before.busy_s - own_s;
+        (total_s >= 0.5).then(|| (foreign_s / total_s * 100.0).max(0.0))
+    }
+}
+
+impl MachineTime {
+    fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+    /// Reads the line `cpu user nice system idle iowait irq softirq steal ...`, in clock ticks.
+    fn parse(stat: &str) -> Option<Self> {
+        let line = stat.lines().next()?.strip_prefix("cpu ")?;
+        let ticks: Vec<f64> = line.split_whitespace().map_while(|n| n.parse().ok()).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks[..] else {
+            return None;
+        };
+        // SAFETY: asks for a constant.
+        let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+        let busy = user + nice + system + irq + softirq + steal;
+        let total = busy + idle + iowait;
+        Some(Self { busy_s: busy / ticks_per_s, total_s: total / ticks_per_s })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_thread_uses_cpu_time() {
+        let before = Usage::of_this_thread();
+        let start = std::time::Instant::now();
+        while start.elapsed().as_millis() < 30 {
+            std::hint::spin_loop();
+        }
+        assert!(Usage::of_this_thread().since(before).cpu_s > 0.0);
+    }
+
+    #[test]
+    fn the_time_of_the_machine_is_read_from_the_first_line() {
+        let stat = "cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n";
+        let time = MachineTime::parse(stat).expect("a well-formed line");
+        assert!((time.busy_s / time.total_s - 0.15).abs() < 1e-9);
+        assert!(MachineTime::parse("nonsense").is_none());
+    }
+}

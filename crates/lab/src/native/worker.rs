@@ -1,0 +1,96 @@
+//! The native threads of a workload.
+
+use lockwright::native::Native;
+use lockwright_clients::workload::Worker;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A thread that works until it is told to stop.
+pub struct NativeWorker<'a> {
+    index: usize,
+    ops: u64,
+    random: SplitMix,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> NativeWorker<'a> {
+    /// Thread `index` with random numbers of its own, made from `seed`.
+    pub fn new(index: usize, seed: u64, stop: &'a AtomicBool) -> Self {
+        let stream = (index as u64 + 1).wrapping_mul(SplitMix::STEP);
+        Self { index, ops: 0, random: SplitMix(seed ^ stream), stop }
+    }
+    /// This thread's number, from 0.
+    pub fn number(&self) -> usize {
+        self.index
+    }
+    /// Operations completed.
+    pub fn ops(&self) -> u64 {
+        self.ops
+    }
+}
+
+impl Worker for NativeWorker<'_> {
+    type P = Native;
+
+    #[inline]
+    fn keep_going(&mut self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        !self.stop.load(Ordering::Relaxed)
+    }
+    #[inline]
+    fn op_done(&mut self) {
+        self.ops += 1;
+    }
+    #[inline]
+    fn random(&mut self) -> u64 {
+        self.random.next()
+    }
+    fn index(&self) -> usize {
+        self.index
+    }
+    #[inline(always)]
+    fn software(&mut self, _part: &'static str) {}
+    #[cold]
+    fn hold_ns(&mut self, ns: u64) {
+        busy_wait(ns);
+    }
+    #[inline(always)]
+    fn overlap(&mut self, _words: &[*const ()]) {}
+}
+
+fn busy_wait(ns: u64) {
+    let end = Instant::now() + Duration::from_nanos(ns);
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// splitmix64 (Steele, Lea and Flood, 2014).
+struct SplitMix(u64);
+
+impl SplitMix {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(Self::STEP);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_different_random_numbers_and_a_seed_repeats_them() {
+        let stop = AtomicBool::new(false);
+        let draw = |index, seed| NativeWorker::new(index, seed, &stop).random();
+        assert_eq!(draw(0, 7), draw(0, 7));
+        assert_ne!(draw(0, 7), draw(1, 7));
+        assert_ne!(draw(0, 7), draw(0, 8));
+    }
+}
