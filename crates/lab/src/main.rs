@@ -2,11 +2,13 @@
 
 mod calibrate;
 mod cell;
+mod cli;
 mod error;
 mod interrupt;
 mod latency;
 mod native;
 mod published;
+mod report;
 mod simulated;
 mod stats;
 mod subject;

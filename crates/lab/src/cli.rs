@@ -1,0 +1,269 @@
+//! The arguments.
+
+use crate::cell::{PlacementPolicy, Settings};
+use crate::report::complain;
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The Linux kernel's scalable locks: measure, torture and simulate them.
+///
+/// Without a command: a tour of under a minute.
+#[derive(Debug, Parser)]
+#[command(name = "lockwright", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What the tour may be told.
+    #[command(flatten)]
+    pub tour: TourArgs,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the locks.
+    Locks(ListArgs),
+    /// List the machines that `--on` knows.
+    Machines(ListArgs),
+    /// List the workloads and their knobs.
+    Workloads(ListArgs),
+    /// List the lock events that are counted.
+    Events(ListArgs),
+    /// Measure locks: throughput, waiting times, fairness.
+    Bench(BenchArgs),
+    /// Try to break locks; exit code 1 if one breaks.
+    Torture(TortureArgs),
+}
+
+/// Arguments of the tour.
+#[derive(Debug, Args)]
+pub struct TourArgs {
+    /// Where the tour puts its pictures.
+    #[arg(long, value_name = "DIRECTORY", default_value = "plots")]
+    pub plots: PathBuf,
+    /// Write a JSON document; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the simulated table as CSV; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Say nothing on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Arguments of the lists.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// Write a JSON document; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Write a JSON document; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Draw the results.
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Say nothing on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Which machine, and how its locks are set.
+#[derive(Clone, Debug, Args)]
+pub struct MachineArgs {
+    /// `native`, a simulated machine's name, or a path to a `.toml`.
+    #[arg(long, value_name = "MACHINE", default_value = "native")]
+    pub on: String,
+    /// Simulated: how threads are put on CPUs [default: what the workload's benchmark did].
+    #[arg(long, value_enum)]
+    pub placement: Option<PlacementPolicy>,
+    /// NUMA-aware succession of the CNA locks [default: auto].
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub numa_spinlock: Option<NumaMode>,
+    /// CNA by count: handoffs within a NUMA node before the others get their turn, as a power of
+    /// two.
+    #[arg(long, value_name = "0..31", value_parser = clap::value_parser!(u64).range(0..=31))]
+    pub numa_spinlock_threshold: Option<u64>,
+    /// CNA by time: nanoseconds before the others get their turn.
+    #[arg(long, value_name = "N")]
+    pub numa_spinlock_threshold_ns: Option<u64>,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// `numa_spinlock`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NumaMode {
+    /// On if the machine has more than one NUMA node.
+    Auto,
+    /// Always on.
+    On,
+    /// Always off.
+    Off,
+}
+
+impl MachineArgs {
+    /// What is the same for all cells.
+    pub fn settings(&self) -> Settings {
+        let mode = self.numa_spinlock.map(|mode| match mode {
+            NumaMode::Auto => NUMA_AUTO,
+            NumaMode::On => NUMA_ON,
+            NumaMode::Off => NUMA_OFF,
+        });
+        let tunables = [
+            (Tunable::numa_spinlock, mode),
+            (Tunable::numa_spinlock_threshold, self.numa_spinlock_threshold),
+            (Tunable::numa_spinlock_threshold_ns, self.numa_spinlock_threshold_ns),
+        ];
+        let set = tunables.into_iter().filter_map(|(tunable, value)| Some((tunable, value?)));
+        Settings { tunables: set.collect(), placement: self.placement }
+    }
+}
+
+/// Arguments of `bench`.
+#[derive(Clone, Debug, Args)]
+pub struct BenchArgs {
+    /// Which machine.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// What the threads do; `lockwright workloads` lists the names.
+    #[arg(long, default_value = "counter")]
+    pub workload: String,
+    /// Locks, separated by commas; `all` leaves out `floor` and the busted ones.
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    pub lock: Vec<String>,
+    /// Numbers of threads, separated by commas [default: powers of two up to the CPUs].
+    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    pub threads: Vec<usize>,
+    /// Repetitions of each cell; the locks take turns within each.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: u32,
+    /// Seconds of each repetition: native or simulated ones [default: 0.1 native, 0.005 simulated].
+    #[arg(long)]
+    pub secs: Option<f64>,
+    /// Workload `counter`: pause instructions inside the critical section [default: 1].
+    #[arg(long, value_name = "PAUSES")]
+    pub cs_load: Option<u32>,
+    /// Workload `counter`: pause instructions between critical sections [default: 0].
+    #[arg(long, value_name = "PAUSES")]
+    pub think_load: Option<u32>,
+    /// Workload `locktorture`: whether the rare hold of 100 ms happens [default: on simulated
+    /// machines, where it is added by formula].
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]
+    pub long_hold: Option<Switch>,
+    /// Simulated: print on standard error how fast the simulation runs on one core.
+    #[arg(long)]
+    pub speed: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `torture`.
+#[derive(Clone, Debug, Args)]
+pub struct TortureArgs {
+    /// Which machine.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Locks, separated by commas; `all` leaves out `floor` and the busted ones.
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    pub lock: Vec<String>,
+    /// Numbers of threads, separated by commas [default: 2 native, 8 simulated].
+    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    pub threads: Vec<usize>,
+    /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated].
+    #[arg(long)]
+    pub secs: Option<f64>,
+    /// The rare hold of 100 ms happens.
+    #[arg(long)]
+    pub long_hold: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Answers instead of a command: help, the version, or what is wrong with the arguments.
+pub fn answer(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        complain(&format!("error: {}", one_line(error)));
+        return ExitCode::from(2);
+    }
+    // Nobody reads standard output any more if this fails.
+    let _ = error.print();
+    ExitCode::SUCCESS
+}
+
+/// What clap has to say about arguments it cannot read, on one line.
+fn one_line(error: &clap::Error) -> String {
+    let rendered = error.render().to_string();
+    let told = rendered.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let mut line = String::new();
+    for part in told.filter(|part| !part.is_empty() && !part.starts_with("For more")) {
+        line += if part.starts_with("tip:") { "; " } else { " " };
+        line += part;
+    }
+    if error.kind() == ErrorKind::InvalidSubcommand && !line.contains("tip:") {
+        line += "; `lockwright --help` shows what there is";
+    }
+    // What was typed may contain anything.
+    let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    clean.trim().trim_start_matches("error: ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_clap_says_fits_on_one_line() {
+        for line in [&["lockwright", "benhc"][..], &["lockwright", "bench", "--threads", "two"]] {
+            let error = Cli::try_parse_from(line).expect_err("bad input");
+            let text = one_line(&error);
+            assert!(!text.contains('\n') && !text.starts_with("error"), "{text}");
+        }
+    }
+
+    #[test]
+    fn tunables_that_were_not_set_are_left_to_the_locks() {
+        let line = ["lockwright", "bench", "--numa-spinlock", "off"];
+        let Some(Command::Bench(args)) = Cli::parse_from(line).command else {
+            panic!("`bench` is a command");
+        };
+        assert_eq!(args.machine.settings().tunables, [(Tunable::numa_spinlock, NUMA_OFF)]);
+    }
+}

@@ -1,0 +1,141 @@
+//! What a command has to say, in each format.
+
+mod svg;
+mod table;
+mod target;
+
+pub use crate::cli::OutputArgs;
+use crate::error::Error;
+use serde::Serialize;
+use std::io::Write;
+pub use svg::{Bar, Chart, Point, Series, Shape};
+pub use table::{Grid, text_table};
+pub use target::Target;
+
+/// Something that can be written in every format.
+pub trait Report {
+    /// For people, with units.
+    fn text(&self) -> String;
+    /// For programs: one document, `schema` first.
+    fn json(&self) -> String;
+    /// For spreadsheets.
+    fn grid(&self) -> Grid;
+    /// A picture of it, if it has one yet.
+    fn chart(&self) -> Option<Chart>;
+}
+
+/// A document as JSON text.
+pub fn to_json(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document)
+        .unwrap_or_else(|error| unreachable!("documents have string keys only: {error}"));
+    text.push('\n');
+    text
+}
+
+/// Where a report goes. Opening it proves that everything can be written.
+pub struct Outputs {
+    json: Option<Target>,
+    csv: Option<Target>,
+    plot: Option<Target>,
+}
+
+impl Outputs {
+    /// Checks and prepares the outputs that were asked for.
+    pub fn open(args: &OutputArgs) -> Result<Self, Error> {
+        if let Some(path) = &args.plot
+            && path.extension().is_none_or(|extension| extension != "svg")
+        {
+            return Err(Error::usage(format!(
+                "--plot writes SVG only: name a file that ends in .svg, not `{}`",
+                path.display()
+            )));
+        }
+        let open = |path: &Option<_>| path.as_ref().map(Target::open).transpose();
+        let outputs =
+            Self { json: open(&args.json)?, csv: open(&args.csv)?, plot: open(&args.plot)? };
+        if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
+            return Err(Error::usage("only one of --json and --csv can be `-` (standard output)"));
+        }
+        let files = [&args.json, &args.csv].into_iter().flatten().filter(|p| p.as_os_str() != "-");
+        if let [json, csv] = files.collect::<Vec<_>>()[..]
+            && json == csv
+        {
+            return Err(Error::usage("--json and --csv name the same file"));
+        }
+        Ok(outputs)
+    }
+    /// Writes the files, each complete or not at all. Standard output has to wait for the end.
+    pub fn keep(&self, report: &dyn Report) -> Result<(), Error> {
+        self.write(report, |target| !target.is_stdout())?;
+        match (&self.plot, report.chart()) {
+            (Some(plot), Some(chart)) => plot.write(chart.draw()?.as_bytes()),
+            _ => Ok(()),
+        }
+    }
+    /// Writes everything: the files, and on standard output the document that was asked for, or
+    /// the text for people.
+    pub fn finish(&self, report: &dyn Report) -> Result<(), Error> {
+        self.keep(report)?;
+        if self.stdout_is_for_people() {
+            return print(&report.text());
+        }
+        self.write(report, Target::is_stdout)
+    }
+    /// As [`finish`](Self::finish), for a command that has told people everything already.
+    pub fn finish_documents(&self, report: &dyn Report) -> Result<(), Error> {
+        self.keep(report)?;
+        self.write(report, Target::is_stdout)
+    }
+    /// Whether no document goes to standard output.
+    pub fn stdout_is_for_people(&self) -> bool {
+        !self.documents().any(Target::is_stdout)
+    }
+    fn documents(&self) -> impl Iterator<Item = &Target> {
+        self.json.iter().chain(&self.csv)
+    }
+    fn write(&self, report: &dyn Report, chosen: impl Fn(&Target) -> bool) -> Result<(), Error> {
+        if let Some(json) = self.json.as_ref().filter(|target| chosen(target)) {
+            json.write(report.json().as_bytes())?;
+        }
+        if let Some(csv) = self.csv.as_ref().filter(|target| chosen(target)) {
+            csv.write(report.grid().to_csv().as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints text for people on standard output.
+pub fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|source| Error::output("standard output", source))
+}
+
+/// Prints a line on standard error.
+pub fn complain(line: &str) {
+    // There is nowhere to complain about a standard error that is closed.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Says what is going on, on standard error.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    quiet: bool,
+}
+
+impl Progress {
+    /// Says nothing if `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+    /// What is being done.
+    pub fn say(self, line: &str) {
+        if !self.quiet {
+            complain(line);
+        }
+    }
+    /// Something that the reader of the results should know.
+    pub fn warn(self, line: &str) {
+        self.say(&format!("warning: {line}"));
+    }
+}

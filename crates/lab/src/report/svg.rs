@@ -1,0 +1,255 @@
+//! Pictures, as SVG.
+
+use crate::error::Error;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// A picture of results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What it shows and where it was measured; says *simulated* if it was not.
+    pub title: String,
+    /// What the horizontal axis means.
+    pub x_label: String,
+    /// What the vertical axis means, with its unit.
+    pub y_label: String,
+    /// What is drawn.
+    pub shape: Shape,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Lines over a logarithmic axis, with error bars.
+    Lines(Vec<Series>),
+    /// One bar each.
+    Bars(Vec<Bar>),
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, from left to right.
+    pub points: Vec<Point>,
+    /// Whether it is somebody else's: drawn hollow and without a line, in the colours of the lines.
+    /// References come after the lines they belong to, in the same order.
+    pub is_reference: bool,
+}
+
+/// A point of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Horizontal.
+    pub x: f64,
+    /// Vertical.
+    pub y: f64,
+    /// Half the length of the error bar; 0 for none.
+    pub spread: f64,
+}
+
+/// A bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// What it stands for.
+    pub name: String,
+    /// How long it is.
+    pub value: f64,
+}
+
+const SIZE: (u32, u32) = (900, 560);
+const LEGEND_WIDTH: u32 = 150;
+const FONT: &str = "sans-serif";
+
+/// Colours that stay apart for most eyes (Okabe and Ito, 2002), then plotters' own.
+fn color(index: usize) -> RGBColor {
+    const COLORS: [(u8, u8, u8); 7] = [
+        (0, 114, 178),
+        (213, 94, 0),
+        (0, 158, 115),
+        (204, 121, 167),
+        (86, 180, 233),
+        (230, 159, 0),
+        (90, 90, 90),
+    ];
+    match COLORS.get(index) {
+        Some(&(red, green, blue)) => RGBColor(red, green, blue),
+        None => {
+            let (red, green, blue) = Palette99::pick(index).rgb();
+            RGBColor(red, green, blue)
+        }
+    }
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+impl Chart {
+    /// The picture as SVG text.
+    pub fn draw(&self) -> Result<String, Error> {
+        let mut text = String::new();
+        let drawn = {
+            let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+            self.draw_on(&area)
+        };
+        match drawn {
+            Ok(()) => Ok(text),
+            Err(error) => Err(Error::usage(format!("cannot draw the plot: {error}"))),
+        }
+    }
+
+    fn draw_on(&self, area: &Area<'_>) -> Drawn {
+        area.fill(&WHITE)?;
+        match &self.shape {
+            Shape::Lines(series) => self.draw_lines(area, series)?,
+            Shape::Bars(bars) => self.draw_bars(area, bars)?,
+        }
+        area.present()?;
+        Ok(())
+    }
+
+    fn draw_lines(&self, area: &Area<'_>, series: &[Series]) -> Drawn {
+        let points = || series.iter().flat_map(|series| &series.points);
+        let right = points().map(|point| point.x).fold(1.0, f64::max);
+        let top = points().map(|point| point.y + point.spread).fold(0.0, f64::max);
+        let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND_WIDTH);
+        let mut chart = ChartBuilder::on(&plot)
+            .caption(&self.title, (FONT, 18))
+            .margin(16)
+            .x_label_area_size(44)
+            .y_label_area_size(64)
+            .build_cartesian_2d((0.9..right * 1.15).log_scale(), 0.0..positive(top) * 1.08)?;
+        let count = |x: &f64| format!("{}", x.round());
+        chart
+            .configure_mesh()
+            .x_desc(&self.x_label)
+            .y_desc(&self.y_label)
+            .x_label_formatter(&count)
+            .light_line_style(BLACK.mix(0.04))
+            .draw()?;
+        for (series, color) in colored(series) {
+            let line = series.points.iter().map(|point| (point.x, point.y));
+            if !series.is_reference {
+                chart.draw_series(LineSeries::new(line.clone(), color.stroke_width(2)))?;
+            }
+            chart.draw_series(line.map(|at| Circle::new(at, 4, marker(series, color))))?;
+            let spreads = series.points.iter().filter(|point| point.spread > 0.0);
+            chart.draw_series(spreads.map(|point| {
+                let (low, high) = ((point.y - point.spread).max(0.0), point.y + point.spread);
+                ErrorBar::new_vertical(point.x, low, point.y, high, color.mix(0.5).filled(), 6)
+            }))?;
+        }
+        draw_legend(&legend, series)
+    }
+
+    fn draw_bars(&self, area: &Area<'_>, bars: &[Bar]) -> Drawn {
+        let longest = positive(bars.iter().map(|bar| bar.value).fold(0.0, f64::max));
+        let rows = bars.len().max(1) as i32;
+        let mut chart = ChartBuilder::on(area)
+            .caption(&self.title, (FONT, 18))
+            .margin(16)
+            .x_label_area_size(44)
+            .y_label_area_size(130)
+            .build_cartesian_2d(0.0..longest * 1.15, (0..rows - 1).into_segmented())?;
+        let name = |at: &SegmentValue<i32>| match at {
+            // From top to bottom in the order of the results.
+            SegmentValue::CenterOf(row) => {
+                bars.get((rows - 1 - row) as usize).map_or(String::new(), |bar| bar.name.clone())
+            }
+            _ => String::new(),
+        };
+        chart
+            .configure_mesh()
+            .x_desc(&self.y_label)
+            .y_desc(&self.x_label)
+            .y_labels(bars.len())
+            .y_label_formatter(&name)
+            .disable_y_mesh()
+            .draw()?;
+        let row_of = |index: usize| rows - 1 - index as i32;
+        chart.draw_series(bars.iter().enumerate().map(|(index, bar)| {
+            let row = row_of(index);
+            let corners =
+                [(0.0, SegmentValue::Exact(row)), (bar.value, SegmentValue::Exact(row + 1))];
+            let mut rectangle = Rectangle::new(corners, color(0).mix(0.8).filled());
+            rectangle.set_margin(4, 4, 0, 0);
+            rectangle
+        }))?;
+        chart.draw_series(bars.iter().enumerate().map(|(index, bar)| {
+            let style = (FONT, 13).into_font().color(&BLACK);
+            let style = style.pos(Pos::new(HPos::Left, VPos::Center));
+            let at = (bar.value + longest * 0.01, SegmentValue::CenterOf(row_of(index)));
+            Text::new(format!("{:.2}", bar.value), at, style)
+        }))?;
+        Ok(())
+    }
+}
+
+/// Each series with its colour; a reference has the colour of the line it belongs to.
+fn colored(series: &[Series]) -> impl Iterator<Item = (&Series, RGBColor)> {
+    let lines = series.iter().filter(|series| !series.is_reference).count().max(1);
+    series.iter().enumerate().map(move |(index, series)| {
+        (series, color(if series.is_reference { index % lines } else { index }))
+    })
+}
+
+/// How the points of a series look: those of a reference are hollow.
+fn marker(series: &Series, color: RGBColor) -> ShapeStyle {
+    if series.is_reference { color.stroke_width(1) } else { color.filled() }
+}
+
+fn draw_legend(area: &Area<'_>, series: &[Series]) -> Drawn {
+    const ROW_HEIGHT: i32 = 20;
+    for ((series, color), row) in colored(series).zip(0..) {
+        let y = 64 + row * ROW_HEIGHT;
+        area.draw(&Circle::new((6, y), 4, marker(series, color)))?;
+        let style = (FONT, 13).into_font().color(&BLACK);
+        let style = style.pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw(&Text::new(series.name.clone(), (18, y), style))?;
+    }
+    Ok(())
+}
+
+/// A length an axis can have.
+fn positive(length: f64) -> f64 {
+    if length > 0.0 { length } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(shape: Shape) -> Chart {
+        Chart {
+            title: "a title".into(),
+            x_label: "threads".into(),
+            y_label: "million operations per second".into(),
+            shape,
+        }
+    }
+
+    #[test]
+    fn lines_and_bars_are_svg_with_their_names_in_it() {
+        let points =
+            vec![Point { x: 1.0, y: 3.0, spread: 0.0 }, Point { x: 142.0, y: 9.0, spread: 0.5 }];
+        let series = Series { name: "cna".into(), points, is_reference: false };
+        let lines = chart(Shape::Lines(vec![series])).draw().expect("drawable");
+        let bar = |name: &str, value| Bar { name: name.into(), value };
+        let bars =
+            chart(Shape::Bars(vec![bar("floor", 9.4), bar("cna", 10.0)])).draw().expect("drawable");
+        for (text, name) in [(&lines, "cna"), (&bars, "floor")] {
+            assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
+            assert!(text.contains(name) && text.contains("a title"));
+        }
+    }
+
+    #[test]
+    fn nothing_at_all_can_be_drawn() {
+        chart(Shape::Lines(vec![])).draw().expect("drawable");
+        chart(Shape::Bars(vec![])).draw().expect("drawable");
+        let alone = Bar { name: "alone".into(), value: 0.0 };
+        chart(Shape::Bars(vec![alone])).draw().expect("drawable");
+    }
+}
