@@ -1,17 +1,55 @@
 //! `lockwright`: the lab.
 
+mod bench;
 mod calibrate;
 mod cell;
 mod cli;
 mod error;
 mod interrupt;
 mod latency;
+mod lists;
+mod machines;
 mod native;
+mod plan;
 mod published;
 mod report;
 mod simulated;
 mod stats;
 mod subject;
 mod suggest;
+mod torture;
 
-fn main() {}
+use clap::Parser;
+use cli::{Cli, Command};
+use error::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return cli::answer(&error),
+    };
+    match run(&cli) {
+        Ok(code) => code,
+        Err(error) => {
+            if !matches!(error, Error::OutputClosed) {
+                report::complain(&format!("error: {error}"));
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Error> {
+    interrupt::install();
+    let done = |()| ExitCode::SUCCESS;
+    match &cli.command {
+        None => Ok(ExitCode::SUCCESS),
+        Some(Command::Locks(args)) => lists::locks(args).map(done),
+        Some(Command::Machines(args)) => lists::machines(args).map(done),
+        Some(Command::Workloads(args)) => lists::workloads(args).map(done),
+        Some(Command::Events(args)) => lists::events(args).map(done),
+        Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Torture(args)) => torture::run(args),
+    }
+}

@@ -1,0 +1,212 @@
+//! In which order cells run, and what is kept of them.
+
+use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
+use crate::error::Error;
+use crate::interrupt;
+use crate::plan::Matrix;
+use crate::report::Progress;
+use crate::subject::Asked;
+
+/// A benchmark to be run.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// Locks and threads.
+    pub matrix: Matrix,
+    /// What the threads do.
+    pub workload: Workload,
+    /// Repetitions of each cell.
+    pub runs: u32,
+    /// How long each repetition is.
+    pub window_ns: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether cells must not run in parallel where they could.
+    pub one_at_a_time: bool,
+}
+
+/// What was measured of one lock with one number of threads.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The lock.
+    pub asked: Asked,
+    /// How many threads.
+    pub threads: usize,
+    /// The repetitions, in order. Repetition `n` of all locks happened at about the same time.
+    pub throughput: Vec<Measurement>,
+    /// The repetition in which waits were timed and events counted.
+    pub latency: Option<Measurement>,
+    /// The same repetitions of the pseudo-lock `floor`, if it took part.
+    pub floor: Vec<Measurement>,
+    /// What went wrong, if something did.
+    pub failure: Option<String>,
+}
+
+impl Sample {
+    fn new(asked: Asked, threads: usize) -> Self {
+        let (throughput, floor) = (Vec::new(), Vec::new());
+        Self { asked, threads, throughput, latency: None, floor, failure: None }
+    }
+    /// Keeps the result of a cell.
+    fn keep(&mut self, purpose: Purpose, result: Result<Measurement, CellError>) {
+        match (result, purpose) {
+            (Ok(measured), purpose) => {
+                if !measured.held() && self.failure.is_none() {
+                    self.failure = Some(what_broke(&measured));
+                }
+                match purpose {
+                    Purpose::Latency => self.latency = Some(measured),
+                    _ => self.throughput.push(measured),
+                }
+            }
+            (Err(CellError::Interrupted), _) => {}
+            (Err(CellError::Failed(how)), _) => self.failure = Some(how),
+        }
+    }
+}
+
+/// What the checkers of a run saw, as a sentence.
+pub fn what_broke(measured: &Measurement) -> String {
+    match (measured.violations.first(), measured.fail) {
+        (Some(violation), _) => violation.clone(),
+        (None, fail) => format!("does not exclude: {fail} times an owner was not alone"),
+    }
+}
+
+impl Schedule {
+    /// Runs everything; `done` gets each sample as soon as it is complete. Ends early, with what
+    /// there is, after Ctrl-C and after a failure that leaves threads behind.
+    pub fn run(
+        &self,
+        machine: &dyn LabMachine,
+        progress: Progress,
+        done: &mut dyn FnMut(Sample) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for &threads in &self.matrix.threads {
+            let locks: Vec<Asked> = self.matrix.locks_with(threads).collect();
+            let names: Vec<&str> = locks.iter().map(|asked| asked.subject.name()).collect();
+            progress.say(&format!("threads: {threads}, locks: {}", names.join(", ")));
+            let samples = self.run_locks(machine, &locks, threads);
+            let failed = samples.iter().any(|sample| sample.failure.is_some());
+            for sample in samples {
+                if !sample.throughput.is_empty() || sample.failure.is_some() {
+                    done(sample)?;
+                }
+            }
+            if interrupt::is_requested() || (failed && !machine.on().is_simulated()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_locks(&self, machine: &dyn LabMachine, locks: &[Asked], threads: usize) -> Vec<Sample> {
+        let mut samples: Vec<_> = locks.iter().map(|&asked| Sample::new(asked, threads)).collect();
+        let batches = self.batches(machine, locks, threads);
+        for cells in batches {
+            let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
+            let results = machine.run_batch(&specs);
+            for (&(lock, spec), result) in cells.iter().zip(results) {
+                samples[lock].keep(spec.purpose, result);
+            }
+            if interrupt::is_requested() || samples.iter().any(|s| s.failure.is_some()) {
+                break;
+            }
+        }
+        let floor = samples.iter().find(|sample| sample.asked.subject.name() == "floor");
+        if let Some(floor) = floor.map(|sample| sample.throughput.clone()) {
+            samples.iter_mut().for_each(|sample| sample.floor.clone_from(&floor));
+        }
+        samples
+    }
+
+    /// The cells of all repetitions, by index of their lock. Natively a batch is a repetition, in
+    /// which every lock has its turn, each time starting with another one; simulated cells do not
+    /// disturb each other, so all of them are one batch.
+    fn batches(
+        &self,
+        machine: &dyn LabMachine,
+        locks: &[Asked],
+        threads: usize,
+    ) -> Vec<Vec<(usize, CellSpec)>> {
+        let times_waits = self.workload != Workload::Uncontended;
+        let latency = times_waits.then_some((self.runs, Purpose::Latency));
+        let throughput = (0..self.runs).map(|repetition| (repetition, Purpose::Throughput));
+        let repetitions = throughput.chain(latency).map(|(repetition, purpose)| {
+            let turn = |place: usize| (place + repetition as usize) % locks.len();
+            let cell = |lock: usize| (lock, self.cell(locks[lock], threads, repetition, purpose));
+            (0..locks.len()).map(turn).map(cell).collect::<Vec<_>>()
+        });
+        let all_at_once = machine.on().is_simulated() && !self.one_at_a_time;
+        match all_at_once {
+            true => vec![repetitions.flatten().collect()],
+            false if machine.on().is_simulated() => {
+                repetitions.flatten().map(|cell| vec![cell]).collect()
+            }
+            false => repetitions.collect(),
+        }
+    }
+
+    fn cell(&self, asked: Asked, threads: usize, repetition: u32, purpose: Purpose) -> CellSpec {
+        CellSpec {
+            lock: asked.subject,
+            workload: self.workload,
+            threads,
+            window_ns: self.window_ns,
+            repetition,
+            seed: self.seed,
+            purpose,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::mock::MockMachine;
+
+    fn schedule(machine: &dyn LabMachine, locks: &str) -> Schedule {
+        let locks: Vec<String> = locks.split(',').map(String::from).collect();
+        let workload = Workload::Counter { cs_load: 1, think_load: 0 };
+        let matrix = Matrix::new(machine, workload, &locks, &[2]).expect("a sound matrix");
+        Schedule { matrix, workload, runs: 3, window_ns: 1_000, seed: 1, one_at_a_time: false }
+    }
+
+    fn run(machine: &MockMachine, locks: &str) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        let mut keep = |sample| {
+            samples.push(sample);
+            Ok(())
+        };
+        let progress = Progress::new(true);
+        schedule(machine, locks).run(machine, progress, &mut keep).expect("keeping cannot fail");
+        samples
+    }
+
+    #[test]
+    fn locks_take_turns_and_each_repetition_starts_with_another_one() {
+        let machine = MockMachine::default();
+        run(&machine, "mcs,clh,unfair");
+        let order = machine.ran();
+        let names: Vec<&str> = order.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names[..3], ["mcs", "clh", "unfair"]);
+        assert_eq!(names[3..6], ["clh", "unfair", "mcs"]);
+        assert_eq!(names[6..9], ["unfair", "mcs", "clh"]);
+    }
+
+    #[test]
+    fn waits_come_from_a_repetition_of_their_own() {
+        let machine = MockMachine::default();
+        let samples = run(&machine, "mcs");
+        assert_eq!(samples[0].throughput.len(), 3);
+        assert!(samples[0].throughput.iter().all(|measured| measured.waits.is_none()));
+        assert!(samples[0].latency.as_ref().is_some_and(|measured| measured.waits.is_some()));
+        let purposes: Vec<Purpose> = machine.ran().iter().map(|&(_, purpose)| purpose).collect();
+        assert_eq!(purposes[3..], [Purpose::Latency]);
+    }
+
+    #[test]
+    fn a_lock_that_does_not_exclude_is_a_failure_of_the_benchmark() {
+        let samples = run(&MockMachine::default(), "busted");
+        assert!(samples[0].failure.as_ref().is_some_and(|how| how.contains("does not exclude")));
+    }
+}

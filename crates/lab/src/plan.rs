@@ -1,0 +1,197 @@
+//! Which cells a command runs: locks, threads and time, checked before anything is measured.
+
+use crate::cell::{LabMachine, Workload};
+use crate::error::Error;
+use crate::native::peers::order_of;
+use crate::subject::{Asked, Selection};
+
+/// The locks and thread counts of a command.
+#[derive(Clone, Debug)]
+pub struct Matrix {
+    /// The locks, each once.
+    pub locks: Vec<Asked>,
+    /// The numbers of threads, each once.
+    pub threads: Vec<usize>,
+    /// What the reader should know about it.
+    pub warnings: Vec<String>,
+    cpus: usize,
+}
+
+impl Matrix {
+    /// Checks what was asked of `machine`.
+    pub fn new(
+        machine: &dyn LabMachine,
+        workload: Workload,
+        locks: &[String],
+        threads: &[usize],
+    ) -> Result<Self, Error> {
+        let mut matrix = Self {
+            locks: runnable(machine, workload, locks)?,
+            threads: checked_threads(machine, workload, threads)?,
+            warnings: Vec::new(),
+            cpus: machine.cpus(),
+        };
+        matrix.warn_about_crowds();
+        Ok(matrix)
+    }
+    /// The locks to run with so many threads.
+    ///
+    /// In a queue of spinners every handoff to a thread that has no CPU costs a scheduling slice:
+    /// with more threads than CPUs such locks run only when they were named.
+    pub fn locks_with(&self, threads: usize) -> impl Iterator<Item = Asked> + '_ {
+        let crowded = threads > self.cpus;
+        let runs = move |asked: &Asked| !crowded || asked.explicitly || !stalls_in_a_crowd(*asked);
+        self.locks.iter().copied().filter(runs)
+    }
+    fn warn_about_crowds(&mut self) {
+        if self.threads.iter().all(|&threads| threads <= self.cpus) {
+            return;
+        }
+        let why = "a queue of spinners stops whenever the next one in line has no CPU";
+        let names = |explicitly: bool| {
+            let locks = self.locks.iter().filter(|asked| stalls_in_a_crowd(**asked));
+            let locks = locks.filter(|asked| asked.explicitly == explicitly);
+            locks.map(|asked| asked.subject.name()).collect::<Vec<_>>().join(", ")
+        };
+        let (slow, left_out) = (names(true), names(false));
+        if !slow.is_empty() {
+            self.warnings.push(format!(
+                "more threads than the {} CPUs: {slow} will be very slow, because {why}",
+                self.cpus
+            ));
+        }
+        if !left_out.is_empty() {
+            self.warnings.push(format!(
+                "more threads than the {} CPUs: leaving out {left_out}, because {why}; name them to \
+                 run them",
+                self.cpus
+            ));
+        }
+    }
+}
+
+fn stalls_in_a_crowd(asked: Asked) -> bool {
+    order_of(asked.subject).is_queue()
+}
+
+/// The locks that `machine` can run; one that was named and cannot run is an error.
+fn runnable(
+    machine: &dyn LabMachine,
+    workload: Workload,
+    names: &[String],
+) -> Result<Vec<Asked>, Error> {
+    let mut locks = Vec::new();
+    for asked in Selection::of(names)?.subjects {
+        match machine.refuses(asked.subject, workload) {
+            None => locks.push(asked),
+            Some(why) if asked.explicitly => return Err(Error::usage(why)),
+            Some(_) => {}
+        }
+    }
+    match locks.is_empty() {
+        true => Err(Error::usage("no lock to run: name one with --lock")),
+        false => Ok(locks),
+    }
+}
+
+fn checked_threads(
+    machine: &dyn LabMachine,
+    workload: Workload,
+    threads: &[usize],
+) -> Result<Vec<usize>, Error> {
+    const NATIVE_MAX: usize = 4096;
+    let mut checked: Vec<usize> = Vec::new();
+    for &count in threads {
+        let limit = if machine.on().is_simulated() { machine.cpus() } else { NATIVE_MAX };
+        if count == 0 {
+            return Err(Error::usage("--threads 0 runs nothing: give at least 1"));
+        }
+        if count > limit && machine.on().is_simulated() {
+            let on = machine.on();
+            return Err(Error::usage(format!(
+                "--threads {count} is too many: simulated threads have a CPU each, and {} has {limit}",
+                on.machine()
+            )));
+        }
+        if count > limit {
+            return Err(Error::usage(format!("--threads {count} is too many: at most {limit}")));
+        }
+        if workload == Workload::Uncontended && count != 1 {
+            return Err(Error::usage("`uncontended` is one thread alone: leave out --threads"));
+        }
+        if !checked.contains(&count) {
+            checked.push(count);
+        }
+    }
+    Ok(checked)
+}
+
+/// `--secs` in nanoseconds.
+pub fn window_ns(secs: Option<f64>, default_s: f64) -> Result<u64, Error> {
+    const LONGEST_S: f64 = 86_400.0;
+    const SHORTEST_S: f64 = 1e-6;
+    let secs = secs.unwrap_or(default_s);
+    if !(SHORTEST_S..=LONGEST_S).contains(&secs) {
+        return Err(Error::usage(format!(
+            "--secs {secs} makes no sense: give between 0.000001 and {LONGEST_S} seconds"
+        )));
+    }
+    Ok((secs * 1e9).round() as u64)
+}
+
+/// Powers of two up to `cpus`, and `cpus`.
+pub fn usual_threads(cpus: usize) -> Vec<usize> {
+    let powers = std::iter::successors(Some(1), |&count| Some(count * 2));
+    let mut counts: Vec<usize> = powers.take_while(|&count| count < cpus).collect();
+    counts.push(cpus.max(1));
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::mock::MockMachine;
+
+    const COUNTER: Workload = Workload::Counter { cs_load: 1, think_load: 0 };
+
+    fn matrix(locks: &str, threads: &[usize]) -> Result<Matrix, Error> {
+        let locks: Vec<String> = locks.split(',').map(String::from).collect();
+        Matrix::new(&MockMachine::default(), COUNTER, &locks, threads)
+    }
+
+    fn names(matrix: &Matrix, threads: usize) -> Vec<&'static str> {
+        matrix.locks_with(threads).map(|asked| asked.subject.name()).collect()
+    }
+
+    #[test]
+    fn in_a_crowd_a_queue_runs_only_if_it_was_named() {
+        let matrix = matrix("mcs,all", &[2, 64]).expect("a sound matrix");
+        assert!(names(&matrix, 2).contains(&"ticket"));
+        let crowded = names(&matrix, 64);
+        assert!(crowded.contains(&"mcs") && crowded.contains(&"unfair"));
+        assert!(!crowded.contains(&"ticket"));
+        assert_eq!(matrix.warnings.len(), 2, "{:?}", matrix.warnings);
+    }
+
+    #[test]
+    fn thread_counts_that_make_no_sense_are_refused() {
+        assert!(matrix("mcs", &[0]).is_err());
+        assert!(matrix("mcs", &[5_000]).is_err());
+        assert_eq!(matrix("mcs", &[2, 1, 2]).expect("sound").threads, [2, 1]);
+    }
+
+    #[test]
+    fn times_that_make_no_sense_are_refused() {
+        for secs in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
+            assert!(window_ns(Some(secs), 1.0).is_err(), "{secs}");
+        }
+        assert_eq!(window_ns(Some(0.05), 1.0).expect("sound"), 50_000_000);
+    }
+
+    #[test]
+    fn the_usual_threads_end_with_the_cpus() {
+        assert_eq!(usual_threads(1), [1]);
+        assert_eq!(usual_threads(2), [1, 2]);
+        assert_eq!(usual_threads(144), [1, 2, 4, 8, 16, 32, 64, 128, 144]);
+    }
+}

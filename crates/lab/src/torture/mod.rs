@@ -1,0 +1,171 @@
+//! `lockwright torture`: try to break locks.
+//!
+//! The output is the kernel's locktorture's: a start line, a line of statistics and an end line for
+//! each lock.
+
+mod document;
+
+use crate::bench::{note_foreign_load, what_broke};
+use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
+use crate::cli::TortureArgs;
+use crate::error::Error;
+use crate::native::ForeignLoad;
+use crate::plan::{self, Matrix};
+use crate::report::{self, Outputs, Progress};
+use crate::{interrupt, machines};
+use document::{TortureDocument, TortureResult};
+use std::process::ExitCode;
+
+const NATIVE_DEFAULT_S: f64 = 0.25;
+const SIMULATED_DEFAULT_S: f64 = 0.02;
+const NATIVE_THREADS: usize = 2;
+const SIMULATED_THREADS: usize = 8;
+
+/// Runs the command.
+pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.output.quiet);
+    let machine = machines::open(&args.machine)?;
+    let machine = machine.as_ref();
+    let is_simulated = machine.on().is_simulated();
+    let workload = Workload::Locktorture { long_hold: args.long_hold };
+    let matrix = Matrix::new(machine, workload, &args.lock, &threads(args, is_simulated))?;
+    let default_s = if is_simulated { SIMULATED_DEFAULT_S } else { NATIVE_DEFAULT_S };
+    let window_ns = plan::window_ns(args.secs, default_s)?;
+    let outputs = Outputs::open(&args.output)?;
+    matrix.warnings.iter().for_each(|warning| progress.warn(warning));
+
+    let seed = args.machine.seed;
+    let mut document = TortureDocument::new(machine.on(), workload, seed, args.machine.settings());
+    let teller = Teller { outputs: &outputs, progress };
+    let foreign = ForeignLoad::watch();
+    for &threads in &matrix.threads {
+        let spec = |lock| CellSpec {
+            lock,
+            workload,
+            threads,
+            window_ns,
+            repetition: 0,
+            seed,
+            purpose: Purpose::Torture,
+        };
+        let cells: Vec<_> = matrix.locks_with(threads).map(|asked| spec(asked.subject)).collect();
+        torture(machine, &cells, &mut document, &teller)?;
+    }
+    if !is_simulated {
+        note_foreign_load(foreign.percent(), progress);
+    }
+    document.interrupted = interrupt::is_requested();
+    outputs.finish_documents(&document)?;
+    Ok(match (document.has_failed(), document.interrupted) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(interrupt::EXIT_CODE),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// The numbers of threads that were asked for. One simulated default fits every machine.
+fn threads(args: &TortureArgs, is_simulated: bool) -> Vec<usize> {
+    match (&args.threads[..], is_simulated) {
+        ([], true) => vec![SIMULATED_THREADS],
+        ([], false) => vec![NATIVE_THREADS],
+        (asked, _) => asked.to_vec(),
+    }
+}
+
+/// Tells what happens, as it happens.
+struct Teller<'a> {
+    outputs: &'a Outputs,
+    progress: Progress,
+}
+
+impl Teller<'_> {
+    fn line(&self, line: &str) -> Result<(), Error> {
+        match self.outputs.stdout_is_for_people() {
+            true => report::print(&format!("{line}\n")),
+            false => Ok(()),
+        }
+    }
+    fn tell(&self, document: &TortureDocument) -> Result<(), Error> {
+        let Some(result) = document.last() else { return Ok(()) };
+        for line in result.lines() {
+            self.line(&line)?;
+        }
+        if let Some(failure) = result.failure() {
+            self.progress.say(&format!("{}: {failure}", result.name()));
+        }
+        self.outputs.keep(document)
+    }
+}
+
+/// Runs the cells: natively one lock after the other, simulated ones side by side.
+fn torture(
+    machine: &dyn LabMachine,
+    cells: &[CellSpec],
+    document: &mut TortureDocument,
+    teller: &Teller<'_>,
+) -> Result<(), Error> {
+    let at_once = if machine.on().is_simulated() { cells.len().max(1) } else { 1 };
+    for batch in cells.chunks(at_once) {
+        if document.is_over || interrupt::is_requested() {
+            break;
+        }
+        for (spec, result) in batch.iter().zip(machine.run_batch(batch)) {
+            match result {
+                Err(CellError::Interrupted) => {}
+                Ok(measured) => {
+                    let failure = (!measured.held()).then(|| what_broke(&measured));
+                    document.add(TortureResult::new(&machine.on(), spec, &measured, failure));
+                    teller.tell(document)?;
+                }
+                Err(CellError::Failed(how)) => {
+                    let nothing =
+                        Measurement { window_ns: spec.window_ns, ..Measurement::default() };
+                    document.add(TortureResult::new(&machine.on(), spec, &nothing, Some(how)));
+                    teller.tell(document)?;
+                    // Natively the threads of this lock still spin and would disturb the others.
+                    document.is_over = !machine.on().is_simulated();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Settings;
+    use crate::cell::mock::MockMachine;
+    use crate::cli::OutputArgs;
+    use crate::subject::Subject;
+
+    fn document_for(names: &[&str]) -> TortureDocument {
+        let machine = MockMachine::default();
+        let workload = Workload::Locktorture { long_hold: false };
+        let mut document = TortureDocument::new(machine.on(), workload, 1, Settings::default());
+        let quiet = OutputArgs { json: Some("-".into()), ..OutputArgs::default() };
+        let outputs = Outputs::open(&quiet).expect("nothing to open");
+        let progress = Progress::new(true);
+        let teller = Teller { outputs: &outputs, progress };
+        let cells: Vec<CellSpec> = names
+            .iter()
+            .map(|name| CellSpec {
+                lock: Subject::find(name).expect("a known name"),
+                workload,
+                threads: 2,
+                window_ns: 1_000,
+                repetition: 0,
+                seed: 1,
+                purpose: Purpose::Torture,
+            })
+            .collect();
+        torture(&machine, &cells, &mut document, &teller).expect("nothing is written");
+        document
+    }
+
+    #[test]
+    fn one_broken_lock_makes_the_whole_torture_fail() {
+        assert!(!document_for(&["mcs", "clh"]).has_failed());
+        assert!(document_for(&["mcs", "busted", "clh"]).has_failed());
+    }
+}
