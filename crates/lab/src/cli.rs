@@ -37,6 +37,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Try to break locks; exit code 1 if one breaks.
     Torture(TortureArgs),
+    /// Fit a simulated machine to published measurements of unpatched code.
+    Calibrate(CalibrateArgs),
 }
 
 /// Arguments of the tour.
@@ -209,6 +211,20 @@ pub struct TortureArgs {
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Clone, Debug, Args)]
+pub struct CalibrateArgs {
+    /// The machine to fit.
+    #[arg(value_name = "MACHINE")]
+    pub machine: String,
+    /// Where the calibration goes [default: machines/MACHINE.calibration.toml].
+    #[arg(long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
+    /// Say nothing on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Answers instead of a command: help, the version, or what is wrong with the arguments.

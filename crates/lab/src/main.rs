@@ -5,6 +5,7 @@ mod calibrate;
 mod cell;
 mod cli;
 mod error;
+mod fit;
 mod interrupt;
 mod latency;
 mod lists;
@@ -51,5 +52,6 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
         Some(Command::Events(args)) => lists::events(args).map(done),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Torture(args)) => torture::run(args),
+        Some(Command::Calibrate(args)) => fit::run(args),
     }
 }
