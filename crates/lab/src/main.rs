@@ -19,6 +19,7 @@ mod stats;
 mod subject;
 mod suggest;
 mod torture;
+mod tour;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -45,7 +46,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
     interrupt::install();
     let done = |()| ExitCode::SUCCESS;
     match &cli.command {
-        None => Ok(ExitCode::SUCCESS),
+        None => tour::run(&cli.tour),
         Some(Command::Locks(args)) => lists::locks(args).map(done),
         Some(Command::Machines(args)) => lists::machines(args).map(done),
         Some(Command::Workloads(args)) => lists::workloads(args).map(done),
