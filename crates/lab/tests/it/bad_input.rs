@@ -1,0 +1,108 @@
+//! Bad input: at most two lines, exit code 2, and nothing left behind.
+
+use super::{files_in, lockwright, lockwright_in, stderr};
+
+/// Runs `line` in an empty directory; it must be refused. Returns what was said.
+fn refused(line: &str) -> String {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let output = lockwright_in(directory.path(), line);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "`{line}` said: {said}");
+    assert!(output.stdout.is_empty(), "`{line}` wrote to standard output");
+    assert!((1..=2).contains(&said.lines().count()), "`{line}` said: {said}");
+    assert!(files_in(directory.path()).is_empty(), "`{line}` left a file behind");
+    said
+}
+
+#[test]
+fn a_mistyped_name_gets_the_nearest_one() {
+    for (line, nearest) in [
+        ("benhc", "bench"),
+        ("bench --lock qspinlok --json out.json", "qspinlock"),
+        ("bench --workload contuer --json out.json", "counter"),
+        ("bench --on x5_4 --json out.json", "x5-4"),
+        ("bench --on nativ", "native"),
+        ("torture --lock tickte", "ticket"),
+        ("bench --numa-spinlock of", "off"),
+        ("bench --treads 1", "threads"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(nearest), "`{line}` said: {said}");
+    }
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused() {
+    for line in [
+        "bench --threads 0",
+        "bench --threads 1,0 --json out.json",
+        "bench --threads many",
+        "bench --threads -1",
+        "bench --runs 0",
+        "bench --secs 0",
+        "bench --secs -1",
+        "bench --secs NaN",
+        "bench --secs 1e30",
+        "bench --numa-spinlock-threshold 32",
+        "torture --threads 0 --json out.json",
+        "torture --secs inf",
+    ] {
+        refused(line);
+    }
+}
+
+#[test]
+fn arguments_that_do_not_go_together_are_refused() {
+    for line in [
+        "bench --lock floor --workload counter",
+        "torture --lock floor",
+        "bench --workload uncontended --threads 2",
+        "bench --workload locktorture --cs-load 3",
+        "bench --workload counter --long-hold",
+        "bench --placement compact",
+        "bench --speed",
+        "bench --json - --csv -",
+        "bench --json out --csv out",
+    ] {
+        refused(line);
+    }
+}
+
+#[test]
+fn a_plot_is_svg_or_refused() {
+    for line in ["bench --plot out.png", "bench --plot out", "torture --plot out.svg.pdf"] {
+        assert!(refused(line).contains(".svg"), "{line}");
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    for line in [
+        "bench --secs 1000 --json missing/out.json",
+        "bench --secs 1000 --csv missing/out.csv",
+        "bench --secs 1000 --plot missing/out.svg",
+        "torture --secs 1000 --json .",
+        "locks --json missing/out.json",
+    ] {
+        refused(line);
+    }
+}
+
+#[test]
+fn control_characters_in_a_name_do_not_reach_the_terminal() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args(["bench", "--lock", "a\nb\nc\u{1b}[31m"])
+        .output()
+        .expect("the binary starts");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.lines().count() <= 2 && !said.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn help_is_not_an_error() {
+    for line in ["--help", "bench --help", "--version"] {
+        let output = lockwright(line);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{line}");
+    }
+}

@@ -1,0 +1,112 @@
+//! `bench` natively: quick runs, and the shape of what comes out.
+
+use super::{files_in, has_fields, json, lockwright, lockwright_in, stderr, stdout};
+
+#[test]
+fn the_document_has_the_fields_of_the_schema() {
+    let document = json(
+        "bench --workload counter --lock qspinlock,std --threads 1,2 --secs 0.05 --runs 2 --json -",
+    );
+    assert_eq!(document["schema"], "lockwright.bench/1");
+    assert_eq!(document["on"]["kind"], "native");
+    has_fields(&document["on"], &["machine"]);
+    assert_eq!(document["workload"]["name"], "counter");
+    assert_eq!(document["workload"]["cs_load"], 1);
+    let results = document["results"].as_array().expect("results");
+    assert_eq!(results.len(), 4);
+    for result in results {
+        has_fields(
+            result,
+            &[
+                "lock",
+                "threads",
+                "runs",
+                "ops_per_s",
+                "per_thread_ops",
+                "wait_ns",
+                "cpu_s",
+                "voluntary_switches",
+                "involuntary_switches",
+                "events",
+                "readers",
+                "writers",
+            ],
+        );
+        has_fields(&result["ops_per_s"], &["median", "mean", "stddev", "min", "max"]);
+        has_fields(&result["per_thread_ops"], &["min", "avg", "max"]);
+        has_fields(&result["wait_ns"], &["p50", "p99", "p999", "max"]);
+        assert!(result["ops_per_s"]["median"].as_f64() > Some(0.0), "{result}");
+        assert_eq!(result["runs"], 2);
+    }
+}
+
+#[test]
+fn the_schema_comes_first() {
+    let line = "bench --lock ticket --threads 1 --secs 0.02 --runs 1 --quiet --json -";
+    let text = stdout(&lockwright(line));
+    let first = text.lines().nth(1).expect("a second line").trim();
+    assert_eq!(first, "\"schema\": \"lockwright.bench/1\",");
+}
+
+#[test]
+fn an_uncontended_pair_is_compared_with_the_floor_of_the_same_repetition() {
+    let document = json(
+        "bench --workload uncontended --lock floor,qspinlock,pthread-spin --secs 0.02 --runs 3 --json -",
+    );
+    let results = document["results"].as_array().expect("results");
+    let names: Vec<_> = results.iter().map(|result| result["lock"].clone()).collect();
+    assert_eq!(names, ["floor", "qspinlock", "pthread-spin"]);
+    for result in results {
+        let ratios = result["ratio_to_floor"]["per_repetition"].as_array().expect("ratios");
+        assert_eq!(ratios.len(), 3);
+        has_fields(&result["ratio_to_floor"], &["median", "min", "max"]);
+        assert!(result["pair_ns"]["median"].as_f64() > Some(0.0), "{result}");
+    }
+    assert_eq!(results[0]["ratio_to_floor"]["median"], 1.0);
+}
+
+#[test]
+fn an_alias_is_the_lock_itself() {
+    let document = json("bench --lock fifo,qspinlock --threads 1 --secs 0.02 --runs 1 --json -");
+    assert_eq!(document["results"].as_array().map(Vec::len), Some(1));
+    assert_eq!(document["results"][0]["lock"], "qspinlock");
+}
+
+#[test]
+fn a_command_writes_every_format_at_once_and_nothing_else() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let line = "bench --lock unfair --threads 1,2 --secs 0.02 --runs 2 \
+                --json out.json --csv out.csv --plot out.svg";
+    let output = lockwright_in(directory.path(), line);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut files = files_in(directory.path());
+    files.sort();
+    assert_eq!(files, ["out.csv", "out.json", "out.svg"]);
+    let read = |name| std::fs::read_to_string(directory.path().join(name)).expect("readable");
+    assert_eq!(read("out.csv").lines().count(), 3);
+    assert!(read("out.svg").starts_with("<svg"));
+    assert!(read("out.json").contains("lockwright.bench/1"));
+    assert!(stdout(&output).contains("Mops/s"), "people get a table with units");
+}
+
+#[test]
+fn a_lock_that_takes_nothing_makes_a_benchmark_fail() {
+    let output = lockwright("bench --lock busted --threads 2 --secs 0.3 --runs 1");
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("does not exclude"), "{}", stderr(&output));
+}
+
+#[test]
+fn quiet_means_quiet() {
+    let output = lockwright("bench --lock unfair --threads 1 --secs 0.02 --runs 1 --quiet");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", stderr(&output));
+}
+
+#[test]
+fn more_threads_than_cpus_are_warned_about() {
+    let cpus = std::thread::available_parallelism().expect("a number of CPUs").get();
+    let threads = cpus + 1;
+    let line = format!("bench --lock unfair,all --threads {threads} --secs 0.01 --runs 1");
+    let said = stderr(&lockwright(&line));
+    assert!(said.contains("leaving out") && said.contains("ticket"), "{said}");
+}

@@ -1,0 +1,65 @@
+//! Ctrl-C keeps what was measured.
+
+use super::{ONE_AT_A_TIME, files_in};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// Presses Ctrl-C half a second after the start of `line`, and waits for its end.
+fn interrupted(directory: &Path, line: &str) -> ExitStatus {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args(line.split_whitespace())
+        .current_dir(directory)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    std::thread::sleep(Duration::from_millis(500));
+    // SAFETY: sends a signal to a child of ours that has not been waited for.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    ends_soon(&mut child)
+}
+
+fn ends_soon(child: &mut Child) -> ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a child of ours") {
+            return status;
+        }
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("a child of ours");
+            panic!("Ctrl-C did not end it");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn document(path: &Path) -> Value {
+    let text = std::fs::read(path).expect("the document was written");
+    serde_json::from_slice(&text).expect("one complete JSON document")
+}
+
+#[test]
+fn a_benchmark_keeps_the_repetition_that_was_cut_short() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let line = "bench --lock unfair --threads 1 --secs 60 --runs 3 --json out.json";
+    assert_eq!(interrupted(directory.path(), line).code(), Some(130));
+    assert_eq!(files_in(directory.path()), ["out.json"]);
+    let document = document(&directory.path().join("out.json"));
+    assert_eq!(document["interrupted"], true);
+    assert_eq!(document["results"][0]["runs"], 1);
+    assert!(document["results"][0]["ops_per_s"]["median"].as_f64() > Some(0.0));
+}
+
+#[test]
+fn a_torture_keeps_its_verdict_so_far() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let line = "torture --lock unfair,ticket --secs 60 --json out.json";
+    assert_eq!(interrupted(directory.path(), line).code(), Some(130));
+    let document = document(&directory.path().join("out.json"));
+    assert_eq!(document["results"][0]["verdict"], "SUCCESS");
+    assert_eq!(document["results"].as_array().map(Vec::len), Some(1));
+}

@@ -1,0 +1,57 @@
+//! `locks`, `machines`, `workloads`, `events`.
+
+use super::{json, lockwright, stdout};
+
+fn listed(command: &str) -> Vec<String> {
+    let document = json(&format!("{command} --json -"));
+    assert_eq!(document["schema"], format!("lockwright.{command}/1"));
+    let items = document["items"].as_array().expect("a list");
+    items.iter().map(|item| item["name"].as_str().expect("a name").to_string()).collect()
+}
+
+#[test]
+fn every_lock_is_listed() {
+    let names = listed("locks");
+    for name in [
+        "qspinlock",
+        "cna",
+        "cna-v10_time",
+        "cna-v10_limited",
+        "cna-v11",
+        "cna-v15",
+        "unfair",
+        "ticket",
+        "mcs",
+        "clh",
+        "busted",
+        "floor",
+        "std",
+        "parking_lot",
+        "pthread",
+        "pthread-spin",
+    ] {
+        assert!(names.iter().any(|listed| listed == name), "no {name}");
+    }
+    let text = stdout(&lockwright("locks"));
+    assert!(text.contains("fifo") && text.contains("cna-v10"), "aliases are listed: {text}");
+}
+
+#[test]
+fn every_machine_workload_and_event_is_listed() {
+    assert_eq!(listed("machines")[..2], ["native", "x5-4"]);
+    assert_eq!(listed("workloads"), ["uncontended", "counter", "locktorture"]);
+    assert!(listed("events").contains(&"lock_pending".to_string()));
+}
+
+#[test]
+fn a_list_is_one_line_for_each() {
+    let names = listed("locks");
+    // One line is the header.
+    assert_eq!(stdout(&lockwright("locks")).lines().count(), names.len() + 1);
+}
+
+#[test]
+fn a_list_is_also_csv() {
+    let text = stdout(&lockwright("events --csv -"));
+    assert!(text.starts_with("name,counts\n"), "{text}");
+}

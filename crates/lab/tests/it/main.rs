@@ -1,0 +1,62 @@
+//! The command line from outside: what goes in, what comes out, and what is left behind.
+//!
+//! Native tests run for a time, with at most two threads.
+
+mod bad_input;
+mod bench;
+mod interrupt;
+mod lists;
+mod simulated;
+mod torture;
+mod tour;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+/// Two measurements at the same time would disturb each other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Runs `lockwright` with the arguments in `line`, separated by blanks.
+fn lockwright(line: &str) -> Output {
+    lockwright_in(Path::new("."), line)
+}
+
+/// As [`lockwright`], in a directory.
+fn lockwright_in(directory: &Path, line: &str) -> Output {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args(line.split_whitespace())
+        .current_dir(directory)
+        .output()
+        .expect("the binary starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("standard output is text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("standard error is text")
+}
+
+/// The JSON document on standard output of a command that must succeed.
+fn json(line: &str) -> Value {
+    let output = lockwright(line);
+    assert!(output.status.success(), "`{line}`: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("standard output is one JSON document")
+}
+
+/// Whether `value` has all of `fields`.
+fn has_fields(value: &Value, fields: &[&str]) {
+    for field in fields {
+        assert!(value.get(field).is_some(), "no `{field}` in {value}");
+    }
+}
+
+/// The names in a directory.
+fn files_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}

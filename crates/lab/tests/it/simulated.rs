@@ -1,0 +1,115 @@
+//! The same commands on a simulated machine.
+
+use super::{has_fields, json, lockwright, lockwright_in, stderr, stdout};
+
+const BENCH: &str = "bench --on x5-4 --workload locktorture --lock fifo,cna,cna-v15 \
+                     --threads 1,8,142 --runs 2 --secs 0.001 --json -";
+
+#[test]
+fn one_seed_gives_identical_bytes_from_two_processes() {
+    let first = lockwright(BENCH);
+    let second = lockwright(BENCH);
+    assert!(first.status.success(), "{}", stderr(&first));
+    assert!(first.stdout == second.stdout, "two runs of one seed differ");
+    let other = lockwright(&format!("{BENCH} --seed 2"));
+    assert!(first.stdout != other.stdout, "another seed makes no difference");
+}
+
+#[test]
+fn speed_is_told_on_standard_error_only() {
+    let line = BENCH.replace("1,8,142", "142");
+    let (plain, timed) = (lockwright(&line), lockwright(&format!("{line} --speed")));
+    assert!(stderr(&timed).contains("simulated lock operations per wall second"));
+    assert!(!stderr(&plain).contains("wall second"));
+    assert!(plain.stdout == timed.stdout, "--speed changes the document");
+}
+
+#[test]
+fn the_document_has_the_fields_of_the_schema() {
+    let document = json(BENCH);
+    assert_eq!(document["schema"], "lockwright.bench/1");
+    assert_eq!(document["on"]["kind"], "simulated");
+    assert_eq!(document["on"]["machine"], "x5-4");
+    let results = document["results"].as_array().expect("results");
+    assert_eq!(results.len(), 9);
+    for result in results {
+        has_fields(
+            result,
+            &["lock", "threads", "ops_per_s", "per_thread_ops", "wait_ns", "events"],
+        );
+        assert!(result["ops_per_s"]["median"].as_f64() > Some(0.0), "{result}");
+    }
+    let crowded = results.iter().find(|r| r["lock"] == "cna" && r["threads"] == 142);
+    assert!(crowded.expect("a result")["events"]["lock_slowpath"].as_u64() > Some(0));
+}
+
+#[test]
+fn people_are_told_that_it_is_a_simulation() {
+    let text = stdout(&lockwright("bench --on x5-4 --lock mcs --threads 2 --runs 1"));
+    assert!(text.lines().next().is_some_and(|line| line.contains("simulated x5-4")), "{text}");
+    let text = stdout(&lockwright("torture --on x5-4 --lock mcs --secs 0.001"));
+    assert!(text.lines().all(|l| l.starts_with("Writes:") || l.contains("simulated")), "{text}");
+}
+
+#[test]
+fn knobs_and_tunables_reach_the_simulation() {
+    let line = "bench --on x5-4 --lock cna --threads 36 --runs 1 --secs 0.001 --json -";
+    let of = |more: &str| json(&format!("{line} {more}"))["results"].clone();
+    let usual = of("");
+    for more in ["--cs-load 50", "--think-load 200", "--numa-spinlock off", "--placement spread"] {
+        assert_ne!(usual, of(more), "{more} makes no difference");
+    }
+}
+
+#[test]
+fn every_lock_survives_torture_and_the_busted_one_does_not() {
+    let output = lockwright("torture --on x5-4");
+    assert!(output.status.success(), "{}\n{}", stdout(&output), stderr(&output));
+    let text = stdout(&output);
+    for lock in ["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"] {
+        let end = format!("{lock}-torture:--- End of test: SUCCESS");
+        assert!(text.contains(&end), "no `{end}` in {text}");
+    }
+    let output = lockwright("torture --on x5-4 --lock busted");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("busted-torture:--- End of test: FAILURE"));
+}
+
+#[test]
+fn threads_and_locks_that_the_machine_does_not_have_are_refused() {
+    for (line, reason) in [
+        ("bench --on x5-4 --threads 145", "144"),
+        ("bench --on x5-4 --lock std", "std"),
+        ("torture --on x5-4 --lock floor", "floor"),
+        ("torture --on x5-4 --threads 0", "--threads"),
+    ] {
+        let output = lockwright(line);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "`{line}` said: {said}");
+        assert!(said.contains(reason) && said.lines().count() <= 2, "`{line}` said: {said}");
+    }
+}
+
+#[test]
+fn a_machine_file_is_read_and_a_broken_one_is_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let good = include_str!("../../../../machines/x5-4.toml");
+    let write = |name: &str, text: &str| {
+        std::fs::write(directory.path().join(name), text).expect("written");
+    };
+    write("good.toml", good);
+    write("broken.toml", &good.replace("transfer_local", "transfer_locale"));
+    write("nonsense.toml", "this is no machine");
+    let bench = |on: &str| {
+        lockwright_in(directory.path(), &format!("bench --on {on} --lock mcs --threads 2 --runs 1"))
+    };
+    let output = bench("good.toml");
+    assert!(output.status.success(), "{}", stderr(&output));
+    for on in ["broken.toml", "nonsense.toml", "missing.toml", "./missing"] {
+        let output = bench(on);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{on}: {said}");
+        assert!(said.lines().count() <= 2 && said.contains(on.trim_start_matches("./")), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
