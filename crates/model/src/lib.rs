@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Model checkers as platforms for the locks.
+//!
+//! - [`Loom`] explores every schedule of a small program up to a number of preemptions, and with
+//!   every schedule every value an atomic load may return under the C11 memory model.
+//! - [`Shuttle`] runs random schedules of a larger program; its memory is sequentially consistent.
+//!
+//! Both are plain types: no `cfg` selects them, and the locks they check are compiled once, from
+//! the same source as everywhere. What they have in common is [`cell`] (cells that know whether
+//! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
+//! and counters). [`LoomRun`] and [`ShuttleRun`] run a client; what each platform gives up is in
+//! `PLATFORM.md`.
+#![warn(missing_docs)]
+
+pub mod cell;
+pub mod settings;
+pub mod world;
+
+mod loom;
+mod loom_run;
+mod machine;
+mod shuttle;
+mod shuttle_run;
+
+pub use self::loom::Loom;
+pub use self::shuttle::Shuttle;
+pub use loom_run::{LoomRun, LoomThreads};
+pub use settings::Settings;
+pub use shuttle_run::{ShuttleRun, ShuttleThreads};
+pub use world::Seen;
