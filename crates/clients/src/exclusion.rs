@@ -4,6 +4,9 @@ use crate::Client;
 use lockwright::platform::{Guarded, Platform};
 use lockwright::raw::RawLock;
 
+/// What the client is selected by.
+pub const NAME: &str = "exclusion";
+
 /// Each thread increments a plain counter under the lock.
 ///
 /// Two owners at once, or an acquire that does not see a release, are a race on the counter where
@@ -16,7 +19,7 @@ pub struct Exclusion<P: Platform, L> {
 }
 
 impl<P: Platform, L: RawLock> Client for Exclusion<P, L> {
-    const NAME: &'static str = "exclusion";
+    const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
         Self { lock: L::new(), count: Guarded::new(0), threads, rounds: 1 }

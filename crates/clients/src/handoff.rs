@@ -6,6 +6,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Guarded, Platform, Zeroed};
 use lockwright::raw::RawLock;
 
+/// What the client is selected by.
+pub const NAME: &str = "handoff";
+
 /// A message passed from owner to owner: two words in one place and a number in another, written
 /// together under the lock and read together by the next owner.
 ///
@@ -47,7 +50,7 @@ impl<P: Platform, L: RawLock> Handoff<P, L> {
 }
 
 impl<P: Platform, L: RawLock> Client for Handoff<P, L> {
-    const NAME: &'static str = "handoff";
+    const NAME: &'static str = NAME;
 
     fn new(_threads: usize) -> Self {
         Self {

@@ -16,5 +16,5 @@ pub mod try_lock;
 pub mod workload;
 
 pub use client::{Client, Outcome};
-pub use table::{CLIENTS, ClientVisitor, visit_client};
+pub use table::{CLIENTS, ClientVisitor, visit_client, visit_client_of};
 pub use threads::{NativeThreads, Threads};

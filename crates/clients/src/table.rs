@@ -1,11 +1,12 @@
 //! The one list of clients that every lock has to satisfy.
 
 use crate::Client;
-use crate::exclusion::Exclusion;
-use crate::handoff::Handoff;
-use crate::try_lock::TryLock;
+use crate::exclusion::{self, Exclusion};
+use crate::handoff::{self, Handoff};
+use crate::try_lock::{self, TryLock};
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
+use lockwright::registry::{self, LockRow, LockVisitor};
 
 /// Something to be done with a client whose type is chosen by name.
 pub trait ClientVisitor {
@@ -16,7 +17,7 @@ pub trait ClientVisitor {
 }
 
 macro_rules! clients {
-    ($P:ident, $L:ident; $($name:literal: $client:ty;)+) => {
+    ($P:ident, $L:ident; $($name:path => $client:ty;)+) => {
         /// The names of all clients.
         pub const CLIENTS: &[&str] = &[$($name),+];
 
@@ -34,7 +35,27 @@ macro_rules! clients {
 }
 
 clients! { P, L;
-    "exclusion": Exclusion<P, L>;
-    "try-lock": TryLock<P, L>;
-    "handoff": Handoff<P, L>;
+    exclusion::NAME => Exclusion<P, L>;
+    try_lock::NAME => TryLock<P, L>;
+    handoff::NAME => Handoff<P, L>;
+}
+
+/// Calls `visitor` with client `client` for lock `lock` on `P`; `None` if there is no such lock or
+/// no such client.
+pub fn visit_client_of<P: Platform, V: ClientVisitor>(
+    lock: &str,
+    client: &str,
+    visitor: V,
+) -> Option<V::Output> {
+    struct OfLock<'a, V> {
+        client: &'a str,
+        visitor: V,
+    }
+    impl<P: Platform, V: ClientVisitor> LockVisitor<P> for OfLock<'_, V> {
+        type Output = Option<V::Output>;
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
+            visit_client::<P, L, V>(self.client, self.visitor)
+        }
+    }
+    registry::visit::<P, _>(lock, OfLock { client, visitor })?
 }

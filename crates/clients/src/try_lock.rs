@@ -6,6 +6,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Guarded, Platform};
 use lockwright::raw::RawLock;
 
+/// What the client is selected by.
+pub const NAME: &str = "try-lock";
+
 /// The first thread locks, the others only try; whoever gets the lock increments a plain counter.
 pub struct TryLock<P: Platform, L> {
     lock: L,
@@ -31,7 +34,7 @@ impl<P: Platform, L: RawLock> TryLock<P, L> {
 }
 
 impl<P: Platform, L: RawLock> Client for TryLock<P, L> {
-    const NAME: &'static str = "try-lock";
+    const NAME: &'static str = NAME;
 
     fn new(_threads: usize) -> Self {
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
