@@ -7,8 +7,8 @@
 //! Both are plain types: no `cfg` selects them, and the locks they check are compiled once, from
 //! the same source as everywhere. What they have in common is [`cell`] (cells that know whether
 //! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
-//! and counters). [`LoomRun`] and [`ShuttleRun`] run a client; what each platform gives up is in
-//! `PLATFORM.md`.
+//! and counters). [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
+//! hold; [`outcome`] catches that. What each platform gives up is in `PLATFORM.md`.
 #![warn(missing_docs)]
 
 pub mod cell;
@@ -27,3 +27,15 @@ pub use loom_run::{LoomRun, LoomThreads};
 pub use settings::Settings;
 pub use shuttle_run::{ShuttleRun, ShuttleThreads};
 pub use world::Seen;
+
+use lockwright_clients::Outcome;
+
+/// What became of a run.
+pub fn outcome(run: impl FnOnce() -> Seen) -> Outcome {
+    let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) else {
+        return Outcome::Held;
+    };
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Outcome::Violated(text.unwrap_or_else(|| "a panic without a message".to_string()))
+}

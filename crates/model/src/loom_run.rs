@@ -23,10 +23,13 @@ pub struct LoomRun {
 const BRANCHES_MAX: usize = 10_000;
 
 impl LoomRun {
-    /// `threads` threads on a flat machine with as many CPUs.
-    pub fn new(threads: usize, preemptions: usize) -> Self {
-        let settings = Settings::flat(threads as u32);
-        Self { settings, threads, preemptions: Some(preemptions) }
+    /// All executions of `threads` threads on a flat machine with as many CPUs.
+    pub fn all(threads: usize) -> Self {
+        Self { settings: Settings::flat(threads as u32), threads, preemptions: None }
+    }
+    /// The same, as far as they have at most this many preemptions.
+    pub fn bounded(threads: usize, preemptions: usize) -> Self {
+        Self { preemptions: Some(preemptions), ..Self::all(threads) }
     }
     /// The same on another machine.
     pub fn on(self, settings: Settings) -> Self {
