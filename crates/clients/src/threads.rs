@@ -1,5 +1,7 @@
 //! Starting threads, whatever the machine.
 
+use lockwright::platform::Platform;
+
 /// How a machine runs several threads.
 pub trait Threads {
     /// Runs each body on a thread of its own, all at the same time, and returns when all of them
@@ -9,6 +11,12 @@ pub trait Threads {
     fn node_limit(&self) -> Option<usize> {
         None
     }
+}
+
+/// A machine on which a test chooses the CPU of a thread.
+pub trait Migrate: Platform {
+    /// Puts the calling thread on `cpu`.
+    fn run_on_cpu(cpu: u32);
 }
 
 /// Threads of the operating system.

@@ -3,7 +3,7 @@
 use crate::Loom;
 use crate::settings::{self, Settings};
 use crate::world::{self, Seen};
-use lockwright_clients::{Client, Threads};
+use lockwright_clients::{Client, Migrate, Threads};
 use loom::model::Builder;
 use loom::thread::spawn;
 use std::sync::Arc;

@@ -71,10 +71,6 @@ macro_rules! machine {
         }
 
         impl $platform {
-            /// Puts the calling thread on `cpu`.
-            pub fn run_on_cpu(cpu: u32) {
-                CPU.with(|current| current.set(cpu));
-            }
             /// The thread on `cpu` is started or has finished.
             pub(crate) fn set_active(cpu: u32, is_active: bool) {
                 MACHINE.world.activity.set_active(cpu, is_active);
@@ -88,6 +84,12 @@ macro_rules! machine {
             pub(crate) fn begin_execution() {
                 $crate::world::begin_execution();
                 let _ = &*MACHINE;
+            }
+        }
+
+        impl lockwright_clients::Migrate for $platform {
+            fn run_on_cpu(cpu: u32) {
+                CPU.with(|current| current.set(cpu));
             }
         }
 

@@ -3,7 +3,7 @@
 use crate::Shuttle;
 use crate::settings::{self, Settings};
 use crate::world::{self, Seen};
-use lockwright_clients::{Client, Threads};
+use lockwright_clients::{Client, Migrate, Threads};
 use shuttle::scheduler::RandomScheduler;
 use shuttle::thread::spawn;
 use shuttle::{Config, Runner};

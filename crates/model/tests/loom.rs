@@ -1,10 +1,10 @@
 //! Every lock, every client, every schedule of two threads and of three threads up to a bound.
 //!
-//! `LOCKWRIGHT_CHECK=full` explores three threads without a bound.
+//! `LOCKWRIGHT_CHECK=full` explores two preemptions more.
 
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_clients::{CLIENTS, Client, ClientVisitor, Outcome, visit_client_of};
-use lockwright_model::{Loom, LoomRun, Seen, outcome};
+use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
 
 struct Explore<'a>(&'a LoomRun);
 
@@ -24,7 +24,8 @@ fn is_full() -> bool {
 }
 
 fn holds(lock: &str) {
-    let three = if is_full() { LoomRun::all(3) } else { LoomRun::bounded(3, 3) };
+    let three = LoomRun::bounded(3, if is_full() { 5 } else { 3 });
+    let three = three.on(Settings::flat(3).with_numa(&[0, 1, 0]));
     for run in [LoomRun::all(2), three] {
         for client in CLIENTS {
             let seen = explore(lock, client, &run);
@@ -53,6 +54,12 @@ macro_rules! locks_hold {
 }
 
 locks_hold! {
+    qspinlock_holds: "qspinlock";
+    cna_holds: "cna";
+    cna_v10_time_holds: "cna-v10_time";
+    cna_v10_limited_holds: "cna-v10_limited";
+    cna_v11_holds: "cna-v11";
+    cna_v15_holds: "cna-v15";
     unfair_holds: "unfair";
     unfair_with_backoff_holds: "unfair-backoff";
     ticket_holds: "ticket";
