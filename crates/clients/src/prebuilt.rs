@@ -116,7 +116,10 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         if let (Some(head), Some(tail)) = (absent.first(), tail) {
             QSpinlock::<P, S, W>::give_secondary(head.id, tail);
         }
-        P::run_on_cpu(0);
+        for cpu in [1, 0] {
+            P::run_on_cpu(cpu);
+            QSpinlock::<P, S, W>::soil_node();
+        }
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
         Self { lock, absent, count, acquired, _state: PhantomData }
     }

@@ -13,6 +13,20 @@ use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Leaves the next node of the calling CPU as a turn long ago may have left it: linked, and
+    /// granted. Whoever uses the node now and is read too early is taken for that turn.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn soil_node() {
+        let id = P::claim_node().expect("a node to soil");
+        // ordering: Relaxed; published when the test starts its threads.
+        node::<P>(id).next.store(link_to(id), Relaxed);
+        // ordering: Relaxed; as above.
+        node::<P>(id).locked.store(Grant::PLAIN, Relaxed);
+        // SAFETY: claimed above and shown to nobody.
+        unsafe { P::release_node(id) };
+    }
     /// A waiter on the calling CPU that has linked itself at the end of the queue; the head, if the
     /// queue was empty.
     ///

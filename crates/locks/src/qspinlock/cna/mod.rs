@@ -306,7 +306,8 @@ fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool
     if C::SHUFFLE_REDUCTION_LOG2 == 0 {
         return true;
     }
-    // Only the thread that has claimed the node uses this: xorshift (Marsaglia, 2003).
+    // Xorshift (Marsaglia, 2003).
+    // ordering: Relaxed; only the thread that has claimed the node uses it.
     let mut random = match me.random.load(Relaxed) {
         0 => link_to(id).wrapping_mul(0x9e37_79b9) | 1,
         random => random,
@@ -314,6 +315,7 @@ fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool
     random ^= random << 13;
     random ^= random >> 17;
     random ^= random << 5;
+    // ordering: Relaxed; as above.
     me.random.store(random, Relaxed);
     random >> (u32::BITS - C::SHUFFLE_REDUCTION_LOG2) == 0
 }
