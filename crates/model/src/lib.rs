@@ -7,11 +7,12 @@
 //! Both are plain types: no `cfg` selects them, and the locks they check are compiled once, from
 //! the same source as everywhere. What they have in common is [`cell`] (cells that know whether
 //! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
-//! and counters). [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
+//! and counters), on top of [`raw`]. [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
 //! hold; [`outcome`] catches that. What each platform gives up is in `PLATFORM.md`.
 #![warn(missing_docs)]
 
 pub mod cell;
+pub mod raw;
 pub mod settings;
 pub mod world;
 

@@ -1,7 +1,8 @@
 //! Loom as a platform: exhaustive up to a number of preemptions, C11 orderings.
 
-use crate::cell::{CheckedCell, Checker, raw_cells, raw_ints};
+use crate::cell::{CheckedCell, Checker};
 use crate::machine::machine;
+use crate::raw::{raw_cells, raw_ints};
 use ::loom::cell::UnsafeCell;
 use ::loom::sync::atomic::{self, AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::node::{NodeId, QNode};

@@ -1,7 +1,8 @@
 //! Shuttle as a platform: random schedules, sequentially consistent memory, many threads.
 
-use crate::cell::{CheckedCell, Checker, ConstRawCell, raw_cells, raw_ints};
+use crate::cell::{CheckedCell, Checker};
 use crate::machine::machine;
+use crate::raw::{ConstRawCell, raw_cells, raw_ints};
 use ::shuttle::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{
