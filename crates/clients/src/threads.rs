@@ -2,11 +2,12 @@
 
 use lockwright::platform::Platform;
 
-/// How a machine runs several threads.
+/// How a machine runs several threads on something they share.
 pub trait Threads {
-    /// Runs each body on a thread of its own, all at the same time, and returns when all of them
-    /// have. A panic in one of them reaches the caller or fails the run.
-    fn run(&self, bodies: Vec<Box<dyn FnOnce() + Send>>);
+    /// Puts `state` where the machine keeps shared objects, runs each body on a thread of its own,
+    /// all at the same time, and `finish` when all are done. A panic in one of them reaches the
+    /// caller or fails the run. A law calls this once, and does everything in there.
+    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S));
     /// How many queue nodes one thread can claim at most; `None` if that is too many to try.
     fn node_limit(&self) -> Option<usize> {
         None
@@ -23,11 +24,12 @@ pub trait Migrate: Platform {
 pub struct NativeThreads;
 
 impl Threads for NativeThreads {
-    fn run(&self, bodies: Vec<Box<dyn FnOnce() + Send>>) {
-        let threads: Vec<_> = bodies.into_iter().map(std::thread::spawn).collect();
-        let panics: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().err()).collect();
-        if let Some(panic) = panics.into_iter().next() {
-            std::panic::resume_unwind(panic);
-        }
+    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
+        std::thread::scope(|scope| {
+            for body in bodies {
+                scope.spawn(|| body(&state));
+            }
+        });
+        finish(&state);
     }
 }

@@ -9,7 +9,7 @@ use lockwright_clients::conformance::laws;
 fn native_keeps_every_law() {
     // A law with threads is a race that one execution decides by luck.
     let executions = if cfg!(miri) { 3 } else { 200 };
-    for law in laws::<Native>() {
+    for law in laws::<Native, NativeThreads>() {
         println!("{} {}", law.number, law.name);
         for _ in 0..executions {
             (law.check)(&NativeThreads);

@@ -49,7 +49,7 @@ impl LoomRun {
                 let client = Arc::clone(&client);
                 move || client.body(cpu)
             };
-            LoomThreads.run((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
+            LoomThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
             client.finish();
             assert!(Loom::has_released_all_nodes(), "a queue node was not released");
         })
@@ -77,8 +77,9 @@ impl LoomRun {
 /// is dear.
 pub struct LoomThreads;
 
-impl Threads for LoomThreads {
-    fn run(&self, bodies: Vec<Box<dyn FnOnce() + Send>>) {
+impl LoomThreads {
+    /// Runs each body on a thread and the CPU of its number, until all are done.
+    pub fn join(bodies: Vec<Box<dyn FnOnce() + Send>>) {
         let mut bodies = bodies.into_iter();
         let first = bodies.next();
         let others: Vec<_> = (1..)
@@ -100,6 +101,18 @@ impl Threads for LoomThreads {
         for other in others {
             other.join().expect("loom reports panics itself");
         }
+    }
+}
+
+impl Threads for LoomThreads {
+    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
+        let state = Arc::new(state);
+        let on_state = |body: fn(&S)| {
+            let state = Arc::clone(&state);
+            Box::new(move || body(&state)) as _
+        };
+        Self::join(bodies.iter().map(|body| on_state(*body)).collect());
+        finish(&state);
     }
     fn node_limit(&self) -> Option<usize> {
         Some(settings::current().nodes_per_cpu.into())

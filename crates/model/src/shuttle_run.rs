@@ -50,7 +50,7 @@ impl ShuttleRun {
                 let client = Arc::clone(&client);
                 move || client.body(cpu)
             };
-            ShuttleThreads.run((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
+            ShuttleThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
             client.finish();
             assert!(Shuttle::has_released_all_nodes(), "a queue node was not released");
         })
@@ -78,8 +78,9 @@ impl ShuttleRun {
 /// Threads of a shuttle execution. The first body runs on the calling thread.
 pub struct ShuttleThreads;
 
-impl Threads for ShuttleThreads {
-    fn run(&self, bodies: Vec<Box<dyn FnOnce() + Send>>) {
+impl ShuttleThreads {
+    /// Runs each body on a thread and the CPU of its number, until all are done.
+    pub fn join(bodies: Vec<Box<dyn FnOnce() + Send>>) {
         let mut bodies = bodies.into_iter();
         let first = bodies.next();
         let others: Vec<_> = (1..)
@@ -101,6 +102,18 @@ impl Threads for ShuttleThreads {
         for other in others {
             other.join().expect("shuttle reports panics itself");
         }
+    }
+}
+
+impl Threads for ShuttleThreads {
+    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
+        let state = Arc::new(state);
+        let on_state = |body: fn(&S)| {
+            let state = Arc::clone(&state);
+            Box::new(move || body(&state)) as _
+        };
+        Self::join(bodies.iter().map(|body| on_state(*body)).collect());
+        finish(&state);
     }
     fn node_limit(&self) -> Option<usize> {
         Some(settings::current().nodes_per_cpu.into())

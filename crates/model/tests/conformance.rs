@@ -5,7 +5,7 @@ use lockwright_model::{Loom, LoomRun, LoomThreads, Shuttle, ShuttleRun, ShuttleT
 
 #[test]
 fn loom_keeps_every_law() {
-    for law in laws::<Loom>() {
+    for law in laws::<Loom, LoomThreads>() {
         eprintln!("{} {}", law.number, law.name);
         LoomRun::all(3).model(move || (law.check)(&LoomThreads));
     }
@@ -13,7 +13,7 @@ fn loom_keeps_every_law() {
 
 #[test]
 fn shuttle_keeps_every_law() {
-    for law in laws::<Shuttle>() {
+    for law in laws::<Shuttle, ShuttleThreads>() {
         eprintln!("{} {}", law.number, law.name);
         ShuttleRun::new(3, 200).model(move || (law.check)(&ShuttleThreads));
     }

@@ -4,22 +4,25 @@
 use lockwright::platform::{
     Atomic, Barriers, Guarded, LockWordOps, Platform, QueueNodes, Sleeping, Zeroed,
 };
-use lockwright_clients::{Outcome, Threads};
+use lockwright_clients::Outcome;
 use lockwright_model::{Loom, LoomRun, LoomThreads, Settings, Shuttle, ShuttleRun, ShuttleThreads};
 use lockwright_model::{Seen, outcome};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
+/// Runs bodies on threads of one of the checkers.
+type Join = fn(Vec<Box<dyn FnOnce() + Send>>);
+
 fn run_two<S: Send + Sync + 'static>(
-    threads: &dyn Threads,
+    join: Join,
     state: S,
     first: impl FnOnce(&S) + Send + 'static,
     second: impl FnOnce(&S) + Send + 'static,
 ) -> Arc<S> {
     let state = Arc::new(state);
     let (one, two) = (state.clone(), state.clone());
-    threads.run(vec![Box::new(move || first(&one)), Box::new(move || second(&two))]);
+    join(vec![Box::new(move || first(&one)), Box::new(move || second(&two))]);
     state
 }
 
@@ -66,7 +69,7 @@ fn pass_message(write: Ordering, read: Ordering) -> Outcome {
             message.flag.cond_load(read, |flag| flag == 1);
             message.read();
         };
-        run_two(&LoomThreads, Message::new(), writer, reader);
+        run_two(LoomThreads::join, Message::new(), writer, reader);
     })
 }
 
@@ -89,7 +92,7 @@ fn loom_does_not_let_a_narrow_store_order_more_than_asked() {
                 message.word.cond_load(Acquire, |word| word == 1);
                 message.read();
             };
-            run_two(&LoomThreads, Message::new(), writer, reader);
+            run_two(LoomThreads::join, Message::new(), writer, reader);
         }),
         "Causality violation",
     );
@@ -108,7 +111,7 @@ fn loom_does_not_let_a_failed_exchange_order_more_than_asked() {
                     message.read();
                 }
             };
-            run_two(&LoomThreads, Message::new(), writer, reader);
+            run_two(LoomThreads::join, Message::new(), writer, reader);
         }),
         "Causality violation",
     );
@@ -129,7 +132,7 @@ fn loom_sees_store_buffering_without_a_full_barrier() {
                     seen[me].store(Atomic::load(other, Relaxed), Relaxed);
                 }
             };
-            run_two(&LoomThreads, words, body(0), body(1));
+            run_two(LoomThreads::join, words, body(0), body(1));
             let sum = seen[0].load(Relaxed) + seen[1].load(Relaxed);
             assert!(sum > 0, "both threads read before the other one's store");
         })
@@ -145,13 +148,13 @@ fn loom_reports_a_wait_for_a_value_that_nobody_writes() {
         let wait = |message: &Message<Loom>| {
             message.flag.cond_load(Relaxed, |flag| flag == 2);
         };
-        run_two(&LoomThreads, Message::new(), write, wait);
+        run_two(LoomThreads::join, Message::new(), write, wait);
     });
     assert_violated(outcome, "a thread waits for a value that nobody will write");
 }
 
 /// A sleeper, and a waker that looks whether there is one in the wrong order or not at all.
-fn lose_wakeup<P: Platform>(threads: &dyn Threads, wakes: bool) {
+fn lose_wakeup<P: Platform>(join: Join, wakes: bool) {
     let sleep = |message: &Message<P>| {
         while message.flag.load(Acquire) == 0 {
             P::futex_wait(&message.flag, 0, None);
@@ -164,16 +167,17 @@ fn lose_wakeup<P: Platform>(threads: &dyn Threads, wakes: bool) {
         }
         message.flag.store(1, Release);
     };
-    run_two(threads, Message::<P>::new(), sleep, wake);
+    run_two(join, Message::<P>::new(), sleep, wake);
 }
 
 #[test]
 fn a_lost_wakeup_is_reported_as_a_deadlock() {
     for wakes in [false, true] {
-        let outcome = explore(move || lose_wakeup::<Loom>(&LoomThreads, wakes));
+        let outcome = explore(move || lose_wakeup::<Loom>(LoomThreads::join, wakes));
         assert_violated(outcome, "deadlock");
         let run = || -> Seen {
-            ShuttleRun::new(2, 200).model(move || lose_wakeup::<Shuttle>(&ShuttleThreads, wakes))
+            ShuttleRun::new(2, 200)
+                .model(move || lose_wakeup::<Shuttle>(ShuttleThreads::join, wakes))
         };
         assert_violated(lockwright_model::outcome(run), "deadlock");
     }
@@ -192,7 +196,7 @@ fn loom_explores_a_wake_before_and_after_a_deadline() {
             message.flag.store(1, Release);
             Loom::futex_wake(&message.flag, 1);
         };
-        run_two(&LoomThreads, Message::new(), sleep, wake);
+        run_two(LoomThreads::join, Message::new(), sleep, wake);
     });
     let [woken, timed_out] = OUTCOMES.each_ref().map(|count| count.load(Relaxed));
     assert!(woken > 0 && timed_out > 0, "woken {woken} times, timed out {timed_out} times");
@@ -208,7 +212,7 @@ fn a_bounded_wait_both_succeeds_and_gives_up() {
             OUTCOMES[usize::from(result.is_err())].fetch_add(1, Relaxed);
         };
         let write = |message: &Message<Loom>| message.flag.store(1, Release);
-        run_two(&LoomThreads, Message::new(), wait, write);
+        run_two(LoomThreads::join, Message::new(), wait, write);
     });
     let [succeeded, gave_up] = OUTCOMES.each_ref().map(|count| count.load(Relaxed));
     assert!(succeeded > 0 && gave_up > 0, "succeeded {succeeded} times, gave up {gave_up} times");
@@ -219,7 +223,7 @@ fn shuttle_sees_overlapping_accesses_to_a_plain_field() {
     let run = || {
         ShuttleRun::new(2, 200).model(|| {
             let write = |message: &Message<Shuttle>| message.write();
-            run_two(&ShuttleThreads, Message::new(), write, write);
+            run_two(ShuttleThreads::join, Message::new(), write, write);
         })
     };
     assert_violated(outcome(run), "written by two threads at once");
@@ -236,7 +240,7 @@ fn claiming_and_releasing_nodes_adds_no_interleavings() {
                 unsafe { Loom::release_node(id) };
             }
         };
-        run_two(&LoomThreads, (), body, body);
+        run_two(LoomThreads::join, (), body, body);
     });
     assert_eq!(seen.executions, 1);
 }
@@ -255,7 +259,7 @@ fn one_seed_gives_one_sequence_of_schedules() {
                     ORDER.lock().unwrap().push(me);
                 }
             };
-            run_two(&ShuttleThreads, Message::new(), count, count);
+            run_two(ShuttleThreads::join, Message::new(), count, count);
         });
         ORDER.lock().unwrap().clone()
     };

@@ -1,32 +1,51 @@
 //! Laws C: cells.
 
-use super::{Note, run_two};
+use super::{Note, nothing_more};
 use crate::Threads;
+use core::fmt::Debug;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, AtomicInt, Guarded, Platform, Zeroed};
 
-pub fn zeroed_cells_hold_zero<P: Platform>(_: &dyn Threads) {
-    assert_eq!(P::U32::zeroed().load(Relaxed), 0);
-    assert_eq!(P::U64::zeroed().load(Relaxed), 0);
-    assert!(P::Ptr::zeroed().load(Relaxed).is_null());
-    assert_eq!(P::Word::zeroed().load(Relaxed), 0);
+/// A cell of each kind.
+struct EveryKind<P: Platform> {
+    small: P::U32,
+    large: P::U64,
+    pointer: P::Ptr,
+    word: P::Word,
+}
+
+impl<P: Platform> EveryKind<P> {
+    fn new() -> Self {
+        let (small, large) = (Zeroed::zeroed(), Zeroed::zeroed());
+        Self { small, large, pointer: Zeroed::zeroed(), word: Zeroed::zeroed() }
+    }
+}
+
+pub fn zeroed_cells_hold_zero<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(cells: &EveryKind<P>) {
+        assert_eq!(cells.small.load(Relaxed), 0);
+        assert_eq!(cells.large.load(Relaxed), 0);
+        assert!(cells.pointer.load(Relaxed).is_null());
+        assert_eq!(cells.word.load(Relaxed), 0);
+    }
+    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
 /// Calls `check` with every kind of cell and three different values of its type.
-macro_rules! for_each_cell {
-    ($P:ident, $check:ident) => {{
+macro_rules! for_each_kind {
+    ($cells:ident, $check:ident) => {{
         let mut places = [0u8; 2];
         let [one, two] = places.each_mut().map(|place| std::ptr::from_mut(place).cast::<()>());
-        $check(P::U32::zeroed(), [1, u32::MAX, 0x8000_0001]);
-        $check(P::U64::zeroed(), [1, u64::MAX, 0x8000_0001_0000_0001]);
-        $check(P::Ptr::zeroed(), [one, two, null_mut()]);
-        $check(P::Word::zeroed(), [1, u32::MAX, 0x8000_0001]);
+        $check(&$cells.small, [1, u32::MAX, 0x8000_0001]);
+        $check(&$cells.large, [1, u64::MAX, 0x8000_0001_0000_0001]);
+        $check(&$cells.pointer, [one, two, null_mut()]);
+        $check(&$cells.word, [1, u32::MAX, 0x8000_0001]);
     }};
 }
 
-pub fn a_load_returns_the_last_store<P: Platform>(_: &dyn Threads) {
-    fn check<T: Copy + Eq + core::fmt::Debug>(cell: impl Atomic<T>, [a, b, c]: [T; 3]) {
+pub fn a_load_returns_the_last_store<P: Platform, T: Threads>(threads: &T) {
+    fn check<V: Copy + Eq + Debug>(cell: &impl Atomic<V>, [a, b, c]: [V; 3]) {
         cell.store(a, Release);
         assert_eq!(cell.load(Acquire), a);
         assert_eq!(cell.swap(b, AcqRel), a);
@@ -34,11 +53,14 @@ pub fn a_load_returns_the_last_store<P: Platform>(_: &dyn Threads) {
         cell.store(c, Relaxed);
         assert_eq!(cell.load(Relaxed), c);
     }
-    for_each_cell!(P, check);
+    fn body<P: Platform>(cells: &EveryKind<P>) {
+        for_each_kind!(cells, check);
+    }
+    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
-pub fn compare_exchange_reports_the_old_value<P: Platform>(_: &dyn Threads) {
-    fn check<T: Copy + Eq + core::fmt::Debug>(cell: impl Atomic<T>, [a, b, c]: [T; 3]) {
+pub fn compare_exchange_reports_the_old_value<P: Platform, T: Threads>(threads: &T) {
+    fn check<V: Copy + Eq + Debug>(cell: &impl Atomic<V>, [a, b, c]: [V; 3]) {
         cell.store(a, Relaxed);
         assert_eq!(cell.compare_exchange(b, c, AcqRel, Acquire), Err(a));
         assert_eq!(cell.load(Relaxed), a, "a failed exchange changed the cell");
@@ -46,49 +68,52 @@ pub fn compare_exchange_reports_the_old_value<P: Platform>(_: &dyn Threads) {
         assert_eq!(cell.compare_exchange(b, b, Release, Relaxed), Ok(b));
         assert_eq!(cell.load(Relaxed), b);
     }
-    for_each_cell!(P, check);
+    fn body<P: Platform>(cells: &EveryKind<P>) {
+        for_each_kind!(cells, check);
+    }
+    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
-pub fn compare_exchange_does_not_fail_spuriously<P: Platform>(threads: &dyn Threads) {
-    // Each thread writes a cell of its own; the cells are neighbours, on one line natively.
-    fn count_up<C: Atomic<u32>>(cell: &C) {
+pub fn compare_exchange_does_not_fail_spuriously<P: Platform, T: Threads>(threads: &T) {
+    // Each thread writes a cell of its own; the cells are neighbours, natively on one line.
+    fn count_up(cell: &impl Atomic<u32>) {
         for old in 0..3 {
             assert_eq!(cell.compare_exchange(old, old + 1, AcqRel, Relaxed), Ok(old));
         }
     }
-    let cells = (P::U32::zeroed(), P::U32::zeroed());
-    run_two(threads, cells, |cells| count_up(&cells.0), |cells| count_up(&cells.1));
+    let cells = [P::U32::zeroed(), P::U32::zeroed()];
+    threads.run(cells, &[|cells| count_up(&cells[0]), |cells| count_up(&cells[1])], nothing_more);
 }
 
-pub fn fetch_operations_return_the_value_before<P: Platform>(_: &dyn Threads) {
+pub fn fetch_operations_return_the_value_before<P: Platform, T: Threads>(threads: &T) {
     macro_rules! check {
-        ($cell:ty, $int:ty) => {
-            let cell = <$cell>::zeroed();
-            assert_eq!(cell.fetch_sub(1, AcqRel), 0);
-            assert_eq!(cell.fetch_add(2, AcqRel), <$int>::MAX, "zero minus one wraps around");
-            assert_eq!(cell.fetch_or(6, AcqRel), 1, "the greatest value plus two wraps around");
-            assert_eq!(cell.fetch_and(!3, AcqRel), 7);
-            assert_eq!(cell.load(Relaxed), 4);
+        ($cell:expr, $int:ty) => {
+            assert_eq!($cell.fetch_sub(1, AcqRel), 0);
+            assert_eq!($cell.fetch_add(2, AcqRel), <$int>::MAX, "zero minus one wraps around");
+            assert_eq!($cell.fetch_or(6, AcqRel), 1, "the greatest value plus two wraps around");
+            assert_eq!($cell.fetch_and(!3, AcqRel), 7);
+            assert_eq!($cell.load(Relaxed), 4);
         };
     }
-    check!(P::U32, u32);
-    check!(P::U64, u64);
-    check!(P::Word, u32);
+    fn body<P: Platform>(cells: &EveryKind<P>) {
+        check!(cells.small, u32);
+        check!(cells.large, u64);
+        check!(cells.word, u32);
+    }
+    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
-pub fn no_read_modify_write_is_lost<P: Platform>(threads: &dyn Threads) {
-    struct State<P: Platform> {
-        sum: P::U32,
-        bits: P::U64,
+pub fn no_read_modify_write_is_lost<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(cells: &EveryKind<P>, bit: u64) {
+        cells.small.fetch_add(1, Relaxed);
+        cells.large.fetch_or(bit, Relaxed);
     }
-    fn body<P: Platform>(state: &State<P>, bit: u64) {
-        state.sum.fetch_add(1, Relaxed);
-        state.bits.fetch_or(bit, Relaxed);
+    fn finish<P: Platform>(cells: &EveryKind<P>) {
+        assert_eq!(cells.small.load(Relaxed), 2);
+        assert_eq!(cells.large.load(Relaxed), 1 << 63 | 1);
     }
-    let state = State::<P> { sum: Zeroed::zeroed(), bits: Zeroed::zeroed() };
-    let state = run_two(threads, state, |state| body(state, 1), |state| body(state, 1 << 63));
-    assert_eq!(state.sum.load(Relaxed), 2);
-    assert_eq!(state.bits.load(Relaxed), 1 << 63 | 1);
+    let bodies: [fn(&EveryKind<P>); 2] = [|cells| body(cells, 1), |cells| body(cells, 1 << 63)];
+    threads.run(EveryKind::<P>::new(), &bodies, finish);
 }
 
 /// A message and the flag that announces it.
@@ -117,73 +142,84 @@ impl<P: Platform> Message<P> {
     }
 }
 
-pub fn a_release_store_publishes_to_an_acquire_load<P: Platform>(threads: &dyn Threads) {
-    let write = |message: &Message<P>| {
+pub fn a_release_store_publishes_to_an_acquire_load<P: Platform, T: Threads>(threads: &T) {
+    fn write<P: Platform>(message: &Message<P>) {
         message.write();
         message.flag.store(1, Release);
-    };
-    let read = |message: &Message<P>| {
+    }
+    fn read<P: Platform>(message: &Message<P>) {
         if message.flag.load(Acquire) == 1 {
             message.read();
         }
-    };
-    run_two(threads, Message::new(), write, read);
+    }
+    threads.run(Message::<P>::new(), &[write, read], nothing_more);
 }
 
-pub fn a_release_swap_publishes_to_an_acquire_compare_exchange<P: Platform>(threads: &dyn Threads) {
-    let write = |message: &Message<P>| {
+pub fn a_release_swap_publishes_to_an_acquire_compare_exchange<P: Platform, T: Threads>(
+    threads: &T,
+) {
+    fn write<P: Platform>(message: &Message<P>) {
         message.write();
         message.flag.swap(1, Release);
-    };
-    let read = |message: &Message<P>| {
+    }
+    fn read<P: Platform>(message: &Message<P>) {
         if message.flag.compare_exchange(1, 2, Acquire, Relaxed).is_ok() {
             message.read();
         }
-    };
-    run_two(threads, Message::new(), write, read);
+    }
+    threads.run(Message::<P>::new(), &[write, read], nothing_more);
 }
 
-pub fn a_read_modify_write_continues_a_release<P: Platform>(threads: &dyn Threads) {
-    let message = std::sync::Arc::new(Message::<P>::new());
-    let [writer, between, reader] = [(); 3].map(|()| message.clone());
-    threads.run(vec![
-        Box::new(move || {
-            writer.write();
-            writer.flag.fetch_or(1, Release);
-        }),
-        // Orders nothing itself, but what the writer released is still there to be acquired.
-        Box::new(move || {
-            between.flag.fetch_or(2, Relaxed);
-        }),
-        Box::new(move || {
-            if reader.flag.load(Acquire) & 1 == 1 {
-                reader.read();
-            }
-        }),
-    ]);
-    assert_eq!(message.flag.load(Relaxed), 3);
+pub fn a_read_modify_write_continues_a_release<P: Platform, T: Threads>(threads: &T) {
+    fn write<P: Platform>(message: &Message<P>) {
+        message.write();
+        message.flag.fetch_or(1, Release);
+    }
+    // Orders nothing itself, but what the writer released is still there to be acquired.
+    fn between<P: Platform>(message: &Message<P>) {
+        message.flag.fetch_or(2, Relaxed);
+    }
+    fn read<P: Platform>(message: &Message<P>) {
+        if message.flag.load(Acquire) & 1 == 1 {
+            message.read();
+        }
+    }
+    fn finish<P: Platform>(message: &Message<P>) {
+        assert_eq!(message.flag.load(Relaxed), 3);
+    }
+    threads.run(Message::<P>::new(), &[write, between, read], finish);
 }
 
-pub fn one_cell_never_goes_backwards<P: Platform>(threads: &dyn Threads) {
-    let state = (P::U32::zeroed(), Note::default(), Note::default());
-    let write = |(cell, ..): &(P::U32, Note, Note)| {
-        cell.store(1, Relaxed);
-        cell.store(2, Relaxed);
-    };
-    let read = |(cell, first, second): &(P::U32, Note, Note)| {
-        first.write(cell.load(Relaxed));
-        second.write(cell.load(Relaxed));
-    };
-    let state = run_two(threads, state, write, read);
-    assert!(state.1.read() <= state.2.read(), "a later load returned an older value");
+pub fn one_cell_never_goes_backwards<P: Platform, T: Threads>(threads: &T) {
+    struct State<P: Platform> {
+        cell: P::U32,
+        seen: [Note; 2],
+    }
+    fn write<P: Platform>(state: &State<P>) {
+        state.cell.store(1, Relaxed);
+        state.cell.store(2, Relaxed);
+    }
+    fn read<P: Platform>(state: &State<P>) {
+        for seen in &state.seen {
+            seen.write(state.cell.load(Relaxed));
+        }
+    }
+    fn finish<P: Platform>(state: &State<P>) {
+        let [first, second] = &state.seen;
+        assert!(first.read() <= second.read(), "a later load returned an older value");
+    }
+    let state = State::<P> { cell: Zeroed::zeroed(), seen: Default::default() };
+    threads.run(state, &[write, read], finish);
 }
 
-pub fn a_guarded_field_holds_what_was_set<P: Platform>(_: &dyn Threads) {
-    let field = Guarded::<P, u64>::new(7);
-    // SAFETY: nobody else knows the field.
-    assert_eq!(unsafe { field.get() }, 7);
-    // SAFETY: as above.
-    unsafe { field.set(8) };
-    // SAFETY: as above.
-    assert_eq!(unsafe { field.get() }, 8);
+pub fn a_guarded_field_holds_what_was_set<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(field: &Guarded<P, u64>) {
+        // SAFETY: no other thread knows the field.
+        assert_eq!(unsafe { field.get() }, 7);
+        // SAFETY: as above.
+        unsafe { field.set(8) };
+        // SAFETY: as above.
+        assert_eq!(unsafe { field.get() }, 8);
+    }
+    threads.run(Guarded::<P, u64>::new(7), &[body], nothing_more);
 }

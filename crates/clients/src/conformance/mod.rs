@@ -1,8 +1,8 @@
 //! The suite that every platform has to pass: the laws of `PLATFORM.md`, as functions.
 //!
 //! A platform's test walks [`laws`] and calls each [`Law::check`], in as many executions as it can
-//! afford: a checker explores them, the others repeat. A law that needs several threads gets them
-//! from a [`Threads`], once per call.
+//! afford: a checker explores them, the others repeat. A law gets its threads from a [`Threads`],
+//! which also decides where the cells are.
 
 mod barriers;
 mod cells;
@@ -18,24 +18,23 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::Platform;
 
 /// One checked sentence of `PLATFORM.md`.
-#[derive(Clone, Copy)]
-pub struct Law {
+pub struct Law<T> {
     /// The number of the law there, for instance `C1`. Several functions may check one law.
     pub number: &'static str,
     /// What is checked.
     pub name: &'static str,
     /// Checks it once; panics if it does not hold.
-    pub check: fn(&dyn Threads),
+    pub check: fn(&T),
 }
 
 macro_rules! laws {
     ($P:ident; $($number:literal $module:ident::$name:ident;)+) => {
         /// All laws, in the order of `PLATFORM.md`.
-        pub fn laws<$P: Platform>() -> Vec<Law> {
+        pub fn laws<$P: Platform, T: Threads>() -> Vec<Law<T>> {
             vec![$(Law {
                 number: $number,
                 name: stringify!($name),
-                check: $module::$name::<$P>,
+                check: $module::$name::<$P, T>,
             },)+]
         }
     };
@@ -102,15 +101,5 @@ impl Note {
     }
 }
 
-/// Runs two bodies on shared state, and returns the state when both are done.
-fn run_two<S: Send + Sync + 'static>(
-    threads: &dyn Threads,
-    state: S,
-    first: impl FnOnce(&S) + Send + 'static,
-    second: impl FnOnce(&S) + Send + 'static,
-) -> std::sync::Arc<S> {
-    let state = std::sync::Arc::new(state);
-    let (one, two) = (state.clone(), state.clone());
-    threads.run(vec![Box::new(move || first(&one)), Box::new(move || second(&two))]);
-    state
-}
+/// For laws that say all they have to say in their bodies.
+fn nothing_more<S>(_: &S) {}
