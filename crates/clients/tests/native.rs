@@ -2,8 +2,8 @@
 //! Miri this is also a search for undefined behaviour, races and weak memory.
 
 use lockwright::native::Native;
-use lockwright_clients::NativeThreads;
 use lockwright_clients::conformance::laws;
+use lockwright_clients::{NativeThreads, Threads};
 
 #[test]
 fn native_keeps_every_law() {
@@ -15,4 +15,11 @@ fn native_keeps_every_law() {
             (law.check)(&NativeThreads);
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "panicked")]
+fn a_body_that_panics_fails_its_law() {
+    let threads = NativeThreads;
+    threads.run((), &[|()| (), |()| panic!("the law is broken")], |()| ());
 }
