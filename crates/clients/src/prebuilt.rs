@@ -20,6 +20,11 @@ pub trait QueueState: Send + Sync + 'static {
     const PRIMARY: &'static [u32];
     /// The waiters that were set aside.
     const SECONDARY: &'static [u32] = &[];
+    /// Whether the threads have looked at the word before there was a queue, so that they try to
+    /// become its pending waiter.
+    const IS_LATE: bool = false;
+    /// Whether there is a queue node for thread 1.
+    const HAS_NODE_1: bool = true;
 }
 
 /// The head, a waiter behind it and one more.
@@ -45,6 +50,33 @@ impl QueueState for TwoSetAside {
     const SECONDARY: &'static [u32] = &[4, 5];
 }
 
+/// The head alone, and threads that still take it for an owner without waiters.
+pub struct LateComers;
+impl QueueState for LateComers {
+    const NAME: &'static str = "late-comers";
+    const PRIMARY: &'static [u32] = &[2];
+    const IS_LATE: bool = true;
+}
+
+/// The same, and somebody set aside.
+pub struct LateComersWithSecondary;
+impl QueueState for LateComersWithSecondary {
+    const NAME: &'static str = "late-comers-with-secondary";
+    const PRIMARY: &'static [u32] = &[2];
+    const SECONDARY: &'static [u32] = &[3];
+    const IS_LATE: bool = true;
+}
+
+/// Late comers of which one finds no queue node, so that it does not join the queue after it has
+/// taken its pending bit back.
+pub struct LateWithoutNode;
+impl QueueState for LateWithoutNode {
+    const NAME: &'static str = "late-without-node";
+    const PRIMARY: &'static [u32] = &[2];
+    const IS_LATE: bool = true;
+    const HAS_NODE_1: bool = false;
+}
+
 /// A waiter without a thread.
 struct Absent {
     id: NodeId,
@@ -60,6 +92,8 @@ struct Absent {
 pub struct FromQueue<P: Platform, S, Q, W = Spin> {
     lock: QSpinlock<P, S, W>,
     absent: Vec<Absent>,
+    /// The node that thread 1 does not have.
+    withheld: Option<NodeId>,
     /// Acquisitions, counted under the lock.
     count: Guarded<P, u64>,
     /// Acquisitions, as the threads count them, unseen by the machine.
@@ -116,12 +150,13 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         if let (Some(head), Some(tail)) = (absent.first(), tail) {
             QSpinlock::<P, S, W>::give_secondary(head.id, tail);
         }
-        for cpu in [1, 0] {
-            P::run_on_cpu(cpu);
-            QSpinlock::<P, S, W>::soil_node();
-        }
+        P::run_on_cpu(1);
+        QSpinlock::<P, S, W>::soil_node();
+        let withheld = if Q::HAS_NODE_1 { None } else { P::claim_node() };
+        P::run_on_cpu(0);
+        QSpinlock::<P, S, W>::soil_node();
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
-        Self { lock, absent, count, acquired, _state: PhantomData }
+        Self { lock, absent, withheld, count, acquired, _state: PhantomData }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
@@ -131,12 +166,20 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
             // SAFETY: taken in `new`, for this thread.
             unsafe { self.lock.unlock() };
         }
-        self.lock.lock();
+        if Q::IS_LATE {
+            self.lock.lock_late();
+        } else {
+            self.lock.lock();
+        }
         // SAFETY: taken above.
         unsafe { self.hold_and_unlock() };
         self.act_for_absent();
     }
     fn finish(&self) {
+        if let Some(id) = self.withheld {
+            // SAFETY: claimed in `new` and shown to nobody.
+            unsafe { P::release_node(id) };
+        }
         let is_taken = |waiter: &Absent| waiter.is_taken.load(Relaxed);
         assert!(self.absent.iter().all(is_taken), "a waiter was forgotten");
         assert!(self.lock.try_lock(), "the lock or its queue did not become empty");

@@ -12,7 +12,10 @@ use lockwright::tunables::Tunable;
 use lockwright_clients::Client;
 use lockwright_clients::exclusion::Exclusion;
 use lockwright_clients::handoff::Handoff;
-use lockwright_clients::prebuilt::{AloneWithSecondary, FromQueue, ThreeWaiters, TwoSetAside};
+use lockwright_clients::prebuilt::{
+    AloneWithSecondary, FromQueue, LateComers, LateComersWithSecondary, LateWithoutNode,
+    ThreeWaiters, TwoSetAside,
+};
 use lockwright_clients::try_lock::TryLock;
 use lockwright_model::{Loom, LoomRun, Seen, Settings};
 
@@ -53,7 +56,11 @@ fn fifo_holds_without_the_pending_phase() {
 
 #[test]
 fn fifo_holds_from_the_middle_of_a_queue() {
-    explore::<FromQueue<Loom, Fifo, ThreeWaiters>>(&run(2, Settings::flat(CPUS)));
+    let run = run(2, Settings::flat(CPUS));
+    explore::<FromQueue<Loom, Fifo, ThreeWaiters>>(&run);
+    explore::<FromQueue<Loom, Fifo, LateComers>>(&run);
+    let seen = explore::<FromQueue<Loom, Fifo, LateWithoutNode>>(&run);
+    assert_reaches(&seen, &[Event::lock_no_node]);
 }
 
 #[test]
@@ -69,20 +76,21 @@ fn fifo_holds_without_queue_nodes() {
 const MIXTURES: [[u32; CPUS as usize]; 4] =
     [[0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1], [1, 1, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]];
 
-/// Explores `C` on every mixture, with a threshold out of reach and one that every handoff reaches;
-/// returns how often each event was counted in all of them.
+/// Explores `C` on every mixture with a threshold out of reach, and on some with one that every
+/// handoff reaches; each event has to be counted in one of them.
 fn explore_mixtures<C: Client>(events: &[Event]) {
     let mut counts = vec![0; events.len()];
-    for (handoffs_log2, ns) in [(16, 1_000_000), (0, 1)] {
-        for numa in MIXTURES {
-            let settings = Settings::flat(CPUS)
-                .with_numa(&numa)
-                .with_tunable(Tunable::numa_spinlock_threshold, handoffs_log2)
-                .with_tunable(Tunable::numa_spinlock_threshold_ns, ns);
-            let seen = explore::<C>(&run(2, settings));
-            for (count, event) in counts.iter_mut().zip(events) {
-                *count += seen.count_of(*event);
-            }
+    let out_of_reach = (16, 1_000_000);
+    let at_once = (0, 1);
+    let far = MIXTURES.iter().map(|numa| (numa, out_of_reach));
+    for (numa, (handoffs_log2, ns)) in far.chain(MIXTURES[..2].iter().map(|numa| (numa, at_once))) {
+        let settings = Settings::flat(CPUS)
+            .with_numa(numa)
+            .with_tunable(Tunable::numa_spinlock_threshold, handoffs_log2)
+            .with_tunable(Tunable::numa_spinlock_threshold_ns, ns);
+        let seen = explore::<C>(&run(2, settings));
+        for (count, event) in counts.iter_mut().zip(events) {
+            *count += seen.count_of(*event);
         }
     }
     for (count, event) in counts.iter().zip(events) {
@@ -98,6 +106,7 @@ fn cna_holds<C: CnaPolicy>(first_splice: &[Event]) {
     explore_mixtures::<FromQueue<Loom, Cna<C>, AloneWithSecondary>>(&flushes);
     let splices = [Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold];
     explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(&splices);
+    explore_mixtures::<FromQueue<Loom, Cna<C>, LateComersWithSecondary>>(&[Event::cna_flush]);
 }
 
 const SPLICES: &[Event] = &[Event::cna_set_aside, Event::cna_flush, Event::cna_handoff_local];

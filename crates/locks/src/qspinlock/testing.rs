@@ -6,7 +6,7 @@
 //! that is not built as described here is no queue.
 
 use super::queue::link_to;
-use super::{Grant, QSpinlock, Succession, Waiting};
+use super::{Grant, QSpinlock, Succession, Waiting, Word};
 use crate::node::{NodeId, node};
 use crate::platform::{Atomic, Cells, Platform};
 use crate::raw::{Order, RawLock};
@@ -65,6 +65,11 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub fn give_secondary(head: NodeId, tail: NodeId) {
         // ordering: Relaxed; published when the test starts its threads.
         node::<P>(head).locked.store(link_to(tail) << 16, Relaxed);
+    }
+    /// Takes the lock as a thread that looked at the word when nobody waited yet, whatever it holds
+    /// now: it may set the pending bit beside a queue, and has to take it back.
+    pub fn lock_late(&self) {
+        self.lock_slowpath(Word::HELD);
     }
     /// Whether an absent waiter is the head of the queue. Only the thread that has granted it can
     /// be sure to see that.
