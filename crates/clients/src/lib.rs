@@ -1,9 +1,22 @@
 //! Test bodies and workloads, written once, generic over the platform.
 //!
-//! A [`Client`] is a property with a body per thread; every machine runs the same ones. A workload
+//! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every
+//! lock: [`exclusion`], [`try_lock`] and [`handoff`], listed in [`CLIENTS`]. Those of [`prebuilt`]
+//! are about the queued spinlock and start in the middle of a queue. [`conformance`] is the suite
+//! that a platform itself has to pass, law by law; the laws are in `PLATFORM.md`. A workload
 //! ([`workload`]) is the loop of a benchmark; the lab runs it natively and on simulated machines.
+#![warn(missing_docs)]
 
 mod client;
+pub mod conformance;
+pub mod exclusion;
+pub mod handoff;
+pub mod prebuilt;
+mod table;
+mod threads;
+pub mod try_lock;
 pub mod workload;
 
 pub use client::{Client, Outcome};
+pub use table::{CLIENTS, ClientVisitor, visit_client, visit_client_of};
+pub use threads::{Migrate, NativeThreads, Threads};

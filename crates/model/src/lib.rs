@@ -1,1 +1,42 @@
-//! Placeholder.
+//! Model checkers as platforms for the locks.
+//!
+//! - [`Loom`] explores every schedule of a small program up to a number of preemptions, and with
+//!   every schedule every value an atomic load may return under the C11 memory model.
+//! - [`Shuttle`] runs random schedules of a larger program; its memory is sequentially consistent.
+//!
+//! Both are plain types: no `cfg` selects them, and the locks they check are compiled once, from
+//! the same source as everywhere. What they have in common is [`cell`] (cells that know whether
+//! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
+//! and counters), on top of [`raw`]. [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
+//! hold; [`outcome`] catches that. What each platform gives up is in `PLATFORM.md`.
+#![warn(missing_docs)]
+
+pub mod cell;
+pub mod raw;
+pub mod settings;
+pub mod world;
+
+mod loom;
+mod loom_run;
+mod machine;
+mod shuttle;
+mod shuttle_run;
+
+pub use self::loom::Loom;
+pub use self::shuttle::Shuttle;
+pub use loom_run::{LoomRun, LoomThreads};
+pub use settings::Settings;
+pub use shuttle_run::{ShuttleRun, ShuttleThreads};
+pub use world::Seen;
+
+use lockwright_clients::Outcome;
+
+/// What became of a run.
+pub fn outcome(run: impl FnOnce() -> Seen) -> Outcome {
+    let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) else {
+        return Outcome::Held;
+    };
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Outcome::Violated(text.unwrap_or_else(|| "a panic without a message".to_string()))
+}

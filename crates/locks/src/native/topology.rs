@@ -103,6 +103,7 @@ pub fn clear_fake() {
     for node in &NODE_OF {
         node.store(0, Relaxed);
     }
+    NODES.store(1, Relaxed);
     STATE.store(UNREAD, Release);
     ensure_read();
 }

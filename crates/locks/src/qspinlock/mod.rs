@@ -5,6 +5,8 @@ mod fork;
 mod pending;
 mod queue;
 mod succession;
+#[doc(hidden)]
+pub mod testing;
 mod waiting;
 mod word;
 

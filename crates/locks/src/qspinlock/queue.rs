@@ -48,35 +48,48 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 
     /// Queues with node `id`, waits, takes the lock and passes the head of the queue on.
     fn wait_in_queue(&self, id: NodeId) {
+        let me = Self::prepare(id);
+        // The lock may have become free while the node was prepared.
+        if W::TRIES_BEFORE_QUEUEING && self.try_lock() {
+            return;
+        }
+        count_entry::<P>(id);
+        let granted = match self.join(id) {
+            Some(prev) => W::wait_node(me, node(prev)),
+            None => Grant::PLAIN,
+        };
+        self.lead(id, me, granted);
+    }
+
+    /// Makes `id` the node of a waiter that nobody knows yet.
+    pub(super) fn prepare<'a>(id: NodeId) -> &'a QNode<P> {
         let me = node::<P>(id);
         // ordering: Relaxed; published by Q1 and Q2.
         me.next.store(TailCode::NONE.bits().into(), Relaxed);
         // ordering: Relaxed; published by Q1 and Q2.
         me.locked.store(0, Relaxed);
         S::enter(me);
-        // The lock may have become free while the node was prepared.
-        if W::TRIES_BEFORE_QUEUEING && self.try_lock() {
-            return;
-        }
-        count_entry::<P>(id);
-        let granted = self.join(id);
+        me
+    }
+
+    /// As the head of the queue, granted with `granted`: waits for the lock and takes it.
+    pub(super) fn lead(&self, id: NodeId, me: &QNode<P>, granted: u32) {
         let mut turn = S::become_head(id, me, granted);
         // (*,*,*) -> (*,0,0) by the owner and the pending waiter
         let seen = W::wait_for_lock(&self.word, S::STEPS, || S::step(id, me, &mut turn));
         self.take(id, me, seen, turn);
     }
 
-    /// Becomes the newest waiter, links itself behind the one before and waits until it is the head.
-    /// Returns what came with that: [`Grant::PLAIN`] or a secondary queue.
-    fn join(&self, id: NodeId) -> u32 {
+    /// Becomes the newest waiter and links itself behind the one before, if there is one: that one
+    /// will grant. Otherwise it is the head.
+    pub(super) fn join(&self, id: NodeId) -> Option<NodeId> {
         // (p,*,*) -> (n,*,*)
         // ordering: AcqRel; Q1 both ways.
         let before = self.word.swap_half1(id.code().bits(), AcqRel);
-        let Some(prev) = TailCode::from_bits(before).node() else { return Grant::PLAIN };
-        let prev = node::<P>(prev);
+        let prev = TailCode::from_bits(before).node()?;
         // ordering: Release; Q2.
-        prev.next.store(link_to(id), Release);
-        W::wait_node(node(id), prev)
+        node::<P>(prev).next.store(link_to(id), Release);
+        Some(prev)
     }
 
     /// Takes the free lock as the head of the queue, and makes somebody else the head.

@@ -22,8 +22,8 @@
 //! 1. *Before it waits* ([`Succession::become_head`]): threshold reached: it will flush. Otherwise
 //!    look for the next waiter of the preferred node, as far as the policy goes; all waiters passed
 //!    on the way are set aside in one piece, in order.
-//! 2. *While it waits* (`step`): v15 looks at one neighbour after another, and for a first one, until
-//!    the neighbour is of the preferred node or the last.
+//! 2. *While it waits* (`step`): v15 looks at one neighbour after another, until it is of the
+//!    preferred node, or the last, or there is none.
 //! 3. *Alone in the primary queue* (`leave_alone`): with somebody set aside, the lock's tail moves to
 //!    the secondary tail and the secondary head is granted. The circle has to be cut *before*,
 //!    because a newcomer may link itself behind the secondary tail as soon as the word names it,
@@ -270,10 +270,10 @@ impl Turn {
     }
 
     /// Looks at the waiter behind the head and sets it aside if it is remote and not the last;
-    /// whether to look again: at the one behind it, or for a first one.
+    /// whether to look at the one behind it.
     fn look_at_neighbour<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         // ordering: Acquire; Q2.
-        let Some(next) = linked(me.next.load(Acquire)) else { return true };
+        let Some(next) = linked(me.next.load(Acquire)) else { return false };
         if self.is_kept::<P>(next) {
             return false;
         }
@@ -306,7 +306,8 @@ fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool
     if C::SHUFFLE_REDUCTION_LOG2 == 0 {
         return true;
     }
-    // Only the thread that has claimed the node uses this: xorshift (Marsaglia, 2003).
+    // Xorshift (Marsaglia, 2003).
+    // ordering: Relaxed; only the thread that has claimed the node uses it.
     let mut random = match me.random.load(Relaxed) {
         0 => link_to(id).wrapping_mul(0x9e37_79b9) | 1,
         random => random,
@@ -314,6 +315,7 @@ fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool
     random ^= random << 13;
     random ^= random >> 17;
     random ^= random << 5;
+    // ordering: Relaxed; as above.
     me.random.store(random, Relaxed);
     random >> (u32::BITS - C::SHUFFLE_REDUCTION_LOG2) == 0
 }

@@ -1,0 +1,78 @@
+//! Laws B: fences, barriers, delay.
+
+use super::{Note, nothing_more};
+use crate::Threads;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use lockwright::platform::{Atomic, Guarded, Platform, Zeroed};
+
+pub fn fences_publish_between_relaxed_accesses<P: Platform, T: Threads>(threads: &T) {
+    struct Message<P: Platform> {
+        text: Guarded<P, u64>,
+        flag: P::U32,
+    }
+    fn write<P: Platform>(message: &Message<P>) {
+        // SAFETY: nobody reads before the flag is set, which comes after this.
+        unsafe { message.text.set(1) };
+        P::fence(Release);
+        message.flag.store(1, Relaxed);
+    }
+    fn read<P: Platform>(message: &Message<P>) {
+        if message.flag.load(Relaxed) == 1 {
+            P::fence(Acquire);
+            // SAFETY: the flag was seen set, and nobody writes after that.
+            assert_eq!(unsafe { message.text.get() }, 1);
+        }
+    }
+    let message = Message::<P> { text: Guarded::new(0), flag: Zeroed::zeroed() };
+    threads.run(message, &[write, read], nothing_more);
+}
+
+/// Two words, each written by one thread and then read by the other.
+struct StoreBuffering<P: Platform> {
+    words: [P::U32; 2],
+    seen: [Note; 2],
+}
+
+impl<P: Platform> StoreBuffering<P> {
+    fn new() -> Self {
+        Self { words: [P::U32::zeroed(), P::U32::zeroed()], seen: Default::default() }
+    }
+    /// What thread `me` does, with `barrier` between its store and its load.
+    fn body(&self, me: usize, barrier: impl FnOnce(&P::U32)) {
+        self.words[me].store(1, Relaxed);
+        barrier(&self.words[me]);
+        self.seen[me].write(self.words[1 - me].load(Relaxed));
+    }
+    fn finish(&self) {
+        let [first, second] = &self.seen;
+        let is_ordered = first.read() == 1 || second.read() == 1;
+        assert!(is_ordered, "both threads read before the other one's store");
+    }
+}
+
+pub fn full_barriers_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(state: &StoreBuffering<P>, me: usize) {
+        state.body(me, P::full_barrier);
+    }
+    let bodies: [fn(&StoreBuffering<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
+    threads.run(StoreBuffering::new(), &bodies, StoreBuffering::finish);
+}
+
+pub fn a_light_and_a_heavy_barrier_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
+    fn light<P: Platform>(state: &StoreBuffering<P>) {
+        state.body(0, |_| P::light_barrier());
+    }
+    fn heavy<P: Platform>(state: &StoreBuffering<P>) {
+        state.body(1, |_| P::heavy_barrier());
+    }
+    threads.run(StoreBuffering::<P>::new(), &[light, heavy], StoreBuffering::finish);
+}
+
+pub fn delay_returns<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        P::delay(0);
+        P::delay(1);
+        P::delay(1_000);
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}

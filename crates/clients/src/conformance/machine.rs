@@ -1,0 +1,61 @@
+//! Laws L, H, T and E: placement, hints, time, events.
+
+use super::nothing_more;
+use crate::Threads;
+use lockwright::events::Event;
+use lockwright::platform::Platform;
+use lockwright::tunables::Tunable;
+
+pub fn every_cpu_is_on_a_numa_node<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        assert!(P::numa_nodes() >= 1);
+        for cpu in [P::this_cpu(), 0] {
+            let is_there = P::numa_node_of(cpu) < P::numa_nodes();
+            assert!(is_there, "CPU {cpu} is on a node that is not there");
+        }
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        // Whatever they say; nothing may rely on it.
+        let (_, _, _) = (P::is_urgent(), P::need_resched(), P::idle_cpus());
+        let id = P::claim_node().expect("a thread without nodes finds none");
+        // SAFETY: the storage of a node is valid for as long as the machine runs.
+        let node = unsafe { P::node(id).as_ref() };
+        let _ = P::is_running(node);
+        assert!(P::nesting_of(id) < 4, "a CPU has four nodes");
+        assert!(!P::is_orphaned(id), "the thread that has claimed the node is this one");
+        // SAFETY: claimed above and shown to nobody.
+        unsafe { P::release_node(id) };
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn the_clock_does_not_go_backwards<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        let mut before = P::now_ns();
+        for _ in 0..16 {
+            let now = P::now_ns();
+            assert!(now >= before, "the clock went from {before} ns to {now} ns");
+            before = now;
+        }
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn counting_and_tunables_answer<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        for event in Event::ALL {
+            P::count(*event);
+            P::count_many(*event, 0);
+        }
+        for tunable in Tunable::ALL {
+            if let Some(value) = P::tunable(*tunable) {
+                assert!(value <= tunable.max(), "{} is set to {value}", tunable.name());
+            }
+        }
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}

@@ -1,0 +1,120 @@
+//! Laws N: queue nodes.
+
+use super::nothing_more;
+use crate::Threads;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use lockwright::node::{NODES_MAX, NodeId, TailCode};
+use lockwright::platform::{Atomic, Guarded, Platform, Zeroed};
+
+/// A claimed node that is released at the end of a scope.
+struct Claimed<P: Platform>(NodeId, PhantomData<fn() -> P>);
+
+impl<P: Platform> Claimed<P> {
+    fn new() -> Option<Self> {
+        P::claim_node().map(|id| Self(id, PhantomData))
+    }
+    fn first() -> Self {
+        Self::new().expect("a thread without nodes finds none")
+    }
+}
+
+impl<P: Platform> Drop for Claimed<P> {
+    fn drop(&mut self) {
+        // SAFETY: claimed in `new` and shown to nobody.
+        unsafe { P::release_node(self.0) };
+    }
+}
+
+pub fn claimed_nodes_are_distinct<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        let nodes: Vec<_> = (0..2).map_while(|_| Claimed::<P>::new()).collect();
+        assert_eq!(nodes.len(), 2, "a thread can use fewer than two nodes");
+        assert_ne!(nodes[0].0, nodes[1].0);
+        assert_ne!(P::node(nodes[0].0), P::node(nodes[1].0));
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn threads_claim_different_nodes<P: Platform, T: Threads>(threads: &T) {
+    /// A cell for each thread, to tell the other its node and to wait until it has been told.
+    struct State<P: Platform>([P::U32; 2]);
+    fn body<P: Platform>(state: &State<P>, me: usize) {
+        let node = Claimed::<P>::first();
+        let mine = u32::from(node.0.code().bits());
+        state.0[me].store(mine, Release);
+        // Both nodes are claimed at this moment.
+        let other = state.0[1 - me].cond_load(Acquire, |code| code != 0);
+        assert_ne!(other, mine, "two threads have the same node");
+    }
+    let bodies: [fn(&State<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
+    threads.run(State([P::U32::zeroed(), P::U32::zeroed()]), &bodies, nothing_more);
+}
+
+pub fn the_storage_of_a_node_stays_where_it_is<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        let node = Claimed::<P>::first();
+        let (id, place) = (node.0, P::node(node.0));
+        drop(node);
+        assert_eq!(P::node(id), place, "the storage of a node has moved");
+        assert!(place.is_aligned());
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn claiming_ends_in_none_and_releasing_helps<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(limit: &usize) {
+        let mut nodes: Vec<_> = (0..*limit).map_while(|_| Claimed::<P>::new()).collect();
+        assert_eq!(nodes.len(), *limit, "fewer nodes than the platform promises");
+        for node in 0..*limit {
+            assert!(Claimed::<P>::new().is_none(), "more nodes than there are");
+            drop(nodes.remove(node));
+            nodes.push(Claimed::new().expect("a released node cannot be claimed"));
+        }
+    }
+    if let Some(limit) = threads.node_limit() {
+        threads.run(limit, &[body::<P>], nothing_more);
+    }
+}
+
+pub fn a_node_given_back_by_another_thread_is_ordered<P: Platform, T: Threads>(threads: &T) {
+    /// The name of a node on its way to the other thread, and something that belongs to whoever
+    /// has that node.
+    struct State<P: Platform> {
+        code: P::U32,
+        owned: Guarded<P, u32>,
+    }
+    fn claims<P: Platform>(state: &State<P>) {
+        let id = P::claim_node().expect("a thread without nodes finds none");
+        state.code.store(u32::from(id.code().bits()), Release);
+        // Which node this is depends on whether the other thread has been there.
+        let again = Claimed::<P>::new().expect("a thread can use fewer than two nodes");
+        if again.0 == id {
+            // SAFETY: the node is ours again, so the other thread has finished with it.
+            assert_eq!(unsafe { state.owned.get() }, 1);
+        }
+    }
+    fn gives_back<P: Platform>(state: &State<P>) {
+        let code = state.code.cond_load(Acquire, |code| code != 0);
+        // SAFETY: the node is ours now, and with it the field.
+        unsafe { state.owned.set(1) };
+        let id = TailCode::from_bits(code as u16).node().expect("not a node");
+        // SAFETY: the thread that claimed it left it to us.
+        unsafe { P::release_node(id) };
+    }
+    let state = State::<P> { code: Zeroed::zeroed(), owned: Guarded::new(0) };
+    threads.run(state, &[claims, gives_back], nothing_more);
+}
+
+pub fn a_node_has_a_name_in_a_lock_word<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(word: &P::Word) {
+        let node = Claimed::<P>::first();
+        let (id, code) = (node.0, node.0.code());
+        assert!(usize::from(id.number()) < NODES_MAX);
+        assert_ne!(code, TailCode::NONE);
+        assert_eq!(TailCode::from_bits(code.bits()).node(), Some(id));
+        word.store(u32::from(code.bits()) << 16, Relaxed);
+        assert_eq!(TailCode::from_bits((word.load(Relaxed) >> 16) as u16).node(), Some(id));
+    }
+    threads.run(P::Word::zeroed(), &[body::<P>], nothing_more);
+}

@@ -1,0 +1,124 @@
+//! Laws A: awaiting a value.
+
+use super::nothing_more;
+use crate::Threads;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use lockwright::platform::{Atomic, Bound, Budget, Clock, Guarded, Platform, Zeroed};
+
+pub fn cond_load_returns_the_value_that_pleased<P: Platform, T: Threads>(threads: &T) {
+    fn write(cell: &impl Atomic<u32>) {
+        cell.store(1, Relaxed);
+        cell.store(2, Relaxed);
+        cell.store(3, Relaxed);
+    }
+    fn wait(cell: &impl Atomic<u32>) {
+        let value = cell.cond_load(Relaxed, |value| value >= 2);
+        assert!(value == 2 || value == 3, "the wait returned {value}");
+    }
+    threads.run(P::U32::zeroed(), &[write, wait], nothing_more);
+}
+
+pub fn cond_load_acquires_what_it_waited_for<P: Platform, T: Threads>(threads: &T) {
+    struct Message<P: Platform> {
+        text: Guarded<P, u64>,
+        flag: P::Ptr,
+    }
+    fn write<P: Platform>(message: &Message<P>) {
+        // SAFETY: nobody reads before the flag is set, which comes after this.
+        unsafe { message.text.set(1) };
+        let anything = std::ptr::from_ref(message).cast_mut().cast();
+        message.flag.store(anything, Release);
+    }
+    fn read<P: Platform>(message: &Message<P>) {
+        message.flag.cond_load(Acquire, |pointer| !pointer.is_null());
+        // SAFETY: the flag was seen set, and nobody writes after that.
+        assert_eq!(unsafe { message.text.get() }, 1);
+    }
+    let message = Message::<P> { text: Guarded::new(0), flag: Zeroed::zeroed() };
+    threads.run(message, &[write, read], nothing_more);
+}
+
+pub fn a_bounded_wait_looks_at_least_once<P: Platform, T: Threads>(threads: &T) {
+    fn body(cell: &impl Atomic<u64>) {
+        cell.store(5, Relaxed);
+        let never = || panic!("the stop condition was asked although the value pleased");
+        for budget in [Budget::Looks(0), Budget::Looks(1), Budget::Nanoseconds(0)] {
+            let bound = Bound { budget, stop_every: 1 };
+            assert_eq!(cell.cond_load_bounded(Acquire, bound, |value| value == 5, never), Ok(5));
+        }
+    }
+    threads.run(P::U64::zeroed(), &[body], nothing_more);
+}
+
+pub fn a_bounded_wait_gives_up_and_returns_the_last_value<P: Platform, T: Threads>(threads: &T) {
+    fn write(cell: &impl Atomic<u32>) {
+        cell.store(1, Relaxed);
+    }
+    fn wait(cell: &impl Atomic<u32>) {
+        let mut last = None;
+        let remember = |value| {
+            last = Some(value);
+            false
+        };
+        let result = cell.cond_load_bounded(Relaxed, Bound::looks(4), remember, || false);
+        assert_eq!(result.err(), last, "not the value seen last");
+    }
+    threads.run(P::U32::zeroed(), &[write, wait], nothing_more);
+}
+
+pub fn a_wait_bounded_by_time_gives_up<P: Platform, T: Threads>(threads: &T) {
+    fn body<C: Clock>(cell: &impl Atomic<u32>) {
+        let before = C::now_ns();
+        let bound = Bound::nanoseconds(20_000);
+        assert_eq!(cell.cond_load_bounded(Relaxed, bound, |value| value != 0, || false), Err(0));
+        assert!(C::now_ns() - before >= 20_000, "the wait gave up before its time");
+    }
+    threads.run(P::Word::zeroed(), &[|cell| body::<P>(cell)], nothing_more);
+}
+
+pub fn the_stop_condition_ends_a_bounded_wait<P: Platform, T: Threads>(threads: &T) {
+    fn body(cell: &impl Atomic<u32>) {
+        let mut asked = 0;
+        let stop = || {
+            asked += 1;
+            true
+        };
+        // So many looks that only the stop condition can end the test.
+        let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
+        assert_eq!(cell.cond_load_bounded(Relaxed, bound, |value| value != 0, stop), Err(0));
+        assert_eq!(asked, 1, "a stop condition that said yes was asked again");
+    }
+    threads.run(P::U32::zeroed(), &[body], nothing_more);
+}
+
+pub fn stepping_goes_on_until_the_value_pleases<P: Platform, T: Threads>(threads: &T) {
+    fn body(cell: &impl Atomic<u32>) {
+        let mut steps = 0;
+        let step = || {
+            steps += 1;
+            if steps == 3 {
+                cell.store(9, Relaxed);
+            }
+            true
+        };
+        assert_eq!(cell.cond_load_stepping(Relaxed, |value| value == 9, step), 9);
+        assert_eq!(steps, 3, "a step was made after the value pleased");
+    }
+    threads.run(P::U32::zeroed(), &[body], nothing_more);
+}
+
+pub fn stepping_ends_when_there_is_no_more_to_do<P: Platform, T: Threads>(threads: &T) {
+    fn write(cell: &impl Atomic<u32>) {
+        cell.store(1, Release);
+    }
+    fn wait(cell: &impl Atomic<u32>) {
+        let mut steps = 0;
+        let step = || {
+            steps += 1;
+            steps < 2
+        };
+        assert_eq!(cell.cond_load_stepping(Acquire, |value| value == 1, step), 1);
+        assert!(steps <= 2, "a step was made after there was no more to do");
+    }
+    threads.run(P::U32::zeroed(), &[write, wait], nothing_more);
+}

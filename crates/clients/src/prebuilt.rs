@@ -1,0 +1,193 @@
+//! Clients of the queued spinlock that start in the middle of a queue.
+//!
+//! Two threads and a queue of *absent* waiters, which exist as nodes only. A thread that finds that
+//! an absent waiter has been granted acts for it, so two threads play five.
+
+use crate::{Client, Migrate};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicU64};
+use lockwright::node::NodeId;
+use lockwright::platform::{Guarded, Platform};
+use lockwright::qspinlock::{QSpinlock, Spin, Succession, Waiting};
+use lockwright::raw::RawLock;
+
+/// A queue to start from: the CPUs of its absent waiters, in order. The lock is held by thread 1.
+pub trait QueueState: Send + Sync + 'static {
+    /// The name of the client that starts from here.
+    const NAME: &'static str;
+    /// The queue; the first is its head.
+    const PRIMARY: &'static [u32];
+    /// The waiters that were set aside.
+    const SECONDARY: &'static [u32] = &[];
+    /// Whether the threads have looked at the word before there was a queue, so that they try to
+    /// become its pending waiter.
+    const IS_LATE: bool = false;
+    /// Whether there is a queue node for thread 1.
+    const HAS_NODE_1: bool = true;
+}
+
+/// The head, a waiter behind it and one more.
+pub struct ThreeWaiters;
+impl QueueState for ThreeWaiters {
+    const NAME: &'static str = "three-waiters";
+    const PRIMARY: &'static [u32] = &[2, 3, 4];
+}
+
+/// The head alone, and somebody set aside: whoever comes now meets the end of the primary queue.
+pub struct AloneWithSecondary;
+impl QueueState for AloneWithSecondary {
+    const NAME: &'static str = "alone-with-secondary";
+    const PRIMARY: &'static [u32] = &[2];
+    const SECONDARY: &'static [u32] = &[3];
+}
+
+/// The head, a waiter behind it, and two set aside.
+pub struct TwoSetAside;
+impl QueueState for TwoSetAside {
+    const NAME: &'static str = "two-set-aside";
+    const PRIMARY: &'static [u32] = &[2, 3];
+    const SECONDARY: &'static [u32] = &[4, 5];
+}
+
+/// The head alone, and threads that still take it for an owner without waiters.
+pub struct LateComers;
+impl QueueState for LateComers {
+    const NAME: &'static str = "late-comers";
+    const PRIMARY: &'static [u32] = &[2];
+    const IS_LATE: bool = true;
+}
+
+/// The same, and somebody set aside.
+pub struct LateComersWithSecondary;
+impl QueueState for LateComersWithSecondary {
+    const NAME: &'static str = "late-comers-with-secondary";
+    const PRIMARY: &'static [u32] = &[2];
+    const SECONDARY: &'static [u32] = &[3];
+    const IS_LATE: bool = true;
+}
+
+/// Late comers of which one finds no queue node, so that it does not join the queue after it has
+/// taken its pending bit back.
+pub struct LateWithoutNode;
+impl QueueState for LateWithoutNode {
+    const NAME: &'static str = "late-without-node";
+    const PRIMARY: &'static [u32] = &[2];
+    const IS_LATE: bool = true;
+    const HAS_NODE_1: bool = false;
+}
+
+/// A waiter without a thread.
+struct Absent {
+    id: NodeId,
+    /// Whether a thread acts or has acted for it. Unseen by the machine: only the thread that has
+    /// granted a waiter is sure to find it granted.
+    is_taken: AtomicBool,
+}
+
+/// Everybody who is queued or comes gets the lock, one at a time.
+///
+/// Thread 1 unlocks; both threads then lock and unlock once; whoever grants an absent waiter acts
+/// for it after its own turn.
+pub struct FromQueue<P: Platform, S, Q, W = Spin> {
+    lock: QSpinlock<P, S, W>,
+    absent: Vec<Absent>,
+    /// The node that thread 1 does not have.
+    withheld: Option<NodeId>,
+    /// Acquisitions, counted under the lock.
+    count: Guarded<P, u64>,
+    /// Acquisitions, as the threads count them, unseen by the machine.
+    acquired: AtomicU64,
+    _state: PhantomData<fn() -> Q>,
+}
+
+impl<P: Platform, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S, Q, W> {
+    /// # Safety
+    /// The caller holds the lock.
+    unsafe fn hold_and_unlock(&self) {
+        // SAFETY: the caller holds the lock that guards the counter.
+        let count = unsafe { self.count.get() };
+        // SAFETY: as above.
+        unsafe { self.count.set(count + 1) };
+        self.acquired.fetch_add(1, Relaxed);
+        // SAFETY: the caller holds the lock.
+        unsafe { self.lock.unlock() };
+    }
+    /// Acts for absent waiters as long as there is a granted one.
+    fn act_for_absent(&self) {
+        let is_ready = |waiter: &&Absent| {
+            !waiter.is_taken.load(Relaxed) && QSpinlock::<P, S, W>::is_granted(waiter.id)
+        };
+        while let Some(waiter) = self.absent.iter().find(is_ready) {
+            if !waiter.is_taken.swap(true, Relaxed) {
+                self.lock.act_for(waiter.id);
+                // SAFETY: taken in the name of the waiter.
+                unsafe { self.hold_and_unlock() };
+            }
+        }
+    }
+}
+
+impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for FromQueue<P, S, Q, W> {
+    const NAME: &'static str = Q::NAME;
+
+    fn new(threads: usize) -> Self {
+        assert_eq!(threads, 2, "two threads, and absent waiters on the other CPUs");
+        let lock = QSpinlock::new();
+        lock.lock();
+        let on_cpu = |cpu: u32, build: &dyn Fn() -> NodeId| {
+            P::run_on_cpu(cpu);
+            Absent { id: build(), is_taken: AtomicBool::new(false) }
+        };
+        let mut absent: Vec<_> =
+            Q::PRIMARY.iter().map(|cpu| on_cpu(*cpu, &|| lock.enqueue_absent())).collect();
+        let mut tail = None;
+        for cpu in Q::SECONDARY {
+            let build = || QSpinlock::<P, S, W>::set_aside_absent(tail);
+            absent.push(on_cpu(*cpu, &build));
+            tail = absent.last().map(|waiter| waiter.id);
+        }
+        if let (Some(head), Some(tail)) = (absent.first(), tail) {
+            QSpinlock::<P, S, W>::give_secondary(head.id, tail);
+        }
+        P::run_on_cpu(1);
+        QSpinlock::<P, S, W>::soil_node();
+        let withheld = if Q::HAS_NODE_1 { None } else { P::claim_node() };
+        P::run_on_cpu(0);
+        QSpinlock::<P, S, W>::soil_node();
+        let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
+        Self { lock, absent, withheld, count, acquired, _state: PhantomData }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            self.act_for_absent();
+        } else {
+            // SAFETY: taken in `new`, for this thread.
+            unsafe { self.lock.unlock() };
+        }
+        if Q::IS_LATE {
+            self.lock.lock_late();
+        } else {
+            self.lock.lock();
+        }
+        // SAFETY: taken above.
+        unsafe { self.hold_and_unlock() };
+        self.act_for_absent();
+    }
+    fn finish(&self) {
+        if let Some(id) = self.withheld {
+            // SAFETY: claimed in `new` and shown to nobody.
+            unsafe { P::release_node(id) };
+        }
+        let is_taken = |waiter: &Absent| waiter.is_taken.load(Relaxed);
+        assert!(self.absent.iter().all(is_taken), "a waiter was forgotten");
+        assert!(self.lock.try_lock(), "the lock or its queue did not become empty");
+        // SAFETY: this thread holds the lock that guards the counter.
+        let count = unsafe { self.count.get() };
+        // SAFETY: taken above.
+        unsafe { self.lock.unlock() };
+        assert_eq!(count, self.acquired.load(Relaxed), "two threads held the lock at once");
+        assert_eq!(count, 2 + self.absent.len() as u64, "somebody did not get the lock");
+    }
+}

@@ -1,0 +1,114 @@
+//! Entry points for tests that skip a phase, or start in the middle of a queue.
+//!
+//! A checker can afford two or three threads, and the interesting states of a queue need more. Here
+//! a test builds such a state by hand: waiters without threads, called *absent*. Whoever finds one
+//! of them granted acts for it ([`QSpinlock::act_for`]). Sound to call in any order, but a queue
+//! that is not built as described here is no queue.
+
+use super::queue::link_to;
+use super::{Grant, QSpinlock, Succession, Waiting, Word};
+use crate::node::{NodeId, node};
+use crate::platform::{Atomic, Cells, Platform};
+use crate::raw::{Order, RawLock};
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Leaves the next node of the calling CPU as a turn long ago may have left it: linked, and
+    /// granted. Whoever uses the node now and is read too early is taken for that turn.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn soil_node() {
+        let id = P::claim_node().expect("a node to soil");
+        // ordering: Relaxed; published when the test starts its threads.
+        node::<P>(id).next.store(link_to(id), Relaxed);
+        // ordering: Relaxed; as above.
+        node::<P>(id).locked.store(Grant::PLAIN, Relaxed);
+        // SAFETY: claimed above and shown to nobody.
+        unsafe { P::release_node(id) };
+    }
+    /// A waiter on the calling CPU that has linked itself at the end of the queue; the head, if the
+    /// queue was empty.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn enqueue_absent(&self) -> NodeId {
+        let id = P::claim_node().expect("a node for an absent waiter");
+        let me = Self::prepare(id);
+        if self.join(id).is_none() {
+            // ordering: Relaxed; published when the test starts its threads.
+            me.locked.store(Grant::PLAIN, Relaxed);
+        }
+        id
+    }
+    /// A waiter on the calling CPU that has been set aside behind `tail`, the tail of the secondary
+    /// queue; the first, if there is none. Whoever is the head gets the secondary queue by
+    /// [`give_secondary`](Self::give_secondary).
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn set_aside_absent(tail: Option<NodeId>) -> NodeId {
+        let id = P::claim_node().expect("a node for an absent waiter");
+        let me = Self::prepare(id);
+        let mut close_with = link_to(id);
+        if let Some(tail) = tail.map(node::<P>) {
+            // ordering: Relaxed; published when the test starts its threads.
+            close_with = tail.next.load(Relaxed);
+            // ordering: Relaxed; as above.
+            tail.next.store(link_to(id), Relaxed);
+        }
+        // ordering: Relaxed; as above.
+        me.next.store(close_with, Relaxed);
+        id
+    }
+    /// Makes the secondary queue with this tail come with the grant of the absent head.
+    pub fn give_secondary(head: NodeId, tail: NodeId) {
+        // ordering: Relaxed; published when the test starts its threads.
+        node::<P>(head).locked.store(link_to(tail) << 16, Relaxed);
+    }
+    /// Takes the lock as a thread that looked at the word when nobody waited yet, whatever it holds
+    /// now: it may set the pending bit beside a queue, and has to take it back.
+    pub fn lock_late(&self) {
+        self.lock_slowpath(Word::HELD);
+    }
+    /// Whether an absent waiter is the head of the queue. Only the thread that has granted it can
+    /// be sure to see that.
+    pub fn is_granted(id: NodeId) -> bool {
+        // ordering: Relaxed; only a hint, acquired in `act_for`.
+        node::<P>(id).locked.load(Relaxed) != 0
+    }
+    /// Does what the thread of an absent waiter would do from here on: waits for the grant, then
+    /// for the lock. The caller holds the lock afterwards.
+    pub fn act_for(&self, id: NodeId) {
+        let me = node::<P>(id);
+        // An absent waiter has no predecessor to look at; its own node stands in for it.
+        let granted = W::wait_node(me, me);
+        self.lead(id, me, granted);
+        // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
+        unsafe { P::release_node(id) };
+    }
+}
+
+/// A queued spinlock whose waiters go straight to the queue.
+pub struct QueueOnly<P: Cells, S, W>(QSpinlock<P, S, W>);
+
+impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QueueOnly<P, S, W> {
+    const ORDER: Order = S::ORDER;
+
+    fn new() -> Self {
+        Self(QSpinlock::new())
+    }
+    fn lock(&self) {
+        self.0.lock_queue();
+    }
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() }
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}

@@ -1,0 +1,280 @@
+//! Cells on top of a checker's atomics.
+//!
+//! A checker's thread that waits in a loop would be scheduled again and again, to no effect. A
+//! [`CheckedCell`] therefore knows the value that was stored last and how often it was written, in
+//! memory the checker does not see: a thread that waits gives way until there is news. That leaves
+//! out only executions that differ from explored ones by futile looks.
+
+use crate::raw::{ConstRawCell, Integer, RawCell, RawInt, Remember};
+use lockwright::platform::{
+    Atomic, AtomicInt, Bound, Budget, ConstZeroed, Halves, LockWordOps, Zeroed,
+};
+use std::marker::PhantomData;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{self, Relaxed};
+
+/// A checker, as its cells see it.
+pub trait Checker: Sized + 'static {
+    /// Looks of a bounded wait that are worth exploring before it gives up.
+    const BOUNDED_LOOKS: u32;
+    /// How often in a row a waiting thread may be scheduled without news before that is reported as
+    /// a wait for something that will not happen.
+    const IDLE_MAX: u32;
+
+    /// Lets another thread run.
+    fn give_way();
+    /// As [`give_way`](Self::give_way), from a thread that cannot go on before somebody writes the
+    /// cell at `address`.
+    fn wait(address: usize);
+    /// The cell at `address` was written.
+    fn written(address: usize);
+    /// A waiting thread was scheduled for the `idle`-th time in a row without news.
+    fn was_idle(idle: u32);
+    /// A bounded wait has used up its budget.
+    fn budget_passed(budget: Budget);
+}
+
+/// A cell of a checker `C` on top of its atomic type `A`.
+pub struct CheckedCell<A: RawCell, C> {
+    raw: A,
+    latest: A::Latest,
+    writes: AtomicU32,
+    _checker: PhantomData<fn() -> C>,
+}
+
+impl<A: RawCell, C: Checker> Zeroed for CheckedCell<A, C> {
+    #[track_caller]
+    fn zeroed() -> Self {
+        Self::with_zero(A::zero())
+    }
+}
+
+impl<A: RawCell, C: Checker> CheckedCell<A, C> {
+    /// The cell whose checked part is `zero`, which must hold zero.
+    pub const fn with_zero(zero: A) -> Self {
+        Self {
+            raw: zero,
+            latest: A::Latest::ZERO,
+            writes: AtomicU32::new(0),
+            _checker: PhantomData,
+        }
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+    fn written(&self, value: A::Value) {
+        self.latest.set(value);
+        self.writes.fetch_add(1, Relaxed);
+        C::written(self.address());
+    }
+    /// Waits until the cell has been written more often than `writes` times.
+    fn wait_for_news(&self, writes: u32) {
+        for idle in 1..C::IDLE_MAX {
+            C::wait(self.address());
+            if self.writes.load(Relaxed) != writes {
+                return;
+            }
+            C::was_idle(idle);
+        }
+        panic!("a thread waits for a value that nobody will write");
+    }
+}
+
+/// Steps of one wait that may follow each other before the other threads get a turn in between.
+const STEPS_IN_A_ROW: u32 = 16;
+
+impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
+    fn load(&self, order: Ordering) -> A::Value {
+        self.raw.load(order)
+    }
+    fn store(&self, value: A::Value, order: Ordering) {
+        self.raw.store(value, order);
+        self.written(value);
+    }
+    fn swap(&self, value: A::Value, order: Ordering) -> A::Value {
+        let old = self.raw.swap(value, order);
+        self.written(value);
+        old
+    }
+    fn compare_exchange(
+        &self,
+        old: A::Value,
+        new: A::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<A::Value, A::Value> {
+        let result = self.raw.compare_exchange(old, new, success, failure);
+        if result.is_ok() {
+            self.written(new);
+        }
+        result
+    }
+
+    fn cond_load(&self, order: Ordering, mut pred: impl FnMut(A::Value) -> bool) -> A::Value {
+        loop {
+            let writes = self.writes.load(Relaxed);
+            let value = self.raw.load(order);
+            if pred(value) {
+                return value;
+            }
+            // The value may have been an old one, when the newest one will do.
+            if pred(self.latest.get()) {
+                C::give_way();
+            } else {
+                self.wait_for_news(writes);
+            }
+        }
+    }
+
+    fn cond_load_bounded(
+        &self,
+        order: Ordering,
+        bound: Bound,
+        mut pred: impl FnMut(A::Value) -> bool,
+        mut stop: impl FnMut() -> bool,
+    ) -> Result<A::Value, A::Value> {
+        let looks_max = match bound.budget {
+            Budget::Looks(looks) => looks.clamp(1, C::BOUNDED_LOOKS),
+            Budget::Nanoseconds(_) => C::BOUNDED_LOOKS,
+        };
+        for look in 1.. {
+            let value = self.raw.load(order);
+            if pred(value) {
+                return Ok(value);
+            }
+            if stop() {
+                return Err(value);
+            }
+            if look >= looks_max {
+                C::budget_passed(bound.budget);
+                return Err(value);
+            }
+            C::give_way();
+        }
+        unreachable!("a bounded wait looks at most u32::MAX times")
+    }
+
+    fn cond_load_stepping(
+        &self,
+        order: Ordering,
+        mut pred: impl FnMut(A::Value) -> bool,
+        mut step: impl FnMut() -> bool,
+    ) -> A::Value {
+        for look in 1.. {
+            let value = self.raw.load(order);
+            if pred(value) {
+                return value;
+            }
+            if !step() {
+                break;
+            }
+            if look % STEPS_IN_A_ROW == 0 {
+                C::give_way();
+            }
+        }
+        self.cond_load(order, pred)
+    }
+}
+
+impl<A: RawInt, C: Checker> AtomicInt<A::Value> for CheckedCell<A, C>
+where
+    A::Value: Integer,
+{
+    fn fetch_add(&self, value: A::Value, order: Ordering) -> A::Value {
+        let old = self.raw.fetch_add(value, order);
+        self.written(old.plus(value));
+        old
+    }
+    fn fetch_sub(&self, value: A::Value, order: Ordering) -> A::Value {
+        let old = self.raw.fetch_sub(value, order);
+        self.written(old.minus(value));
+        old
+    }
+    fn fetch_or(&self, value: A::Value, order: Ordering) -> A::Value {
+        let old = self.raw.fetch_or(value, order);
+        self.written(old.or(value));
+        old
+    }
+    fn fetch_and(&self, value: A::Value, order: Ordering) -> A::Value {
+        let old = self.raw.fetch_and(value, order);
+        self.written(old.and(value));
+        old
+    }
+}
+
+impl<A: RawInt + RawCell<Value = u32>, C: Checker> CheckedCell<A, C> {
+    /// Replaces the word by `change` of it, in one read-modify-write; returns what it was.
+    ///
+    /// The value stored last is a good guess of what the compare-exchange will find, so that there
+    /// is one scheduling point in most executions and none of them reads an old value. A failed
+    /// attempt orders nothing.
+    fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
+        let mut guess = self.latest.get();
+        loop {
+            match self.compare_exchange(guess, change(guess), order, Relaxed) {
+                Ok(old) => return old,
+                Err(seen) => guess = seen,
+            }
+        }
+    }
+    /// Replaces the part of the word that `part` shows if it is `old`. `with` replaces that part.
+    fn update_part<T: Copy + Eq>(
+        &self,
+        (old, new): (T, T),
+        (success, failure): (Ordering, Ordering),
+        part: impl Fn(u32) -> T,
+        with: impl Fn(u32, T) -> u32,
+    ) -> Result<T, T> {
+        let mut guess = self.latest.get();
+        loop {
+            let expected = with(guess, old);
+            match self.compare_exchange(expected, with(expected, new), success, failure) {
+                Ok(_) => return Ok(old),
+                Err(seen) if part(seen) != old => return Err(part(seen)),
+                Err(seen) => guess = seen,
+            }
+        }
+    }
+}
+
+impl<A: RawInt + RawCell<Value = u32>, C: Checker> LockWordOps for CheckedCell<A, C> {
+    fn store_byte0(&self, value: u8, order: Ordering) {
+        self.update(order, |word| Halves::with_byte0(word, value));
+    }
+    fn store_byte1(&self, value: u8, order: Ordering) {
+        self.update(order, |word| Halves::with_byte1(word, value));
+    }
+    fn store_half0(&self, value: u16, order: Ordering) {
+        self.update(order, |word| Halves::with_half0(word, value));
+    }
+    fn swap_byte0(&self, value: u8, order: Ordering) -> u8 {
+        self.update(order, |word| Halves::with_byte0(word, value)) as u8
+    }
+    fn swap_half1(&self, value: u16, order: Ordering) -> u16 {
+        (self.update(order, |word| Halves::with_half1(word, value)) >> 16) as u16
+    }
+    fn compare_exchange_byte0(
+        &self,
+        old: u8,
+        new: u8,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u8, u8> {
+        self.update_part((old, new), (success, failure), |word| word as u8, Halves::with_byte0)
+    }
+    fn compare_exchange_half0(
+        &self,
+        old: u16,
+        new: u16,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u16, u16> {
+        self.update_part((old, new), (success, failure), |word| word as u16, Halves::with_half0)
+    }
+}
+
+impl<A: ConstRawCell, C: Checker> ConstZeroed for CheckedCell<A, C> {
+    #[allow(clippy::declare_interior_mutable_const)]
+    const ZEROED: Self = Self::with_zero(A::ZERO);
+}

@@ -1,0 +1,120 @@
+//! Running clients under loom.
+
+use crate::Loom;
+use crate::settings::{self, Settings};
+use crate::world::{self, Seen};
+use lockwright_clients::{Client, Migrate, Threads};
+use loom::model::Builder;
+use loom::thread::spawn;
+use std::sync::Arc;
+
+/// One exploration: a machine and its bounds.
+#[derive(Clone, Debug)]
+pub struct LoomRun {
+    /// The machine.
+    pub settings: Settings,
+    /// Threads of a client; at most 4, since loom has 5 and the conformance suite needs one.
+    pub threads: usize,
+    /// Preemptions of one execution that are explored; `None` explores them all.
+    pub preemptions: Option<usize>,
+}
+
+/// Scheduling points in one execution: more means a loop that loom cannot end.
+const BRANCHES_MAX: usize = 10_000;
+
+impl LoomRun {
+    /// All executions of `threads` threads on a flat machine with as many CPUs.
+    pub fn all(threads: usize) -> Self {
+        Self { settings: Settings::flat(threads as u32), threads, preemptions: None }
+    }
+    /// The same, as far as they have at most this many preemptions.
+    pub fn bounded(threads: usize, preemptions: usize) -> Self {
+        Self { preemptions: Some(preemptions), ..Self::all(threads) }
+    }
+    /// The same on another machine.
+    pub fn on(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// Explores every execution of `C`.
+    ///
+    /// # Panics
+    /// In the first execution that violates the property, in which two accesses race, in which all
+    /// threads wait, or after which a queue node is still claimed.
+    pub fn client<C: Client>(&self) -> Seen {
+        let threads = self.threads;
+        self.model(move || {
+            let client = Arc::new(C::new(threads));
+            let body = |cpu: usize| {
+                let client = Arc::clone(&client);
+                move || client.body(cpu)
+            };
+            LoomThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
+            client.finish();
+            assert!(Loom::has_released_all_nodes(), "a queue node was not released");
+        })
+    }
+
+    /// Explores every execution of `body`, which starts on CPU 0.
+    ///
+    /// # Panics
+    /// As [`client`](Self::client), in the first execution in which `body` panics.
+    pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Seen {
+        settings::set(self.settings.clone());
+        world::forget_seen();
+        let mut builder = Builder::new();
+        builder.max_branches = BRANCHES_MAX;
+        builder.preemption_bound = self.preemptions;
+        builder.check(move || {
+            Loom::begin_execution();
+            body();
+        });
+        world::seen()
+    }
+}
+
+/// Threads of a loom model. The first body runs on the calling thread, since each thread of a model
+/// is dear.
+pub struct LoomThreads;
+
+impl LoomThreads {
+    /// Runs each body on a thread and the CPU of its number, until all are done.
+    pub fn join(bodies: Vec<Box<dyn FnOnce() + Send>>) {
+        let mut bodies = bodies.into_iter();
+        let first = bodies.next();
+        let others: Vec<_> = (1..)
+            .zip(bodies)
+            .map(|(cpu, body)| {
+                Loom::set_active(cpu, true);
+                spawn(move || {
+                    Loom::run_on_cpu(cpu);
+                    body();
+                    Loom::set_active(cpu, false);
+                })
+            })
+            .collect();
+        if let Some(first) = first {
+            Loom::set_active(0, true);
+            first();
+            Loom::set_active(0, false);
+        }
+        for other in others {
+            other.join().expect("loom reports panics itself");
+        }
+    }
+}
+
+impl Threads for LoomThreads {
+    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
+        let state = Arc::new(state);
+        let on_state = |body: fn(&S)| {
+            let state = Arc::clone(&state);
+            Box::new(move || body(&state)) as _
+        };
+        Self::join(bodies.iter().map(|body| on_state(*body)).collect());
+        finish(&state);
+    }
+    fn node_limit(&self) -> Option<usize> {
+        Some(settings::current().nodes_per_cpu.into())
+    }
+}

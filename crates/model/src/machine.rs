@@ -1,0 +1,186 @@
+//! What the two platforms have in common: everything above cells and fences.
+//!
+//! Sleeping is a table of sleepers behind the checker's mutex, with a condition variable for each
+//! CPU: a thread that nobody wakes is a deadlock, which the checkers report.
+
+/// One sleeping thread.
+pub(crate) struct Sleeper {
+    /// The word it sleeps on. Only compared.
+    pub address: usize,
+    /// The CPU it runs on: names its condition variable.
+    pub cpu: u32,
+}
+
+/// The sleepers in the order they came.
+#[derive(Default)]
+pub(crate) struct Sleepers(Vec<Sleeper>);
+
+impl Sleepers {
+    /// `cpu` goes to sleep on `address`.
+    pub fn push(&mut self, address: usize, cpu: u32) {
+        self.0.push(Sleeper { address, cpu });
+    }
+    /// Whether nobody has woken `cpu` yet.
+    pub fn has(&self, cpu: u32) -> bool {
+        self.0.iter().any(|sleeper| sleeper.cpu == cpu)
+    }
+    /// `cpu` gives up waiting; `false` if it was woken before.
+    pub fn leave(&mut self, cpu: u32) -> bool {
+        let before = self.0.len();
+        self.0.retain(|sleeper| sleeper.cpu != cpu);
+        self.0.len() < before
+    }
+    /// Takes out the first `count` sleepers of `address`.
+    pub fn wake(&mut self, address: usize, count: u32) -> Vec<Sleeper> {
+        let mut left = count;
+        self.0
+            .extract_if(.., |sleeper| {
+                let wakes = left > 0 && sleeper.address == address;
+                left -= u32::from(wakes);
+                wakes
+            })
+            .collect()
+    }
+}
+
+/// Builds the machine of `$platform` from the mutex, condition variable, lazy statics and thread
+/// locals of `$checker`, and implements the groups of `Platform` that rest on it.
+macro_rules! machine {
+    ($platform:ident, $checker:ident) => {
+        struct Machine {
+            world: $crate::world::World<$platform>,
+            sleepers: ::$checker::sync::Mutex<$crate::machine::Sleepers>,
+            bells: Vec<::$checker::sync::Condvar>,
+        }
+
+        impl Machine {
+            fn new() -> Self {
+                let world = $crate::world::World::new();
+                let bells =
+                    (0..world.settings.cpus).map(|_| ::$checker::sync::Condvar::new()).collect();
+                Self { world, sleepers: Default::default(), bells }
+            }
+        }
+
+        ::$checker::lazy_static! {
+            // The checker drops it and builds it anew between two executions.
+            static ref MACHINE: Machine = Machine::new();
+        }
+        ::$checker::thread_local! {
+            static CPU: std::cell::Cell<u32> = std::cell::Cell::new(0);
+        }
+
+        impl $platform {
+            /// The thread on `cpu` is started or has finished.
+            pub(crate) fn set_active(cpu: u32, is_active: bool) {
+                MACHINE.world.activity.set_active(cpu, is_active);
+            }
+            /// Whether no queue node is claimed.
+            pub fn has_released_all_nodes() -> bool {
+                MACHINE.world.has_released_all_nodes()
+            }
+            /// Builds the machine, on the thread that will start the others: what that thread has
+            /// done is ordered before everything they do, so the machine orders nothing later.
+            pub(crate) fn begin_execution() {
+                $crate::world::begin_execution();
+                let _ = &*MACHINE;
+            }
+        }
+
+        impl lockwright_clients::Migrate for $platform {
+            fn run_on_cpu(cpu: u32) {
+                CPU.with(|current| current.set(cpu));
+            }
+        }
+
+        impl lockwright::platform::QueueNodes for $platform {
+            fn claim_node() -> Option<NodeId> {
+                MACHINE.world.claim(Self::this_cpu())
+            }
+            unsafe fn release_node(id: NodeId) {
+                MACHINE.world.release(id, Self::this_cpu());
+            }
+            fn node(id: NodeId) -> std::ptr::NonNull<QNode<Self>> {
+                MACHINE.world.node(id)
+            }
+            fn nesting_of(id: NodeId) -> u32 {
+                u32::from(id.number() % lockwright::node::NODES_PER_CPU)
+            }
+        }
+
+        impl lockwright::platform::Placement for $platform {
+            fn this_cpu() -> u32 {
+                CPU.with(std::cell::Cell::get)
+            }
+            fn numa_node_of(cpu: u32) -> u32 {
+                MACHINE.world.settings.numa_node_of(cpu)
+            }
+            fn numa_nodes() -> u32 {
+                MACHINE.world.settings.numa_nodes()
+            }
+            fn is_urgent() -> bool {
+                MACHINE.world.settings.urgent.contains(&Self::this_cpu())
+            }
+        }
+
+        impl lockwright::platform::SchedulerHints for $platform {
+            fn is_running(_node: &QNode<Self>) -> bool {
+                true
+            }
+            fn need_resched() -> bool {
+                false
+            }
+            fn idle_cpus() -> u32 {
+                1
+            }
+        }
+
+        impl lockwright::platform::Sleeping for $platform {
+            fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
+                let (machine, cpu) = (&*MACHINE, Self::this_cpu());
+                let mut sleepers = machine.sleepers.lock().unwrap();
+                if word.load(Relaxed) != expected {
+                    return;
+                }
+                sleepers.push(std::ptr::from_ref(word).addr(), cpu);
+                let Some(deadline_ns) = deadline_ns else {
+                    while sleepers.has(cpu) {
+                        machine.world.activity.set_active(cpu, false);
+                        sleepers = machine.bells[cpu as usize].wait(sleepers).unwrap();
+                        machine.world.activity.set_active(cpu, true);
+                    }
+                    return;
+                };
+                // Whether a waker or the deadline comes first is who takes the mutex first, so the
+                // checker explores both.
+                drop(sleepers);
+                Self::give_way();
+                if machine.sleepers.lock().unwrap().leave(cpu) {
+                    machine.world.pass_until(deadline_ns);
+                }
+            }
+            fn futex_wake(address: *const Self::U32, count: u32) {
+                let mut sleepers = MACHINE.sleepers.lock().unwrap();
+                for sleeper in sleepers.wake(address.addr(), count) {
+                    MACHINE.bells[sleeper.cpu as usize].notify_one();
+                }
+            }
+        }
+
+        impl lockwright::platform::Clock for $platform {
+            fn now_ns() -> u64 {
+                MACHINE.world.now_ns()
+            }
+        }
+
+        impl lockwright::platform::Counters for $platform {
+            fn count_many(event: lockwright::events::Event, n: u64) {
+                $crate::world::count(event, n);
+            }
+            fn tunable(tunable: lockwright::tunables::Tunable) -> Option<u64> {
+                MACHINE.world.settings.tunable(tunable)
+            }
+        }
+    };
+}
+pub(crate) use machine;

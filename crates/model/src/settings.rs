@@ -1,0 +1,77 @@
+//! The machine of one run of a checker.
+
+use lockwright::tunables::Tunable;
+use std::cell::RefCell;
+
+/// What a run's machine is like. Thread `i` of a client runs on CPU `i`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// NUMA node of each CPU; CPUs beyond the list are on node 0.
+    pub numa: Vec<u32>,
+    /// CPUs whose thread is urgent.
+    pub urgent: Vec<u32>,
+    /// CPUs that have queue nodes. Threads that only exist in a prebuilt state count too.
+    pub cpus: u32,
+    /// Queue nodes of each CPU, 0 to 4: how deep one thread may nest.
+    pub nodes_per_cpu: u16,
+    /// Tunables that are set.
+    pub tunables: Vec<(Tunable, u64)>,
+    /// How far the clock moves each time somebody looks at it, in nanoseconds.
+    pub clock_step_ns: u64,
+}
+
+impl Settings {
+    /// One NUMA node and two queue nodes for each of `cpus` CPUs.
+    pub fn flat(cpus: u32) -> Self {
+        Self {
+            numa: Vec::new(),
+            urgent: Vec::new(),
+            cpus,
+            nodes_per_cpu: 2,
+            tunables: Vec::new(),
+            clock_step_ns: 1,
+        }
+    }
+    /// The same with CPU `i` on NUMA node `numa[i]`.
+    pub fn with_numa(mut self, numa: &[u32]) -> Self {
+        self.numa = numa.to_vec();
+        self
+    }
+    /// The same with `nodes` queue nodes for each CPU.
+    pub fn with_nodes_per_cpu(mut self, nodes: u16) -> Self {
+        self.nodes_per_cpu = nodes;
+        self
+    }
+    /// The same with `tunable` set to `value`.
+    pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
+        self.tunables.push((tunable, value));
+        self
+    }
+    /// NUMA nodes of the machine.
+    pub fn numa_nodes(&self) -> u32 {
+        self.numa.iter().max().map_or(1, |node| node + 1)
+    }
+    /// The NUMA node of `cpu`.
+    pub fn numa_node_of(&self, cpu: u32) -> u32 {
+        self.numa.get(cpu as usize).copied().unwrap_or(0)
+    }
+    /// What `tunable` is set to; the last setting counts.
+    pub fn tunable(&self, tunable: Tunable) -> Option<u64> {
+        self.tunables.iter().rev().find(|(set, _)| *set == tunable).map(|(_, value)| *value)
+    }
+}
+
+thread_local! {
+    // Both checkers run all threads of a model on the thread that called them.
+    static OF_THIS_RUN: RefCell<Settings> = RefCell::new(Settings::flat(4));
+}
+
+/// Makes `settings` those of the runs that this thread starts from now on.
+pub(crate) fn set(settings: Settings) {
+    OF_THIS_RUN.with_borrow_mut(|current| *current = settings);
+}
+
+/// The settings of the run.
+pub(crate) fn current() -> Settings {
+    OF_THIS_RUN.with_borrow(Settings::clone)
+}

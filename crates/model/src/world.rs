@@ -1,0 +1,211 @@
+//! What exists once per execution of a model: queue nodes, the clock, and what was counted.
+
+use crate::settings::{self, Settings};
+use lockwright::events::Event;
+use lockwright::node::{NODES_PER_CPU, NodeId, QNode};
+use lockwright::platform::{Atomic, QueueNodes, Zeroed};
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+
+/// The shared state of one execution, which the checker builds anew for each.
+pub struct World<P: QueueNodes> {
+    /// The machine of the run.
+    pub settings: Settings,
+    nodes: Vec<Slot<P>>,
+    clock_ns: AtomicU64,
+    /// Who can go on.
+    pub activity: Activity,
+}
+
+/// A queue node and who has it. Its number is `cpu * 4 + level`, in the order of the list.
+struct Slot<P: QueueNodes> {
+    node: QNode<P>,
+    /// Written by a thread that gives back another thread's node, read by the next claim: the one
+    /// ordering between them. Nodes given back by their own thread need none.
+    handed_back: P::U32,
+}
+
+// States of `QNode::claim`, which the checker does not see: claiming adds no interleavings.
+const FREE: u32 = 0;
+const CLAIMED: u32 = 1;
+const HANDED_BACK: u32 = 2;
+
+impl<P: QueueNodes> World<P> {
+    /// The world of one execution, according to the settings of the run.
+    pub fn new() -> Self {
+        let settings = settings::current();
+        let nodes = settings.cpus * u32::from(settings.nodes_per_cpu);
+        Self {
+            nodes: (0..nodes)
+                .map(|_| Slot { node: QNode::new(), handed_back: Zeroed::zeroed() })
+                .collect(),
+            clock_ns: AtomicU64::new(0),
+            activity: Activity::new(settings.cpus),
+            settings,
+        }
+    }
+
+    fn slot(&self, id: NodeId) -> &Slot<P> {
+        let (cpu, level) = (id.number() / NODES_PER_CPU, id.number() % NODES_PER_CPU);
+        &self.nodes[usize::from(cpu * self.settings.nodes_per_cpu + level)]
+    }
+    /// Claims the first free node of `cpu`.
+    pub fn claim(&self, cpu: u32) -> Option<NodeId> {
+        assert!(cpu < self.settings.cpus, "the settings of this run have no CPU {cpu}");
+        let first = cpu as u16 * NODES_PER_CPU;
+        for id in (first..first + self.settings.nodes_per_cpu).map(NodeId::new) {
+            let slot = self.slot(id);
+            match slot.node.claim.load(Relaxed) {
+                CLAIMED => continue,
+                HANDED_BACK => {
+                    slot.handed_back.swap(0, Acquire);
+                }
+                _ => {}
+            }
+            slot.node.claim.store(CLAIMED, Relaxed);
+            return Some(id);
+        }
+        None
+    }
+    /// Gives `id` back on behalf of `cpu`.
+    pub fn release(&self, id: NodeId, cpu: u32) {
+        let slot = self.slot(id);
+        let claim = &slot.node.claim;
+        assert_eq!(claim.load(Relaxed), CLAIMED, "a queue node is released that nobody has");
+        if u32::from(id.number() / NODES_PER_CPU) == cpu {
+            claim.store(FREE, Relaxed);
+        } else {
+            slot.handed_back.store(1, Release);
+            claim.store(HANDED_BACK, Relaxed);
+        }
+    }
+    /// The storage of `id`, valid until the execution ends.
+    pub fn node(&self, id: NodeId) -> NonNull<QNode<P>> {
+        NonNull::from(&self.slot(id).node)
+    }
+    /// Whether no node is claimed.
+    pub fn has_released_all_nodes(&self) -> bool {
+        self.nodes.iter().all(|slot| slot.node.claim.load(Relaxed) != CLAIMED)
+    }
+
+    /// Looks at the clock, which moves by that.
+    pub fn now_ns(&self) -> u64 {
+        self.clock_ns.fetch_add(self.settings.clock_step_ns, Relaxed)
+    }
+    /// Lets the clock reach `ns`.
+    pub fn pass_until(&self, ns: u64) {
+        self.clock_ns.fetch_max(ns, Relaxed);
+    }
+    /// Lets `ns` nanoseconds pass.
+    pub fn pass(&self, ns: u64) {
+        self.clock_ns.fetch_add(ns, Relaxed);
+    }
+}
+
+impl<P: QueueNodes> Default for World<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Which threads can go on.
+pub struct Activity {
+    threads: Vec<Thread>,
+    /// The CPU whose thread gave way last: loom does not choose it at once again.
+    gave_way_last: AtomicU32,
+}
+
+#[derive(Default)]
+struct Thread {
+    /// Started, not finished, and neither asleep nor waiting for somebody else.
+    is_active: AtomicBool,
+    /// The cell it waits for.
+    waits_for: AtomicUsize,
+    /// How often it gave way: of those that can go on, loom prefers the one with the fewest.
+    yields: AtomicU32,
+}
+
+impl Activity {
+    fn new(cpus: u32) -> Self {
+        let threads = (0..cpus).map(|_| Thread::default()).collect();
+        Self { threads, gave_way_last: AtomicU32::new(0) }
+    }
+    /// The thread on `cpu` starts, stops, goes to sleep or wakes up.
+    pub fn set_active(&self, cpu: u32, is_active: bool) {
+        self.threads[cpu as usize].is_active.store(is_active, Relaxed);
+    }
+    /// The thread on `cpu` gives way by `yield_now`, and could go on afterwards.
+    pub fn gives_way(&self, cpu: u32, yield_now: impl FnOnce()) {
+        self.threads[cpu as usize].yields.fetch_add(1, Relaxed);
+        self.gave_way_last.store(cpu, Relaxed);
+        yield_now();
+    }
+    /// The same, but it can only go on after the cell at `address` was written.
+    pub fn waits(&self, cpu: u32, address: usize, yield_now: impl FnOnce()) {
+        let thread = &self.threads[cpu as usize];
+        thread.waits_for.store(address, Relaxed);
+        thread.is_active.store(false, Relaxed);
+        self.gives_way(cpu, yield_now);
+        thread.is_active.store(true, Relaxed);
+        thread.waits_for.store(0, Relaxed);
+    }
+    /// The cell at `address` was written.
+    pub fn written(&self, address: usize) {
+        for thread in self.threads.iter().filter(|it| it.waits_for.load(Relaxed) == address) {
+            thread.is_active.store(true, Relaxed);
+        }
+    }
+    /// Whether the idle thread on `cpu` was chosen by the exploration, where loom by itself would
+    /// have chosen one that can go on.
+    pub fn has_better_than(&self, cpu: u32) -> bool {
+        let rank = |cpu: u32| (self.threads[cpu as usize].yields.load(Relaxed), cpu);
+        let mine = rank(cpu);
+        let gave_way_last = self.gave_way_last.load(Relaxed);
+        (0..self.threads.len() as u32).any(|other| {
+            let is_active = self.threads[other as usize].is_active.load(Relaxed);
+            other != cpu && is_active && other != gave_way_last && rank(other) < mine
+        })
+    }
+}
+
+/// What a run did, over all its executions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Executions explored.
+    pub executions: u64,
+    events: Vec<u64>,
+}
+
+impl Seen {
+    /// How often `event` was counted, over all executions: a model that is meant to reach a part of
+    /// a lock shows here that it does.
+    pub fn count_of(&self, event: Event) -> u64 {
+        self.events.get(event as usize).copied().unwrap_or(0)
+    }
+}
+
+thread_local! {
+    static SEEN: RefCell<Seen> = RefCell::new(Seen::default());
+}
+
+/// Forgets what was seen: a run begins.
+pub(crate) fn forget_seen() {
+    SEEN.with_borrow_mut(|seen| *seen = Seen::default());
+}
+/// What was seen since.
+pub(crate) fn seen() -> Seen {
+    SEEN.with_borrow(Seen::clone)
+}
+/// An execution begins.
+pub(crate) fn begin_execution() {
+    SEEN.with_borrow_mut(|seen| seen.executions += 1);
+}
+/// Counts an event of the run.
+pub(crate) fn count(event: Event, n: u64) {
+    SEEN.with_borrow_mut(|seen| {
+        seen.events.resize(Event::ALL.len(), 0);
+        seen.events[event as usize] += n;
+    });
+}

@@ -1,0 +1,89 @@
+//! Every lock, every client, every schedule of two threads and of three threads up to a bound.
+//!
+//! `LOCKWRIGHT_CHECK=full` explores two preemptions more.
+
+use lockwright::registry::{LOCKS, LockClass};
+use lockwright_clients::{CLIENTS, Client, ClientVisitor, Outcome, visit_client_of};
+use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
+
+struct Explore<'a>(&'a LoomRun);
+
+impl ClientVisitor for Explore<'_> {
+    type Output = Seen;
+    fn visit<C: Client>(self) -> Seen {
+        self.0.client::<C>()
+    }
+}
+
+fn explore(lock: &str, client: &str, run: &LoomRun) -> Seen {
+    visit_client_of::<Loom, _>(lock, client, Explore(run)).expect("both are in their tables")
+}
+
+fn is_full() -> bool {
+    std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full")
+}
+
+fn holds(lock: &str) {
+    let three = LoomRun::bounded(3, if is_full() { 5 } else { 3 });
+    let three = three.on(Settings::flat(3).with_numa(&[0, 1, 0]));
+    for run in [LoomRun::all(2), three] {
+        for client in CLIENTS {
+            let seen = explore(lock, client, &run);
+            let threads = run.threads;
+            println!("{lock} {client}: {} executions of {threads} threads", seen.executions);
+            assert!(seen.executions > 1, "nothing was explored");
+        }
+    }
+}
+
+macro_rules! locks_hold {
+    ($($test:ident: $lock:literal;)+) => {
+        $(#[test]
+        fn $test() {
+            holds($lock);
+        })+
+
+        #[test]
+        fn every_lock_of_the_registry_is_in_this_table() {
+            let tested = [$($lock),+];
+            for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
+                assert!(tested.contains(&row.name), "{} is not explored", row.name);
+            }
+        }
+    };
+}
+
+locks_hold! {
+    qspinlock_holds: "qspinlock";
+    cna_holds: "cna";
+    cna_v10_time_holds: "cna-v10_time";
+    cna_v10_limited_holds: "cna-v10_limited";
+    cna_v11_holds: "cna-v11";
+    cna_v15_holds: "cna-v15";
+    unfair_holds: "unfair";
+    unfair_with_backoff_holds: "unfair-backoff";
+    ticket_holds: "ticket";
+    mcs_holds: "mcs";
+    clh_holds: "clh";
+}
+
+fn fails(lock: &str, client: &str, complaint: &str) {
+    match outcome(|| explore(lock, client, &LoomRun::all(2))) {
+        Outcome::Violated(message) if message.contains(complaint) => {}
+        other => panic!("{client} on {lock}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_lock_that_takes_nothing_fails_every_client() {
+    fails("busted", "exclusion", "Causality violation");
+    fails("busted", "try-lock", "the owner sees the lock free");
+    fails("busted", "handoff", "Causality violation");
+}
+
+#[test]
+fn a_lock_whose_release_orders_nothing_fails_every_client() {
+    for client in CLIENTS {
+        fails("busted-relaxed", client, "Causality violation");
+    }
+}

@@ -1,0 +1,161 @@
+//! The queued spinlock from inside: waiters that skip the pending phase, and two threads that start
+//! in the middle of a queue of absent waiters, on machines where the waiters of a queue are of
+//! different NUMA nodes.
+//!
+//! `LOCKWRIGHT_CHECK=full` explores one preemption more.
+
+use lockwright::events::Event;
+use lockwright::qspinlock::cna::{Cna, CnaPolicy, V10, V10Limited, V10Time, V11, V15};
+use lockwright::qspinlock::testing::QueueOnly;
+use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
+use lockwright::tunables::Tunable;
+use lockwright_clients::Client;
+use lockwright_clients::exclusion::Exclusion;
+use lockwright_clients::handoff::Handoff;
+use lockwright_clients::prebuilt::{
+    AloneWithSecondary, FromQueue, LateComers, LateComersWithSecondary, LateWithoutNode,
+    ThreeWaiters, TwoSetAside,
+};
+use lockwright_clients::try_lock::TryLock;
+use lockwright_model::{Loom, LoomRun, Seen, Settings};
+
+/// The threads of a client run on the first two CPUs, absent waiters wait on the others.
+const CPUS: u32 = 6;
+
+fn run(threads: usize, settings: Settings) -> LoomRun {
+    let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
+    let preemptions = if is_full { 3 } else { 2 };
+    LoomRun::bounded(threads, preemptions).on(settings.with_nodes_per_cpu(1))
+}
+
+fn explore<C: Client>(run: &LoomRun) -> Seen {
+    let seen = run.client::<C>();
+    assert!(seen.executions > 1, "nothing was explored");
+    seen
+}
+
+fn assert_reaches(seen: &Seen, events: &[Event]) {
+    for event in events {
+        assert!(seen.count_of(*event) > 0, "no execution reached {}", event.name());
+    }
+}
+
+/// Three threads that all queue, with every client.
+fn holds_in_the_queue<S: Succession<Loom>>(settings: Settings) {
+    let run = run(3, settings);
+    let seen = explore::<Exclusion<Loom, QueueOnly<Loom, S, Spin>>>(&run);
+    assert_reaches(&seen, &[Event::lock_slowpath]);
+    explore::<Handoff<Loom, QueueOnly<Loom, S, Spin>>>(&run);
+    explore::<TryLock<Loom, QueueOnly<Loom, S, Spin>>>(&run);
+}
+
+#[test]
+fn fifo_holds_without_the_pending_phase() {
+    holds_in_the_queue::<Fifo>(Settings::flat(3));
+}
+
+#[test]
+fn fifo_holds_from_the_middle_of_a_queue() {
+    let run = run(2, Settings::flat(CPUS));
+    explore::<FromQueue<Loom, Fifo, ThreeWaiters>>(&run);
+    explore::<FromQueue<Loom, Fifo, LateComers>>(&run);
+    let seen = explore::<FromQueue<Loom, Fifo, LateWithoutNode>>(&run);
+    assert_reaches(&seen, &[Event::lock_no_node]);
+}
+
+#[test]
+fn fifo_holds_without_queue_nodes() {
+    let run = LoomRun::bounded(3, 2).on(Settings::flat(3).with_nodes_per_cpu(0));
+    let seen = explore::<Exclusion<Loom, QSpinlock<Loom>>>(&run);
+    assert_reaches(&seen, &[Event::lock_no_node]);
+    explore::<Handoff<Loom, QSpinlock<Loom>>>(&run);
+}
+
+/// Queues of waiters from two NUMA nodes. The threads' own nodes decide whether newcomers are local
+/// to the head.
+const MIXTURES: [[u32; CPUS as usize]; 4] =
+    [[0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1], [1, 1, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]];
+
+/// Explores `C` on every mixture with a threshold out of reach, and on some with one that every
+/// handoff reaches; each event has to be counted in one of them.
+fn explore_mixtures<C: Client>(events: &[Event]) {
+    let mut counts = vec![0; events.len()];
+    let out_of_reach = (16, 1_000_000);
+    let at_once = (0, 1);
+    let far = MIXTURES.iter().map(|numa| (numa, out_of_reach));
+    for (numa, (handoffs_log2, ns)) in far.chain(MIXTURES[..2].iter().map(|numa| (numa, at_once))) {
+        let settings = Settings::flat(CPUS)
+            .with_numa(numa)
+            .with_tunable(Tunable::numa_spinlock_threshold, handoffs_log2)
+            .with_tunable(Tunable::numa_spinlock_threshold_ns, ns);
+        let seen = explore::<C>(&run(2, settings));
+        for (count, event) in counts.iter_mut().zip(events) {
+            *count += seen.count_of(*event);
+        }
+    }
+    for (count, event) in counts.iter().zip(events) {
+        assert!(*count > 0, "no execution of {} reached {}", C::NAME, event.name());
+    }
+}
+
+/// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends.
+fn cna_holds<C: CnaPolicy>(first_splice: &[Event]) {
+    holds_in_the_queue::<Cna<C>>(Settings::flat(3).with_numa(&[0, 1, 0]));
+    explore_mixtures::<FromQueue<Loom, Cna<C>, ThreeWaiters>>(first_splice);
+    let flushes = [Event::cna_flush, Event::cna_flush_threshold, Event::cna_handoff_local];
+    explore_mixtures::<FromQueue<Loom, Cna<C>, AloneWithSecondary>>(&flushes);
+    let splices = [Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold];
+    explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(&splices);
+    explore_mixtures::<FromQueue<Loom, Cna<C>, LateComersWithSecondary>>(&[Event::cna_flush]);
+}
+
+const SPLICES: &[Event] = &[Event::cna_set_aside, Event::cna_flush, Event::cna_handoff_local];
+/// v15 looks for a first waiter to set aside in one of 128 turns, chosen at random: hardly here.
+const HANDOFFS: &[Event] = &[Event::cna_handoff_unseen];
+
+#[test]
+fn cna_v10_holds() {
+    cna_holds::<V10>(SPLICES);
+}
+
+#[test]
+fn cna_v10_with_a_time_threshold_holds() {
+    cna_holds::<V10Time>(SPLICES);
+}
+
+#[test]
+fn cna_v10_with_a_limited_scan_holds() {
+    cna_holds::<V10Limited>(SPLICES);
+}
+
+#[test]
+fn cna_v11_holds() {
+    cna_holds::<V11>(SPLICES);
+}
+
+#[test]
+fn cna_v15_holds() {
+    cna_holds::<V15>(HANDOFFS);
+}
+
+/// v15 without its shuffle reduction: the first waiter is set aside step by step.
+struct V15Eager;
+impl CnaPolicy for V15Eager {
+    const THRESHOLD: lockwright::qspinlock::cna::Threshold = V15::THRESHOLD;
+    const SCAN: lockwright::qspinlock::cna::Scan = V15::SCAN;
+    const INHERITS: bool = V15::INHERITS;
+}
+
+#[test]
+fn cna_v15_without_shuffle_reduction_holds() {
+    cna_holds::<V15Eager>(SPLICES);
+}
+
+#[test]
+fn cna_that_is_switched_off_sets_nobody_aside() {
+    let off = lockwright::tunables::NUMA_OFF;
+    let settings = Settings::flat(CPUS).with_numa(&MIXTURES[0]);
+    let run = run(2, settings.with_tunable(Tunable::numa_spinlock, off));
+    let seen = explore::<FromQueue<Loom, Cna<V10>, ThreeWaiters>>(&run);
+    assert_eq!(seen.count_of(Event::cna_set_aside), 0);
+}

@@ -1,0 +1,218 @@
+//! Stages: commands with a time limit, run one after the other until one is red.
+//!
+//! Everything said here goes to stderr, so that what a test runner prints last on stdout stays
+//! readable.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// One thing to check.
+pub struct Stage {
+    name: &'static str,
+    seconds_max: u64,
+    step: Step,
+    env: Vec<(&'static str, String)>,
+    needs: Vec<Need>,
+}
+
+/// What a stage does.
+pub enum Step {
+    /// Runs a command; green if it exits with 0.
+    Command(Vec<String>),
+    /// Calls a function; green if it says so.
+    Call(fn() -> bool),
+}
+
+/// Something a stage needs that may not be installed.
+pub struct Need {
+    /// A command that succeeds if it is there.
+    pub probe: &'static [&'static str],
+    /// What that command has to print, in some line of its own; empty if it does not matter.
+    pub prints: &'static str,
+    /// How to get it.
+    pub get: &'static str,
+}
+
+/// What became of a stage.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Green,
+    Red(String),
+    /// Not run; how to get what it needs.
+    Missing(&'static str),
+}
+
+impl Stage {
+    /// A stage that may take this many seconds.
+    pub fn new(name: &'static str, seconds_max: u64, step: Step) -> Self {
+        Self { name, seconds_max, step, env: Vec::new(), needs: Vec::new() }
+    }
+    /// A stage that runs a command.
+    pub fn command(name: &'static str, seconds_max: u64, command: &[&str]) -> Self {
+        let command = command.iter().map(ToString::to_string).collect();
+        Self::new(name, seconds_max, Step::Command(command))
+    }
+    /// The same with an environment variable set.
+    pub fn with_env(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.env.push((name, value.into()));
+        self
+    }
+    /// The same, if `need` is there.
+    pub fn needing(mut self, need: Need) -> Self {
+        self.needs.push(need);
+        self
+    }
+
+    fn run(&self) -> Verdict {
+        if let Some(need) = self.needs.iter().find(|need| !need.is_met()) {
+            return Verdict::Missing(need.get);
+        }
+        match &self.step {
+            Step::Call(call) if call() => Verdict::Green,
+            Step::Call(_) => Verdict::Red("see above".into()),
+            Step::Command(command) => {
+                let mut process = Command::new(&command[0]);
+                process.args(&command[1..]).envs(self.env.iter().cloned());
+                run_within(process, Duration::from_secs(self.seconds_max))
+            }
+        }
+    }
+    /// What a person types to run the stage.
+    fn shown(&self) -> String {
+        let Step::Command(command) = &self.step else {
+            return format!("cargo xtask {}", self.name);
+        };
+        let quoted = |value: &String| {
+            if value.contains(' ') { format!("'{value}'") } else { value.clone() }
+        };
+        let env = self.env.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+        env.chain(command.iter().map(quoted)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Need {
+    fn is_met(&self) -> bool {
+        let output = Command::new(self.probe[0]).args(&self.probe[1..]).output();
+        output.is_ok_and(|output| {
+            let printed = String::from_utf8_lossy(&output.stdout);
+            let is_printed = |line: &str| line.starts_with(self.prints);
+            output.status.success() && (self.prints.is_empty() || printed.lines().any(is_printed))
+        })
+    }
+}
+
+/// Runs the stages in order up to the first red one; whether all are green. A stage that was not
+/// run because something is missing counts as red unless `allow_missing`.
+pub fn run_all(stages: &[Stage], allow_missing: bool) -> bool {
+    let begin = Instant::now();
+    let mut is_green = true;
+    for stage in stages {
+        eprintln!("== {}: {}", stage.name, stage.shown());
+        let start = Instant::now();
+        let verdict = stage.run();
+        let seconds = start.elapsed().as_secs_f64();
+        match &verdict {
+            Verdict::Green => eprintln!("== {}: green after {seconds:.1} s", stage.name),
+            Verdict::Red(reason) => {
+                eprintln!("== {}: RED after {seconds:.1} s: {reason}", stage.name);
+                eprintln!("== to reproduce: {}", stage.shown());
+                return false;
+            }
+            Verdict::Missing(get) => {
+                eprintln!("== {}: MISSING, not run. To get what it needs: {get}", stage.name);
+                is_green &= allow_missing;
+            }
+        }
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let verdict = if is_green { "green" } else { "RED: stages were not run" };
+    eprintln!("== all stages: {verdict} after {seconds:.1} s");
+    is_green
+}
+
+/// Runs a command; if it takes longer than `limit`, kills it and everything it has started.
+fn run_within(mut command: Command, limit: Duration) -> Verdict {
+    let start = Instant::now();
+    // A process group of its own, so that there is something to kill as a whole.
+    let mut child = match command.process_group(0).spawn() {
+        Ok(child) => child,
+        Err(error) => return Verdict::Red(format!("cannot be started: {error}")),
+    };
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return verdict_of(status),
+            Ok(None) if start.elapsed() < limit => std::thread::sleep(Duration::from_millis(20)),
+            Ok(None) => {
+                kill_group(&mut child);
+                return Verdict::Red(format!("still running after {} s", limit.as_secs_f64()));
+            }
+            Err(error) => return Verdict::Red(format!("cannot be waited for: {error}")),
+        }
+    }
+}
+
+fn verdict_of(status: ExitStatus) -> Verdict {
+    if status.success() { Verdict::Green } else { Verdict::Red(status.to_string()) }
+}
+
+fn kill_group(child: &mut Child) {
+    // An error means that nobody is left.
+    let _ = Command::new("sh").arg("-c").arg(format!("kill -9 -{}", child.id())).status();
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Stage {
+        Stage::command("test", 60, &["sh", "-c", script])
+    }
+
+    #[test]
+    fn a_stage_is_as_green_as_its_command() {
+        assert_eq!(shell("exit 0").run(), Verdict::Green);
+        assert!(matches!(shell("exit 3").run(), Verdict::Red(reason) if reason.contains('3')));
+        let nothing = Stage::command("test", 60, &["no-such-command-anywhere"]);
+        assert!(matches!(nothing.run(), Verdict::Red(_)));
+        assert_eq!(
+            shell("test \"$COLOUR\" = blue").with_env("COLOUR", "blue").run(),
+            Verdict::Green
+        );
+    }
+
+    #[test]
+    fn a_stage_that_takes_too_long_is_killed_with_its_children() {
+        let directory = std::env::temp_dir().join(format!("xtask-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a temporary directory");
+        let mark = directory.join("survivor");
+        let script = format!("(sleep 1; touch {}) & sleep 60", mark.display());
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]);
+        let verdict = run_within(command, Duration::from_millis(100));
+        assert!(matches!(verdict, Verdict::Red(reason) if reason.contains("still running")));
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!mark.exists(), "a child of the stage has survived");
+        std::fs::remove_dir_all(directory).expect("the directory made above");
+    }
+
+    #[test]
+    fn the_first_red_stage_ends_the_run() {
+        let unreachable = Stage::new("test", 60, Step::Call(|| panic!("ran after a red stage")));
+        assert!(!run_all(&[shell("exit 0"), shell("exit 1"), unreachable], false));
+        assert!(run_all(&[shell("exit 0")], false));
+    }
+
+    #[test]
+    fn a_stage_that_lacks_something_is_not_green_unless_that_is_allowed() {
+        let needs = |prints: &'static str| {
+            let probe = &["echo", "one two"];
+            [shell("exit 0").needing(Need { probe, prints, get: "install it" })]
+        };
+        assert!(run_all(&needs("one"), false));
+        assert_eq!(needs("two")[0].run(), Verdict::Missing("install it"));
+        assert!(!run_all(&needs("two"), false));
+        assert!(run_all(&needs("two"), true));
+    }
+}

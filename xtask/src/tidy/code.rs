@@ -1,0 +1,136 @@
+//! Rust text without comments and literals: enough of a lexer to look at words.
+
+/// The lines of a Rust file, with comments and the insides of literals blanked out.
+#[derive(Default)]
+pub struct Code {
+    /// The lines, without their ends.
+    pub lines: Vec<String>,
+}
+
+impl Code {
+    /// The code of `text`.
+    pub fn of(text: &str) -> Self {
+        let mut blanked = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let (kept, skipped) = match literal_or_comment(rest, &blanked) {
+                Some(length) => (0, length),
+                None => (first.len_utf8(), 0),
+            };
+            blanked.push_str(&rest[..kept]);
+            let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
+            blanked.extend(rest[kept..kept + skipped].chars().map(blank));
+            rest = &rest[kept + skipped..];
+        }
+        Self { lines: blanked.lines().map(str::to_string).collect() }
+    }
+    /// The first line (counted from 0) of the test module, or the number of lines.
+    pub fn tests_begin(&self) -> usize {
+        let is_test_module = |line: &String| line.trim() == "#[cfg(test)]";
+        self.lines.iter().position(is_test_module).unwrap_or(self.lines.len())
+    }
+}
+
+/// The words of a line of code.
+pub fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+/// If a comment or a literal begins here, its length in bytes. `before` is the code in front.
+fn literal_or_comment(rest: &str, before: &str) -> Option<usize> {
+    if rest.starts_with("//") {
+        return Some(rest.find('\n').unwrap_or(rest.len()));
+    }
+    if rest.starts_with("/*") {
+        return Some(block_comment(rest));
+    }
+    if rest.starts_with('"') {
+        return Some(quoted(rest, '"'));
+    }
+    let continues_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    if !continues_word && let Some(length) = raw_string(rest) {
+        return Some(length);
+    }
+    if let Some(inside) = rest.strip_prefix('\'') {
+        // `'a'` and `'\n'` are characters, `'a` is a lifetime.
+        let mut characters = inside.chars();
+        let is_character = characters.next() == Some('\\') || characters.next() == Some('\'');
+        return is_character.then(|| quoted(rest, '\''));
+    }
+    None
+}
+
+fn block_comment(rest: &str) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < rest.len() {
+        let step = if rest[at..].starts_with("/*") {
+            depth += 1;
+            2
+        } else if rest[at..].starts_with("*/") {
+            depth -= 1;
+            2
+        } else {
+            rest[at..].chars().next().map_or(1, char::len_utf8)
+        };
+        at += step;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+fn quoted(rest: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            _ if c == quote => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+fn raw_string(rest: &str) -> Option<usize> {
+    let prefix = if rest.starts_with("br") { 2 } else { usize::from(rest.starts_with('r')) };
+    let hashes = rest[prefix..].len() - rest[prefix..].trim_start_matches('#').len();
+    let open = prefix + hashes;
+    if prefix == 0 || !rest[open..].starts_with('"') {
+        return None;
+    }
+    let close = format!("\"{}", "#".repeat(hashes));
+    let inside = open + 1;
+    Some(rest[inside..].find(&close).map_or(rest.len(), |at| inside + at + close.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only_code(text: &str) -> Vec<String> {
+        let lines = Code::of(text).lines;
+        lines.iter().map(|line| words(line).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn comments_and_literals_are_no_code() {
+        assert_eq!(only_code("a // b\nc /* d /* e */ f */ g"), ["a", "c g"]);
+        assert_eq!(only_code(r#"let x = "y \" z"; w"#), ["let x w"]);
+        assert_eq!(only_code("p r#\"q \" r\"# s br\"t\" u"), ["p s u"]);
+        assert_eq!(only_code("let c = 'd'; let e = '\\''; f"), ["let c let e f"]);
+    }
+
+    #[test]
+    fn lifetimes_are_code() {
+        assert_eq!(only_code("fn f<'a>(x: &'a str) {}"), ["fn f a x a str"]);
+    }
+
+    #[test]
+    fn lines_stay_where_they_are() {
+        let code = Code::of("a\n/* b\nc */ d\n\"e\nf\" g\n");
+        assert_eq!(code.lines.len(), 5);
+        assert_eq!(code.lines[4].trim(), "g");
+    }
+}

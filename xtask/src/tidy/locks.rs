@@ -1,0 +1,214 @@
+//! Rules about the lock crate.
+
+use super::code::words;
+use super::{Finding, Source};
+use std::collections::BTreeSet;
+
+const CRATE: &str = "crates/locks/src/";
+/// The platform of programs: it implements what the rest of the crate has to ask for.
+const NATIVE: &str = "crates/locks/src/native/";
+/// How far above an access its comment may be.
+const LINES_ABOVE: usize = 6;
+const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+
+/// The lines of lock code that are not tests, with their numbers counted from 0.
+fn lock_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    lines_below(source, CRATE).filter(|_| !source.path.starts_with(NATIVE))
+}
+
+/// The lines of code below `folder` that are not tests, with their numbers counted from 0.
+fn lines_below<'a>(source: &'a Source, folder: &str) -> impl Iterator<Item = (usize, &'a str)> {
+    let end = if source.path.starts_with(folder) { source.code.tests_begin() } else { 0 };
+    source.code.lines[..end.min(source.code.lines.len())].iter().map(String::as_str).enumerate()
+}
+
+/// Where code names an ordering, other than to import it.
+fn uses_of_orderings(source: &Source) -> impl Iterator<Item = usize> {
+    let mut in_import = false;
+    lines_below(source, CRATE).filter_map(move |(at, line)| {
+        let starts_import = words(line).find(|word| *word != "pub") == Some("use");
+        let is_import = in_import || starts_import;
+        in_import = is_import && !line.contains(';');
+        let has_ordering = words(line).any(|word| ORDERINGS.contains(&word));
+        (has_ordering && !is_import).then_some(at)
+    })
+}
+
+/// The text of the `ordering:` comment above line `at`, to its end.
+fn ordering_comment(source: &Source, at: usize) -> Option<String> {
+    let lines: Vec<_> = source.text.lines().collect();
+    let above = at.saturating_sub(LINES_ABOVE)..=at;
+    let begin = above.rev().find(|line| lines[*line].contains("// ordering:"))?;
+    let rest = lines[begin..at].iter().take_while(|line| line.trim_start().starts_with("//"));
+    Some(rest.copied().collect::<Vec<_>>().join(" "))
+}
+
+/// Every ordering stands below a comment that says why this one. In the platform of programs that
+/// is a warning, one for each file: its orderings are its own business, not a lock's protocol.
+pub fn every_ordering_has_a_reason(source: &Source, _: &[Source]) -> Vec<Finding> {
+    let is_bare = |at: &usize| ordering_comment(source, *at).is_none();
+    let bare: Vec<_> = uses_of_orderings(source).filter(is_bare).collect();
+    match bare.first() {
+        Some(first) if source.path.starts_with(NATIVE) => {
+            let message = format!("{} orderings without an `// ordering:` comment", bare.len());
+            vec![source.warning(first + 1, message)]
+        }
+        _ => {
+            let message = "an ordering without an `// ordering:` comment above it";
+            bare.iter().map(|at| source.finding(at + 1, message)).collect()
+        }
+    }
+}
+
+/// Every id in such a comment is a row of a table in the module's documentation.
+pub fn every_ordering_id_is_in_a_table(source: &Source, all: &[Source]) -> Vec<Finding> {
+    let mut unknown = BTreeSet::new();
+    for at in uses_of_orderings(source) {
+        let comment = ordering_comment(source, at).unwrap_or_default();
+        for id in words(&comment).filter(|word| is_id(word)) {
+            if !documents(source, all).any(|document| has_row(&document.text, id)) {
+                unknown.insert((at + 1, id.to_string()));
+            }
+        }
+    }
+    let message = |id: String| format!("{id} is in no table of orderings");
+    unknown.into_iter().map(|(line, id)| source.finding(line, message(id))).collect()
+}
+
+/// A letter and a number.
+fn is_id(word: &str) -> bool {
+    let mut characters = word.chars();
+    characters.next().is_some_and(|c| c.is_ascii_uppercase())
+        && (2..=3).contains(&word.len())
+        && characters.all(|c| c.is_ascii_digit())
+}
+
+/// The file itself, and what documents its module: README.md and mod.rs here and further up.
+fn documents<'a>(source: &'a Source, all: &'a [Source]) -> impl Iterator<Item = &'a Source> {
+    let is_above = |document: &&Source| {
+        let Some((directory, name)) = document.path.rsplit_once('/') else { return false };
+        let is_document = name == "README.md" || name == "mod.rs";
+        is_document && source.path.starts_with(&format!("{directory}/"))
+    };
+    std::iter::once(source).chain(all.iter().filter(is_above))
+}
+
+fn has_row(text: &str, id: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start_matches(['/', '!', ' ']);
+        line.split('|').nth(1).is_some_and(|cell| cell.trim() == id) && line.starts_with('|')
+    })
+}
+
+/// Store-load pairs are full barriers of the platform, not accesses.
+pub fn no_access_is_seq_cst(source: &Source, _: &[Source]) -> Vec<Finding> {
+    lock_lines(source)
+        .filter(|(_, line)| words(line).any(|word| word == "SeqCst"))
+        .map(|(at, _)| source.finding(at + 1, "SeqCst: use the platform's full barrier"))
+        .collect()
+}
+
+/// Waits are `cond_load`s, so that every platform can make them its own.
+pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding> {
+    const PAUSES: &[&str] = &["spin_loop", "cpu_relax", "relax", "yield_now"];
+    lock_lines(source)
+        .filter(|(_, line)| words(line).any(|word| PAUSES.contains(&word)))
+        .map(|(at, _)| source.finding(at + 1, "a wait that is not a `cond_load` of the platform"))
+        .collect()
+}
+
+/// Where a lock has a `word.rs`, masks and shifts of the word appear there only.
+pub fn masks_stay_with_their_word(source: &Source, all: &[Source]) -> Vec<Finding> {
+    let has_word = |directory: &str| all.iter().any(|it| it.path == format!("{directory}/word.rs"));
+    let is_beside_word = source
+        .path
+        .match_indices('/')
+        .any(|(at, _)| source.path.starts_with(CRATE) && has_word(&source.path[..at]));
+    if !is_beside_word || source.path.ends_with("/word.rs") {
+        return Vec::new();
+    }
+    let is_mask = |word: &str| word.ends_with("_MASK") || word.ends_with("_SHIFT");
+    lock_lines(source)
+        .filter(|(_, line)| words(line).any(is_mask))
+        .map(|(at, _)| source.finding(at + 1, "a mask or shift of the lock word outside word.rs"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::findings;
+    use super::*;
+
+    const PATH: &str = "crates/locks/src/some.rs";
+
+    #[test]
+    fn an_ordering_without_a_reason_is_found() {
+        let rule = every_ordering_has_a_reason;
+        assert_eq!(findings(rule, PATH, "\nfn f() {\n    a.load(Relaxed);\n}")[0].line, 3);
+        let with_reason =
+            "fn f() {\n    // ordering: Relaxed; only a hint.\n    a.load(Relaxed);\n}";
+        assert!(findings(rule, PATH, with_reason).is_empty());
+        let too_far =
+            format!("// ordering: Relaxed; far away.\n{}a.load(Relaxed);", "\n".repeat(7));
+        assert_eq!(findings(rule, PATH, &too_far).len(), 1);
+        assert!(findings(rule, PATH, "use a::{\n    Acquire,\n    Relaxed,\n};").is_empty());
+        assert!(
+            findings(rule, PATH, "#[cfg(test)]\nmod t { fn f() { a.load(Relaxed); } }").is_empty()
+        );
+        assert!(
+            findings(rule, "crates/locks/src/native/some.rs", "a.load(Relaxed);")[0].is_warning
+        );
+        assert!(findings(rule, "crates/sim/src/some.rs", "a.load(Relaxed);").is_empty());
+    }
+
+    #[test]
+    fn an_id_without_a_row_is_found() {
+        let rule = every_ordering_id_is_in_a_table;
+        let access = "// ordering: AcqRel; Q2 both ways,\n// and Q3.\na.swap(1, AcqRel);";
+        let messages: Vec<_> =
+            findings(rule, PATH, access).into_iter().map(|it| it.message).collect();
+        assert_eq!(messages, ["Q2 is in no table of orderings", "Q3 is in no table of orderings"]);
+        let documented = format!("//! | Q2 | store |\n//! | Q3 | load |\n{access}");
+        assert!(findings(rule, PATH, &documented).is_empty());
+    }
+
+    #[test]
+    fn a_row_in_the_documentation_of_the_folder_counts() {
+        let access = "// ordering: Acquire; Q4.\na.load(Acquire);";
+        let source = Source::new("crates/locks/src/lock/deep/queue.rs", access);
+        let readme = |path: &str| [Source::new(path, "| id |\n|---|\n| Q4 | store | load |")];
+        let above = readme("crates/locks/src/lock/README.md");
+        assert!(every_ordering_id_is_in_a_table(&source, &above).is_empty());
+        let beside = readme("crates/locks/src/other/README.md");
+        assert_eq!(every_ordering_id_is_in_a_table(&source, &beside).len(), 1);
+    }
+
+    #[test]
+    fn seq_cst_is_found() {
+        assert_eq!(findings(no_access_is_seq_cst, PATH, "a.load(Ordering::SeqCst);").len(), 1);
+        assert!(findings(no_access_is_seq_cst, PATH, "// no SeqCst access here").is_empty());
+        let native = "crates/locks/src/native/barrier.rs";
+        assert!(findings(no_access_is_seq_cst, native, "fence(SeqCst);").is_empty());
+    }
+
+    #[test]
+    fn waits_by_hand_are_found() {
+        let rule = no_wait_is_written_by_hand;
+        let wait = "while a.load(Relaxed) != 0 {\n    core::hint::spin_loop();\n}";
+        assert_eq!(findings(rule, PATH, wait)[0].line, 2);
+        assert!(findings(rule, PATH, "a.cond_load(Relaxed, |a| a == 0);").is_empty());
+    }
+
+    #[test]
+    fn masks_outside_their_word_are_found() {
+        let beside = |path: &str| {
+            let word = Source::new("crates/locks/src/lock/word.rs", "const TAIL_MASK: u32 = 3;");
+            let source = Source::new(path, "let tail = word & TAIL_MASK;");
+            let all = [word, source];
+            all.iter().flat_map(|it| masks_stay_with_their_word(it, &all)).count()
+        };
+        assert_eq!(beside("crates/locks/src/lock/queue.rs"), 1);
+        assert_eq!(beside("crates/locks/src/lock/deep/queue.rs"), 1);
+        assert_eq!(beside("crates/locks/src/ticket.rs"), 0);
+    }
+}

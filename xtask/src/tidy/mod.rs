@@ -1,0 +1,108 @@
+//! Style as a test: the rules of STYLE.md that a program can check.
+//!
+//! A rule is a function from one file to findings. Each has a test that shows it failing.
+
+mod code;
+mod files;
+mod locks;
+mod size;
+mod words;
+
+use code::Code;
+use std::path::Path;
+
+/// A file of the repository.
+pub struct Source {
+    /// Its path from the root, with `/`.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// For Rust: the text without comments and literals.
+    pub code: Code,
+}
+
+impl Source {
+    /// The file at `path` with this text.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        let (path, text) = (path.into(), text.into());
+        let code = if path.ends_with(".rs") { Code::of(&text) } else { Code::default() };
+        Self { path, text, code }
+    }
+    fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+    fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
+        let message = message.into();
+        Finding { path: self.path.clone(), line, message, is_warning: false }
+    }
+    fn warning(&self, line: usize, message: impl Into<String>) -> Finding {
+        Finding { is_warning: true, ..self.finding(line, message) }
+    }
+}
+
+/// Something a rule does not like.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Finding {
+    path: String,
+    /// Counted from 1.
+    line: usize,
+    message: String,
+    /// Printed, but not red.
+    is_warning: bool,
+}
+
+/// What a rule sees: one file, and the others for reference.
+type Rule = fn(&Source, &[Source]) -> Vec<Finding>;
+
+const RULES: &[Rule] = &[
+    files::names_say_something,
+    files::documents_are_short,
+    size::files_are_short,
+    size::functions_are_short,
+    words::nothing_is_left_to_do,
+    words::no_test_is_switched_off,
+    words::lints_are_allowed_one_by_one,
+    words::nothing_depends_on_the_machine_it_was_written_on,
+    locks::every_ordering_has_a_reason,
+    locks::every_ordering_id_is_in_a_table,
+    locks::no_access_is_seq_cst,
+    locks::no_wait_is_written_by_hand,
+    locks::masks_stay_with_their_word,
+];
+
+/// Checks the repository at `root` and prints what it finds; whether nothing is red.
+pub fn run(root: &Path) -> bool {
+    let sources = files::read_all(root);
+    let findings: Vec<_> = sources
+        .iter()
+        .flat_map(|source| RULES.iter().flat_map(|rule| rule(source, &sources)))
+        .collect();
+    for Finding { path, line, message, is_warning } in &findings {
+        let kind = if *is_warning { "warning" } else { "error" };
+        eprintln!("{kind}: {path}:{line}: {message}");
+    }
+    let red = findings.iter().filter(|finding| !finding.is_warning).count();
+    eprintln!("tidy: {} files, {red} errors, {} warnings", sources.len(), findings.len() - red);
+    red == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `rule` says about one file.
+    pub fn findings(rule: Rule, path: &str, text: &str) -> Vec<Finding> {
+        let source = Source::new(path, text);
+        rule(&source, std::slice::from_ref(&source))
+    }
+
+    #[test]
+    fn the_repository_is_tidy() {
+        assert!(run(&crate::root()));
+    }
+
+    #[test]
+    fn a_directory_without_a_repository_is_not_tidy_by_accident() {
+        assert!(files::read_all(&crate::root()).len() > 20, "the files were not found");
+    }
+}

@@ -1,0 +1,126 @@
+//! Rules about length.
+
+use super::code::words;
+use super::{Finding, Source};
+
+/// A file is one idea.
+const FILE_LINES_GOOD: usize = 400;
+const FILE_LINES_MAX: usize = 600;
+/// A function fits on a screen.
+const FUNCTION_LINES_GOOD: usize = 50;
+const FUNCTION_LINES_MAX: usize = 70;
+
+fn judge(
+    source: &Source,
+    line: usize,
+    what: &str,
+    lines: usize,
+    good: usize,
+    max: usize,
+) -> Vec<Finding> {
+    if lines > max {
+        vec![source.finding(line, format!("{what} has {lines} lines, at most {max}"))]
+    } else if lines > good {
+        vec![source.warning(line, format!("{what} has {lines} lines, better {good} at most"))]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Rust files have at most 600 lines, better 400.
+pub fn files_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
+    if !source.is_rust() {
+        return Vec::new();
+    }
+    let lines = source.text.lines().count();
+    judge(source, 1, "the file", lines, FILE_LINES_GOOD, FILE_LINES_MAX)
+}
+
+/// Functions have at most 70 lines, better 50.
+pub fn functions_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
+    let functions = functions(&source.code.lines);
+    let judged = functions.iter().flat_map(|function| {
+        let what = format!("`{}`", function.name);
+        judge(source, function.line, &what, function.lines, FUNCTION_LINES_GOOD, FUNCTION_LINES_MAX)
+    });
+    judged.collect()
+}
+
+struct Function {
+    name: String,
+    /// Where it begins, counted from 1.
+    line: usize,
+    lines: usize,
+}
+
+/// The functions with a body.
+fn functions(lines: &[String]) -> Vec<Function> {
+    let starts = lines.iter().enumerate().filter_map(|(at, line)| {
+        let mut words = words(line).skip_while(|word| *word != "fn").skip(1);
+        // `fn(` is a type.
+        let is_named = line.find("fn ").is_some();
+        words.next().filter(|_| is_named).map(|name| (at, name.to_string()))
+    });
+    starts
+        .filter_map(|(at, name)| {
+            let lines = body_lines(&lines[at..])?;
+            Some(Function { name, line: at + 1, lines })
+        })
+        .collect()
+}
+
+/// How many lines there are up to the end of the body that begins in these; `None` if there is a
+/// semicolon instead of a body.
+fn body_lines(lines: &[String]) -> Option<usize> {
+    let (mut braces, mut brackets) = (0, 0);
+    for (at, line) in lines.iter().enumerate() {
+        for c in line.chars() {
+            match c {
+                '(' | '[' => brackets += 1,
+                ')' | ']' => brackets -= 1,
+                '{' => braces += 1,
+                '}' if braces == 1 => return Some(at + 1),
+                '}' => braces -= 1,
+                ';' if braces == 0 && brackets == 0 => return None,
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::findings;
+    use super::*;
+
+    #[test]
+    fn long_files_are_found() {
+        let file = |lines: usize| findings(files_are_short, "a.rs", &"//\n".repeat(lines));
+        assert!(file(400).is_empty());
+        assert!(file(401)[0].is_warning);
+        assert!(!file(601)[0].is_warning);
+        assert!(findings(files_are_short, "a.csv", &"1\n".repeat(1000)).is_empty());
+    }
+
+    #[test]
+    fn long_functions_are_found() {
+        let function = |lines: usize| {
+            let body = "    if a { b() }\n".repeat(lines - 2);
+            let text =
+                format!("trait T {{\n    fn short();\n}}\nfn long(a: [u8; 2]) {{\n{body}}}\n");
+            findings(functions_are_short, "a.rs", &text)
+        };
+        assert!(function(50).is_empty());
+        assert!(function(51)[0].is_warning);
+        assert_eq!(
+            function(71)[0],
+            Finding {
+                path: "a.rs".into(),
+                line: 4,
+                message: "`long` has 71 lines, at most 70".into(),
+                is_warning: false,
+            }
+        );
+    }
+}
