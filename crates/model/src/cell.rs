@@ -84,7 +84,8 @@ impl<A: RawCell, C: Checker> CheckedCell<A, C> {
 /// Steps of one wait that may follow each other before the other threads get a turn in between.
 const STEPS_IN_A_ROW: u32 = 16;
 
-impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
+// SAFETY: every operation is that of the checker's atomic, or a loop around its load.
+unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
     fn load(&self, order: Ordering) -> A::Value {
         self.raw.load(order)
     }
@@ -177,7 +178,8 @@ impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
     }
 }
 
-impl<A: RawInt, C: Checker> AtomicInt<A::Value> for CheckedCell<A, C>
+// SAFETY: every operation is that of the checker's atomic.
+unsafe impl<A: RawInt, C: Checker> AtomicInt<A::Value> for CheckedCell<A, C>
 where
     A::Value: Integer,
 {
@@ -238,7 +240,8 @@ impl<A: RawInt + RawCell<Value = u32>, C: Checker> CheckedCell<A, C> {
     }
 }
 
-impl<A: RawInt + RawCell<Value = u32>, C: Checker> LockWordOps for CheckedCell<A, C> {
+// SAFETY: each operation is a read-modify-write of the whole word.
+unsafe impl<A: RawInt + RawCell<Value = u32>, C: Checker> LockWordOps for CheckedCell<A, C> {
     fn store_byte0(&self, value: u8, order: Ordering) {
         self.update(order, |word| Halves::with_byte0(word, value));
     }

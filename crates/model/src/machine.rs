@@ -93,7 +93,8 @@ macro_rules! machine {
             }
         }
 
-        impl lockwright::platform::QueueNodes for $platform {
+        // SAFETY: the nodes of an execution live as long as it does; a slot hands each out once.
+        unsafe impl lockwright::platform::QueueNodes for $platform {
             fn claim_node() -> Option<NodeId> {
                 MACHINE.world.claim(Self::this_cpu())
             }

@@ -86,7 +86,8 @@ macro_rules! atomic {
         impl ConstZeroed for $cell {
             const ZEROED: Self = $zero;
         }
-        impl Atomic<$value> for $cell {
+        // SAFETY: every operation is that of a `core` atomic, or a loop around its load.
+        unsafe impl Atomic<$value> for $cell {
             #[inline(always)]
             fn load(&self, order: Ordering) -> $value {
                 let inner: fn(&$cell) -> &$core = $inner;
@@ -157,7 +158,8 @@ macro_rules! atomic {
 /// The operations of integer cells.
 macro_rules! atomic_int {
     ($cell:ty, $value:ty, $core:ty, $inner:expr) => {
-        impl AtomicInt<$value> for $cell {
+        // SAFETY: every operation is that of a `core` atomic.
+        unsafe impl AtomicInt<$value> for $cell {
             #[inline(always)]
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 let inner: fn(&$cell) -> &$core = $inner;

@@ -32,7 +32,9 @@ std::thread_local! {
     static HINT: Cell<u32> = const { Cell::new(0) };
 }
 
-impl QueueNodes for Native {
+// SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a
+// releasing store; fork epochs only grow, and all threads of a process see the same.
+unsafe impl QueueNodes for Native {
     fn claim_node() -> Option<NodeId> {
         let limit = LIMIT.load(Relaxed);
         let mark = mark_of_this_process();

@@ -66,7 +66,8 @@ macro_rules! compare_exchange {
     }};
 }
 
-impl LockWordOps for NativeWord {
+// SAFETY: see the module's argument.
+unsafe impl LockWordOps for NativeWord {
     #[inline(always)]
     fn store_byte0(&self, value: u8, _order: Ordering) {
         // SAFETY: writes one byte of the live word `self`; see the module's argument.

@@ -36,7 +36,8 @@ impl NativeWord {
     }
 }
 
-impl LockWordOps for NativeWord {
+// SAFETY: each operation is the read-modify-write it is specified as.
+unsafe impl LockWordOps for NativeWord {
     fn store_byte0(&self, value: u8, order: Ordering) {
         self.update(order, |word| Halves::with_byte0(word, value));
     }

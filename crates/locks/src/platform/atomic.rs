@@ -38,7 +38,13 @@ impl Bound {
 ///
 /// Orderings mean what they mean in C11. No platform offers more than it is asked for where it can
 /// tell the difference, so that the checkers see a missing one.
-pub trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
+///
+/// # Safety
+/// Locks built on it are trusted to exclude, so an implementation must be what this says: operations
+/// on one cell happen one after another, reads return what was written last in that order, orderings
+/// are at least as strong as asked for, and the waiting operations return a value that was loaded
+/// with the ordering asked for and for which the predicate held.
+pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
     /// Reads the cell.
     fn load(&self, order: Ordering) -> T;
     /// Writes the cell.
@@ -83,7 +89,10 @@ pub trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
 }
 
 /// An atomic cell holding an integer. The operations return the value *before* them.
-pub trait AtomicInt<T: Copy + Eq>: Atomic<T> {
+///
+/// # Safety
+/// As for [`Atomic`]; each operation is one indivisible read-modify-write.
+pub unsafe trait AtomicInt<T: Copy + Eq>: Atomic<T> {
     /// Adds, wrapping around; returns the value before.
     fn fetch_add(&self, value: T, order: Ordering) -> T;
     /// Subtracts, wrapping around; returns the value before.
@@ -100,7 +109,10 @@ pub trait AtomicInt<T: Copy + Eq>: Atomic<T> {
 /// Each narrow access is *specified* as a read-modify-write of the whole word that changes only the
 /// named part. An implementation may use a narrower instruction where no other agent can tell the
 /// difference; see [`crate::native`].
-pub trait LockWordOps: AtomicInt<u32> {
+///
+/// # Safety
+/// As for [`Atomic`]; each operation behaves as the read-modify-write it is specified as.
+pub unsafe trait LockWordOps: AtomicInt<u32> {
     /// Replaces bits 0..8.
     fn store_byte0(&self, value: u8, order: Ordering);
     /// Replaces bits 8..16.

@@ -30,7 +30,14 @@ pub trait Barriers: Cells {
 ///
 /// Natively a static pool; in a simulated kernel one node per CPU and nesting level. The platform
 /// owns the storage because Rust has no generic statics, this crate owns the type.
-pub trait QueueNodes: Cells {
+///
+/// # Safety
+/// [`node`](Self::node) returns a pointer to a node that lives as long as locks of this platform are
+/// used, different for different ids; [`claim_node`](Self::claim_node) hands out no node twice, and
+/// all accesses before its release happen before it is claimed again;
+/// [`is_orphaned`](Self::is_orphaned) never calls a node orphaned whose thread exists, and
+/// [`has_forked`](Self::has_forked) is the same for all threads of a process.
+pub unsafe trait QueueNodes: Cells {
     /// Takes a node that nobody else uses until it is released, or `None` when there is none left.
     fn claim_node() -> Option<NodeId>;
     /// Gives a node back.

@@ -47,7 +47,13 @@ pub enum Alone {
 /// Stateless; what the head has to remember from one phase of its turn to the next is in `Turn`.
 /// Only the head of the queue calls anything but `enter`, so a succession has the links of all
 /// waiters that have linked themselves to itself, except the last one's.
-pub trait Succession<P: Platform>: Send + Sync + 'static {
+///
+/// # Safety
+/// The lock excludes only if there is never more than one head: `choose` and `leave_alone` name a
+/// waiter of this lock that is linked or set aside and was not granted before, `leave_alone` says
+/// `Left` or `Granted` only if it has taken the lock by changing the word from `seen`, and nobody
+/// is lost from both queues.
+pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
     /// The order a checker may hold the lock to.
     const ORDER: Order;
     /// Whether [`step`](Self::step) does anything.
@@ -73,7 +79,8 @@ pub trait Succession<P: Platform>: Send + Sync + 'static {
 /// the one thread that may already have set the pending bit. Before that there is no bound.
 pub struct Fifo;
 
-impl<P: Platform> Succession<P> for Fifo {
+// SAFETY: names the waiter linked behind the head; takes the lock only by clearing the tail.
+unsafe impl<P: Platform> Succession<P> for Fifo {
     const ORDER: Order = Order::FifoAfterPending;
     const STEPS: bool = false;
     type Turn = ();

@@ -9,7 +9,11 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 ///
 /// Stateless. Only a policy under which nobody steals may let the head take the lock with a plain
 /// store, which is what the queue does; a policy that steals will bring its own way to take it.
-pub trait Waiting<P: Platform>: Send + Sync + 'static {
+///
+/// # Safety
+/// The lock excludes only if the policy does what each function says: it returns from the waits no
+/// earlier and with the ordering named, and writes nothing to the word but what `unlock` says.
+pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     /// Whether a single waiter uses the pending bit instead of the queue.
     const USES_PENDING: bool;
     /// Whether a thread tries the lock once more before it queues.
@@ -35,7 +39,9 @@ pub trait Waiting<P: Platform>: Send + Sync + 'static {
 /// For no more threads than CPUs: a waiter that is not running stalls everybody behind it.
 pub struct Spin;
 
-impl<P: Platform> Waiting<P> for Spin {
+// SAFETY: the waits are acquiring `cond_load`s for exactly what they are to wait for, and only
+// `unlock` writes.
+unsafe impl<P: Platform> Waiting<P> for Spin {
     const USES_PENDING: bool = true;
     const TRIES_BEFORE_QUEUEING: bool = true;
 

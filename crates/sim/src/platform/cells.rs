@@ -135,7 +135,9 @@ fn nobody_will_write() -> ! {
     panic!("a wait outside of simulated threads, where nobody will write")
 }
 
-impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_WORD> {
+// SAFETY: simulated threads run one at a time; an access takes effect at one moment, and memory is
+// sequentially consistent but for store buffers, which commit in order.
+unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_WORD> {
     #[inline]
     fn load(&self, _order: Ordering) -> S::Value {
         S::value(self.load_bits())
@@ -267,7 +269,8 @@ pub trait Integer: Storage {}
 impl Integer for AtomicU32 {}
 impl Integer for AtomicU64 {}
 
-impl<S: Integer, const IS_WORD: bool> AtomicInt<S::Value> for SimCell<S, IS_WORD> {
+// SAFETY: as above; a read-modify-write takes effect at one moment.
+unsafe impl<S: Integer, const IS_WORD: bool> AtomicInt<S::Value> for SimCell<S, IS_WORD> {
     #[inline]
     fn fetch_add(&self, value: S::Value, _order: Ordering) -> S::Value {
         // Bits above the value's width are dropped when it is written.

@@ -33,7 +33,9 @@ impl Barriers for Sim {
     }
 }
 
-impl QueueNodes for Sim {
+// SAFETY: nodes lie in the run's arena, which outlives the run; the tables behind `claim_node` are
+// used by one thread at a time; there is no fork.
+unsafe impl QueueNodes for Sim {
     #[inline]
     fn claim_node() -> Option<NodeId> {
         Here::expect("a queue node").with(|engine| {

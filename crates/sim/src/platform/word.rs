@@ -44,7 +44,8 @@ impl SimCell<AtomicU32, true> {
     }
 }
 
-impl LockWordOps for SimCell<AtomicU32, true> {
+// SAFETY: an access changes exactly its part of the word, at one moment of simulated time.
+unsafe impl LockWordOps for SimCell<AtomicU32, true> {
     #[inline]
     fn store_byte0(&self, value: u8, order: Ordering) {
         self.store_part(BYTE0, value.into(), order);

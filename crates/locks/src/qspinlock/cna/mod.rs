@@ -118,7 +118,9 @@ pub struct Turn {
     steps: bool,
 }
 
-impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
+// SAFETY: a grant names the waiter linked behind the head or the head of the secondary queue, which
+// is then in front; waiters move between the queues in one piece, their ends relinked.
+unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
     const ORDER: Order = Order::Grouped;
     const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy);
     type Turn = Turn;
