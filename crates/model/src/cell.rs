@@ -24,15 +24,20 @@ pub trait Checker: Sized + 'static {
     /// Lets another thread run.
     fn give_way();
     /// As [`give_way`](Self::give_way), from a thread that cannot go on before somebody writes the
-    /// cell at `address`.
+    /// cell at `address`, or any cell if that is [`ANY_CELL`].
     fn wait(address: usize);
     /// The cell at `address` was written.
     fn written(address: usize);
+    /// How often any cell was written.
+    fn writes() -> u32;
     /// A waiting thread was scheduled for the `idle`-th time in a row without news.
     fn was_idle(idle: u32);
     /// A bounded wait has used up its budget.
     fn budget_passed(budget: Budget);
 }
+
+/// No cell is at this address.
+pub const ANY_CELL: usize = usize::MAX;
 
 /// A cell of a checker `C` on top of its atomic type `A`.
 pub struct CheckedCell<A: RawCell, C> {
@@ -81,6 +86,9 @@ impl<A: RawCell, C: Checker> CheckedCell<A, C> {
     }
 }
 
+/// Steps of one wait in a row without a write by anybody, after which the others get a turn before
+/// each further step. More than one, because the first may have read old values.
+const QUIET_STEPS: u32 = 2;
 /// Steps of one wait that may follow each other before the other threads get a turn in between.
 const STEPS_IN_A_ROW: u32 = 16;
 
@@ -162,7 +170,9 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
         mut pred: impl FnMut(A::Value) -> bool,
         mut step: impl FnMut() -> bool,
     ) -> A::Value {
-        for look in 1.. {
+        let (mut steps, mut quiet_steps) = (0, 0);
+        loop {
+            let writes = C::writes();
             let value = self.raw.load(order);
             if pred(value) {
                 return value;
@@ -170,8 +180,16 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
             if !step() {
                 break;
             }
-            if look % STEPS_IN_A_ROW == 0 {
+            steps += 1;
+            quiet_steps = if C::writes() == writes { quiet_steps + 1 } else { 0 };
+            if pred(self.latest.get()) || steps % STEPS_IN_A_ROW == 0 {
                 C::give_way();
+            } else if quiet_steps >= QUIET_STEPS {
+                C::wait(ANY_CELL);
+                if C::writes() == writes {
+                    assert!(quiet_steps < C::IDLE_MAX, "a thread steps and nobody will write");
+                    C::was_idle(quiet_steps);
+                }
             }
         }
         self.cond_load(order, pred)

@@ -36,6 +36,9 @@ impl Checker for Loom {
     fn written(address: usize) {
         MACHINE.world.activity.written(address);
     }
+    fn writes() -> u32 {
+        MACHINE.world.activity.writes()
+    }
     fn was_idle(_idle: u32) {
         // Scheduling an idle thread instead of one that can go on changes nothing: what follows is
         // explored where the other one was chosen. Without this bound the exploration does not end.

@@ -49,7 +49,12 @@ impl Checker for Shuttle {
     fn wait(_address: usize) {
         Self::give_way();
     }
-    fn written(_address: usize) {}
+    fn written(address: usize) {
+        MACHINE.world.activity.written(address);
+    }
+    fn writes() -> u32 {
+        MACHINE.world.activity.writes()
+    }
     fn was_idle(_idle: u32) {}
     fn budget_passed(budget: Budget) {
         if let Budget::Nanoseconds(ns) = budget {

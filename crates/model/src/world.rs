@@ -1,5 +1,6 @@
 //! What exists once per execution of a model: queue nodes, the clock, and what was counted.
 
+use crate::cell::ANY_CELL;
 use crate::settings::{self, Settings};
 use lockwright::events::Event;
 use lockwright::node::{NODES_PER_CPU, NodeId, QNode};
@@ -115,6 +116,7 @@ pub struct Activity {
     threads: Vec<Thread>,
     /// The CPU whose thread gave way last: loom does not choose it at once again.
     gave_way_last: AtomicU32,
+    writes: AtomicU32,
 }
 
 #[derive(Default)]
@@ -130,7 +132,7 @@ struct Thread {
 impl Activity {
     fn new(cpus: u32) -> Self {
         let threads = (0..cpus).map(|_| Thread::default()).collect();
-        Self { threads, gave_way_last: AtomicU32::new(0) }
+        Self { threads, gave_way_last: AtomicU32::new(0), writes: AtomicU32::new(0) }
     }
     /// The thread on `cpu` starts, stops, goes to sleep or wakes up.
     pub fn set_active(&self, cpu: u32, is_active: bool) {
@@ -142,7 +144,8 @@ impl Activity {
         self.gave_way_last.store(cpu, Relaxed);
         yield_now();
     }
-    /// The same, but it can only go on after the cell at `address` was written.
+    /// The same, but it can only go on after the cell at `address` was written, or any if that is
+    /// [`ANY_CELL`].
     pub fn waits(&self, cpu: u32, address: usize, yield_now: impl FnOnce()) {
         let thread = &self.threads[cpu as usize];
         thread.waits_for.store(address, Relaxed);
@@ -153,9 +156,18 @@ impl Activity {
     }
     /// The cell at `address` was written.
     pub fn written(&self, address: usize) {
-        for thread in self.threads.iter().filter(|it| it.waits_for.load(Relaxed) == address) {
+        self.writes.fetch_add(1, Relaxed);
+        let waits_for = |thread: &&Thread| {
+            let awaited = thread.waits_for.load(Relaxed);
+            awaited == address || awaited == ANY_CELL
+        };
+        for thread in self.threads.iter().filter(waits_for) {
             thread.is_active.store(true, Relaxed);
         }
+    }
+    /// How often any cell was written.
+    pub fn writes(&self) -> u32 {
+        self.writes.load(Relaxed)
     }
     /// Whether the idle thread on `cpu` was chosen by the exploration, where loom by itself would
     /// have chosen one that can go on.

@@ -219,6 +219,27 @@ fn a_bounded_wait_both_succeeds_and_gives_up() {
 }
 
 #[test]
+fn a_step_that_always_finds_something_to_do_does_not_keep_the_exploration_from_ending() {
+    let seen = LoomRun::bounded(3, 2).model(|| {
+        let step = |message: &Message<Loom>| {
+            let look = || message.flag.load(Acquire) < 2;
+            message.word.cond_load_stepping(Acquire, |word| word == 1, look);
+        };
+        let message = Arc::new(Message::<Loom>::new());
+        let [one, two, writer] = [(); 3].map(|()| message.clone());
+        LoomThreads::join(vec![
+            Box::new(move || step(&one)),
+            Box::new(move || step(&two)),
+            Box::new(move || {
+                writer.flag.store(1, Release);
+                writer.word.store(1, Release);
+            }),
+        ]);
+    });
+    assert!((2..10_000).contains(&seen.executions), "{} executions", seen.executions);
+}
+
+#[test]
 fn shuttle_sees_overlapping_accesses_to_a_plain_field() {
     let run = || {
         ShuttleRun::new(2, 200).model(|| {
