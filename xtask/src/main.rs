@@ -40,7 +40,7 @@ fn root() -> PathBuf {
 fn ci() -> Vec<Stage> {
     let mut stages = checks();
     // The README's test command.
-    stages.push(Stage::command("test", 600, &["cargo", "test", "--workspace"]));
+    stages.push(Stage::command("test", 900, &["cargo", "test", "--workspace"]));
     stages
 }
 
