@@ -1,6 +1,7 @@
 //! Locks in statics, and their sizes.
 
 use lockwright::native::Native;
+use lockwright::node::QNode;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::{CnaSpinLock, SpinLock};
 use std::mem::size_of;
@@ -18,9 +19,10 @@ fn a_lock_lives_in_a_static() {
 }
 
 #[test]
-fn a_spinlock_is_four_bytes_and_zero_is_unlocked() {
+fn a_spinlock_is_four_bytes_a_node_is_64_and_zero_is_unlocked() {
     assert_eq!(size_of::<QSpinlock<Native>>(), 4);
     assert_eq!(size_of::<CnaSpinlock<Native>>(), 4);
+    assert_eq!(size_of::<QNode<Native>>(), 64);
     // SAFETY: a lock is one 32-bit cell, and all bit patterns of it are values.
     let zero: QSpinlock<Native> = unsafe { std::mem::zeroed() };
     use lockwright::raw::RawLock;
