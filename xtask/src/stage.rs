@@ -3,8 +3,11 @@
 //! Everything said here goes to stderr, so that what a test runner prints last on stdout stays
 //! readable.
 
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// One thing to check.
@@ -131,8 +134,24 @@ pub fn run_all(stages: &[Stage], allow_missing: bool) -> bool {
     is_green
 }
 
-/// Runs a command; if it takes longer than `limit`, kills it and everything it has started.
+/// Set by Ctrl-C and by a request to end.
+fn interrupted() -> Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let register = || {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Without a handler the signal ends this process, which is what it asks for.
+            let _ = signal_hook::flag::register(signal, flag.clone());
+        }
+        flag
+    };
+    FLAG.get_or_init(register).clone()
+}
+
+/// Runs a command; if it takes longer than `limit`, or at Ctrl-C, kills it and everything it has
+/// started.
 fn run_within(mut command: Command, limit: Duration) -> Verdict {
+    let interrupted = interrupted();
     let start = Instant::now();
     // A process group of its own, so that there is something to kill as a whole.
     let mut child = match command.process_group(0).spawn() {
@@ -142,6 +161,10 @@ fn run_within(mut command: Command, limit: Duration) -> Verdict {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return verdict_of(status),
+            Ok(None) if interrupted.load(Relaxed) => {
+                kill_group(&mut child);
+                return Verdict::Red("interrupted".into());
+            }
             Ok(None) if start.elapsed() < limit => std::thread::sleep(Duration::from_millis(20)),
             Ok(None) => {
                 kill_group(&mut child);
