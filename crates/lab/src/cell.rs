@@ -35,6 +35,15 @@ pub enum Workload {
 }
 
 impl Workload {
+    /// The name and the knobs, for people.
+    pub fn described(self) -> String {
+        match self {
+            Self::Counter { cs_load, think_load } => {
+                format!("counter (--cs-load {cs_load} --think-load {think_load})")
+            }
+            _ => self.name().into(),
+        }
+    }
     /// The name it is selected by.
     pub const fn name(self) -> &'static str {
         match self {
@@ -172,6 +181,10 @@ pub enum PlacementPolicy {
     Spread,
     /// A random core for each thread, second hardware threads last.
     Random,
+    /// As random, but two threads share a socket: what the scheduler of Linux 5.6 did.
+    #[value(name = "scheduler-5.6")]
+    #[serde(rename = "scheduler-5.6")]
+    Scheduler56,
 }
 
 /// What is the same for all cells of a command.

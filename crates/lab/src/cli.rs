@@ -170,7 +170,7 @@ pub struct BenchArgs {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: u32,
     /// Seconds of each repetition: native or simulated ones [default: 0.1 native, 0.005 simulated].
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// Workload `counter`: pause instructions inside the critical section [default: 1].
     #[arg(long, value_name = "PAUSES")]
@@ -203,7 +203,7 @@ pub struct TortureArgs {
     #[arg(long, value_delimiter = ',', value_name = "N,...")]
     pub threads: Vec<usize>,
     /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated].
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// The rare hold of 100 ms happens.
     #[arg(long)]

@@ -113,7 +113,7 @@ impl Selection {
             Some(known) => known.explicitly |= asked.explicitly,
             None => subjects.push(asked),
         };
-        for name in names {
+        for name in names.iter().map(|name| name.trim()) {
             if name == "all" {
                 let everything = Subject::all().filter(|subject| subject.is_in_all());
                 everything.for_each(|subject| add(Asked { subject, explicitly: false }));

@@ -5,7 +5,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     let typed = typed.to_ascii_lowercase();
     let scored = candidates.into_iter().map(|name| (distance(&typed, name), name));
     let (edits, name) = scored.min_by_key(|&(edits, _)| edits)?;
-    let allowed = (typed.chars().count().max(name.chars().count())).div_ceil(2);
+    let allowed = (typed.chars().count().max(name.chars().count())).div_ceil(3);
     (edits <= allowed).then_some(name)
 }
 

@@ -100,22 +100,22 @@ raw_mutexes!(implement_05);
 #[cfg(feature = "std")]
 macro_rules! aliases {
     ($lock_api:ident) => {
-        /// A value guarded by the queued spinlock: first come, first served, four bytes.
+        /// A value guarded by the queued spinlock: first come, first served, a four-byte lock.
         pub type SpinLock<T> = $lock_api::Mutex<crate::qspinlock::QSpinlock<Native>, T>;
         /// Guard of a [`SpinLock`].
         pub type SpinLockGuard<'a, T> =
             $lock_api::MutexGuard<'a, crate::qspinlock::QSpinlock<Native>, T>;
-        /// A value guarded by the NUMA-aware queued spinlock, version 15: four bytes.
-        pub type CnaSpinLock<T> = $lock_api::Mutex<Cna15, T>;
+        /// A value guarded by the NUMA-aware queued spinlock, CNA version 10: a four-byte lock.
+        pub type CnaSpinLock<T> = $lock_api::Mutex<Cna, T>;
         /// Guard of a [`CnaSpinLock`].
-        pub type CnaSpinLockGuard<'a, T> = $lock_api::MutexGuard<'a, Cna15, T>;
+        pub type CnaSpinLockGuard<'a, T> = $lock_api::MutexGuard<'a, Cna, T>;
     };
 }
 
 #[cfg(feature = "std")]
 use crate::native::Native;
 #[cfg(feature = "std")]
-type Cna15 = crate::qspinlock::CnaSpinlock<Native, crate::qspinlock::cna::V15>;
+type Cna = crate::qspinlock::CnaSpinlock<Native>;
 
 #[cfg(all(feature = "std", feature = "lock_api"))]
 aliases!(lock_api);
@@ -123,6 +123,6 @@ aliases!(lock_api);
 /// The aliases for `lock_api` 0.5.
 #[cfg(all(feature = "std", feature = "lock_api_05"))]
 pub mod v05 {
-    use super::{Cna15, Native};
+    use super::{Cna, Native};
     aliases!(lock_api_05);
 }

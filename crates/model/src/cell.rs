@@ -89,6 +89,9 @@ impl<A: RawCell, C: Checker> CheckedCell<A, C> {
 /// Steps of one wait in a row without a write by anybody, after which the others get a turn before
 /// each further step. More than one, because the first may have read old values.
 const QUIET_STEPS: u32 = 2;
+/// Old values that one wait may be shown while the newest one would end it.
+const OLD_VALUES_MAX: u32 = 2;
+
 /// Steps of one wait that may follow each other before the other threads get a turn in between.
 const STEPS_IN_A_ROW: u32 = 16;
 
@@ -121,15 +124,23 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
     }
 
     fn cond_load(&self, order: Ordering, mut pred: impl FnMut(A::Value) -> bool) -> A::Value {
+        let mut old_values = 0;
         loop {
             let writes = self.writes.load(Relaxed);
             let value = self.raw.load(order);
             if pred(value) {
                 return value;
             }
-            // The value may have been an old one, when the newest one will do.
-            if pred(self.latest.get()) {
-                C::give_way();
+            // The value may have been an old one, when the newest one will do. A machine does not
+            // return old values for ever; an exchange with itself reads the newest.
+            let latest = self.latest.get();
+            if pred(latest) {
+                old_values += 1;
+                if old_values <= OLD_VALUES_MAX {
+                    C::give_way();
+                } else if self.raw.compare_exchange(latest, latest, order, Relaxed).is_ok() {
+                    return latest;
+                }
             } else {
                 self.wait_for_news(writes);
             }

@@ -199,7 +199,7 @@ impl BenchDocument {
     }
     fn title(&self) -> String {
         let simulated = if self.on.is_simulated() { "simulated " } else { "" };
-        format!("{} on {simulated}{}", self.workload.name(), self.on.machine())
+        format!("{} on {simulated}{}", self.workload.described(), self.on.machine())
     }
     fn pairs_table(&self) -> String {
         let mut grid =

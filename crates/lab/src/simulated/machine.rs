@@ -65,6 +65,7 @@ impl SimulatedMachine {
             Some(PlacementPolicy::Compact) => Placement::Compact,
             Some(PlacementPolicy::Spread) => Placement::Spread,
             Some(PlacementPolicy::Random) => Placement::Random,
+            Some(PlacementPolicy::Scheduler56) => Placement::Scheduler56,
             None => fitted().unwrap_or(Placement::Compact),
         }
     }

@@ -20,7 +20,7 @@ const COLUMNS: [(&str, &str, &str); 2] =
     [("qspinlock", "stock_ops_1e7", "FIFO"), ("cna", "patch_cna_ops_1e7", "CNA")];
 const SPEEDUP: &str = "speedup_patch_cna_over_stock";
 /// Each has a placement of its own.
-const SEEDS: u32 = 12;
+const SEEDS: u32 = 24;
 const WINDOW_NS: u64 = 1_000_000;
 
 /// The locktorture table of CNA v10.
