@@ -1,17 +1,23 @@
 //! One seed gives one history.
 
 use crate::machines::machine;
+use lockwright::events::Event;
 use lockwright::mcs::McsLock;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::RawLock;
+use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
 use lockwright::ticket::TicketLock;
+use lockwright::tunables::Tunable;
 use lockwright::unfair::UnfairLock;
 use lockwright_sim::{Arena, Config, RunReport, Sim, Simulation, thread};
 use std::sync::atomic::Ordering::Relaxed;
 
 fn torture<L: RawLock>(seed: u64) -> RunReport {
+    torture_with::<L>(seed, Config::window(5_000, 100_000))
+}
+
+fn torture_with<L: RawLock>(seed: u64, config: Config) -> RunReport {
     let mut arena = Arena::new(1 << 20);
-    let config = Config::window(5_000, 100_000);
     let mut simulation = Simulation::new(&machine(4, 4, 2), &mut arena, seed, config);
     let lock = simulation.alloc(L::new());
     let counter = simulation.alloc_at(1, <Sim as Cells>::U64::zeroed());
@@ -92,4 +98,59 @@ fn the_golden_runs_have_their_digests() {
         history(torture::<UnfairLock<Sim>>(1)),
         golden("2671245f98aa5c6ba3bd00a2a1f571ae", 5777, 89)
     );
+}
+
+/// A run in which the waiters that CNA sets aside become due many times.
+struct SmallThresholds;
+
+impl LockVisitor<Sim> for SmallThresholds {
+    type Output = RunReport;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
+        let tunables = vec![
+            (Tunable::numa_spinlock_threshold, 3),
+            (Tunable::numa_spinlock_threshold_ns, 3_000),
+        ];
+        torture_with::<L>(1, Config { tunables, ..Config::window(5_000, 1_000_000) })
+    }
+}
+
+/// A lock of the registry, and what its run comes to: digest, events, operations.
+type Golden = (&'static str, &'static str, u64, u64);
+
+/// The limited scan of `cna-v10_limited` is long enough for these runs, so its history is `cna`'s.
+const GOLDEN: &[Golden] = &[
+    ("qspinlock", "54f44a08286378d46f9a5fb9ec7e4d83", 52518, 1734),
+    ("cna", "95b1a5c98018131336ed9eee033ee343", 85429, 1992),
+    ("cna-v10_time", "f046d0b4395c7ca2cfdd5eede8de1cc5", 103568, 2504),
+    ("cna-v10_limited", "95b1a5c98018131336ed9eee033ee343", 85429, 1992),
+    ("cna-v11", "8bd07bf5344186fc5fd4146ec971dea0", 76971, 1547),
+    ("cna-v15", "6293cef4647177cd0df77d780d2d17ab", 63953, 1754),
+    ("unfair-backoff", "d3f8b5520ff1a7ce0a6fa20a75b45547", 62568, 1565),
+    ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
+];
+
+/// As above, for the locks that are chosen by name. The digests hold in dev and release builds.
+#[test]
+fn the_golden_runs_of_the_registry_have_their_digests() {
+    let mut differing = Vec::new();
+    for &(name, digest, events, ops) in GOLDEN {
+        let report = visit(name, SmallThresholds).expect("a lock of the registry");
+        for event in [Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold] {
+            let reached = report.count_of(event) > 0;
+            assert_eq!(reached, name.starts_with("cna"), "{name}: {}", event.name());
+        }
+        let found = (report.digest.to_string(), report.events, report.ops_total());
+        if found != (digest.to_owned(), events, ops) {
+            differing.push((name, found));
+        }
+    }
+    assert!(differing.is_empty(), "other histories: {differing:#?}");
+}
+
+#[test]
+fn every_product_of_the_registry_has_a_golden_run() {
+    for row in LOCKS.iter().filter(|row| row.class == LockClass::Product) {
+        assert!(GOLDEN.iter().any(|&(name, ..)| name == row.name), "{} has none", row.name);
+    }
 }
