@@ -1,5 +1,6 @@
 //! Tests of the simulator, one binary.
 
+mod cna;
 mod golden;
 mod locks;
 mod machines;

@@ -1,0 +1,237 @@
+//! What NUMA-aware succession promises about order, and when it makes no difference.
+
+use crate::machines::machine;
+use lockwright::events::Event;
+use lockwright::raw::RawLock;
+use lockwright::registry::{LockRow, LockVisitor, visit};
+use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use lockwright_sim::machine::Machine;
+use lockwright_sim::{
+    Arena, Checks, Config, FailureKind, RunReport, Sim, Simulation, thread, watch,
+};
+
+/// The policies that count handoffs, those that measure time.
+const COUNTING: [&str; 2] = ["cna", "cna-v10_limited"];
+const TIMING: [&str; 3] = ["cna-v10_time", "cna-v11", "cna-v15"];
+
+/// How long each owner holds the lock, exactly: longer than a head needs to find it busy, so that
+/// v15, which looks around only meanwhile, does so.
+const HOLD_NS: u64 = 500;
+
+/// Threads that take a lock again and again.
+struct Storm {
+    machine: Machine,
+    /// Of each thread.
+    cpus: Vec<u32>,
+    /// Threads that are urgent, by number.
+    urgent: Vec<usize>,
+    tunables: Vec<(Tunable, u64)>,
+    checks: Checks,
+}
+
+impl Storm {
+    /// On `sockets` sockets of eight threads each.
+    fn on(sockets: u32) -> Self {
+        Self {
+            machine: machine(sockets, 8, 1),
+            cpus: (0..sockets * 8).collect(),
+            urgent: Vec::new(),
+            tunables: Vec::new(),
+            checks: Checks::default(),
+        }
+    }
+    fn set(mut self, tunable: Tunable, value: u64) -> Self {
+        self.tunables.push((tunable, value));
+        self
+    }
+    fn overtaking_max(mut self, max: u64) -> Self {
+        self.checks.overtaking_max = Some(max.try_into().expect("a small bound"));
+        self
+    }
+    fn fifo(mut self) -> Self {
+        self.checks.fifo = true;
+        self
+    }
+    fn run(self, name: &str) -> RunReport {
+        visit(name, self).expect("a lock of the registry")
+    }
+}
+
+impl LockVisitor<Sim> for Storm {
+    type Output = RunReport;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
+        let mut arena = Arena::default();
+        let checks = Checks { word_is_legal: Some(L::word_is_legal), ..self.checks };
+        let config = Config { checks, tunables: self.tunables, ..Config::window(0, 5_000_000) };
+        let mut simulation = Simulation::new(&self.machine, &mut arena, 1, config);
+        let lock = simulation.alloc(L::new());
+        for (number, cpu) in self.cpus.into_iter().enumerate() {
+            let is_urgent = self.urgent.contains(&number);
+            simulation.spawn(cpu, move || {
+                thread::set_urgent(is_urgent);
+                while !thread::is_over() {
+                    watch::requested(lock);
+                    lock.lock();
+                    watch::entered(lock);
+                    thread::hold_ps(HOLD_NS * 1000);
+                    watch::left(lock);
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock() };
+                    thread::op_done();
+                }
+            });
+        }
+        simulation.run()
+    }
+}
+
+fn is_overtaken(report: &RunReport) -> bool {
+    report.failures.iter().any(|failure| matches!(failure.kind, FailureKind::Overtaken { .. }))
+}
+
+/// How many may pass a thread between its request and its place in the queue.
+///
+/// The lock promises nothing there. But the way to the queue is short, a few accesses of the word,
+/// so in these runs each other thread passes at most once; the FIFO lock shows that it is so.
+fn passed_before_queueing(threads: u64) -> u64 {
+    threads - 1
+}
+
+#[test]
+fn on_the_way_to_the_queue_a_thread_is_passed_at_most_once_by_each_other() {
+    let report = Storm::on(2).overtaking_max(passed_before_queueing(16)).run("qspinlock");
+    assert_eq!(report.failures, []);
+}
+
+#[test]
+fn waiters_set_aside_are_passed_for_at_most_the_threshold_in_handoffs() {
+    const LOG2: u64 = 8;
+    // Two NUMA nodes, so once. The head that sets a waiter aside was in front of it; after it come
+    // 2^n heirs, the last of which finds the waiters due.
+    let bound = (1 << LOG2) + passed_before_queueing(16);
+    for name in COUNTING {
+        let storm = |log2| Storm::on(2).set(Tunable::numa_spinlock_threshold, log2);
+        let report = storm(LOG2).overtaking_max(bound).run(name);
+        assert_eq!(report.failures, [], "{name}");
+        assert!(report.count_of(Event::cna_flush_threshold) > 2, "{name}");
+        // The threshold is used to the full, and nothing else keeps the bound.
+        assert!(is_overtaken(&storm(LOG2).overtaking_max((1 << LOG2) - 1).run(name)), "{name}");
+        let never = Tunable::numa_spinlock_threshold.max();
+        assert!(is_overtaken(&storm(never).overtaking_max(bound).run(name)), "{name}");
+    }
+}
+
+#[test]
+fn waiters_set_aside_are_passed_for_at_most_the_threshold_in_time() {
+    const NS: u64 = 100_000;
+    // Two NUMA nodes, so once. Heads follow each other no faster than owners, which bounds how many
+    // begin their turn within the time; two more for its ends, one of them finds the waiters due.
+    let bound = NS / HOLD_NS + 2 + passed_before_queueing(16);
+    for name in TIMING {
+        let storm = |ns| Storm::on(2).set(Tunable::numa_spinlock_threshold_ns, ns);
+        let report = storm(NS).overtaking_max(bound).run(name);
+        assert_eq!(report.failures, [], "{name}");
+        assert!(report.count_of(Event::cna_flush_threshold) > 2, "{name}");
+        let never = Tunable::numa_spinlock_threshold_ns.max();
+        assert!(is_overtaken(&storm(never).overtaking_max(bound).run(name)), "{name}");
+    }
+}
+
+#[test]
+fn switched_off_or_on_one_socket_waiters_are_served_in_order() {
+    let policies = || COUNTING.into_iter().chain(TIMING);
+    for name in policies() {
+        for (sockets, setting) in [(2, NUMA_OFF), (1, NUMA_AUTO), (1, NUMA_OFF)] {
+            let report = Storm::on(sockets).set(Tunable::numa_spinlock, setting).fifo().run(name);
+            assert_eq!(report.failures, [], "{name}, {sockets} sockets, setting {setting}");
+            assert!(report.ops_total() > 1000, "{name}");
+            for event in [Event::cna_scanned, Event::cna_set_aside, Event::cna_flush] {
+                assert_eq!(report.count_of(event), 0, "{name}: {}", event.name());
+            }
+        }
+        for setting in [NUMA_AUTO, NUMA_ON] {
+            let report = Storm::on(2).set(Tunable::numa_spinlock, setting).fifo().run(name);
+            let is_passed = |kind: &FailureKind| matches!(kind, FailureKind::OutOfOrder { .. });
+            assert!(report.failures.iter().any(|failure| is_passed(&failure.kind)), "{name}");
+            assert!(report.count_of(Event::cna_set_aside) > 0, "{name}");
+        }
+    }
+}
+
+/// Seven threads on socket 0 keep the lock there for as long as they may; one on socket 2 is set
+/// aside, and one on socket 1, the last, is set aside unless it is urgent.
+fn one_against_a_socket(name: &str, urgent: Vec<usize>) -> RunReport {
+    let storm = Storm {
+        cpus: (0..7).chain([16, 8]).collect(),
+        urgent,
+        ..Storm::on(3)
+            .set(Tunable::numa_spinlock_threshold, Tunable::numa_spinlock_threshold.max())
+            .set(Tunable::numa_spinlock_threshold_ns, Tunable::numa_spinlock_threshold_ns.max())
+            .overtaking_max(passed_before_queueing(9))
+    };
+    storm.run(name)
+}
+
+#[test]
+fn an_urgent_waiter_is_never_set_aside() {
+    let lone = 8;
+    let passes = |report: &RunReport| {
+        assert_eq!(report.failures_total, report.failures.len() as u64, "all are described");
+        let passed = report.failures.iter().filter_map(|failure| match failure.kind {
+            FailureKind::Overtaken { passed, .. } => Some(passed),
+            _ => None,
+        });
+        passed.filter(|&passed| passed == lone).count()
+    };
+    for name in COUNTING.into_iter().chain(TIMING) {
+        let urgent = one_against_a_socket(name, vec![lone]);
+        assert_eq!(passes(&urgent), 0, "{name}");
+        // Others are, so that it is granted in front of a secondary queue.
+        assert!(urgent.count_of(Event::cna_set_aside) > 0, "{name}");
+        assert!(urgent.ops[lone] > 100, "{name}: {:?}", urgent.ops);
+        let not_urgent = one_against_a_socket(name, Vec::new());
+        assert!(passes(&not_urgent) > 0, "{name}");
+    }
+}
+
+/// A head that waits with nobody behind it, until this many of another socket and then one of its
+/// own have queued; then it takes the lock. How many are set aside in the run.
+struct LateArrivals {
+    remote: u32,
+}
+
+impl LockVisitor<Sim> for LateArrivals {
+    type Output = u64;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> u64 {
+        let mut arena = Arena::default();
+        let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+        let lock = simulation.alloc(L::new());
+        // The owner, a pending waiter, the head, the others, the last.
+        let cpus = (0..3).chain((0..self.remote).map(|n| 16 + n)).chain([3]);
+        for (number, cpu) in cpus.enumerate() {
+            simulation.spawn(cpu, move || {
+                thread::hold_ps(number as u64 * 5_000_000);
+                lock.lock();
+                thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            });
+        }
+        let report = simulation.run();
+        assert_eq!(report.failures, []);
+        assert_eq!(report.count_of(Event::lock_slowpath), u64::from(self.remote) + 2);
+        report.count_of(Event::cna_set_aside)
+    }
+}
+
+#[test]
+fn the_limited_scan_looks_at_eight_waiters_once_the_lock_is_taken() {
+    let set_aside = |name, remote| visit(name, LateArrivals { remote });
+    for remote in [7, 8, 12] {
+        assert_eq!(set_aside("cna", remote), Some(remote.into()));
+    }
+    assert_eq!(set_aside("cna-v10_limited", 7), Some(7));
+    assert_eq!(set_aside("cna-v10_limited", 8), Some(0));
+}
