@@ -19,12 +19,14 @@ const FENCES: u8 = 2;
 fn decide() -> u8 {
     let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited);
     let mode = if cfg!(miri) || register().is_err() { FENCES } else { EXPEDITED };
+    // ordering: Relaxed; nothing is read through it, and all writers agree.
     MODE.store(mode, Ordering::Relaxed);
     mode
 }
 
 #[inline(always)]
 fn mode() -> u8 {
+    // ordering: Relaxed; nothing is read through it.
     match MODE.load(Ordering::Relaxed) {
         UNDECIDED => decide(),
         mode => mode,
@@ -51,6 +53,7 @@ impl Barriers for Native {
     fn full_barrier(on: &AtomicU32) {
         // A detector that does not understand fences understands a read-modify-write of the word.
         #[cfg(lockwright_whole_word)]
+        // ordering: SeqCst; this is the full barrier itself.
         on.fetch_add(0, Ordering::SeqCst);
         #[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
         {
@@ -65,14 +68,17 @@ impl Barriers for Native {
         #[cfg(all(not(lockwright_whole_word), any(miri, not(target_arch = "x86_64"))))]
         {
             let _ = on;
+            // ordering: SeqCst; this is the full barrier itself.
             fence(Ordering::SeqCst);
         }
     }
     #[inline(always)]
     fn light_barrier() {
         if mode() == EXPEDITED {
+            // ordering: SeqCst; half of the pair, membarrier is the other.
             compiler_fence(Ordering::SeqCst);
         } else {
+            // ordering: SeqCst; half of the pair, without membarrier.
             fence(Ordering::SeqCst);
         }
     }
@@ -80,6 +86,7 @@ impl Barriers for Native {
         if mode() == EXPEDITED {
             expedite();
         }
+        // ordering: SeqCst; the caller's own half of the pair.
         fence(Ordering::SeqCst);
     }
     #[inline]

@@ -24,12 +24,15 @@ impl Counters for Native {
     /// One predictable branch while nobody counts.
     #[inline(always)]
     fn count_many(event: Event, n: u64) {
+        // ordering: Relaxed; nothing is read through it, counts may be missed.
         if COUNTING.load(Relaxed) {
+            // ordering: Relaxed; nothing is read through it, counts may be missed.
             SHARD[cpu::this_cpu() as usize % SHARDS].0[event as usize].fetch_add(n, Relaxed);
         }
     }
     #[inline(always)]
     fn tunable(tunable: Tunable) -> Option<u64> {
+        // ordering: Relaxed; nothing is read through it.
         match TUNABLE[tunable as usize].load(Relaxed) {
             UNSET => None,
             value => Some(value),
@@ -39,23 +42,27 @@ impl Counters for Native {
 
 /// Turns counting on or off for the whole process. Off at start.
 pub fn count_events(on: bool) {
+    // ordering: Relaxed; nothing is read through it.
     COUNTING.store(on, Relaxed);
 }
 
 /// Whether events are being counted.
 pub fn events_are_counted() -> bool {
+    // ordering: Relaxed; nothing is read through it.
     COUNTING.load(Relaxed)
 }
 
 /// How often `event` was counted since the last reset, over all threads. Counts that happen at the
 /// same time may be missed.
 pub fn event_count(event: Event) -> u64 {
+    // ordering: Relaxed; nothing is read through it, counts may be missed.
     SHARD.iter().map(|shard| shard.0[event as usize].load(Relaxed)).sum()
 }
 
 /// Sets all counters to zero.
 pub fn reset_events() {
     for counter in SHARD.iter().flat_map(|shard| &shard.0) {
+        // ordering: Relaxed; nothing is read through it, counts may be missed.
         counter.store(0, Relaxed);
     }
 }
@@ -64,5 +71,6 @@ pub fn reset_events() {
 /// A value above [`Tunable::max`] is taken as that maximum. Takes effect on the next slow path.
 pub fn set_tunable(tunable: Tunable, value: Option<u64>) {
     let value = value.map_or(UNSET, |value| value.min(tunable.max()));
+    // ordering: Relaxed; nothing is read through it.
     TUNABLE[tunable as usize].store(value, Relaxed);
 }

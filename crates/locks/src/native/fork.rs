@@ -14,6 +14,12 @@
 //! Not covered: emulators of user programs that accept the advice and ignore it; a child made with
 //! `fork` from a signal handler that interrupted a lock operation of the same thread, which
 //! POSIX.1-2024 does not allow; a `vfork` child that takes locks in its parent's memory.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | F1 | `compare_exchange` of `MARK` in `start`, Release half | `MARK` loads, Acquire | the page, and what it holds |
+//! | F2 | `fetch_max` of `EPOCH` and `compare_exchange` of the mark in `catch_up` | their loads, Acquire | that the other one is not older |
+//! | F3 | `compare_exchange` of `BY_PID`, Release half | its load, Acquire | nothing but itself |
 
 use core::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
@@ -38,6 +44,7 @@ pub(super) fn epoch() -> u32 {
     if cfg!(miri) {
         return 0;
     }
+    // ordering: Acquire; F1.
     let mut mark = MARK.load(Acquire);
     if mark.is_null() {
         mark = start();
@@ -47,7 +54,9 @@ pub(super) fn epoch() -> u32 {
     }
     // SAFETY: points to a page that is never unmapped.
     let mark = unsafe { &*mark };
+    // ordering: Acquire; F2.
     let epoch = EPOCH.load(Acquire);
+    // ordering: Acquire; F2.
     match mark.load(Acquire) {
         set if set == epoch.wrapping_add(1) => epoch,
         _ => catch_up(mark),
@@ -58,11 +67,14 @@ pub(super) fn epoch() -> u32 {
 /// the same epoch: one above the parent's, which none of them can have seen yet in the mark.
 #[cold]
 fn catch_up(mark: &AtomicU32) -> u32 {
+    // ordering: Acquire; F2.
     let counted = EPOCH.load(Acquire).wrapping_add(2);
+    // ordering: AcqRel; F2 both ways.
     let set = match mark.compare_exchange(WIPED, counted, AcqRel, Acquire) {
         Ok(_) => counted,
         Err(set) => set,
     };
+    // ordering: AcqRel; F2 both ways.
     EPOCH.fetch_max(set - 1, AcqRel);
     set - 1
 }
@@ -71,12 +83,14 @@ fn catch_up(mark: &AtomicU32) -> u32 {
 #[cold]
 fn epoch_by_pid() -> u32 {
     let pid = u64::from(rustix::process::getpid().as_raw_nonzero().get() as u32);
+    // ordering: Acquire; F3.
     let mut seen = BY_PID.load(Acquire);
     loop {
         if seen & u64::from(u32::MAX) == pid {
             return (seen >> 32) as u32;
         }
         let epoch = if seen == 0 { 0 } else { (seen >> 32) + 1 };
+        // ordering: AcqRel; F3 both ways.
         match BY_PID.compare_exchange(seen, epoch << 32 | pid, AcqRel, Acquire) {
             Ok(_) => return epoch as u32,
             Err(now) => seen = now,
@@ -91,6 +105,7 @@ fn start() -> *mut AtomicU32 {
         epoch_by_pid();
         (&raw const NO_PAGE).cast_mut()
     });
+    // ordering: AcqRel; F1 both ways.
     match MARK.compare_exchange(core::ptr::null_mut(), mark, AcqRel, Acquire) {
         Ok(_) => mark,
         Err(first) => first,
@@ -113,6 +128,7 @@ fn wiped_page() -> Option<*mut AtomicU32> {
         return None;
     }
     let mark = page.cast::<AtomicU32>();
+    // ordering: Release; published by F1. The load Relaxed; nobody counts before there is a mark.
     // SAFETY: mapped, writable and page-aligned.
     unsafe { &*mark }.store(EPOCH.load(Relaxed).wrapping_add(1), Release);
     Some(mark)

@@ -6,6 +6,10 @@
 //! Nothing has to be done when a thread starts or ends; a signal handler that interrupts a queued
 //! thread claims a second node. A forked child never reuses a node that was in use at the fork:
 //! lock words of the parent's time may still name it.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | N1 | `claim.store` in `release_node`, Release | `compare_exchange` in `claim`, Acquire | all accesses to the node on behalf of its last user |
 
 use super::{Native, cpu, fork};
 use crate::node::{NODES_MAX, NodeId, QNode};
@@ -36,6 +40,7 @@ std::thread_local! {
 // releasing store; fork epochs only grow, and all threads of a process see the same.
 unsafe impl QueueNodes for Native {
     fn claim_node() -> Option<NodeId> {
+        // ordering: Relaxed; nothing is read through it.
         let limit = LIMIT.load(Relaxed);
         let mark = mark_of_this_process();
         let first = match HINT.with(Cell::get) {
@@ -46,7 +51,7 @@ unsafe impl QueueNodes for Native {
     }
     #[inline]
     unsafe fn release_node(id: NodeId) {
-        // Release: whoever claims it next comes after all accesses on our behalf.
+        // ordering: Release; N1.
         POOL[id.number() as usize].claim.store(FREE, Release);
     }
     #[inline(always)]
@@ -59,6 +64,7 @@ unsafe impl QueueNodes for Native {
         fork::epoch() > 0
     }
     fn is_orphaned(id: NodeId) -> bool {
+        // ordering: Relaxed; once orphaned a node stays so, and nothing is read through it.
         let mark = POOL[id.number() as usize].claim.load(Relaxed);
         mark != FREE && mark != mark_of_this_process()
     }
@@ -73,11 +79,13 @@ fn mark_of_this_process() -> u32 {
 #[inline]
 fn claim(number: u32, mark: u32) -> Option<NodeId> {
     let node = &POOL[number as usize];
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange: Acquire; N1.
     if node.claim.load(Relaxed) != FREE
         || node.claim.compare_exchange(FREE, mark, Acquire, Relaxed).is_err()
     {
         return None;
     }
+    // ordering: Relaxed; only a hint.
     node.cpu.store(cpu::this_cpu(), Relaxed);
     HINT.with(|hint| hint.set(number + 1));
     Some(NodeId::new(number as u16))
@@ -85,6 +93,7 @@ fn claim(number: u32, mark: u32) -> Option<NodeId> {
 
 #[cold]
 fn first_look() -> u32 {
+    // ordering: Relaxed; nothing is read through it.
     let within = THREADS.fetch_add(1, Relaxed) % PART;
     cpu::this_cpu().wrapping_mul(PART).wrapping_add(within) % NODES_MAX as u32
 }
@@ -92,5 +101,6 @@ fn first_look() -> u32 {
 /// Lets the pool hand out no more than `count` nodes (at most [`NODES_MAX`]), so that a test can
 /// see what happens when it is exhausted. Nodes already claimed stay claimed.
 pub fn limit_nodes(count: usize) {
+    // ordering: Relaxed; nothing is read through it.
     LIMIT.store(count.min(NODES_MAX) as u32, Relaxed);
 }

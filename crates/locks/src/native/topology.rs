@@ -2,6 +2,10 @@
 //!
 //! Read once, without allocation, at the first question (which may come from inside a lock
 //! operation). [`set_fake`] replaces the answer for tests and experiments.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
 use super::{Native, cpu, priority};
 use crate::node::QNode;
@@ -34,11 +38,13 @@ impl Placement for Native {
     #[inline]
     fn numa_node_of(cpu: u32) -> u32 {
         ensure_read();
+        // ordering: Relaxed; only a hint, ordered by G1 where it matters.
         NODE_OF.get(cpu as usize).map_or(0, |node| u32::from(node.load(Relaxed)))
     }
     #[inline]
     fn numa_nodes() -> u32 {
         ensure_read();
+        // ordering: Relaxed; only a hint, ordered by G1 where it matters.
         NODES.load(Relaxed)
     }
     #[inline]
@@ -50,6 +56,7 @@ impl Placement for Native {
 impl SchedulerHints for Native {
     /// A waiter last seen on the CPU that runs the caller is not running there now.
     fn is_running(node: &QNode<Self>) -> bool {
+        // ordering: Relaxed; only a hint.
         node.cpu.load(Relaxed) != cpu::this_cpu()
     }
     /// Programs are not told.
@@ -59,6 +66,7 @@ impl SchedulerHints for Native {
     /// All CPUs this process may use by affinity and cgroup quota, but the caller's: an upper bound.
     fn idle_cpus() -> u32 {
         ensure_read();
+        // ordering: Relaxed; only a hint, ordered by G1 where it matters.
         USABLE_CPUS.load(Relaxed) - 1
     }
 }
@@ -67,6 +75,7 @@ impl SchedulerHints for Native {
 /// for them everything is on node 0, which is only a hint anyway.
 #[inline]
 fn ensure_read() {
+    // ordering: Acquire; G1.
     if STATE.load(Acquire) == UNREAD {
         read_once();
     }
@@ -74,13 +83,17 @@ fn ensure_read() {
 
 #[cold]
 fn read_once() {
+    // ordering: Relaxed; only decides who reads.
     if STATE.compare_exchange(UNREAD, READING, Relaxed, Relaxed).is_err() {
         return;
     }
     if !cfg!(miri) {
+        // ordering: Relaxed; published by G1.
         NODES.store(read_nodes(), Relaxed);
+        // ordering: Relaxed; published by G1.
         USABLE_CPUS.store(read_usable_cpus(), Relaxed);
     }
+    // ordering: Release; G1.
     STATE.store(READY, Release);
 }
 
@@ -93,17 +106,22 @@ pub fn set_fake(nodes: u32, cpus_per_node: u32) {
     assert!((1..=NODES_MAX).contains(&nodes) && cpus_per_node > 0, "no such topology");
     ensure_read();
     for (cpu, node) in NODE_OF.iter().enumerate() {
+        // ordering: Relaxed; only a hint.
         node.store((cpu as u32 / cpus_per_node % nodes) as u8, Relaxed);
     }
+    // ordering: Relaxed; only a hint.
     NODES.store(nodes, Relaxed);
 }
 
 /// Returns to the machine's own topology.
 pub fn clear_fake() {
     for node in &NODE_OF {
+        // ordering: Relaxed; only a hint.
         node.store(0, Relaxed);
     }
+    // ordering: Relaxed; only a hint.
     NODES.store(1, Relaxed);
+    // ordering: Release; G1.
     STATE.store(UNREAD, Release);
     ensure_read();
 }
@@ -137,6 +155,7 @@ fn read_nodes() -> u32 {
         nodes = node + 1;
         for_each_cpu(list, |cpu| {
             if let Some(entry) = NODE_OF.get(cpu) {
+                // ordering: Relaxed; published by G1.
                 entry.store(node as u8, Relaxed);
             }
         });

@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed};
 /// The ordering of the load half of a read-modify-write.
 const fn load_half(order: Ordering) -> Ordering {
     match order {
+        // ordering: as the caller asks for, its load half.
         Acquire | AcqRel => Acquire,
         _ => Relaxed,
     }
