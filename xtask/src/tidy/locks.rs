@@ -43,21 +43,11 @@ fn ordering_comment(source: &Source, at: usize) -> Option<String> {
     Some(rest.copied().collect::<Vec<_>>().join(" "))
 }
 
-/// Every ordering stands below a comment that says why this one. In the platform of programs that
-/// is a warning, one for each file: its orderings are its own business, not a lock's protocol.
+/// Every ordering stands below a comment that says why this one.
 pub fn every_ordering_has_a_reason(source: &Source, _: &[Source]) -> Vec<Finding> {
     let is_bare = |at: &usize| ordering_comment(source, *at).is_none();
-    let bare: Vec<_> = uses_of_orderings(source).filter(is_bare).collect();
-    match bare.first() {
-        Some(first) if source.path.starts_with(NATIVE) => {
-            let message = format!("{} orderings without an `// ordering:` comment", bare.len());
-            vec![source.warning(first + 1, message)]
-        }
-        _ => {
-            let message = "an ordering without an `// ordering:` comment above it";
-            bare.iter().map(|at| source.finding(at + 1, message)).collect()
-        }
-    }
+    let message = "an ordering without an `// ordering:` comment above it";
+    uses_of_orderings(source).filter(is_bare).map(|at| source.finding(at + 1, message)).collect()
 }
 
 /// Every id in such a comment is a row of a table in the module's documentation.
@@ -155,9 +145,7 @@ mod tests {
         assert!(
             findings(rule, PATH, "#[cfg(test)]\nmod t { fn f() { a.load(Relaxed); } }").is_empty()
         );
-        assert!(
-            findings(rule, "crates/locks/src/native/some.rs", "a.load(Relaxed);")[0].is_warning
-        );
+        assert_eq!(findings(rule, "crates/locks/src/native/some.rs", "a.load(Relaxed);").len(), 1);
         assert!(findings(rule, "crates/sim/src/some.rs", "a.load(Relaxed);").is_empty());
     }
 
