@@ -13,6 +13,7 @@ mod machines;
 mod native;
 mod plan;
 mod published;
+mod replay;
 mod report;
 mod simulated;
 mod stats;

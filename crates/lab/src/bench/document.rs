@@ -125,7 +125,7 @@ impl BenchResult {
             pair_ns: is_pair.then(|| Summary::of(&column(pair_ns))),
             ratio_to_floor: ratio_to_floor(sample),
             digests: runs.iter().filter_map(|run| run.digest.clone()).collect(),
-            failure: sample.failure.clone(),
+            failure: sample.failure.as_ref().map(|(_, how)| how.clone()),
         }
     }
 }

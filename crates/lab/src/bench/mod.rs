@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{Outputs, Progress, complain};
-use crate::{interrupt, machines};
+use crate::{interrupt, machines, replay};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -39,6 +39,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let foreign = ForeignLoad::watch();
     let started = Instant::now();
     schedule.run(machine, progress, &mut |sample| {
+        if let Some((spec, _)) = sample.failure.as_ref().filter(|_| machine.on().is_simulated()) {
+            progress.say(&replay::line(&args.machine, spec));
+        }
         document.add(sample);
         outputs.keep(&document)
     })?;

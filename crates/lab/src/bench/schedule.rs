@@ -37,8 +37,8 @@ pub struct Sample {
     pub latency: Option<Measurement>,
     /// The same repetitions of the pseudo-lock `floor`, if it took part.
     pub floor: Vec<Measurement>,
-    /// What went wrong, if something did.
-    pub failure: Option<String>,
+    /// What went wrong first, and in which cell, if something did.
+    pub failure: Option<(CellSpec, String)>,
 }
 
 impl Sample {
@@ -47,19 +47,22 @@ impl Sample {
         Self { asked, threads, throughput, latency: None, floor, failure: None }
     }
     /// Keeps the result of a cell.
-    fn keep(&mut self, purpose: Purpose, result: Result<Measurement, CellError>) {
-        match (result, purpose) {
-            (Ok(measured), purpose) => {
-                if !measured.held() && self.failure.is_none() {
-                    self.failure = Some(what_broke(&measured));
+    fn keep(&mut self, spec: CellSpec, result: Result<Measurement, CellError>) {
+        let mut failed = |how| {
+            self.failure.get_or_insert((spec, how));
+        };
+        match result {
+            Ok(measured) => {
+                if !measured.held() {
+                    failed(what_broke(&measured));
                 }
-                match purpose {
+                match spec.purpose {
                     Purpose::Latency => self.latency = Some(measured),
                     _ => self.throughput.push(measured),
                 }
             }
-            (Err(CellError::Interrupted), _) => {}
-            (Err(CellError::Failed(how)), _) => self.failure = Some(how),
+            Err(CellError::Interrupted) => {}
+            Err(CellError::Failed(how)) => failed(how),
         }
     }
 }
@@ -106,7 +109,7 @@ impl Schedule {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
             let results = machine.run_batch(&specs);
             for (&(lock, spec), result) in cells.iter().zip(results) {
-                samples[lock].keep(spec.purpose, result);
+                samples[lock].keep(spec, result);
             }
             if interrupt::is_requested() || samples.iter().any(|s| s.failure.is_some()) {
                 break;
@@ -207,6 +210,8 @@ mod tests {
     #[test]
     fn a_lock_that_does_not_exclude_is_a_failure_of_the_benchmark() {
         let samples = run(&MockMachine::default(), "busted");
-        assert!(samples[0].failure.as_ref().is_some_and(|how| how.contains("does not exclude")));
+        assert!(
+            samples[0].failure.as_ref().is_some_and(|(_, how)| how.contains("does not exclude"))
+        );
     }
 }

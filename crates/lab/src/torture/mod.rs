@@ -7,12 +7,12 @@ mod document;
 
 use crate::bench::{note_foreign_load, what_broke};
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
-use crate::cli::TortureArgs;
+use crate::cli::{MachineArgs, TortureArgs};
 use crate::error::Error;
 use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{self, Outputs, Progress};
-use crate::{interrupt, machines};
+use crate::{interrupt, machines, replay};
 use document::{TortureDocument, TortureResult};
 use std::process::ExitCode;
 
@@ -36,7 +36,8 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
 
     let seed = args.machine.seed;
     let mut document = TortureDocument::new(machine.on(), workload, seed, args.machine.settings());
-    let teller = Teller { outputs: &outputs, progress };
+    let replay = is_simulated.then_some(&args.machine);
+    let teller = Teller { outputs: &outputs, progress, replay };
     let foreign = ForeignLoad::watch();
     for &threads in &matrix.threads {
         let spec = |lock| CellSpec {
@@ -76,6 +77,8 @@ fn threads(args: &TortureArgs, is_simulated: bool) -> Vec<usize> {
 struct Teller<'a> {
     outputs: &'a Outputs,
     progress: Progress,
+    /// Where a failure can be repeated, if it can.
+    replay: Option<&'a MachineArgs>,
 }
 
 impl Teller<'_> {
@@ -85,13 +88,16 @@ impl Teller<'_> {
             false => Ok(()),
         }
     }
-    fn tell(&self, document: &TortureDocument) -> Result<(), Error> {
+    fn tell(&self, document: &TortureDocument, spec: &CellSpec) -> Result<(), Error> {
         let Some(result) = document.last() else { return Ok(()) };
         for line in result.lines() {
             self.line(&line)?;
         }
         if let Some(failure) = result.failure() {
             self.progress.say(&format!("{}: {failure}", result.name()));
+            if let Some(machine) = self.replay {
+                self.progress.say(&replay::line(machine, spec));
+            }
         }
         self.outputs.keep(document)
     }
@@ -115,13 +121,13 @@ fn torture(
                 Ok(measured) => {
                     let failure = (!measured.held()).then(|| what_broke(&measured));
                     document.add(TortureResult::new(&machine.on(), spec, &measured, failure));
-                    teller.tell(document)?;
+                    teller.tell(document, spec)?;
                 }
                 Err(CellError::Failed(how)) => {
                     let nothing =
                         Measurement { window_ns: spec.window_ns, ..Measurement::default() };
                     document.add(TortureResult::new(&machine.on(), spec, &nothing, Some(how)));
-                    teller.tell(document)?;
+                    teller.tell(document, spec)?;
                     // Natively the threads of this lock still spin and would disturb the others.
                     document.is_over = !machine.on().is_simulated();
                 }
@@ -146,7 +152,7 @@ mod tests {
         let quiet = OutputArgs { json: Some("-".into()), ..OutputArgs::default() };
         let outputs = Outputs::open(&quiet).expect("nothing to open");
         let progress = Progress::new(true);
-        let teller = Teller { outputs: &outputs, progress };
+        let teller = Teller { outputs: &outputs, progress, replay: None };
         let cells: Vec<CellSpec> = names
             .iter()
             .map(|name| CellSpec {

@@ -75,6 +75,45 @@ fn every_lock_survives_torture_and_the_busted_one_does_not() {
     assert!(stdout(&output).contains("busted-torture:--- End of test: FAILURE"));
 }
 
+/// The command after `replay: lockwright`, which must be there once.
+fn replay_of(said: &str) -> String {
+    let mut lines = said.lines().filter_map(|line| line.strip_prefix("replay: lockwright "));
+    let line = lines.next().unwrap_or_else(|| panic!("no `replay:` in {said}"));
+    assert_eq!(lines.next(), None, "{said}");
+    line.into()
+}
+
+#[test]
+fn a_torture_that_fails_prints_the_command_that_fails_in_the_same_way() {
+    let failure = |said: &str| {
+        let line = said.lines().find(|line| line.starts_with("busted: "));
+        line.unwrap_or_else(|| panic!("no failure in {said}")).to_string()
+    };
+    for more in ["", "--seed 3 --placement spread --numa-spinlock off --secs 0.001 --long-hold"] {
+        let first = lockwright(&format!("torture --on x5-4 --lock ticket,busted {more}"));
+        let said = stderr(&first);
+        let again = lockwright(&replay_of(&said));
+        assert_eq!((first.status.code(), again.status.code()), (Some(1), Some(1)), "{said}");
+        assert_eq!(failure(&said), failure(&stderr(&again)));
+        assert!(stdout(&first).ends_with(&stdout(&again)), "the statistics differ");
+    }
+}
+
+#[test]
+fn a_bench_that_fails_prints_the_command_that_fails_in_the_same_way() {
+    let error = |said: &str| {
+        let line = said.lines().find(|line| line.starts_with("error: "));
+        line.unwrap_or_else(|| panic!("no error in {said}")).to_string()
+    };
+    let line = "bench --on x5-4 --workload locktorture --lock ticket,busted --threads 1,8 \
+                --runs 2 --secs 0.001 --seed 4";
+    let first = lockwright(line);
+    let said = stderr(&first);
+    let again = lockwright(&replay_of(&said));
+    assert_eq!((first.status.code(), again.status.code()), (Some(1), Some(1)), "{said}");
+    assert_eq!(error(&said), error(&stderr(&again)));
+}
+
 #[test]
 fn threads_and_locks_that_the_machine_does_not_have_are_refused() {
     for (line, reason) in [

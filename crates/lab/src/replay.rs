@@ -1,0 +1,124 @@
+//! The command that repeats a simulated cell that failed.
+//!
+//! A simulated cell is decided by its arguments alone, so the command fails in the same way on
+//! every computer.
+
+use crate::cell::{CellSpec, Purpose, Workload};
+use crate::cli::MachineArgs;
+use clap::ValueEnum;
+
+/// The line that tells how to repeat `spec` on the machine of `machine`.
+pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
+    let (command, seed) = match spec.purpose {
+        Purpose::Torture => (torture(spec), spec.seed.wrapping_add(spec.repetition.into())),
+        Purpose::Throughput | Purpose::Latency => bench(spec),
+    };
+    let CellSpec { lock, threads, .. } = spec;
+    let (on, secs) = (quoted(&machine.on), spec.window_ns as f64 / 1e9);
+    let mut line = format!(
+        "replay: lockwright {command} --on {on} --lock {} --threads {threads} --secs {secs} \
+         --seed {seed}",
+        lock.name()
+    );
+    for (flag, value) in knobs(machine) {
+        line += &format!(" {flag} {value}");
+    }
+    line
+}
+
+fn torture(spec: &CellSpec) -> String {
+    match spec.workload {
+        Workload::Locktorture { long_hold: true } => "torture --long-hold".into(),
+        _ => "torture".into(),
+    }
+}
+
+/// A benchmark of one repetition. Waits are timed in the repetition after the last one, with the
+/// seed after the last one.
+fn bench(spec: &CellSpec) -> (String, u64) {
+    let knobs = match spec.workload {
+        Workload::Uncontended => String::new(),
+        Workload::Counter { cs_load, think_load } => {
+            format!(" --cs-load {cs_load} --think-load {think_load}")
+        }
+        Workload::Locktorture { long_hold: true } => " --long-hold on".into(),
+        Workload::Locktorture { long_hold: false } => " --long-hold off".into(),
+    };
+    let seed = spec.seed.wrapping_add(spec.repetition.into());
+    let seed = seed.wrapping_sub((spec.purpose == Purpose::Latency).into());
+    (format!("bench --workload {}{knobs} --runs 1", spec.workload.name()), seed)
+}
+
+/// What was set of the machine and its locks.
+fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
+    fn name<V: ValueEnum>(value: V) -> Option<String> {
+        value.to_possible_value().map(|value| value.get_name().into())
+    }
+    let number = |value: Option<u64>| value.map(|value| value.to_string());
+    let knobs = [
+        ("--placement", machine.placement.and_then(name)),
+        ("--numa-spinlock", machine.numa_spinlock.and_then(name)),
+        ("--numa-spinlock-threshold", number(machine.numa_spinlock_threshold)),
+        ("--numa-spinlock-threshold-ns", number(machine.numa_spinlock_threshold_ns)),
+    ];
+    knobs.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
+}
+
+/// `word` as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./+,:@%".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::subject::{FLOOR, Origin, Subject};
+    use clap::Parser;
+
+    const SPEC: CellSpec = CellSpec {
+        lock: Subject { row: &FLOOR, origin: Origin::Floor },
+        workload: Workload::Counter { cs_load: 2, think_load: 3 },
+        threads: 4,
+        window_ns: 1_234_567,
+        repetition: 5,
+        seed: 10,
+        purpose: Purpose::Throughput,
+    };
+
+    fn machine(more: &str) -> MachineArgs {
+        let line = format!("lockwright bench {more}");
+        match Cli::parse_from(line.split_whitespace()).command {
+            Some(Command::Bench(args)) => args.machine,
+            other => panic!("`bench` is a command, not {other:?}"),
+        }
+    }
+
+    #[test]
+    fn everything_that_decides_a_cell_is_in_its_line() {
+        let machine = machine("--on x5-4 --placement scheduler-5.6 --numa-spinlock off");
+        assert_eq!(
+            line(&machine, &SPEC),
+            "replay: lockwright bench --workload counter --cs-load 2 --think-load 3 --runs 1 \
+             --on x5-4 --lock floor --threads 4 --secs 0.001234567 --seed 15 \
+             --placement scheduler-5.6 --numa-spinlock off"
+        );
+    }
+
+    #[test]
+    fn the_repetition_that_times_waits_follows_one_that_does_not() {
+        let latency = CellSpec { purpose: Purpose::Latency, ..SPEC };
+        assert!(line(&machine(""), &latency).contains("--runs 1"));
+        assert!(line(&machine(""), &latency).ends_with("--seed 14"));
+    }
+
+    #[test]
+    fn a_path_with_blanks_is_one_word_of_the_shell() {
+        assert_eq!(quoted("machines/x5-4.toml"), "machines/x5-4.toml");
+        assert_eq!(quoted("my machine's.toml"), r"'my machine'\''s.toml'");
+    }
+}
