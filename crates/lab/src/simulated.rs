@@ -160,7 +160,7 @@ impl Cell<'_> {
     fn config<L: RawLock>(&self) -> Config {
         let checks = match self.purpose {
             Purpose::Torture => Checks {
-                fifo: L::ORDER == Order::Fifo,
+                fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
                 word_is_legal: Some(L::word_is_legal),
                 ..Checks::default()
             },

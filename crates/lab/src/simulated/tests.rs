@@ -28,6 +28,28 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> 
     }
 }
 
+/// Whether torture watches the order in which a lock serves.
+struct WatchesOrder<'a, 'b>(&'a Cell<'b>);
+
+impl LockVisitor<Sim> for WatchesOrder<'_, '_> {
+    type Output = bool;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> bool {
+        self.0.config::<L>().checks.fifo
+    }
+}
+
+#[test]
+fn torture_watches_the_order_of_every_lock_that_promises_one() {
+    let (machine, parameters) = (x5_4(), software());
+    for (lock, promises) in
+        [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
+    {
+        let cell = Cell { purpose: Purpose::Torture, ..cell(&machine, &parameters, lock) };
+        assert_eq!(registry::visit(lock, WatchesOrder(&cell)), Some(promises), "{lock}");
+    }
+}
+
 fn run(cell: &Cell<'_>) -> Outcome {
     match cell.run() {
         Ok(outcome) => outcome,
