@@ -5,6 +5,7 @@
 //! in simulated time. Benchmarks and tortures see nothing but this interface.
 
 use crate::interrupt;
+use crate::simulated::Fitted;
 use crate::stats::Histogram;
 use crate::subject::Subject;
 use lockwright::events::Event;
@@ -221,10 +222,10 @@ pub enum On {
         cpus: usize,
         /// Sockets, each a NUMA node.
         numa_nodes: u32,
-        /// Placement of threads.
+        /// Where the threads of the workload run.
         placement: String,
-        /// What was fitted, on what, and the calibration's hash; `None` if nothing was.
-        calibration: Option<String>,
+        /// What was fitted for the workload, and on what; `None` if nothing was.
+        calibration: Option<Fitted>,
     },
 }
 
@@ -247,8 +248,10 @@ impl On {
 
 /// A machine that runs cells.
 pub trait LabMachine: Sync {
-    /// What it is.
-    fn on(&self) -> On;
+    /// What it is when it runs this workload.
+    fn on(&self, workload: Workload) -> On;
+    /// Whether its numbers come out of a simulation.
+    fn is_simulated(&self) -> bool;
     /// How many threads can run at the same time.
     fn cpus(&self) -> usize;
     /// Why it cannot run this lock under this workload, if it cannot: a sentence.
@@ -312,9 +315,12 @@ pub mod mock {
     }
 
     impl LabMachine for MockMachine {
-        fn on(&self) -> On {
+        fn on(&self, _workload: Workload) -> On {
             let (machine, kernel) = ("mock".into(), "none".into());
             On::Native { machine, cpus: 2, numa_nodes: 1, kernel }
+        }
+        fn is_simulated(&self) -> bool {
+            false
         }
         fn cpus(&self) -> usize {
             2

@@ -1,6 +1,6 @@
 //! The machines, and which of them `--on` means.
 
-use crate::cell::{LabMachine, On, Settings};
+use crate::cell::{LabMachine, On, Settings, Workload};
 use crate::cli::MachineArgs;
 use crate::error::Error;
 use crate::native::NativeMachine;
@@ -41,7 +41,7 @@ pub fn all() -> Vec<Listed> {
 
 fn this_computer() -> Listed {
     let native = NativeMachine::new(&Settings::default());
-    let On::Native { machine, cpus, numa_nodes, kernel } = native.on() else {
+    let On::Native { machine, cpus, numa_nodes, kernel } = native.on(Workload::Uncontended) else {
         unreachable!("this computer is not simulated");
     };
     let description = format!("this computer: {machine}, {kernel}");

@@ -102,12 +102,12 @@ fn checked_threads(
     const NATIVE_MAX: usize = 4096;
     let mut checked: Vec<usize> = Vec::new();
     for &count in threads {
-        let limit = if machine.on().is_simulated() { machine.cpus() } else { NATIVE_MAX };
+        let limit = if machine.is_simulated() { machine.cpus() } else { NATIVE_MAX };
         if count == 0 {
             return Err(Error::usage("--threads 0 runs nothing: give at least 1"));
         }
-        if count > limit && machine.on().is_simulated() {
-            let on = machine.on();
+        if count > limit && machine.is_simulated() {
+            let on = machine.on(workload);
             return Err(Error::usage(format!(
                 "--threads {count} is too many: simulated threads have a CPU each, and {} has {limit}",
                 on.machine()

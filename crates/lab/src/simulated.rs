@@ -4,8 +4,10 @@
 //! computer. Cells share nothing, so [`run_cells`] spreads them over host threads without changing
 //! what comes out.
 
+mod fitted;
 mod machine;
 
+pub use fitted::Fitted;
 pub use machine::SimulatedMachine;
 
 use crate::cell::{EventCounts, Purpose, Workload};

@@ -332,8 +332,11 @@ impl Report for BenchDocument {
     fn text(&self) -> String {
         let mut text = self.title();
         if let On::Simulated { placement, calibration, .. } = &self.on {
-            let fitted = calibration.as_deref().unwrap_or("nothing was fitted");
-            let _ = write!(text, "\nsimulated; placement {placement}; {fitted}");
+            let _ = write!(text, "\nsimulated; placement {placement}; ");
+            let _ = match calibration {
+                Some(fitted) => write!(text, "{fitted}"),
+                None => write!(text, "nothing was fitted"),
+            };
         }
         let runs = self.results.iter().map(|result| result.runs).max().unwrap_or(0);
         let _ = writeln!(text, "\n{runs} x {} s, seed {}\n", self.secs, self.seed);

@@ -35,18 +35,19 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let outputs = Outputs::open(&args.output)?;
     schedule.matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
-    let mut document = BenchDocument::new(&schedule, machine.on(), &args.machine.settings());
+    let mut document =
+        BenchDocument::new(&schedule, machine.on(schedule.workload), &args.machine.settings());
     let foreign = ForeignLoad::watch();
     let started = Instant::now();
     schedule.run(machine, progress, &mut |sample| {
-        if let Some((spec, _)) = sample.failure.as_ref().filter(|_| machine.on().is_simulated()) {
+        if let Some((spec, _)) = sample.failure.as_ref().filter(|_| machine.is_simulated()) {
             progress.say(&replay::line(&args.machine, spec));
         }
         document.add(sample);
         outputs.keep(&document)
     })?;
     document.interrupted = interrupt::is_requested();
-    if !machine.on().is_simulated() {
+    if !machine.is_simulated() {
         document.foreign_load_percent = foreign.percent();
         note_foreign_load(document.foreign_load_percent, progress);
     }
@@ -86,7 +87,7 @@ fn note_speed(document: &BenchDocument, started: Instant) {
 
 /// What is to be run, checked.
 fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Error> {
-    let is_simulated = machine.on().is_simulated();
+    let is_simulated = machine.is_simulated();
     let workload = workload(args, is_simulated)?;
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on with one"));

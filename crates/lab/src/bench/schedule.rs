@@ -95,7 +95,7 @@ impl Schedule {
                     done(sample)?;
                 }
             }
-            if interrupt::is_requested() || (failed && !machine.on().is_simulated()) {
+            if interrupt::is_requested() || (failed && !machine.is_simulated()) {
                 break;
             }
         }
@@ -139,10 +139,10 @@ impl Schedule {
             let cell = |lock: usize| (lock, self.cell(locks[lock], threads, repetition, purpose));
             (0..locks.len()).map(turn).map(cell).collect::<Vec<_>>()
         });
-        let all_at_once = machine.on().is_simulated() && !self.one_at_a_time;
+        let all_at_once = machine.is_simulated() && !self.one_at_a_time;
         match all_at_once {
             true => vec![repetitions.flatten().collect()],
-            false if machine.on().is_simulated() => {
+            false if machine.is_simulated() => {
                 repetitions.flatten().map(|cell| vec![cell]).collect()
             }
             false => repetitions.collect(),

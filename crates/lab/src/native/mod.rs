@@ -45,13 +45,16 @@ impl NativeMachine {
 }
 
 impl LabMachine for NativeMachine {
-    fn on(&self) -> On {
+    fn on(&self, _workload: Workload) -> On {
         On::Native {
             machine: processor(),
             cpus: self.cpus.len(),
             numa_nodes: Native::numa_nodes(),
             kernel: kernel(),
         }
+    }
+    fn is_simulated(&self) -> bool {
+        false
     }
     fn cpus(&self) -> usize {
         self.cpus.len()

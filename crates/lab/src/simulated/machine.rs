@@ -1,6 +1,6 @@
 //! Simulated machines as the commands see them.
 
-use super::{Cell, Outcome, SimulatedError};
+use super::{Cell, Fitted, Outcome, SimulatedError};
 use crate::cell::{
     CellError, CellSpec, LabMachine, Measurement, On, PlacementPolicy, Settings, Workload,
 };
@@ -48,9 +48,9 @@ impl SimulatedMachine {
         Ok(Self { machine, parameters, calibration, settings })
     }
 
-    /// What was fitted, if anything was.
-    pub fn calibration(&self) -> Option<&Calibration> {
-        self.calibration.as_ref()
+    /// What was fitted for a workload, if anything was.
+    pub fn fitted(&self, workload: Workload) -> Option<Fitted> {
+        Fitted::of(self.calibration.as_ref()?, workload)
     }
 
     /// Where the threads of a workload run: what the user asked for, what the calibration was made
@@ -96,36 +96,19 @@ fn warmup_ns(window_ns: u64) -> u64 {
 }
 
 impl LabMachine for SimulatedMachine {
-    fn on(&self) -> On {
-        let placement = match self.settings.placement {
-            Some(_) => self.placement(Workload::Uncontended).name().into(),
-            None => {
-                let fits = self.calibration.iter().flat_map(|calibration| &calibration.fits);
-                let fits = fits.map(|fit| format!("{} for {}, ", fit.placement, fit.workload));
-                format!("{}compact otherwise", fits.collect::<String>())
-            }
-        };
-        let calibration = self.calibration.as_ref().map(|calibration| {
-            let columns = calibration
-                .fits
-                .iter()
-                .map(|fit| format!("{} of {}", fit.columns.join(", "), fit.table));
-            let columns: Vec<_> = columns.collect();
-            format!(
-                "fitted on {}, residual {:.1} %, hash {}",
-                columns.join(" and "),
-                calibration.residual_rms_percent(),
-                calibration.hash
-            )
-        });
+    fn on(&self, workload: Workload) -> On {
         On::Simulated {
             machine: self.machine.name.clone(),
             description: self.machine.description.clone(),
             cpus: self.cpus(),
             numa_nodes: self.machine.topology.sockets,
-            placement,
-            calibration,
+            placement: self.placement(workload).name().into(),
+            calibration: self.fitted(workload),
         }
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
     }
 
     fn cpus(&self) -> usize {
@@ -189,17 +172,28 @@ mod tests {
     #[test]
     fn the_builtin_machine_runs_with_its_calibration_and_says_so() {
         let machine = open(Settings::default());
-        let calibration = machine.calibration().expect("the X5-4 is calibrated");
-        let On::Simulated { cpus, numa_nodes, placement, calibration: said, .. } = machine.on()
-        else {
-            panic!("it is simulated")
+        let calibration = Calibration::builtin("x5-4").expect("the X5-4 is calibrated");
+        let told = |workload| match machine.on(workload) {
+            On::Simulated { cpus, numa_nodes, placement, calibration, .. } => {
+                assert_eq!((cpus, numa_nodes), (144, 4));
+                (placement, calibration.expect("costs of the hardware were fitted"))
+            }
+            on => panic!("it is simulated: {on:?}"),
         };
-        assert_eq!((cpus, numa_nodes), (144, 4));
-        assert_eq!(placement, "scheduler-5.6 for locktorture, compact otherwise");
-        assert!(said.is_some_and(|said| said.contains(&calibration.hash)));
+        let (placement, fitted) = told(Workload::Locktorture { long_hold: false });
+        assert_eq!((&*placement, &fitted.hash), ("scheduler-5.6", &calibration.hash));
+        assert!(fitted.parameters.contains_key("locktorture.inside_ns"), "{fitted}");
+        let (placement, fitted) = told(Workload::Uncontended);
+        assert_eq!((&*placement, &fitted.hash), ("compact", &calibration.hash));
+        assert!(fitted.parameters.keys().all(|key| !key.contains("locktorture")), "{fitted}");
 
         let bare = Machine::builtin("x5-4").expect("it is built in");
         let bare = SimulatedMachine::new(bare, None, Settings::default()).expect("it is valid");
+        let On::Simulated { placement, calibration: None, .. } = bare.on(Workload::Uncontended)
+        else {
+            panic!("nothing was fitted")
+        };
+        assert_eq!(placement, "compact");
         let rate = |machine: &SimulatedMachine| {
             machine.run_cell(&spec("qspinlock", 0)).expect("it runs").ops_per_s
         };
@@ -247,9 +241,9 @@ mod tests {
         let open = || SimulatedMachine::from_path(&file, Settings::default());
 
         write(&file, text);
-        assert!(open().is_ok_and(|machine| machine.calibration().is_none()));
+        assert!(open().is_ok_and(|machine| machine.calibration.is_none()));
         write(&beside, include_str!("../../../../machines/x5-4.calibration.toml"));
-        assert!(open().is_ok_and(|machine| machine.calibration().is_some()));
+        assert!(open().is_ok_and(|machine| machine.calibration.is_some()));
         write(&file, &text.replace("ns = 7.0", "ns = 8.0"));
         let error = open().expect_err("the machine changed");
         assert!(error.to_string().contains("calibrate the machine again"), "{error}");

@@ -26,7 +26,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(args.output.quiet);
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
-    let is_simulated = machine.on().is_simulated();
+    let is_simulated = machine.is_simulated();
     let workload = Workload::Locktorture { long_hold: args.long_hold };
     let matrix = Matrix::new(machine, workload, &args.lock, &threads(args, is_simulated))?;
     let default_s = if is_simulated { SIMULATED_DEFAULT_S } else { NATIVE_DEFAULT_S };
@@ -35,7 +35,8 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
     let seed = args.machine.seed;
-    let mut document = TortureDocument::new(machine.on(), workload, seed, args.machine.settings());
+    let mut document =
+        TortureDocument::new(machine.on(workload), workload, seed, args.machine.settings());
     let replay = is_simulated.then_some(&args.machine);
     let teller = Teller { outputs: &outputs, progress, replay };
     let foreign = ForeignLoad::watch();
@@ -110,7 +111,7 @@ fn torture(
     document: &mut TortureDocument,
     teller: &Teller<'_>,
 ) -> Result<(), Error> {
-    let at_once = if machine.on().is_simulated() { cells.len().max(1) } else { 1 };
+    let at_once = if machine.is_simulated() { cells.len().max(1) } else { 1 };
     for batch in cells.chunks(at_once) {
         if document.is_over || interrupt::is_requested() {
             break;
@@ -120,16 +121,26 @@ fn torture(
                 Err(CellError::Interrupted) => {}
                 Ok(measured) => {
                     let failure = (!measured.held()).then(|| what_broke(&measured));
-                    document.add(TortureResult::new(&machine.on(), spec, &measured, failure));
+                    document.add(TortureResult::new(
+                        &machine.on(spec.workload),
+                        spec,
+                        &measured,
+                        failure,
+                    ));
                     teller.tell(document, spec)?;
                 }
                 Err(CellError::Failed(how)) => {
                     let nothing =
                         Measurement { window_ns: spec.window_ns, ..Measurement::default() };
-                    document.add(TortureResult::new(&machine.on(), spec, &nothing, Some(how)));
+                    document.add(TortureResult::new(
+                        &machine.on(spec.workload),
+                        spec,
+                        &nothing,
+                        Some(how),
+                    ));
                     teller.tell(document, spec)?;
                     // Natively the threads of this lock still spin and would disturb the others.
-                    document.is_over = !machine.on().is_simulated();
+                    document.is_over = !machine.is_simulated();
                 }
             }
         }
@@ -148,7 +159,8 @@ mod tests {
     fn document_for(names: &[&str]) -> TortureDocument {
         let machine = MockMachine::default();
         let workload = Workload::Locktorture { long_hold: false };
-        let mut document = TortureDocument::new(machine.on(), workload, 1, Settings::default());
+        let mut document =
+            TortureDocument::new(machine.on(workload), workload, 1, Settings::default());
         let quiet = OutputArgs { json: Some("-".into()), ..OutputArgs::default() };
         let outputs = Outputs::open(&quiet).expect("nothing to open");
         let progress = Progress::new(true);

@@ -59,7 +59,7 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     let native = NativeMachine::new(&Settings::default());
     let mut tour = Tour {
         schema: "lockwright.tour/1",
-        on: native.on(),
+        on: native.on(Workload::Uncontended),
         uncontended: None,
         counter: None,
         locktorture: None,
@@ -155,7 +155,7 @@ fn bench(
         seed: guide.seed,
         one_at_a_time: false,
     };
-    let mut document = BenchDocument::new(&schedule, machine.on(), &Settings::default());
+    let mut document = BenchDocument::new(&schedule, machine.on(workload), &Settings::default());
     schedule.run(machine, guide.progress, &mut |sample| {
         document.add(sample);
         Ok(())

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::published::Published;
 use crate::report::{self, Chart, Grid, Point, Progress, Report, Series, Shape};
-use crate::simulated::SimulatedMachine;
+use crate::simulated::{Fitted, SimulatedMachine};
 use crate::stats::Summary;
 use crate::subject::Subject;
 use serde::Serialize;
@@ -22,6 +22,7 @@ const SPEEDUP: &str = "speedup_patch_cna_over_stock";
 /// Each has a placement of its own.
 const SEEDS: u32 = 24;
 const WINDOW_NS: u64 = 1_000_000;
+const WORKLOAD: Workload = Workload::Locktorture { long_hold: true };
 
 /// The locktorture table of CNA v10.
 #[derive(Clone, Debug, Serialize)]
@@ -29,17 +30,8 @@ pub struct PublishedTable {
     table: &'static str,
     machine: &'static str,
     simulated: bool,
-    calibration: Calibration,
+    calibration: Option<Fitted>,
     rows: Vec<Row>,
-}
-
-/// What was fitted.
-#[derive(Clone, Debug, Default, Serialize)]
-struct Calibration {
-    fitted_on: Vec<String>,
-    residual_percent: Option<f64>,
-    parameters: BTreeMap<String, f64>,
-    hash: Option<String>,
 }
 
 /// A row: one number of threads.
@@ -92,7 +84,7 @@ impl PublishedTable {
             table: TABLE,
             machine: MACHINE,
             simulated: true,
-            calibration: Calibration::of(&machine),
+            calibration: machine.fitted(WORKLOAD),
             rows: Vec::new(),
         };
         for (at, threads) in published.threads().into_iter().enumerate() {
@@ -105,6 +97,17 @@ impl PublishedTable {
             table.rows.push(Row::new(threads as usize, &rates, published_at));
         }
         Ok(table)
+    }
+}
+
+impl PublishedTable {
+    fn told_calibration(&self) -> String {
+        match &self.calibration {
+            None => "Nothing was fitted: all costs come from the literature.".into(),
+            Some(fitted) => format!(
+                "Some costs were {fitted}.\nThe CNA column took no part in it: it is a prediction."
+            ),
+        }
     }
 }
 
@@ -138,7 +141,7 @@ fn simulate_row(
     let subjects = [Subject::find(COLUMNS[0].0)?, Subject::find(COLUMNS[1].0)?];
     let cell = |lock, repetition| CellSpec {
         lock,
-        workload: Workload::Locktorture { long_hold: true },
+        workload: WORKLOAD,
         threads,
         window_ns: WINDOW_NS,
         repetition,
@@ -158,40 +161,6 @@ fn simulate_row(
     }
     let cna = rates.split_off(SEEDS as usize);
     Ok([rates, cna])
-}
-
-impl Calibration {
-    fn of(machine: &SimulatedMachine) -> Self {
-        let Some(calibration) = machine.calibration() else { return Self::default() };
-        let fitted_on = calibration.fits.iter().map(|fit| {
-            let (columns, rows) = (fit.columns.join(", "), fit.threads.len());
-            format!("{columns} of {} ({rows} rows, placement {})", fit.table, fit.placement)
-        });
-        let parameters = &calibration.parameters;
-        let hardware = parameters.hardware.iter().map(|(key, &value)| (key.clone(), value));
-        let software = parameters.software.iter().flat_map(|(workload, parts)| {
-            parts.iter().map(move |(part, &ns)| (format!("{workload}.{part}_ns"), ns))
-        });
-        Self {
-            fitted_on: fitted_on.collect(),
-            residual_percent: Some(calibration.residual_rms_percent()),
-            parameters: hardware.chain(software).collect(),
-            hash: Some(calibration.hash.clone()),
-        }
-    }
-    fn text(&self) -> String {
-        if self.fitted_on.is_empty() {
-            return "Nothing was fitted: all costs come from the literature.".into();
-        }
-        let parameters = self.parameters.iter().map(|(key, value)| format!("{key} = {value}"));
-        format!(
-            "Fitted: {}\non {}; residual {:.1} % RMS.\nThe CNA column took no part in it: it is a \
-             prediction.",
-            parameters.collect::<Vec<_>>().join(", "),
-            self.fitted_on.join(" and "),
-            self.residual_percent.unwrap_or_default()
-        )
-    }
 }
 
 impl Report for PublishedTable {
@@ -219,7 +188,7 @@ impl Report for PublishedTable {
             "locktorture on a simulated {MACHINE} with 4 sockets, beside the published measurement\n\
              In 10^7 operations per 30 s; simulated: mean of {SEEDS} seeds of {} ms.\n{}\n\n{}",
             WINDOW_NS as f64 / 1e6,
-            self.calibration.text(),
+            self.told_calibration(),
             report::text_table(&grid, 0)
         )
     }

@@ -152,3 +152,29 @@ fn a_machine_file_is_read_and_a_broken_one_is_refused() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn a_document_names_the_placement_of_its_workload_and_what_was_fitted_for_it() {
+    let on = |line: &str| {
+        json(&format!("{line} --on x5-4 --lock mcs --secs 0.001 --json -"))["on"].clone()
+    };
+    let torture = on("torture");
+    assert_eq!(torture["placement"], "scheduler-5.6");
+    let fields = ["fitted_on", "residual_percent", "parameters", "hash"];
+    has_fields(&torture["calibration"], &fields);
+    assert!(torture["calibration"]["parameters"]["locktorture.inside_ns"].is_number());
+
+    let counter = on("bench --threads 2 --runs 1");
+    assert_eq!(counter["placement"], "compact");
+    has_fields(&counter["calibration"], &fields);
+    assert!(counter["calibration"]["parameters"]["locktorture.inside_ns"].is_null());
+
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let text = include_str!("../../../../machines/x5-4.toml");
+    std::fs::write(directory.path().join("bare.toml"), text).expect("written");
+    let line = "torture --on bare.toml --lock mcs --secs 0.001 --json -";
+    let output = lockwright_in(directory.path(), line);
+    let bare: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+    assert_eq!(bare["on"]["placement"], "compact");
+    assert!(bare["on"]["calibration"].is_null(), "{bare}");
+}

@@ -1,0 +1,56 @@
+//! The numbers of a simulated machine that were fitted, as documents tell them.
+
+use crate::cell::Workload;
+use lockwright_sim::machine::Calibration;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What was fitted for a workload, and on what.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fitted {
+    /// The published columns, in words.
+    pub fitted_on: Vec<String>,
+    /// How well they are met: root mean square of the relative errors.
+    pub residual_percent: f64,
+    /// The fitted numbers that this workload uses: the hardware's, and those of its own software.
+    pub parameters: BTreeMap<String, f64>,
+    /// Fingerprint of the calibration and of the machine that it belongs to.
+    pub hash: String,
+}
+
+impl Fitted {
+    /// What `calibration` says about `workload`; `None` if none of its numbers take part.
+    pub fn of(calibration: &Calibration, workload: Workload) -> Option<Self> {
+        let fitted_on = calibration.fits.iter().map(|fit| {
+            let (columns, rows) = (fit.columns.join(", "), fit.threads.len());
+            format!("{columns} of {} ({rows} rows, placement {})", fit.table, fit.placement)
+        });
+        let parameters = &calibration.parameters;
+        let hardware = parameters.hardware.iter().map(|(key, &value)| (key.clone(), value));
+        let workload = workload.name();
+        let software = parameters.software.get(workload).into_iter().flatten();
+        let software = software.map(|(part, &ns)| (format!("{workload}.{part}_ns"), ns));
+        let parameters: BTreeMap<_, _> = hardware.chain(software).collect();
+        (!parameters.is_empty()).then(|| Self {
+            fitted_on: fitted_on.collect(),
+            residual_percent: calibration.residual_rms_percent(),
+            parameters,
+            hash: calibration.hash.clone(),
+        })
+    }
+}
+
+impl fmt::Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = self.parameters.iter().map(|(key, value)| format!("{key} = {value}"));
+        write!(
+            f,
+            "fitted: {}\non {}; residual {:.1} % RMS, hash {}",
+            parameters.collect::<Vec<_>>().join(", "),
+            self.fitted_on.join(" and "),
+            self.residual_percent,
+            self.hash
+        )
+    }
+}
