@@ -37,6 +37,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
 
     let mut document =
         BenchDocument::new(&schedule, machine.on(schedule.workload), &args.machine.settings());
+    if machine.is_simulated() {
+        progress.answer_interrupts();
+    }
     let foreign = ForeignLoad::watch();
     let started = Instant::now();
     schedule.run(machine, progress, &mut |sample| {

@@ -6,6 +6,7 @@ mod target;
 
 pub use crate::cli::OutputArgs;
 use crate::error::Error;
+use crate::interrupt;
 use serde::Serialize;
 use std::io::Write;
 pub use svg::{Bar, Chart, Point, Series, Shape};
@@ -132,6 +133,12 @@ impl Progress {
     pub fn say(self, line: &str) {
         if !self.quiet {
             complain(line);
+        }
+    }
+    /// Before simulated cells run: Ctrl-C has to wait for those that do, which has to be said.
+    pub fn answer_interrupts(self) {
+        if !self.quiet {
+            interrupt::answer_in_words();
         }
     }
     /// Something that the reader of the results should know.

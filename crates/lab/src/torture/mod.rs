@@ -39,6 +39,9 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
         TortureDocument::new(machine.on(workload), workload, seed, args.machine.settings());
     let replay = is_simulated.then_some(&args.machine);
     let teller = Teller { outputs: &outputs, progress, replay };
+    if is_simulated {
+        progress.answer_interrupts();
+    }
     let foreign = ForeignLoad::watch();
     for &threads in &matrix.threads {
         let spec = |lock| CellSpec {

@@ -72,6 +72,7 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     }
     note_foreign_load(foreign.percent(), progress);
     if !interrupt::is_requested() {
+        progress.answer_interrupts();
         let table = PublishedTable::simulate(args.seed, progress)?;
         tour.locktorture = Some(guide.show(table, &published)?);
     }

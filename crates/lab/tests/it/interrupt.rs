@@ -2,6 +2,7 @@
 
 use super::{ONE_AT_A_TIME, files_in};
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::PoisonError;
@@ -18,9 +19,13 @@ fn interrupted(directory: &Path, line: &str) -> ExitStatus {
         .spawn()
         .expect("the binary starts");
     std::thread::sleep(Duration::from_millis(500));
+    press_ctrl_c(&child);
+    ends_soon(&mut child)
+}
+
+fn press_ctrl_c(child: &Child) {
     // SAFETY: sends a signal to a child of ours that has not been waited for.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
-    ends_soon(&mut child)
 }
 
 fn ends_soon(child: &mut Child) -> ExitStatus {
@@ -62,4 +67,40 @@ fn a_torture_keeps_its_verdict_so_far() {
     let document = document(&directory.path().join("out.json"));
     assert_eq!(document["results"][0]["verdict"], "SUCCESS");
     assert_eq!(document["results"].as_array().map(Vec::len), Some(1));
+}
+
+/// Starts a simulation that takes hours, waits until `started` is on standard error, or half a
+/// second without it, and presses Ctrl-C twice. Returns all that was said after `started`.
+fn interrupted_twice(more: &str, started: Option<&str>) -> String {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let line = format!("bench --on x5-4 --lock mcs --threads 8 --secs 3600 --runs 1 {more}");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args(line.split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut first = String::new();
+    if let Some(started) = started {
+        said.read_line(&mut first).expect("text");
+        assert!(first.starts_with(started), "{first}");
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    press_ctrl_c(&child);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(child.try_wait().expect("a child of ours"), None, "the first Ctrl-C ended it");
+    press_ctrl_c(&child);
+    assert_eq!(ends_soon(&mut child).code(), Some(130));
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("text");
+    rest
+}
+
+#[test]
+fn a_simulation_that_goes_on_after_ctrl_c_says_so_and_how_to_stop_it() {
+    let said = interrupted_twice("", Some("threads: 8"));
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("finishing") && said.contains("another Ctrl-C"), "{said}");
+    assert_eq!(interrupted_twice("--quiet", None), "");
 }
