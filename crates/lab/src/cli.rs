@@ -93,7 +93,7 @@ pub struct OutputArgs {
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
     /// `native`, a simulated machine's name, or a path to a `.toml`.
-    #[arg(long, value_name = "MACHINE", default_value = "native")]
+    #[arg(long, value_name = "MACHINE", default_value = "native", value_parser = name)]
     pub on: String,
     /// Simulated: how threads are put on CPUs [default: what the workload's benchmark did].
     #[arg(long, value_enum)]
@@ -158,13 +158,13 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
     /// What the threads do; `lockwright workloads` lists the names.
-    #[arg(long, default_value = "counter")]
+    #[arg(long, default_value = "counter", value_parser = name)]
     pub workload: String,
     /// Locks, separated by commas; `all` leaves out `floor` and the busted ones.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub lock: Vec<String>,
     /// Numbers of threads, separated by commas [default: powers of two up to the CPUs].
-    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
     /// Repetitions of each cell; the locks take turns within each.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -200,7 +200,7 @@ pub struct TortureArgs {
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub lock: Vec<String>,
     /// Numbers of threads, separated by commas [default: 2 native, 8 simulated].
-    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
     /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated].
     #[arg(long, allow_negative_numbers = true)]
@@ -217,7 +217,7 @@ pub struct TortureArgs {
 #[derive(Clone, Debug, Args)]
 pub struct CalibrateArgs {
     /// The machine to fit.
-    #[arg(value_name = "MACHINE")]
+    #[arg(value_name = "MACHINE", value_parser = name)]
     pub machine: String,
     /// Where the calibration goes [default: machines/MACHINE.calibration.toml].
     #[arg(long, value_name = "FILE.toml")]
@@ -225,6 +225,16 @@ pub struct CalibrateArgs {
     /// Say nothing on standard error.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// A number in a list, with or without blanks around it.
+fn count(typed: &str) -> Result<usize, std::num::ParseIntError> {
+    typed.trim().parse()
+}
+
+/// A name, with or without blanks around it.
+fn name(typed: &str) -> Result<String, std::convert::Infallible> {
+    Ok(typed.trim().into())
 }
 
 /// Answers instead of a command: help, the version, or what is wrong with the arguments.
@@ -263,6 +273,15 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn blanks_around_names_and_numbers_do_not_matter() {
+        let line = ["lockwright", "bench", "--on", " x5-4", "--threads", "1, 2 ,4"];
+        let Some(Command::Bench(args)) = Cli::parse_from(line).command else {
+            panic!("`bench` is a command");
+        };
+        assert_eq!((&*args.machine.on, &args.threads[..]), ("x5-4", &[1, 2, 4][..]));
     }
 
     #[test]

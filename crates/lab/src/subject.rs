@@ -1,7 +1,11 @@
 //! What can be measured: the locks of the registry, their native peers, and the floor.
 
 use crate::error::Error;
+use crate::suggest::nearest;
 use lockwright::registry::{LOCKS, LockClass, LockRow};
+
+/// The command that lists them.
+const LIST: &str = "lockwright locks";
 
 /// Something that enters commands by its name.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +59,20 @@ impl Subject {
     /// The subject that answers to `name`.
     pub fn find(name: &str) -> Result<Self, Error> {
         Self::all().find(|subject| subject.row.answers_to(name)).ok_or_else(|| {
-            let names = Self::all().flat_map(|subject| {
-                std::iter::once(subject.row.name).chain(subject.row.aliases.iter().copied())
-            });
-            Error::unknown("lock", name, names.chain(["all"]), "lockwright locks")
+            let names = |broken: bool| {
+                let chosen = Self::all().filter(move |s| s.is_busted() == broken);
+                chosen
+                    .flat_map(|s| std::iter::once(s.row.name).chain(s.row.aliases.iter().copied()))
+            };
+            // A lock that is broken on purpose is a suggestion only if nothing else is near.
+            let is_near = nearest(name, names(false).chain(["all"])).is_some();
+            let busted = names(true).filter(|_| !is_near);
+            Error::unknown("lock", name, names(false).chain(["all"]).chain(busted), LIST)
         })
+    }
+    /// Whether it is broken on purpose.
+    fn is_busted(self) -> bool {
+        self.row.class == LockClass::Busted
     }
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -155,5 +168,15 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_busted_lock_is_suggested_only_to_who_means_it() {
+        let said = |typed| Subject::find(typed).expect_err("no such lock").to_string();
+        for typed in ["Mutex", "mutex", "burst", "std-mutex"] {
+            assert!(!said(typed).contains("busted"), "{}", said(typed));
+        }
+        assert!(said("bustedd").contains("`busted`"), "{}", said("bustedd"));
+        assert!(said("busted-relax").contains("`busted-relaxed`"), "{}", said("busted-relax"));
     }
 }
