@@ -26,6 +26,16 @@ impl Unit {
             Self::Count => "count",
         }
     }
+
+    /// Refuses a time above one second: no access and no instruction takes so long, and the sum of
+    /// many must fit into picoseconds of 64 bits.
+    pub(super) fn check(self, value: f64) -> Result<f64, Problem> {
+        const SECOND_NS: f64 = 1e9;
+        match self == Self::Ns && value > SECOND_NS {
+            true => Err(Problem::OutOfRange { value, allowed: "at most 1000000000 ns, a second" }),
+            false => Ok(value),
+        }
+    }
 }
 
 /// The values a number may take.
@@ -120,6 +130,11 @@ costs! {
 pub(super) const TRANSFER_REMOTE: &str = "transfer_remote";
 
 impl Scalar {
+    /// Says what is wrong with `value` for this cost, if anything is.
+    pub(super) fn check(&self, value: f64) -> Result<f64, Problem> {
+        self.range.check(value).and_then(|value| self.unit.check(value))
+    }
+
     /// The cost with this key.
     pub(super) fn named(key: &str) -> Option<&'static Self> {
         SCALARS.iter().find(|scalar| scalar.key == key)

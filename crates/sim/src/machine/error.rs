@@ -29,6 +29,8 @@ pub enum Problem {
     Missing,
     /// No such key exists.
     UnknownKey,
+    /// No such key exists, and these, which must be there, are not.
+    UnknownAndMissing(Vec<String>),
     /// The value has the wrong type; what it must be.
     NotA(&'static str),
     /// A number that does not say where it comes from.
@@ -67,6 +69,11 @@ impl fmt::Display for Problem {
             Self::Syntax { line, reason } => write!(f, "line {line} is not TOML: {reason}"),
             Self::Missing => f.write_str("is missing"),
             Self::UnknownKey => f.write_str("is not a key of this file"),
+            Self::UnknownAndMissing(missing) => {
+                let verb = if missing.len() == 1 { "is" } else { "are" };
+                let names = missing.join("`, `");
+                write!(f, "is not a key of this file, and `{names}` {verb} missing")
+            }
             Self::NotA(expected) => write!(f, "must be {expected}"),
             Self::NoSource => f.write_str("has no source: add `source = \"...\"`"),
             Self::VagueSource => f.write_str(

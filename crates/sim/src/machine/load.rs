@@ -1,9 +1,9 @@
 //! Reading machine files.
 
-use super::costs::{Range, SCALARS, Scalar, TRANSFER_REMOTE, Unit};
+use super::costs::{Range, SCALARS, TRANSFER_REMOTE, Unit};
 use super::error::{MachineError, Problem};
 use super::provenance::Sourced;
-use super::section::{self, Section};
+use super::section::{self, SOURCE, Section};
 use super::{Costs, Machine, Topology, validate};
 use std::path::Path;
 
@@ -61,6 +61,7 @@ impl MachineFile {
     pub fn parse(file: &str, name: &str, text: &str) -> Result<Self, MachineError> {
         let table = section::parse(file, text)?;
         let root = Section::root(file, &table);
+        root.expect(&["description", "topology", "costs"])?;
         let mut sources = Vec::new();
         let machine = Machine {
             name: name.into(),
@@ -68,7 +69,6 @@ impl MachineFile {
             topology: topology(&root.section("topology")?, &mut sources)?,
             costs: costs(&root.section("costs")?, &mut sources)?,
         };
-        root.finish()?;
         validate::check(&machine).map_err(|(key, problem)| root_error(file, key, problem))?;
         Ok(Self { machine, sources })
     }
@@ -79,11 +79,12 @@ fn root_error(file: &str, key: String, problem: Problem) -> MachineError {
 }
 
 fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topology, MachineError> {
+    section.expect(&["sockets", "cores_per_socket", "threads_per_core", "distance"])?;
     let mut count = |key: &str| -> Result<u32, MachineError> {
         let entry = section.section(key)?;
+        entry.expect(&[Unit::Count.key(), SOURCE])?;
         let count: u32 = entry.whole(Unit::Count.key())?;
         sources.push(entry.source(count.to_string())?);
-        entry.finish()?;
         Ok(count)
     };
     let topology = Topology {
@@ -93,44 +94,36 @@ fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topolog
         distance: Vec::new(),
     };
     let entry = section.section("distance")?;
+    entry.expect(&["classes", SOURCE])?;
     let distance = entry.list("classes", "a list of lists of distance classes", |row| {
         row.as_array()?.iter().map(section::whole).collect::<Option<Vec<u32>>>()
     })?;
     sources.push(entry.source(format!("{distance:?}"))?);
-    entry.finish()?;
-    for key in section.keys() {
-        if !["sockets", "cores_per_socket", "threads_per_core", "distance"].contains(&key.as_str())
-        {
-            return Err(section.refuse(key, Problem::UnknownKey));
-        }
-    }
     Ok(Topology { distance, ..topology })
 }
 
 fn costs(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Costs, MachineError> {
+    let keys: Vec<&str> =
+        SCALARS.iter().map(|scalar| scalar.key).chain([TRANSFER_REMOTE]).collect();
+    section.expect(&keys)?;
     let mut costs = Costs::blank();
     for scalar in SCALARS {
         let entry = section.section(scalar.key)?;
+        entry.expect(&[scalar.unit.key(), SOURCE])?;
         let value = entry.quantity(scalar.unit)?;
         sources.push(entry.source(with_unit(value, scalar.unit))?);
-        entry.finish()?;
         let refusal = |problem| section.refuse(scalar.key, problem);
-        *(scalar.slot)(&mut costs) = scalar.range.check(value).map_err(refusal)?;
+        *(scalar.slot)(&mut costs) = scalar.check(value).map_err(refusal)?;
     }
     let entry = section.section(TRANSFER_REMOTE)?;
+    entry.expect(&[Unit::Ns.key(), SOURCE])?;
     let refusal = |problem| section.refuse(TRANSFER_REMOTE, problem);
     costs.transfer_remote_ns =
         entry.list(Unit::Ns.key(), "a list of numbers, one per distance class", section::number)?;
     for &ns in &costs.transfer_remote_ns {
-        Range::Positive.check(ns).map_err(refusal)?;
+        Range::Positive.check(ns).and_then(|ns| Unit::Ns.check(ns)).map_err(refusal)?;
     }
     sources.push(entry.source(format!("{:?} ns", costs.transfer_remote_ns))?);
-    entry.finish()?;
-    for key in section.keys() {
-        if Scalar::named(key).is_none() && key != TRANSFER_REMOTE {
-            return Err(section.refuse(key, Problem::UnknownKey));
-        }
-    }
     Ok(costs)
 }
 

@@ -34,7 +34,8 @@ fn a_missing_number_is_refused() {
     );
     assert_eq!(
         refusal("[topology.distance]\n", "[topology.distances]\n"),
-        "machines/foo.toml: topology.distance: is missing"
+        "machines/foo.toml: topology.distances: is not a key of this file, and \
+         `topology.distance` is missing"
     );
     assert_eq!(refusal("description", "#"), "machines/foo.toml: description: is missing");
     assert_eq!(
@@ -63,7 +64,9 @@ fn a_number_without_a_source_is_refused() {
             "machines/foo.toml: costs.store_issue: has no source: add `source = \"...\"`"
         );
     }
-    assert!(refusal("count = 4, source", "count = 4, sauce").contains("topology.sockets: has no"));
+    assert!(
+        refusal("count = 4, source", "count = 4, sauce").contains("sockets.sauce: is not a key")
+    );
 }
 
 #[test]
@@ -105,7 +108,12 @@ fn a_number_out_of_its_range_is_refused() {
 fn a_value_of_the_wrong_type_or_unit_is_refused() {
     for (old, new, expected) in [
         ("ns = 48.0", "ns = \"48\"", "costs.transfer_local.ns: must be a number"),
-        ("ns = 48.0", "factor = 48.0", "costs.transfer_local.ns: is missing"),
+        (
+            "ns = 48.0",
+            "factor = 48.0",
+            "costs.transfer_local.factor: is not a key of this file, and \
+             `costs.transfer_local.ns` is missing",
+        ),
         ("ns = [128.0]", "ns = 128.0", "costs.transfer_remote.ns: must be a list of numbers"),
         ("count = 4", "count = 4.0", "topology.sockets.count: must be a whole number"),
         ("count = 4", "count = -4", "topology.sockets.count: must be a whole number"),
@@ -133,6 +141,44 @@ fn an_unknown_key_is_refused_wherever_it_is() {
             refusal(old, new),
             format!("machines/foo.toml: {key}: is not a key of this file")
         );
+    }
+}
+
+#[test]
+fn a_mistyped_key_is_named_with_what_it_leaves_missing() {
+    for (old, new, expected) in [
+        (
+            "[costs.pause]",
+            "[costs.pausse]",
+            "costs.pausse: is not a key of this file, and `costs.pause` is missing",
+        ),
+        (
+            "count = 4, source",
+            "count = 4, sauce",
+            "topology.sockets.sauce: is not a key of this file, and `topology.sockets.source` is missing",
+        ),
+        (
+            "description",
+            "descripton",
+            "descripton: is not a key of this file, and `description` is missing",
+        ),
+    ] {
+        assert_eq!(refusal(old, new), format!("machines/foo.toml: {expected}"));
+    }
+    let two = X5_4.replacen("[costs.pause]", "[costs.pausse]", 1);
+    let error = parse(&two.replacen(entry("smt"), "", 1)).expect_err("two costs are missing");
+    assert!(error.to_string().ends_with("and `costs.pause`, `costs.smt` are missing"), "{error}");
+}
+
+#[test]
+fn a_cost_above_one_second_is_refused() {
+    for (key, old, new) in [
+        ("transfer_local", "ns = 48.0", "ns = 1e30"),
+        ("transfer_remote", "ns = [128.0]", "ns = [1.5e9]"),
+    ] {
+        let refusal = refusal(entry(key), &entry(key).replacen(old, new, 1));
+        assert!(refusal.starts_with(&format!("machines/foo.toml: costs.{key}: is ")), "{refusal}");
+        assert!(refusal.ends_with("must be at most 1000000000 ns, a second"), "{refusal}");
     }
 }
 
@@ -168,7 +214,10 @@ fn a_distance_matrix_that_is_no_distance_is_refused() {
         ("[0, 1, 1, 1]", "[0, 0, 1, 1]", "sockets 0 and 1 are at distance 0"),
         ("[0, 1, 1, 1]", "[0, 1, 1, 2]", "sockets 0 and 3 are not equally far from each other"),
     ] {
-        assert_eq!(refusal(old, new), format!("machines/foo.toml: topology.distance: {expected}"));
+        assert_eq!(
+            refusal(old, new),
+            format!("machines/foo.toml: topology.distance.classes: {expected}")
+        );
     }
 }
 
@@ -230,5 +279,5 @@ fn a_machine_built_by_hand_is_checked_by_the_same_rules() {
         (error.file.as_str(), error.key.as_str()),
         ("machine x5-4", "costs.transfer_remote")
     );
-    assert!(matches!(error.problem, Problem::Contradiction(_)));
+    assert!(matches!(error.problem, Problem::OutOfRange { .. }));
 }

@@ -21,6 +21,9 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Table, MachineError> {
     })
 }
 
+/// The key of what a number rests on.
+pub(super) const SOURCE: &str = "source";
+
 /// A table of the file, with its place in it.
 pub(super) struct Section<'a> {
     file: &'a str,
@@ -132,7 +135,8 @@ impl<'a> Section<'a> {
         let entry = self.section(key)?;
         let value = entry.quantity(unit)?;
         entry.finish()?;
-        range.check(value).map_err(|problem| self.refuse(key, problem))
+        let checked = range.check(value).and_then(|value| unit.check(value));
+        checked.map_err(|problem| self.refuse(key, problem))
     }
 
     /// The value of an entry such as `{ ns = 48.0, ... }`.
@@ -143,12 +147,26 @@ impl<'a> Section<'a> {
 
     /// The source of an entry such as `{ ns = 48.0, source = "..." }`, whose value is `value`.
     pub(super) fn source(&self, value: String) -> Result<Sourced, MachineError> {
-        let source = self.find("source").and_then(Value::as_str).unwrap_or_default();
+        let source = self.find(SOURCE).and_then(Value::as_str).unwrap_or_default();
         if source.trim().is_empty() {
             return Err(self.refuse_self(Problem::NoSource));
         }
         let origin = Origin::of(source).ok_or_else(|| self.refuse_self(Problem::VagueSource))?;
         Ok(Sourced { key: self.path.clone(), value, origin, source: source.into() })
+    }
+
+    /// Refuses the table if it has a key that is none of `keys`; says as well which of them are
+    /// missing, because a key that is both is a slip of the finger.
+    pub(super) fn expect(&self, keys: &[&str]) -> Result<(), MachineError> {
+        let Some(unknown) = self.table.keys().find(|key| !keys.contains(&key.as_str())) else {
+            return Ok(());
+        };
+        let missing = keys.iter().filter(|key| !self.table.contains_key(**key));
+        let missing: Vec<String> = missing.map(|key| self.path_of(key)).collect();
+        match missing.is_empty() {
+            true => Err(self.refuse(unknown, Problem::UnknownKey)),
+            false => Err(self.refuse(unknown, Problem::UnknownAndMissing(missing))),
+        }
     }
 
     /// Refuses the table if it has a key nobody asked for.

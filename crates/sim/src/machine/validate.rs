@@ -1,6 +1,6 @@
 //! What must hold of a machine as a whole: numbers that are fine alone can contradict each other.
 
-use super::costs::{SCALARS, TRANSFER_REMOTE};
+use super::costs::{Range, SCALARS, TRANSFER_REMOTE, Unit};
 use super::error::{MachineError, Problem};
 use super::{Costs, Machine, Topology};
 
@@ -58,7 +58,7 @@ fn counts(topology: &Topology) -> Result<(), Refusal> {
 }
 
 fn distances(topology: &Topology) -> Result<(), Refusal> {
-    const KEY: &str = "topology.distance";
+    const KEY: &str = "topology.distance.classes";
     let distance = &topology.distance;
     let sockets = topology.sockets as usize;
     if distance.len() != sockets || distance.iter().any(|row| row.len() != sockets) {
@@ -83,8 +83,12 @@ fn distances(topology: &Topology) -> Result<(), Refusal> {
 
 fn ranges(costs: &Costs) -> Result<(), Refusal> {
     for scalar in SCALARS {
-        let checked = scalar.range.check((scalar.get)(costs));
+        let checked = scalar.check((scalar.get)(costs));
         checked.map_err(|problem| (format!("costs.{}", scalar.key), problem))?;
+    }
+    for &ns in &costs.transfer_remote_ns {
+        let checked = Range::Positive.check(ns).and_then(|ns| Unit::Ns.check(ns));
+        checked.map_err(|problem| (format!("costs.{TRANSFER_REMOTE}"), problem))?;
     }
     Ok(())
 }
