@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::native::NativeMachine;
 use crate::simulated::SimulatedMachine;
 use lockwright_sim::machine::Machine;
+use std::path::Path;
 
 /// The name of this computer in `--on`.
 pub const NATIVE: &str = "native";
@@ -63,14 +64,25 @@ pub fn open(args: &MachineArgs) -> Result<Box<dyn LabMachine>, Error> {
     Ok(Box::new(NativeMachine::new(&settings)))
 }
 
+/// The file that whoever typed `name` may have meant, as `--on` wants it.
+fn file_of(name: &str) -> Option<String> {
+    let paths = [format!("{name}.toml"), format!("machines/{name}.toml")];
+    paths.into_iter().find(|path| Path::new(path).is_file())
+}
+
 /// A simulated machine, by its name or by the path of its file.
 fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, Error> {
     let is_path = on.contains('/') || on.ends_with(".toml");
     let opened = match is_path {
         true => SimulatedMachine::from_path(on, settings),
-        false => SimulatedMachine::builtin(on, settings).ok_or_else(|| {
-            let names = Machine::builtin_names().chain([NATIVE]);
-            Error::unknown("machine", on, names, "lockwright machines")
+        false => SimulatedMachine::builtin(on, settings).ok_or_else(|| match file_of(on) {
+            Some(path) => Error::usage(format!(
+                "`{on}` is not the name of a machine; for the file write `--on {path}`"
+            )),
+            None => {
+                let names = Machine::builtin_names().chain([NATIVE]);
+                Error::unknown("machine", on, names, "lockwright machines")
+            }
         })?,
     };
     opened.map_err(|error| Error::Machine(error.to_string()))

@@ -178,3 +178,18 @@ fn a_document_names_the_placement_of_its_workload_and_what_was_fitted_for_it() {
     assert_eq!(bare["on"]["placement"], "compact");
     assert!(bare["on"]["calibration"].is_null(), "{bare}");
 }
+
+#[test]
+fn a_file_that_is_named_like_a_machine_is_asked_for_by_its_path() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    std::fs::create_dir(directory.path().join("machines")).expect("made");
+    let refused = |path: &str| {
+        std::fs::write(directory.path().join(path), "").expect("written");
+        let output = lockwright_in(directory.path(), "bench --on mine");
+        assert_eq!(output.status.code(), Some(2));
+        let said = stderr(&output);
+        assert!(said.contains(&format!("`--on {path}`")) && said.lines().count() == 1, "{said}");
+    };
+    refused("machines/mine.toml");
+    refused("mine.toml");
+}
