@@ -3,7 +3,7 @@
 use crate::bench::WORKLOADS;
 use crate::cli::{ListArgs, OutputArgs};
 use crate::error::Error;
-use crate::machines;
+use crate::machines::{self, Listed};
 use crate::native::peers::order_of;
 use crate::report::{self, Chart, Grid, Outputs, Report};
 use crate::subject::{Origin, Subject};
@@ -12,10 +12,11 @@ use lockwright::raw::Order;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A list of things with names.
-struct List {
+/// A list of things with names. A column has a title for people and a key for documents.
+struct List<const N: usize> {
     schema: &'static str,
-    grid: Grid,
+    columns: [(&'static str, &'static str); N],
+    items: Vec<[Value; N]>,
 }
 
 #[derive(Serialize)]
@@ -24,20 +25,34 @@ struct ListDocument<'a> {
     items: Vec<Map<String, Value>>,
 }
 
-impl Report for List {
+impl<const N: usize> List<N> {
+    fn grid_under(&self, header: [&str; N]) -> Grid {
+        let mut grid = Grid::new(header);
+        self.items.iter().for_each(|item| grid.push(item.each_ref().map(in_words)));
+        grid
+    }
+}
+
+/// A value in a cell of a table.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+impl<const N: usize> Report for List<N> {
     fn text(&self) -> String {
-        report::text_table(&self.grid, self.grid.header.len())
+        report::text_table(&self.grid_under(self.columns.map(|(title, _)| title)), N)
     }
     fn json(&self) -> String {
-        let item = |row: &Vec<String>| {
-            let cells = self.grid.header.iter().cloned().zip(row.iter().cloned().map(Value::from));
-            cells.collect()
-        };
-        let items = self.grid.rows.iter().map(item).collect();
-        report::to_json(&ListDocument { schema: self.schema, items })
+        let keys = || self.columns.iter().map(|(_, key)| (*key).to_string());
+        let items = self.items.iter().map(|item| keys().zip(item.iter().cloned()).collect());
+        report::to_json(&ListDocument { schema: self.schema, items: items.collect() })
     }
     fn grid(&self) -> Grid {
-        self.grid.clone()
+        self.grid_under(self.columns.map(|(_, key)| key))
     }
     fn chart(&self) -> Option<Chart> {
         None
@@ -46,18 +61,26 @@ impl Report for List {
 
 /// `lockwright locks`.
 pub fn locks(args: &ListArgs) -> Result<(), Error> {
-    let mut grid = Grid::new(["name", "aliases", "kind", "order", "runs on", "is"]);
-    for subject in Subject::all() {
-        grid.push([
+    let columns = [
+        ("name", "name"),
+        ("aliases", "aliases"),
+        ("kind", "kind"),
+        ("order", "order"),
+        ("runs on", "runs_on"),
+        ("is", "is"),
+    ];
+    let item = |subject: Subject| {
+        [
             subject.name().into(),
-            subject.row.aliases.join(", "),
+            subject.row.aliases.into(),
             subject.kind().into(),
             order(subject).into(),
             subject.worlds().into(),
             subject.row.models.into(),
-        ]);
-    }
-    write(args, List { schema: "lockwright.locks/1", grid })
+        ]
+    };
+    let items = Subject::all().map(item).collect();
+    write(args, List { schema: "lockwright.locks/1", columns, items })
 }
 
 /// The order in which a lock serves its waiters, in words.
@@ -73,38 +96,41 @@ fn order(subject: Subject) -> &'static str {
 
 /// `lockwright machines`.
 pub fn machines(args: &ListArgs) -> Result<(), Error> {
-    let mut grid = Grid::new(["name", "kind", "CPUs", "NUMA nodes", "is"]);
-    for machine in machines::all() {
-        grid.push([
-            machine.name,
+    let columns = [
+        ("name", "name"),
+        ("kind", "kind"),
+        ("CPUs", "cpus"),
+        ("NUMA nodes", "numa_nodes"),
+        ("is", "is"),
+    ];
+    let item = |machine: Listed| {
+        [
+            machine.name.into(),
             machine.kind.into(),
-            machine.cpus.to_string(),
-            machine.numa_nodes.to_string(),
-            machine.description,
-        ]);
-    }
-    write(args, List { schema: "lockwright.machines/1", grid })
+            machine.cpus.into(),
+            machine.numa_nodes.into(),
+            machine.description.into(),
+        ]
+    };
+    let items = machines::all().into_iter().map(item).collect();
+    write(args, List { schema: "lockwright.machines/1", columns, items })
 }
 
 /// `lockwright workloads`.
 pub fn workloads(args: &ListArgs) -> Result<(), Error> {
-    let mut grid = Grid::new(["name", "knobs", "is"]);
-    for &(name, knobs, is) in WORKLOADS {
-        grid.push([name.into(), knobs.into(), is.into()]);
-    }
-    write(args, List { schema: "lockwright.workloads/1", grid })
+    let columns = [("name", "name"), ("knobs", "knobs"), ("is", "is")];
+    let items = WORKLOADS.iter().map(|&(name, knobs, is)| [name.into(), knobs.into(), is.into()]);
+    write(args, List { schema: "lockwright.workloads/1", columns, items: items.collect() })
 }
 
 /// `lockwright events`.
 pub fn events(args: &ListArgs) -> Result<(), Error> {
-    let mut grid = Grid::new(["name", "counts"]);
-    for event in Event::ALL {
-        grid.push([event.name().into(), event.describe().into()]);
-    }
-    write(args, List { schema: "lockwright.events/1", grid })
+    let columns = [("name", "name"), ("counts", "counts")];
+    let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
+    write(args, List { schema: "lockwright.events/1", columns, items: items.collect() })
 }
 
-fn write(args: &ListArgs, list: List) -> Result<(), Error> {
+fn write<const N: usize>(args: &ListArgs, list: List<N>) -> Result<(), Error> {
     let ListArgs { json, csv } = args.clone();
     Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?.finish(&list)
 }

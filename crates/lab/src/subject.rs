@@ -93,10 +93,10 @@ impl Subject {
         }
     }
     /// The machines it runs on.
-    pub fn worlds(self) -> &'static str {
+    pub fn worlds(self) -> &'static [&'static str] {
         match self.origin {
-            Origin::Registry => "native, simulated",
-            Origin::Peer | Origin::Floor => "native",
+            Origin::Registry => &["native", "simulated"],
+            Origin::Peer | Origin::Floor => &["native"],
         }
     }
 }

@@ -20,10 +20,10 @@ const NATIVE_DEFAULT_S: f64 = 0.1;
 const SIMULATED_DEFAULT_S: f64 = 0.005;
 
 /// Names, knobs and one line for each workload.
-pub const WORKLOADS: &[(&str, &str, &str)] = &[
-    ("uncontended", "", "lock and unlock on one thread; `floor` runs here"),
-    ("counter", "--cs-load, --think-load", "a shared counter, pause instructions in and out"),
-    ("locktorture", "--long-hold", "the kernel's locktorture with the rules of v5.6"),
+pub const WORKLOADS: &[(&str, &[&str], &str)] = &[
+    ("uncontended", &[], "lock and unlock on one thread; `floor` runs here"),
+    ("counter", &["--cs-load", "--think-load"], "a shared counter, pause instructions in and out"),
+    ("locktorture", &["--long-hold"], "the kernel's locktorture with the rules of v5.6"),
 ];
 
 /// Runs the command.

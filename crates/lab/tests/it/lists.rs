@@ -55,3 +55,27 @@ fn a_list_is_also_csv() {
     let text = stdout(&lockwright("events --csv -"));
     assert!(text.starts_with("name,counts\n"), "{text}");
 }
+
+#[test]
+fn a_list_for_programs_has_plain_keys_numbers_and_arrays() {
+    for command in ["locks", "machines", "workloads", "events"] {
+        let document = json(&format!("{command} --json -"));
+        for item in document["items"].as_array().expect("a list") {
+            let keys = item.as_object().expect("an object").keys();
+            let is_plain = |key: &str| key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            assert!(keys.clone().all(|key| is_plain(key)), "{item}");
+        }
+    }
+    let item = |command: &str, name: &str| {
+        let document = json(&format!("{command} --json -"));
+        let items = document["items"].as_array().expect("a list").clone();
+        items.into_iter().find(|item| item["name"] == name).expect("it is listed")
+    };
+    let machine = item("machines", "x5-4");
+    assert_eq!((machine["cpus"].as_u64(), machine["numa_nodes"].as_u64()), (Some(144), Some(4)));
+    let lock = item("locks", "qspinlock");
+    assert!(lock["aliases"].as_array().is_some_and(|a| a.iter().any(|alias| alias == "fifo")));
+    assert_eq!(lock["runs_on"], serde_json::json!(["native", "simulated"]));
+    assert_eq!(item("workloads", "uncontended")["knobs"], serde_json::json!([]));
+    assert_eq!(item("workloads", "locktorture")["knobs"], serde_json::json!(["--long-hold"]));
+}
