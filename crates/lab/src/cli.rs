@@ -222,6 +222,12 @@ pub struct CalibrateArgs {
     /// Where the calibration goes [default: machines/MACHINE.calibration.toml].
     #[arg(long, value_name = "FILE.toml")]
     pub out: Option<PathBuf>,
+    /// Write a JSON document; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the rows as CSV; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
     /// Say nothing on standard error.
     #[arg(long, short)]
     pub quiet: bool,

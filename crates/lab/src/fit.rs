@@ -1,11 +1,14 @@
 //! `lockwright calibrate`: fits a simulated machine to published measurements of unpatched code.
 
-use crate::calibrate::{Calibrated, Effort, Plan, calibrate};
+use crate::calibrate::{Calibrated, Effort, Plan, Row, Step, calibrate};
 use crate::cli::CalibrateArgs;
 use crate::error::Error;
 use crate::published::Unpatched;
-use crate::report::{self, Grid, Progress, Target, print};
+use crate::report::{self, Chart, Grid, OutputArgs, Outputs, Progress, Report, Target, print};
+use crate::simulated::Fitted;
 use lockwright_sim::machine::Machine;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -26,24 +29,99 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
         .ok_or_else(|| Error::Machine(format!("there is no table `{}`", plan.table)))?;
     let path = args.out.clone().unwrap_or_else(|| usual_path(plan.machine));
     let target = Target::open(&path)?;
+    let outputs = Outputs::open(&OutputArgs {
+        json: args.json.clone(),
+        csv: args.csv.clone(),
+        ..OutputArgs::default()
+    })?;
 
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut tell = |done: usize, total: usize, best_percent: f64| {
+    let mut tell = |Step { done, total, seeds, least_percent }: Step| {
         if done.is_multiple_of(25) || done == total {
-            progress.say(&format!("{done} of {total} tried, residual {best_percent:.2} %"));
+            progress.say(&format!(
+                "{done} of {total} tried, least residual with {seeds} seeds {least_percent:.2} %"
+            ));
         }
     };
     let fitted = calibrate(&machine, plan, &table, &Effort::default(), workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
     target.write(fitted.calibration.to_toml().as_bytes())?;
-    print(&text(plan, &fitted))?;
-    print(&format!("\nwritten to {}\n", path.display()))?;
+    outputs.finish(&CalibrateReport { plan, fitted: &fitted })?;
+    if outputs.stdout_is_for_people() {
+        print(&format!("\nwritten to {}\n", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Where the built-in calibrations come from in the project's tree.
 fn usual_path(machine: &str) -> PathBuf {
     PathBuf::from(format!("machines/{machine}.calibration.toml"))
+}
+
+/// What came out, in each format.
+struct CalibrateReport<'a> {
+    plan: &'a Plan,
+    fitted: &'a Calibrated,
+}
+
+/// `lockwright.calibrate/1`.
+#[derive(Serialize)]
+struct CalibrateDocument<'a> {
+    schema: &'a str,
+    machine: &'a str,
+    simulated: bool,
+    calibration: Option<Fitted>,
+    evaluations: usize,
+    rows: Vec<DocumentRow>,
+    /// The least and the greatest value that fits about as well.
+    spread: BTreeMap<&'a str, [f64; 2]>,
+}
+
+#[derive(Serialize)]
+struct DocumentRow {
+    threads: u32,
+    simulated: f64,
+    published: f64,
+    error_percent: f64,
+}
+
+impl Report for CalibrateReport<'_> {
+    fn text(&self) -> String {
+        text(self.plan, self.fitted)
+    }
+    fn json(&self) -> String {
+        let row = |row: &Row| DocumentRow {
+            threads: row.threads,
+            simulated: row.simulated,
+            published: row.published,
+            error_percent: row.error_percent(),
+        };
+        let spread = self.fitted.spread.iter().map(|&(name, low, high)| (name, [low, high]));
+        report::to_json(&CalibrateDocument {
+            schema: "lockwright.calibrate/1",
+            machine: self.plan.machine,
+            simulated: true,
+            calibration: Fitted::of(&self.fitted.calibration, self.plan.workload),
+            evaluations: self.fitted.evaluations,
+            rows: self.fitted.rows.iter().map(row).collect(),
+            spread: spread.collect(),
+        })
+    }
+    fn grid(&self) -> Grid {
+        let mut grid = Grid::new(["threads", "simulated", "published", "error_percent"]);
+        for row in &self.fitted.rows {
+            grid.push([
+                row.threads.to_string(),
+                row.simulated.to_string(),
+                row.published.to_string(),
+                row.error_percent().to_string(),
+            ]);
+        }
+        grid
+    }
+    fn chart(&self) -> Option<Chart> {
+        None
+    }
 }
 
 fn text(plan: &Plan, fitted: &Calibrated) -> String {
@@ -61,13 +139,44 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
         spread.push([(*name).into(), low.to_string(), high.to_string()]);
     }
     format!(
-        "simulated {} fitted on {} of {}: residual {:.2} % RMS, {} evaluations\n\n{}\n{}",
+        "simulated {} fitted on {} of {}: residual {:.2} % RMS with {} seeds, {} evaluations\n\n{}\n{}",
         plan.machine,
         plan.column,
         plan.table,
         fitted.calibration.residual_rms_percent(),
+        fitted.calibration.fits.first().map_or(0, |fit| fit.seeds.len()),
         fitted.evaluations,
         report::text_table(&rows, 0),
         report::text_table(&spread, 1)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_and_the_text_tell_the_same_residual() {
+        let machine = Machine::builtin("x5-4").expect("it is built in");
+        let plan = Plan::of("x5-4").expect("there is a plan");
+        let table = Unpatched::of(plan.table).expect("the table is built in");
+        let effort = Effort {
+            places: 2,
+            descents: 1,
+            evaluations: 4,
+            search_seeds: vec![1],
+            seeds: vec![1, 2],
+            warmup_us: 20,
+            window_us: 40,
+            ..Effort::default()
+        };
+        let fitted = calibrate(&machine, plan, &table, &effort, 2, &mut |_| ()).expect("it runs");
+        let report = CalibrateReport { plan, fitted: &fitted };
+        let document: serde_json::Value = serde_json::from_str(&report.json()).expect("a document");
+        assert_eq!(document["schema"], "lockwright.calibrate/1");
+        assert_eq!(document["rows"].as_array().map(Vec::len), Some(report.grid().rows.len()));
+        let residual = document["calibration"]["residual_percent"].as_f64().expect("a number");
+        let told = format!("residual {residual:.2} % RMS with 2 seeds");
+        assert!(report.text().contains(&told), "{}", report.text());
+    }
 }

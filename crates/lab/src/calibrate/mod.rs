@@ -90,8 +90,20 @@ impl Row {
     }
 }
 
-/// Fits the variables of `plan` on its column. `progress` is told, now and then, how many of how
-/// many evaluations are done and the best residual so far in percent.
+/// How far a fit is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Evaluations done.
+    pub done: usize,
+    /// Evaluations there will be at most.
+    pub total: usize,
+    /// Seeds of each evaluation. Residuals with different seeds cannot be compared.
+    pub seeds: usize,
+    /// The least residual with these seeds so far.
+    pub least_percent: f64,
+}
+
+/// Fits the variables of `plan` on its column. `progress` is told about each evaluation.
 ///
 /// Which of several equally good fits has the least residual is decided by the seeds' noise, so the
 /// result is their centre, unless that fits less well than each of them.
@@ -101,16 +113,24 @@ pub fn calibrate(
     table: &Unpatched,
     effort: &Effort,
     workers: usize,
-    progress: &mut dyn FnMut(usize, usize, f64),
+    progress: &mut dyn FnMut(Step),
 ) -> Result<Calibrated, SimulatedError> {
     let judge = Judge { machine, plan, rows: plan.rows(table), effort, workers };
     let total = effort.places + effort.descents * (effort.evaluations + 1) + 1;
-    let log = RefCell::new(Log { done: 0, total, best: f64::INFINITY, progress, failure: None });
+    let log = RefCell::new(Log {
+        done: 0,
+        total,
+        seeds: 0,
+        least: f64::INFINITY,
+        progress,
+        failure: None,
+    });
     let finalists = look_for_valleys(effort, plan.variables.len(), &mut |at| {
-        log.borrow_mut().note(judge.residual(at, &effort.search_seeds))
+        let seeds = &effort.search_seeds;
+        log.borrow_mut().note(judge.residual(at, seeds), seeds.len())
     });
     let judged = |at: Vec<f64>| {
-        let value = log.borrow_mut().note(judge.residual(&at, &effort.seeds));
+        let value = log.borrow_mut().note(judge.residual(&at, &effort.seeds), effort.seeds.len());
         Tried { at, value }
     };
     let mut fits: Vec<Tried> = finalists.into_iter().map(judged).collect();
@@ -156,21 +176,24 @@ fn look_for_valleys(
 struct Log<'a> {
     done: usize,
     total: usize,
-    best: f64,
-    progress: &'a mut dyn FnMut(usize, usize, f64),
+    seeds: usize,
+    least: f64,
+    progress: &'a mut dyn FnMut(Step),
     failure: Option<SimulatedError>,
 }
 
 impl Log<'_> {
     /// Counts an evaluation; a failed one is worse than everything.
-    fn note(&mut self, residual: Result<f64, SimulatedError>) -> f64 {
+    fn note(&mut self, residual: Result<f64, SimulatedError>, seeds: usize) -> f64 {
         self.done += 1;
         let value = residual.unwrap_or_else(|failure| {
             self.failure.get_or_insert(failure);
             f64::INFINITY
         });
-        self.best = self.best.min(value);
-        (self.progress)(self.done, self.total, self.best);
+        let before = if self.seeds == seeds { self.least } else { f64::INFINITY };
+        (self.seeds, self.least) = (seeds, before.min(value));
+        let Self { done, total, least: least_percent, .. } = *self;
+        (self.progress)(Step { done, total, seeds, least_percent });
         value
     }
 }
