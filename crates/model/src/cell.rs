@@ -6,9 +6,7 @@
 //! out only executions that differ from explored ones by futile looks.
 
 use crate::raw::{ConstRawCell, Integer, RawCell, RawInt, Remember};
-use lockwright::platform::{
-    Atomic, AtomicInt, Bound, Budget, ConstZeroed, Halves, LockWordOps, Zeroed,
-};
+use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, WholeWord, Zeroed};
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Relaxed};
@@ -234,75 +232,12 @@ where
     }
 }
 
-impl<A: RawInt + RawCell<Value = u32>, C: Checker> CheckedCell<A, C> {
-    /// Replaces the word by `change` of it, in one read-modify-write; returns what it was.
-    ///
-    /// The value stored last is a good guess of what the compare-exchange will find, so that there
-    /// is one scheduling point in most executions and none of them reads an old value. A failed
-    /// attempt orders nothing.
-    fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
-        let mut guess = self.latest.get();
-        loop {
-            match self.compare_exchange(guess, change(guess), order, Relaxed) {
-                Ok(old) => return old,
-                Err(seen) => guess = seen,
-            }
-        }
-    }
-    /// Replaces the part of the word that `part` shows if it is `old`. `with` replaces that part.
-    fn update_part<T: Copy + Eq>(
-        &self,
-        (old, new): (T, T),
-        (success, failure): (Ordering, Ordering),
-        part: impl Fn(u32) -> T,
-        with: impl Fn(u32, T) -> u32,
-    ) -> Result<T, T> {
-        let mut guess = self.latest.get();
-        loop {
-            let expected = with(guess, old);
-            match self.compare_exchange(expected, with(expected, new), success, failure) {
-                Ok(_) => return Ok(old),
-                Err(seen) if part(seen) != old => return Err(part(seen)),
-                Err(seen) => guess = seen,
-            }
-        }
-    }
-}
-
-// SAFETY: each operation is a read-modify-write of the whole word.
-unsafe impl<A: RawInt + RawCell<Value = u32>, C: Checker> LockWordOps for CheckedCell<A, C> {
-    fn store_byte0(&self, value: u8, order: Ordering) {
-        self.update(order, |word| Halves::with_byte0(word, value));
-    }
-    fn store_byte1(&self, value: u8, order: Ordering) {
-        self.update(order, |word| Halves::with_byte1(word, value));
-    }
-    fn store_half0(&self, value: u16, order: Ordering) {
-        self.update(order, |word| Halves::with_half0(word, value));
-    }
-    fn swap_byte0(&self, value: u8, order: Ordering) -> u8 {
-        self.update(order, |word| Halves::with_byte0(word, value)) as u8
-    }
-    fn swap_half1(&self, value: u16, order: Ordering) -> u16 {
-        (self.update(order, |word| Halves::with_half1(word, value)) >> 16) as u16
-    }
-    fn compare_exchange_byte0(
-        &self,
-        old: u8,
-        new: u8,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<u8, u8> {
-        self.update_part((old, new), (success, failure), |word| word as u8, Halves::with_byte0)
-    }
-    fn compare_exchange_half0(
-        &self,
-        old: u16,
-        new: u16,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<u16, u16> {
-        self.update_part((old, new), (success, failure), |word| word as u16, Halves::with_half0)
+// SAFETY: every operation is that of the checker's atomic.
+unsafe impl<A: RawInt + RawCell<Value = u32>, C: Checker> WholeWord for CheckedCell<A, C> {
+    /// The value stored last is a good guess of what a compare-exchange will find, so that there is
+    /// one scheduling point in most executions and none of them reads an old value.
+    fn guess(&self) -> u32 {
+        self.latest.get()
     }
 }
 

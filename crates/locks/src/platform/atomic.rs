@@ -141,7 +141,7 @@ pub unsafe trait LockWordOps: AtomicInt<u32> {
     ) -> Result<u16, u16>;
 }
 
-/// Arithmetic of parts of a 32-bit word, for whole-word implementations of [`LockWordOps`].
+/// Arithmetic of parts of a 32-bit word.
 pub struct Halves;
 
 impl Halves {
@@ -160,6 +160,85 @@ impl Halves {
     /// `word` with half 1 replaced.
     pub const fn with_half1(word: u32, value: u16) -> u32 {
         word & 0xffff | (value as u32) << 16
+    }
+}
+
+/// A lock word whose parts are accessed as they are specified: by read-modify-writes of the whole.
+///
+/// For platforms without narrower accesses, and for checkers and detectors that cannot see them.
+///
+/// # Safety
+/// As for [`Atomic`], which all of it is made of.
+pub unsafe trait WholeWord: AtomicInt<u32> {
+    /// A guess of the word's value, where a first attempt begins. Need not be right.
+    fn guess(&self) -> u32;
+
+    /// Replaces the word by `change` of it, in one read-modify-write; returns what it was. A failed
+    /// attempt orders nothing.
+    fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
+        let mut guess = self.guess();
+        loop {
+            // ordering: the caller's. On failure Relaxed; only a hint, re-checked at the next attempt.
+            match self.compare_exchange(guess, change(guess), order, Ordering::Relaxed) {
+                Ok(old) => return old,
+                Err(seen) => guess = seen,
+            }
+        }
+    }
+    /// Replaces the part of the word that `part` shows if it is `old`. `with` replaces that part.
+    fn update_part<T: Copy + Eq>(
+        &self,
+        (old, new): (T, T),
+        (success, failure): (Ordering, Ordering),
+        part: impl Fn(u32) -> T,
+        with: impl Fn(u32, T) -> u32,
+    ) -> Result<T, T> {
+        let mut guess = self.guess();
+        loop {
+            let expected = with(guess, old);
+            match self.compare_exchange(expected, with(expected, new), success, failure) {
+                Ok(_) => return Ok(old),
+                Err(seen) if part(seen) != old => return Err(part(seen)),
+                Err(seen) => guess = seen,
+            }
+        }
+    }
+}
+
+// SAFETY: each operation is a read-modify-write of the whole word.
+unsafe impl<W: WholeWord> LockWordOps for W {
+    fn store_byte0(&self, value: u8, order: Ordering) {
+        self.update(order, |word| Halves::with_byte0(word, value));
+    }
+    fn store_byte1(&self, value: u8, order: Ordering) {
+        self.update(order, |word| Halves::with_byte1(word, value));
+    }
+    fn store_half0(&self, value: u16, order: Ordering) {
+        self.update(order, |word| Halves::with_half0(word, value));
+    }
+    fn swap_byte0(&self, value: u8, order: Ordering) -> u8 {
+        self.update(order, |word| Halves::with_byte0(word, value)) as u8
+    }
+    fn swap_half1(&self, value: u16, order: Ordering) -> u16 {
+        (self.update(order, |word| Halves::with_half1(word, value)) >> 16) as u16
+    }
+    fn compare_exchange_byte0(
+        &self,
+        old: u8,
+        new: u8,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u8, u8> {
+        self.update_part((old, new), (success, failure), |word| word as u8, Halves::with_byte0)
+    }
+    fn compare_exchange_half0(
+        &self,
+        old: u16,
+        new: u16,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u16, u16> {
+        self.update_part((old, new), (success, failure), |word| word as u16, Halves::with_half0)
     }
 }
 
