@@ -21,12 +21,14 @@ mod loom_run;
 mod machine;
 mod shuttle;
 mod shuttle_run;
+mod threads;
 
 pub use self::loom::Loom;
 pub use self::shuttle::Shuttle;
-pub use loom_run::{LoomRun, LoomThreads};
+pub use loom_run::LoomRun;
 pub use settings::Settings;
-pub use shuttle_run::{ShuttleRun, ShuttleThreads};
+pub use shuttle_run::ShuttleRun;
+pub use threads::{LoomThreads, ShuttleThreads};
 pub use world::Seen;
 
 use lockwright_clients::Outcome;

@@ -1,11 +1,10 @@
 //! Running clients under loom.
 
-use crate::Loom;
 use crate::settings::{self, Settings};
 use crate::world::{self, Seen};
-use lockwright_clients::{Client, Migrate, Threads};
+use crate::{Loom, LoomThreads};
+use lockwright_clients::Client;
 use loom::model::Builder;
-use loom::thread::spawn;
 use std::sync::Arc;
 
 /// One exploration: a machine and its bounds.
@@ -70,51 +69,5 @@ impl LoomRun {
             body();
         });
         world::seen()
-    }
-}
-
-/// Threads of a loom model. The first body runs on the calling thread, since each thread of a model
-/// is dear.
-pub struct LoomThreads;
-
-impl LoomThreads {
-    /// Runs each body on a thread and the CPU of its number, until all are done.
-    pub fn join(bodies: Vec<Box<dyn FnOnce() + Send>>) {
-        let mut bodies = bodies.into_iter();
-        let first = bodies.next();
-        let others: Vec<_> = (1..)
-            .zip(bodies)
-            .map(|(cpu, body)| {
-                Loom::set_active(cpu, true);
-                spawn(move || {
-                    Loom::run_on_cpu(cpu);
-                    body();
-                    Loom::set_active(cpu, false);
-                })
-            })
-            .collect();
-        if let Some(first) = first {
-            Loom::set_active(0, true);
-            first();
-            Loom::set_active(0, false);
-        }
-        for other in others {
-            other.join().expect("loom reports panics itself");
-        }
-    }
-}
-
-impl Threads for LoomThreads {
-    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
-        let state = Arc::new(state);
-        let on_state = |body: fn(&S)| {
-            let state = Arc::clone(&state);
-            Box::new(move || body(&state)) as _
-        };
-        Self::join(bodies.iter().map(|body| on_state(*body)).collect());
-        finish(&state);
-    }
-    fn node_limit(&self) -> Option<usize> {
-        Some(settings::current().nodes_per_cpu.into())
     }
 }

@@ -1,11 +1,10 @@
 //! Running clients under shuttle.
 
-use crate::Shuttle;
 use crate::settings::{self, Settings};
 use crate::world::{self, Seen};
-use lockwright_clients::{Client, Migrate, Threads};
+use crate::{Shuttle, ShuttleThreads};
+use lockwright_clients::Client;
 use shuttle::scheduler::RandomScheduler;
-use shuttle::thread::spawn;
 use shuttle::{Config, Runner};
 use std::sync::Arc;
 
@@ -72,50 +71,5 @@ impl ShuttleRun {
             body();
         });
         world::seen()
-    }
-}
-
-/// Threads of a shuttle execution. The first body runs on the calling thread.
-pub struct ShuttleThreads;
-
-impl ShuttleThreads {
-    /// Runs each body on a thread and the CPU of its number, until all are done.
-    pub fn join(bodies: Vec<Box<dyn FnOnce() + Send>>) {
-        let mut bodies = bodies.into_iter();
-        let first = bodies.next();
-        let others: Vec<_> = (1..)
-            .zip(bodies)
-            .map(|(cpu, body)| {
-                Shuttle::set_active(cpu, true);
-                spawn(move || {
-                    Shuttle::run_on_cpu(cpu);
-                    body();
-                    Shuttle::set_active(cpu, false);
-                })
-            })
-            .collect();
-        if let Some(first) = first {
-            Shuttle::set_active(0, true);
-            first();
-            Shuttle::set_active(0, false);
-        }
-        for other in others {
-            other.join().expect("shuttle reports panics itself");
-        }
-    }
-}
-
-impl Threads for ShuttleThreads {
-    fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
-        let state = Arc::new(state);
-        let on_state = |body: fn(&S)| {
-            let state = Arc::clone(&state);
-            Box::new(move || body(&state)) as _
-        };
-        Self::join(bodies.iter().map(|body| on_state(*body)).collect());
-        finish(&state);
-    }
-    fn node_limit(&self) -> Option<usize> {
-        Some(settings::current().nodes_per_cpu.into())
     }
 }
