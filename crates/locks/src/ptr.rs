@@ -21,11 +21,6 @@ impl<P: Cells, T> NodePtr<P, T> {
     pub fn load(&self, order: Ordering) -> *mut T {
         self.raw.load(order).cast()
     }
-    /// Writes the pointer.
-    #[inline]
-    pub fn store(&self, value: *mut T, order: Ordering) {
-        self.raw.store(value.cast(), order);
-    }
     /// Replaces the pointer and returns the old one.
     #[inline]
     pub fn swap(&self, value: *mut T, order: Ordering) -> *mut T {
@@ -35,11 +30,6 @@ impl<P: Cells, T> NodePtr<P, T> {
     #[inline]
     pub fn replace(&self, old: *mut T, new: *mut T, success: Ordering, failure: Ordering) -> bool {
         self.raw.compare_exchange(old.cast(), new.cast(), success, failure).is_ok()
-    }
-    /// Waits until the pointer is not null, and returns it.
-    #[inline]
-    pub fn wait_non_null(&self, order: Ordering) -> *mut T {
-        self.raw.cond_load(order, |p| !p.is_null()).cast()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Native;
 use crate::platform::{
-    Atomic, AtomicInt, Bound, Budget, Cells, Clock, ConstZeroed, PauseBudget, RaceTracker, Zeroed,
+    Atomic, AtomicInt, Bound, Budget, Cells, Clock, ConstZeroed, RaceTracker, Zeroed,
 };
 use core::hint::spin_loop;
 use core::ptr::null_mut;
@@ -53,11 +53,11 @@ fn poll_bounded<T: Copy>(
     mut pred: impl FnMut(T) -> bool,
     mut stop: impl FnMut() -> bool,
 ) -> Result<T, T> {
-    let deadline_ns = match bound.budget {
-        Budget::Nanoseconds(ns) => Some(Native::now_ns().saturating_add(ns)),
-        Budget::Looks(_) => None,
+    let (looks_max, deadline_ns) = match bound.budget {
+        Budget::Looks(looks) => (u64::from(looks), None),
+        Budget::Nanoseconds(ns) => (u64::MAX, Some(Native::now_ns().saturating_add(ns))),
     };
-    let mut used = PauseBudget::new(bound);
+    let stop_every = u64::from(bound.stop_every.max(1));
     let mut looks = 0_u64;
     loop {
         let value = load();
@@ -67,7 +67,7 @@ fn poll_bounded<T: Copy>(
         looks += 1;
         let is_late = deadline_ns
             .is_some_and(|at| looks.is_multiple_of(LOOKS_PER_CLOCK) && Native::now_ns() >= at);
-        if used.is_used_up() || is_late || (used.asks_stop() && stop()) {
+        if looks >= looks_max || is_late || looks.is_multiple_of(stop_every) && stop() {
             return Err(value);
         }
         spin_loop();

@@ -241,30 +241,3 @@ unsafe impl<W: WholeWord> LockWordOps for W {
         self.update_part((old, new), (success, failure), |word| word as u16, Halves::with_half0)
     }
 }
-
-/// Counts looks against a [`Budget::Looks`]: the loop state of a polling `cond_load_bounded`.
-pub struct PauseBudget {
-    looks: u64,
-    stop_every: u64,
-    looks_max: u64,
-}
-
-impl PauseBudget {
-    /// Starts counting. A time budget is not counted here: the caller compares its clock.
-    pub fn new(bound: Bound) -> Self {
-        let looks_max = match bound.budget {
-            Budget::Looks(n) => u64::from(n),
-            Budget::Nanoseconds(_) => u64::MAX,
-        };
-        Self { looks: 0, stop_every: u64::from(bound.stop_every.max(1)), looks_max }
-    }
-    /// Counts one futile look; `true` when no further one is allowed.
-    pub fn is_used_up(&mut self) -> bool {
-        self.looks += 1;
-        self.looks >= self.looks_max
-    }
-    /// Whether it is time to ask the stop condition.
-    pub fn asks_stop(&self) -> bool {
-        self.looks.is_multiple_of(self.stop_every)
-    }
-}

@@ -12,7 +12,7 @@ mod atomic;
 mod guarded;
 mod machine;
 
-pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, PauseBudget, WholeWord};
+pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
 pub use guarded::{Guarded, RaceTracker};
 pub use machine::{Barriers, Clock, Counters, Placement, QueueNodes, SchedulerHints, Sleeping};
 
