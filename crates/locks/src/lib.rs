@@ -12,6 +12,7 @@
 //!   parameters, *who is next* and *how does one wait*.
 //! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
 //!   [`busted`] holds locks that are wrong on purpose.
+//! - [`zoo`] lists the historical bugs that the checkers seed in these locks to prove themselves.
 //! - [`raw`] is the interface all of them have, [`registry`] the one list of them, and [`api`] the
 //!   types a program uses.
 #![no_std]
@@ -27,6 +28,7 @@ pub mod ptr;
 pub mod raw;
 pub mod registry;
 pub mod tunables;
+pub mod zoo;
 
 pub mod busted;
 pub mod clh;

@@ -8,10 +8,11 @@
 //! the same source as everywhere. What they have in common is [`cell`] (cells that know whether
 //! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
 //! and counters), on top of [`raw`]. [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
-//! hold; [`outcome`] catches that. What each platform gives up is in `PLATFORM.md`.
+//! hold; [`outcome`] catches that. [`checks`] is the table of all explorations. What each platform gives up is in `PLATFORM.md`.
 #![warn(missing_docs)]
 
 pub mod cell;
+pub mod checks;
 pub mod raw;
 pub mod settings;
 pub mod world;

@@ -7,6 +7,7 @@ use ::loom::cell::UnsafeCell;
 use ::loom::sync::atomic::{self, AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{Atomic, Barriers, Budget, Cells, Placement, RaceTracker, Zeroed};
+use lockwright::zoo::Bug;
 use std::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 
 /// The platform of the loom model checker. Usable only inside a [`LoomRun`](crate::LoomRun).
@@ -82,6 +83,10 @@ impl Cells for Loom {
     type Ptr = CheckedCell<AtomicPtr<()>, Self>;
     type Word = CheckedCell<AtomicU32, Self>;
     type Tracker = LoomTracker;
+
+    fn is_seeded(bug: Bug) -> bool {
+        MACHINE.world.settings.bug == Some(bug)
+    }
 }
 
 impl Barriers for Loom {

@@ -1,6 +1,7 @@
 //! The machine of one run of a checker.
 
 use lockwright::tunables::Tunable;
+use lockwright::zoo::Bug;
 use std::cell::RefCell;
 
 /// What a run's machine is like. Thread `i` of a client runs on CPU `i`.
@@ -18,6 +19,8 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
     pub clock_step_ns: u64,
+    /// The bug that the locks are seeded with.
+    pub bug: Option<Bug>,
 }
 
 impl Settings {
@@ -30,6 +33,7 @@ impl Settings {
             nodes_per_cpu: 2,
             tunables: Vec::new(),
             clock_step_ns: 1,
+            bug: None,
         }
     }
     /// The same with CPU `i` on NUMA node `numa[i]`.
@@ -45,6 +49,11 @@ impl Settings {
     /// The same with `tunable` set to `value`.
     pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
         self.tunables.push((tunable, value));
+        self
+    }
+    /// The same with locks that have this bug.
+    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
+        self.bug = bug;
         self
     }
     /// NUMA nodes of the machine.

@@ -8,6 +8,7 @@ use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{
     Atomic, Barriers, Budget, Cells, ConstZeroed, Placement, RaceTracker, Zeroed,
 };
+use lockwright::zoo::Bug;
 use std::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 
 /// The platform of the shuttle schedule explorer. Usable only inside a
@@ -99,6 +100,10 @@ impl Cells for Shuttle {
     type Ptr = CheckedCell<AtomicPtr<()>, Self>;
     type Word = CheckedCell<AtomicU32, Self>;
     type Tracker = ShuttleTracker;
+
+    fn is_seeded(bug: Bug) -> bool {
+        MACHINE.world.settings.bug == Some(bug)
+    }
 }
 
 impl Barriers for Shuttle {

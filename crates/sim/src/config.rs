@@ -1,6 +1,7 @@
 //! What a run is asked to do, beside its program.
 
 use lockwright::tunables::Tunable;
+use lockwright::zoo::Bug;
 
 /// Which queue nodes the machine offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct Config {
     pub nodes: NodesMode,
     /// What the locks' run-time numbers are set to.
     pub tunables: Vec<(Tunable, u64)>,
+    /// The bug that the locks are seeded with.
+    pub bug: Option<Bug>,
     /// What the checkers watch.
     pub checks: Checks,
     /// Stack of each thread, in bytes. Pages that are never used cost nothing.
@@ -54,6 +57,7 @@ impl Default for Config {
             events_max: 10_000_000_000,
             nodes: NodesMode::PerCpu,
             tunables: Vec::new(),
+            bug: None,
             checks: Checks::default(),
             stack_bytes: 256 << 10,
         }

@@ -8,6 +8,8 @@
 //! The machines: [`Native`](crate::native::Native), `Sim` (crate `lockwright-sim`), `Loom` and
 //! `Shuttle` (crate `lockwright-model`). All of them can be linked into one binary.
 
+use crate::zoo::Bug;
+
 mod atomic;
 mod guarded;
 mod machine;
@@ -31,6 +33,14 @@ pub trait Cells: Sized + 'static {
     type Word: LockWordOps;
     /// What makes a plain field visible to race detectors; see [`Guarded`].
     type Tracker: RaceTracker;
+
+    /// Whether locks on this machine run with `bug` in them. Only machines for checking ever say
+    /// yes; a machine for programs keeps this default, which leaves nothing of the wrong code.
+    #[inline(always)]
+    fn is_seeded(bug: Bug) -> bool {
+        let _ = bug;
+        false
+    }
 }
 
 /// A cell that starts as zero (null).

@@ -5,6 +5,7 @@ use crate::events::Event;
 use crate::node::{NodeId, QNode, TailCode, node};
 use crate::platform::{Atomic, LockWordOps, Platform};
 use crate::raw::RawLock;
+use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Reads a link: the waiter it names.
@@ -85,10 +86,11 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub(super) fn join(&self, id: NodeId) -> Option<NodeId> {
         // (p,*,*) -> (n,*,*)
         // ordering: AcqRel; Q1 both ways.
-        let before = self.word.swap_half1(id.code().bits(), AcqRel);
+        let before =
+            self.word.swap_half1(id.code().bits(), unless::<P>(Bug::LinkBeforeInit, AcqRel));
         let prev = TailCode::from_bits(before).node()?;
         // ordering: Release; Q2.
-        node::<P>(prev).next.store(link_to(id), Release);
+        node::<P>(prev).next.store(link_to(id), unless::<P>(Bug::LinkBeforeInit, Release));
         Some(prev)
     }
 
@@ -98,6 +100,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         while seen.tail() == id.code() {
             match S::leave_alone(&self.word, seen, &mut turn) {
                 Alone::Left => return,
+                Alone::Granted(_) if P::is_seeded(Bug::GrantForgotten) => return,
                 Alone::Granted(grant) => return Self::deliver(grant),
                 Alone::Joined(now) if now.is_pending() => {
                     // A thread that saw our queue too late takes its pending bit back and will join

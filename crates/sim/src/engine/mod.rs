@@ -27,6 +27,7 @@ use crate::switch::Here;
 use cell::CellRef;
 use lockwright::events::Event as LockEvent;
 use lockwright::tunables::Tunable;
+use lockwright::zoo::Bug;
 use predicate::Predicate;
 use queue::{Event, EventKind, EventQueue};
 use sleep::Sleepers;
@@ -63,6 +64,7 @@ pub struct Engine {
     pub checkers: Checkers,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
+    pub bug: Option<Bug>,
     pub warmup_ps: u64,
     pub end_ps: u64,
 }
@@ -114,6 +116,7 @@ impl Engine {
             checkers: Checkers::new(config.checks),
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
+            bug: config.bug,
             warmup_ps,
             end_ps: warmup_ps.saturating_add(window_ps),
         };

@@ -10,8 +10,10 @@ mod word;
 
 pub use cells::{SimCell, Storage, Tracker};
 
+use crate::switch::Here;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::platform::Cells;
+use lockwright::zoo::Bug;
 
 /// A simulated machine as a platform.
 pub struct Sim;
@@ -22,6 +24,11 @@ impl Cells for Sim {
     type Ptr = SimCell<AtomicPtr<()>>;
     type Word = SimCell<AtomicU32, true>;
     type Tracker = Tracker;
+
+    #[inline]
+    fn is_seeded(bug: Bug) -> bool {
+        Here::get().is_some_and(|here| here.with(|engine| engine.bug == Some(bug)))
+    }
 }
 
 const _: () = assert!(size_of::<<Sim as Cells>::U32>() == 4);

@@ -1,0 +1,91 @@
+//! Runs the model checks of a lock and prints one line of JSON for each.
+//!
+//! `check LOCK [--bug ROW] [--client NAME] [--full] [--first]`: `--first` stops at the first
+//! violation. Exit code 0 whatever is found, 2 if the arguments make no sense.
+
+use lockwright::zoo::Bug;
+use lockwright_clients::Outcome;
+use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
+use lockwright_model::outcome;
+use std::process::ExitCode;
+use std::time::Instant;
+
+struct Request {
+    lock: &'static str,
+    bug: Option<Bug>,
+    client: Option<String>,
+    bounds: Bounds,
+    stops_at_first: bool,
+}
+
+fn main() -> ExitCode {
+    let request = match request(std::env::args().skip(1)) {
+        Ok(request) => request,
+        Err(message) => {
+            eprintln!("check: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    // A violation is a panic, and expected here: its message is in the line.
+    std::panic::set_hook(Box::new(|_| {}));
+    let is_wanted =
+        |check: &Check| request.client.as_ref().is_none_or(|client| client == check.client);
+    for check in checks_of(request.lock).into_iter().filter(is_wanted) {
+        let is_violated = report(&check, &request);
+        if is_violated && request.stops_at_first {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs one check and prints its line; whether it was violated.
+fn report(check: &Check, request: &Request) -> bool {
+    let start = Instant::now();
+    let mut executions = 0;
+    let outcome = outcome(|| {
+        let seen = check.explore(request.bounds, request.bug);
+        executions = seen.executions;
+        seen
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let complaint = match outcome {
+        Outcome::Held => None,
+        Outcome::Violated(message) => Some(message),
+    };
+    let Check { lock, client, on, threads, .. } = check;
+    println!(
+        "{}",
+        serde_json::json!({
+            "lock": lock, "client": client, "on": on, "threads": threads, "checker": "loom",
+            "violated": complaint.is_some(), "complaint": complaint,
+            "executions": executions, "seconds": seconds,
+        })
+    );
+    complaint.is_some()
+}
+
+fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, String> {
+    let locks = || checked_locks().collect::<Vec<_>>().join(", ");
+    let name = arguments.next().ok_or_else(|| format!("name a lock: {}", locks()))?;
+    let lock = checked_locks()
+        .find(|lock| *lock == name)
+        .ok_or_else(|| format!("no lock is called {name}; there are {}", locks()))?;
+    let mut request =
+        Request { lock, bug: None, client: None, bounds: Bounds::QUICK, stops_at_first: false };
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--bug" => {
+                let row = value()?;
+                let bug = Bug::of_row(&row).ok_or_else(|| format!("no bug has row {row}"))?;
+                request.bug = Some(bug);
+            }
+            "--client" => request.client = Some(value()?),
+            "--full" => request.bounds = Bounds::FULL,
+            "--first" => request.stops_at_first = true,
+            _ => return Err(format!("{argument} means nothing here")),
+        }
+    }
+    Ok(request)
+}

@@ -1,0 +1,208 @@
+//! The table of model checks: which clients loom runs on which lock, from which state and on which
+//! machine.
+//!
+//! The tests explore all of it; the tools that weaken orderings and seed bugs run the rows of one
+//! lock against each mutant.
+
+use crate::{Loom, LoomRun, Seen, Settings};
+use lockwright::qspinlock::cna::{
+    Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15,
+};
+use lockwright::qspinlock::testing::QueueOnly;
+use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
+use lockwright::registry::{LOCKS, LockClass};
+use lockwright::tunables::Tunable;
+use lockwright::zoo::Bug;
+use lockwright_clients::prebuilt::{
+    AloneWithSecondary, FromQueue, LateComers, LateComersWithSecondary, LateWithoutNode,
+    ThreeWaiters, TwoSetAside,
+};
+use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client, visit_client_of};
+
+/// One lock, one client, one machine.
+pub struct Check {
+    /// The registered lock.
+    pub lock: &'static str,
+    /// The client.
+    pub client: &'static str,
+    /// What is special about the machine or about the way into the lock.
+    pub on: &'static str,
+    /// The machine.
+    pub settings: Settings,
+    /// Threads of the client.
+    pub threads: usize,
+    explore: Box<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
+}
+
+/// How many preemptions of one execution are explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// With two threads; `None` explores them all.
+    pub of_two: Option<usize>,
+    /// With three.
+    pub of_three: Option<usize>,
+}
+
+impl Bounds {
+    /// For every change.
+    pub const QUICK: Self = Self { of_two: Some(3), of_three: Some(2) };
+    /// When there is time.
+    pub const FULL: Self = Self { of_two: Some(3), of_three: Some(3) };
+}
+
+impl Check {
+    /// Explores it with locks that have `bug`.
+    ///
+    /// # Panics
+    /// As [`LoomRun::client`].
+    pub fn explore(&self, bounds: Bounds, bug: Option<Bug>) -> Seen {
+        let preemptions = if self.threads == 2 { bounds.of_two } else { bounds.of_three };
+        let settings = self.settings.clone().with_bug(bug);
+        (self.explore)(&LoomRun { settings, threads: self.threads, preemptions })
+    }
+}
+
+/// The rows of `lock`, cheap ones first.
+pub fn checks_of(lock: &'static str) -> Vec<Check> {
+    let mut checks = of_any_lock(lock);
+    match lock {
+        "qspinlock" => checks.extend(of_fifo(lock)),
+        "cna" => checks.extend(of_cna::<V10>(lock)),
+        "cna-v10_time" => checks.extend(of_cna::<V10Time>(lock)),
+        "cna-v10_limited" => checks.extend(of_cna::<V10Limited>(lock)),
+        "cna-v11" => checks.extend(of_cna::<V11>(lock)),
+        "cna-v15" => {
+            checks.extend(of_cna::<V15>(lock));
+            checks.extend(of_cna::<V15Eager>(lock));
+        }
+        _ => {}
+    }
+    checks
+}
+
+/// The names of the locks that have rows: all that are not wrong on purpose.
+pub fn checked_locks() -> impl Iterator<Item = &'static str> {
+    LOCKS.iter().filter(|row| row.class != LockClass::Busted).map(|row| row.name)
+}
+
+/// v15 without its shuffle reduction, which loom does not see often enough: the first waiter is set
+/// aside step by step.
+pub struct V15Eager;
+impl CnaPolicy for V15Eager {
+    const THRESHOLD: Threshold = V15::THRESHOLD;
+    const SCAN: Scan = V15::SCAN;
+    const INHERITS: bool = V15::INHERITS;
+}
+
+fn of_any_lock(lock: &'static str) -> Vec<Check> {
+    struct Explore<'a>(&'a LoomRun);
+    impl ClientVisitor for Explore<'_> {
+        type Output = Seen;
+        fn visit<C: Client>(self) -> Seen {
+            self.0.client::<C>()
+        }
+    }
+    let three = Settings::flat(3).with_numa(&[0, 1, 0]);
+    let machines = [(2, "flat", Settings::flat(2)), (3, "two NUMA nodes", three)];
+    let row = |client: &'static str, (threads, on, settings): (usize, &'static str, Settings)| {
+        let explore = move |run: &LoomRun| {
+            visit_client_of::<Loom, _>(lock, client, Explore(run))
+                .expect("both are in their tables")
+        };
+        Check { lock, client, on, settings, threads, explore: Box::new(explore) }
+    };
+    let rows = machines
+        .iter()
+        .flat_map(|machine| CLIENTS.iter().map(move |client| row(client, machine.clone())));
+    rows.collect()
+}
+
+/// The threads of a client run on the first two CPUs, absent waiters wait on the others.
+pub const CPUS: u32 = 6;
+
+fn row<C: Client>(lock: &'static str, on: &'static str, threads: usize, of: Settings) -> Check {
+    let settings = of.with_nodes_per_cpu(1);
+    let explore = Box::new(|run: &LoomRun| run.client::<C>());
+    Check { lock, client: C::NAME, on, settings, threads, explore }
+}
+
+/// Three threads that all queue.
+fn in_the_queue<S: Succession<Loom>>(lock: &'static str, settings: Settings) -> Vec<Check> {
+    struct Row(&'static str, Settings);
+    impl ClientVisitor for Row {
+        type Output = Check;
+        fn visit<C: Client>(self) -> Check {
+            row::<C>(self.0, "queue only", 3, self.1)
+        }
+    }
+    let visit = |client: &&str| {
+        let visitor = Row(lock, settings.clone());
+        visit_client::<Loom, QueueOnly<Loom, S, Spin>, _>(client, visitor)
+    };
+    CLIENTS.iter().filter_map(visit).collect()
+}
+
+fn of_fifo(lock: &'static str) -> Vec<Check> {
+    let flat = || Settings::flat(CPUS);
+    let mut checks = vec![
+        row::<FromQueue<Loom, Fifo, ThreeWaiters>>(lock, "flat", 2, flat()),
+        row::<FromQueue<Loom, Fifo, LateComers>>(lock, "flat", 2, flat()),
+        row::<FromQueue<Loom, Fifo, LateWithoutNode>>(lock, "flat", 2, flat()),
+    ];
+    checks.extend(in_the_queue::<Fifo>(lock, Settings::flat(3)));
+    let without_nodes = in_no_queue::<QSpinlock<Loom>>(lock);
+    checks.extend(without_nodes);
+    checks
+}
+
+/// Three threads without queue nodes.
+fn in_no_queue<L: lockwright::raw::RawLock>(lock: &'static str) -> Vec<Check> {
+    struct Row(&'static str);
+    impl ClientVisitor for Row {
+        type Output = Check;
+        fn visit<C: Client>(self) -> Check {
+            let check = row::<C>(self.0, "no queue nodes", 3, Settings::flat(3));
+            Check { settings: check.settings.with_nodes_per_cpu(0), ..check }
+        }
+    }
+    CLIENTS.iter().filter_map(|client| visit_client::<Loom, L, _>(client, Row(lock))).collect()
+}
+
+/// Queues of waiters from two NUMA nodes. The threads' own nodes decide whether newcomers are local
+/// to the head.
+const MIXTURES: [(&str, [u32; CPUS as usize]); 4] = [
+    ("nodes 010101", [0, 1, 0, 1, 0, 1]),
+    ("nodes 000101", [0, 0, 0, 1, 0, 1]),
+    ("nodes 110111", [1, 1, 0, 1, 1, 1]),
+    ("nodes 000011", [0, 0, 0, 0, 1, 1]),
+];
+/// The first two again, with a threshold that every handoff reaches.
+const AT_ONCE: [&str; 2] = ["nodes 010101, threshold 1", "nodes 000101, threshold 1"];
+
+/// The machines on which the successions by NUMA node are explored.
+pub fn mixtures() -> Vec<(&'static str, Settings)> {
+    let machine = |numa: &[u32], handoffs_log2: u64, ns: u64| {
+        Settings::flat(CPUS)
+            .with_numa(numa)
+            .with_tunable(Tunable::numa_spinlock_threshold, handoffs_log2)
+            .with_tunable(Tunable::numa_spinlock_threshold_ns, ns)
+    };
+    let far = MIXTURES.iter().map(|(on, numa)| (*on, machine(numa, 16, 1_000_000)));
+    let near = AT_ONCE.iter().zip(&MIXTURES).map(|(on, (_, numa))| (*on, machine(numa, 0, 1)));
+    far.chain(near).collect()
+}
+
+fn of_cna<C: CnaPolicy>(lock: &'static str) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for (on, settings) in mixtures() {
+        let of = || settings.clone();
+        checks.extend([
+            row::<FromQueue<Loom, Cna<C>, ThreeWaiters>>(lock, on, 2, of()),
+            row::<FromQueue<Loom, Cna<C>, AloneWithSecondary>>(lock, on, 2, of()),
+            row::<FromQueue<Loom, Cna<C>, TwoSetAside>>(lock, on, 2, of()),
+            row::<FromQueue<Loom, Cna<C>, LateComersWithSecondary>>(lock, on, 2, of()),
+        ]);
+    }
+    checks.extend(in_the_queue::<Cna<C>>(lock, Settings::flat(3).with_numa(&[0, 1, 0])));
+    checks
+}
