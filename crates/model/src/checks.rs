@@ -11,12 +11,14 @@ use lockwright::qspinlock::cna::{
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
 use lockwright::registry::{LOCKS, LockClass};
+use lockwright::ticket::TicketLock;
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
 use lockwright_clients::prebuilt::{
     AloneWithSecondary, FromQueue, LateComers, LateComersWithSecondary, LateWithoutNode,
     ThreeWaiters, TwoSetAside,
 };
+use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client, visit_client_of};
 
 /// One lock, one client, one machine.
@@ -31,6 +33,8 @@ pub struct Check {
     pub settings: Settings,
     /// Threads of the client.
     pub threads: usize,
+    /// How often each thread repeats its operation.
+    pub rounds: u32,
     explore: Box<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
 }
 
@@ -58,7 +62,8 @@ impl Check {
     pub fn explore(&self, bounds: Bounds, bug: Option<Bug>) -> Seen {
         let preemptions = if self.threads == 2 { bounds.of_two } else { bounds.of_three };
         let settings = self.settings.clone().with_bug(bug);
-        (self.explore)(&LoomRun { settings, threads: self.threads, preemptions })
+        let Self { threads, rounds, .. } = *self;
+        (self.explore)(&LoomRun { settings, threads, preemptions, rounds })
     }
 }
 
@@ -66,6 +71,7 @@ impl Check {
 pub fn checks_of(lock: &'static str) -> Vec<Check> {
     let mut checks = of_any_lock(lock);
     match lock {
+        "ticket" => checks.push(of_ticket(lock)),
         "qspinlock" => checks.extend(of_fifo(lock)),
         "cna" => checks.extend(of_cna::<V10>(lock)),
         "cna-v10_time" => checks.extend(of_cna::<V10Time>(lock)),
@@ -109,7 +115,7 @@ fn of_any_lock(lock: &'static str) -> Vec<Check> {
             visit_client_of::<Loom, _>(lock, client, Explore(run))
                 .expect("both are in their tables")
         };
-        Check { lock, client, on, settings, threads, explore: Box::new(explore) }
+        Check { lock, client, on, settings, threads, rounds: 1, explore: Box::new(explore) }
     };
     let rows = machines
         .iter()
@@ -123,7 +129,7 @@ pub const CPUS: u32 = 6;
 fn row<C: Client>(lock: &'static str, on: &'static str, threads: usize, of: Settings) -> Check {
     let settings = of.with_nodes_per_cpu(1);
     let explore = Box::new(|run: &LoomRun| run.client::<C>());
-    Check { lock, client: C::NAME, on, settings, threads, explore }
+    Check { lock, client: C::NAME, on, settings, threads, rounds: 1, explore }
 }
 
 /// Three threads that all queue.
@@ -140,6 +146,14 @@ fn in_the_queue<S: Succession<Loom>>(lock: &'static str, settings: Settings) -> 
         visit_client::<Loom, QueueOnly<Loom, S, Spin>, _>(client, visitor)
     };
     CLIENTS.iter().filter_map(visit).collect()
+}
+
+/// Rounds enough for tickets of two bits to wrap around.
+const WRAPS: u32 = 4;
+
+fn of_ticket(lock: &'static str) -> Check {
+    let check = row::<TryLock<Loom, TicketLock<Loom>>>(lock, "four rounds", 2, Settings::flat(2));
+    Check { rounds: WRAPS, ..check }
 }
 
 fn of_fifo(lock: &'static str) -> Vec<Check> {

@@ -16,6 +16,8 @@ pub struct LoomRun {
     pub threads: usize,
     /// Preemptions of one execution that are explored; `None` explores them all.
     pub preemptions: Option<usize>,
+    /// How often each thread repeats its operation.
+    pub rounds: u32,
 }
 
 /// Scheduling points in one execution: more means a loop that loom cannot end.
@@ -24,7 +26,7 @@ const BRANCHES_MAX: usize = 10_000;
 impl LoomRun {
     /// All executions of `threads` threads on a flat machine with as many CPUs.
     pub fn all(threads: usize) -> Self {
-        Self { settings: Settings::flat(threads as u32), threads, preemptions: None }
+        Self { settings: Settings::flat(threads as u32), threads, preemptions: None, rounds: 1 }
     }
     /// The same, as far as they have at most this many preemptions.
     pub fn bounded(threads: usize, preemptions: usize) -> Self {
@@ -41,9 +43,11 @@ impl LoomRun {
     /// In the first execution that violates the property, in which two accesses race, in which all
     /// threads wait, or after which a queue node is still claimed.
     pub fn client<C: Client>(&self) -> Seen {
-        let threads = self.threads;
+        let (threads, rounds) = (self.threads, self.rounds);
         self.model(move || {
-            let client = Arc::new(C::new(threads));
+            let mut client = C::new(threads);
+            client.set_rounds(rounds);
+            let client = Arc::new(client);
             let body = |cpu: usize| {
                 let client = Arc::clone(&client);
                 move || client.body(cpu)
