@@ -54,12 +54,21 @@ macro_rules! bugs {
 
 const QUEUED: &[&str] =
     &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+/// The versions that look again after they have taken the lock.
+const CNA_LOOKING_TWICE: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited"];
 const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
 
 bugs! {
     /// A waiter is linked behind another one before the initialisation of its node is visible: the
     /// exchange of the tail and the store of the link order nothing.
     LinkBeforeInit, "9", "Linux qspinlock, 2018 (95bcade33a8a)", QUEUED;
+    /// An attempt compares only the half of the word that it changes. When tickets have gone once
+    /// around in between, that half is the same again and the lock is held: two owners. Tickets are
+    /// of two bits here, for at most three threads that hold or wait.
+    HalfCompared, "34", "arm64 ticket spinlock, about 2015 (202fb4ef81e3)", &["ticket"];
+    /// The head chooses whom to grant and then reorders the queues: the waiter it grants may be in
+    /// the secondary queue by then, and the one that is next is forgotten.
+    GrantChosenEarly, "47", "design: a grant is chosen after the last reordering", CNA_LOOKING_TWICE;
     /// The head takes the lock from the end of the primary queue and forgets to grant the head of
     /// the secondary queue, who waits for ever.
     GrantForgotten, "48", "design: every grant goes through one place", CNA;

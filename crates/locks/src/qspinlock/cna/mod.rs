@@ -54,6 +54,7 @@ use crate::events::Event;
 use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, Platform};
 use crate::raw::Order;
+use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -189,14 +190,14 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
     }
 
     fn choose(_id: NodeId, me: &QNode<P>, mut turn: Turn) -> Grant {
+        let too_early = P::is_seeded(Bug::GrantChosenEarly).then(|| behind(me));
         turn.look_after_taking::<P, C>(me);
         let keeps_preference = match turn.outlook {
             Outlook::Local { .. } => true,
             Outlook::Open => C::INHERITS,
             Outlook::NoneUpTo(_) | Outlook::Flush => false,
         };
-        // ordering: Relaxed; acquired when the link was first seen, Q2, or written by this head.
-        let next = named(me.next.load(Relaxed));
+        let next = too_early.unwrap_or_else(|| behind(me));
         match turn.secondary {
             Some(tail) if !keeps_preference => turn.put_in_front::<P>(tail, next),
             secondary => {
@@ -212,6 +213,12 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
             }
         }
     }
+}
+
+/// The waiter linked behind the head.
+fn behind<P: Platform>(me: &QNode<P>) -> NodeId {
+    // ordering: Relaxed; acquired when the link was first seen, Q2, or written by this head.
+    named(me.next.load(Relaxed))
 }
 
 impl Turn {
