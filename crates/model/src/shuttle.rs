@@ -110,7 +110,7 @@ impl Barriers for Shuttle {
     fn fence(order: Ordering) {
         atomic::fence(order);
     }
-    fn full_barrier(_on: &Self::U32) {
+    fn full_barrier<T: Copy + Eq>(_on: &impl Atomic<T>) {
         atomic::fence(SeqCst);
     }
     fn light_barrier() {}

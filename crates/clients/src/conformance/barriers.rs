@@ -52,7 +52,7 @@ impl<P: Platform> StoreBuffering<P> {
 
 pub fn full_barriers_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>(state: &StoreBuffering<P>, me: usize) {
-        state.body(me, P::full_barrier);
+        state.body(me, |word| P::full_barrier(word));
     }
     let bodies: [fn(&StoreBuffering<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
     threads.run(StoreBuffering::new(), &bodies, StoreBuffering::finish);

@@ -1,9 +1,9 @@
 //! Fences, the asymmetric pair, and pauses.
 
 use super::Native;
-use crate::platform::Barriers;
+use crate::platform::{Atomic, Barriers};
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering, compiler_fence, fence};
+use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
 
 /// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
@@ -50,11 +50,19 @@ impl Barriers for Native {
         fence(order);
     }
     #[inline(always)]
-    fn full_barrier(on: &AtomicU32) {
-        // A detector that does not understand fences understands a read-modify-write of the word.
+    fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>) {
+        // A detector that does not understand fences understands a read-modify-write of the cell.
         #[cfg(lockwright_whole_word)]
-        // ordering: SeqCst; this is the full barrier itself.
-        on.fetch_add(0, Ordering::SeqCst);
+        {
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let mut seen = on.load(Ordering::Relaxed);
+            // ordering: SeqCst; this is the full barrier itself.
+            while let Err(now) =
+                on.compare_exchange(seen, seen, Ordering::SeqCst, Ordering::Relaxed)
+            {
+                seen = now;
+            }
+        }
         #[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
         {
             let _ = on;

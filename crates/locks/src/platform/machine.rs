@@ -1,6 +1,6 @@
 //! What a machine offers beside cells.
 
-use super::Cells;
+use super::{Atomic, Cells};
 use crate::events::Event;
 use crate::node::{NodeId, QNode};
 use crate::tunables::Tunable;
@@ -13,10 +13,10 @@ pub trait Barriers: Cells {
     /// [`full_barrier`](Self::full_barrier)).
     fn fence(order: Ordering);
     /// Orders the caller's earlier stores before its later loads, of any words, against every other
-    /// thread that does the same. `on` is a word the caller has just written; a detector that does
-    /// not understand fences may touch it. The one way to write a store-load pair here: there is no
+    /// thread that does the same. `on` is the cell written before or the one read after it; a
+    /// detector that does not understand fences may touch it. The one way to write a store-load pair here: there is no
     /// `SeqCst` access in this crate.
-    fn full_barrier(on: &Self::U32);
+    fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>);
     /// The cheap side of an asymmetric barrier pair: keeps the compiler from reordering.
     fn light_barrier();
     /// The dear side: after it, every other thread of the process has executed a full barrier at
