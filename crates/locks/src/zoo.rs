@@ -20,7 +20,7 @@ pub(crate) fn unless<P: Cells>(bug: Bug, order: Ordering) -> Ordering {
 }
 
 macro_rules! bugs {
-    ($($(#[doc = $doc:literal])+ $bug:ident, $row:literal, $source:literal, $locks:expr;)+) => {
+    ($($(#[doc = $doc:literal])+ $bug:ident, $row:literal, $source:expr, $locks:expr;)+) => {
         /// A bug that a lock can be seeded with.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Bug { $($(#[doc = $doc])+ $bug,)+ }
@@ -56,12 +56,34 @@ const QUEUED: &[&str] =
     &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
 /// The versions that look again after they have taken the lock.
 const CNA_LOOKING_TWICE: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited"];
+const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
 const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+
+const CNA_VERIFIED: &str = "CNA, verified for the kernel's memory model, 2021 (arXiv 2111.15240)";
+const CNA_REVIEWED: &str = "CNA v10, review of July 2020";
 
 bugs! {
     /// A waiter is linked behind another one before the initialisation of its node is visible: the
     /// exchange of the tail and the store of the link order nothing.
     LinkBeforeInit, "9", "Linux qspinlock, 2018 (95bcade33a8a)", QUEUED;
+    /// A waiter links itself behind another one by a store that orders nothing. The owner's grant
+    /// may be overwritten by the initialisation of the node it was written to: the waiter hangs.
+    LinkRelaxed, "10", "DPDK mcslock, about 2020 (021b698eb56e)", &["mcs"];
+    /// The head cuts the circle of the secondary queue and publishes its tail without a release: a
+    /// newcomer's link may be overwritten by the cut.
+    CutUnpublished, "31a", CNA_VERIFIED, CNA;
+    /// The head scans the queue without acquiring the links: it may read a waiter's NUMA node, or
+    /// grant it, as it was before the waiter had initialised its node.
+    ScanUnordered, "31b", CNA_VERIFIED, CNA_LOOKING_TWICE;
+    /// The same for the waiter behind the head, where the head looks at one neighbour at a time.
+    NeighbourUnordered, "31c", CNA_VERIFIED, CNA_LOOKING_AT_NEIGHBOURS;
+    /// The same for the waiter behind that one.
+    BehindUnordered, "31d", CNA_VERIFIED, CNA_LOOKING_AT_NEIGHBOURS;
+    /// The threshold is never reached, so waiters that were set aside wait for as long as the
+    /// preferred NUMA node has any.
+    NeverDue, "32a", CNA_REVIEWED, CNA;
+    /// The head scans the whole queue when it has taken the lock and could be running its section.
+    ScanUnlimited, "32b", CNA_REVIEWED, &["cna-v10_limited"];
     /// An attempt compares only the half of the word that it changes. When tickets have gone once
     /// around in between, that half is the same again and the lock is held: two owners. Tickets are
     /// of two bits here, for at most three threads that hold or wait.
@@ -72,4 +94,8 @@ bugs! {
     /// The head takes the lock from the end of the primary queue and forgets to grant the head of
     /// the secondary queue, who waits for ever.
     GrantForgotten, "48", "design: every grant goes through one place", CNA;
+    /// The head cannot leave alone because a thread has just set the pending bit, and takes that for
+    /// a sign that somebody queues behind it. With no queue node left that thread takes its bit
+    /// back and competes for the word: the head waits for a link that nobody writes, as the owner.
+    PendingTakenForQueued, "49", "our own finding; the kernel's slow path has it where nodes run out", QUEUED;
 }

@@ -102,6 +102,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
                 Alone::Left => return,
                 Alone::Granted(_) if P::is_seeded(Bug::GrantForgotten) => return,
                 Alone::Granted(grant) => return Self::deliver(grant),
+                Alone::Joined(_) if P::is_seeded(Bug::PendingTakenForQueued) => break,
                 Alone::Joined(now) if now.is_pending() => {
                     // A thread that saw our queue too late takes its pending bit back and will join
                     // us, unless it has no node. So look again instead of counting on it.

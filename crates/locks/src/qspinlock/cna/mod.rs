@@ -54,7 +54,7 @@ use crate::events::Event;
 use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, Platform};
 use crate::raw::Order;
-use crate::zoo::Bug;
+use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -179,7 +179,12 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
         let taken = Word::held_with_tail(tail.code()).bits();
         // (n,0,0) -> (s,0,1)
         // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
-        if let Err(now) = word.compare_exchange(seen.bits(), taken, Release, Relaxed) {
+        if let Err(now) = word.compare_exchange(
+            seen.bits(),
+            taken,
+            unless::<P>(Bug::CutUnpublished, Release),
+            Relaxed,
+        ) {
             // ordering: Relaxed; only heads read it, Q3.
             tail_node.next.store(head, Relaxed);
             return Alone::Joined(Word::from_bits(now));
@@ -224,6 +229,9 @@ fn behind<P: Platform>(me: &QNode<P>) -> NodeId {
 impl Turn {
     /// Whether the waiters set aside have waited long enough.
     fn is_due<P: Platform, C: CnaPolicy>(&self, me: &QNode<P>) -> bool {
+        if P::is_seeded(Bug::NeverDue) {
+            return false;
+        }
         match C::THRESHOLD {
             Threshold::Handoffs { log2 } => {
                 // ordering: Relaxed; written by the last head before it granted, Q3.
@@ -254,7 +262,10 @@ impl Turn {
         let Outlook::NoneUpTo(last) = self.outlook else { return };
         match C::SCAN {
             Scan::Full => self.scan::<P, C>(me, last, u32::MAX),
-            Scan::LimitedAfterTaking { waiters_max } => self.scan::<P, C>(me, last, waiters_max),
+            Scan::LimitedAfterTaking { waiters_max } => {
+                let is_limited = !P::is_seeded(Bug::ScanUnlimited);
+                self.scan::<P, C>(me, last, if is_limited { waiters_max } else { u32::MAX });
+            }
             Scan::OneNeighbour | Scan::WhileBusy => {}
         }
     }
@@ -265,7 +276,8 @@ impl Turn {
         let mut last = last;
         for _ in 0..waiters_max {
             // ordering: Acquire; Q2.
-            let Some(waiter) = linked(node::<P>(last).next.load(Acquire)) else { break };
+            let order = unless::<P>(Bug::ScanUnordered, Acquire);
+            let Some(waiter) = linked(node::<P>(last).next.load(order)) else { break };
             if self.is_kept::<P>(waiter) {
                 if self.passed > 0 {
                     self.set_aside::<P, C>(me, last, waiter);
@@ -282,12 +294,14 @@ impl Turn {
     /// whether to look at the one behind it.
     fn look_at_neighbour<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         // ordering: Acquire; Q2.
-        let Some(next) = linked(me.next.load(Acquire)) else { return false };
+        let order = unless::<P>(Bug::NeighbourUnordered, Acquire);
+        let Some(next) = linked(me.next.load(order)) else { return false };
         if self.is_kept::<P>(next) {
             return false;
         }
         // ordering: Acquire; Q2.
-        let Some(behind) = linked(node::<P>(next).next.load(Acquire)) else {
+        let order = unless::<P>(Bug::BehindUnordered, Acquire);
+        let Some(behind) = linked(node::<P>(next).next.load(order)) else {
             self.outlook = Outlook::NoneUpTo(next);
             return false;
         };
