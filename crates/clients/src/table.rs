@@ -3,6 +3,7 @@
 use crate::Client;
 use crate::exclusion::{self, Exclusion};
 use crate::handoff::{self, Handoff};
+use crate::is_locked::{self, IsLocked};
 use crate::try_lock::{self, TryLock};
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
@@ -38,6 +39,7 @@ clients! { P, L;
     exclusion::NAME => Exclusion<P, L>;
     try_lock::NAME => TryLock<P, L>;
     handoff::NAME => Handoff<P, L>;
+    is_locked::NAME => IsLocked<P, L>;
 }
 
 /// Calls `visitor` with client `client` for lock `lock` on `P`; `None` if there is no such lock or

@@ -24,6 +24,7 @@
 //! | C2 | `locked.store` in `unlock`, Release | `locked.cond_load` in `lock`, Acquire | the owner's work |
 //! | C3 | `replace` in `unlock`, Release | `swap` in `lock`, Acquire half; `replace` in `try_lock`, Acquire | the owner's work |
 
+use crate::is_locked::barrier_before_look;
 use crate::mcs::claim_patiently;
 use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, QueueNodes};
@@ -113,6 +114,7 @@ impl<P: QueueNodes + Barriers> RawLock for ClhLock<P> {
         }
     }
     fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(self.tail.cell());
         // ordering: Relaxed; nothing is read through it.
         !self.tail.load(Relaxed).is_null()
     }

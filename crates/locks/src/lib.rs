@@ -22,6 +22,7 @@
 extern crate std;
 
 pub mod events;
+mod is_locked;
 pub mod node;
 pub mod platform;
 pub mod ptr;

@@ -27,6 +27,7 @@
 //! | M3 | `locked.store` in `unlock`, Release | `locked.cond_load` in `lock`, Acquire | the owner's work |
 //! | M4 | `replace` in `unlock`, Release | `swap` in `lock`, Acquire half; `replace` in `try_lock`, Acquire | the owner's work |
 
+use crate::is_locked::barrier_before_look;
 use crate::node::{NodeId, QNode, TailCode, node};
 use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, QueueNodes};
 use crate::ptr::NodePtr;
@@ -124,6 +125,7 @@ impl<P: QueueNodes + Barriers> RawLock for McsLock<P> {
         unsafe { P::release_node(id) };
     }
     fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(self.tail.cell());
         // ordering: Relaxed; nothing is read through it.
         !self.tail.load(Relaxed).is_null()
     }

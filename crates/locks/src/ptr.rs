@@ -21,6 +21,11 @@ impl<P: Cells, T> NodePtr<P, T> {
     pub fn load(&self, order: Ordering) -> *mut T {
         self.raw.load(order).cast()
     }
+    /// The platform's cell.
+    #[inline]
+    pub(crate) fn cell(&self) -> &P::Ptr {
+        &self.raw
+    }
     /// Replaces the pointer and returns the old one.
     #[inline]
     pub fn swap(&self, value: *mut T, order: Ordering) -> *mut T {

@@ -18,7 +18,9 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     /// # Safety
     /// The caller holds the lock.
     unsafe fn unlock(&self);
-    /// Whether somebody holds the lock. Stale when it is returned; orders nothing.
+    /// Whether somebody holds the lock. Stale when it is returned, and acquires nothing. But of two
+    /// threads that each hold a lock and then ask about the other's, one finds it held: the question
+    /// is a full barrier.
     fn is_locked(&self) -> bool;
     /// Whether a value of the lock's [`Word`](crate::platform::Cells::Word) is a legal state.
     /// Checked by the simulator after every access.

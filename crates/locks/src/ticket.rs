@@ -22,6 +22,7 @@
 //! |----|-----------|------------------------|---------|
 //! | T1 | `store_half0` in `unlock`, Release | `cond_load` in `lock`, Acquire; `compare_exchange` in `try_lock` and `fetch_add` in `lock`, Acquire | the owner's work |
 
+use crate::is_locked::barrier_before_look;
 use crate::platform::{
     Atomic, AtomicInt, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed,
 };
@@ -103,6 +104,7 @@ impl<P: Barriers> RawLock for TicketLock<P> {
         self.word.store_half0(serving(word).wrapping_add(step::<P>()), Release);
     }
     fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.word);
         // ordering: Relaxed; nothing is read through it.
         let word = self.word.load(Relaxed);
         serving(word) != next(word)

@@ -21,6 +21,7 @@
 //! |----|-----------|------------------------|---------|
 //! | U1 | `store_byte0` in `unlock`, Release | `compare_exchange` in `try_lock`, Acquire | the owner's work |
 
+use crate::is_locked::barrier_before_look;
 use crate::platform::{Atomic, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
 use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
@@ -88,6 +89,7 @@ impl<P: Barriers, B: Backoff> RawLock for UnfairLock<P, B> {
         self.word.store_byte0(0, Release);
     }
     fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.word);
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) != 0
     }

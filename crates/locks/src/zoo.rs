@@ -52,6 +52,19 @@ macro_rules! bugs {
     };
 }
 
+const ALL: &[&str] = &[
+    "qspinlock",
+    "cna",
+    "cna-v10_time",
+    "cna-v10_limited",
+    "cna-v11",
+    "cna-v15",
+    "unfair",
+    "unfair-backoff",
+    "ticket",
+    "mcs",
+    "clh",
+];
 const QUEUED: &[&str] =
     &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
 /// The versions that look again after they have taken the lock.
@@ -69,6 +82,9 @@ bugs! {
     /// A waiter links itself behind another one by a store that orders nothing. The owner's grant
     /// may be overwritten by the initialisation of the node it was written to: the waiter hangs.
     LinkRelaxed, "10", "DPDK mcslock, about 2020 (021b698eb56e)", &["mcs"];
+    /// Taking a lock and the question whether another one is held are not ordered: of two threads
+    /// that each take one and ask about the other's, both find it free and both go on.
+    LookUnordered, "11", "Linux qspinlock and System V semaphores, 2016", ALL;
     /// The head cuts the circle of the secondary queue and publishes its tail without a release: a
     /// newcomer's link may be overwritten by the cut.
     CutUnpublished, "31a", CNA_VERIFIED, CNA;

@@ -14,6 +14,7 @@ pub use succession::{Alone, Fifo, Grant, Succession};
 pub use waiting::{Spin, Waiting};
 pub use word::{LOCKED, PENDING, SLOW, Word};
 
+use crate::is_locked::barrier_before_look;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
@@ -73,6 +74,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
         W::unlock(&self.word);
     }
     fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.word);
         // ordering: Relaxed; nothing is read through it.
         Word::from_bits(self.word.load(Relaxed)).is_locked()
     }
