@@ -42,6 +42,12 @@ fn step<P: Cells>() -> u16 {
     if P::is_seeded(Bug::HalfCompared) { NARROW_TICKET } else { 1 }
 }
 
+/// What taking a ticket adds to the word.
+#[inline(always)]
+fn one_more<P: Cells>() -> u32 {
+    u32::from(step::<P>()) << NEXT_SHIFT
+}
+
 /// A ticket lock.
 #[repr(transparent)]
 pub struct TicketLock<P: Cells> {
@@ -71,7 +77,7 @@ impl<P: Barriers> RawLock for TicketLock<P> {
     fn lock(&self) {
         // (n+k, n) -> (n+k+1, n)
         // ordering: Acquire; T1, when the ticket is served at once.
-        let word = self.word.fetch_add(u32::from(step::<P>()) << NEXT_SHIFT, Acquire);
+        let word = self.word.fetch_add(one_more::<P>(), Acquire);
         let ticket = next(word);
         if serving(word) != ticket {
             // ordering: Acquire; T1.
@@ -81,19 +87,24 @@ impl<P: Barriers> RawLock for TicketLock<P> {
     #[inline]
     fn try_lock(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let word = self.word.load(Relaxed);
+        let mut word = self.word.load(Relaxed);
         if serving(word) != next(word) {
             return false;
         }
-        if P::is_seeded(Bug::HalfCompared) {
-            return self.try_lock_by_half(word);
+        loop {
+            let taken = word.wrapping_add(one_more::<P>());
+            // (n, n) -> (n+1, n). The whole word is compared: half of it would let the lock go once
+            // around in between.
+            // ordering: Acquire; T1. On failure Relaxed: the failure value is not used.
+            match self.word.compare_exchange(word, taken, Acquire, Relaxed) {
+                Ok(_) => return true,
+                // Half of it is the same: wrong on purpose.
+                Err(now) if P::is_seeded(Bug::HalfCompared) && next(now) == next(word) => {
+                    word = now;
+                }
+                Err(_) => return false,
+            }
         }
-        // (n, n) -> (n+1, n). The whole word is compared: half of it would let the lock go once
-        // around in between.
-        // ordering: Acquire; T1. On failure Relaxed: the failure value is not used.
-        self.word
-            .compare_exchange(word, word.wrapping_add(1 << NEXT_SHIFT), Acquire, Relaxed)
-            .is_ok()
     }
     #[inline]
     unsafe fn unlock(&self) {
@@ -108,23 +119,5 @@ impl<P: Barriers> RawLock for TicketLock<P> {
         // ordering: Relaxed; nothing is read through it.
         let word = self.word.load(Relaxed);
         serving(word) != next(word)
-    }
-}
-
-impl<P: Barriers> TicketLock<P> {
-    /// The end of a `try_lock` that has seen `seen` and compares one half only: WRONG ON PURPOSE.
-    #[cold]
-    fn try_lock_by_half(&self, seen: u32) -> bool {
-        let mut word = seen;
-        while next(word) == next(seen) {
-            let taken = word.wrapping_add(u32::from(step::<P>()) << NEXT_SHIFT);
-            // (n+k, n) -> (n+k+1, n)
-            // ordering: Acquire; T1. On failure Relaxed; only a hint, re-checked at the next turn.
-            match self.word.compare_exchange(word, taken, Acquire, Relaxed) {
-                Ok(_) => return true,
-                Err(now) => word = now,
-            }
-        }
-        false
     }
 }
