@@ -217,6 +217,8 @@ fn of_cna<C: CnaPolicy>(lock: &'static str) -> Vec<Check> {
             row::<FromQueue<Loom, Cna<C>, LateComersWithSecondary>>(lock, on, 2, of()),
         ]);
     }
+    let flat = Settings::flat(CPUS);
+    checks.push(row::<FromQueue<Loom, Cna<C>, LateWithoutNode>>(lock, "flat", 2, flat));
     checks.extend(in_the_queue::<Cna<C>>(lock, Settings::flat(3).with_numa(&[0, 1, 0])));
     checks
 }
