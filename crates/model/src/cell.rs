@@ -138,6 +138,10 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
                     C::give_way();
                 } else if self.raw.compare_exchange(latest, latest, order, Relaxed).is_ok() {
                     return latest;
+                } else {
+                    // The store that came last has not overwritten the value that is read: nothing
+                    // orders the two, and this thread may wait for ever.
+                    assert!(old_values < C::IDLE_MAX, "a value is awaited that a later one hides");
                 }
             } else {
                 self.wait_for_news(writes);
