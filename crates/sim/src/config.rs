@@ -17,10 +17,20 @@ pub enum NodesMode {
 pub struct Checks {
     /// Locks are taken in the order in which the threads queued.
     pub fifo: bool,
-    /// How many others may queue later and get a lock earlier than a waiting thread.
+    /// How many others may queue later and get a lock earlier than a waiting thread; `u32::MAX`
+    /// only counts them, for [`RunReport::most_overtakes`](crate::RunReport::most_overtakes).
     pub overtaking_max: Option<u32>,
     /// Whether a value of a lock word is a legal state; asked after every write to one.
     pub word_is_legal: Option<fn(u32) -> bool>,
+}
+
+/// Threads lose their CPU to something else, at random moments and for random times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preemption {
+    /// How long a thread runs before it is preempted, on average: anything up to twice as long.
+    pub every_ns: u64,
+    /// How long it is away, on average: anything up to twice as long.
+    pub for_ns: u64,
 }
 
 /// The settings of a run.
@@ -41,6 +51,8 @@ pub struct Config {
     pub tunables: Vec<(Tunable, u64)>,
     /// The bug that the locks are seeded with.
     pub bug: Option<Bug>,
+    /// Threads are preempted, if at all, like this.
+    pub preemption: Option<Preemption>,
     /// What the checkers watch.
     pub checks: Checks,
     /// Stack of each thread, in bytes. Pages that are never used cost nothing.
@@ -58,6 +70,7 @@ impl Default for Config {
             nodes: NodesMode::PerCpu,
             tunables: Vec::new(),
             bug: None,
+            preemption: None,
             checks: Checks::default(),
             stack_bytes: 256 << 10,
         }

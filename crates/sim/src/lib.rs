@@ -56,7 +56,8 @@
 //! of links and of memory; remote costs that depend on a line's home; prefetchers and everything
 //! else that overlaps, unless the program says so ([`thread::prefetch_for_write`]); failed store
 //! forwarding; clock frequency; instructions other than accesses, which are for the program to add
-//! ([`thread::work_ps`]); reading the clock; a host scheduler: every thread has a CPU of its own.
+//! ([`thread::work_ps`]); reading the clock; a host scheduler: every thread has a CPU of its own, and
+//! loses it at most to a [`Preemption`], which is a fault and not a scheduler.
 //!
 //! # Time
 //!
@@ -90,7 +91,7 @@ pub mod thread;
 pub mod watch;
 
 pub use arena::Arena;
-pub use config::{Checks, Config, NodesMode};
+pub use config::{Checks, Config, NodesMode, Preemption};
 pub use digest::Digest;
 pub use memory::Transfers;
 pub use platform::{Sim, SimCell, Storage, Tracker};

@@ -24,6 +24,11 @@ pub struct RunReport {
     pub lock_events: Vec<u64>,
     /// Where accesses were served from.
     pub transfers: Transfers,
+    /// How often a thread was preempted, warm-up included.
+    pub preemptions: u64,
+    /// The most others that queued later and got a watched lock earlier than one waiting thread;
+    /// `None` if nothing watched the order.
+    pub most_overtakes: Option<u32>,
     /// What went wrong: the first failures in the order in which they were noticed.
     pub failures: Vec<Failure>,
     /// How often something went wrong.

@@ -1,7 +1,7 @@
 //! The random numbers of a run: SplitMix64 (Steele, Lea and Flood, 2014), frozen in the tree.
 //!
-//! A run has one seed. Every thread has two streams split from it, one for the noise of the machine
-//! and one for the program, so that what a program draws does not change the machine's latencies.
+//! A run has one seed. Every thread has streams split from it, for the noise of the machine, for the
+//! program and for faults, so that what a program draws does not change the machine's latencies.
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -19,6 +19,8 @@ pub enum Purpose {
     Noise = 1,
     /// What the simulated program asks for.
     Program = 2,
+    /// When and for how long a thread is preempted.
+    Faults = 4,
 }
 
 /// A stream of random numbers.

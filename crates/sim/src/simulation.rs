@@ -265,6 +265,7 @@ fn report(mut engine: Engine) -> RunReport {
             Some((Some(thread), FailureKind::Panicked { message }))
         }
     };
+    let most_overtakes = engine.checkers.most_overtakes();
     let mut failures = engine.checkers.failures;
     let failures_total = engine.checkers.failures_total + u64::from(failure.is_some());
     failures.extend(failure.map(|(thread, kind)| Failure { at_ps, thread, kind }));
@@ -277,6 +278,8 @@ fn report(mut engine: Engine) -> RunReport {
         digest: engine.digest,
         lock_events: engine.counts,
         transfers: engine.memory.transfers,
+        preemptions: engine.preemptions.count,
+        most_overtakes,
         failures,
         failures_total,
     }

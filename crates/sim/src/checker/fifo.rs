@@ -4,7 +4,8 @@
 //! lock queues with a read-modify-write of the lock itself (taking a ticket, swapping the tail), and
 //! waits afterwards. So the *place* of a thread is the moment of the last successful one on the
 //! lock's line between its request and its first wait after one. Steps that a thread takes back
-//! before it waits, such as a pending bit it could not use, move its place with them.
+//! before it waits, such as a pending bit it could not use, move its place with them, and whoever
+//! got a lock that keeps an order before that has not overtaken it.
 
 use super::{Call, Checkers};
 use crate::arena::LINE_BYTES;
@@ -41,6 +42,9 @@ impl Checkers {
             self.turns += 1;
             self.places[thread].turn = self.turns;
             self.places[thread].has_queued = true;
+            if self.checks.fifo {
+                self.places[thread].overtaken = 0;
+            }
         }
     }
     /// `thread` begins to wait.

@@ -40,6 +40,8 @@ pub struct Checkers {
     /// Where each thread is in the queue of the lock it waits for.
     places: Vec<Place>,
     turns: u64,
+    /// The most overtakes of a wait that is over.
+    most_overtakes: u32,
     pub failures: Vec<Failure>,
     pub failures_total: u64,
 }
@@ -52,6 +54,7 @@ impl Checkers {
             lock_at: Vec::new(),
             places: Vec::new(),
             turns: 0,
+            most_overtakes: 0,
             failures: Vec::new(),
             failures_total: 0,
         }
@@ -102,6 +105,7 @@ impl Checkers {
         if self.orders() {
             self.check_fifo(call, lock);
             self.check_overtaking(call, lock);
+            self.note_overtakes(call.thread, lock);
             self.places[call.thread] = Place::default();
         }
     }

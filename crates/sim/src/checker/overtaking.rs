@@ -21,4 +21,17 @@ impl Checkers {
             self.failed(call.at_ps, call.thread, FailureKind::Overtaken { passed, max });
         }
     }
+    /// `thread` has got `lock`.
+    pub(super) fn note_overtakes(&mut self, thread: usize, lock: usize) {
+        let place = &self.places[thread];
+        if place.lock == Some(lock) {
+            self.most_overtakes = self.most_overtakes.max(place.overtaken);
+        }
+    }
+    /// The most overtakes of one wait so far, waits that go on included.
+    pub fn most_overtakes(&self) -> Option<u32> {
+        self.checks.overtaking_max?;
+        let waiting = self.places.iter().map(|place| place.overtaken);
+        Some(waiting.fold(self.most_overtakes, u32::max))
+    }
 }

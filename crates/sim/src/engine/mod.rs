@@ -9,6 +9,7 @@
 mod access;
 pub mod cell;
 mod predicate;
+mod preemption;
 pub mod queue;
 mod sleep;
 mod thread;
@@ -29,6 +30,7 @@ use lockwright::events::Event as LockEvent;
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
 use predicate::Predicate;
+use preemption::Preemptions;
 use queue::{Event, EventKind, EventQueue};
 use sleep::Sleepers;
 
@@ -57,6 +59,7 @@ pub struct Engine {
     pub used: usize,
     pub objects: Vec<Object>,
     sleepers: Sleepers,
+    pub preemptions: Preemptions,
     /// Threads that keep each core busy.
     pub busy_on_core: Vec<u16>,
     pub socket_of_cpu: Vec<u16>,
@@ -111,6 +114,7 @@ impl Engine {
             used: 0,
             objects: Vec::new(),
             sleepers: Sleepers::default(),
+            preemptions: Preemptions::new(config.preemption),
             socket_of_cpu: Vec::new(),
             nodes,
             checkers: Checkers::new(config.checks),
@@ -128,6 +132,7 @@ impl Engine {
     /// Makes a thread start at `at`.
     pub fn start(&mut self, thread: usize, at: u64) {
         self.schedule(at, EventKind::Resume, thread);
+        self.plan_preemption(thread, at);
     }
     fn stamp(&mut self, at: u64, kind: EventKind, thread: usize) -> Event {
         self.sequence += 1;
@@ -218,6 +223,7 @@ impl Engine {
                 EventKind::Reread => self.reread(top.thread()),
                 EventKind::Look => self.look(top.thread()),
                 EventKind::Timer => self.timer(top.thread()),
+                EventKind::Preempt => self.preempt(top.thread()),
                 EventKind::Resume | EventKind::Limit | EventKind::Inline => None,
             };
             if let Some(stop) = stop {
@@ -276,12 +282,16 @@ impl Here {
             // host thread's state, so the clock stands still for the destructors.
             return;
         }
-        let own = self.with(|engine| {
-            let current = engine.current;
-            engine.stamp(at, EventKind::Resume, current)
-        });
-        if !self.drive(own) {
-            self.suspend();
+        let mut next = Some(at);
+        while let Some(at) = next {
+            let own = self.with(|engine| {
+                let current = engine.current;
+                engine.stamp(at, EventKind::Resume, current)
+            });
+            if !self.drive(own) {
+                self.suspend();
+            }
+            next = self.with(Engine::delayed_until);
         }
     }
     /// Lets time pass until the current thread, which waits for somebody else, goes on.

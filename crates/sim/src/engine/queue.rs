@@ -18,11 +18,21 @@ pub enum EventKind {
     Limit,
     /// A thread went on without any event in between. Never queued.
     Inline,
+    /// Something else takes the thread's CPU.
+    Preempt,
 }
 
 impl EventKind {
-    const QUEUED: [Self; 6] =
-        [Self::Resume, Self::Commit, Self::Reread, Self::Look, Self::Timer, Self::Limit];
+    const ALL: [Self; 8] = [
+        Self::Resume,
+        Self::Commit,
+        Self::Reread,
+        Self::Look,
+        Self::Timer,
+        Self::Limit,
+        Self::Inline,
+        Self::Preempt,
+    ];
 }
 
 /// A moment, what happens and to whom; ordered by moment, then by age.
@@ -51,7 +61,7 @@ impl Event {
     }
     #[inline]
     pub fn kind(self) -> EventKind {
-        EventKind::QUEUED[(self.0 >> 16 & 7) as usize]
+        EventKind::ALL[(self.0 >> 16 & 7) as usize]
     }
     #[inline]
     pub fn thread(self) -> usize {
@@ -166,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_event_carries_its_parts() {
-        for kind in EventKind::QUEUED {
+        for kind in EventKind::ALL {
             let event = Event::new(u64::MAX / 3, 12_345_678_901, kind, 999);
             assert_eq!((event.at_ps(), event.kind(), event.thread()), (u64::MAX / 3, kind, 999));
         }

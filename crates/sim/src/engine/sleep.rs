@@ -59,6 +59,7 @@ impl Here {
         }
         self.with(|engine| engine.fall_asleep(cell.address(), deadline_ps));
         self.wait_for_others();
+        self.until_back();
     }
     /// Wakes up to `count` threads that sleep on the word at `address`.
     pub fn wake(self, address: usize, count: u32) {

@@ -52,6 +52,10 @@ pub struct Thread {
     pub last_commit: u64,
     /// Time taken away by interrupts, not yet felt.
     pub stolen_ps: u64,
+    /// Off its CPU until then; see `preemption`.
+    pub away_until: u64,
+    /// Time away during the wait for a time, to be waited for after it.
+    pub lost_ps: u64,
     pub wait: Wait,
     /// Neighbours in the list of the line's spinners.
     pub previous_spinner: u16,
@@ -60,6 +64,7 @@ pub struct Thread {
     pub timer_at: u64,
     pub noise: Rng,
     pub program: Rng,
+    pub faults: Rng,
     pub is_urgent: bool,
     pub ops: u64,
     /// How to leave the thread's stack; set when it starts.
@@ -78,6 +83,8 @@ impl Thread {
             stores: VecDeque::with_capacity(STORES_MAX),
             last_commit: 0,
             stolen_ps: 0,
+            away_until: 0,
+            lost_ps: 0,
             wait: Wait {
                 cell: None,
                 predicate: None,
@@ -94,6 +101,7 @@ impl Thread {
             timer_at: u64::MAX,
             noise: Rng::split(seed, number, Purpose::Noise),
             program: Rng::split(seed, number, Purpose::Program),
+            faults: Rng::split(seed, number, Purpose::Faults),
             is_urgent: false,
             ops: 0,
             suspender: Suspender::none(),
@@ -114,6 +122,14 @@ impl Thread {
     /// Whether the thread keeps its CPU busy.
     pub fn is_running(&self) -> bool {
         !matches!(self.activity, Activity::Sleeping | Activity::Finished)
+    }
+    /// Whether the thread has its CPU at `now`.
+    pub fn has_cpu(&self, now: u64) -> bool {
+        self.activity != Activity::Sleeping && self.away_until <= now
+    }
+    /// Whether the thread waits for a write to a line.
+    pub fn is_spinning(&self) -> bool {
+        matches!(self.activity, Activity::Parked | Activity::Woken | Activity::Reading)
     }
     /// Whether only somebody else can make the thread go on.
     pub fn is_stuck(&self) -> bool {

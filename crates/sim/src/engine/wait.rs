@@ -38,7 +38,7 @@ impl Engine {
             thread.previous_spinner = NOBODY;
             let next = core::mem::replace(&mut thread.next_spinner, NOBODY);
             let stolen = core::mem::take(&mut thread.stolen_ps);
-            let wake = self.now + self.costs.spin_reaction + stolen;
+            let wake = self.now.max(thread.away_until) + self.costs.spin_reaction + stolen;
             self.schedule(wake, EventKind::Reread, usize::from(at));
             at = next;
         }
@@ -74,6 +74,10 @@ impl Engine {
     }
 
     pub(super) fn reread(&mut self, thread: usize) -> Option<Step> {
+        if let Some(back) = self.back_at(thread) {
+            self.schedule(back, EventKind::Reread, thread);
+            return None;
+        }
         let line = self.threads[thread].wait.line;
         let done = self.issue(thread, line, Kind::Read, 0);
         self.threads[thread].activity = Activity::Reading;
@@ -81,6 +85,11 @@ impl Engine {
         None
     }
     pub(super) fn look(&mut self, thread: usize) -> Option<Step> {
+        if let Some(back) = self.back_at(thread) {
+            self.threads[thread].activity = Activity::Woken;
+            self.schedule(back, EventKind::Reread, thread);
+            return None;
+        }
         let state = &mut self.threads[thread];
         let (cell, predicate) = (state.wait.cell?, state.wait.predicate?);
         let value = state.view(cell);
@@ -113,9 +122,15 @@ impl Engine {
         }
     }
     pub(super) fn timer(&mut self, thread: usize) -> Option<Step> {
+        let back = self.back_at(thread);
         let state = &mut self.threads[thread];
         if state.timer_at == self.now {
             state.timer_at = u64::MAX;
+        }
+        if let Some(back) = back.filter(|_| state.is_spinning()) {
+            state.timer_at = back;
+            self.schedule(back, EventKind::Timer, thread);
+            return None;
         }
         match state.activity {
             Activity::Busy | Activity::Finished => return None,

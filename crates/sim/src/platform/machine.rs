@@ -1,7 +1,6 @@
 //! Everything beside cells.
 
 use super::Sim;
-use crate::engine::Activity;
 use crate::engine::cell::{CellRef, Shape};
 use crate::switch::Here;
 use core::ptr::NonNull;
@@ -81,7 +80,7 @@ impl SchedulerHints for Sim {
     fn is_running(node: &QNode<Self>) -> bool {
         let address = core::ptr::from_ref(node).addr();
         Here::expect("a hint").with(|engine| match engine.nodes.claimant_at(address) {
-            Some(thread) => engine.threads[thread].activity != Activity::Sleeping,
+            Some(thread) => engine.threads[thread].has_cpu(engine.now),
             None => true,
         })
     }

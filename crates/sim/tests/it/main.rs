@@ -6,5 +6,6 @@ mod locks;
 mod machines;
 mod memory;
 mod model;
+mod preemption;
 mod waiting;
 mod watchers;

@@ -1,0 +1,81 @@
+//! Preemption as a fault: at random moments something else takes a thread's CPU for a random time.
+//!
+//! A thread that is *away* issues no access and does not read the line it spins on again; its
+//! deadlines pass unnoticed. Its store buffer drains all the same. Work that was under way has its
+//! remaining time left when the thread is back, and an access that was under way takes effect then.
+//! A thread that sleeps has no CPU that could be taken.
+
+use super::queue::EventKind;
+use super::thread::Activity;
+use super::{Engine, PS_PER_NS, Step};
+use crate::config::Preemption;
+use crate::rng::Rng;
+use crate::switch::Here;
+
+/// The rule of a run, and what came of it.
+pub struct Preemptions {
+    rule: Option<Preemption>,
+    /// How often a thread was sent away.
+    pub count: u64,
+}
+
+impl Preemptions {
+    pub fn new(rule: Option<Preemption>) -> Self {
+        Self { rule, count: 0 }
+    }
+}
+
+/// A time between 0 and twice `mean_ns`, in picoseconds and at least one.
+fn around(mean_ns: u64, random: &mut Rng) -> u64 {
+    let range_ps = mean_ns.saturating_mul(2 * PS_PER_NS).max(1);
+    1 + random.next() % range_ps
+}
+
+impl Engine {
+    /// Decides when `thread` is preempted next, not before `from`.
+    pub(super) fn plan_preemption(&mut self, thread: usize, from: u64) {
+        if let Some(rule) = self.preemptions.rule {
+            let gap = around(rule.every_ns, &mut self.threads[thread].faults);
+            self.schedule(from.saturating_add(gap), EventKind::Preempt, thread);
+        }
+    }
+    pub(super) fn preempt(&mut self, thread: usize) -> Option<Step> {
+        let rule = self.preemptions.rule?;
+        let now = self.now;
+        let state = &mut self.threads[thread];
+        let away = around(rule.for_ns, &mut state.faults);
+        let back = now.saturating_add(away);
+        if state.activity == Activity::Finished {
+            return None;
+        }
+        if state.activity != Activity::Sleeping {
+            state.away_until = back;
+            self.preemptions.count += 1;
+        }
+        if state.activity == Activity::Busy {
+            state.lost_ps = state.lost_ps.saturating_add(away);
+        }
+        self.plan_preemption(thread, back);
+        None
+    }
+    /// When a thread that is away comes back; `None` if it is not away.
+    #[inline]
+    pub(super) fn back_at(&self, thread: usize) -> Option<u64> {
+        let back = self.threads[thread].away_until;
+        (self.now < back).then_some(back)
+    }
+    /// When the current thread, whose time has come, may go on if it was away meanwhile.
+    pub(super) fn delayed_until(&mut self) -> Option<u64> {
+        let lost = core::mem::take(&mut self.threads[self.current].lost_ps);
+        (lost > 0).then(|| self.now.saturating_add(lost))
+    }
+}
+
+impl Here {
+    /// Waits for the CPU of the current thread, which was woken and may have lost it since.
+    pub(super) fn until_back(self) {
+        if let Some(at) = self.with(Engine::delayed_until) {
+            self.until(at);
+        }
+    }
+}
