@@ -3,8 +3,8 @@
 use super::schedule::{Sample, Schedule};
 use crate::cell::{On, Settings, Workload};
 use crate::error::Error;
-use crate::report::{self, Bar, Chart, Grid, Point, Report, Series, Shape};
-use crate::stats::{Histogram, Summary};
+use crate::report::{self, Bar, Chart, Grid, Point, Report, Series, Shape, Waits};
+use crate::stats::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -67,22 +67,6 @@ struct PerThread {
     min: u64,
     avg: u64,
     max: u64,
-}
-
-/// Quantiles of the waiting times.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Waits {
-    p50: u64,
-    p99: u64,
-    p999: u64,
-    max: u64,
-}
-
-impl Waits {
-    fn of(waits: &Histogram) -> Self {
-        let [p50, p99, p999] = [500, 990, 999].map(|per_mille| waits.quantile(per_mille));
-        Self { p50, p99, p999, max: waits.max() }
-    }
 }
 
 /// The cost of a pair in terms of the floor's in the same repetition.

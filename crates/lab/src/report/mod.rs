@@ -3,6 +3,7 @@
 mod svg;
 mod table;
 mod target;
+mod waits;
 
 pub use crate::cli::OutputArgs;
 use crate::error::Error;
@@ -12,6 +13,7 @@ use std::io::Write;
 pub use svg::{Bar, Chart, Point, Series, Shape};
 pub use table::{Grid, text_table};
 pub use target::Target;
+pub use waits::Waits;
 
 /// Something that can be written in every format.
 pub trait Report {
