@@ -7,6 +7,7 @@
 use crate::interrupt;
 use crate::simulated::Fitted;
 use crate::stats::Histogram;
+use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
 use lockwright::events::Event;
 use lockwright::tunables::Tunable;
@@ -62,8 +63,23 @@ pub enum Purpose {
     Throughput,
     /// Waiting times. Reading the clock slows the loop down, so throughput is not taken from it.
     Latency,
-    /// Violations. Every check the machine has is on.
-    Torture,
+    /// Violations. Every check the machine has is on, waits are timed, and the workload is made
+    /// harder.
+    Torture(Stress),
+}
+
+impl Purpose {
+    /// What a torture adds; nothing if it is none.
+    pub fn stress(self) -> Stress {
+        match self {
+            Self::Torture(stress) => stress,
+            Self::Throughput | Self::Latency => Stress::default(),
+        }
+    }
+    /// Whether every acquisition is timed.
+    pub fn times_waits(self) -> bool {
+        self != Self::Throughput
+    }
 }
 
 /// One cell, to be run once.
@@ -95,7 +111,7 @@ pub struct Measurement {
     /// Operations per second of all threads together, corrected for what does not fit into the
     /// window (see the workload's documentation).
     pub ops_per_s: f64,
-    /// Waiting times, for [`Purpose::Latency`].
+    /// Waiting times, unless it was for [`Purpose::Throughput`].
     pub waits: Option<Histogram>,
     /// CPU seconds of all threads, in the machine's time.
     pub cpu_s: f64,
@@ -109,6 +125,10 @@ pub struct Measurement {
     pub fail: u64,
     /// What the checkers have to say, a sentence each. Empty if everything held.
     pub violations: Vec<String>,
+    /// What a torture did beside.
+    pub exercised: Exercised,
+    /// Simulated torture: the most others that queued later and were served earlier than one waiter.
+    pub most_overtakes: Option<u32>,
     /// Simulated: events of the simulation, which is what it costs to run.
     pub simulated_events: u64,
     /// Simulated: fingerprint of the history. Equal histories have equal ones.
@@ -337,7 +357,7 @@ pub mod mock {
                 window_ns: spec.window_ns,
                 per_thread_ops: vec![10; spec.threads],
                 ops_per_s: 10.0 * spec.threads as f64 / (spec.window_ns as f64 * 1e-9),
-                waits: (spec.purpose == Purpose::Latency).then_some(waits),
+                waits: spec.purpose.times_waits().then_some(waits),
                 fail: u64::from(spec.lock.row.class == LockClass::Busted),
                 ..Measurement::default()
             })

@@ -205,12 +205,44 @@ pub struct TortureArgs {
     /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated].
     #[arg(long, allow_negative_numbers = true)]
     pub secs: Option<f64>,
-    /// The rare hold of 100 ms happens.
-    #[arg(long)]
-    pub long_hold: bool,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// What is mixed in.
+    #[command(flatten)]
+    pub stress: StressArgs,
+}
+
+/// What a torture adds to locktorture's loop.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "What is mixed in; 0 leaves it out")]
+pub struct StressArgs {
+    /// Rare long holds of so many milliseconds; alone, 100 as in the kernel [default: 1/250 of the
+    /// seconds, at most 100 ms].
+    #[arg(
+        long,
+        alias = "long-holds",
+        value_name = "MS",
+        num_args = 0..=1,
+        default_missing_value = "100",
+        value_parser = amount,
+        allow_negative_numbers = true
+    )]
+    pub long_hold: Option<f64>,
+    /// All threads run and pause in turn, together, for so long each [default: a tenth of the
+    /// seconds].
+    #[arg(long, value_name = "SECONDS", value_parser = amount, allow_negative_numbers = true)]
+    pub stutter: Option<f64>,
+    /// Native: so often all threads are moved off one CPU, or back to another one each [default: a
+    /// seventh of the seconds if there are two CPUs].
+    #[arg(long, value_name = "SECONDS", value_parser = amount, allow_negative_numbers = true)]
+    pub shuffle: Option<f64>,
+    /// Up to so many further locks are taken inside, at most 8 [default: 2].
+    #[arg(long, value_name = "N", value_parser = nested)]
+    pub nested: Option<usize>,
+    /// Simulated: threads are preempted at random, for a fifth of the time.
+    #[arg(long, alias = "preempt")]
+    pub faults: bool,
 }
 
 /// Arguments of `calibrate`.
@@ -236,6 +268,22 @@ pub struct CalibrateArgs {
 /// A number in a list, with or without blanks around it.
 fn count(typed: &str) -> Result<usize, std::num::ParseIntError> {
     typed.trim().parse()
+}
+
+/// A number that can be switched off.
+fn amount(typed: &str) -> Result<f64, std::num::ParseFloatError> {
+    match typed.trim() {
+        "off" => Ok(0.0),
+        number => number.parse(),
+    }
+}
+
+/// How many nested locks.
+fn nested(typed: &str) -> Result<usize, String> {
+    let most = lockwright_clients::workload::locktorture::NESTED_MAX;
+    let asked = if typed.trim() == "off" { Ok(0) } else { count(typed) };
+    let asked = asked.map_err(|error| error.to_string())?;
+    if asked <= most { Ok(asked) } else { Err(format!("give at most {most}")) }
 }
 
 /// A name, with or without blanks around it.

@@ -1,6 +1,8 @@
 //! `lockwright`: the lab.
 
 mod bench;
+#[cfg(test)]
+mod broken;
 mod calibrate;
 mod cell;
 mod cli;
@@ -17,6 +19,7 @@ mod replay;
 mod report;
 mod simulated;
 mod stats;
+mod stress;
 mod subject;
 mod suggest;
 mod torture;

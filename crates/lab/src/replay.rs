@@ -5,12 +5,15 @@
 
 use crate::cell::{CellSpec, Purpose, Workload};
 use crate::cli::MachineArgs;
+use crate::stress::Stress;
 use clap::ValueEnum;
 
 /// The line that tells how to repeat `spec` on the machine of `machine`.
 pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
     let (command, seed) = match spec.purpose {
-        Purpose::Torture => (torture(spec), spec.seed.wrapping_add(spec.repetition.into())),
+        Purpose::Torture(stress) => {
+            (torture(stress), spec.seed.wrapping_add(spec.repetition.into()))
+        }
         Purpose::Throughput | Purpose::Latency => bench(spec),
     };
     let CellSpec { lock, threads, .. } = spec;
@@ -26,11 +29,15 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
     line
 }
 
-fn torture(spec: &CellSpec) -> String {
-    match spec.workload {
-        Workload::Locktorture { long_hold: true } => "torture --long-hold".into(),
-        _ => "torture".into(),
-    }
+/// A torture with everything that is mixed in. The faults follow from the time.
+fn torture(stress: Stress) -> String {
+    let faults = if stress.preemption.is_some() { " --faults" } else { "" };
+    format!(
+        "torture --long-hold {} --stutter {} --nested {}{faults}",
+        stress.long_hold_ms(),
+        stress.stutter_s(),
+        stress.nested
+    )
 }
 
 /// A benchmark of one repetition. Waits are timed in the repetition after the last one, with the

@@ -6,23 +6,29 @@
 
 mod fitted;
 mod machine;
+mod watched;
+mod worker;
 
 pub use fitted::Fitted;
 pub use machine::SimulatedMachine;
+pub use watched::Watched;
 
 use crate::cell::{EventCounts, Purpose, Workload};
 use crate::latency::{Timed, take_waits};
 use crate::stats::Histogram;
+use crate::stress::Exercised;
+use lockwright::node::NODES_PER_CPU;
 use lockwright::platform::Zeroed;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor};
 use lockwright::tunables::Tunable;
-use lockwright_clients::workload::{Worker, counter, locktorture, uncontended};
+use lockwright_clients::workload::{counter, locktorture, uncontended};
 use lockwright_sim::machine::{Machine, MachineError, Parameters, Placement, PlacementError};
-use lockwright_sim::{Arena, Checks, Config, Digest, RunReport, Sim, Simulation, thread, watch};
+use lockwright_sim::{Arena, Checks, Config, Digest, NodesMode, RunReport, Sim, Simulation};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use worker::{Seen, SimWorker};
 
 /// One cell on a simulated machine: everything that decides its result.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +71,12 @@ pub struct Outcome {
     pub fail: u64,
     /// What the checkers have to say, for [`Purpose::Torture`].
     pub violations: Vec<String>,
-    /// Waiting times, for [`Purpose::Latency`].
+    /// What a torture did beside.
+    pub exercised: Exercised,
+    /// The most others that queued later and were served earlier than one waiter, for
+    /// [`Purpose::Torture`].
+    pub most_overtakes: Option<u32>,
+    /// Waiting times, unless it was for [`Purpose::Throughput`].
     pub waits: Option<Histogram>,
     /// What the lock counted.
     pub events: EventCounts,
@@ -161,22 +172,50 @@ impl Cell<'_> {
     /// The settings of the run of a lock of type `L`.
     fn config<L: RawLock>(&self) -> Config {
         let checks = match self.purpose {
-            Purpose::Torture => Checks {
+            Purpose::Torture(_) => Checks {
                 fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
+                overtaking_max: Some(u32::MAX),
                 word_is_legal: Some(L::word_is_legal),
-                ..Checks::default()
             },
             Purpose::Throughput | Purpose::Latency => Checks::default(),
         };
         let tunables = self.tunables.to_vec();
-        Config { checks, tunables, ..Config::window(self.warmup_ns, self.window_ns) }
+        let usual = Config::window(self.warmup_ns, self.window_ns);
+        Config {
+            checks,
+            tunables,
+            nodes: self.nodes(),
+            preemption: self.purpose.stress().preemption,
+            time_limit_ns: usual.time_limit_ns.saturating_add(self.extra_ns()),
+            ..usual
+        }
+    }
+
+    /// The queue nodes: those of a kernel, unless threads may hold more queue locks than a CPU has
+    /// nodes; then a pool, as in a program.
+    fn nodes(&self) -> NodesMode {
+        let held = self.purpose.stress().nested as u32 + 1;
+        match held > u32::from(NODES_PER_CPU) {
+            // A CLH lock keeps a node of its own.
+            true => NodesMode::Pool((held * (self.threads + 1)).try_into().unwrap_or(u16::MAX)),
+            false => NodesMode::PerCpu,
+        }
+    }
+
+    /// How much longer a run may take because of what a torture adds: everybody's last section may
+    /// be a long one, and everybody may be away meanwhile.
+    fn extra_ns(&self) -> u64 {
+        let stress = self.purpose.stress();
+        let away_ns = stress.preemption.map_or(0, |preemption| preemption.for_ns);
+        let each_ns = stress.long_hold_ns.saturating_mul(4).saturating_add(away_ns * 20);
+        each_ns.saturating_mul(self.threads.into()).saturating_add(stress.stutter_ns * 2)
     }
 
     fn run_typed<L: RawLock>(&self) -> Result<Outcome, SimulatedError> {
         let placed = self.placement.place(&self.machine.topology, self.threads, self.seed);
         let cpus = placed.map_err(SimulatedError::Placement)?;
         let parts = self.software_ps();
-        let fail = std::cell::Cell::new(0);
+        let seen = Seen::default();
         let mut arena = Arena::default();
         let config = self.config::<L>();
         let mut simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
@@ -185,7 +224,7 @@ impl Cell<'_> {
             Workload::Uncontended => {
                 let state = simulation.alloc(uncontended::State::<L>::zeroed());
                 for &cpu in &cpus {
-                    let mut worker = SimWorker { parts: &parts };
+                    let mut worker = SimWorker::new(&parts);
                     simulation.spawn(cpu, move || uncontended::run(&mut worker, state));
                 }
                 simulation.run()
@@ -194,30 +233,44 @@ impl Cell<'_> {
                 let state = simulation.alloc(counter::State::<Sim, L>::zeroed());
                 let knobs = counter::Knobs { cs_load, think_load };
                 for &cpu in &cpus {
-                    let mut worker = SimWorker { parts: &parts };
+                    let mut worker = SimWorker::new(&parts);
                     simulation.spawn(cpu, move || counter::run(&mut worker, state, knobs));
                 }
                 simulation.run()
             }
             Workload::Locktorture { .. } => {
-                let state = simulation.alloc(locktorture::State::<Sim, L>::zeroed());
-                let lines = locktorture::stats_lines(cpus.len());
-                let stats =
-                    simulation.alloc_slice_at(0, lines, |_| locktorture::StatsLine::zeroed());
-                let knobs = locktorture::Knobs { threads: self.threads, long_hold: false };
-                let fail = &fail;
-                for (index, &cpu) in cpus.iter().enumerate() {
-                    let stats = &stats[index / locktorture::STATS_PER_LINE];
-                    let mut worker = SimWorker { parts: &parts };
-                    simulation.spawn(cpu, move || {
-                        let tally = locktorture::run(&mut worker, state, stats, knobs);
-                        fail.set(fail.get() + tally.failed);
-                    });
-                }
+                self.spawn_torture::<L>(&mut simulation, &cpus, &parts, &seen);
                 simulation.run()
             }
         };
-        self.outcome(report, fail.get())
+        self.outcome(report, &seen)
+    }
+
+    fn spawn_torture<'a, L: RawLock>(
+        &self,
+        simulation: &mut Simulation<'a>,
+        cpus: &[u32],
+        parts: &'a [(&'static str, u64)],
+        seen: &'a Seen,
+    ) {
+        let stress = self.purpose.stress();
+        let state = simulation.alloc(locktorture::State::<Sim, L>::zeroed());
+        let lines = locktorture::stats_lines(cpus.len());
+        let stats = simulation.alloc_slice_at(0, lines, |_| locktorture::StatsLine::zeroed());
+        let nested: &[locktorture::State<Sim, L>] = match stress.nested {
+            0 => &[],
+            count => simulation.alloc_slice_at(0, count, |_| Zeroed::zeroed()),
+        };
+        // A benchmark adds its long holds by formula.
+        let knobs = locktorture::Knobs { threads: self.threads, long_hold_ns: stress.long_hold_ns };
+        for (index, &cpu) in cpus.iter().enumerate() {
+            let stats = &stats[index / locktorture::STATS_PER_LINE];
+            let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns);
+            simulation.spawn(cpu, move || {
+                let tally = locktorture::run(&mut worker, state, stats, nested, knobs);
+                seen.add(tally, worker.pauses());
+            });
+        }
     }
 
     /// What the parts of the workload's software take.
@@ -233,14 +286,14 @@ impl Cell<'_> {
         }
     }
 
-    fn outcome(&self, report: RunReport, fail: u64) -> Result<Outcome, SimulatedError> {
+    fn outcome(&self, report: RunReport, seen: &Seen) -> Result<Outcome, SimulatedError> {
         let mut violations: Vec<String> =
             report.failures.iter().map(|failure| failure.to_string()).collect();
         let untold = report.failures_total - violations.len() as u64;
         if untold > 0 {
             violations.push(format!("and {untold} more"));
         }
-        if self.purpose != Purpose::Torture
+        if !matches!(self.purpose, Purpose::Torture(_))
             && let Some(how) = violations.first()
         {
             return Err(SimulatedError::Failed {
@@ -250,18 +303,22 @@ impl Cell<'_> {
                 how: how.clone(),
             });
         }
-        let ops_per_s = match self.workload {
-            Workload::Locktorture { long_hold: true } => {
+        let ops_per_s = match (self.workload, self.purpose) {
+            // A torture takes them.
+            (_, Purpose::Torture(_)) => report.ops_per_s(),
+            (Workload::Locktorture { long_hold: true }, _) => {
                 locktorture::with_long_holds(report.ops_per_s(), self.threads)
             }
             _ => report.ops_per_s(),
         };
         Ok(Outcome {
             ops_per_s,
-            fail,
+            fail: seen.failed(),
             violations,
+            exercised: Exercised { preemptions: report.preemptions, ..seen.exercised() },
+            most_overtakes: report.most_overtakes,
             window_ns: report.window_ps / 1_000,
-            waits: (self.purpose == Purpose::Latency).then(take_waits),
+            waits: self.purpose.times_waits().then(take_waits),
             events: EventCounts::from_fn(|event| report.count_of(event)),
             simulated_events: report.events,
             digest: report.digest,
@@ -280,81 +337,8 @@ impl LockVisitor<Sim> for Run<'_, '_> {
         match self.0.purpose {
             Purpose::Throughput => self.0.run_typed::<L>(),
             Purpose::Latency => self.0.run_typed::<Timed<Sim, L>>(),
-            Purpose::Torture => self.0.run_typed::<Watched<L>>(),
+            Purpose::Torture(_) => self.0.run_typed::<Watched<Timed<Sim, L>>>(),
         }
-    }
-}
-
-/// A simulated thread, as a workload sees it.
-struct SimWorker<'a> {
-    /// Picoseconds of each part of the software.
-    parts: &'a [(&'static str, u64)],
-}
-
-impl Worker for SimWorker<'_> {
-    type P = Sim;
-
-    fn keep_going(&mut self) -> bool {
-        !thread::is_over()
-    }
-    fn op_done(&mut self) {
-        thread::op_done();
-    }
-    fn random(&mut self) -> u64 {
-        thread::random()
-    }
-    fn index(&self) -> usize {
-        thread::index()
-    }
-    fn software(&mut self, part: &'static str) {
-        let known = self.parts.iter().find(|(name, _)| *name == part);
-        if let Some(&(_, ps)) = known.filter(|(_, ps)| *ps > 0) {
-            thread::work_ps(ps);
-        }
-    }
-    fn hold_ns(&mut self, ns: u64) {
-        thread::hold_ps(ns.saturating_mul(1_000));
-    }
-    fn overlap(&mut self, words: &[*const ()]) {
-        thread::prefetch_for_write(words);
-    }
-}
-
-/// A lock that tells the checkers what is done with it.
-#[repr(transparent)]
-struct Watched<L>(L);
-
-impl<L: RawLock> RawLock for Watched<L> {
-    const ORDER: Order = L::ORDER;
-
-    fn new() -> Self {
-        Self(L::new())
-    }
-    fn lock(&self) {
-        watch::requested(self);
-        self.0.lock();
-        watch::entered(self);
-    }
-    fn try_lock(&self) -> bool {
-        watch::requested(self);
-        let taken = self.0.try_lock();
-        if taken {
-            watch::entered(self)
-        } else {
-            watch::withdrew(self)
-        }
-        taken
-    }
-    unsafe fn unlock(&self) {
-        watch::left(self);
-        // SAFETY: the caller holds the lock.
-        unsafe { self.0.unlock() }
-    }
-    fn is_locked(&self) -> bool {
-        self.0.is_locked()
-    }
-    fn word_is_legal(word: u32) -> bool {
-        L::word_is_legal(word)
     }
 }
 

@@ -5,6 +5,17 @@
 //! in 200,000 n acquisitions holds the lock for 100 ms, once in 4 n for 2 us, n being the number of
 //! threads; clears the flag; releases. Later releases hold for 2 us a hundred times less often.
 //!
+//! # What a torture adds
+//!
+//! - *Long holds of any length*: a hold of L ms happens once in 2,000 L n acquisitions, so that its
+//!   mean is 0.5 us / n per acquisition whatever L is. With L = 100 that is the rule above; a shorter
+//!   one fits into a shorter run.
+//! - *Nested locks*: inside the lock a thread takes a random subset of further ones, in a fixed
+//!   order, holds all of them for as long as it holds the first, and releases them in reverse. Nobody
+//!   would wait for the inner ones if everybody came through the outer one: once in
+//!   `OUTER_SKIPPED_ONE_IN` loops a thread goes for the inner ones alone. (The kernel's tests of
+//!   sleeping locks do so once in a hundred, over hours.)
+//!
 //! # What the delays do to the published numbers
 //!
 //! The mean delay per operation is 100 ms / 200,000 n + 2 us / 4 n = 1 us / n, all of it with the
@@ -31,9 +42,14 @@ pub const STATS_PER_LINE: usize = 4;
 /// The sleep of one jiffy happens once in this many loops.
 const SLEEP_ONE_IN: u64 = 1 << 20;
 const JIFFY_NS: u64 = 4_000_000;
-/// The long hold happens once in this many acquisitions, times the number of threads.
-const LONG_HOLD_ONE_IN: u64 = 200_000;
-const LONG_HOLD_NS: u64 = 100_000_000;
+/// The long hold of the published benchmark.
+pub const LONG_HOLD_NS: u64 = 100_000_000;
+/// What the long hold adds to an acquisition on average, times the number of threads.
+const LONG_HOLD_MEAN_NS: u64 = 500;
+/// The most nested locks.
+pub const NESTED_MAX: usize = 8;
+/// With nested locks, the outer one is skipped once in this many loops.
+const OUTER_SKIPPED_ONE_IN: u64 = 8;
 /// The short hold happens once in this many acquisitions, times the number of threads.
 const SHORT_HOLD_ONE_IN: u64 = 4;
 const SHORT_HOLD_NS: u64 = 2_000;
@@ -53,11 +69,11 @@ pub mod part {
 pub struct Knobs {
     /// How many threads run.
     pub threads: u32,
-    /// Whether the hold of 100 ms and the sleep of a jiffy happen.
-    pub long_hold: bool,
+    /// The long hold, in nanoseconds; 0 leaves it and the sleep of a jiffy out.
+    pub long_hold_ns: u64,
 }
 
-/// What the threads share.
+/// A lock and its flag: what the threads share. Nested locks are further ones.
 pub struct State<P: Cells, L> {
     lock: Line<L>,
     /// Not 0 while somebody is in the critical section.
@@ -82,8 +98,12 @@ struct Entry<P: Cells> {
 pub struct Tally {
     /// How often it took the lock.
     pub acquired: u64,
-    /// How often it was not alone then.
+    /// How often it was not alone then, or with a nested lock.
     pub failed: u64,
+    /// How many long holds it took.
+    pub long_holds: u64,
+    /// How often it took a nested lock.
+    pub nested: u64,
 }
 
 impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
@@ -111,41 +131,112 @@ pub const fn stats_lines(threads: usize) -> usize {
     threads.div_ceil(STATS_PER_LINE)
 }
 
-/// What one thread does. `stats` is line `worker.index() / STATS_PER_LINE`.
+/// What one thread does. `stats` is line `worker.index() / STATS_PER_LINE`; `nested` are the locks
+/// to take inside, at most [`NESTED_MAX`].
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
     state: &State<W::P, L>,
     stats: &StatsLine<W::P>,
+    nested: &[State<W::P, L>],
     knobs: Knobs,
 ) -> Tally {
     let entry = &stats.entries[worker.index() % STATS_PER_LINE];
-    let threads = u64::from(knobs.threads.max(1));
     let mut tally = Tally::default();
     while worker.keep_going() {
-        if knobs.long_hold && one_in(worker, SLEEP_ONE_IN) {
+        if knobs.long_hold_ns > 0 && one_in(worker, SLEEP_ONE_IN) {
             worker.hold_ns(JIFFY_NS);
         }
         worker.software(part::OUTSIDE);
-        let alone = locked(&*state.lock, || {
+        let chosen = Chosen::draw(worker, nested.len());
+        if chosen.skips_outer {
+            inside(worker, nested, chosen.inner, knobs, &mut tally);
+            worker.software(part::OUTSIDE);
+            continue;
+        }
+        locked(&*state.lock, || {
             let alone = enter(worker, &state.held, entry);
+            tally.acquired += 1;
+            tally.failed += u64::from(!alone);
             worker.software(part::INSIDE);
-            if one_in(worker, LONG_HOLD_ONE_IN * threads) && knobs.long_hold {
-                worker.hold_ns(LONG_HOLD_NS);
-            }
-            if one_in(worker, SHORT_HOLD_ONE_IN * threads) {
-                worker.hold_ns(SHORT_HOLD_NS);
-            }
+            inside(worker, nested, chosen.inner, knobs, &mut tally);
             // ordering: Relaxed; the lock orders the accesses to the flag.
             state.held.store(0, Relaxed);
-            alone
         });
-        tally.acquired += 1;
-        tally.failed += u64::from(!alone);
         worker.software(part::OUTSIDE);
         worker.op_done();
     }
     tally
+}
+
+/// The locks of one loop.
+#[derive(Clone, Copy)]
+struct Chosen {
+    skips_outer: bool,
+    /// A bit for each nested lock.
+    inner: u64,
+}
+
+impl Chosen {
+    /// Draws no number if there is nothing to choose.
+    #[inline(always)]
+    fn draw(worker: &mut impl Worker, nested: usize) -> Self {
+        if nested == 0 {
+            return Self { skips_outer: false, inner: 0 };
+        }
+        let drawn = worker.random();
+        let skips_outer = (drawn >> 32).is_multiple_of(OUTER_SKIPPED_ONE_IN);
+        // Who skips the outer lock takes an inner one.
+        let inner = (drawn % (1 << nested)) | u64::from(skips_outer);
+        Self { skips_outer, inner }
+    }
+}
+
+/// Takes the locks in `chosen`, holds everything for as long as the delays say, and releases them.
+#[inline(always)]
+fn inside<W: Worker, L: RawLock>(
+    worker: &mut W,
+    nested: &[State<W::P, L>],
+    chosen: u64,
+    knobs: Knobs,
+    tally: &mut Tally,
+) {
+    let is_chosen = |at: usize| chosen >> at & 1 == 1;
+    for (at, state) in nested.iter().enumerate() {
+        if is_chosen(at) {
+            state.lock.lock();
+            // ordering: Relaxed; the lock orders the accesses to the flag.
+            let alone = state.held.load(Relaxed) == 0;
+            // ordering: Relaxed; as above.
+            state.held.store(1, Relaxed);
+            tally.nested += 1;
+            tally.failed += u64::from(!alone);
+        }
+    }
+    tally.long_holds += u64::from(hold(worker, knobs));
+    for (at, state) in nested.iter().enumerate().rev() {
+        if is_chosen(at) {
+            // ordering: Relaxed; the lock orders the accesses to the flag.
+            state.held.store(0, Relaxed);
+            // SAFETY: taken above.
+            unsafe { state.lock.unlock() };
+        }
+    }
+}
+
+/// The delays of a section; whether the long one was among them.
+#[inline(always)]
+fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
+    let threads = u64::from(knobs.threads.max(1));
+    let one_long_in = (knobs.long_hold_ns / LONG_HOLD_MEAN_NS).max(1);
+    let is_long = one_in(worker, one_long_in * threads) && knobs.long_hold_ns > 0;
+    if is_long {
+        worker.hold_ns(knobs.long_hold_ns);
+    }
+    if one_in(worker, SHORT_HOLD_ONE_IN * threads) {
+        worker.hold_ns(SHORT_HOLD_NS);
+    }
+    is_long
 }
 
 /// Checks and sets the flag and counts; whether the thread is alone.
@@ -182,7 +273,7 @@ fn one_in(worker: &mut impl Worker, range: u64) -> bool {
 /// The lock is held while a thread waits out its 100 ms, so nobody else gets any further: each
 /// operation takes 100 ms / 200,000 n longer on average.
 pub fn with_long_holds(ops_per_s: f64, threads: u32) -> f64 {
-    let one_in = LONG_HOLD_ONE_IN as f64 * f64::from(threads.max(1));
+    let one_in = (LONG_HOLD_NS / LONG_HOLD_MEAN_NS) as f64 * f64::from(threads.max(1));
     let delay_s = LONG_HOLD_NS as f64 * 1e-9 / one_in;
     ops_per_s / (1.0 + ops_per_s * delay_s)
 }
@@ -196,18 +287,18 @@ mod tests {
 
     fn torture(worker: &mut Scripted, state: &Shared, knobs: Knobs) -> (Tally, u64, u64) {
         let stats = StatsLine::zeroed();
-        let tally = run(worker, state, &stats, knobs);
+        let tally = run(worker, state, &stats, &[], knobs);
         let entry = &stats.entries[worker.index() % STATS_PER_LINE];
         (tally, entry.acquired.load(Relaxed), entry.failed.load(Relaxed))
     }
 
-    const QUIET: Knobs = Knobs { threads: 2, long_hold: false };
+    const QUIET: Knobs = Knobs { threads: 2, long_hold_ns: 0 };
 
     #[test]
     fn every_acquisition_is_counted_in_the_tally_and_in_the_statistics() {
         let (mut worker, state) = (Scripted::new(100), Shared::zeroed());
         let (tally, acquired, failed) = torture(&mut worker, &state, QUIET);
-        assert_eq!(tally, Tally { acquired: 100, failed: 0 });
+        assert_eq!(tally, Tally { acquired: 100, ..Tally::default() });
         assert_eq!((acquired, failed, worker.ops), (100, 0, 100));
         assert_eq!(state.lock().pairs(), 100);
     }
@@ -233,17 +324,49 @@ mod tests {
         let ops = 6_000_000;
         for threads in [1, 4] {
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            torture(&mut worker, &state, Knobs { threads, long_hold: false });
+            torture(&mut worker, &state, Knobs { threads, long_hold_ns: 0 });
             let short_ns = worker.held_ns as f64 / ops as f64;
             let expected_ns = 500.0 / f64::from(threads);
             assert!((short_ns / expected_ns - 1.0).abs() < 0.01, "{short_ns} ns, n = {threads}");
 
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            torture(&mut worker, &state, Knobs { threads, long_hold: true });
+            torture(&mut worker, &state, Knobs { threads, long_hold_ns: LONG_HOLD_NS });
             let long_ns = worker.held_ns as f64 / ops as f64 - short_ns;
             // 30 / threads long holds and 6 sleeps of 4 ms: rare, hence the tolerance.
             assert!((long_ns / expected_ns - 1.0).abs() < 0.6, "{long_ns} ns, n = {threads}");
+
+            let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
+            let knobs = Knobs { threads, long_hold_ns: 100_000 };
+            let (tally, ..) = torture(&mut worker, &state, knobs);
+            let all_long_ns = tally.long_holds * knobs.long_hold_ns;
+            let long_ns = all_long_ns as f64 / ops as f64;
+            assert!((long_ns / expected_ns - 1.0).abs() < 0.05, "{long_ns} ns, n = {threads}");
         }
+    }
+
+    #[test]
+    fn nested_locks_are_taken_in_part_and_all_given_back() {
+        let (mut worker, state, stats) =
+            (Scripted::new(8_000), Shared::zeroed(), StatsLine::zeroed());
+        let nested: [Shared; 3] = std::array::from_fn(|_| Shared::zeroed());
+        let tally = run(&mut worker, &state, &stats, &nested, QUIET);
+        assert_eq!(tally.failed, 0);
+        // The outer one in seven loops of eight, each inner one in half of them and more.
+        assert!((6_700..7_300).contains(&tally.acquired), "{}", tally.acquired);
+        assert_eq!((worker.ops, state.lock().pairs()), (tally.acquired, tally.acquired));
+        let inner = nested.each_ref().map(|nested| nested.lock().pairs());
+        assert_eq!(inner.iter().sum::<u64>(), tally.nested);
+        assert!(inner.iter().all(|pairs| (3_700..4_800).contains(pairs)), "{inner:?}");
+        assert!(nested.iter().all(|nested| !nested.lock().is_locked()));
+    }
+
+    #[test]
+    fn a_thread_that_is_not_alone_with_a_nested_lock_counts_a_failure() {
+        let (mut worker, state, stats) = (Scripted::new(50), Shared::zeroed(), StatsLine::zeroed());
+        let nested = [Shared::zeroed()];
+        nested[0].held.store(1, Relaxed);
+        let tally = run(&mut worker, &state, &stats, &nested, QUIET);
+        assert_eq!(tally.failed, 1);
     }
 
     #[test]

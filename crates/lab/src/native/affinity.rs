@@ -20,12 +20,27 @@ pub fn allowed_cpus() -> Vec<usize> {
 
 /// Keeps the calling thread on `cpu`. A refusal only makes the numbers noisier.
 pub fn stay_on(cpu: usize) {
+    // 0 is the calling thread.
+    let _ = put(0, &[cpu]);
+}
+
+/// The calling thread, for [`put`].
+pub fn this_thread() -> libc::pid_t {
+    // SAFETY: has no preconditions and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Lets a thread run on `cpus` only; whether the system agreed.
+#[must_use]
+pub fn put(thread: libc::pid_t, cpus: &[usize]) -> bool {
     // SAFETY: a CPU set is plain bits; all zero is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: `cpu` came from `allowed_cpus`, so it is below the size of the set.
-    unsafe { libc::CPU_SET(cpu, &mut set) };
+    for &cpu in cpus {
+        // SAFETY: `cpu` came from `allowed_cpus`, so it is below the size of the set.
+        unsafe { libc::CPU_SET(cpu, &mut set) };
+    }
     // SAFETY: the pointer is to a set of the given size.
-    unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) };
+    unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Noticing that an owner was not alone.
 
 use lockwright::raw::{Order, RawLock};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 thread_local! {
     /// How often this thread saw that it was not alone.
     static INTRUSIONS: Cell<u64> = const { Cell::new(0) };
-    /// What this thread wrote when it last took a lock.
-    static WRITTEN: Cell<u64> = const { Cell::new(0) };
+    /// What this thread wrote when it took the locks it holds, in the order in which it took them.
+    static WRITTEN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The intrusions seen by this thread since the last call.
@@ -21,7 +21,8 @@ pub fn take_intrusions() -> u64 {
 /// All words are equal whenever nobody is inside. An owner that finds them different, or finds
 /// something else than it wrote when it leaves, was not alone. The accesses are relaxed loads and
 /// stores, never read-modify-writes: they lose updates like plain ones would, without being a data
-/// race in the sense of the language when the lock is broken.
+/// race in the sense of the language when the lock is broken. A thread that holds several gives them
+/// back in reverse.
 #[repr(C)]
 pub struct Checked<L> {
     lock: L,
@@ -37,6 +38,19 @@ impl<L> Checked<L> {
     fn agreed(&self) -> Option<u64> {
         let first = self.words[0].0.load(Relaxed);
         self.words.iter().all(|word| word.0.load(Relaxed) == first).then_some(first)
+    }
+    /// What an owner does first.
+    #[inline]
+    fn enter(&self) {
+        let found = self.agreed();
+        if found.is_none() {
+            intruded();
+        }
+        let next = found.unwrap_or_else(|| self.words[0].0.load(Relaxed)).wrapping_add(1);
+        for word in &self.words {
+            word.0.store(next, Relaxed);
+        }
+        WRITTEN.with_borrow_mut(|written| written.push(next));
     }
 }
 
@@ -56,22 +70,19 @@ impl<L: RawLock> RawLock for Checked<L> {
     #[inline]
     fn lock(&self) {
         self.lock.lock();
-        let found = self.agreed();
-        if found.is_none() {
-            intruded();
-        }
-        let next = found.unwrap_or_else(|| self.words[0].0.load(Relaxed)).wrapping_add(1);
-        for word in &self.words {
-            word.0.store(next, Relaxed);
-        }
-        WRITTEN.set(next);
+        self.enter();
     }
     fn try_lock(&self) -> bool {
-        self.lock.try_lock()
+        let taken = self.lock.try_lock();
+        if taken {
+            self.enter();
+        }
+        taken
     }
     #[inline]
     unsafe fn unlock(&self) {
-        if self.agreed() != Some(WRITTEN.get()) {
+        let written = WRITTEN.with_borrow_mut(Vec::pop);
+        if written.is_none() || self.agreed() != written {
             intruded();
         }
         // SAFETY: the caller holds the lock.
@@ -98,6 +109,24 @@ mod tests {
         // SAFETY: taken above, as far as that lock can be taken.
         unsafe { lock.unlock() };
         assert_eq!(take_intrusions(), 1);
+    }
+
+    #[test]
+    fn an_owner_of_two_locks_compares_each_with_what_it_wrote_there() {
+        let [outer, inner] = [(); 2].map(|()| Checked::<TicketLock<Native>>::new());
+        take_intrusions();
+        for _ in 0..3 {
+            inner.lock();
+            // SAFETY: taken on the line above.
+            unsafe { inner.unlock() };
+        }
+        outer.lock();
+        inner.lock();
+        // SAFETY: taken on the line above.
+        unsafe { inner.unlock() };
+        // SAFETY: taken above.
+        unsafe { outer.unlock() };
+        assert_eq!(take_intrusions(), 0);
     }
 
     #[test]

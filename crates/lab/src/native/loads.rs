@@ -5,6 +5,7 @@ use super::run::{Load, Plan, run_threads};
 use super::worker::NativeWorker;
 use crate::cell::{CellError, CellSpec, Measurement, Purpose, Workload};
 use crate::latency::Timed;
+use crate::stress::Exercised;
 use lockwright::native::Native;
 use lockwright::platform::Zeroed;
 use lockwright::raw::RawLock;
@@ -27,7 +28,7 @@ impl LockVisitor<Native> for RunCell<'_> {
         match self.spec.purpose {
             Purpose::Throughput => self.run::<L>(),
             Purpose::Latency => self.run::<Timed<Native, L>>(),
-            Purpose::Torture => self.run::<Checked<L>>(),
+            Purpose::Torture(_) => self.run::<Checked<Timed<Native, L>>>(),
         }
     }
 }
@@ -41,15 +42,12 @@ impl RunCell<'_> {
                 run_threads(&self.plan, Counter::<L> { state: Zeroed::zeroed(), knobs })
             }
             Workload::Locktorture { long_hold } => {
-                let threads = self.plan.threads;
-                let knobs = locktorture::Knobs { threads: threads as u32, long_hold };
-                let lines = locktorture::stats_lines(threads);
-                let stats = (0..lines).map(|_| Zeroed::zeroed()).collect();
-                let fail = AtomicU64::new(0);
-                run_threads(
-                    &self.plan,
-                    Torture::<L> { state: Zeroed::zeroed(), stats, knobs, fail },
-                )
+                let published_ns = if long_hold { locktorture::LONG_HOLD_NS } else { 0 };
+                let long_hold_ns = match self.spec.purpose {
+                    Purpose::Torture(stress) => stress.long_hold_ns,
+                    Purpose::Throughput | Purpose::Latency => published_ns,
+                };
+                run_threads(&self.plan, Torture::<L>::new(&self.plan, long_hold_ns))
             }
         }
     }
@@ -79,20 +77,98 @@ impl<L: RawLock> Load for Counter<L> {
 
 struct Torture<L> {
     state: locktorture::State<Native, L>,
+    nested: Vec<locktorture::State<Native, L>>,
     stats: Vec<locktorture::StatsLine<Native>>,
     knobs: locktorture::Knobs,
     fail: AtomicU64,
+    long_holds: AtomicU64,
+    nested_taken: AtomicU64,
+}
+
+impl<L: RawLock> Torture<L> {
+    fn new(plan: &Plan<'_>, long_hold_ns: u64) -> Self {
+        let lines = locktorture::stats_lines(plan.threads);
+        Self {
+            state: Zeroed::zeroed(),
+            nested: (0..plan.stress.nested).map(|_| Zeroed::zeroed()).collect(),
+            stats: (0..lines).map(|_| Zeroed::zeroed()).collect(),
+            knobs: locktorture::Knobs { threads: plan.threads as u32, long_hold_ns },
+            fail: AtomicU64::new(0),
+            long_holds: AtomicU64::new(0),
+            nested_taken: AtomicU64::new(0),
+        }
+    }
 }
 
 impl<L: RawLock> Load for Torture<L> {
     fn run(&self, worker: &mut NativeWorker<'_>) {
         let line = worker.number() / locktorture::STATS_PER_LINE;
-        let tally = locktorture::run(worker, &self.state, &self.stats[line], self.knobs);
+        let stats = &self.stats[line];
+        let tally = locktorture::run(worker, &self.state, stats, &self.nested, self.knobs);
         // ordering: Relaxed; read after the threads have reported.
         self.fail.fetch_add(tally.failed, Ordering::Relaxed);
+        // ordering: Relaxed; as above.
+        self.long_holds.fetch_add(tally.long_holds, Ordering::Relaxed);
+        // ordering: Relaxed; as above.
+        self.nested_taken.fetch_add(tally.nested, Ordering::Relaxed);
     }
     fn fail(&self, _ops: u64) -> u64 {
         // ordering: Relaxed; as above.
         self.fail.load(Ordering::Relaxed)
+    }
+    fn exercised(&self) -> Exercised {
+        Exercised {
+            // ordering: Relaxed; as above.
+            long_holds: self.long_holds.load(Ordering::Relaxed),
+            // ordering: Relaxed; as above.
+            nested: self.nested_taken.load(Ordering::Relaxed),
+            ..Exercised::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broken::{ForgetsInside, LosesPatience};
+    use crate::native::affinity::allowed_cpus;
+    use crate::stress::Stress;
+    use crate::subject::Subject;
+    use std::time::Duration;
+
+    fn torture<L: RawLock>(stress: Stress) -> Measurement {
+        let cpus = allowed_cpus();
+        let window = Duration::from_millis(200);
+        let spec = CellSpec {
+            // Any: the type of the lock is given.
+            lock: Subject::find("ticket").expect("a known name"),
+            workload: Workload::Locktorture { long_hold: stress.long_hold_ns > 0 },
+            threads: 2,
+            window_ns: window.as_nanos() as u64,
+            repetition: 0,
+            seed: 1,
+            purpose: Purpose::Torture(stress),
+        };
+        let (cpus, all_cpus) = (&cpus[..], &cpus[..]);
+        let plan =
+            Plan { threads: 2, cpus, all_cpus, window, seed: 1, counts_events: false, stress };
+        let cell = RunCell { spec: &spec, plan };
+        cell.run::<Checked<Timed<Native, L>>>().expect("the threads come back")
+    }
+
+    #[test]
+    fn a_lock_that_is_broken_only_inside_another_one_is_caught_by_nesting() {
+        let alone = torture::<ForgetsInside<Native>>(Stress::default());
+        assert!(alone.held() && alone.exercised.nested == 0);
+        let nested = torture::<ForgetsInside<Native>>(Stress { nested: 2, ..Stress::default() });
+        assert!(!nested.held() && nested.exercised.nested > 0, "{:?}", nested.exercised);
+    }
+
+    #[test]
+    fn a_lock_that_is_broken_only_by_a_long_hold_is_caught_by_one() {
+        let stress = Stress { long_hold_ns: 1_000_000, ..Stress::default() };
+        let measured = torture::<LosesPatience<Native>>(stress);
+        assert!(measured.exercised.long_holds > 0 && !measured.held());
+        assert!(measured.waits.is_some_and(|waits| waits.max() >= 100_000));
     }
 }

@@ -2,7 +2,9 @@
 
 mod affinity;
 mod checked;
+mod conduct;
 mod floor;
+mod gate;
 mod loads;
 mod pairs;
 pub mod peers;
@@ -64,9 +66,11 @@ impl LabMachine for NativeMachine {
         let plan = run::Plan {
             threads: spec.threads,
             cpus: if spec.threads == 1 { &quiet_cpu } else { &self.cpus },
+            all_cpus: &self.cpus,
             window: Duration::from_nanos(spec.window_ns),
             seed: spec.seed ^ u64::from(spec.repetition) << 32,
             counts_events: spec.purpose == Purpose::Latency,
+            stress: spec.purpose.stress(),
         };
         peers::visit(spec.lock, loads::RunCell { spec, plan })
     }

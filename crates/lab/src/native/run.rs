@@ -1,15 +1,17 @@
-//! Running threads for a time: pinned, started together, stopped by a flag.
+//! Running threads for a time: pinned, started together, stopped together.
 
-use super::affinity::stay_on;
+use super::affinity::{stay_on, this_thread};
 use super::checked::take_intrusions;
+use super::conduct::{Conducted, conduct};
+use super::gate::Gate;
 use super::usage::Usage;
 use super::worker::NativeWorker;
 use crate::cell::{CellError, EventCounts, Measurement};
-use crate::interrupt;
 use crate::latency::take_waits;
 use crate::stats::Histogram;
+use crate::stress::{Exercised, Stress};
 use lockwright::native::{count_events, event_count, reset_events};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
@@ -23,18 +25,21 @@ pub trait Load: Send + Sync + Sized + 'static {
         let _ = ops;
         0
     }
+    /// How often the workload itself did something special.
+    fn exercised(&self) -> Exercised {
+        Exercised::default()
+    }
 }
 
 /// How long threads may take to come back after the stop flag is up: the last of a crowd of
-/// spinners gets the lock after many scheduling slices of all the others.
-fn return_timeout(threads: usize) -> Duration {
-    Duration::from_secs(20) + Duration::from_millis(250) * threads as u32
+/// spinners gets the lock after many scheduling slices of all the others, and each may hold it long.
+fn return_timeout(plan: &Plan<'_>) -> Duration {
+    let each = Duration::from_millis(250) + Duration::from_nanos(plan.stress.long_hold_ns) * 2;
+    Duration::from_secs(20) + each * plan.threads as u32
 }
 
 /// A run that was cut shorter than this by Ctrl-C says nothing.
 const SHORTEST: Duration = Duration::from_millis(5);
-/// How often the thread that waits for the end looks whether Ctrl-C was pressed.
-const NAP: Duration = Duration::from_millis(20);
 
 /// Who runs, where, and for how long.
 pub struct Plan<'a> {
@@ -43,12 +48,16 @@ pub struct Plan<'a> {
     /// The CPUs to use, one thread each as long as there are enough; otherwise the scheduler
     /// decides.
     pub cpus: &'a [usize],
+    /// The CPUs that threads may be moved to.
+    pub all_cpus: &'a [usize],
     /// How long.
     pub window: Duration,
     /// Seed of the threads' random numbers.
     pub seed: u64,
     /// Whether the locks count their events; counting costs a little.
     pub counts_events: bool,
+    /// When the threads pause and move.
+    pub stress: Stress,
 }
 
 /// What one thread reports.
@@ -58,26 +67,26 @@ struct Report {
     usage: Usage,
     waits: Histogram,
     intrusions: u64,
+    pauses: u64,
 }
 
 /// What all threads share.
 struct Stage<S> {
     load: S,
     start: Barrier,
-    stop: Flag,
+    gate: Gate,
+    /// Who the threads are, once they have started.
+    threads: Vec<AtomicI32>,
 }
-
-/// A flag on a cache line of its own.
-#[repr(align(128))]
-struct Flag(AtomicBool);
 
 /// Runs `load` and measures it.
 ///
 /// The threads own what they touch together with this function, so that a lock that never lets its
 /// thread go ends in an error and not in a wait.
 pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, CellError> {
-    let stop = Flag(AtomicBool::new(false));
-    let stage = Arc::new(Stage { load, start: Barrier::new(plan.threads + 1), stop });
+    let start = Barrier::new(plan.threads + 1);
+    let threads = (0..plan.threads).map(|_| AtomicI32::new(0)).collect();
+    let stage = Arc::new(Stage { load, start, gate: Gate::default(), threads });
     let (sender, reports) = channel();
     for index in 0..plan.threads {
         let (stage, sender) = (Arc::clone(&stage), sender.clone());
@@ -95,15 +104,18 @@ pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, Cel
     reset_events();
     count_events(plan.counts_events);
     stage.start.wait();
-    let window = wait_for_the_end(plan.window);
-    // ordering: Relaxed; the flag orders nothing.
-    stage.stop.0.store(true, Ordering::Relaxed);
-    let reports = collect(plan.threads, &reports);
+    // ordering: Relaxed; the barrier orders it.
+    let threads: Vec<_> = stage.threads.iter().map(|t| t.load(Ordering::Relaxed)).collect();
+    let Conducted { window, shuffles } = conduct(plan, &stage.gate, &threads);
+    stage.gate.stop();
+    let reports = collect(plan.threads, return_timeout(plan), &reports);
     count_events(false);
     if window < plan.window && window < SHORTEST {
         return Err(CellError::Interrupted);
     }
-    Ok(summarize(&reports?, window, &stage.load))
+    let mut measured = summarize(&reports?, window, &stage.load);
+    measured.exercised.shuffles = shuffles;
+    Ok(measured)
 }
 
 /// What thread `index` does.
@@ -111,29 +123,29 @@ fn run_one<S: Load>(stage: &Stage<S>, index: usize, cpu: Option<usize>, seed: u6
     if let Some(cpu) = cpu {
         stay_on(cpu);
     }
-    let mut worker = NativeWorker::new(index, seed, &stage.stop.0);
+    // ordering: Relaxed; the barrier orders it.
+    stage.threads[index].store(this_thread(), Ordering::Relaxed);
+    let mut worker = NativeWorker::new(index, seed, &stage.gate);
     stage.start.wait();
     let before = Usage::of_this_thread();
     stage.load.run(&mut worker);
     let usage = Usage::of_this_thread().since(before);
-    Report { index, ops: worker.ops(), usage, waits: take_waits(), intrusions: take_intrusions() }
-}
-
-/// Sleeps until `window` is over or Ctrl-C was pressed; returns how long it was.
-fn wait_for_the_end(window: Duration) -> Duration {
-    let start = Instant::now();
-    loop {
-        let passed = start.elapsed();
-        if passed >= window || interrupt::is_requested() {
-            return passed;
-        }
-        std::thread::sleep(NAP.min(window - passed));
+    Report {
+        index,
+        ops: worker.ops(),
+        usage,
+        waits: take_waits(),
+        intrusions: take_intrusions(),
+        pauses: worker.pauses(),
     }
 }
 
 /// Waits for the reports of all threads.
-fn collect(threads: usize, reports: &Receiver<Report>) -> Result<Vec<Report>, CellError> {
-    let timeout = return_timeout(threads);
+fn collect(
+    threads: usize,
+    timeout: Duration,
+    reports: &Receiver<Report>,
+) -> Result<Vec<Report>, CellError> {
     let deadline = Instant::now() + timeout;
     let mut collected: Vec<Report> = Vec::new();
     while collected.len() < threads {
@@ -162,6 +174,7 @@ fn summarize<S: Load>(reports: &[Report], window: Duration, load: &S) -> Measure
     let mut waits = Histogram::default();
     reports.iter().for_each(|report| waits.merge(&report.waits));
     let total: u64 = reports.iter().map(|report| report.ops).sum();
+    let stutters = reports.iter().map(|report| report.pauses).min().unwrap_or(0);
     Measurement {
         window_ns: window.as_nanos() as u64,
         per_thread_ops: reports.iter().map(|report| report.ops).collect(),
@@ -172,6 +185,7 @@ fn summarize<S: Load>(reports: &[Report], window: Duration, load: &S) -> Measure
         involuntary_switches: reports.iter().map(|report| report.usage.involuntary_switches).sum(),
         events: EventCounts::from_fn(event_count),
         fail: load.fail(total) + reports.iter().map(|report| report.intrusions).sum::<u64>(),
+        exercised: Exercised { stutters, ..load.exercised() },
         ..Measurement::default()
     }
 }
@@ -179,6 +193,7 @@ fn summarize<S: Load>(reports: &[Report], window: Duration, load: &S) -> Measure
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::affinity::allowed_cpus;
     use lockwright_clients::workload::Worker;
 
     struct Spin;
@@ -191,7 +206,15 @@ mod tests {
     }
 
     fn plan(cpus: &[usize]) -> Plan<'_> {
-        Plan { threads: 2, cpus, window: Duration::from_millis(30), seed: 1, counts_events: false }
+        Plan {
+            threads: 2,
+            cpus,
+            all_cpus: cpus,
+            window: Duration::from_millis(30),
+            seed: 1,
+            counts_events: false,
+            stress: Stress::default(),
+        }
     }
 
     #[test]
@@ -201,6 +224,21 @@ mod tests {
         assert_eq!(measured.per_thread_ops.len(), 2);
         assert!(measured.per_thread_ops.iter().all(|&ops| ops > 0));
         assert!(measured.held());
+        assert_eq!(measured.exercised, Exercised::default());
+    }
+
+    #[test]
+    fn threads_pause_together_for_half_of_the_time_and_are_moved() {
+        let cpus = allowed_cpus();
+        let stress = Stress { stutter_ns: 20_000_000, shuffle_ns: 15_000_000, ..Stress::default() };
+        let stress_plan = Plan { stress, window: Duration::from_millis(300), ..plan(&cpus) };
+        let measured = run_threads(&stress_plan, Spin).expect("nothing can fail here");
+        let exercised = measured.exercised;
+        // On a busy computer a thread may sleep through some of the seven pauses.
+        assert!((1..=8).contains(&exercised.stutters), "{exercised:?}");
+        assert_eq!(exercised.shuffles > 0, cpus.len() > 1, "{exercised:?}");
+        // Two threads that never paused would use 0.6 s if they had a CPU each.
+        assert!(measured.cpu_s < 0.45, "{} s", measured.cpu_s);
     }
 
     struct Panics;

@@ -1,23 +1,24 @@
 //! The native threads of a workload.
 
+use super::gate::Gate;
 use lockwright::native::Native;
 use lockwright_clients::workload::Worker;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A thread that works until it is told to stop.
 pub struct NativeWorker<'a> {
     index: usize,
     ops: u64,
+    pauses: u64,
     random: SplitMix,
-    stop: &'a AtomicBool,
+    gate: &'a Gate,
 }
 
 impl<'a> NativeWorker<'a> {
     /// Thread `index` with random numbers of its own, made from `seed`.
-    pub fn new(index: usize, seed: u64, stop: &'a AtomicBool) -> Self {
+    pub fn new(index: usize, seed: u64, gate: &'a Gate) -> Self {
         let stream = (index as u64 + 1).wrapping_mul(SplitMix::STEP);
-        Self { index, ops: 0, random: SplitMix(seed ^ stream), stop }
+        Self { index, ops: 0, pauses: 0, random: SplitMix(seed ^ stream), gate }
     }
     /// This thread's number, from 0.
     pub fn number(&self) -> usize {
@@ -27,6 +28,17 @@ impl<'a> NativeWorker<'a> {
     pub fn ops(&self) -> u64 {
         self.ops
     }
+    /// Pauses made.
+    pub fn pauses(&self) -> u64 {
+        self.pauses
+    }
+    /// Waits at the gate; whether to go on.
+    #[cold]
+    fn pass(&mut self) -> bool {
+        let goes_on = self.gate.pass();
+        self.pauses += u64::from(goes_on);
+        goes_on
+    }
 }
 
 impl Worker for NativeWorker<'_> {
@@ -34,8 +46,7 @@ impl Worker for NativeWorker<'_> {
 
     #[inline]
     fn keep_going(&mut self) -> bool {
-        // ordering: Relaxed; nothing is read through it.
-        !self.stop.load(Ordering::Relaxed)
+        self.gate.is_open() || self.pass()
     }
     #[inline]
     fn op_done(&mut self) {
@@ -87,8 +98,8 @@ mod tests {
 
     #[test]
     fn threads_have_different_random_numbers_and_a_seed_repeats_them() {
-        let stop = AtomicBool::new(false);
-        let draw = |index, seed| NativeWorker::new(index, seed, &stop).random();
+        let gate = Gate::default();
+        let draw = |index, seed| NativeWorker::new(index, seed, &gate).random();
         assert_eq!(draw(0, 7), draw(0, 7));
         assert_ne!(draw(0, 7), draw(1, 7));
         assert_ne!(draw(0, 7), draw(0, 8));

@@ -134,6 +134,8 @@ impl LabMachine for SimulatedMachine {
             events: outcome.events,
             fail: outcome.fail,
             violations: outcome.violations,
+            exercised: outcome.exercised,
+            most_overtakes: outcome.most_overtakes,
             simulated_events: outcome.simulated_events,
             digest: Some(outcome.digest.to_string()),
             ..Measurement::default()

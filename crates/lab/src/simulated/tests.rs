@@ -1,5 +1,8 @@
 use super::*;
+use crate::broken::{ForgetsInside, LosesPatience};
+use crate::stress::Stress;
 use lockwright::registry::{LOCKS, LockClass};
+use lockwright_sim::Preemption;
 
 fn x5_4() -> Machine {
     Machine::builtin("x5-4").expect("it is built in")
@@ -11,6 +14,9 @@ fn software() -> Parameters {
 }
 
 const TORTURE: Workload = Workload::Locktorture { long_hold: false };
+const TORTURE_ONLY: Purpose = Purpose::Torture(NO_STRESS);
+const NO_STRESS: Stress =
+    Stress { long_hold_ns: 0, stutter_ns: 0, shuffle_ns: 0, nested: 0, preemption: None };
 
 fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> Cell<'a> {
     Cell {
@@ -45,7 +51,7 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
     for (lock, promises) in
         [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
     {
-        let cell = Cell { purpose: Purpose::Torture, ..cell(&machine, &parameters, lock) };
+        let cell = Cell { purpose: TORTURE_ONLY, ..cell(&machine, &parameters, lock) };
         assert_eq!(registry::visit(lock, WatchesOrder(&cell)), Some(promises), "{lock}");
     }
 }
@@ -61,7 +67,7 @@ fn run(cell: &Cell<'_>) -> Outcome {
 fn every_lock_passes_torture_and_the_busted_one_fails() {
     let (machine, parameters) = (x5_4(), software());
     for row in LOCKS {
-        let cell = Cell { purpose: Purpose::Torture, ..cell(&machine, &parameters, row.name) };
+        let cell = Cell { purpose: TORTURE_ONLY, ..cell(&machine, &parameters, row.name) };
         let outcome = run(&cell);
         if row.name == "busted" {
             assert!(outcome.fail > 0 && !outcome.violations.is_empty());
@@ -152,4 +158,90 @@ fn a_run_that_gets_stuck_is_an_error_that_names_its_seed() {
         sentence.starts_with("simulated `mcs` with 8 threads and seed 77 failed: "),
         "{sentence}"
     );
+}
+
+/// Tortures a lock that is in no registry, with two threads.
+fn torture<L: RawLock>(stress: Stress) -> Outcome {
+    let (machine, parameters) = (x5_4(), software());
+    let cell = Cell {
+        purpose: Purpose::Torture(stress),
+        threads: 2,
+        placement: Placement::Compact,
+        window_ns: 2_000_000,
+        ..cell(&machine, &parameters, "not in the registry")
+    };
+    match cell.run_typed::<Watched<Timed<Sim, L>>>() {
+        Ok(outcome) => outcome,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn holds(outcome: &Outcome) -> bool {
+    outcome.fail == 0 && outcome.violations.is_empty()
+}
+
+#[test]
+fn a_lock_that_is_broken_only_inside_another_one_is_caught_by_nesting_alone() {
+    let run = |nested| torture::<ForgetsInside<Sim>>(Stress { nested, ..NO_STRESS });
+    let (alone, nested) = (run(0), run(2));
+    assert!(holds(&alone) && alone.exercised.nested == 0);
+    // The workload's flags and the checkers see it independently.
+    assert!(nested.fail > 0 && !nested.violations.is_empty() && nested.exercised.nested > 0);
+}
+
+#[test]
+fn a_lock_that_is_broken_only_by_a_long_hold_is_caught_by_long_holds_alone() {
+    let run = |long_hold_ns| torture::<LosesPatience<Sim>>(Stress { long_hold_ns, ..NO_STRESS });
+    let (short, long) = (run(0), run(200_000));
+    assert!(holds(&short), "{:?}", short.violations);
+    assert!(!holds(&long) && long.exercised.long_holds > 0, "{:?}", long.exercised);
+}
+
+#[test]
+fn every_lock_passes_with_everything_mixed_in_and_all_of_it_happens() {
+    let (machine, parameters) = (x5_4(), software());
+    let preemption = Some(Preemption { every_ns: 20_000, for_ns: 5_000 });
+    let stress =
+        Stress { long_hold_ns: 5_000, stutter_ns: 100_000, shuffle_ns: 0, nested: 8, preemption };
+    for row in LOCKS {
+        let cell = Cell {
+            purpose: Purpose::Torture(stress),
+            window_ns: 1_000_000,
+            ..cell(&machine, &parameters, row.name)
+        };
+        let outcome = run(&cell);
+        let Exercised { long_holds, nested, stutters, preemptions, .. } = outcome.exercised;
+        let rarest = long_holds.min(nested).min(stutters).min(preemptions);
+        assert!(rarest > 0, "{}: {:?}", row.name, outcome.exercised);
+        assert_eq!(holds(&outcome), row.name != "busted", "{}: {:?}", row.name, outcome.violations);
+        assert!(outcome.most_overtakes.is_some() && outcome.waits.is_some());
+    }
+}
+
+#[test]
+fn a_torture_pauses_for_half_of_the_time() {
+    let (machine, parameters) = (x5_4(), software());
+    let ops = |stutter_ns| {
+        let purpose = Purpose::Torture(Stress { stutter_ns, ..NO_STRESS });
+        let base = cell(&machine, &parameters, "ticket");
+        let outcome = run(&Cell { purpose, warmup_ns: 0, window_ns: 2_000_000, ..base });
+        (outcome.per_thread_ops.iter().sum::<u64>() as f64, outcome.exercised.stutters)
+    };
+    let ((all, never), (half, stutters)) = (ops(0), ops(100_000));
+    assert_eq!((never, stutters), (0, 10));
+    assert!((half / all - 0.5).abs() < 0.05, "{half} of {all}");
+}
+
+#[test]
+fn preempted_waiters_show_in_the_longest_wait() {
+    let (machine, parameters) = (x5_4(), software());
+    let longest_ns = |preemption| {
+        let purpose = Purpose::Torture(Stress { preemption, ..NO_STRESS });
+        let outcome = run(&Cell { purpose, ..cell(&machine, &parameters, "mcs") });
+        outcome.waits.map(|waits| waits.max())
+    };
+    let calm_ns = longest_ns(None).expect("a torture times its waits");
+    let half = Preemption { every_ns: 20_000, for_ns: 20_000 };
+    let stalled_ns = longest_ns(Some(half)).expect("a torture times its waits");
+    assert!(stalled_ns > 20_000 && stalled_ns > calm_ns * 2, "{stalled_ns} and {calm_ns} ns");
 }

@@ -1,7 +1,9 @@
 //! The results of a torture, in each format.
 
 use crate::cell::{CellSpec, Measurement, On, Settings, Workload};
-use crate::report::{self, Bar, Chart, Grid, Report, Shape};
+use crate::report::{self, Bar, Chart, Grid, Report, Shape, Waits};
+use crate::stress::{Exercised, Stress};
+use lockwright_sim::Preemption;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,6 +13,8 @@ pub struct TortureDocument {
     schema: &'static str,
     on: On,
     workload: Workload,
+    /// What was mixed in.
+    pub stress: Mixed,
     seed: u64,
     tunables: BTreeMap<&'static str, u64>,
     results: Vec<TortureResult>,
@@ -20,6 +24,37 @@ pub struct TortureDocument {
     /// Whether nothing more can be run in this process.
     #[serde(skip)]
     pub is_over: bool,
+}
+
+/// What was mixed in; 0 is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Mixed {
+    long_hold_ms: f64,
+    nested: usize,
+    /// On average.
+    preemption: Option<Faults>,
+    shuffle_s: f64,
+    stutter_s: f64,
+}
+
+/// When simulated threads lose their CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Faults {
+    every_ns: u64,
+    for_ns: u64,
+}
+
+impl From<Stress> for Mixed {
+    fn from(stress: Stress) -> Self {
+        let faults = |Preemption { every_ns, for_ns }| Faults { every_ns, for_ns };
+        Self {
+            long_hold_ms: stress.long_hold_ms(),
+            nested: stress.nested,
+            preemption: stress.preemption.map(faults),
+            shuffle_s: stress.shuffle_s(),
+            stutter_s: stress.stutter_s(),
+        }
+    }
 }
 
 /// What became of a lock.
@@ -55,8 +90,11 @@ pub struct TortureResult {
     verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+    wait_ns: Option<Waits>,
+    most_overtakes: Option<u32>,
+    exercised: Exercised,
     #[serde(skip)]
-    long_hold: bool,
+    mixed: Mixed,
     #[serde(skip)]
     machine: String,
 }
@@ -75,7 +113,10 @@ impl TortureResult {
             fail: measured.fail,
             verdict: if failure.is_some() { Verdict::Failure } else { Verdict::Success },
             failure,
-            long_hold: spec.workload == Workload::Locktorture { long_hold: true },
+            wait_ns: measured.waits.as_ref().map(Waits::of),
+            most_overtakes: measured.most_overtakes,
+            exercised: measured.exercised,
+            mixed: spec.purpose.stress().into(),
             machine: match on {
                 On::Native { .. } => "native".into(),
                 On::Simulated { machine, .. } => format!("simulated-{machine}"),
@@ -90,13 +131,16 @@ impl TortureResult {
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
-    /// The lines of locktorture.
-    pub fn lines(&self) -> [String; 3] {
-        let Self { lock, threads, total, max, min, ref machine, .. } = *self;
-        let long_hold = if self.long_hold { 100 } else { 0 };
-        let parameters =
-            format!("long_hold={long_hold} machine={machine} nwriters_stress={threads}");
-        // A thread that had less than half of the luckiest one's acquisitions is worth a mark.
+    /// What was mixed in and never happened, in words.
+    pub fn missing(&self, stress: &Stress) -> Vec<&'static str> {
+        self.exercised.missing(stress)
+    }
+    /// The lines of locktorture, and one more.
+    pub fn lines(&self) -> [String; 4] {
+        let Self { lock, total, max, min, .. } = *self;
+        let parameters = self.parameters();
+        // The kernel's fairness mark: a thread had less than half of the luckiest one's
+        // acquisitions.
         let unfair = if max / 2 > min { "???" } else { "" };
         let failed = self.verdict == Verdict::Failure;
         let (fail, mark) = if failed { (1, "!!!") } else { (0, "") };
@@ -104,9 +148,41 @@ impl TortureResult {
         [
             format!("{lock}-torture:--- Start of test: {parameters}"),
             format!("Writes:  Total: {total}  Max/Min: {max}/{min} {unfair}  Fail: {fail} {mark}"),
+            self.stress_line(),
             format!("{lock}-torture:--- End of test: {verdict}: {parameters}"),
         ]
     }
+    /// Every parameter, in alphabetical order; those of the kernel have its names.
+    fn parameters(&self) -> String {
+        let Self { threads, mixed, machine, .. } = self;
+        let Mixed { long_hold_ms, nested, preemption, shuffle_s, stutter_s } = mixed;
+        let faults = u8::from(preemption.is_some());
+        format!(
+            "faults={faults} long_hold={long_hold_ms} machine={machine} nested_locks={nested} \
+             nwriters_stress={threads} shuffle_interval={shuffle_s} stutter={stutter_s}"
+        )
+    }
+    /// How often what was mixed in happened, and how fair it was.
+    fn stress_line(&self) -> String {
+        let Exercised { long_holds, nested, stutters, shuffles, preemptions } = self.exercised;
+        let is_simulated = self.machine.starts_with("simulated");
+        let label = if is_simulated { "Stress (simulated):" } else { "Stress:" };
+        let mut line =
+            format!("{label}  Long holds: {long_holds}  Nested: {nested}  Stutters: {stutters}  ");
+        line += &match is_simulated {
+            true => format!("Preemptions: {preemptions}  "),
+            false => format!("Shuffles: {shuffles}  "),
+        };
+        if let Some(overtakes) = self.most_overtakes {
+            line += &format!("Most overtakes: {overtakes}  ");
+        }
+        let longest = self.wait_ns.map_or("none".into(), |waits| milliseconds(waits.max));
+        line + &format!("Longest wait: {longest}")
+    }
+}
+
+fn milliseconds(ns: u64) -> String {
+    format!("{:.3} ms", ns as f64 / 1e6)
 }
 
 impl TortureDocument {
@@ -117,6 +193,7 @@ impl TortureDocument {
             schema: "lockwright.torture/1",
             on,
             workload,
+            stress: Mixed::default(),
             seed,
             tunables: tunables.collect(),
             results: Vec::new(),
@@ -148,7 +225,23 @@ impl Report for TortureDocument {
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new([
-            "kind", "machine", "lock", "threads", "secs", "total", "max", "min", "fail", "verdict",
+            "kind",
+            "machine",
+            "lock",
+            "threads",
+            "secs",
+            "total",
+            "max",
+            "min",
+            "fail",
+            "verdict",
+            "long_holds",
+            "nested",
+            "stutters",
+            "shuffles",
+            "preemptions",
+            "most_overtakes",
+            "wait_ns_max",
         ]);
         for result in &self.results {
             grid.push([
@@ -162,6 +255,13 @@ impl Report for TortureDocument {
                 result.min.to_string(),
                 result.fail.to_string(),
                 result.verdict.name().into(),
+                result.exercised.long_holds.to_string(),
+                result.exercised.nested.to_string(),
+                result.exercised.stutters.to_string(),
+                result.exercised.shuffles.to_string(),
+                result.exercised.preemptions.to_string(),
+                result.most_overtakes.map_or(String::new(), |count| count.to_string()),
+                result.wait_ns.map_or(String::new(), |waits| waits.max.to_string()),
             ]);
         }
         grid
@@ -185,7 +285,16 @@ impl Report for TortureDocument {
 mod tests {
     use super::*;
     use crate::cell::Purpose;
+    use crate::stats::Histogram;
     use crate::subject::Subject;
+
+    const STRESS: Stress = Stress {
+        long_hold_ns: 100_000_000,
+        stutter_ns: 5_000_000,
+        shuffle_ns: 0,
+        nested: 2,
+        preemption: Some(Preemption { every_ns: 10, for_ns: 5 }),
+    };
 
     fn result(per_thread_ops: Vec<u64>, failure: Option<&str>) -> TortureResult {
         let spec = CellSpec {
@@ -195,9 +304,18 @@ mod tests {
             window_ns: 1_000_000,
             repetition: 0,
             seed: 1,
-            purpose: Purpose::Torture,
+            purpose: Purpose::Torture(STRESS),
         };
-        let measured = Measurement { per_thread_ops, window_ns: 1_000_000, ..Default::default() };
+        let mut waits = Histogram::default();
+        waits.record(1_250_000);
+        let measured = Measurement {
+            per_thread_ops,
+            window_ns: 1_000_000,
+            waits: Some(waits),
+            most_overtakes: Some(3),
+            exercised: Exercised { long_holds: 5, nested: 70, stutters: 4, ..Exercised::default() },
+            ..Measurement::default()
+        };
         let on = On::Simulated {
             machine: "x".into(),
             description: String::new(),
@@ -210,22 +328,23 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_are_those_of_locktorture() {
-        let [start, statistics, end] = result(vec![70, 50], None).lines();
-        assert_eq!(
-            start,
-            "ticket-torture:--- Start of test: long_hold=100 machine=simulated-x nwriters_stress=2"
-        );
+    fn the_lines_are_those_of_locktorture_and_one_about_the_stress() {
+        let [start, statistics, stress, end] = result(vec![70, 50], None).lines();
+        let parameters = "faults=1 long_hold=100 machine=simulated-x nested_locks=2 \
+                          nwriters_stress=2 shuffle_interval=0 stutter=0.005";
+        assert_eq!(start, format!("ticket-torture:--- Start of test: {parameters}"));
         assert_eq!(statistics, "Writes:  Total: 120  Max/Min: 70/50   Fail: 0 ");
         assert_eq!(
-            end,
-            "ticket-torture:--- End of test: SUCCESS: long_hold=100 machine=simulated-x nwriters_stress=2"
+            stress,
+            "Stress (simulated):  Long holds: 5  Nested: 70  Stutters: 4  Preemptions: 0  \
+             Most overtakes: 3  Longest wait: 1.250 ms"
         );
+        assert_eq!(end, format!("ticket-torture:--- End of test: SUCCESS: {parameters}"));
     }
 
     #[test]
     fn unfair_and_failed_locks_are_marked() {
-        let [_, statistics, end] = result(vec![100, 49], Some("two owners")).lines();
+        let [_, statistics, _, end] = result(vec![100, 49], Some("two owners")).lines();
         assert_eq!(statistics, "Writes:  Total: 149  Max/Min: 100/49 ???  Fail: 1 !!!");
         assert!(end.contains("End of test: FAILURE"));
     }

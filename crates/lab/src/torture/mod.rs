@@ -1,9 +1,10 @@
 //! `lockwright torture`: try to break locks.
 //!
 //! The output is the kernel's locktorture's: a start line, a line of statistics and an end line for
-//! each lock.
+//! each lock; a line between them tells how often what is mixed in happened, and the longest wait.
 
 mod document;
+mod mix;
 
 use crate::bench::{note_foreign_load, what_broke};
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
@@ -27,16 +28,18 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
     let is_simulated = machine.is_simulated();
-    let workload = Workload::Locktorture { long_hold: args.long_hold };
-    let matrix = Matrix::new(machine, workload, &args.lock, &threads(args, is_simulated))?;
     let default_s = if is_simulated { SIMULATED_DEFAULT_S } else { NATIVE_DEFAULT_S };
     let window_ns = plan::window_ns(args.secs, default_s)?;
+    let stress = mix::stress(&args.stress, machine, window_ns)?;
+    let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
+    let matrix = Matrix::new(machine, workload, &args.lock, &threads(args, is_simulated))?;
     let outputs = Outputs::open(&args.output)?;
     matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
     let seed = args.machine.seed;
     let mut document =
         TortureDocument::new(machine.on(workload), workload, seed, args.machine.settings());
+    document.stress = stress.into();
     let replay = is_simulated.then_some(&args.machine);
     let teller = Teller { outputs: &outputs, progress, replay };
     if is_simulated {
@@ -51,7 +54,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
             window_ns,
             repetition: 0,
             seed,
-            purpose: Purpose::Torture,
+            purpose: Purpose::Torture(stress),
         };
         let cells: Vec<_> = matrix.locks_with(threads).map(|asked| spec(asked.subject)).collect();
         torture(machine, &cells, &mut document, &teller)?;
@@ -96,6 +99,15 @@ impl Teller<'_> {
         let Some(result) = document.last() else { return Ok(()) };
         for line in result.lines() {
             self.line(&line)?;
+        }
+        let missing = result.missing(&spec.purpose.stress());
+        if !missing.is_empty() && result.failure().is_none() {
+            self.progress.warn(&format!(
+                "{}, {} threads: no {} in so short a run; give more with --secs",
+                result.name(),
+                spec.threads,
+                missing.join(", no ")
+            ));
         }
         if let Some(failure) = result.failure() {
             self.progress.say(&format!("{}: {failure}", result.name()));
@@ -157,6 +169,7 @@ mod tests {
     use crate::cell::Settings;
     use crate::cell::mock::MockMachine;
     use crate::cli::OutputArgs;
+    use crate::stress::Stress;
     use crate::subject::Subject;
 
     fn document_for(names: &[&str]) -> TortureDocument {
@@ -177,7 +190,7 @@ mod tests {
                 window_ns: 1_000,
                 repetition: 0,
                 seed: 1,
-                purpose: Purpose::Torture,
+                purpose: Purpose::Torture(Stress::default()),
             })
             .collect();
         torture(&machine, &cells, &mut document, &teller).expect("nothing is written");

@@ -46,6 +46,12 @@ fn numbers_that_make_no_sense_are_refused() {
         "bench --numa-spinlock-threshold 32",
         "torture --threads 0 --json out.json",
         "torture --secs inf",
+        "torture --nested 9",
+        "torture --nested 1.5",
+        "torture --long-hold -1",
+        "torture --stutter 5 --json out.json",
+        "torture --stutter soon",
+        "torture --shuffle NaN",
     ] {
         refused(line);
     }
@@ -61,6 +67,8 @@ fn arguments_that_do_not_go_together_are_refused() {
         "bench --workload counter --long-hold",
         "bench --placement compact",
         "bench --speed",
+        "torture --faults",
+        "torture --on x5-4 --shuffle 0.001",
         "bench --json - --csv -",
         "bench --json out --csv out",
     ] {

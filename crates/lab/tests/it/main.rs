@@ -7,6 +7,7 @@ mod bench;
 mod interrupt;
 mod lists;
 mod simulated;
+mod simulated_torture;
 mod torture;
 mod tour;
 

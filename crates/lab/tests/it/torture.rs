@@ -4,7 +4,7 @@ use super::{has_fields, json, lockwright, stderr, stdout};
 
 #[test]
 fn a_busted_lock_fails_and_the_exit_code_says_so() {
-    let output = lockwright("torture --lock busted --secs 1");
+    let output = lockwright("torture --lock busted --secs 0.5");
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
     assert!(text.contains("busted-torture:--- End of test: FAILURE"), "{text}");
@@ -43,5 +43,55 @@ fn the_document_has_the_fields_of_the_schema() {
         assert_eq!(result["verdict"], "SUCCESS");
         assert_eq!(result["threads"], 2);
         assert!(result["total"].as_u64() > Some(0));
+        has_fields(result, &["wait_ns", "most_overtakes", "exercised"]);
+        assert!(result["wait_ns"]["max"].as_u64() > Some(0));
     }
+    let mixed = ["long_hold_ms", "nested", "preemption", "shuffle_s", "stutter_s"];
+    has_fields(&document["stress"], &mixed);
+}
+
+/// Everything off.
+const NOTHING: &str = "--long-hold 0 --stutter 0 --shuffle 0 --nested 0";
+
+#[test]
+fn a_busted_lock_fails_whatever_is_mixed_in() {
+    for more in ["--long-hold 1", "--stutter 0.02", "--shuffle 0.02", "--nested 8"] {
+        let flag = more.split(' ').next().expect("it has a name");
+        let rest = NOTHING.replace(&format!("{flag} 0"), "");
+        let output = lockwright(&format!("torture --lock busted --secs 0.3 {rest} {more}"));
+        assert_eq!(output.status.code(), Some(1), "{more}: {}", stderr(&output));
+        let text = stdout(&output);
+        assert!(text.contains("busted-torture:--- End of test: FAILURE"), "{more}: {text}");
+    }
+}
+
+#[test]
+fn a_plain_torture_does_all_there_is_and_says_how_often() {
+    let document = json("torture --lock unfair,std --secs 0.5 --json -");
+    for result in document["results"].as_array().expect("results") {
+        let exercised = &result["exercised"];
+        for what in ["long_holds", "nested", "stutters"] {
+            assert!(exercised[what].as_u64() > Some(0), "{what} in {result}");
+        }
+        let has_two_cpus = document["on"]["cpus"].as_u64() > Some(1);
+        assert_eq!(exercised["shuffles"].as_u64() > Some(0), has_two_cpus, "{result}");
+        assert_eq!(exercised["preemptions"], 0);
+    }
+    assert_eq!(document["stress"]["long_hold_ms"], 2.0);
+}
+
+#[test]
+fn what_is_switched_off_does_not_happen() {
+    let document = json(&format!("torture --lock unfair --secs 0.05 {NOTHING} --json -"));
+    let exercised = document["results"][0]["exercised"].as_object().expect("counts");
+    assert!(exercised.values().all(|count| count == 0), "{exercised:?}");
+    assert_eq!(document["workload"]["long_hold"], false);
+}
+
+#[test]
+fn a_run_that_is_too_short_for_something_says_so() {
+    let output = lockwright("torture --lock unfair --secs 0.01 --long-hold");
+    let said = stderr(&output);
+    assert!(said.contains("no long hold in so short a run"), "{said}");
+    assert!(stdout(&output).contains("long_hold=100 "), "100 ms, as in the kernel");
 }

@@ -1,0 +1,81 @@
+//! Telling the threads of a run to work, to pause or to stop.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+const WORK: u32 = 0;
+const PAUSE: u32 = 1;
+const STOP: u32 = 2;
+
+/// What the threads of a run look at before every operation, on a cache line of its own.
+#[repr(align(128))]
+#[derive(Default)]
+pub struct Gate {
+    says: AtomicU32,
+    changing: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Whether to go on without further ado.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.says.load(Ordering::Relaxed) == WORK
+    }
+    /// Sleeps while all threads pause; whether to go on then.
+    #[cold]
+    pub fn pass(&self) -> bool {
+        let mut guard = self.lock();
+        // ordering: Relaxed; written while `changing` is held.
+        while self.says.load(Ordering::Relaxed) == PAUSE {
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.is_open()
+    }
+    /// Makes the threads pause, each at the end of its operation.
+    pub fn pause(&self) {
+        self.say(PAUSE);
+    }
+    /// Lets the threads go on, all at once.
+    pub fn open(&self) {
+        self.say(WORK);
+    }
+    /// Ends the run.
+    pub fn stop(&self) {
+        self.say(STOP);
+    }
+    fn say(&self, what: u32) {
+        let _guard = self.lock();
+        // ordering: Relaxed; it orders nothing.
+        self.says.store(what, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        // It guards no data that a panic could leave half-written.
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn who_pauses_goes_on_when_the_gate_opens_and_returns_when_it_stops() {
+        let gate = Gate::default();
+        assert!(gate.is_open() && gate.pass());
+        for (end, goes_on) in [(Gate::open as fn(&Gate), true), (Gate::stop, false)] {
+            gate.pause();
+            assert!(!gate.is_open());
+            std::thread::scope(|scope| {
+                let waiter = scope.spawn(|| gate.pass());
+                std::thread::sleep(Duration::from_millis(5));
+                assert!(!waiter.is_finished());
+                end(&gate);
+                assert_eq!(waiter.join().expect("no panic"), goes_on);
+            });
+        }
+    }
+}

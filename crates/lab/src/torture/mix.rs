@@ -1,0 +1,166 @@
+//! What a torture mixes in: what was asked for, and what fits into its time.
+//!
+//! Nothing is fixed in seconds: a short run gets shorter and proportionally more frequent holds,
+//! pauses and moves, so that each of them happens in it.
+
+use crate::cell::LabMachine;
+use crate::cli::StressArgs;
+use crate::error::Error;
+use crate::stress::Stress;
+use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
+use lockwright_sim::Preemption;
+
+/// Long holds of this part of the window, unless that is longer than the kernel's.
+const LONG_HOLD_PART: u64 = 250;
+/// Pauses and moves after these parts of the window; out of step, so that threads also work where
+/// they were moved to.
+const STUTTER_PART: u64 = 10;
+const SHUFFLE_PART: u64 = 7;
+const NESTED: usize = 2;
+/// A thread is preempted after this part of the window, on average, for a quarter of that: each is
+/// away for a fifth of the time.
+const PREEMPTION_PART: u64 = 400;
+const AWAY_PART: u64 = 4;
+
+const LONG_HOLD_MAX_MS: f64 = 10_000.0;
+
+/// What is switched on for a torture of `window_ns` on `machine`.
+pub fn stress(
+    args: &StressArgs,
+    machine: &dyn LabMachine,
+    window_ns: u64,
+) -> Result<Stress, Error> {
+    let stutter = periodic("--stutter", args.stutter, window_ns)?;
+    let shuffle = periodic("--shuffle", args.shuffle, window_ns)?;
+    Ok(Stress {
+        long_hold_ns: long_hold_ns(args.long_hold, window_ns)?,
+        stutter_ns: stutter.unwrap_or(window_ns / STUTTER_PART),
+        shuffle_ns: shuffle_ns(shuffle, machine, window_ns)?,
+        nested: args.nested.unwrap_or(NESTED),
+        preemption: preemption(args.faults, machine, window_ns)?,
+    })
+}
+
+fn long_hold_ns(asked_ms: Option<f64>, window_ns: u64) -> Result<u64, Error> {
+    match asked_ms {
+        None => Ok((window_ns / LONG_HOLD_PART).min(LONG_HOLD_NS)),
+        Some(ms) if (0.0..=LONG_HOLD_MAX_MS).contains(&ms) => Ok((ms * 1e6).round() as u64),
+        Some(ms) => Err(Error::usage(format!(
+            "--long-hold {ms} makes no sense: give between 0 and {LONG_HOLD_MAX_MS} milliseconds"
+        ))),
+    }
+}
+
+/// Nanoseconds of something periodic; it must happen within the window.
+fn periodic(flag: &str, asked_s: Option<f64>, window_ns: u64) -> Result<Option<u64>, Error> {
+    let Some(secs) = asked_s else { return Ok(None) };
+    let window_s = window_ns as f64 / 1e9;
+    if !(0.0..window_s).contains(&secs) {
+        return Err(Error::usage(format!(
+            "{flag} {secs} would never happen in {window_s} seconds: give less, 0 to leave it out, \
+             or more with --secs"
+        )));
+    }
+    Ok(Some((secs * 1e9).round() as u64))
+}
+
+fn shuffle_ns(
+    asked_ns: Option<u64>,
+    machine: &dyn LabMachine,
+    window_ns: u64,
+) -> Result<u64, Error> {
+    let is_asked = asked_ns.is_some_and(|ns| ns > 0);
+    match (machine.is_simulated(), machine.cpus()) {
+        (true, _) if is_asked => Err(Error::usage(
+            "--shuffle is for this computer: simulated threads are pinned, one to a CPU; leave it out",
+        )),
+        (false, 1) if is_asked => Err(Error::usage(
+            "--shuffle needs a second CPU to move threads to, and this process may use only one: \
+             leave it out",
+        )),
+        (true, _) | (false, 1) => Ok(0),
+        (false, _) => Ok(asked_ns.unwrap_or(window_ns / SHUFFLE_PART)),
+    }
+}
+
+fn preemption(
+    is_asked: bool,
+    machine: &dyn LabMachine,
+    window_ns: u64,
+) -> Result<Option<Preemption>, Error> {
+    if is_asked && !machine.is_simulated() {
+        return Err(Error::usage(
+            "--faults is for simulated machines: add --on with one; here, more --threads than CPUs \
+             are preempted by the system",
+        ));
+    }
+    let every_ns = (window_ns / PREEMPTION_PART).max(1);
+    let rule = Preemption { every_ns, for_ns: (every_ns / AWAY_PART).max(1) };
+    Ok(is_asked.then_some(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Settings;
+    use crate::cell::mock::MockMachine;
+    use crate::simulated::SimulatedMachine;
+
+    const WINDOW_NS: u64 = 250_000_000;
+
+    fn asked(args: &StressArgs) -> Result<Stress, String> {
+        let machine = MockMachine::default();
+        stress(args, &machine, WINDOW_NS).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn everything_is_mixed_in_and_fits_into_the_window() {
+        let stress = asked(&StressArgs::default()).expect("sound defaults");
+        assert_eq!((stress.long_hold_ns, stress.nested), (1_000_000, 2));
+        assert_eq!((stress.stutter_ns, stress.shuffle_ns), (25_000_000, 35_714_285));
+        assert_eq!(stress.preemption, None);
+    }
+
+    #[test]
+    fn a_long_run_holds_for_as_long_as_the_kernel_and_no_longer() {
+        let machine = MockMachine::default();
+        let minute = stress(&StressArgs::default(), &machine, 60_000_000_000).expect("sound");
+        assert_eq!(minute.long_hold_ns, LONG_HOLD_NS);
+    }
+
+    #[test]
+    fn zero_leaves_a_thing_out() {
+        let (long_hold, stutter, shuffle) = (Some(0.0), Some(0.0), Some(0.0));
+        let args = StressArgs { long_hold, stutter, shuffle, nested: Some(0), faults: false };
+        assert_eq!(asked(&args), Ok(Stress::default()));
+    }
+
+    #[test]
+    fn what_would_never_happen_is_refused() {
+        for secs in [0.25, 5.0, -0.1, f64::NAN, f64::INFINITY] {
+            let stutter = StressArgs { stutter: Some(secs), ..StressArgs::default() };
+            assert!(asked(&stutter).is_err_and(|error| error.contains("--stutter")), "{secs}");
+            let shuffle = StressArgs { shuffle: Some(secs), ..StressArgs::default() };
+            assert!(asked(&shuffle).is_err_and(|error| error.contains("--shuffle")), "{secs}");
+        }
+        for ms in [-1.0, 1e9, f64::NAN] {
+            let long_hold = StressArgs { long_hold: Some(ms), ..StressArgs::default() };
+            assert!(asked(&long_hold).is_err_and(|error| error.contains("--long-hold")), "{ms}");
+        }
+    }
+
+    #[test]
+    fn what_a_machine_cannot_do_is_refused_only_if_it_was_asked_for() {
+        let simulated = SimulatedMachine::builtin("x5-4", Settings::default());
+        let simulated = simulated.expect("it is built in").expect("it is valid");
+        let of = |args: &StressArgs| stress(args, &simulated, 20_000_000);
+        let usual = of(&StressArgs::default()).expect("sound defaults");
+        assert_eq!((usual.shuffle_ns, usual.preemption), (0, None));
+        let faults = of(&StressArgs { faults: true, ..StressArgs::default() }).expect("sound");
+        let rule = Preemption { every_ns: 50_000, for_ns: 12_500 };
+        assert_eq!(faults.preemption, Some(rule));
+
+        assert!(of(&StressArgs { shuffle: Some(0.001), ..StressArgs::default() }).is_err());
+        assert!(asked(&StressArgs { faults: true, ..StressArgs::default() }).is_err());
+    }
+}
