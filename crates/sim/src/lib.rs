@@ -80,6 +80,7 @@ mod checker;
 mod config;
 mod digest;
 mod engine;
+pub mod explore;
 mod memory;
 mod nodes;
 mod platform;

@@ -62,6 +62,10 @@ pub enum Ending {
     EventLimit,
     Panicked(usize, String),
     WaitWhilePanicking(usize),
+    /// A checker has noticed something, and nothing after that is of interest.
+    Violated,
+    /// The policy of an exploration had no answer.
+    Diverged,
 }
 
 /// Something that went wrong in a run.
@@ -128,6 +132,13 @@ pub enum FailureKind {
     EventLimit {
         /// All threads that have not finished.
         threads: Vec<StuckThread>,
+    },
+    /// The schedule that was to be replayed wanted something that cannot happen here.
+    Diverged,
+    /// Two runs of one schedule went different ways.
+    Nondeterministic {
+        /// So many moves were the same.
+        step: u64,
     },
 }
 
@@ -216,6 +227,12 @@ impl fmt::Display for FailureKind {
             Self::Stuck { threads } => list(f, "stuck", threads),
             Self::TimeLimit { threads } => list(f, "not done within the time limit", threads),
             Self::EventLimit { threads } => list(f, "not done within the event limit", threads),
+            Self::Diverged => write!(f, "the schedule does not fit: its next move is not possible"),
+            Self::Nondeterministic { step } => write!(
+                f,
+                "two runs of one schedule differ after {step} moves: the program depends on \
+                 something outside of the machine"
+            ),
         }
     }
 }

@@ -19,6 +19,8 @@ pub enum Purpose {
     Noise = 1,
     /// What the simulated program asks for.
     Program = 2,
+    /// What a policy of an exploration picks; instead of a thread it has a number.
+    Schedule = 3,
     /// When and for how long a thread is preempted.
     Faults = 4,
 }
@@ -38,6 +40,14 @@ impl Rng {
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mixed(self.0)
+    }
+    /// Another stream, begun with the next number.
+    pub fn fork(&mut self) -> Self {
+        Self(self.next())
+    }
+    /// The next number, below `limit`, which is not 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::arena::{Arena, LINE_BYTES};
 use crate::checker::stuck_threads;
 use crate::config::{Config, NodesMode};
-use crate::engine::{Engine, Thread, queue::Event};
+use crate::engine::{Engine, Exploration, Thread, queue::Event};
+use crate::explore::{Limits, Move, Policy};
 use crate::machine::Machine;
 use crate::memory::{CORES_MAX, CostTable, Memory, Site};
 use crate::nodes::NodeTable;
@@ -143,27 +144,52 @@ impl<'a> Simulation<'a> {
     ///
     /// # Panics
     /// In a destructor that runs because of a panic: threads could not tell theirs from that one.
-    pub fn run(mut self) -> RunReport {
+    pub fn run(self) -> RunReport {
+        let mut engine = self.engine();
+        self.run_in(&mut engine, &mut Vec::new());
+        report(*engine)
+    }
+
+    /// Runs the program in the order that `policy` picks; returns the policy and what it picked.
+    /// `stacks` lends stacks and gets more back.
+    pub(crate) fn explore(
+        self,
+        policy: Box<dyn Policy>,
+        limits: Limits,
+        stacks: &mut Vec<DefaultStack>,
+    ) -> (RunReport, Box<dyn Policy>, Vec<Move>) {
+        let mut engine = self.engine();
+        engine.explore_with(Exploration::new(policy, limits, self.bodies.len()));
+        self.run_in(&mut engine, stacks);
+        let exploration = engine.take_exploration();
+        let Some((policy, taken)) = exploration.map(Exploration::into_parts) else {
+            unreachable!("an exploration stays one to its end")
+        };
+        (report(*engine), policy, taken)
+    }
+
+    fn run_in(self, engine: &mut Engine, stacks: &mut Vec<DefaultStack>) {
         assert!(!std::thread::panicking(), "a simulation cannot run while a panic unwinds");
-        let bodies = core::mem::take(&mut self.bodies);
-        let mut engine = Box::new(self.engine(&bodies));
         // SAFETY: the engine is not used directly until `here` and all its copies are out of use.
         let here = unsafe { Here::of(NonNull::from(&mut *engine)) };
-        let mut threads = Vec::with_capacity(bodies.len());
-        for (number, (_, body)) in bodies.into_iter().enumerate() {
-            threads.push(self.thread(here, number, body));
+        let mut threads = Vec::with_capacity(self.bodies.len());
+        for (number, (_, body)) in self.bodies.into_iter().enumerate() {
+            let stack = stacks.pop().unwrap_or_else(|| stack(self.config.stack_bytes, number));
+            threads.push(coroutine(here, number, stack, body));
         }
         run_threads(here, &mut threads);
         for thread in threads {
-            if thread.started() && !thread.done() {
+            if thread.done() {
+                stacks.push(thread.into_stack());
+            } else if thread.started() {
                 // Unwinding would run destructors of a program that has failed; see `spawn`.
                 core::mem::forget(thread);
             }
         }
-        report(*engine)
     }
 
-    fn engine(&self, bodies: &[(u32, Body<'a>)]) -> Engine {
+    fn engine(&self) -> Box<Engine> {
+        let bodies = &self.bodies[..];
         let topology = &self.machine.topology;
         let costs = CostTable::new(&self.machine, bodies.len());
         let mut memory = Memory::new(costs.transfer.len());
@@ -171,7 +197,7 @@ impl<'a> Simulation<'a> {
             memory.register(1, home);
         }
         let nodes = NodeTable::new(self.config.nodes, self.nodes, bodies.len());
-        let mut engine = Engine::new(&self.config, costs, memory, nodes);
+        let mut engine = Box::new(Engine::new(&self.config, costs, memory, nodes));
         engine.base = self.arena.base();
         engine.used = self.arena.used();
         engine.objects = self.arena.take_objects();
@@ -191,23 +217,26 @@ impl<'a> Simulation<'a> {
         }
         engine
     }
+}
 
-    /// The coroutine of one thread.
-    fn thread(&self, here: Here, number: usize, body: Body<'a>) -> Stackful {
-        let stack = match DefaultStack::new(self.config.stack_bytes) {
-            Ok(stack) => stack,
-            Err(error) => panic!("no memory for the stack of thread {number}: {error}"),
-        };
-        let root = move |yielder: &Yielder<(), ()>, ()| {
-            here.with(|engine| engine.threads[number].suspender = Suspender::new(yielder));
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
-                here.panicked(message_of(&*payload));
-            }
-        };
-        // SAFETY: what `body` borrows lives for 'a, longer than `run`, which drops the coroutine
-        // or, if it has not finished, gives it up without ever resuming it again.
-        unsafe { Coroutine::with_stack_unchecked(stack, root) }
+fn stack(bytes: usize, thread: usize) -> DefaultStack {
+    match DefaultStack::new(bytes) {
+        Ok(stack) => stack,
+        Err(error) => panic!("no memory for the stack of thread {thread}: {error}"),
     }
+}
+
+/// The coroutine of one thread.
+fn coroutine(here: Here, number: usize, stack: DefaultStack, body: Body<'_>) -> Stackful {
+    let root = move |yielder: &Yielder<(), ()>, ()| {
+        here.with(|engine| engine.threads[number].suspender = Suspender::new(yielder));
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+            here.panicked(message_of(&*payload));
+        }
+    };
+    // SAFETY: what `body` borrows lives longer than the run, which drops the coroutine or, if it
+    // has not finished, gives it up without ever resuming it again.
+    unsafe { Coroutine::with_stack_unchecked(stack, root) }
 }
 
 fn run_threads(here: Here, threads: &mut [Stackful]) {
@@ -257,6 +286,8 @@ fn report(mut engine: Engine) -> RunReport {
         Ending::Stuck => Some((None, FailureKind::Stuck { threads })),
         Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),
         Ending::EventLimit => Some((None, FailureKind::EventLimit { threads })),
+        Ending::Violated => None,
+        Ending::Diverged => Some((None, FailureKind::Diverged)),
         Ending::Panicked(thread, message) => {
             Some((Some(thread), FailureKind::Panicked { message }))
         }

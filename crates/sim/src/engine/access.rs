@@ -1,6 +1,7 @@
 //! Loads, stores and read-modify-writes.
 
 use super::cell::PendingStore;
+use super::explore::Intent;
 use super::queue::EventKind;
 use super::thread::STORES_MAX;
 use super::{CellRef, Engine, Step};
@@ -20,16 +21,21 @@ impl Engine {
         }
         done_ps
     }
-    /// Issues an access of the current thread to `address`; returns its completion.
+    /// Issues an access of the current thread to `address`, not before `from`; returns its
+    /// completion.
     #[inline]
-    fn issue_here(&mut self, address: usize, kind: Kind) -> u64 {
+    fn issue_here(&mut self, address: usize, kind: Kind, from: u64) -> u64 {
         let line = self.line_of(address);
-        self.issue(self.current, line, kind, 0)
+        if self.is_exploring() {
+            return self.intend_access(address, kind);
+        }
+        self.issue(self.current, line, kind, from)
     }
 
     #[inline]
     fn buffer(&mut self, cell: CellRef, mask: u64, bits: u64) -> u64 {
-        let done = self.issue_here(cell.address(), Kind::Write);
+        let done = self.issue_here(cell.address(), Kind::Write, 0);
+        self.intend(Intent::PRIVATE);
         let thread = &mut self.threads[self.current];
         // In order: not before the store issued last.
         let commits_at = done.max(thread.last_commit + 1);
@@ -56,9 +62,11 @@ impl Engine {
             self.checkers.word_written(self.now, thread, line, value as u32);
         }
     }
-    /// When the current thread's earlier stores are all visible.
+    /// When the current thread's earlier stores are all visible. In an exploration the next step of
+    /// the thread comes after them.
     #[inline]
-    pub fn stores_done(&self) -> u64 {
+    pub fn stores_done(&mut self) -> u64 {
+        self.intend(Intent::AFTER_OWN_STORES);
         self.now.max(self.threads[self.current].last_commit)
     }
 }
@@ -67,7 +75,7 @@ impl Here {
     /// A load of the current thread.
     #[inline]
     pub fn load(self, cell: CellRef) -> u64 {
-        let done = self.with(|engine| engine.issue_here(cell.address(), Kind::Read));
+        let done = self.with(|engine| engine.issue_here(cell.address(), Kind::Read, 0));
         self.until(done);
         self.with(|engine| engine.threads[engine.current].view(cell))
     }
@@ -90,9 +98,8 @@ impl Here {
     #[inline]
     pub fn rmw(self, cell: CellRef, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
         let done = self.with(|engine| {
-            let line = engine.line_of(cell.address());
             let from = engine.stores_done();
-            engine.issue(engine.current, line, Kind::Rmw, from)
+            engine.issue_here(cell.address(), Kind::Rmw, from)
         });
         self.until(done);
         self.with(|engine| {
@@ -111,22 +118,23 @@ impl Here {
         let done = self.with(|engine| {
             let mut done = engine.now;
             for address in addresses {
-                done = done.max(engine.issue_here(address.addr(), Kind::Write));
+                done = done.max(engine.issue_here(address.addr(), Kind::Write, 0));
             }
+            engine.intend(Intent::PRIVATE);
             done
         });
         self.until(done);
     }
     /// A read of a plain field.
     pub fn read_plain(self, address: usize) {
-        let done = self.with(|engine| engine.issue_here(address, Kind::Read));
+        let done = self.with(|engine| engine.issue_here(address, Kind::Read, 0));
         self.until(done);
     }
     /// A write of a plain field. Its value changes at once: a lock guards the field, and the store
     /// that gives the lock back commits after this one.
     pub fn write_plain(self, address: usize) {
         let next = self.with(|engine| {
-            let done = engine.issue_here(address, Kind::Write);
+            let done = engine.issue_here(address, Kind::Write, 0);
             let thread = &mut engine.threads[engine.current];
             thread.last_commit = done.max(thread.last_commit + 1);
             engine.now + engine.costs.store_issue
@@ -144,6 +152,7 @@ impl Here {
     pub fn heavy_barrier(self) {
         self.until(self.with(|engine| engine.stores_done()));
         let done = self.with(|engine| {
+            engine.intend(Intent::AFTER_ALL_STORES);
             let per_cpu = engine.costs.heavy_barrier_per_cpu;
             let mut others = 0;
             let mut drained = engine.now;

@@ -8,6 +8,7 @@
 
 mod access;
 pub mod cell;
+mod explore;
 mod predicate;
 mod preemption;
 pub mod queue;
@@ -15,6 +16,7 @@ mod sleep;
 mod thread;
 mod wait;
 
+pub use explore::Exploration;
 pub use thread::{Activity, Thread};
 
 use crate::arena::{LINE_BYTES, Object};
@@ -65,6 +67,8 @@ pub struct Engine {
     pub socket_of_cpu: Vec<u16>,
     pub nodes: NodeTable,
     pub checkers: Checkers,
+    /// Who decides what happens next, if it is not the time.
+    exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
     pub bug: Option<Bug>,
@@ -118,6 +122,7 @@ impl Engine {
             socket_of_cpu: Vec::new(),
             nodes,
             checkers: Checkers::new(config.checks),
+            exploration: None,
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
             bug: config.bug,
@@ -139,6 +144,9 @@ impl Engine {
         Event::new(at, self.sequence, kind, thread as u16)
     }
     fn schedule(&mut self, at: u64, kind: EventKind, thread: usize) {
+        if self.is_exploring() {
+            return;
+        }
         let event = self.stamp(at, kind, thread);
         self.queue.push(event);
     }
@@ -194,8 +202,7 @@ impl Engine {
                 return Step::Over;
             }
             if self.events >= self.events_max {
-                self.ending = Some(Ending::EventLimit);
-                return Step::Over;
+                return self.explore();
             }
             let top = self.queue.top();
             if own < top {
@@ -259,6 +266,8 @@ impl Engine {
                 self.commit(event.thread());
             }
         }
+        // In an exploration they are in no queue.
+        self.commit_all();
     }
     /// Whether events of locks count now.
     #[inline]
@@ -281,6 +290,9 @@ impl Here {
             // The run ends with this panic. Switching away in the middle of it would mix up the
             // host thread's state, so the clock stands still for the destructors.
             return;
+        }
+        if self.with(|engine| engine.is_exploring()) {
+            return self.wait_for_turn();
         }
         let mut next = Some(at);
         while let Some(at) = next {

@@ -133,24 +133,26 @@ impl Engine {
             return None;
         }
         match state.activity {
-            Activity::Busy | Activity::Finished => return None,
+            Activity::Busy | Activity::Finished => None,
             _ if self.now < state.wait.deadline_ps => {
                 self.arm_timer(thread);
-                return None;
+                None
             }
             // The read on its way decides, when it completes.
             Activity::Woken | Activity::Reading => {
                 state.wait.expired = true;
-                return None;
+                None
             }
-            Activity::Parked => {
-                state.wait.expired = true;
-                self.unpark(thread);
-            }
-            Activity::Sleeping => {
-                state.wait.expired = true;
-                self.wake_up(thread);
-            }
+            Activity::Parked | Activity::Sleeping => self.run_out(thread),
+        }
+    }
+    /// The time of a waiting thread is used up.
+    pub(super) fn run_out(&mut self, thread: usize) -> Option<Step> {
+        self.threads[thread].wait.expired = true;
+        match self.threads[thread].activity {
+            Activity::Parked => self.unpark(thread),
+            Activity::Sleeping => self.wake_up(thread),
+            Activity::Busy | Activity::Woken | Activity::Reading | Activity::Finished => {}
         }
         self.threads[thread].activity = Activity::Busy;
         self.next = thread;

@@ -31,6 +31,7 @@ impl Barriers for Sim {
     }
     fn delay(pauses: u32) {
         let here = Here::expect("a delay");
+        here.yield_turn();
         here.until(here.with(|engine| engine.now + u64::from(pauses) * engine.costs.pause));
     }
 }
@@ -80,13 +81,15 @@ impl SchedulerHints for Sim {
     fn is_running(node: &QNode<Self>) -> bool {
         let address = core::ptr::from_ref(node).addr();
         Here::expect("a hint").with(|engine| match engine.nodes.claimant_at(address) {
-            Some(thread) => engine.threads[thread].has_cpu(engine.now),
+            Some(thread) => {
+                engine.threads[thread].has_cpu(engine.now) && !engine.is_preempted(thread)
+            }
             None => true,
         })
     }
-    /// Never: every thread has a CPU of its own.
+    /// Whether some thread waits for a CPU: only in explorations, otherwise each has its own.
     fn need_resched() -> bool {
-        false
+        Here::expect("a hint").with(|engine| engine.is_crowded())
     }
     fn idle_cpus() -> u32 {
         Here::expect("a hint").with(|engine| {

@@ -1,6 +1,7 @@
 //! Tests of the simulator, one binary.
 
 mod cna;
+mod explore;
 mod golden;
 mod locks;
 mod machines;

@@ -1,0 +1,312 @@
+//! The other event loop: what happens next is not what is due, but what a policy picks.
+//!
+//! Time-ordered runs know nothing of this: an exploration makes every wait take the slow way by a
+//! limit of 0 events. Accesses cost nothing and move no lines; each step, whatever it is, takes one
+//! nanosecond, so that clocks move and a report can say when a wait began.
+
+use super::thread::{Activity, STORES_MAX};
+use super::{Engine, Step};
+use crate::explore::{Action, Choice, Limits, Move, Policy, Touch};
+use crate::memory::Kind;
+use crate::report::Ending;
+use crate::switch::{Here, aside};
+
+/// What one step takes, in picoseconds.
+const STEP_PS: u64 = 1000;
+
+/// Which stores have to be visible before a thread's next step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    OwnStores,
+    AllStores,
+}
+
+/// What a thread is about to do.
+#[derive(Clone, Copy)]
+pub struct Intent {
+    touch: Option<Touch>,
+    after: After,
+    /// Nobody else can see it, so nobody else needs to come in between.
+    is_private: bool,
+    /// The thread lets others go first.
+    is_yield: bool,
+}
+
+impl Intent {
+    const NONE: Self =
+        Self { touch: None, after: After::Nothing, is_private: false, is_yield: false };
+    /// Something that only the thread itself can see, such as a store into its own buffer.
+    pub const PRIVATE: Self = Self { is_private: true, ..Self::NONE };
+    /// To go on once its stores are visible.
+    pub const AFTER_OWN_STORES: Self = Self { after: After::OwnStores, ..Self::NONE };
+    /// To go on once everybody's stores are visible.
+    pub const AFTER_ALL_STORES: Self = Self { after: After::AllStores, ..Self::NONE };
+    /// To let others go first.
+    pub const YIELD: Self = Self { is_yield: true, ..Self::NONE };
+}
+
+/// A run that is explored: its policy, and what was picked so far.
+pub struct Exploration {
+    policy: Box<dyn Policy>,
+    taken: Vec<Move>,
+    limits: Limits,
+    /// What is possible now; kept to reuse its memory.
+    choices: Vec<Choice>,
+    /// By thread.
+    intents: Vec<Intent>,
+    /// By thread: has no CPU.
+    is_preempted: Vec<bool>,
+}
+
+impl Exploration {
+    /// A run of `threads` threads.
+    pub fn new(policy: Box<dyn Policy>, limits: Limits, threads: usize) -> Self {
+        Self {
+            policy,
+            taken: Vec::new(),
+            limits,
+            choices: Vec::new(),
+            intents: vec![Intent::NONE; threads],
+            is_preempted: vec![false; threads],
+        }
+    }
+    /// The policy, and what it has picked.
+    pub fn into_parts(self) -> (Box<dyn Policy>, Vec<Move>) {
+        (self.policy, self.taken)
+    }
+
+    /// Asks the policy.
+    fn pick(&mut self) -> Result<Choice, Ending> {
+        let can_go_on = |choice: &Choice| !choice.action().is_fault();
+        if !self.choices.iter().any(can_go_on) {
+            return Err(Ending::Stuck);
+        }
+        let step = self.taken.len() as u64;
+        if step >= self.limits.steps_max {
+            return Err(Ending::EventLimit);
+        }
+        let (policy, choices) = (&mut self.policy, &self.choices[..]);
+        let picked = aside(|| policy.pick(choices, step)).ok_or(Ending::Diverged)?;
+        let choice = choices[picked];
+        match choice.action() {
+            Action::Preempt => self.limits.preemptions -= 1,
+            Action::WakeUp => self.limits.wake_ups -= 1,
+            Action::Step | Action::Commit | Action::TimeOut | Action::Dispatch => {}
+        }
+        self.taken.push(choice.what);
+        Ok(choice)
+    }
+}
+
+impl Engine {
+    /// From now on a policy decides.
+    pub fn explore_with(&mut self, exploration: Exploration) {
+        self.exploration = Some(Box::new(exploration));
+        self.events_max = 0;
+    }
+    /// The exploration of a run that is over.
+    pub fn take_exploration(&mut self) -> Option<Exploration> {
+        self.exploration.take().map(|exploration| *exploration)
+    }
+    #[inline]
+    pub fn is_exploring(&self) -> bool {
+        self.exploration.is_some()
+    }
+    /// Whether an explored thread has been descheduled.
+    pub fn is_preempted(&self, thread: usize) -> bool {
+        self.exploration.as_ref().is_some_and(|exploration| exploration.is_preempted[thread])
+    }
+    /// Whether some thread has no CPU.
+    pub fn is_crowded(&self) -> bool {
+        let preempted = self.exploration.as_ref().map(|exploration| &exploration.is_preempted);
+        preempted.is_some_and(|threads| threads.contains(&true))
+    }
+    /// Notes what the current thread is about to do, if that is asked for.
+    #[inline]
+    pub fn intend(&mut self, intent: Intent) {
+        if let Some(exploration) = &mut self.exploration {
+            exploration.intents[self.current] = intent;
+        }
+    }
+    /// Notes an access; it happens when the thread is picked.
+    pub(super) fn intend_access(&mut self, address: usize, kind: Kind) -> u64 {
+        let touch = Touch { offset: address - self.base, is_write: kind != Kind::Read };
+        let after = if kind == Kind::Rmw { After::OwnStores } else { After::Nothing };
+        self.intend(Intent { touch: Some(touch), after, ..Intent::NONE });
+        self.now
+    }
+
+    /// Lets the policy pick until a thread goes on or has to be asked, or the run is over. Without
+    /// a policy the run has reached its limit of events.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn explore(&mut self) -> Step {
+        loop {
+            let Some(mut exploration) = self.exploration.take() else {
+                self.ending = Some(Ending::EventLimit);
+                return Step::Over;
+            };
+            if self.checkers.failures_total > 0 {
+                self.ending.get_or_insert(Ending::Violated);
+            }
+            let picked = match self.ending.take() {
+                Some(ending) => Err(ending),
+                None => {
+                    exploration.choices.clear();
+                    self.offer(&mut exploration);
+                    exploration.pick()
+                }
+            };
+            self.exploration = Some(exploration);
+            match picked.map(|choice| self.perform(choice)) {
+                Ok(None) => {}
+                Ok(Some(step)) => return step,
+                Err(ending) => {
+                    self.ending = Some(ending);
+                    return Step::Over;
+                }
+            }
+        }
+    }
+
+    /// Everything that can happen now.
+    fn offer(&self, exploration: &mut Exploration) {
+        for number in 0..self.threads.len() {
+            self.offer_thread(exploration, number);
+            self.offer_commit(exploration, number);
+        }
+    }
+    fn offer_thread(&self, exploration: &mut Exploration, number: usize) {
+        let thread = &self.threads[number];
+        let mut offer = |action, touch, is_yield| {
+            let what = Move { thread: number as u16, action };
+            exploration.choices.push(Choice { what, touch, is_awaited: false, is_yield });
+        };
+        let limits = exploration.limits;
+        if exploration.is_preempted[number] {
+            return offer(Action::Dispatch, None, false);
+        }
+        let intent = exploration.intents[number];
+        match thread.activity {
+            Activity::Finished => return,
+            Activity::Busy if self.must_wait(intent, number) => {}
+            Activity::Busy => offer(Action::Step, intent.touch, intent.is_yield),
+            Activity::Parked | Activity::Sleeping | Activity::Woken | Activity::Reading => {
+                if let Some(touch) = self.sees_news(number) {
+                    offer(Action::Step, Some(touch), false);
+                }
+                if thread.wait.deadline_ps < u64::MAX {
+                    offer(Action::TimeOut, None, false);
+                }
+            }
+        }
+        if thread.activity == Activity::Sleeping {
+            if limits.wake_ups > 0 {
+                offer(Action::WakeUp, None, false);
+            }
+        } else if limits.preemptions > 0 {
+            offer(Action::Preempt, None, false);
+        }
+    }
+    fn offer_commit(&self, exploration: &mut Exploration, number: usize) {
+        let thread = &self.threads[number];
+        let Some(store) = thread.stores.front() else { return };
+        let is_live = thread.activity != Activity::Finished;
+        let is_awaited = thread.activity == Activity::Busy
+            && !exploration.is_preempted[number]
+            && self.must_wait(exploration.intents[number], number);
+        let has_audience = self.live > usize::from(is_live);
+        if is_awaited || has_audience {
+            let what = Move { thread: number as u16, action: Action::Commit };
+            let touch = Touch { offset: store.cell.address() - self.base, is_write: true };
+            let choice = Choice { what, touch: Some(touch), is_awaited, is_yield: false };
+            exploration.choices.push(choice);
+        }
+    }
+    /// Whether stores have to become visible before the thread can go on.
+    fn must_wait(&self, intent: Intent, number: usize) -> bool {
+        let own = self.threads[number].stores.len();
+        match intent.after {
+            After::Nothing => own >= STORES_MAX,
+            After::OwnStores => own > 0,
+            After::AllStores => self.threads.iter().any(|thread| !thread.stores.is_empty()),
+        }
+    }
+    /// The look of a spinner, if its cell has been written and shows something it has not seen.
+    fn sees_news(&self, number: usize) -> Option<Touch> {
+        let thread = &self.threads[number];
+        let cell = thread.wait.cell.filter(|_| thread.activity == Activity::Woken)?;
+        let is_news = thread.wait.is_eager || thread.view(cell) != thread.wait.seen;
+        is_news.then(|| Touch { offset: cell.address() - self.base, is_write: false })
+    }
+
+    /// Does what was picked.
+    fn perform(&mut self, choice: Choice) -> Option<Step> {
+        let thread = usize::from(choice.what.thread);
+        let what = (choice.action() as u64) << 16 | thread as u64;
+        self.happened(self.now + STEP_PS, what);
+        if let Some(touch) = choice.touch {
+            self.digest.fold(touch.offset as u64, touch.is_write.into());
+        }
+        match choice.action() {
+            Action::Commit => self.commit(thread),
+            Action::Step if self.threads[thread].activity == Activity::Woken => self.look(thread),
+            Action::Step => {
+                if let Some(exploration) = &mut self.exploration {
+                    exploration.intents[thread] = Intent::NONE;
+                }
+                self.next = thread;
+                Some(Step::Switch)
+            }
+            Action::TimeOut => {
+                self.now = self.now.max(self.threads[thread].wait.deadline_ps);
+                self.run_out(thread)
+            }
+            Action::WakeUp => {
+                self.wake_up(thread);
+                None
+            }
+            Action::Preempt | Action::Dispatch => {
+                if let Some(exploration) = &mut self.exploration {
+                    exploration.is_preempted[thread] = choice.action() == Action::Preempt;
+                }
+                None
+            }
+        }
+    }
+    /// The last stores become visible: the run is over.
+    pub(super) fn commit_all(&mut self) {
+        for thread in 0..self.threads.len() {
+            while !self.threads[thread].stores.is_empty() {
+                self.commit(thread);
+            }
+        }
+    }
+}
+
+impl Here {
+    /// Waits until the current thread is picked for what it intends to do.
+    pub(super) fn wait_for_turn(self) {
+        let is_private = self.with(|engine| {
+            let current = engine.current;
+            let is_full = engine.threads[current].stores.len() >= STORES_MAX;
+            let intents = engine.exploration.as_mut().map(|exploration| &mut exploration.intents);
+            let intent = intents.map_or(Intent::NONE, |intents| {
+                core::mem::replace(&mut intents[current], Intent::NONE)
+            });
+            if !intent.is_private || is_full {
+                engine.intend(Intent { is_private: false, ..intent });
+                return false;
+            }
+            true
+        });
+        if !is_private {
+            self.wait_for_others();
+        }
+    }
+    /// Lets others go first, if it is not time that decides.
+    pub fn yield_turn(self) {
+        self.with(|engine| engine.intend(Intent::YIELD));
+    }
+}

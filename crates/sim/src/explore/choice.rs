@@ -1,0 +1,83 @@
+//! What can happen next.
+
+/// What happens to a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// It does its next step: an access, or a look of a spinner whose cell has been written.
+    Step,
+    /// The oldest store in its store buffer becomes visible.
+    Commit,
+    /// The time of its wait is used up.
+    TimeOut,
+    /// Its sleep ends for no reason.
+    WakeUp,
+    /// It loses its CPU.
+    Preempt,
+    /// It gets a CPU again.
+    Dispatch,
+}
+
+impl Action {
+    /// Every action.
+    pub const ALL: &[Self] =
+        &[Self::Step, Self::Commit, Self::TimeOut, Self::WakeUp, Self::Preempt, Self::Dispatch];
+
+    /// Whether it is the program that goes on, as opposed to the world around it.
+    pub const fn is_regular(self) -> bool {
+        matches!(self, Self::Step | Self::Commit)
+    }
+    /// Whether it is a disturbance that no program may count on.
+    pub const fn is_fault(self) -> bool {
+        matches!(self, Self::WakeUp | Self::Preempt)
+    }
+}
+
+/// Something that happened to a thread: what a schedule consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Move {
+    /// The thread's number.
+    pub thread: u16,
+    /// What.
+    pub action: Action,
+}
+
+/// The cell that a move reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Where it lies in the arena, in bytes.
+    pub offset: usize,
+    /// Whether it is written.
+    pub is_write: bool,
+}
+
+impl Touch {
+    /// Whether it matters which of the two happens first.
+    pub fn conflicts_with(self, other: Self) -> bool {
+        self.offset == other.offset && (self.is_write || other.is_write)
+    }
+}
+
+/// Something that can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What.
+    pub what: Move,
+    /// The cell it is about, if it is about one.
+    pub touch: Option<Touch>,
+    /// A commit that the thread itself waits for, before a read-modify-write or a barrier.
+    pub is_awaited: bool,
+    /// The thread would rather let others go first (it is backing off).
+    pub is_yield: bool,
+}
+
+impl Choice {
+    /// What would happen.
+    pub fn action(&self) -> Action {
+        self.what.action
+    }
+    /// Who would act: a thread is one actor, its store buffer another one.
+    pub fn actor(&self) -> usize {
+        let is_buffer = self.action() == Action::Commit && !self.is_awaited;
+        usize::from(self.what.thread) * 2 + usize::from(is_buffer)
+    }
+}

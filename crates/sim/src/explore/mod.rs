@@ -1,0 +1,66 @@
+//! Exploration of schedules: the same program on the same engine, in other orders.
+//!
+//! A run by time is one history of a program. An exploration runs the program many times, and each
+//! time a [`Policy`] picks what happens next from everything that can happen:
+//!
+//! - the next step of a thread: an access to a cell or to a guarded field, or going on after a
+//!   barrier;
+//! - the commit of the oldest store in a store buffer, so memory is TSO: a store may become visible
+//!   at any time after it was issued, but before the next read-modify-write or barrier of its
+//!   thread;
+//! - the look of a spinner whose cell has changed since it looked (one that has seen everything
+//!   there is to see cannot go on);
+//! - the end of a bounded wait or of a sleep with a deadline: its time may run out whenever it
+//!   waits;
+//! - a wake-up of a sleeper for no reason, and the loss of a CPU, both of which happen only so often
+//!   in one schedule ([`Limits`]). A thread without a CPU does nothing until it is dispatched again,
+//!   and the scheduler's hints tell the others.
+//!
+//! Costs and lines play no role; every move takes one nanosecond. Nobody can go on and somebody has
+//! not finished: the threads are *stuck*, which is how lost wake-ups show, whatever spins or sleeps. A
+//! program that makes too many moves ([`Limits::steps_max`]) goes round in circles: from half of
+//! them on all policies are fair. The checkers of a [`Config`](crate::Config) watch as ever; the
+//! first thing that they see ends the schedule.
+//!
+//! # What it covers, and what it does not
+//!
+//! Sequential consistency and store buffers, with many threads. Weaker orders (stores that overtake
+//! stores, loads that overtake loads) are for a checker that knows them. Writes of guarded fields
+//! take effect at once. Where a thread waits for its stores to become visible, they do so one by one.
+//! The random policies sample; only [`Dfs`] that ends by itself has seen everything within its
+//! bound. Every schedule is run by the program's own code, so a program has to be a function of its
+//! schedule: one seed is run twice, and what is found is run again before it is told.
+//!
+//! # Failures
+//!
+//! What failed is shortened: moves are dropped and switches are joined for as long as it fails in
+//! the same way. What remains is a [`Schedule`], one word of text, and [`Explorer::replay`] repeats
+//! it.
+
+mod choice;
+mod explorer;
+mod policy;
+mod schedule;
+mod shorten;
+
+pub use choice::{Action, Choice, Move, Touch};
+pub use explorer::{Explorer, Findings, Found, Plan, Program};
+pub use policy::{Dfs, Pct, Policy, PolicyKind, Pos, RandomWalk};
+pub use schedule::{NotASchedule, Schedule, THREADS_MAX};
+
+/// How much may happen in one schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Moves.
+    pub steps_max: u64,
+    /// How often a thread loses its CPU.
+    pub preemptions: u32,
+    /// How often a sleeper wakes up for no reason.
+    pub wake_ups: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps_max: 20_000, preemptions: 2, wake_ups: 2 }
+    }
+}

@@ -1,0 +1,129 @@
+//! Who decides what happens next.
+
+mod dfs;
+mod pct;
+mod pos;
+mod random;
+mod replay;
+
+pub use dfs::Dfs;
+pub use pct::Pct;
+pub use pos::Pos;
+pub use random::RandomWalk;
+pub(crate) use replay::Replayed;
+
+use super::choice::{Action, Choice};
+use crate::rng::{Purpose, Rng};
+use replay::Replay;
+
+/// Decides what happens next, in one schedule after another.
+///
+/// The same calls with the same arguments have to give the same answers: schedules are repeated.
+pub trait Policy {
+    /// The next schedule begins. `false` if there is none left that is worth it.
+    fn begin(&mut self) -> bool;
+    /// The index of the choice to take after `step` others; `None` to give up. There is always a
+    /// choice that is no fault.
+    fn pick(&mut self, choices: &[Choice], step: u64) -> Option<usize>;
+}
+
+/// The policies that have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyKind {
+    /// [`RandomWalk`].
+    Random,
+    /// [`Pct`] of this depth.
+    Pct(u32),
+    /// [`Pos`].
+    Pos,
+    /// [`Dfs`] with this many preemptions.
+    Dfs(u32),
+}
+
+impl PolicyKind {
+    /// The name it is selected by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Pct(_) => "pct",
+            Self::Pos => "pos",
+            Self::Dfs(_) => "dfs",
+        }
+    }
+    /// The policy, with the random numbers of `stream`, fair after `fair_after` steps.
+    pub(crate) fn build(self, seed: u64, stream: usize, fair_after: u64) -> Box<dyn Policy> {
+        let rng = || Rng::split(seed, stream, Purpose::Schedule);
+        let inner: Box<dyn Policy> = match self {
+            Self::Random => Box::new(RandomWalk::new(rng())),
+            Self::Pct(depth) => Box::new(Pct::new(depth, rng())),
+            Self::Pos => Box::new(Pos::new(rng())),
+            Self::Dfs(preemptions) => Box::new(Dfs::new(preemptions)),
+        };
+        Box::new(Fair { inner, fair_after, seed: rng().next(), rng: rng() })
+    }
+}
+
+/// The moves of a list, and on from its end; fair after `fair_after` steps, if that is later.
+pub(crate) fn replay(moves: Replayed, fair_after: u64) -> Box<dyn Policy> {
+    let rng = || Rng::split(0, 0, Purpose::Schedule);
+    let fair_after = fair_after.max(moves.len() as u64);
+    let inner = Box::new(Replay::new(moves));
+    Box::new(Fair { inner, fair_after, seed: 0, rng: rng() })
+}
+
+/// A policy, until a schedule gets long; then a fair one, so that whoever still does not come to an
+/// end is stuck in a loop.
+struct Fair {
+    inner: Box<dyn Policy>,
+    fair_after: u64,
+    seed: u64,
+    rng: Rng,
+}
+
+impl Policy for Fair {
+    fn begin(&mut self) -> bool {
+        // The same for every schedule, because a search takes the same way several times.
+        self.rng = Rng::split(self.seed, 0, Purpose::Schedule);
+        self.inner.begin()
+    }
+    fn pick(&mut self, choices: &[Choice], step: u64) -> Option<usize> {
+        if step < self.fair_after {
+            return self.inner.pick(choices, step);
+        }
+        pick_where(choices, &mut self.rng, |choice| !choice.action().is_fault())
+    }
+}
+
+/// One of the choices that `is_wanted`, each as likely.
+fn pick_where(
+    choices: &[Choice],
+    rng: &mut Rng,
+    is_wanted: impl Fn(&Choice) -> bool,
+) -> Option<usize> {
+    let wanted = || choices.iter().enumerate().filter(|(_, choice)| is_wanted(choice));
+    let count = wanted().count();
+    let chosen = (count > 0).then(|| rng.below(count))?;
+    wanted().nth(chosen).map(|(index, _)| index)
+}
+
+/// What the random policies have in common: the world outside of the program acts rarely, and when
+/// the program cannot go on without it.
+struct Rarely(Rng);
+
+impl Rarely {
+    /// One of so many steps.
+    const ONE_IN: usize = 16;
+
+    fn pick(&mut self, choices: &[Choice]) -> Option<usize> {
+        let is_irregular = |choice: &Choice| !choice.action().is_regular();
+        if choices.iter().all(is_irregular) {
+            let goes_on =
+                |choice: &Choice| matches!(choice.action(), Action::TimeOut | Action::Dispatch);
+            return pick_where(choices, &mut self.0, goes_on);
+        }
+        match choices.iter().any(is_irregular) && self.0.below(Self::ONE_IN) == 0 {
+            true => pick_where(choices, &mut self.0, is_irregular),
+            false => None,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Every choice is as likely as every other.
+
+use super::{Policy, Rarely, pick_where};
+use crate::explore::choice::Choice;
+use crate::rng::Rng;
+
+/// A random walk: each actor that can go on is as likely to.
+pub struct RandomWalk {
+    rarely: Rarely,
+    rng: Rng,
+}
+
+impl RandomWalk {
+    pub(crate) fn new(mut rng: Rng) -> Self {
+        Self { rarely: Rarely(rng.fork()), rng }
+    }
+}
+
+impl Policy for RandomWalk {
+    fn begin(&mut self) -> bool {
+        true
+    }
+    fn pick(&mut self, choices: &[Choice], _step: u64) -> Option<usize> {
+        let outside = self.rarely.pick(choices);
+        outside
+            .or_else(|| pick_where(choices, &mut self.rng, |choice| choice.action().is_regular()))
+    }
+}

@@ -1,0 +1,299 @@
+//! Exploration finds what it is there to find, says when it has seen everything, and what it found
+//! can be repeated.
+
+use crate::machines::machine;
+use lockwright::busted::BustedLock;
+use lockwright::platform::{
+    Atomic, AtomicInt, Barriers, Bound, Cells, Guarded, QueueNodes, SchedulerHints, Sleeping,
+    Zeroed,
+};
+use lockwright::raw::RawLock;
+use lockwright::ticket::TicketLock;
+use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind, Schedule};
+use lockwright_sim::{Config, FailureKind, Sim, Simulation, WaitKind, watch};
+use std::cell::Cell;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+type U32 = <Sim as Cells>::U32;
+
+const RANDOM: [PolicyKind; 3] = [PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
+const SEARCH: PolicyKind = PolicyKind::Dfs(2);
+
+fn plan(policy: PolicyKind, schedules: u64) -> Plan {
+    Plan { policies: vec![policy], schedules, limits: Limits::default() }
+}
+
+fn explore(policy: PolicyKind, schedules: u64, program: &dyn Fn(&mut Simulation<'_>)) -> Findings {
+    let machine = machine(2, 4, 1);
+    let mut explorer = Explorer::new(&machine, 1, Config::default(), program);
+    explorer.explore(&plan(policy, schedules), |_| true)
+}
+
+/// Runs a schedule of `program`, as text, once.
+fn replay(schedule: &str, program: &dyn Fn(&mut Simulation<'_>)) -> Option<FailureKind> {
+    let machine = machine(2, 4, 1);
+    let mut explorer = Explorer::new(&machine, 1, Config::default(), program);
+    let schedule: Schedule = schedule.parse().expect("a schedule");
+    explorer.replay(&schedule, Limits::default()).map(|failure| failure.kind)
+}
+
+/// What was found, which must happen again when its schedule is replayed.
+fn found(findings: &Findings, program: &dyn Fn(&mut Simulation<'_>)) -> FailureKind {
+    let found = findings.failure.as_ref().expect("a failure");
+    let kind = found.failure.kind.clone();
+    assert_eq!(replay(&found.schedule.to_string(), program), Some(kind.clone()));
+    assert!(found.schedule.switches() <= found.before.1, "shortening made it longer");
+    kind
+}
+
+/// Takes a lock of three states with a waiter that sleeps without looking again, if it is hasty.
+fn sleepers(simulation: &mut Simulation<'_>, is_hasty: bool) {
+    let word = simulation.alloc(U32::zeroed());
+    let flag = simulation.alloc(U32::zeroed());
+    simulation.spawn(0, move || {
+        while word.load(Acquire) == 0 {
+            if is_hasty {
+                // The word may be written in between; nobody will write the flag.
+                Sim::futex_wait(flag, 0, None);
+            } else {
+                Sim::futex_wait(word, 0, None);
+            }
+        }
+    });
+    simulation.spawn(4, move || {
+        word.store(1, Release);
+        let sleeps_on = if is_hasty { flag } else { word };
+        Sim::futex_wake(sleeps_on, 1);
+    });
+}
+
+#[test]
+fn a_lost_wake_up_is_found_as_a_stuck_sleeper() {
+    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+        let hasty = |simulation: &mut Simulation<'_>| sleepers(simulation, true);
+        let FailureKind::Stuck { threads } = found(&explore(policy, 2_000, &hasty), &hasty) else {
+            panic!("the failure is that a thread is stuck")
+        };
+        assert_eq!(threads.len(), 1);
+        assert_eq!((threads[0].thread, threads[0].kind), (0, WaitKind::Sleeping));
+        let careful = explore(policy, 2_000, &|simulation| sleepers(simulation, false));
+        assert!(careful.failure.is_none(), "{policy:?}: {careful:?}");
+    }
+}
+
+/// Each of two threads writes its word and reads the other's.
+fn store_buffering(simulation: &mut Simulation<'_>, barrier: fn(&U32)) {
+    let words = simulation.alloc([U32::zeroed(), U32::zeroed()]);
+    let seen = simulation.alloc([const { Cell::new(u32::MAX) }; 2]);
+    for me in 0..2 {
+        simulation.spawn(me as u32 * 4, move || {
+            words[me].store(1, Relaxed);
+            barrier(&words[me]);
+            seen[me].set(words[1 - me].load(Relaxed));
+            let seen = (seen[0].get(), seen[1].get());
+            assert_ne!(seen, (0, 0), "both read before the other's store");
+        });
+    }
+}
+
+#[test]
+fn store_buffering_is_seen_unless_there_is_a_full_barrier() {
+    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+        let bare = |simulation: &mut Simulation<'_>| store_buffering(simulation, |_| ());
+        let kind = found(&explore(policy, 2_000, &bare), &bare);
+        let FailureKind::Panicked { message } = kind else { panic!("{kind:?}") };
+        assert!(message.contains("both read"), "{message}");
+        let full = explore(policy, 2_000, &|s| store_buffering(s, Sim::full_barrier));
+        assert!(full.failure.is_none(), "{policy:?}: {full:?}");
+        let heavy = explore(policy, 2_000, &|s| store_buffering(s, |_| Sim::heavy_barrier()));
+        assert!(heavy.failure.is_none(), "{policy:?}: {heavy:?}");
+    }
+}
+
+/// Two threads that do two steps each on one cell.
+fn two_by_two(simulation: &mut Simulation<'_>) {
+    let word = simulation.alloc(U32::zeroed());
+    for cpu in 0..2 {
+        simulation.spawn(cpu, move || {
+            word.fetch_add(1, Relaxed);
+            word.fetch_add(1, Relaxed);
+        });
+    }
+}
+
+#[test]
+fn a_search_says_when_there_is_nothing_left() {
+    // Each thread makes three moves: it begins, and it adds twice. Orders of three and three: 20.
+    let all = explore(PolicyKind::Dfs(10), 1_000, &two_by_two);
+    assert_eq!((all.schedules, all.distinct, all.is_exhausted), (20, 20, true));
+    // Without preemptions one thread runs after the other.
+    let none = explore(PolicyKind::Dfs(0), 1_000, &two_by_two);
+    assert_eq!((none.schedules, none.is_exhausted), (2, true));
+    let cut = explore(PolicyKind::Dfs(10), 19, &two_by_two);
+    assert_eq!((cut.schedules, cut.is_exhausted), (19, false));
+    for policy in RANDOM {
+        let findings = explore(policy, 1_000, &two_by_two);
+        assert_eq!((findings.schedules, findings.is_exhausted), (1_000, false));
+        assert!(findings.distinct > 2, "{policy:?} always does the same");
+    }
+}
+
+/// Four threads count under a lock, watched.
+fn counting<L: RawLock>(simulation: &mut Simulation<'_>) {
+    let lock = simulation.alloc(L::new());
+    let count = simulation.alloc(Guarded::<Sim, u64>::new(0));
+    for cpu in 0..4 {
+        simulation.spawn(cpu, move || {
+            lock.lock();
+            watch::entered(lock);
+            // SAFETY: the lock is held, if it is one; there is one host thread.
+            let before = unsafe { count.get() };
+            // SAFETY: as above.
+            unsafe { count.set(before + 1) };
+            watch::left(lock);
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        });
+    }
+}
+
+#[test]
+fn two_owners_are_found_and_the_schedule_is_short() {
+    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+        let findings = explore(policy, 1_000, &counting::<BustedLock<Sim>>);
+        let kind = found(&findings, &counting::<BustedLock<Sim>>);
+        assert!(matches!(kind, FailureKind::Exclusion { .. }), "{kind:?}");
+        let found = findings.failure.expect("a failure");
+        assert!(found.schedule.switches() <= 2, "{} is long", found.schedule);
+        let sound = explore(policy, 1_000, &counting::<TicketLock<Sim>>);
+        assert!(sound.failure.is_none(), "{sound:?}");
+    }
+}
+
+#[test]
+fn a_program_that_depends_on_the_world_outside_is_told_apart() {
+    let runs = Cell::new(0);
+    let moody = |simulation: &mut Simulation<'_>| {
+        runs.set(runs.get() + 1);
+        let more = runs.get();
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || {
+            for _ in 0..more {
+                word.load(Relaxed);
+            }
+        });
+    };
+    let findings = explore(PolicyKind::Random, 100, &moody);
+    assert_eq!(findings.schedules, 1);
+    let kind = findings.failure.expect("a failure").failure.kind;
+    assert!(matches!(kind, FailureKind::Nondeterministic { step: 2 }), "{kind:?}");
+}
+
+#[test]
+fn going_round_in_circles_is_told_apart_from_being_slow() {
+    // Each thread waits for the other one to give up first.
+    let polite = |simulation: &mut Simulation<'_>| {
+        let word = simulation.alloc(U32::zeroed());
+        for cpu in 0..2 {
+            simulation.spawn(cpu, move || {
+                while word.load(Relaxed) == 0 {
+                    Sim::delay(1);
+                }
+            });
+        }
+    };
+    // The same, but somebody comes to an end.
+    let rescued = |simulation: &mut Simulation<'_>| {
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || while word.load(Relaxed) == 0 {});
+        simulation.spawn(1, move || word.store(1, Relaxed));
+    };
+    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+        let findings = explore(policy, 2, &polite);
+        let kind = found(&findings, &polite);
+        assert!(matches!(kind, FailureKind::EventLimit { .. }), "{policy:?}: {kind:?}");
+        assert!(findings.failure.expect("a failure").schedule.moves.is_empty());
+        assert!(explore(policy, 20, &rescued).failure.is_none(), "{policy:?}");
+    }
+}
+
+#[test]
+fn the_time_of_a_wait_may_run_out_whenever_it_waits_and_need_not() {
+    let waits = |simulation: &mut Simulation<'_>, expected: Option<bool>| {
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(1, move || word.store(1, Relaxed));
+        simulation.spawn(2, move || {
+            let bound = Bound::looks(1_000_000);
+            let waited = word.cond_load_bounded(Relaxed, bound, |value| value == 1, || false);
+            assert_ne!(Some(waited.is_ok()), expected, "it went this way");
+            // A sleeper with a deadline does not need anybody.
+            Sim::futex_wait(word, waited.unwrap_or(0), Some(1 << 40));
+        });
+    };
+    let any = explore(SEARCH, 10_000, &|simulation| waits(simulation, None));
+    assert!(any.failure.is_none() && any.is_exhausted, "{any:?}");
+    for way in [true, false] {
+        let this_way = |simulation: &mut Simulation<'_>| waits(simulation, Some(way));
+        let kind = found(&explore(SEARCH, 10_000, &this_way), &this_way);
+        assert!(matches!(kind, FailureKind::Panicked { .. }), "{kind:?}");
+    }
+}
+
+#[test]
+fn sleepers_wake_up_for_no_reason() {
+    let trusting = |simulation: &mut Simulation<'_>| {
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || {
+            Sim::futex_wait(word, 0, None);
+            assert_eq!(word.load(Acquire), 1, "woken too early");
+        });
+        simulation.spawn(1, move || {
+            word.store(1, Release);
+            Sim::futex_wake(word, 1);
+        });
+    };
+    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+        let kind = found(&explore(policy, 2_000, &trusting), &trusting);
+        assert!(matches!(kind, FailureKind::Panicked { .. }), "{kind:?}");
+    }
+}
+
+#[test]
+fn the_schedulers_hints_say_who_has_no_cpu() {
+    let hints = |simulation: &mut Simulation<'_>| {
+        let id = simulation.alloc(Cell::new(None));
+        let done = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || {
+            id.set(Sim::claim_node());
+            done.cond_load(Relaxed, |done| done == 1);
+        });
+        simulation.spawn(1, move || {
+            done.load(Relaxed);
+            if let Some(id) = id.get() {
+                // SAFETY: nodes live as long as the machine.
+                let is_running = Sim::is_running(unsafe { Sim::node(id).as_ref() });
+                assert_eq!(is_running, !Sim::need_resched(), "one of two has lost its CPU");
+                assert!(is_running, "the other one has lost its CPU");
+            }
+            done.store(1, Relaxed);
+        });
+    };
+    for policy in RANDOM {
+        let FailureKind::Panicked { message } = found(&explore(policy, 2_000, &hints), &hints)
+        else {
+            panic!("a lost CPU is found")
+        };
+        assert!(message.contains("the other one"), "{message}");
+    }
+    assert!(explore(SEARCH, 2_000, &hints).failure.is_none());
+}
+
+#[test]
+fn a_schedule_that_does_not_fit_is_not_replayed() {
+    // Thread 2 does not exist; thread 0 is done after three steps.
+    for schedule in ["0:ac", "0:a4", "0:aA"] {
+        assert_eq!(replay(schedule, &two_by_two), Some(FailureKind::Diverged), "{schedule}");
+    }
+    // After its end the program goes on by itself.
+    assert_eq!(replay("0:aba", &two_by_two), None);
+}
