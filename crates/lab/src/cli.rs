@@ -1,6 +1,7 @@
 //! The arguments.
 
 use crate::cell::{PlacementPolicy, Settings};
+use crate::explore::ExploreArgs;
 use crate::report::complain;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -37,6 +38,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Try to break locks; exit code 1 if one breaks.
     Torture(TortureArgs),
+    /// Run locks in many orders, simulated; exit code 1 if one breaks.
+    Explore(ExploreArgs),
     /// Fit a simulated machine to published measurements of unpatched code.
     Calibrate(CalibrateArgs),
 }

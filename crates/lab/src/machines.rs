@@ -5,7 +5,7 @@ use crate::cli::MachineArgs;
 use crate::error::Error;
 use crate::native::NativeMachine;
 use crate::simulated::SimulatedMachine;
-use lockwright_sim::machine::Machine;
+use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
 
 /// The name of this computer in `--on`.
@@ -68,6 +68,49 @@ pub fn open(args: &MachineArgs) -> Result<Box<dyn LabMachine>, Error> {
 fn file_of(name: &str) -> Option<String> {
     let paths = [format!("{name}.toml"), format!("machines/{name}.toml")];
     paths.into_iter().find(|path| Path::new(path).is_file())
+}
+
+/// The simulated machine that was asked for.
+pub fn described(on: &str) -> Result<Machine, Error> {
+    open_simulated(on, Settings::default()).map(SimulatedMachine::into_machine)
+}
+
+/// Two NUMA nodes with room for `threads` threads, for runs in which costs play no role.
+pub fn two_nodes(threads: u32) -> Machine {
+    Machine {
+        name: "two-nodes".into(),
+        description: "two NUMA nodes, and round numbers that nothing depends on".into(),
+        topology: Topology {
+            sockets: 2,
+            cores_per_socket: threads.div_ceil(2).max(2),
+            threads_per_core: 1,
+            distance: vec![vec![0, 1], vec![1, 0]],
+        },
+        costs: Costs {
+            load_hit_ns: 1.0,
+            store_issue_ns: 1.0,
+            rmw_extra_ns: 1.0,
+            pause_ns: 1.0,
+            spin_reaction_ns: 1.0,
+            transfer_local_ns: 1.0,
+            transfer_remote_ns: vec![1.0],
+            upgrade_local_factor: 1.0,
+            upgrade_remote_factor: 1.0,
+            shared_load_ns: 1.0,
+            dram_local_ns: 1.0,
+            dram_remote_ns: 1.0,
+            remote_inflation: 0.0,
+            smt_factor: 1.0,
+            owner_retention: 0.0,
+            transfer_jitter: 0.0,
+            work_jitter: 0.0,
+            heavy_barrier_ns: 1.0,
+            heavy_barrier_per_cpu_ns: 1.0,
+            wake_call_ns: 1.0,
+            wake_latency_ns: 1.0,
+            sleep_call_ns: 1.0,
+        },
+    }
 }
 
 /// A simulated machine, by its name or by the path of its file.

@@ -7,6 +7,7 @@ mod calibrate;
 mod cell;
 mod cli;
 mod error;
+mod explore;
 mod fit;
 mod interrupt;
 mod latency;
@@ -57,6 +58,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
         Some(Command::Events(args)) => lists::events(args).map(done),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Torture(args)) => torture::run(args),
+        Some(Command::Explore(args)) => explore::run(args),
         Some(Command::Calibrate(args)) => fit::run(args),
     }
 }

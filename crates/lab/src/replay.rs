@@ -72,7 +72,7 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
 }
 
 /// `word` as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./+,:@%".contains(c);
     match word.chars().all(is_plain) {
         true => word.into(),

@@ -1,12 +1,18 @@
 //! What a simulated thread can ask for beside the platform: time for work, random numbers, and
 //! whether to go on.
 //!
-//! All functions are about the simulated thread that calls them, and panic outside of one.
+//! All functions are about the simulated thread that calls them, and panic outside of one, except
+//! for [`is_simulated`].
 
 use crate::switch::Here;
 
 fn here() -> Here {
     Here::expect("simulated time")
+}
+
+/// Whether the caller is a simulated thread.
+pub fn is_simulated() -> bool {
+    Here::get().is_some()
 }
 
 /// This thread's number, from 0.

@@ -48,6 +48,11 @@ impl SimulatedMachine {
         Ok(Self { machine, parameters, calibration, settings })
     }
 
+    /// The machine itself.
+    pub fn into_machine(self) -> Machine {
+        self.machine
+    }
+
     /// What was fitted for a workload, if anything was.
     pub fn fitted(&self, workload: Workload) -> Option<Fitted> {
         Fitted::of(self.calibration.as_ref()?, workload)

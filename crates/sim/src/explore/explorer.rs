@@ -70,7 +70,7 @@ pub struct Found {
     pub schedule: Schedule,
     /// What goes wrong in the shorter one.
     pub failure: Failure,
-    /// Moves, and switches between actors, before it was made shorter.
+    /// Moves, and switches between threads, before it was made shorter.
     pub before: (usize, usize),
 }
 

@@ -30,10 +30,15 @@ pub struct Schedule {
 pub const THREADS_MAX: usize = 26;
 
 impl Schedule {
-    /// How often another actor comes on than the one before.
+    /// How often another thread comes on than the one before.
     pub fn switches(&self) -> usize {
-        self.moves.windows(2).filter(|pair| pair[0] != pair[1]).count()
+        switches(&self.moves)
     }
+}
+
+/// How often another thread comes on than the one before.
+pub fn switches(moves: &[Move]) -> usize {
+    moves.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()
 }
 
 fn sign(action: Action) -> Option<char> {

@@ -1,9 +1,11 @@
 //! Makes a schedule that fails easier to read.
 
 use super::choice::{Action, Move};
+use super::schedule::switches;
 
-/// How many schedules are tried.
-const ATTEMPTS_MAX: u32 = 300;
+/// How many schedules are tried, and how many of those may fail (which costs memory).
+const ATTEMPTS_MAX: u32 = 2_000;
+const FAILURES_MAX: u32 = 200;
 
 /// A schedule that fails like `moves` with fewer disturbances, switches and moves, as far as that is
 /// found with bounded effort.
@@ -12,35 +14,13 @@ const ATTEMPTS_MAX: u32 = 300;
 /// really were if they fail in the same way.
 pub fn shortened(
     moves: Vec<Move>,
-    mut attempt: impl FnMut(Vec<Move>) -> Option<Vec<Move>>,
+    attempt: impl FnMut(Vec<Move>) -> Option<Vec<Move>>,
 ) -> Vec<Move> {
-    let mut left = ATTEMPTS_MAX;
-    let mut best = moves;
-    let mut improves = |best: &mut Vec<Move>, candidate: Vec<Move>| {
-        if left == 0 {
-            return false;
-        }
-        left -= 1;
-        let better = attempt(candidate).filter(|moves| weight(moves) < weight(best));
-        better.map(|moves| *best = moves).is_some()
-    };
-    let eighths: Vec<_> = eighths(&best).map(<[Move]>::to_vec).collect();
-    eighths.into_iter().any(|beginning| improves(&mut best, beginning));
-    loop {
-        let mut has_improved = false;
-        let mut at = 0;
-        while at < blocks(&best).len() {
-            let candidates = simpler(&blocks(&best), at);
-            if candidates.into_iter().any(|candidate| improves(&mut best, candidate)) {
-                has_improved = true;
-            } else {
-                at += 1;
-            }
-        }
-        if !has_improved {
-            return best;
-        }
-    }
+    let mut search = Search { best: moves, attempt, attempts: 0, failures: 0 };
+    let beginnings: Vec<_> = eighths(&search.best).map(<[Move]>::to_vec).collect();
+    beginnings.into_iter().any(|beginning| search.improves(beginning));
+    while search.pass(same_thread) | search.pass(same_move) {}
+    search.best
 }
 
 /// The beginning of a schedule that goes round in circles, as far as it decides that it does.
@@ -54,39 +34,87 @@ fn eighths(moves: &[Move]) -> impl Iterator<Item = &[Move]> {
     (0..8).map(|part| &moves[..moves.len() * part / 8])
 }
 
-/// Less is easier to read.
-fn weight(moves: &[Move]) -> (usize, usize, usize) {
-    let is_disturbance = |what: &&Move| !what.action.is_regular();
-    (moves.iter().filter(is_disturbance).count(), blocks(moves).len(), moves.len())
+/// Whether two moves in a row belong to one block.
+type Joins = fn(&Move, &Move) -> bool;
+
+fn same_thread(one: &Move, next: &Move) -> bool {
+    one.thread == next.thread
 }
 
-/// The moves, cut where another actor comes on.
-fn blocks(moves: &[Move]) -> Vec<&[Move]> {
-    moves.chunk_by(|one, next| one == next).collect()
+fn same_move(one: &Move, next: &Move) -> bool {
+    one == next
+}
+
+struct Search<F> {
+    best: Vec<Move>,
+    attempt: F,
+    attempts: u32,
+    failures: u32,
+}
+
+impl<F: FnMut(Vec<Move>) -> Option<Vec<Move>>> Search<F> {
+    /// Tries a candidate, and keeps it if it is better than the best one.
+    fn improves(&mut self, candidate: Vec<Move>) -> bool {
+        if self.attempts == ATTEMPTS_MAX || self.failures == FAILURES_MAX {
+            return false;
+        }
+        self.attempts += 1;
+        let Some(moves) = (self.attempt)(candidate) else { return false };
+        self.failures += 1;
+        let is_better = weight(&moves) < weight(&self.best);
+        if is_better {
+            self.best = moves;
+        }
+        is_better
+    }
+    /// Tries to do without each block, and to join it to another one; whether that helped.
+    fn pass(&mut self, joins: Joins) -> bool {
+        let mut has_improved = false;
+        let mut at = 0;
+        loop {
+            let blocks: Vec<&[Move]> = self.best.chunk_by(joins).collect();
+            if at >= blocks.len() {
+                return has_improved;
+            }
+            if simpler(&blocks, at).into_iter().any(|candidate| self.improves(candidate)) {
+                has_improved = true;
+            } else {
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Less is easier to read.
+fn weight(moves: &[Move]) -> (usize, usize, usize, usize) {
+    let is_disturbance = |what: &&Move| !what.action.is_regular();
+    let disturbances = moves.iter().filter(is_disturbance).count();
+    (disturbances, switches(moves), moves.chunk_by(same_move).count(), moves.len())
 }
 
 /// The schedule without block `at` (and what undoes it), and with the block moved to the next or the
-/// previous one of its kind.
+/// previous one of its thread.
 fn simpler(blocks: &[&[Move]], at: usize) -> Vec<Vec<Move>> {
     let what = blocks[at][0];
     let without = |gone: &dyn Fn(usize) -> bool| {
         let kept = blocks.iter().enumerate().filter(|(index, _)| !gone(*index));
         kept.flat_map(|(_, block)| block.iter().copied()).collect::<Vec<_>>()
     };
+    let mut candidates = vec![without(&|index| index == at)];
     if what.action == Action::Preempt {
         let end = Move { action: Action::Dispatch, ..what };
         let end = (at..blocks.len()).find(|&index| blocks[index][0] == end);
-        return vec![without(&|index| index == at || Some(index) == end)];
+        candidates.push(without(&|index| index == at || Some(index) == end));
     }
-    let mut candidates = vec![without(&|index| index == at)];
     let joined = |order: Vec<usize>| {
         order.into_iter().flat_map(|index| blocks[index].iter().copied()).collect()
     };
-    if let Some(later) = (at + 1..blocks.len()).find(|&index| blocks[index][0] == what) {
+    let is_his = |&index: &usize| blocks[index][0].thread == what.thread;
+    if let Some(later) = (at + 1..blocks.len()).find(is_his) {
         let order = (0..at).chain(at + 1..later).chain([at]).chain(later..blocks.len());
         candidates.push(joined(order.collect()));
     }
-    if let Some(earlier) = (0..at).rev().find(|&index| blocks[index][0] == what) {
+    if let Some(earlier) = (0..at).rev().find(is_his) {
         let order = (0..=earlier).chain([at]).chain(earlier + 1..at).chain(at + 1..blocks.len());
         candidates.push(joined(order.collect()));
     }

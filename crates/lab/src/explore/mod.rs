@@ -1,0 +1,145 @@
+//! `lockwright explore`: clients on locks in many orders, on a simulated machine.
+//!
+//! What is explored is in `lockwright_sim::explore`. One seed gives one document.
+
+mod args;
+mod client;
+mod document;
+
+pub use args::ExploreArgs;
+
+use crate::error::Error;
+use crate::interrupt;
+use crate::report::{self, OutputArgs, Outputs, Progress};
+use client::{Pair, Target};
+use document::{ExploreDocument, ExploreResult, told};
+use lockwright_sim::explore::{Findings, Plan, Schedule};
+use lockwright_sim::{FailureKind, thread};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Runs the command.
+pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
+    let (pairs, target, plan) = (args.pairs()?, args.target()?, args.plan()?);
+    let schedule = args.schedule()?;
+    let (json, csv) = (args.json.clone(), args.csv.clone());
+    let outputs = Outputs::open(&OutputArgs { json, csv, plot: None, quiet: args.quiet })?;
+    let progress = Progress::new(args.quiet);
+    hush_simulated_panics();
+    let mut document = ExploreDocument::new(args, &target);
+    let mut tell = |result: ExploreResult| {
+        if outputs.stdout_is_for_people() {
+            report::print(&result.text())?;
+        }
+        document.add(result);
+        outputs.keep(&document)
+    };
+    if let Some(schedule) = schedule {
+        tell(replay(args, &pairs, &target, &schedule, progress)?)?;
+    } else {
+        progress.say(&format!(
+            "exploring on the simulated {}: {} of a lock and a client, {} schedules each",
+            target.machine.name,
+            if pairs.len() == 1 { "one pair".into() } else { format!("{} pairs", pairs.len()) },
+            plan.schedules
+        ));
+        explore(&target, &pairs, &plan, |pair, findings| {
+            tell(ExploreResult::new(args, pair, &plan, &findings))
+        })?;
+        document.interrupted = interrupt::is_requested();
+    }
+    outputs.finish_documents(&document)?;
+    Ok(match (document.has_failed(), document.interrupted) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(interrupt::EXIT_CODE),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// Explores the pairs side by side; `tell` hears of each as soon as all before it are known.
+fn explore(
+    target: &Target,
+    pairs: &[Pair],
+    plan: &Plan,
+    mut tell: impl FnMut(Pair, Findings) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pairs.len());
+    let (sender, receiver) = mpsc::channel();
+    let taken = AtomicUsize::new(0);
+    let work = |sender: mpsc::Sender<(usize, Findings)>| {
+        loop {
+            // ordering: Relaxed; only hands out numbers.
+            let at = taken.fetch_add(1, Ordering::Relaxed);
+            let Some(&pair) = pairs.get(at) else { return };
+            let goes_on = |_| !interrupt::is_requested();
+            let findings = target.explore(pair, |explorer| explorer.explore(plan, goes_on));
+            if sender.send((at, findings)).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let sender = sender.clone();
+            scope.spawn(|| work(sender));
+        }
+        drop(sender);
+        let mut known: Vec<Option<Findings>> = pairs.iter().map(|_| None).collect();
+        let mut next = 0;
+        for (at, findings) in receiver {
+            known[at] = Some(findings);
+            while let Some(findings) = known.get_mut(next).and_then(Option::take) {
+                if findings.schedules > 0 {
+                    tell(pairs[next], findings)?;
+                }
+                next += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Runs one schedule again.
+fn replay(
+    args: &ExploreArgs,
+    pairs: &[Pair],
+    target: &Target,
+    schedule: &Schedule,
+    progress: Progress,
+) -> Result<ExploreResult, Error> {
+    let &[pair] = pairs else {
+        return Err(Error::usage("--replay is for one pair: give one --lock and one --client"));
+    };
+    let failure = target.explore(pair, |explorer| {
+        let variations = explorer.variations();
+        if schedule.variation >= variations {
+            return Err(Error::usage(format!(
+                "--replay: the number before the colon is {}, and should be below {variations}",
+                schedule.variation
+            )));
+        }
+        Ok(explorer.replay(schedule, args.limits()))
+    })?;
+    match &failure {
+        Some(failure) if failure.kind == FailureKind::Diverged => {
+            let (why, _) = told(failure);
+            return Err(Error::usage(format!(
+                "--replay: {why}; give the other arguments and the version it was found with"
+            )));
+        }
+        Some(_) => progress.say("the schedule fails again (simulated)"),
+        None => progress.say("the schedule does not fail (simulated)"),
+    }
+    Ok(ExploreResult::replayed(args, pair, schedule, failure.as_ref()))
+}
+
+/// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.
+fn hush_simulated_panics() {
+    let otherwise = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !thread::is_simulated() {
+            otherwise(panic);
+        }
+    }));
+}
