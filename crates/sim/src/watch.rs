@@ -14,8 +14,16 @@ fn tell<L>(lock: &L, what: impl FnOnce(&mut crate::checker::Checkers, crate::che
             thread: engine.current,
             offset: address - engine.base,
         };
-        what(&mut engine.checkers, call);
+        if !engine.checkers.are_done {
+            what(&mut engine.checkers, call);
+        }
     });
+}
+
+/// The threads have done their part. What is told from here on does not count: whoever looks at
+/// what is left may give back what others have taken.
+pub fn done() {
+    Here::expect("to be watched").with(|engine| engine.checkers.are_done = true);
 }
 
 /// The thread is about to ask for `lock`, exclusively.

@@ -139,9 +139,9 @@ impl ExploreArgs {
     /// What all pairs have in common.
     pub fn target(&self) -> Result<Target, Error> {
         let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
-        if threads == 0 || self.threads > THREADS_MAX {
+        if threads < 2 || self.threads > THREADS_MAX {
             return Err(Error::usage(format!(
-                "--threads {threads} makes no sense here: give 1 to {THREADS_MAX}"
+                "--threads {threads} makes no sense here: give 2 to {THREADS_MAX}"
             )));
         }
         let machine = match self.on.as_deref().map(str::trim) {

@@ -9,7 +9,7 @@ use lockwright::zoo::Bug;
 use lockwright_clients::{Client, ClientVisitor, visit_client};
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
-use lockwright_sim::{Checks, Config, Sim, Simulation};
+use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, watch};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -37,19 +37,23 @@ pub struct Target {
     pub bug: Option<Bug>,
 }
 
-/// For locks that serve by NUMA node some thresholds, most of them small enough to be reached in a
-/// short schedule; the others have none.
-fn variations(order: Order) -> Vec<Vec<(Tunable, u64)>> {
-    if order != Order::Grouped {
-        return vec![Vec::new()];
+/// Settings beside the usual ones: machines that run out of queue nodes, which is when the queued
+/// spinlock knows no order, and for locks that serve by NUMA node thresholds that are reached in a
+/// short schedule.
+fn variations(order: Order, usual: &Config) -> Vec<Config> {
+    let unordered = Checks { fifo: false, ..usual.checks };
+    let few_nodes =
+        |count| Config { nodes: NodesMode::Pool(count), checks: unordered, ..usual.clone() };
+    let near = |handoffs_log2, ns| {
+        let count = (Tunable::numa_spinlock_threshold, handoffs_log2);
+        let time = (Tunable::numa_spinlock_threshold_ns, ns);
+        Config { tunables: vec![count, time], ..usual.clone() }
+    };
+    match order {
+        Order::FifoAfterPending => vec![few_nodes(1), few_nodes(2)],
+        Order::Grouped => vec![near(0, 1), near(1, 10), near(2, 50), few_nodes(1), few_nodes(2)],
+        Order::Fifo | Order::None | Order::Broken => Vec::new(),
     }
-    let near = [(0, 1), (1, 10), (2, 50)].map(|(handoffs_log2, ns)| {
-        vec![
-            (Tunable::numa_spinlock_threshold, handoffs_log2),
-            (Tunable::numa_spinlock_threshold_ns, ns),
-        ]
-    });
-    near.into_iter().chain([Vec::new()]).collect()
 }
 
 impl Target {
@@ -77,7 +81,7 @@ impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
             ..Checks::default()
         };
         let config = Config { checks, bug: self.target.bug, ..Config::default() };
-        let variations = variations(L::ORDER);
+        let variations = variations(L::ORDER, &config);
         let visitor = OfClient { target: self.target, config, variations, work: self.work };
         visit_client::<Sim, Watched<L>, _>(self.client, visitor)
     }
@@ -86,7 +90,7 @@ impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
 struct OfClient<'a, W> {
     target: &'a Target,
     config: Config,
-    variations: Vec<Vec<(Tunable, u64)>>,
+    variations: Vec<Config>,
     work: W,
 }
 
@@ -115,6 +119,7 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) 
             if running.get() == 0 {
                 // Who waits for the end of a thread sees all its stores.
                 Sim::heavy_barrier();
+                watch::done();
                 client.finish();
             }
         });

@@ -25,6 +25,13 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("torture --lock tickte", "ticket"),
         ("bench --numa-spinlock of", "off"),
         ("bench --treads 1", "threads"),
+        ("explore --lock tickte", "ticket"),
+        ("explore --client exclusoin", "exclusion"),
+        ("explore --client nothing", "handoff"),
+        ("explore --bug 9999", "48"),
+        ("explore --lock ticket --bug 48", "cna"),
+        ("explore --on x5_4", "x5-4"),
+        ("explore --policy rnadom", "random"),
     ] {
         let said = refused(line);
         assert!(said.contains(nearest), "`{line}` said: {said}");
@@ -52,6 +59,12 @@ fn numbers_that_make_no_sense_are_refused() {
         "torture --stutter 5 --json out.json",
         "torture --stutter soon",
         "torture --shuffle NaN",
+        "explore --threads 0",
+        "explore --threads 1",
+        "explore --threads 27",
+        "explore --schedules 0",
+        "explore --rounds 0",
+        "explore --depth 0",
     ] {
         refused(line);
     }
@@ -70,9 +83,23 @@ fn arguments_that_do_not_go_together_are_refused() {
         "torture --faults",
         "torture --on x5-4 --shuffle 0.001",
         "bench --json - --csv -",
+        "explore --lock std",
+        "explore --on native",
+        "explore --policy dfs --depth 3",
+        "explore --lock cna --client exclusion --policy random --replay 0:a",
+        "explore --lock cna,mcs --client exclusion --replay 0:a",
+        "explore --lock cna --replay 0:a",
         "bench --json out --csv out",
     ] {
         refused(line);
+    }
+}
+
+#[test]
+fn a_schedule_that_is_none_or_does_not_fit_is_refused() {
+    let pair = "explore --lock ticket --client exclusion --threads 2 --replay";
+    for schedule in ["garbled", "0:a!", "0:a4z", "0:a999999999999", "99:a", "0:aaAA", "x:y"] {
+        assert!(refused(&format!("{pair} {schedule}")).contains("--replay"), "{schedule}");
     }
 }
 

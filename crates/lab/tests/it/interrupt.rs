@@ -69,6 +69,17 @@ fn a_torture_keeps_its_verdict_so_far() {
     assert_eq!(document["results"].as_array().map(Vec::len), Some(1));
 }
 
+#[test]
+fn an_exploration_keeps_what_it_has_seen() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let line = "explore --lock ticket,mcs --schedules 1000000000 --json out.json";
+    assert_eq!(interrupted(directory.path(), line).code(), Some(130));
+    let document = document(&directory.path().join("out.json"));
+    assert_eq!(document["interrupted"], true);
+    assert_eq!(document["results"][0]["verdict"], "HELD");
+    assert!(document["results"][0]["schedules"].as_u64() > Some(0));
+}
+
 /// Starts a simulation that takes hours, waits until `started` is on standard error, or half a
 /// second without it, and presses Ctrl-C twice. Returns all that was said after `started`.
 fn interrupted_twice(more: &str, started: Option<&str>) -> String {

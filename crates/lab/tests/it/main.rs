@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod explore;
 mod interrupt;
 mod lists;
 mod simulated;

@@ -42,6 +42,8 @@ pub struct Checkers {
     turns: u64,
     /// The most overtakes of a wait that is over.
     most_overtakes: u32,
+    /// What threads tell no longer counts.
+    pub are_done: bool,
     pub failures: Vec<Failure>,
     pub failures_total: u64,
 }
@@ -55,6 +57,7 @@ impl Checkers {
             places: Vec::new(),
             turns: 0,
             most_overtakes: 0,
+            are_done: false,
             failures: Vec::new(),
             failures_total: 0,
         }

@@ -11,7 +11,6 @@ use crate::report::{Failure, FailureKind, RunReport};
 use crate::simulation::Simulation;
 use corosensei::stack::DefaultStack;
 use lockwright::events::Event;
-use lockwright::tunables::Tunable;
 use std::collections::HashSet;
 
 /// Allocates the objects of a program and spawns its threads.
@@ -24,8 +23,7 @@ pub type Program<'p> = dyn Fn(&mut Simulation<'_>) + 'p;
 pub struct Explorer<'p> {
     machine: &'p Machine,
     seed: u64,
-    config: Config,
-    variations: Vec<Vec<(Tunable, u64)>>,
+    variations: Vec<Config>,
     program: &'p Program<'p>,
     arena: Arena,
     stacks: Vec<DefaultStack>,
@@ -81,7 +79,7 @@ struct Ran {
     moves: Vec<Move>,
 }
 
-/// A policy on a variation of the machine.
+/// A policy with one of the settings.
 struct Lane {
     kind: PolicyKind,
     variation: usize,
@@ -96,16 +94,14 @@ impl<'p> Explorer<'p> {
     /// and events do not count.
     pub fn new(machine: &'p Machine, seed: u64, config: Config, program: &'p Program<'p>) -> Self {
         let (arena, stacks) = (Arena::default(), Vec::new());
-        Self { machine, seed, config, variations: vec![Vec::new()], program, arena, stacks }
+        Self { machine, seed, variations: vec![config], program, arena, stacks }
     }
-    /// Takes turns between these settings of the locks' run-time numbers, of which there is at
-    /// least one.
-    pub fn with_variations(mut self, variations: Vec<Vec<(Tunable, u64)>>) -> Self {
-        assert!(!variations.is_empty(), "a program runs in at least one variation");
-        self.variations = variations;
+    /// Takes turns between the settings so far and these.
+    pub fn with_variations(mut self, more: impl IntoIterator<Item = Config>) -> Self {
+        self.variations.extend(more);
         self
     }
-    /// How many variations of the machine there are.
+    /// How many settings there are.
     pub fn variations(&self) -> usize {
         self.variations.len()
     }
@@ -174,8 +170,7 @@ impl<'p> Explorer<'p> {
         ran
     }
     fn run_with(&mut self, policy: Box<dyn Policy>, variation: usize, limits: Limits) -> Ran {
-        let mut config = self.config.clone();
-        config.tunables.extend(&self.variations[variation]);
+        let config = self.variations[variation].clone();
         let mut simulation = Simulation::new(self.machine, &mut self.arena, self.seed, config);
         (self.program)(&mut simulation);
         let (report, policy, moves) = simulation.explore(policy, limits, &mut self.stacks);

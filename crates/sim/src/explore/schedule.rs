@@ -4,7 +4,7 @@ use super::choice::{Action, Move};
 use core::fmt;
 use core::str::FromStr;
 
-/// The moves of a run, and the variation of the machine it ran on.
+/// The moves of a run, and which of the settings of an exploration it had.
 ///
 /// As text: the variation's number, a colon, and the moves in order.
 ///
@@ -20,7 +20,7 @@ use core::str::FromStr;
 /// A number after a move says how often in a row: `0:a12b3A`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Which variation of the machine.
+    /// Which settings, counted from 0.
     pub variation: usize,
     /// What happened, in order.
     pub moves: Vec<Move>,

@@ -1,0 +1,144 @@
+//! `explore`: what is seeded is found and can be repeated, what is sound holds.
+
+use super::{has_fields, json, lockwright, stderr, stdout};
+use serde_json::Value;
+
+/// The one result of `line`, which must find something: the document's result.
+fn found(line: &str) -> Value {
+    let output = lockwright(&format!("{line} --json -"));
+    assert_eq!(output.status.code(), Some(1), "`{line}`: {}", stderr(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let results = document["results"].as_array().expect("results");
+    assert_eq!((results.len(), &results[0]["verdict"]), (1, &"VIOLATED".into()), "{document}");
+    results[0].clone()
+}
+
+/// Finds a failure of `kind` with a bug in at most 10,000 schedules and replays it; without the bug
+/// there is none.
+fn seeded(pair: &str, bug: &str, kind: &str) -> Value {
+    let result = found(&format!("explore {pair} --bug {bug}"));
+    let failure = &result["failure"];
+    assert_eq!(failure["kind"], kind, "{failure}");
+    assert!(result["schedules"].as_u64() <= Some(10_000));
+    let line = failure["replay"].as_str().expect("a command").strip_prefix("lockwright ");
+    let again = found(line.expect("it begins with the program"));
+    for part in ["kind", "message", "threads", "schedule"] {
+        assert_eq!(again["failure"][part], failure[part], "{part}");
+    }
+    assert_eq!(again["schedules"], 1);
+    let sound = json(&format!("explore {pair} --json -"));
+    assert_eq!(sound["results"][0]["verdict"], "HELD", "{sound}");
+    assert_eq!(sound["results"][0]["schedules"], 10_000);
+    result
+}
+
+#[test]
+fn a_seeded_lost_wake_up_is_found_by_every_random_policy() {
+    for policy in ["random", "pct", "pos"] {
+        let pair = format!("--lock cna --client exclusion --threads 4 --policy {policy}");
+        let result = seeded(&pair, "48", "stuck");
+        let threads = result["failure"]["threads"].as_array().expect("threads");
+        assert!(!threads.is_empty(), "{result}");
+        for thread in threads {
+            let thread = thread.as_str().expect("a line");
+            assert!(thread.contains("spins on line") && thread.contains("QNode"), "{thread}");
+        }
+    }
+}
+
+#[test]
+fn a_seeded_double_owner_is_found_and_its_schedule_is_short() {
+    let pair = "--lock ticket --client try-lock --threads 3 --rounds 3";
+    let result = seeded(pair, "34", "exclusion");
+    let failure = &result["failure"];
+    assert!(failure["message"].as_str().expect("text").contains("got a lock that thread"));
+    assert!(failure["switches"].as_u64() <= Some(4), "{failure}");
+    assert!(failure["switches"].as_u64() <= failure["switches_found"].as_u64());
+}
+
+#[test]
+fn a_seeded_store_load_reordering_is_found_in_the_store_buffers() {
+    seeded("--lock cna --client is-locked --threads 3", "11", "panicked");
+}
+
+#[test]
+fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
+    for policy in ["random", "pct", "pos", "dfs"] {
+        found(&format!("explore --lock busted --client exclusion --policy {policy}"));
+    }
+}
+
+#[test]
+fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
+    let document = json("explore --lock all --client all --schedules 1000 --json -");
+    let results = document["results"].as_array().expect("results");
+    let reached = |lock: &str, event: &str| {
+        let of_lock = results.iter().filter(|result| result["lock"] == lock);
+        of_lock.filter_map(|result| result["events"][event].as_u64()).sum::<u64>() > 0
+    };
+    for result in results {
+        assert_eq!(result["verdict"], "HELD", "{result}");
+        assert_eq!(result["schedules"], 1000);
+    }
+    for event in ["lock_pending", "lock_slowpath", "lock_no_node"] {
+        assert!(reached("qspinlock", event), "{event}");
+    }
+    for lock in ["cna", "cna-v10_time", "cna-v10_limited", "cna-v11"] {
+        for event in ["cna_set_aside", "cna_flush", "cna_flush_threshold", "lock_no_node"] {
+            assert!(reached(lock, event), "{lock}: {event}");
+        }
+    }
+    // This version sets waiters aside in one of 128 turns only.
+    let v15 = json("explore --lock cna-v15 --client handoff --rounds 60 --schedules 100 --json -");
+    for event in ["cna_set_aside", "cna_flush"] {
+        assert!(v15["results"][0]["events"][event].as_u64() > Some(0), "{event}: {v15}");
+    }
+}
+
+#[test]
+fn one_seed_gives_one_document_and_another_seed_another_one() {
+    let line = |seed| format!("explore --lock cna,mcs --schedules 300 --seed {seed} --json -");
+    let bytes = |seed| lockwright(&line(seed)).stdout;
+    assert_eq!(bytes(1), bytes(1));
+    assert_ne!(bytes(1), bytes(2));
+}
+
+#[test]
+fn the_document_of_an_exploration_has_the_fields_of_the_schema() {
+    let document = json("explore --lock clh --client handoff --schedules 50 --json -");
+    assert_eq!(document["schema"], "lockwright.explore/1");
+    assert_eq!(document["on"]["kind"], "simulated");
+    let fields = [
+        "lock",
+        "client",
+        "threads",
+        "policy",
+        "schedules",
+        "steps",
+        "distinct",
+        "exhausted",
+        "verdict",
+        "events",
+        "failure",
+    ];
+    has_fields(&document["results"][0], &fields);
+    assert_eq!(document["results"][0]["failure"], Value::Null);
+    let fields = ["kind", "message", "threads", "schedule_number", "policy", "schedule", "replay"];
+    has_fields(&found("explore --lock busted --client handoff")["failure"], &fields);
+}
+
+#[test]
+fn a_search_says_that_it_has_seen_everything() {
+    let line = "explore --lock ticket --client exclusion --threads 2 --rounds 1 --policy dfs";
+    let document = json(&format!("{line} --preemptions 1 --json -"));
+    assert_eq!(document["results"][0]["exhausted"], true, "{document}");
+    let text = stdout(&lockwright(&format!("{line} --preemptions 1")));
+    assert!(text.contains("simulated") && text.contains("all there are"), "{text}");
+}
+
+#[test]
+fn another_machine_can_be_explored() {
+    let document = json("explore --on x5-4 --lock cna --client exclusion --schedules 50 --json -");
+    assert_eq!(document["on"]["machine"], "x5-4");
+    assert_eq!(document["on"]["numa_nodes"], 4);
+}
