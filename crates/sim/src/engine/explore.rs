@@ -9,7 +9,7 @@ use super::{Engine, Step};
 use crate::explore::{Action, Choice, Limits, Move, Policy, Touch};
 use crate::memory::Kind;
 use crate::report::Ending;
-use crate::switch::{Here, aside};
+use crate::switch::Here;
 
 /// What one step takes, in picoseconds.
 const STEP_PS: u64 = 1000;
@@ -87,7 +87,7 @@ impl Exploration {
             return Err(Ending::EventLimit);
         }
         let (policy, choices) = (&mut self.policy, &self.choices[..]);
-        let picked = aside(|| policy.pick(choices, step)).ok_or(Ending::Diverged)?;
+        let picked = policy.pick(choices, step).ok_or(Ending::Diverged)?;
         let choice = choices[picked];
         match choice.action() {
             Action::Preempt => self.limits.preemptions -= 1,

@@ -47,7 +47,7 @@ pub struct Findings {
     pub schedules: u64,
     /// Their moves.
     pub steps: u64,
-    /// How many schedules were different.
+    /// How many schedules were different, counted up to four million.
     pub distinct: u64,
     /// Whether there are no other schedules within the policies' bounds.
     pub is_exhausted: bool,
@@ -71,6 +71,9 @@ pub struct Found {
     /// Moves, and switches between threads, before it was made shorter.
     pub before: (usize, usize),
 }
+
+/// Different schedules that are remembered.
+const DISTINCT_MAX: usize = 4_000_000;
 
 /// One run.
 struct Ran {
@@ -130,7 +133,9 @@ impl<'p> Explorer<'p> {
             let lane = &mut lanes[at % turns];
             let ran = self.run(lane, plan.limits);
             findings.add(&ran);
-            seen.insert(ran.report.digest);
+            if seen.len() < DISTINCT_MAX {
+                seen.insert(ran.report.digest);
+            }
             let failure = match findings.schedules {
                 1 => self.differs_next_time(lane, plan.limits, &ran),
                 _ => None,

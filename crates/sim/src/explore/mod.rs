@@ -1,7 +1,7 @@
 //! Exploration of schedules: the same program on the same engine, in other orders.
 //!
 //! A run by time is one history of a program. An exploration runs the program many times, and each
-//! time a [`Policy`] picks what happens next from everything that can happen:
+//! time a policy ([`PolicyKind`]) picks what happens next from everything that can happen:
 //!
 //! - the next step of a thread: an access to a cell or to a guarded field, or going on after a
 //!   barrier;
@@ -27,7 +27,7 @@
 //! Sequential consistency and store buffers, with many threads. Weaker orders (stores that overtake
 //! stores, loads that overtake loads) are for a checker that knows them. Writes of guarded fields
 //! take effect at once. Where a thread waits for its stores to become visible, they do so one by one.
-//! The random policies sample; only [`Dfs`] that ends by itself has seen everything within its
+//! The random policies sample; only a search ([`PolicyKind::Dfs`]) that ends by itself has seen everything within its
 //! bound. Every schedule is run by the program's own code, so a program has to be a function of its
 //! schedule: one seed is run twice, and what is found is run again before it is told.
 //!
@@ -43,9 +43,11 @@ mod policy;
 mod schedule;
 mod shorten;
 
-pub use choice::{Action, Choice, Move, Touch};
+pub use choice::{Action, Move};
+pub(crate) use choice::{Choice, Touch};
 pub use explorer::{Explorer, Findings, Found, Plan, Program};
-pub use policy::{Dfs, Pct, Policy, PolicyKind, Pos, RandomWalk};
+pub(crate) use policy::Policy;
+pub use policy::PolicyKind;
 pub use schedule::{NotASchedule, Schedule, THREADS_MAX};
 
 /// How much may happen in one schedule.

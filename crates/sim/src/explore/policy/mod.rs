@@ -6,14 +6,14 @@ mod pos;
 mod random;
 mod replay;
 
-pub use dfs::Dfs;
-pub use pct::Pct;
-pub use pos::Pos;
-pub use random::RandomWalk;
 pub(crate) use replay::Replayed;
 
 use super::choice::{Action, Choice};
 use crate::rng::{Purpose, Rng};
+use dfs::Dfs;
+use pct::Pct;
+use pos::Pos;
+use random::RandomWalk;
 use replay::Replay;
 
 /// Decides what happens next, in one schedule after another.
@@ -30,13 +30,14 @@ pub trait Policy {
 /// The policies that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyKind {
-    /// [`RandomWalk`].
+    /// A random walk: whoever can go on is as likely to as everybody else.
     Random,
-    /// [`Pct`] of this depth.
+    /// Random priorities that change at so many steps, less one (probabilistic concurrency testing).
     Pct(u32),
-    /// [`Pos`].
+    /// A random priority for each pending access, drawn again after a conflict (partial order
+    /// sampling).
     Pos,
-    /// [`Dfs`] with this many preemptions.
+    /// A depth-first search of all schedules with at most so many preemptions.
     Dfs(u32),
 }
 
