@@ -71,6 +71,11 @@
 //! everywhere. Runs share nothing: several may go on in parallel, each on a host thread of its
 //! own. A run ends when all threads have returned, when nothing can happen any more (the threads
 //! that still wait are reported, see [`FailureKind::Stuck`]), when a thread panics, or at a limit.
+//!
+//! # Exploration
+//!
+//! All of the above is one history. [`explore`] runs a program in many others, in which a policy
+//! and not the time decides what happens next.
 #![warn(missing_docs)]
 
 pub mod machine;
