@@ -1,0 +1,160 @@
+//! Holds the NUMA-aware locks to their fairness bounds on a simulated machine, and prints one line
+//! of JSON for each check.
+//!
+//! `fairness LOCK [--bug ROW]`. The bounds are those that the lock's documentation promises; the
+//! tests in `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 if the arguments make
+//! no sense.
+
+use lockwright::events::Event;
+use lockwright::raw::RawLock;
+use lockwright::registry::{LockRow, LockVisitor, visit};
+use lockwright::tunables::Tunable;
+use lockwright::zoo::Bug;
+use lockwright_sim::machine::Machine;
+use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// One seed, one history.
+const SEED: u64 = 1;
+/// How long each owner holds the lock: longer than a head needs to find it busy.
+const HOLD_NS: u64 = 500;
+/// Threads on each of two sockets.
+const PER_SOCKET: u64 = 8;
+/// The threshold, as a power of two of handoffs and in nanoseconds.
+const THRESHOLD: (u64, u64) = (8, 100_000);
+/// Waiters of another socket behind a head that has just taken the lock, and how many of them the
+/// limited scan may look at then.
+const REMOTE: u32 = 16;
+const LOOKS_MAX: u64 = 8;
+
+/// What a check found wrong.
+type Finding = Option<String>;
+/// A check of the lock of that name; `None` if there is none.
+type Check = fn(&str, Option<Bug>) -> Option<Finding>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let (lock, bug) = match arguments[..] {
+        [lock] => (lock, None),
+        [lock, "--bug", row] if Bug::of_row(row).is_some() => (lock, Bug::of_row(row)),
+        _ => {
+            eprintln!("fairness: say `fairness LOCK [--bug ROW]`, with a row of the zoo");
+            return ExitCode::from(2);
+        }
+    };
+    let checks: [(&str, Check); 2] = [("overtaking", overtaking), ("scan", scan)];
+    for (client, check) in checks {
+        let start = Instant::now();
+        let Some(complaint) = check(lock, bug) else {
+            eprintln!("fairness: no lock is called {lock}; `lockwright locks` lists them");
+            return ExitCode::from(2);
+        };
+        print(lock, client, complaint, start.elapsed().as_secs_f64());
+    }
+    ExitCode::SUCCESS
+}
+
+fn print(lock: &str, client: &str, complaint: Finding, seconds: f64) {
+    let line = serde_json::json!({
+        "lock": lock, "client": client, "on": "two sockets, simulated", "checker": "fairness",
+        "violated": complaint.is_some(), "complaint": complaint,
+        "executions": 1, "seed": SEED, "seconds": seconds,
+    });
+    println!("{line}");
+}
+
+/// Waiters that were set aside are passed for at most one threshold.
+fn overtaking(lock: &str, bug: Option<Bug>) -> Option<Finding> {
+    let (log2, ns) = THRESHOLD;
+    // The larger of the bounds of the two kinds of threshold; the way to the queue adds at most one
+    // overtaking by each other thread.
+    let of_threshold = (1 << log2).max(ns / HOLD_NS + 2);
+    let max = of_threshold + 2 * PER_SOCKET - 1;
+    let checks = Checks { overtaking_max: u32::try_from(max).ok(), ..Checks::default() };
+    let tunables =
+        vec![(Tunable::numa_spinlock_threshold, log2), (Tunable::numa_spinlock_threshold_ns, ns)];
+    let config = Config { checks, tunables, bug, ..Config::window(0, 5_000_000) };
+    let report = visit(lock, Storm(config))?;
+    Some(report.failures.first().map(ToString::to_string))
+}
+
+/// A head that has taken the lock looks at a bounded number of waiters; each later head looks at the
+/// one behind it.
+fn scan(lock: &str, bug: Option<Bug>) -> Option<Finding> {
+    let is_limited = lock == "cna-v10_limited";
+    let report = visit(lock, LateArrivals(Config { bug, ..Config::default() }))?;
+    if let Some(failure) = report.failures.first() {
+        return Some(Some(failure.to_string()));
+    }
+    let looks = report.count_of(Event::cna_scanned);
+    let max = LOOKS_MAX + u64::from(REMOTE) + 1;
+    let is_exceeded = is_limited && looks > max;
+    let complaint = || format!("heads looked at {looks} waiters, more than {max} (simulated)");
+    Some(is_exceeded.then(complaint))
+}
+
+/// The machine of the published tables; the checks use two of its sockets.
+fn machine() -> Machine {
+    let name = Machine::builtin_names().next().expect("there is a built-in machine");
+    Machine::builtin(name).expect("it was just named")
+}
+
+/// Threads that take a lock again and again.
+struct Storm(Config);
+
+impl LockVisitor<Sim> for Storm {
+    type Output = RunReport;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
+        let machine = machine();
+        let mut arena = Arena::default();
+        let mut simulation = Simulation::new(&machine, &mut arena, SEED, self.0);
+        let lock = simulation.alloc(L::new());
+        let of_socket = |socket| (0..PER_SOCKET as u32).map(move |core| (socket, core));
+        for (socket, core) in of_socket(0).chain(of_socket(1)) {
+            simulation.spawn(socket * machine.topology.cores_per_socket + core, move || {
+                while !thread::is_over() {
+                    watch::requested(lock);
+                    lock.lock();
+                    watch::entered(lock);
+                    thread::hold_ps(HOLD_NS * 1000);
+                    watch::left(lock);
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock() };
+                    thread::op_done();
+                }
+            });
+        }
+        simulation.run()
+    }
+}
+
+/// A head that waits with nobody behind it, until many of another socket and then one of its own
+/// have queued; then it takes the lock.
+struct LateArrivals(Config);
+
+impl LockVisitor<Sim> for LateArrivals {
+    type Output = RunReport;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
+        let machine = machine();
+        let mut arena = Arena::default();
+        let mut simulation = Simulation::new(&machine, &mut arena, SEED, self.0);
+        let lock = simulation.alloc(L::new());
+        let remote = machine.topology.cores_per_socket;
+        // The owner, a pending waiter, the head, the others, the last.
+        let cpus = (0..3).chain((0..REMOTE).map(|core| remote + core)).chain([3]);
+        for (number, cpu) in cpus.enumerate() {
+            simulation.spawn(cpu, move || {
+                thread::hold_ps(number as u64 * 5_000_000);
+                lock.lock();
+                thread::hold_ps(if number == 0 { 500_000_000 } else { HOLD_NS * 1000 });
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            });
+        }
+        simulation.run()
+    }
+}
