@@ -206,8 +206,8 @@ thread_local! {
 pub(crate) fn forget_seen() {
     SEEN.with_borrow_mut(|seen| *seen = Seen::default());
 }
-/// What was seen since.
-pub(crate) fn seen() -> Seen {
+/// What the last run of this thread has seen, whether it ended well or not.
+pub fn seen() -> Seen {
     SEEN.with_borrow(Seen::clone)
 }
 /// An execution begins.

@@ -1,7 +1,8 @@
 //! Runs the model checks of a lock and prints one line of JSON for each.
 //!
-//! `check LOCK [--bug ROW] [--client NAME] [--full] [--first]`: `--first` stops at the first
-//! violation. Exit code 0 whatever is found, 2 if the arguments make no sense.
+//! `check LOCK [--bug ROW] [--client NAME] [--on MACHINE] [--full] [--first] [--list]`: `--first` stops
+//! at the first violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the
+//! arguments make no sense.
 
 use lockwright::zoo::Bug;
 use lockwright_clients::Outcome;
@@ -14,8 +15,10 @@ struct Request {
     lock: &'static str,
     bug: Option<Bug>,
     client: Option<String>,
+    on: Option<String>,
     bounds: Bounds,
     stops_at_first: bool,
+    lists: bool,
 }
 
 fn main() -> ExitCode {
@@ -28,9 +31,15 @@ fn main() -> ExitCode {
     };
     // A violation is a panic, and expected here: its message is in the line.
     std::panic::set_hook(Box::new(|_| {}));
+    let is_any = |wanted: &Option<String>, it| wanted.as_ref().is_none_or(|wanted| wanted == it);
     let is_wanted =
-        |check: &Check| request.client.as_ref().is_none_or(|client| client == check.client);
+        |check: &Check| is_any(&request.client, check.client) && is_any(&request.on, check.on);
     for check in checks_of(request.lock).into_iter().filter(is_wanted) {
+        if request.lists {
+            let Check { lock, client, on, .. } = check;
+            println!("{}", serde_json::json!({ "lock": lock, "client": client, "on": on }));
+            continue;
+        }
         let is_violated = report(&check, &request);
         if is_violated && request.stops_at_first {
             break;
@@ -42,12 +51,8 @@ fn main() -> ExitCode {
 /// Runs one check and prints its line; whether it was violated.
 fn report(check: &Check, request: &Request) -> bool {
     let start = Instant::now();
-    let mut executions = 0;
-    let outcome = outcome(|| {
-        let seen = check.explore(request.bounds, request.bug);
-        executions = seen.executions;
-        seen
-    });
+    let outcome = outcome(|| check.explore(request.bounds, request.bug));
+    let executions = lockwright_model::world::seen().executions;
     let seconds = start.elapsed().as_secs_f64();
     let complaint = match outcome {
         Outcome::Held => None,
@@ -71,8 +76,15 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, Strin
     let lock = checked_locks()
         .find(|lock| *lock == name)
         .ok_or_else(|| format!("no lock is called {name}; there are {}", locks()))?;
-    let mut request =
-        Request { lock, bug: None, client: None, bounds: Bounds::QUICK, stops_at_first: false };
+    let mut request = Request {
+        lock,
+        bug: None,
+        client: None,
+        on: None,
+        bounds: Bounds::QUICK,
+        stops_at_first: false,
+        lists: false,
+    };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
@@ -82,8 +94,10 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, Strin
                 request.bug = Some(bug);
             }
             "--client" => request.client = Some(value()?),
+            "--on" => request.on = Some(value()?),
             "--full" => request.bounds = Bounds::FULL,
             "--first" => request.stops_at_first = true,
+            "--list" => request.lists = true,
             _ => return Err(format!("{argument} means nothing here")),
         }
     }
