@@ -3,6 +3,7 @@
 mod full;
 mod stage;
 mod tidy;
+mod zoo;
 
 use stage::{Stage, Step};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   ci                     format, lints, tidy and all tests, as continuous integration runs them
   full [--allow-missing] the same with full checker settings, and other machines
   tidy                   the rules of STYLE.md that a program can check
+  zoo [--only ROW] [--json FILE|-] [--matrix] [--full]
+                         historical bugs seeded in the locks: does a checker see them?
+  zoo --docs             writes docs/zoo.md
 ";
 
 fn main() -> ExitCode {
@@ -24,12 +28,32 @@ fn main() -> ExitCode {
         ["full"] => stage::run_all(&full::stages(), false),
         ["full", "--allow-missing"] => stage::run_all(&full::stages(), true),
         ["tidy"] => tidy::run(&root()),
+        ["zoo", ref options @ ..] => return zoo(options),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
         }
     };
     if is_green { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Exit code 2 if the arguments make no sense, 1 if something is wrong with the code.
+fn zoo(options: &[&str]) -> ExitCode {
+    let request = match zoo::Request::of(options) {
+        Ok(request) => request,
+        Err(message) => {
+            eprintln!("zoo: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    match zoo::run(&root(), &request) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("zoo: {message}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The root of the repository.

@@ -1,0 +1,134 @@
+//! The checkers, and which of them must see a bug.
+
+use lockwright::zoo::Bug;
+use serde::Deserialize;
+use std::path::Path;
+use std::process::Command;
+
+/// Something that is believed because it finds the bugs of the zoo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checker {
+    /// Every execution of two or three threads up to a number of preemptions.
+    Loom,
+    /// The bounds on waiting, watched in simulated runs.
+    Fairness,
+}
+
+/// One bug, or none, in one lock under one checker.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// The bug.
+    pub bug: Option<Bug>,
+    /// The lock.
+    pub lock: &'static str,
+    /// The checker.
+    pub checker: Checker,
+}
+
+/// What one check said.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Said {
+    /// The lock.
+    pub lock: String,
+    /// The client, or the bound.
+    pub client: String,
+    /// The machine.
+    pub on: String,
+    /// Whether the check found something.
+    pub violated: bool,
+    /// What.
+    pub complaint: Option<String>,
+    /// Executions or schedules tried up to there.
+    pub executions: u64,
+    /// How long that took.
+    pub seconds: f64,
+    /// Where the schedules came from, if from a seed.
+    pub seed: Option<u64>,
+    /// The schedule, if it can be repeated.
+    pub schedule: Option<String>,
+}
+
+impl Checker {
+    /// All of them, in the order in which they are asked.
+    pub const ALL: [Self; 2] = [Self::Loom, Self::Fairness];
+
+    /// Its name, in the matrix.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loom => "loom",
+            Self::Fairness => "fairness (simulated)",
+        }
+    }
+    /// Whether it must see `bug`: a bug of waiting too long violates no property that loom knows,
+    /// and nothing else needs more than two or three threads.
+    pub fn must_see(self, bug: Bug) -> bool {
+        let is_of_waiting = matches!(bug, Bug::NeverDue | Bug::ScanUnlimited);
+        match self {
+            Self::Loom => !is_of_waiting,
+            Self::Fairness => is_of_waiting,
+        }
+    }
+    /// What cargo builds for it.
+    pub fn build(self) -> &'static [&'static str] {
+        match self {
+            Self::Loom => &["--package", "lockwright-model", "--bin", "check"],
+            Self::Fairness => &["--package", "lockwright-sim", "--example", "fairness"],
+        }
+    }
+    /// The program, below the folder of a build.
+    fn program(self) -> &'static str {
+        match self {
+            Self::Loom => "check",
+            Self::Fairness => "examples/fairness",
+        }
+    }
+    /// What the checks of a job printed, as they are.
+    fn read(self, printed: &str) -> Result<Vec<Said>, serde_json::Error> {
+        match self {
+            Self::Loom | Self::Fairness => printed.lines().map(serde_json::from_str).collect(),
+        }
+    }
+}
+
+/// How a job is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How<'a> {
+    /// Beyond the first violation.
+    pub all: bool,
+    /// With the wide bounds.
+    pub full: bool,
+    /// Only this check.
+    pub only: Option<&'a Said>,
+}
+
+impl Job {
+    /// Runs it with the programs in `folder`.
+    pub fn run(&self, folder: &Path, how: How<'_>) -> Result<Vec<Said>, String> {
+        let program = folder.join(self.checker.program());
+        let mut command = Command::new(&program);
+        command.arg(self.lock);
+        if let Some(bug) = self.bug {
+            command.args(["--bug", bug.row()]);
+        }
+        if self.checker == Checker::Loom {
+            command.args(how.full.then_some("--full"));
+            command.args((!how.all).then_some("--first"));
+            if let Some(only) = how.only {
+                command.args(["--client", &only.client, "--on", &only.on]);
+            }
+        }
+        let shown = program.display();
+        let output = command.output().map_err(|error| format!("{shown} cannot run: {error}"))?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_string();
+            return Err(format!("{shown} failed with {}: {why}", output.status));
+        }
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let said = self.checker.read(&printed);
+        let said = said.map_err(|error| format!("{shown} printed nonsense: {error}"))?;
+        let is_wanted = |it: &Said| {
+            how.only.is_none_or(|only| (&it.client, &it.on) == (&only.client, &only.on))
+        };
+        Ok(said.into_iter().filter(is_wanted).collect())
+    }
+}

@@ -1,0 +1,225 @@
+//! `cargo xtask zoo`: do the checkers find the bugs that people made?
+//!
+//! Each bug of the zoo is seeded in each lock that can have it, and each checker that must see it is
+//! run. Then the right code goes through every check that found something: a check that complains
+//! about right code, too, has found nothing.
+
+mod checker;
+mod docs;
+mod report;
+
+use checker::{Checker, How, Job, Said};
+use lockwright::zoo::Bug;
+use report::{Document, Kill, Row};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+/// How to call it.
+pub const USAGE: &str =
+    "cargo xtask zoo [--only ROW] [--json FILE|-] [--matrix] [--full] | zoo --docs";
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    only: Option<Bug>,
+    json: Option<String>,
+    /// All checks of each row, and not only up to the first kill.
+    matrix: bool,
+    /// Wider bounds.
+    full: bool,
+    /// Write the document about the zoo instead.
+    docs: bool,
+}
+
+impl Request {
+    /// Reads the arguments behind `zoo`.
+    pub fn of(arguments: &[&str]) -> Result<Self, String> {
+        let mut request = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{argument} needs a value: {USAGE}"));
+            match *argument {
+                "--only" => {
+                    let row = value()?;
+                    let rows = || Bug::ALL.iter().map(|bug| bug.row()).collect::<Vec<_>>();
+                    let bug = Bug::of_row(row);
+                    let none = || format!("no bug has row {row}; there are {}", rows().join(", "));
+                    request.only = Some(bug.ok_or_else(none)?);
+                }
+                "--json" => request.json = Some(value()?.to_string()),
+                "--matrix" => request.matrix = true,
+                "--full" => request.full = true,
+                "--docs" => request.docs = true,
+                _ => return Err(format!("{argument} means nothing here: {USAGE}")),
+            }
+        }
+        Ok(request)
+    }
+    /// What is for a reader goes to stderr if the document goes to stdout.
+    fn say(&self, line: &str) {
+        if self.json.as_deref() == Some("-") { eprintln!("{line}") } else { println!("{line}") }
+    }
+    fn how(&self) -> How<'static> {
+        How { all: self.matrix, full: self.full, only: None }
+    }
+}
+
+/// Checks that run at the same time.
+const WORKERS: usize = 2;
+
+/// What the checks of some jobs said.
+type Results = Vec<(Job, Vec<Said>)>;
+
+/// Does what is asked for; whether every row is killed and the right code is not.
+pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
+    if request.docs {
+        let path = root.join(docs::FILE);
+        std::fs::write(path, docs::text()).map_err(|error| format!("{}: {error}", docs::FILE))?;
+        return Ok(true);
+    }
+    let folder = build(root)?;
+    let start = Instant::now();
+    let bugs: Vec<Bug> = Bug::ALL.iter().copied().filter(|bug| wants(request, *bug)).collect();
+    let seen = on_all_workers(&bugs, |bug| {
+        let said = jobs_of(*bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
+        let said = said.collect::<Result<Results, String>>()?;
+        request.say(&Row::new(*bug, &said).text());
+        Ok(said)
+    })?;
+    let rows = bugs.iter().zip(&seen).map(|(bug, said)| Row::new(*bug, said)).collect();
+    let clean = clean(&folder, request, &seen)?;
+    let document = Document::new(request.full, rows, clean, start.elapsed().as_secs_f64());
+    for kill in &document.reported {
+        request.say(&format!("the real code fails: {}", Kill::line(kill)));
+    }
+    request.say(&document.summary());
+    if let Some(place) = &request.json {
+        write(&document, place)?;
+    }
+    Ok(document.is_green())
+}
+
+fn wants(request: &Request, bug: Bug) -> bool {
+    request.only.is_none_or(|only| only == bug)
+}
+
+/// A job for each lock that can have `bug` and each checker that must see it.
+fn jobs_of(bug: Bug) -> impl Iterator<Item = Job> {
+    let checkers = Checker::ALL.into_iter().filter(move |checker| checker.must_see(bug));
+    checkers.flat_map(move |checker| {
+        bug.locks().iter().map(move |lock| Job { bug: Some(bug), lock, checker })
+    })
+}
+
+/// The right code in every check that has complained, once each.
+fn clean(folder: &Path, request: &Request, seen: &[Results]) -> Result<Results, String> {
+    let mut known = BTreeSet::new();
+    let mut checks = Vec::new();
+    for (job, said) in seen.iter().flatten() {
+        let is_wanted = |said: &&Said| said.violated || request.matrix;
+        for said in said.iter().filter(is_wanted) {
+            let name = (job.checker.name(), &said.lock, &said.client, &said.on);
+            if known.insert(name) {
+                checks.push((Job { bug: None, ..*job }, said));
+            }
+        }
+    }
+    on_all_workers(&checks, |(job, check)| {
+        let how = How { all: true, only: Some(check), ..request.how() };
+        Ok((*job, job.run(folder, how)?))
+    })
+}
+
+/// Works on all items, some at a time; the results in the order of the items.
+fn on_all_workers<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, String> + Sync,
+) -> Result<Vec<R>, String> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(at) = Some(next.fetch_add(1, Relaxed)).filter(|at| *at < items.len())
+                {
+                    let result = work(&items[at]);
+                    *results[at].lock().expect("no worker panics while it holds this") =
+                        Some(result);
+                }
+            });
+        }
+    });
+    let result = |slot: Mutex<Option<_>>| {
+        slot.into_inner().expect("as above").expect("every item was worked on")
+    };
+    results.into_iter().map(result).collect()
+}
+
+/// Builds the programs of all checkers; the folder they are in.
+fn build(root: &Path) -> Result<PathBuf, String> {
+    for checker in Checker::ALL {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--quiet"]).args(checker.build()).current_dir(root);
+        let status = cargo.status().map_err(|error| format!("cargo cannot run: {error}"))?;
+        if !status.success() {
+            return Err(format!("the program for {} does not build", checker.name()));
+        }
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    Ok(root.join(target).join("debug"))
+}
+
+fn write(document: &Document, place: &str) -> Result<(), String> {
+    let text = serde_json::to_string_pretty(document).map_err(|error| error.to_string())? + "\n";
+    if place == "-" {
+        print!("{text}");
+        return Ok(());
+    }
+    std::fs::write(place, text).map_err(|error| format!("{place}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_make_no_sense_are_answered_with_what_to_type() {
+        let complaint = |arguments: &[&str]| Request::of(arguments).expect_err("a complaint");
+        assert!(complaint(&["--only", "0"]).contains("there are 9, 10, 11"));
+        assert!(complaint(&["--only"]).contains("--only needs a value"));
+        assert!(complaint(&["--everything"]).contains(USAGE));
+        let request = Request::of(&["--only", "31a", "--matrix"]).expect("a request");
+        assert_eq!(request.only, Bug::of_row("31a"));
+        assert!(request.matrix);
+    }
+
+    #[test]
+    fn a_row_that_one_of_its_locks_hides_survives() {
+        let bug = Bug::of_row("48").expect("a row");
+        let said = |violated| Said {
+            lock: "cna".into(),
+            client: "exclusion".into(),
+            on: "flat".into(),
+            violated,
+            complaint: violated.then(|| "stuck".into()),
+            executions: 1,
+            seconds: 0.0,
+            seed: None,
+            schedule: None,
+        };
+        let results = |violated: &[bool]| -> Results {
+            jobs_of(bug).zip(violated).map(|(job, it)| (job, vec![said(*it)])).collect()
+        };
+        assert_eq!(Row::new(bug, &results(&[true, true])).verdict, report::Verdict::Killed);
+        assert_eq!(Row::new(bug, &results(&[true, false])).verdict, report::Verdict::Survived);
+        assert_eq!(Row::new(bug, &[]).verdict, report::Verdict::Survived);
+        let clean = |violated| Document::new(false, Vec::new(), results(&[violated]), 0.0);
+        assert!(clean(false).is_green());
+        assert!(!clean(true).is_green());
+        assert!(!Document::new(false, Vec::new(), Vec::new(), 0.0).is_green());
+    }
+}

@@ -1,0 +1,187 @@
+//! What is printed and written.
+
+use super::checker::{Checker, Job, Said};
+use lockwright::zoo::Bug;
+use serde::Serialize;
+
+/// What became of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Verdict {
+    /// In each of its locks, by each checker that must see it.
+    Killed,
+    /// Not in all of them.
+    Survived,
+}
+
+/// A check that found something.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kill {
+    checker: &'static str,
+    lock: String,
+    client: String,
+    on: String,
+    seed: Option<u64>,
+    schedule: Option<String>,
+    executions: u64,
+    seconds: f64,
+    complaint: String,
+}
+
+/// A check that found nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Held {
+    checker: &'static str,
+    lock: String,
+    client: String,
+    on: String,
+    executions: u64,
+    seconds: f64,
+}
+
+/// One bug.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    row: &'static str,
+    what: &'static str,
+    source: &'static str,
+    locks: &'static [&'static str],
+    /// What became of it.
+    pub verdict: Verdict,
+    kills: Vec<Kill>,
+    survived: Vec<Held>,
+}
+
+/// The result of a run.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    schema: &'static str,
+    bounds: &'static str,
+    /// The bugs.
+    pub rows: Vec<Row>,
+    /// The real code, in the same checks.
+    pub clean: Vec<Held>,
+    /// What should have passed and did not.
+    pub reported: Vec<Kill>,
+    seconds: f64,
+}
+
+impl Row {
+    /// What the jobs of `bug` came to.
+    pub fn new(bug: Bug, said: &[(Job, Vec<Said>)]) -> Self {
+        let is_seen = |(_, said): &(Job, Vec<Said>)| said.iter().any(|it| it.violated);
+        let is_killed = !said.is_empty() && said.iter().all(is_seen);
+        let (mut kills, mut survived) = (Vec::new(), Vec::new());
+        for (job, said) in said {
+            let (violated, held): (Vec<_>, Vec<_>) = said.iter().partition(|it| it.violated);
+            kills.extend(violated.into_iter().map(|it| Kill::new(job.checker, it)));
+            survived.extend(held.into_iter().map(|it| Held::new(job.checker, it)));
+        }
+        Self {
+            row: bug.row(),
+            what: bug.describe(),
+            source: bug.source(),
+            locks: bug.locks(),
+            verdict: if is_killed { Verdict::Killed } else { Verdict::Survived },
+            kills,
+            survived,
+        }
+    }
+
+    /// Its part of the matrix: the bug, and a line for each kill.
+    pub fn text(&self) -> String {
+        let Self { row, what, .. } = self;
+        let verdict = match self.verdict {
+            Verdict::Killed => "killed",
+            Verdict::Survived => "SURVIVED",
+        };
+        let mut text = format!("row {row}: {verdict}. {what}");
+        for kill in &self.kills {
+            text += &format!("\n    {}", kill.line());
+        }
+        let is_silent = |lock: &&&str| !self.kills.iter().any(|kill| kill.lock == **lock);
+        for lock in self.locks.iter().filter(is_silent) {
+            text += &format!("\n    {lock}: no check sees it");
+        }
+        text
+    }
+}
+
+impl Kill {
+    /// The complaint of one check.
+    pub fn new(checker: Checker, said: &Said) -> Self {
+        Self {
+            checker: checker.name(),
+            lock: said.lock.clone(),
+            client: said.client.clone(),
+            on: said.on.clone(),
+            seed: said.seed,
+            schedule: said.schedule.clone(),
+            executions: said.executions,
+            seconds: said.seconds,
+            complaint: said.complaint.clone().unwrap_or_default(),
+        }
+    }
+
+    /// One line of the matrix.
+    pub fn line(&self) -> String {
+        let Self { checker, lock, client, on, executions, seconds, .. } = self;
+        let complaint = self.complaint.lines().next().unwrap_or_default();
+        let seed = self.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
+        let schedule = self.schedule.as_ref().map(|it| format!(", schedule {it}"));
+        let schedule = schedule.unwrap_or_default();
+        format!(
+            "{lock} by {checker}, {client} ({on}){seed}{schedule}: \
+             {executions} tried, {seconds:.2} s: {complaint}"
+        )
+    }
+}
+
+impl Held {
+    /// The silence of one check.
+    pub fn new(checker: Checker, said: &Said) -> Self {
+        Self {
+            checker: checker.name(),
+            lock: said.lock.clone(),
+            client: said.client.clone(),
+            on: said.on.clone(),
+            executions: said.executions,
+            seconds: said.seconds,
+        }
+    }
+}
+
+impl Document {
+    /// The result of a run.
+    pub fn new(is_full: bool, rows: Vec<Row>, clean: Vec<(Job, Vec<Said>)>, seconds: f64) -> Self {
+        let (mut held, mut reported) = (Vec::new(), Vec::new());
+        for (job, said) in &clean {
+            for it in said {
+                if it.violated {
+                    reported.push(Kill::new(job.checker, it));
+                } else {
+                    held.push(Held::new(job.checker, it));
+                }
+            }
+        }
+        let bounds = if is_full { "full" } else { "quick" };
+        Self { schema: "lockwright.zoo/1", bounds, rows, clean: held, reported, seconds }
+    }
+    /// Whether every row is killed and the real code passes what killed them.
+    pub fn is_green(&self) -> bool {
+        let is_killed = |row: &Row| row.verdict == Verdict::Killed;
+        self.reported.is_empty() && !self.clean.is_empty() && self.rows.iter().all(is_killed)
+    }
+    /// One line.
+    pub fn summary(&self) -> String {
+        let survived = self.rows.iter().filter(|row| row.verdict == Verdict::Survived).count();
+        format!(
+            "zoo: {} rows, {} survived; the real code passes {} checks and fails {}; {:.0} s",
+            self.rows.len(),
+            survived,
+            self.clean.len(),
+            self.reported.len(),
+            self.seconds
+        )
+    }
+}
