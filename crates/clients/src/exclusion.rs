@@ -1,6 +1,8 @@
-//! No two threads hold the lock at once, and no update is lost.
+//! No two threads hold the lock at once, and an owner sees what the owner before it wrote.
 
 use crate::Client;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Guarded, Platform};
 use lockwright::raw::RawLock;
 
@@ -10,10 +12,12 @@ pub const NAME: &str = "exclusion";
 /// Each thread increments a plain counter under the lock.
 ///
 /// Two owners at once, or an acquire that does not see a release, are a race on the counter where
-/// races are seen, and lost increments where they are not.
+/// races are seen, and a lost increment where they are not, which the next owner sees.
 pub struct Exclusion<P: Platform, L> {
     lock: L,
     count: Guarded<P, u64>,
+    /// Owners, as the threads count them, unseen by the machine.
+    owners: AtomicU64,
     threads: usize,
     rounds: u32,
 }
@@ -22,7 +26,8 @@ impl<P: Platform, L: RawLock> Client for Exclusion<P, L> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
-        Self { lock: L::new(), count: Guarded::new(0), threads, rounds: 1 }
+        let (count, owners) = (Guarded::new(0), AtomicU64::new(0));
+        Self { lock: L::new(), count, owners, threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
@@ -32,8 +37,10 @@ impl<P: Platform, L: RawLock> Client for Exclusion<P, L> {
             self.lock.lock();
             // SAFETY: this thread holds the lock that guards the counter.
             let count = unsafe { self.count.get() };
+            assert_eq!(count, self.owners.load(Relaxed), "an owner does not see the one before");
             // SAFETY: as above.
             unsafe { self.count.set(count + 1) };
+            self.owners.store(count + 1, Relaxed);
             // SAFETY: taken above.
             unsafe { self.lock.unlock() };
         }

@@ -27,21 +27,6 @@ pub trait QueueState: Send + Sync + 'static {
     const HAS_NODE_1: bool = true;
 }
 
-/// The head, a waiter behind it and one more.
-pub struct ThreeWaiters;
-impl QueueState for ThreeWaiters {
-    const NAME: &'static str = "three-waiters";
-    const PRIMARY: &'static [u32] = &[2, 3, 4];
-}
-
-/// The head alone, and somebody set aside: whoever comes now meets the end of the primary queue.
-pub struct AloneWithSecondary;
-impl QueueState for AloneWithSecondary {
-    const NAME: &'static str = "alone-with-secondary";
-    const PRIMARY: &'static [u32] = &[2];
-    const SECONDARY: &'static [u32] = &[3];
-}
-
 /// The head, a waiter behind it, and two set aside.
 pub struct TwoSetAside;
 impl QueueState for TwoSetAside {
@@ -50,29 +35,22 @@ impl QueueState for TwoSetAside {
     const SECONDARY: &'static [u32] = &[4, 5];
 }
 
-/// The head alone, and threads that still take it for an owner without waiters.
-pub struct LateComers;
-impl QueueState for LateComers {
-    const NAME: &'static str = "late-comers";
-    const PRIMARY: &'static [u32] = &[2];
-    const IS_LATE: bool = true;
-}
-
-/// The same, and somebody set aside.
-pub struct LateComersWithSecondary;
-impl QueueState for LateComersWithSecondary {
-    const NAME: &'static str = "late-comers-with-secondary";
-    const PRIMARY: &'static [u32] = &[2];
-    const SECONDARY: &'static [u32] = &[3];
-    const IS_LATE: bool = true;
-}
-
-/// Late comers of which one finds no queue node, so that it does not join the queue after it has
-/// taken its pending bit back.
+/// The head alone, and threads that still take it for an owner without waiters: they set the pending
+/// bit and take it back. One of them finds no queue node, so that it does not join the queue then.
 pub struct LateWithoutNode;
 impl QueueState for LateWithoutNode {
     const NAME: &'static str = "late-without-node";
     const PRIMARY: &'static [u32] = &[2];
+    const IS_LATE: bool = true;
+    const HAS_NODE_1: bool = false;
+}
+
+/// The same, and somebody set aside.
+pub struct LateWithSecondary;
+impl QueueState for LateWithSecondary {
+    const NAME: &'static str = "late-with-secondary";
+    const PRIMARY: &'static [u32] = &[2];
+    const SECONDARY: &'static [u32] = &[3];
     const IS_LATE: bool = true;
     const HAS_NODE_1: bool = false;
 }

@@ -2,7 +2,6 @@
 
 use crate::Client;
 use crate::exclusion::{self, Exclusion};
-use crate::handoff::{self, Handoff};
 use crate::is_locked::{self, IsLocked};
 use crate::try_lock::{self, TryLock};
 use lockwright::platform::Platform;
@@ -38,7 +37,6 @@ macro_rules! clients {
 clients! { P, L;
     exclusion::NAME => Exclusion<P, L>;
     try_lock::NAME => TryLock<P, L>;
-    handoff::NAME => Handoff<P, L>;
     is_locked::NAME => IsLocked<P, L>;
 }
 

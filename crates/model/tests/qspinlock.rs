@@ -11,11 +11,7 @@ use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
 use lockwright::tunables::Tunable;
 use lockwright_clients::Client;
 use lockwright_clients::exclusion::Exclusion;
-use lockwright_clients::handoff::Handoff;
-use lockwright_clients::prebuilt::{
-    AloneWithSecondary, FromQueue, LateComers, LateComersWithSecondary, LateWithoutNode,
-    ThreeWaiters, TwoSetAside,
-};
+use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
 use lockwright_model::{Loom, LoomRun, Seen, Settings};
 
@@ -45,7 +41,6 @@ fn holds_in_the_queue<S: Succession<Loom>>(settings: Settings) {
     let run = run(3, settings);
     let seen = explore::<Exclusion<Loom, QueueOnly<Loom, S, Spin>>>(&run);
     assert_reaches(&seen, &[Event::lock_slowpath]);
-    explore::<Handoff<Loom, QueueOnly<Loom, S, Spin>>>(&run);
     explore::<TryLock<Loom, QueueOnly<Loom, S, Spin>>>(&run);
 }
 
@@ -57,8 +52,6 @@ fn fifo_holds_without_the_pending_phase() {
 #[test]
 fn fifo_holds_from_the_middle_of_a_queue() {
     let run = run(2, Settings::flat(CPUS));
-    explore::<FromQueue<Loom, Fifo, ThreeWaiters>>(&run);
-    explore::<FromQueue<Loom, Fifo, LateComers>>(&run);
     let seen = explore::<FromQueue<Loom, Fifo, LateWithoutNode>>(&run);
     assert_reaches(&seen, &[Event::lock_no_node]);
 }
@@ -68,7 +61,6 @@ fn fifo_holds_without_queue_nodes() {
     let run = LoomRun::bounded(3, 2).on(Settings::flat(3).with_nodes_per_cpu(0));
     let seen = explore::<Exclusion<Loom, QSpinlock<Loom>>>(&run);
     assert_reaches(&seen, &[Event::lock_no_node]);
-    explore::<Handoff<Loom, QSpinlock<Loom>>>(&run);
 }
 
 /// Queues of waiters from two NUMA nodes. The threads' own nodes decide whether newcomers are local
@@ -99,17 +91,17 @@ fn explore_mixtures<C: Client>(events: &[Event]) {
 }
 
 /// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends.
-fn cna_holds<C: CnaPolicy>(first_splice: &[Event]) {
+fn cna_holds<C: CnaPolicy>(events: &[Event]) {
     holds_in_the_queue::<Cna<C>>(Settings::flat(3).with_numa(&[0, 1, 0]));
-    explore_mixtures::<FromQueue<Loom, Cna<C>, ThreeWaiters>>(first_splice);
-    let flushes = [Event::cna_flush, Event::cna_flush_threshold, Event::cna_handoff_local];
-    explore_mixtures::<FromQueue<Loom, Cna<C>, AloneWithSecondary>>(&flushes);
-    let splices = [Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold];
-    explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(&splices);
-    explore_mixtures::<FromQueue<Loom, Cna<C>, LateComersWithSecondary>>(&[Event::cna_flush]);
+    explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(events);
+    explore_mixtures::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(&[
+        Event::cna_flush,
+        Event::lock_no_node,
+    ]);
 }
 
-const SPLICES: &[Event] = &[Event::cna_set_aside, Event::cna_flush, Event::cna_handoff_local];
+const SPLICES: &[Event] =
+    &[Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold, Event::cna_handoff_local];
 /// v15 looks for a first waiter to set aside in one of 128 turns, chosen at random: hardly here.
 const HANDOFFS: &[Event] = &[Event::cna_handoff_unseen];
 
@@ -156,6 +148,6 @@ fn cna_that_is_switched_off_sets_nobody_aside() {
     let off = lockwright::tunables::NUMA_OFF;
     let settings = Settings::flat(CPUS).with_numa(&MIXTURES[0]);
     let run = run(2, settings.with_tunable(Tunable::numa_spinlock, off));
-    let seen = explore::<FromQueue<Loom, Cna<V10>, ThreeWaiters>>(&run);
+    let seen = explore::<FromQueue<Loom, Cna<V10>, TwoSetAside>>(&run);
     assert_eq!(seen.count_of(Event::cna_set_aside), 0);
 }
