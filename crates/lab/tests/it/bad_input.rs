@@ -27,7 +27,7 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("bench --treads 1", "threads"),
         ("explore --lock tickte", "ticket"),
         ("explore --client exclusoin", "exclusion"),
-        ("explore --client nothing", "handoff"),
+        ("explore --client nothing", "is-locked"),
         ("explore --bug 9999", "48"),
         ("explore --lock ticket --bug 48", "cna"),
         ("explore --on x5_4", "x5-4"),
