@@ -123,15 +123,13 @@ impl Kill {
         }
     }
 
-    /// One line of the matrix.
+    /// One line of the matrix. Schedules are long, and in the document.
     pub fn line(&self) -> String {
         let Self { checker, lock, client, on, executions, seconds, .. } = self;
         let complaint = self.complaint.lines().next().unwrap_or_default();
         let seed = self.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
-        let schedule = self.schedule.as_ref().map(|it| format!(", schedule {it}"));
-        let schedule = schedule.unwrap_or_default();
         format!(
-            "{lock} by {checker}, {client} ({on}){seed}{schedule}: \
+            "{lock} by {checker}, {client} ({on}){seed}: \
              {executions} tried, {seconds:.2} s: {complaint}"
         )
     }
