@@ -15,6 +15,7 @@ pub mod cell;
 pub mod checks;
 pub mod raw;
 pub mod settings;
+pub mod shuttle_checks;
 pub mod world;
 
 mod loom;
@@ -22,24 +23,32 @@ mod loom_run;
 mod machine;
 mod shuttle;
 mod shuttle_run;
+mod shuttle_schedule;
 mod threads;
 
 pub use self::loom::Loom;
 pub use self::shuttle::Shuttle;
 pub use loom_run::LoomRun;
 pub use settings::Settings;
-pub use shuttle_run::ShuttleRun;
+pub use shuttle_run::{Failure, ShuttleRun};
+pub use shuttle_schedule::{Schedule, Scheduler};
 pub use threads::{LoomThreads, ShuttleThreads};
 pub use world::Seen;
 
 use lockwright_clients::Outcome;
+use std::any::Any;
 
 /// What became of a run.
 pub fn outcome(run: impl FnOnce() -> Seen) -> Outcome {
-    let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) else {
-        return Outcome::Held;
-    };
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+        Ok(_) => Outcome::Held,
+        Err(panic) => Outcome::Violated(message_of(panic)),
+    }
+}
+
+/// What a panic says.
+fn message_of(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    Outcome::Violated(text.unwrap_or_else(|| "a panic without a message".to_string()))
+    text.unwrap_or_else(|| "a panic without a message".to_string())
 }

@@ -1,14 +1,16 @@
 //! Shuttle as a platform: random schedules, sequentially consistent memory, many threads.
 
-use crate::cell::{CheckedCell, Checker};
+use crate::cell::{ANY_CELL, CheckedCell, Checker};
 use crate::machine::machine;
 use crate::raw::{ConstRawCell, raw_cells, raw_ints};
 use ::shuttle::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use ::shuttle::thread::{self, Thread};
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{
     Atomic, Barriers, Budget, Cells, ConstZeroed, Placement, RaceTracker, Zeroed,
 };
 use lockwright::zoo::Bug;
+use std::cell::RefCell;
 use std::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 
 /// The platform of the shuttle schedule explorer. Usable only inside a
@@ -41,17 +43,32 @@ const_cells! {
 
 impl Checker for Shuttle {
     const BOUNDED_LOOKS: u32 = 8;
-    // Shuttle fails an execution that takes a million steps.
-    const IDLE_MAX: u32 = u32::MAX;
+    // Only a thread that steps while it waits is scheduled without news. Somebody who can bring
+    // news is not passed over so often by chance.
+    const IDLE_MAX: u32 = 1000;
 
     fn give_way() {
-        ::shuttle::thread::yield_now();
+        thread::yield_now();
     }
-    fn wait(_address: usize) {
-        Self::give_way();
+    /// No other thread runs between the load that led here and this.
+    fn wait(address: usize) {
+        if address == ANY_CELL {
+            // It may go on without news.
+            return Self::give_way();
+        }
+        let waiter = Waiter { address, thread: thread::current() };
+        WAITING.with_borrow_mut(|waiting| waiting.push(waiter));
+        thread::park();
     }
+    /// Nor between the store and taking the waiters out of the list.
     fn written(address: usize) {
         MACHINE.world.activity.written(address);
+        let is_meant = |waiter: &mut Waiter| waiter.address == address;
+        let woken: Vec<_> =
+            WAITING.with_borrow_mut(|waiting| waiting.extract_if(.., is_meant).collect());
+        for waiter in woken {
+            waiter.thread.unpark();
+        }
     }
     fn writes() -> u32 {
         MACHINE.world.activity.writes()
@@ -61,6 +78,25 @@ impl Checker for Shuttle {
         if let Budget::Nanoseconds(ns) = budget {
             MACHINE.world.pass(ns);
         }
+    }
+}
+
+/// A thread that cannot go on before a cell is written.
+struct Waiter {
+    /// The cell.
+    address: usize,
+    thread: Thread,
+}
+
+std::thread_local! {
+    // Shuttle runs all threads of an execution on the thread that called it.
+    static WAITING: RefCell<Vec<Waiter>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Shuttle {
+    /// Forgets the threads that waited when the last execution ended.
+    pub(crate) fn forget_waiting() {
+        WAITING.with_borrow_mut(Vec::clear);
     }
 }
 

@@ -1,47 +1,91 @@
 //! Running clients under shuttle.
 
 use crate::settings::{self, Settings};
+use crate::shuttle_schedule::{Schedule, Scheduler};
 use crate::world::{self, Seen};
 use crate::{Shuttle, ShuttleThreads};
 use lockwright_clients::Client;
-use shuttle::scheduler::RandomScheduler;
-use shuttle::{Config, Runner};
+use shuttle::{Config, FailurePersistence, Runner};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// A number of random executions.
+/// A number of sampled executions.
 #[derive(Clone, Debug)]
 pub struct ShuttleRun {
     /// The machine.
     pub settings: Settings,
     /// Threads of a client.
     pub threads: usize,
-    /// Executions.
+    /// Executions; a replay is one.
     pub executions: usize,
     /// How often each thread repeats its operation.
     pub rounds: u32,
+    /// How the schedules are chosen.
+    pub scheduler: Scheduler,
     /// Where the schedules come from: the same seed gives the same schedules.
     pub seed: u64,
 }
 
+/// Why a run did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// An execution violated the property.
+    Violated {
+        /// How.
+        complaint: String,
+        /// The execution, for [`Scheduler::Replay`].
+        schedule: Schedule,
+        /// Executions up to and including it.
+        executions: u64,
+    },
+    /// The schedule to be replayed asks for a thread that cannot go on, or ends too early: it is of
+    /// another lock, client, machine, number of threads or rounds, or version.
+    OtherProgram,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Violated { complaint, schedule, executions } => {
+                write!(f, "{complaint}; execution {executions}, --replay {schedule}")
+            }
+            Self::OtherProgram => write!(f, "the schedule to be replayed is of another program"),
+        }
+    }
+}
+
 impl ShuttleRun {
-    /// `executions` executions with `threads` threads on a flat machine with as many CPUs.
+    /// `executions` random executions with `threads` threads on a flat machine with as many CPUs.
     pub fn new(threads: usize, executions: usize) -> Self {
         let settings = Settings::flat(threads as u32);
-        Self { settings, threads, executions, rounds: 2, seed: 1 }
+        Self { settings, threads, executions, rounds: 2, scheduler: Scheduler::Random, seed: 1 }
     }
     /// The same on another machine.
     pub fn on(self, settings: Settings) -> Self {
         Self { settings, ..self }
+    }
+    /// The same with schedules chosen in this way.
+    pub fn by(self, scheduler: Scheduler) -> Self {
+        Self { scheduler, ..self }
     }
 
     /// Runs executions of `C`.
     ///
     /// # Panics
     /// In the first execution that violates the property, in which two accesses overlap, in which
-    /// all threads wait, or after which a queue node is still claimed. Shuttle prints the schedule.
+    /// all threads wait, or after which a queue node is still claimed. The message ends with the
+    /// schedule.
     pub fn client<C: Client>(&self) -> Seen {
+        self.sample::<C>().unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    /// Runs executions of `C` up to the first one that [`client`](Self::client) would panic about.
+    pub fn sample<C: Client>(&self) -> Result<Seen, Failure> {
         let (threads, rounds) = (self.threads, self.rounds);
-        self.model(move || {
+        self.sample_model(move || {
             let mut client = C::new(threads);
             client.set_rounds(rounds);
             let client = Arc::new(client);
@@ -60,16 +104,39 @@ impl ShuttleRun {
     /// # Panics
     /// As [`client`](Self::client), in the first execution in which `body` panics.
     pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Seen {
+        self.sample_model(body).unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    fn sample_model(&self, body: impl Fn() + Send + Sync + 'static) -> Result<Seen, Failure> {
         settings::set(self.settings.clone());
         world::forget_seen();
-        let scheduler = RandomScheduler::new_from_seed(self.seed, self.executions);
         let mut config = Config::new();
         // Orderings are the business of loom; here they are known to be ignored.
         config.silence_warnings = true;
-        Runner::new(scheduler, config).run(move || {
-            Shuttle::begin_execution();
-            body();
-        });
-        world::seen()
+        // The caller gets the schedule, in one line.
+        config.failure_persistence = FailurePersistence::None;
+        let is_done = Arc::new(AtomicBool::new(false));
+        let done = Arc::clone(&is_done);
+        let runner = Runner::new(self.scheduler.start(self.seed, self.executions), config);
+        let run = || {
+            runner.run(move || {
+                Shuttle::begin_execution();
+                Shuttle::forget_waiting();
+                body();
+                done.store(true, Relaxed);
+            })
+        };
+        let result = catch_unwind(AssertUnwindSafe(run));
+        let schedule = Schedule::of_last_execution();
+        match result {
+            Err(panic) => {
+                let complaint = crate::message_of(panic);
+                Err(Failure::Violated { complaint, schedule, executions: world::seen().executions })
+            }
+            Ok(_) if !is_done.load(Relaxed) || self.scheduler.has_left(&schedule) => {
+                Err(Failure::OtherProgram)
+            }
+            Ok(_) => Ok(world::seen()),
+        }
     }
 }

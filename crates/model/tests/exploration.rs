@@ -5,8 +5,8 @@ use lockwright::platform::{
     Atomic, Barriers, Guarded, LockWordOps, Platform, QueueNodes, Sleeping, Zeroed,
 };
 use lockwright_clients::Outcome;
-use lockwright_model::{Loom, LoomRun, LoomThreads, Settings, Shuttle, ShuttleRun, ShuttleThreads};
-use lockwright_model::{Seen, outcome};
+use lockwright_model::{Loom, LoomRun, LoomThreads, Settings, outcome};
+use lockwright_model::{Scheduler, Seen, Shuttle, ShuttleRun, ShuttleThreads};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
@@ -251,6 +251,26 @@ fn shuttle_sees_overlapping_accesses_to_a_plain_field() {
 }
 
 #[test]
+fn shuttle_reports_a_wait_for_a_value_that_nobody_writes() {
+    let wait = |message: &Message<Shuttle>| {
+        message.flag.cond_load(Relaxed, |flag| flag == 2);
+    };
+    let step = |message: &Message<Shuttle>| {
+        message.flag.cond_load_stepping(Relaxed, |flag| flag == 2, || true);
+    };
+    let run = |wait: fn(&Message<Shuttle>)| {
+        let write = |message: &Message<Shuttle>| message.flag.store(1, Relaxed);
+        outcome(|| {
+            ShuttleRun::new(2, 200).model(move || {
+                run_two(ShuttleThreads::join, Message::new(), write, wait);
+            })
+        })
+    };
+    assert_violated(run(wait), "deadlock");
+    assert_violated(run(step), "a thread steps and nobody will write");
+}
+
+#[test]
 fn claiming_and_releasing_nodes_adds_no_interleavings() {
     let run = LoomRun::all(2).on(Settings::flat(2).with_nodes_per_cpu(4));
     let seen = run.model(|| {
@@ -268,10 +288,10 @@ fn claiming_and_releasing_nodes_adds_no_interleavings() {
 
 #[test]
 fn one_seed_gives_one_sequence_of_schedules() {
-    let seen_of = |seed: u64| {
+    let seen_of = |seed: u64, scheduler: &Scheduler| {
         static ORDER: std::sync::Mutex<Vec<u32>> = std::sync::Mutex::new(Vec::new());
         ORDER.lock().unwrap().clear();
-        let run = ShuttleRun { seed, ..ShuttleRun::new(2, 50) };
+        let run = ShuttleRun { seed, ..ShuttleRun::new(2, 50).by(scheduler.clone()) };
         run.model(|| {
             let count = |message: &Message<Shuttle>| {
                 for _ in 0..3 {
@@ -284,6 +304,8 @@ fn one_seed_gives_one_sequence_of_schedules() {
         });
         ORDER.lock().unwrap().clone()
     };
-    assert_eq!(seen_of(7), seen_of(7));
-    assert_ne!(seen_of(7), seen_of(8));
+    for scheduler in [Scheduler::Random, Scheduler::Pct { depth: 3 }] {
+        assert_eq!(seen_of(7, &scheduler), seen_of(7, &scheduler), "{scheduler:?}");
+        assert_ne!(seen_of(7, &scheduler), seen_of(8, &scheduler), "{scheduler:?}");
+    }
 }

@@ -1,40 +1,149 @@
-//! Every lock, every client, in random schedules of four threads.
+//! Every lock, every client, in sampled schedules of 4, 8 and 16 threads.
 //!
-//! `LOCKWRIGHT_CHECK=full` runs a hundred times as many.
+//! `LOCKWRIGHT_CHECK=full` samples a hundred times as many.
 
-use lockwright::registry::{LOCKS, LockClass};
-use lockwright_clients::{CLIENTS, Client, ClientVisitor, Outcome, visit_client_of};
-use lockwright_model::{Seen, Shuttle, ShuttleRun, outcome};
+use lockwright::events::Event;
+use lockwright::zoo::Bug;
+use lockwright_clients::CLIENTS;
+use lockwright_model::checks::checked_locks;
+use lockwright_model::shuttle_checks::{FULL, Sample, THREADS, machine, samples_of};
+use lockwright_model::{Failure, Schedule, Scheduler, Seen, ShuttleRun};
 
-struct Explore<'a>(&'a ShuttleRun);
-
-impl ClientVisitor for Explore<'_> {
-    type Output = Seen;
-    fn visit<C: Client>(self) -> Seen {
-        self.0.client::<C>()
+/// Samples the rows of every lock with this many threads.
+fn every_lock_holds(threads: usize) {
+    let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
+    for lock in checked_locks() {
+        let samples = samples_of(lock, threads, if is_full { FULL } else { 1 });
+        let seen: Vec<_> =
+            samples.iter().map(|sample| (sample.on.as_str(), holds(sample))).collect();
+        let count = |event, is_wanted: fn(&str) -> bool| -> u64 {
+            let seen = seen.iter().filter(|(on, _)| is_wanted(on));
+            seen.map(|(_, seen)| seen.count_of(event)).sum()
+        };
+        let executions: u64 = seen.iter().map(|(_, seen)| seen.executions).sum();
+        println!("{lock}: {executions} executions of {threads} threads");
+        if lock.starts_with("cna") {
+            let aside = count(Event::cna_set_aside, |on| on.starts_with("2 NUMA"));
+            assert!(aside > 0, "{lock} has set nobody aside");
+            let flushed = count(Event::cna_flush_threshold, |on| on.contains("lowest"));
+            assert!(flushed > 0, "{lock} has never passed the lock on by its threshold");
+            assert_eq!(count(Event::cna_set_aside, |on| on == "flat"), 0, "{lock} on one node");
+        }
     }
 }
 
-fn explore(lock: &str, client: &str) -> Seen {
-    let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
-    let run = ShuttleRun::new(4, if is_full { 30_000 } else { 300 });
-    visit_client_of::<Shuttle, _>(lock, client, Explore(&run)).expect("both are in their tables")
+fn holds(sample: &Sample) -> Seen {
+    let Sample { lock, client, on, run } = sample;
+    sample.run().unwrap_or_else(|failure| panic!("{client} on {lock}, {on}, {run:?}: {failure}"))
 }
 
 #[test]
-fn every_lock_holds_in_random_schedules_of_four_threads() {
-    for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
-        for client in CLIENTS {
-            let seen = explore(row.name, client);
-            println!("{} {client}: {} executions", row.name, seen.executions);
-        }
+fn every_lock_holds_in_schedules_of_four_threads() {
+    every_lock_holds(THREADS[0]);
+}
+
+#[test]
+fn every_lock_holds_in_schedules_of_eight_threads() {
+    every_lock_holds(THREADS[1]);
+}
+
+#[test]
+fn every_lock_holds_in_schedules_of_sixteen_threads() {
+    every_lock_holds(THREADS[2]);
+}
+
+const SCHEDULERS: [Scheduler; 2] = [Scheduler::Random, Scheduler::Pct { depth: 3 }];
+
+fn sample(lock: &'static str, client: &'static str, run: ShuttleRun) -> Sample {
+    Sample { lock, client, on: String::new(), run }
+}
+
+/// The first violation of `client` on `lock`.
+fn violation(lock: &'static str, client: &'static str, run: ShuttleRun) -> (String, Schedule) {
+    match sample(lock, client, run).run() {
+        Err(Failure::Violated { complaint, schedule, .. }) => (complaint, schedule),
+        other => panic!("{client} on {lock}: {other:?}"),
     }
 }
 
 #[test]
 fn a_lock_that_takes_nothing_fails_every_client() {
-    for client in CLIENTS {
-        let outcome = outcome(|| explore("busted", client));
-        assert!(matches!(outcome, Outcome::Violated(_)), "{client} on busted: {outcome:?}");
+    for threads in THREADS {
+        for client in CLIENTS {
+            violation("busted", client, ShuttleRun::new(threads, 300));
+        }
+    }
+}
+
+/// A run on a lock with a bug that shuttle has to find.
+fn buggy(bug: Bug, threads: usize, scheduler: &Scheduler) -> ShuttleRun {
+    let settings = machine(threads, 2).with_bug(Some(bug));
+    ShuttleRun::new(threads, 2000).on(settings).by(scheduler.clone())
+}
+
+/// Finds a violation, prints its schedule, reads that and runs it.
+fn is_found_and_replayed(lock: &'static str, client: &'static str, run: &ShuttleRun) -> String {
+    let (complaint, schedule) = violation(lock, client, run.clone());
+    let line = schedule.to_string();
+    assert!(!line.contains(char::is_whitespace), "{line}");
+    let replay = Scheduler::Replay(line.parse().expect("what was printed"));
+    let replayed = violation(lock, client, run.clone().by(replay));
+    assert_eq!(replayed, (complaint.clone(), schedule));
+    complaint
+}
+
+#[test]
+fn a_lost_grant_and_a_grant_chosen_early_are_found_by_every_scheduler_and_replayed() {
+    for bug in [Bug::GrantForgotten, Bug::GrantChosenEarly] {
+        for scheduler in SCHEDULERS {
+            for threads in [8, 16] {
+                for lock in bug.locks() {
+                    let run = buggy(bug, threads, &scheduler);
+                    // A lock that seldom sets anybody aside has to be used for longer.
+                    let run = ShuttleRun { rounds: 64, ..run };
+                    let complaint = is_found_and_replayed(lock, "exclusion", &run);
+                    let is_lost = |text| complaint.contains(text);
+                    assert!(is_lost("deadlock") || is_lost("a link was lost"), "{complaint}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_owners_after_a_half_comparison_are_found_by_priorities_and_replayed() {
+    let run = buggy(Bug::HalfCompared, 3, &Scheduler::Pct { depth: 3 });
+    let run = ShuttleRun { rounds: 6, ..run };
+    let complaint = is_found_and_replayed("ticket", "try-lock", &run);
+    assert!(complaint.contains("while another thread writes it"), "{complaint}");
+}
+
+#[test]
+fn a_schedule_of_another_program_is_not_mistaken_for_a_lock_that_holds() {
+    let run = buggy(Bug::GrantForgotten, 8, &Scheduler::Random);
+    let (_, schedule) = violation("cna", "exclusion", run.clone());
+    let correct = run.on(machine(8, 2)).by(Scheduler::Replay(schedule.clone()));
+    assert_eq!(sample("cna", "exclusion", correct).run(), Err(Failure::OtherProgram));
+}
+
+#[test]
+fn a_line_that_is_no_schedule_is_refused() {
+    let (_, schedule) = violation("busted", "exclusion", ShuttleRun::new(4, 300));
+    let line = schedule.to_string();
+    assert_eq!(line.parse(), Ok(schedule));
+    for broken in ["", "no", "00", &line[..line.len() - 4], &line[2..]] {
+        broken.parse::<Schedule>().expect_err(broken);
+    }
+}
+
+#[test]
+fn one_seed_finds_one_violation() {
+    for scheduler in SCHEDULERS {
+        let violated_by = |seed| {
+            let run = ShuttleRun { seed, ..ShuttleRun::new(8, 1000).by(scheduler.clone()) };
+            violation("busted", "exclusion", run)
+        };
+        assert_eq!(violated_by(7), violated_by(7), "{scheduler:?}");
+        assert_ne!(violated_by(7).1, violated_by(8).1, "{scheduler:?}");
     }
 }

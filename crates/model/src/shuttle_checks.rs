@@ -1,0 +1,89 @@
+//! The table of what shuttle samples: every client on every lock, with 4, 8 and 16 threads.
+
+use crate::{Failure, Scheduler, Seen, Settings, Shuttle, ShuttleRun};
+use lockwright::tunables::Tunable;
+use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client_of};
+
+/// One lock, one client, one machine, one way to choose schedules.
+pub struct Sample {
+    /// The registered lock.
+    pub lock: &'static str,
+    /// The client.
+    pub client: &'static str,
+    /// What is special about the machine.
+    pub on: String,
+    /// The rest of it.
+    pub run: ShuttleRun,
+}
+
+/// How many threads the rows have.
+pub const THREADS: [usize; 3] = [4, 8, 16];
+/// Lock operations of all threads in all executions of one row.
+const OPERATIONS: usize = 1600;
+/// By what the executions are multiplied when there is time.
+pub const FULL: usize = 100;
+/// Constraints on the order of steps that a bug may need for PCT to find it soon.
+const DEPTH: usize = 3;
+/// Operations of each thread where something has to happen that seldom does.
+const ROUNDS_OF_LONG: u32 = 64;
+
+/// The rows of `lock` with this many threads; `scale` multiplies the executions.
+pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sample> {
+    let numa_nodes = (threads as u32 / 4).clamp(2, 4);
+    let machines = [
+        ("flat".to_string(), machine(threads, 1), 2),
+        ("2 NUMA nodes".to_string(), machine(threads, 2), 2),
+        ("2 NUMA nodes, long".to_string(), machine(threads, 2), ROUNDS_OF_LONG),
+        (
+            format!("{numa_nodes} NUMA nodes, lowest thresholds, long"),
+            impatient_machine(threads, numa_nodes),
+            ROUNDS_OF_LONG,
+        ),
+    ];
+    let mut samples = Vec::new();
+    for (on, settings, rounds) in machines {
+        for scheduler in [Scheduler::Random, Scheduler::Pct { depth: DEPTH }] {
+            let executions = (OPERATIONS * scale / (threads * rounds as usize)).max(2);
+            let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);
+            let run = ShuttleRun { rounds, ..run };
+            let row =
+                |client: &&'static str| Sample { lock, client, on: on.clone(), run: run.clone() };
+            samples.extend(CLIENTS.iter().map(row));
+        }
+    }
+    samples
+}
+
+impl Sample {
+    /// Runs its executions, up to the first violation.
+    ///
+    /// # Panics
+    /// If there is no such lock or no such client.
+    pub fn run(&self) -> Result<Seen, Failure> {
+        struct Run<'a>(&'a ShuttleRun);
+        impl ClientVisitor for Run<'_> {
+            type Output = Result<Seen, Failure>;
+            fn visit<C: Client>(self) -> Self::Output {
+                self.0.sample::<C>()
+            }
+        }
+        visit_client_of::<Shuttle, _>(self.lock, self.client, Run(&self.run))
+            .expect("lock and client are in their tables")
+    }
+}
+
+/// A machine with one CPU for each thread, and with neighbouring CPUs on different ones of
+/// `numa_nodes` NUMA nodes, so that a queue in the order of arrival is as mixed as it can be.
+pub fn machine(threads: usize, numa_nodes: u32) -> Settings {
+    let cpus = threads as u32;
+    let numa: Vec<_> = (0..cpus).map(|cpu| cpu % numa_nodes.max(1)).collect();
+    Settings::flat(cpus).with_numa(&numa)
+}
+
+/// The same, where the successions by NUMA node pass the lock on to another node at the first
+/// occasion.
+pub fn impatient_machine(threads: usize, numa_nodes: u32) -> Settings {
+    machine(threads, numa_nodes)
+        .with_tunable(Tunable::numa_spinlock_threshold, 0)
+        .with_tunable(Tunable::numa_spinlock_threshold_ns, 1)
+}
