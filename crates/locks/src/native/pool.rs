@@ -22,6 +22,9 @@ use core::sync::atomic::{
 };
 
 static POOL: [QNode<Native>; NODES_MAX] = [const { QNode::FRESH }; NODES_MAX];
+/// The first of them. Nothing refers to the pool as a whole: a checker of aliasing would look at all
+/// of it at each access.
+const FIRST: *const QNode<Native> = (&raw const POOL).cast();
 /// How many nodes of the pool are in use at most; smaller only in tests.
 static LIMIT: AtomicU32 = AtomicU32::new(NODES_MAX as u32);
 /// Spreads the first looks of the threads of one CPU.
@@ -52,12 +55,11 @@ unsafe impl QueueNodes for Native {
     #[inline]
     unsafe fn release_node(id: NodeId) {
         // ordering: Release; N1.
-        POOL[id.number() as usize].claim.store(FREE, Release);
+        slot(id.number().into()).claim.store(FREE, Release);
     }
     #[inline(always)]
     fn node(id: NodeId) -> NonNull<QNode<Self>> {
-        // SAFETY: a `NodeId` is below `NODES_MAX`, which is the length of the pool.
-        NonNull::from(unsafe { POOL.get_unchecked(id.number() as usize) })
+        NonNull::from(slot(id.number().into()))
     }
     #[inline]
     fn has_forked() -> bool {
@@ -65,9 +67,19 @@ unsafe impl QueueNodes for Native {
     }
     fn is_orphaned(id: NodeId) -> bool {
         // ordering: Relaxed; once orphaned a node stays so, and nothing is read through it.
-        let mark = POOL[id.number() as usize].claim.load(Relaxed);
+        let mark = slot(id.number().into()).claim.load(Relaxed);
         mark != FREE && mark != mark_of_this_process()
     }
+}
+
+/// The node of this number, below `NODES_MAX`.
+#[inline(always)]
+fn slot(number: u32) -> &'static QNode<Native> {
+    debug_assert!(number < NODES_MAX as u32);
+    // SAFETY: a `NodeId` and the limit of a search are below `NODES_MAX`, the length of the pool.
+    let node = unsafe { FIRST.add(number as usize) };
+    // SAFETY: a node of a static.
+    unsafe { &*node }
 }
 
 /// What claimed nodes are marked with: never `FREE`, and tells before a fork from after it.
@@ -78,7 +90,7 @@ fn mark_of_this_process() -> u32 {
 
 #[inline]
 fn claim(number: u32, mark: u32) -> Option<NodeId> {
-    let node = &POOL[number as usize];
+    let node = slot(number);
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange: Acquire; N1.
     if node.claim.load(Relaxed) != FREE
         || node.claim.compare_exchange(FREE, mark, Acquire, Relaxed).is_err()
