@@ -2,7 +2,7 @@
 //!
 //! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every
 //! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Those of [`prebuilt`]
-//! are about the queued spinlock and start in the middle of a queue. [`conformance`] is the suite
+//! are about the queued spinlock and start in the middle of a queue; [`free`] is for real threads. [`conformance`] is the suite
 //! that a platform itself has to pass, law by law; the laws are in `PLATFORM.md`. A workload
 //! ([`workload`]) is the loop of a benchmark; the lab runs it natively and on simulated machines.
 #![warn(missing_docs)]
@@ -10,6 +10,7 @@
 mod client;
 pub mod conformance;
 pub mod exclusion;
+pub mod free;
 pub mod is_locked;
 pub mod prebuilt;
 mod table;

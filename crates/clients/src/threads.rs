@@ -1,5 +1,6 @@
 //! Starting threads, whatever the machine.
 
+use crate::Client;
 use lockwright::platform::Platform;
 
 /// How a machine runs several threads on something they share.
@@ -22,6 +23,24 @@ pub trait Migrate: Platform {
 
 /// Threads of the operating system.
 pub struct NativeThreads;
+
+impl NativeThreads {
+    /// Runs `C` with this many threads, each of which repeats its operation `rounds` times.
+    ///
+    /// # Panics
+    /// If the property does not hold.
+    pub fn client<C: Client>(threads: usize, rounds: u32) {
+        let mut client = C::new(threads);
+        client.set_rounds(rounds);
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let client = &client;
+                scope.spawn(move || client.body(thread));
+            }
+        });
+        client.finish();
+    }
+}
 
 impl Threads for NativeThreads {
     fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {

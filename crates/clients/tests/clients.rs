@@ -1,0 +1,87 @@
+//! The clients on real threads. Natively this is a short torture; under Miri and the sanitizers it
+//! is a search for races, weak memory and accesses to freed locks.
+
+use lockwright::busted::BustedLock;
+use lockwright::native::{self, Native, topology};
+use lockwright::qspinlock::cna::{Cna, V10, V11, V15};
+use lockwright::qspinlock::testing::QueueOnly;
+use lockwright::qspinlock::{Fifo, Spin, Succession};
+use lockwright::raw::RawLock;
+use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
+use lockwright::tunables::{NUMA_ON, Tunable};
+use lockwright_clients::free::Free;
+use lockwright_clients::try_lock::TryLock;
+use lockwright_clients::{CLIENTS, Client, ClientVisitor, NativeThreads, visit_client};
+use std::time::{Duration, Instant};
+
+/// Operations of a thread between two looks at the clock; an interpreter gets less far.
+const ROUNDS: u32 = if cfg!(miri) { 10 } else { 200 };
+/// As many as spin at the same time on a small machine; an interpreter runs one at a time anyway.
+const THREADS: usize = if cfg!(miri) { 3 } else { 2 };
+
+/// How long one client runs on one lock.
+fn time() -> Duration {
+    let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
+    Duration::from_millis(if is_full { 200 } else { 20 })
+}
+
+fn holds<C: Client>() {
+    let begin = Instant::now();
+    while begin.elapsed() < time() {
+        NativeThreads::client::<C>(THREADS, ROUNDS);
+        if cfg!(miri) {
+            break;
+        }
+    }
+}
+
+struct Run;
+
+impl ClientVisitor for Run {
+    type Output = ();
+    fn visit<C: Client>(self) {
+        holds::<C>();
+    }
+}
+
+impl LockVisitor<Native> for Run {
+    type Output = ();
+    fn visit<L: RawLock>(self, row: &'static LockRow) {
+        all_clients_hold::<L>(row.name);
+    }
+}
+
+fn all_clients_hold<L: RawLock>(name: &str) {
+    for client in CLIENTS {
+        println!("{client} on {name}");
+        visit_client::<Native, L, _>(client, Run).expect("a client of the table");
+    }
+    println!("free on {name}");
+    holds::<Free<Native, L>>();
+}
+
+fn all_clients_hold_in_the_queue<S: Succession<Native>>(name: &str) {
+    all_clients_hold::<QueueOnly<Native, S, Spin>>(name);
+}
+
+#[test]
+fn every_client_holds_on_every_lock_and_the_next_owner_may_free_it() {
+    // Two nodes of one CPU each, so that the CNA locks have something to do.
+    topology::set_fake(2, 1);
+    native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON));
+    for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
+        visit::<Native, _>(row.name, Run).expect("a registered lock");
+    }
+    all_clients_hold_in_the_queue::<Fifo>("the queue alone");
+    all_clients_hold_in_the_queue::<Cna<V10>>("the queue of cna-v10 alone");
+    all_clients_hold_in_the_queue::<Cna<V11>>("the queue of cna-v11 alone");
+    all_clients_hold_in_the_queue::<Cna<V15>>("the queue of cna-v15 alone");
+    native::set_tunable(Tunable::numa_spinlock, None);
+    topology::clear_fake();
+}
+
+#[test]
+#[should_panic(expected = "a held lock can be taken again")]
+fn a_lock_that_takes_nothing_fails() {
+    NativeThreads::client::<TryLock<Native, BustedLock<Native>>>(1, 1);
+}
