@@ -1,12 +1,7 @@
 //! What takes too long for every change, or needs more than the pinned toolchain.
 
+use crate::sanitize;
 use crate::stage::{Need, Stage};
-
-const NIGHTLY_MIRI: Need = Need {
-    probe: &["cargo", "+nightly", "miri", "--version"],
-    prints: "",
-    get: "rustup toolchain install nightly --component miri --component rust-src",
-};
 
 const AARCH64_TARGET: Need = Need {
     probe: &["rustup", "target", "list", "--installed"],
@@ -31,8 +26,9 @@ pub fn stages() -> Vec<Stage> {
     let test = ["cargo", "test", "--workspace"];
     stages.push(Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", "full"));
     stages.push(whole_word());
-    stages.push(miri("miri-locks", &["--package", "lockwright", "--test", "it", "registry"]));
-    stages.push(miri("miri-laws", &["--package", "lockwright-clients", "--test", "native"]));
+    stages.extend(sanitize::miri());
+    stages.extend(sanitize::tsan());
+    stages.extend(sanitize::asan());
     stages.push(aarch64());
     stages
 }
@@ -47,15 +43,6 @@ fn whole_word() -> Stage {
     Stage::command("whole-word", 900, &[&["cargo", "test"], &PORTABLE[..]].concat())
         .with_env("RUSTFLAGS", "--cfg lockwright_whole_word")
         .with_env("CARGO_TARGET_DIR", "target/whole-word")
-}
-
-/// Undefined behaviour, data races and weak memory of the platform of programs.
-fn miri(name: &'static str, what: &[&str]) -> Stage {
-    let test = [&["cargo", "+nightly", "miri", "test"], what].concat();
-    Stage::command(name, 1800, &test)
-        .with_env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-many-seeds=0..4")
-        .with_env("CARGO_TARGET_DIR", "target/miri")
-        .needing(NIGHTLY_MIRI)
 }
 
 /// The other architecture with assembly, compiled only: needs no linker for it.

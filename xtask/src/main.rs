@@ -1,6 +1,7 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
 mod full;
+mod sanitize;
 mod stage;
 mod tidy;
 mod zoo;
@@ -13,6 +14,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   ci                     format, lints, tidy and all tests, as continuous integration runs them
   full [--allow-missing] the same with full checker settings, and other machines
+  miri, tsan, asan       the clients on real threads under that tool, and wrong programs it must report
   tidy                   the rules of STYLE.md that a program can check
   zoo [--only ROW] [--json FILE|-] [--matrix] [--full]
                          historical bugs seeded in the locks: does a checker see them?
@@ -27,6 +29,9 @@ fn main() -> ExitCode {
         ["ci"] => stage::run_all(&ci(), true),
         ["full"] => stage::run_all(&full::stages(), false),
         ["full", "--allow-missing"] => stage::run_all(&full::stages(), true),
+        ["miri"] => stage::run_all(&sanitize::miri(), false),
+        ["tsan"] => stage::run_all(&sanitize::tsan(), false),
+        ["asan"] => stage::run_all(&sanitize::asan(), false),
         ["tidy"] => tidy::run(&root()),
         ["zoo", ref options @ ..] => return zoo(options),
         _ => {

@@ -4,6 +4,7 @@
 //! readable.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -23,6 +24,8 @@ pub struct Stage {
 pub enum Step {
     /// Runs a command; green if it exits with 0.
     Command(Vec<String>),
+    /// Runs a command that is wrong on purpose; green if it fails and prints this text.
+    Report(Vec<String>, &'static str),
     /// Calls a function; green if it says so.
     Call(fn() -> bool),
 }
@@ -56,6 +59,17 @@ impl Stage {
         let command = command.iter().map(ToString::to_string).collect();
         Self::new(name, seconds_max, Step::Command(command))
     }
+    /// A stage that shows that a tool sees what it is there to see: the command has to fail and to
+    /// print `text`.
+    pub fn report(
+        name: &'static str,
+        seconds_max: u64,
+        command: &[&str],
+        text: &'static str,
+    ) -> Self {
+        let command = command.iter().map(ToString::to_string).collect();
+        Self::new(name, seconds_max, Step::Report(command, text))
+    }
     /// The same with an environment variable set.
     pub fn with_env(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.env.push((name, value.into()));
@@ -74,16 +88,21 @@ impl Stage {
         match &self.step {
             Step::Call(call) if call() => Verdict::Green,
             Step::Call(_) => Verdict::Red("see above".into()),
-            Step::Command(command) => {
-                let mut process = Command::new(&command[0]);
-                process.args(&command[1..]).envs(self.env.iter().cloned());
-                run_within(process, Duration::from_secs(self.seconds_max))
-            }
+            Step::Command(command) => run_within(self.process(command), self.limit()),
+            Step::Report(command, text) => reports(self.process(command), self.limit(), text),
         }
+    }
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.seconds_max)
+    }
+    fn process(&self, command: &[String]) -> Command {
+        let mut process = Command::new(&command[0]);
+        process.args(&command[1..]).envs(self.env.iter().cloned());
+        process
     }
     /// What a person types to run the stage.
     fn shown(&self) -> String {
-        let Step::Command(command) = &self.step else {
+        let (Step::Command(command) | Step::Report(command, _)) = &self.step else {
             return format!("cargo xtask {}", self.name);
         };
         let quoted = |value: &String| {
@@ -175,6 +194,30 @@ fn run_within(mut command: Command, limit: Duration) -> Verdict {
     }
 }
 
+/// Runs a command that has to fail and to print `text`; shows what it printed if it does not.
+fn reports(mut command: Command, limit: Duration, text: &str) -> Verdict {
+    let path = std::env::temp_dir().join(format!("xtask-report-{}", std::process::id()));
+    let printed = File::create(&path).and_then(|file| Ok((file.try_clone()?, file)));
+    let (out, err) = match printed {
+        Ok(files) => files,
+        Err(error) => return Verdict::Red(format!("{}: {error}", path.display())),
+    };
+    command.stdout(out).stderr(err);
+    let verdict = run_within(command, limit);
+    let printed = std::fs::read(&path).unwrap_or_default();
+    let printed = String::from_utf8_lossy(&printed);
+    // What is left behind in a temporary directory does no harm.
+    let _ = std::fs::remove_file(&path);
+    match verdict {
+        Verdict::Green => Verdict::Red(format!("the tool did not report: {text}")),
+        _ if printed.contains(text) => Verdict::Green,
+        _ => {
+            eprint!("{printed}");
+            Verdict::Red(format!("failed without the report: {text}"))
+        }
+    }
+}
+
 fn verdict_of(status: ExitStatus) -> Verdict {
     if status.success() { Verdict::Green } else { Verdict::Red(status.to_string()) }
 }
@@ -203,6 +246,15 @@ mod tests {
             shell("test \"$COLOUR\" = blue").with_env("COLOUR", "blue").run(),
             Verdict::Green
         );
+    }
+
+    #[test]
+    fn a_wrong_program_has_to_fail_and_to_be_reported() {
+        let verdict = |script| Stage::report("test", 60, &["sh", "-c", script], "a race").run();
+        assert_eq!(verdict("echo there was a race >&2; exit 1"), Verdict::Green);
+        for unseen in ["echo there was a race", "echo cannot be compiled; exit 1"] {
+            assert!(matches!(verdict(unseen), Verdict::Red(_)), "{unseen}");
+        }
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! Miri, ThreadSanitizer and AddressSanitizer on the platform of programs, and the proof that each of
+//! them sees what it is there to see: programs that are wrong on purpose have to be reported.
+
+use crate::stage::{Need, Stage};
+use std::env::consts::ARCH;
+
+const MIRI: Need = Need {
+    probe: &["cargo", "+nightly", "miri", "--version"],
+    prints: "",
+    get: "rustup toolchain install nightly --component miri --component rust-src",
+};
+
+const NIGHTLY: Need = Need {
+    probe: &["cargo", "+nightly", "--version"],
+    prints: "",
+    get: "rustup toolchain install nightly",
+};
+
+/// To build the standard library with instrumentation.
+const SOURCE: Need = Need {
+    probe: &["rustup", "component", "list", "--toolchain", "nightly", "--installed"],
+    prints: "rust-src",
+    get: "rustup toolchain install nightly --component rust-src",
+};
+
+/// The package with the clients on real threads, and with the wrong programs.
+const CLIENTS: [&str; 2] = ["--package", "lockwright-clients"];
+
+/// Undefined behaviour, data races and weak memory, in a few executions of each test.
+pub fn miri() -> Vec<Stage> {
+    let of = |stage: Stage| {
+        stage
+            .with_env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-many-seeds=0..4")
+            .with_env("CARGO_TARGET_DIR", "target/miri")
+            .needing(MIRI)
+    };
+    let test = |name, what: &[&str]| {
+        of(Stage::command(name, 1800, &[&["cargo", "+nightly", "miri", "test"], what].concat()))
+    };
+    let run = ["cargo", "+nightly", "miri", "run"];
+    let wrong = |name, program| of(wrong(name, &run, program, "Undefined Behavior"));
+    vec![
+        wrong("miri-sees-a-race", "busted"),
+        wrong("miri-sees-a-missing-release", "busted-relaxed"),
+        wrong("miri-sees-a-late-touch", "late-touch"),
+        test("miri-locks", &["--package", "lockwright", "--test", "it", "registry"]),
+        test("miri-laws", &[&CLIENTS[..], &["--test", "native"]].concat()),
+        test("miri-clients", &[&CLIENTS[..], &["--test", "clients"]].concat()),
+    ]
+}
+
+/// Data races at native speed. It does not see fences, which no lock needs, nor assembly, which is
+/// left out; the standard library is built with it, for `std` synchronises too.
+pub fn tsan() -> Vec<Stage> {
+    let target = target();
+    let options = ["-Zbuild-std", "--target", &target];
+    let of = |stage: Stage| {
+        stage
+            .with_env("RUSTFLAGS", "-Zsanitizer=thread --cfg lockwright_whole_word")
+            .with_env("TSAN_OPTIONS", "halt_on_error=1")
+            .with_env("LOCKWRIGHT_CHECK", "full")
+            .with_env("CARGO_TARGET_DIR", "target/tsan")
+            .needing(NIGHTLY)
+            .needing(SOURCE)
+    };
+    let run = [&["cargo", "+nightly", "run"], &options[..]].concat();
+    let race = "WARNING: ThreadSanitizer: data race";
+    vec![
+        of(wrong("tsan-sees-a-race", &run, "busted", race)),
+        of(wrong("tsan-sees-a-missing-release", &run, "busted-relaxed", race)),
+        of(clients("tsan-clients", &options)),
+    ]
+}
+
+/// Accesses to freed memory at native speed: above all by an unlock whose lock the next owner has
+/// freed.
+pub fn asan() -> Vec<Stage> {
+    let target = target();
+    let options = ["--target", &target];
+    let of = |stage: Stage| {
+        stage
+            .with_env("RUSTFLAGS", "-Zsanitizer=address --cfg lockwright_whole_word")
+            .with_env("LOCKWRIGHT_CHECK", "full")
+            .with_env("CARGO_TARGET_DIR", "target/asan")
+            .needing(NIGHTLY)
+    };
+    let run = [&["cargo", "+nightly", "run"], &options[..]].concat();
+    let freed = "AddressSanitizer: heap-use-after-free";
+    vec![
+        of(wrong("asan-sees-a-late-touch", &run, "late-touch", freed)),
+        of(clients("asan-clients", &options)),
+    ]
+}
+
+/// Flags for the target, and not for the host, apply only where it is named.
+fn target() -> String {
+    format!("{ARCH}-unknown-linux-gnu")
+}
+
+fn clients(name: &'static str, options: &[&str]) -> Stage {
+    let test = [&["cargo", "+nightly", "test"], options, &CLIENTS, &["--test", "clients"]];
+    Stage::command(name, 900, &test.concat())
+}
+
+fn wrong(name: &'static str, run: &[&str], program: &str, text: &'static str) -> Stage {
+    let command = [run, &CLIENTS[..], &["--example", "wrong", "--", program]].concat();
+    Stage::report(name, 600, &command, text)
+}
