@@ -1,5 +1,6 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
+mod evidence;
 mod full;
 mod sanitize;
 mod stage;
@@ -15,6 +16,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   ci                     format, lints, tidy and all tests, as continuous integration runs them
   full [--allow-missing] the same with full checker settings, and other machines
   miri, tsan, asan       the clients on real threads under that tool, and wrong programs it must report
+  evidence [--fresh]     writes docs/evidence.md from what weaken, zoo and sample have found, and runs
+                         those whose results are missing, or all; --check: lists it what the tree has?
   tidy                   the rules of STYLE.md that a program can check
   zoo [--only ROW] [--json FILE|-] [--matrix] [--full]
                          historical bugs seeded in the locks: does a checker see them?
@@ -32,6 +35,9 @@ fn main() -> ExitCode {
         ["miri"] => stage::run_all(&sanitize::miri(), false),
         ["tsan"] => stage::run_all(&sanitize::tsan(), false),
         ["asan"] => stage::run_all(&sanitize::asan(), false),
+        ["evidence", "--check"] => evidence::check(&root()),
+        ["evidence"] => evidence(false),
+        ["evidence", "--fresh"] => evidence(true),
         ["tidy"] => tidy::run(&root()),
         ["zoo", ref options @ ..] => return zoo(options),
         _ => {
@@ -59,6 +65,13 @@ fn zoo(options: &[&str]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn evidence(is_fresh: bool) -> bool {
+    evidence::generate(&root(), is_fresh).unwrap_or_else(|message| {
+        eprintln!("evidence: {message}");
+        false
+    })
 }
 
 /// The root of the repository.

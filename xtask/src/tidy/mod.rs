@@ -9,6 +9,7 @@ mod size;
 mod words;
 
 use code::Code;
+pub use code::words;
 use std::path::Path;
 
 /// A file of the repository.
@@ -69,6 +70,11 @@ const RULES: &[Rule] = &[
     locks::no_wait_is_written_by_hand,
     locks::masks_stay_with_their_word,
 ];
+
+/// The files of the repository at `root`.
+pub fn sources(root: &Path) -> Vec<Source> {
+    files::read_all(root)
+}
 
 /// Checks the repository at `root` and prints what it finds; whether nothing is red.
 pub fn run(root: &Path) -> bool {

@@ -1,0 +1,51 @@
+//! What survives when a client is deleted: whether each client is there for a reason.
+
+use super::documents::Documents;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// By client: the mutants that only this client kills, in words. Clients without any are listed.
+pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String>> {
+    let Documents { weaken, zoo, .. } = documents;
+    let mut by_client: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for mutant in weaken.mutants.iter().filter(|mutant| mutant.checker == "loom") {
+        for check in mutant.held.iter().chain(&mutant.kills) {
+            by_client.entry(check.client.clone()).or_default();
+        }
+        let clients: BTreeSet<_> = mutant.kills.iter().map(|kill| &kill.client).collect();
+        if let Some(client) = only(clients) {
+            let to = if mutant.to.is_empty() { "removed" } else { &mutant.to };
+            let file = short(&mutant.site);
+            let name = format!("{} {} of {file} {to}", mutant.ids.join(" "), mutant.from);
+            by_client.entry(client.clone()).or_default().insert(name);
+        }
+    }
+    // A row survives if it survives in one of its locks, under a checker that has to see it.
+    for row in &zoo.rows {
+        let mut clients_of: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for kill in &row.kills {
+            clients_of.entry((&kill.lock, &kill.checker)).or_default().insert(&kill.client);
+            by_client.entry(kill.client.clone()).or_default();
+        }
+        for check in &row.survived {
+            by_client.entry(check.client.clone()).or_default();
+        }
+        for ((lock, _), clients) in clients_of {
+            if let Some(client) = only(clients) {
+                let name = format!("zoo {} in {lock}", row.row);
+                by_client.entry(client.clone()).or_default().insert(name);
+            }
+        }
+    }
+    by_client
+}
+
+/// The only element, if there is exactly one.
+fn only<T: Ord>(mut set: BTreeSet<T>) -> Option<T> {
+    if set.len() == 1 { set.pop_first() } else { None }
+}
+
+/// The path of a site, without its line and the folder that all are in.
+pub fn short(site: &str) -> &str {
+    let path = site.split(':').next().unwrap_or(site);
+    path.strip_prefix(super::tree::CRATE).unwrap_or(path)
+}

@@ -1,0 +1,137 @@
+//! `docs/evidence.md`: what is proved, what is sampled, with which bounds, and what is not.
+
+mod clients;
+mod documents;
+mod tables;
+mod tree;
+
+use crate::tidy;
+use documents::{Documents, SAMPLES, WEAKEN, ZOO};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Where the document is, below the root of the repository.
+const DOCUMENT: &str = "docs/evidence.md";
+const TEMPLATE: &str = include_str!("template.md");
+const LINES_MAX: usize = 300;
+
+/// The commands that write the inputs; the last one to its standard output.
+const WRITERS: [(&str, &[&str]); 3] = [
+    (WEAKEN, &["xtask", "weaken", "--matrix", "--json", WEAKEN]),
+    (ZOO, &["xtask", "zoo", "--matrix", "--json", ZOO]),
+    (SAMPLES, &["run", "-q", "-p", "lockwright-model", "--bin", "sample", "--", "all", "--table"]),
+];
+
+/// Writes the document from what the checkers wrote down, and runs them if that is missing or not
+/// to be trusted (`is_fresh`); whether it is evidence.
+pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
+    std::fs::create_dir_all(root.join("target/evidence")).map_err(|error| error.to_string())?;
+    for (name, command) in WRITERS {
+        if is_fresh || !root.join(name).exists() {
+            write_input(root, name, command)?;
+        }
+    }
+    let documents = Documents::read(root)?;
+    let mut complaints = documents.complaints();
+    for (client, mutants) in clients::only_killed_by(&documents) {
+        if mutants.is_empty() {
+            complaints.push(format!("nothing survives when client {client} is deleted"));
+        }
+    }
+    let counts = tree::orderings(&tidy::sources(root));
+    let text = render(&documents, &counts, &when(root));
+    let lines = text.lines().count();
+    if lines > LINES_MAX {
+        complaints.push(format!("{DOCUMENT} has {lines} lines, more than {LINES_MAX}"));
+    }
+    std::fs::write(root.join(DOCUMENT), text)
+        .map_err(|error| format!("{DOCUMENT} cannot be written: {error}"))?;
+    complaints.extend(differences(root));
+    for complaint in &complaints {
+        eprintln!("evidence: {complaint}");
+    }
+    eprintln!("evidence: {DOCUMENT} written, {} complaints", complaints.len());
+    Ok(complaints.is_empty())
+}
+
+/// Whether the document lists the orderings and bugs that the tree has. Runs no checker.
+pub fn check(root: &Path) -> bool {
+    let differences = differences(root);
+    for difference in &differences {
+        eprintln!("evidence: {difference}");
+    }
+    if !differences.is_empty() {
+        eprintln!("evidence: {DOCUMENT} is of another tree; type `cargo xtask evidence --fresh`");
+    }
+    differences.is_empty()
+}
+
+fn differences(root: &Path) -> Vec<String> {
+    match std::fs::read_to_string(root.join(DOCUMENT)) {
+        Ok(document) => tree::differences(&document, &tidy::sources(root)),
+        Err(error) => vec![format!("{DOCUMENT} cannot be read: {error}")],
+    }
+}
+
+fn write_input(root: &Path, name: &str, command: &[&str]) -> Result<(), String> {
+    let shown = format!("cargo {}", command.join(" "));
+    eprintln!("evidence: {shown}");
+    let mut process = Command::new("cargo");
+    process.args(command).current_dir(root);
+    if name == SAMPLES {
+        let file = File::create(root.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        process.stdout(file).stderr(Stdio::null());
+    }
+    // What it found is judged from its document; a survivor makes it fail, too.
+    let status = process.status().map_err(|error| format!("{shown}: {error}"))?;
+    if !root.join(name).exists() {
+        return Err(format!("{shown} has written no {name}: {status}"));
+    }
+    Ok(())
+}
+
+/// The document.
+fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -> String {
+    let Documents { weaken, zoo, .. } = documents;
+    let values = [
+        ("when", when.to_string()),
+        ("loom_bounds", zoo.bounds.clone()),
+        ("weaken_bounds", weaken.bounds.clone()),
+        ("zoo_bounds", zoo.bounds.clone()),
+        ("sites_count", weaken.sites.to_string()),
+        ("mutants_count", weaken.mutants.len().to_string()),
+        ("loom", tables::loom(documents)),
+        ("shuttle", tables::shuttle(documents)),
+        ("files", tables::files(documents, counts)),
+        ("zoo", tables::zoo(documents)),
+        ("clients", tables::clients(documents)),
+        ("sites", tables::sites(documents)),
+        ("arguments", tables::arguments(documents)),
+    ];
+    let fill = |text: String, (name, value): (&str, String)| {
+        text.replace(&format!("{{{{{name}}}}}"), &value)
+    };
+    let text = values.into_iter().fold(TEMPLATE.to_string(), fill);
+    text.trim_end().to_string() + "\n"
+}
+
+/// When and where the seconds were measured.
+fn when(root: &Path) -> String {
+    let mut date = Command::new("date");
+    date.args(["-u", "-r"]).arg(root.join(ZOO)).arg("+%-d %B %Y");
+    let date =
+        date.output().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
+    let model = model.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor");
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let date = date.unwrap_or_default();
+    format!(
+        "Seconds are wall-clock on {date}, {cpus} CPUs of {model}, and everything else is the same anywhere."
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The tables of `docs/evidence.md`.
+
+use super::clients::{only_killed_by, short};
+use super::documents::{Documents, Finding, Mutant, Row};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Orderings by file: `counts` is what the tree has.
+pub fn files(documents: &Documents, counts: &BTreeMap<String, usize>) -> String {
+    let mut text = head(&["file", "orderings", "mutants", "killed", "argued"]);
+    for (file, orderings) in counts {
+        let of_file = || documents.weaken.mutants.iter().filter(|it| short(&it.site) == file);
+        let count = |verdict| of_file().filter(|it| it.verdict == verdict).count().to_string();
+        let mutants = of_file().count().to_string();
+        let (killed, argued) = (count("KILLED"), count("ARGUED"));
+        text += &line([format!("`{file}`"), orderings.to_string(), mutants, killed, argued]);
+    }
+    text
+}
+
+/// Mutants that differ in nothing but the line.
+type Alike<'a> = BTreeMap<(&'a str, String, &'a str, &'a str), Vec<&'a Mutant>>;
+
+/// Every mutant, those of one id in one file together.
+pub fn sites(documents: &Documents) -> String {
+    let mut alike = Alike::new();
+    for mutant in &documents.weaken.mutants {
+        let key = (short(&mutant.site), mutant.ids.join(" "), &*mutant.from, &*mutant.to);
+        alike.entry(key).or_default().push(mutant);
+    }
+    let mut text = head(&["in", "id", "is", "made", "mutants", "killed by"]);
+    for ((file, ids, from, to), mutants) in alike {
+        let is_argued = |mutant: &&Mutant| mutant.verdict == "ARGUED";
+        let argued = mutants.iter().copied().filter(is_argued).count();
+        let killed = mutants.iter().copied().filter(|mutant| !is_argued(mutant));
+        let kills: Vec<_> = killed.map(|mutant| killers(&mutant.kills)).collect();
+        let mut by = match kills.iter().min() {
+            None => String::new(),
+            Some((checks, clients)) if kills.len() == 1 => of_clients(*checks, *clients),
+            Some((checks, clients)) => format!("at least {}", of_clients(*checks, *clients)),
+        };
+        if argued > 0 {
+            by += &format!("{}{argued} argued", if by.is_empty() { "" } else { "; " });
+        }
+        let to = if to.is_empty() { "removed" } else { to };
+        let mutants = mutants.len().to_string();
+        let cells = [format!("`{file}`"), ids, from.into(), to.into(), mutants, by];
+        text += &line(cells);
+    }
+    text
+}
+
+/// Why mutants stay that nobody kills.
+pub fn arguments(documents: &Documents) -> String {
+    let mut places: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+    for mutant in documents.weaken.mutants.iter().filter(|mutant| mutant.verdict == "ARGUED") {
+        let argument = mutant.argument.as_deref().unwrap_or("no argument is given");
+        let bound = mutant.bound.as_deref().unwrap_or("none named");
+        let to = if mutant.to.is_empty() { "removed" } else { &mutant.to };
+        let place =
+            format!("{} {} of `{}` {to}", mutant.ids.join(" "), mutant.from, short(&mutant.site));
+        places.entry((argument, bound)).or_default().insert(place);
+    }
+    let item = |((argument, bound), places): (&(&str, &str), &BTreeSet<String>)| {
+        let places: Vec<_> = places.iter().map(String::as_str).collect();
+        format!("- {}. {} *Bound:* {}\n", places.join(", "), flat(argument), flat(bound))
+    };
+    let items: String = places.iter().map(item).collect();
+    if items.is_empty() { "None.\n".into() } else { items }
+}
+
+/// The kill matrix of the zoo.
+pub fn zoo(documents: &Documents) -> String {
+    let mut text = head(&["row", "bug", "in", "found by"]);
+    for Row { row, what, locks, verdict, kills, .. } in &documents.zoo.rows {
+        let mut by_checker: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+        for kill in kills {
+            by_checker.entry(&kill.checker).or_default().push(kill);
+        }
+        let found: Vec<_> =
+            by_checker.iter().map(|(checker, kills)| first(checker, kills)).collect();
+        let found = if found.is_empty() { verdict.to_lowercase() } else { found.join("; ") };
+        let what = what.split(['.', ':']).next().unwrap_or(what).replace('|', "/");
+        text += &line([row.clone(), what, locks.join(", "), found]);
+    }
+    text
+}
+
+/// How many checks of a checker found a bug, and the one that needed the fewest executions.
+fn first(checker: &str, kills: &[&Finding]) -> String {
+    let fewest = kills.iter().min_by_key(|kill| kill.executions);
+    let first = fewest.map_or(String::new(), |kill| {
+        let seed = kill.seed.map_or("no seed".to_string(), |seed| format!("seed {seed}"));
+        let Finding { client, lock, executions, seconds, .. } = kill;
+        format!("first: {client} on {lock}, {executions} executions, {seconds:.2} s, {seed}")
+    });
+    let kills: Vec<_> = kills.iter().map(|kill| (*kill).clone()).collect();
+    let (checks, clients) = killers(&kills);
+    format!("{checker}: {} ({first})", of_clients(checks, clients))
+}
+
+/// What survives when a client is deleted.
+pub fn clients(documents: &Documents) -> String {
+    const SHOWN: usize = 3;
+    let mut text = head(&["without", "survive", "for instance"]);
+    for (client, mutants) in only_killed_by(documents) {
+        let shown: Vec<_> = mutants.iter().take(SHOWN).map(String::as_str).collect();
+        text += &line([client, mutants.len().to_string(), shown.join("; ")]);
+    }
+    text
+}
+
+/// What loom explored of the real code.
+pub fn loom(documents: &Documents) -> String {
+    let mut by_lock: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for check in documents.zoo.clean.iter().filter(|check| check.checker == "loom") {
+        by_lock.entry(&check.lock).or_default().push(check);
+    }
+    let mut text = head(&["lock", "checks", "clients", "executions", "seconds"]);
+    for (lock, checks) in by_lock {
+        let clients: BTreeSet<_> = checks.iter().map(|check| &check.client).collect();
+        let executions: u64 = checks.iter().map(|check| check.executions).sum();
+        let seconds: f64 = checks.iter().map(|check| check.seconds).sum();
+        let counts = [checks.len().to_string(), clients.len().to_string(), executions.to_string()];
+        let [checks, clients, executions] = counts;
+        text += &line([lock.into(), checks, clients, executions, format!("{seconds:.1}")]);
+    }
+    text
+}
+
+/// What shuttle sampled.
+pub fn shuttle(documents: &Documents) -> String {
+    let mut by_machine: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for sample in &documents.samples {
+        let key = (sample.threads, &sample.on, &sample.scheduler, sample.seed);
+        by_machine.entry(key).or_default().push(sample);
+    }
+    let mut text =
+        head(&["threads", "machine", "schedules", "seed", "locks", "clients", "executions"]);
+    for ((threads, on, scheduler, seed), samples) in by_machine {
+        let locks: BTreeSet<_> = samples.iter().map(|sample| &sample.lock).collect();
+        let clients: BTreeSet<_> = samples.iter().map(|sample| &sample.client).collect();
+        let executions: u64 = samples.iter().map(|sample| sample.executions).sum();
+        text += &line([
+            threads.to_string(),
+            on.clone(),
+            scheduler.clone(),
+            seed.to_string(),
+            locks.len().to_string(),
+            clients.len().to_string(),
+            executions.to_string(),
+        ]);
+    }
+    text
+}
+
+/// How many checks, and of how many clients.
+fn killers(kills: &[Finding]) -> (usize, usize) {
+    let clients: BTreeSet<_> = kills.iter().map(|kill| &kill.client).collect();
+    (kills.len(), clients.len())
+}
+
+fn of_clients(checks: usize, clients: usize) -> String {
+    let plural =
+        |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    format!("{} of {}", plural(checks, "check"), plural(clients, "client"))
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn head(cells: &[&str]) -> String {
+    format!("| {} |\n|{}\n", cells.join(" | "), "---|".repeat(cells.len()))
+}
+
+fn line<const N: usize>(cells: [String; N]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}

@@ -1,0 +1,96 @@
+//! The document, from small inputs.
+
+use super::clients::only_killed_by;
+use super::documents::Documents;
+use super::*;
+use crate::tidy::Source;
+
+const WEAKEN_TEXT: &str = r#"{"schema": "lockwright.weaken/1", "bounds": "(2, 3) and (3, 2)", "sites": 2,
+"text_search": 2, "mutants": [
+  {"site": "crates/locks/src/a.rs:4", "code": "a.load(Acquire)", "ids": ["A1"], "from": "Acquire",
+   "to": "Relaxed", "locks": ["a"], "checker": "loom", "verdict": "KILLED", "held": [],
+   "kills": [{"lock": "a", "client": "exclusion", "on": "flat", "threads": 2, "executions": 3,
+              "seconds": 0.1, "complaint": "race"}], "argument": null, "bound": null, "seconds": 0.1},
+  {"site": "crates/locks/src/a.rs:9", "code": "a.fence()", "ids": ["A2"], "from": "full_barrier",
+   "to": "", "locks": ["a"], "checker": "loom", "verdict": "ARGUED", "kills": [],
+   "held": [{"lock": "a", "client": "handoff", "on": "flat"}], "argument": "Nobody reads it.",
+   "bound": "loom, three threads", "seconds": 0.1}]}"#;
+
+/// A zoo with every row, killed by one client.
+fn zoo_text() -> String {
+    let row = |row: &&str| {
+        format!(
+            r#"{{"row": "{row}", "what": "One thing. Two things.", "source": "s", "locks": ["a"],
+            "verdict": "KILLED", "survived": [], "kills": [{{"checker": "loom", "lock": "a",
+            "client": "handoff", "on": "flat", "seed": null, "executions": 5, "seconds": 0.25,
+            "complaint": "deadlock"}}]}}"#
+        )
+    };
+    let rows: Vec<_> = tree::rows().iter().map(row).collect();
+    format!(
+        r#"{{"schema": "lockwright.zoo/1", "bounds": "(2, 3)", "rows": [{}], "clean": [{{"checker":
+        "loom", "lock": "a", "client": "exclusion", "on": "flat", "executions": 7, "seconds": 0.5}}],
+        "seconds": 1.0}}"#,
+        rows.join(",")
+    )
+}
+
+fn documents() -> Documents {
+    let sample = r#"{"lock": "a", "client": "exclusion", "on": "flat", "threads": 8, "checker":
+        "shuttle", "scheduler": "random", "seed": 1, "violated": false, "executions": 100}"#;
+    Documents {
+        weaken: serde_json::from_str(WEAKEN_TEXT).unwrap(),
+        zoo: serde_json::from_str(&zoo_text()).unwrap(),
+        samples: vec![serde_json::from_str(sample).unwrap()],
+    }
+}
+
+fn sources() -> [Source; 1] {
+    [Source::new("crates/locks/src/a.rs", "a.load(Acquire);\n")]
+}
+
+#[test]
+fn the_document_lists_what_it_was_made_from() {
+    let counts = tree::orderings(&sources());
+    let text = render(&documents(), &counts, "Seconds are of a test.");
+    assert!(!text.contains("{{"), "{text}");
+    for line in [
+        "| `a.rs` | 1 | 2 | 1 | 1 |",
+        "| `a.rs` | A1 | Acquire | Relaxed | 1 | 1 check of 1 client |",
+        "| `a.rs` | A2 | full_barrier | removed | 1 | 1 argued |",
+        "- A2 full_barrier of `a.rs` removed. Nobody reads it. *Bound:* loom, three threads",
+        "| 8 | flat | random | 1 | 1 | 1 | 100 |",
+        "| a | 1 | 1 | 7 | 0.5 |",
+        "| exclusion | 1 | A1 Acquire of a.rs Relaxed |",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    assert_eq!(tree::differences(&text, &sources()), Vec::<String>::new());
+    assert!(text.lines().count() < LINES_MAX);
+}
+
+#[test]
+fn good_inputs_have_no_complaints_and_bad_ones_do() {
+    assert_eq!(documents().complaints(), Vec::<String>::new());
+    let complaints_after = |break_it: fn(&mut Documents)| {
+        let mut documents = documents();
+        break_it(&mut documents);
+        documents.complaints().len()
+    };
+    assert_eq!(complaints_after(|it| it.weaken.text_search = 3), 1);
+    assert_eq!(complaints_after(|it| it.weaken.mutants[0].verdict = "SURVIVED".into()), 1);
+    assert_eq!(complaints_after(|it| it.weaken.mutants[0].verdict = "NOT_RUN".into()), 1);
+    assert_eq!(complaints_after(|it| it.zoo.rows[0].verdict = "SURVIVED".into()), 1);
+    assert_eq!(complaints_after(|it| it.samples[0].violated = true), 1);
+}
+
+#[test]
+fn a_client_that_only_agrees_with_others_has_no_mutant_of_its_own() {
+    let mut documents = documents();
+    let mut kill = documents.weaken.mutants[0].kills[0].clone();
+    kill.client = "try-lock".into();
+    documents.weaken.mutants[0].kills.push(kill);
+    let only = only_killed_by(&documents);
+    assert!(only["exclusion"].is_empty() && only["try-lock"].is_empty());
+    assert_eq!(only["handoff"].len(), tree::rows().len());
+}

@@ -1,0 +1,107 @@
+//! What the tree has: orderings by file and rows of the zoo, found without running anything.
+
+use crate::tidy::{Source, words};
+use lockwright::zoo::Bug;
+use std::collections::BTreeMap;
+
+/// Where the locks are.
+pub const CRATE: &str = "crates/locks/src/";
+const STRONG: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
+
+/// How many orderings stronger than `Relaxed` each file of the lock crate names, by its path below
+/// [`CRATE`]: what `docs/evidence.md` lists, until somebody adds one.
+pub fn orderings(sources: &[Source]) -> BTreeMap<String, usize> {
+    let in_crate = sources.iter().filter_map(|source| {
+        let path = source.path.strip_prefix(CRATE)?;
+        Some((path.to_string(), orderings_of(source)))
+    });
+    in_crate.filter(|(_, count)| *count > 0).collect()
+}
+
+fn orderings_of(source: &Source) -> usize {
+    let end = source.code.tests_begin().min(source.code.lines.len());
+    let mut in_import = false;
+    let mut count = 0;
+    for line in &source.code.lines[..end] {
+        in_import |= words(line).find(|word| *word != "pub") == Some("use");
+        if !in_import {
+            count += words(line).filter(|word| STRONG.contains(word)).count();
+        }
+        in_import &= !line.contains(';');
+    }
+    count
+}
+
+/// The rows of the zoo, in the order of their table.
+pub fn rows() -> Vec<&'static str> {
+    Bug::ALL.iter().map(|bug| bug.row()).collect()
+}
+
+/// How the document differs from the tree; each a sentence.
+pub fn differences(document: &str, sources: &[Source]) -> Vec<String> {
+    let mut differences = Vec::new();
+    let listed: BTreeMap<_, _> = table(document, "| file |")
+        .filter_map(|cells| Some((cells.first()?.to_string(), cells.get(1)?.parse().ok()?)))
+        .collect();
+    let found = orderings(sources);
+    for file in listed.keys().chain(found.keys().filter(|file| !listed.contains_key(*file))) {
+        let count = |counts: &BTreeMap<_, usize>| counts.get(file).copied().unwrap_or(0);
+        let (listed, found) = (count(&listed), count(&found));
+        if listed != found {
+            differences.push(format!("{CRATE}{file} has {found} orderings, {listed} are listed"));
+        }
+    }
+    let listed: Vec<_> =
+        table(document, "| row |").filter_map(|cells| cells.first().copied()).collect();
+    let found = rows();
+    for row in found.iter().filter(|row| !listed.contains(row)) {
+        differences.push(format!("row {row} of the zoo is not listed"));
+    }
+    for row in listed.iter().filter(|row| !found.contains(row)) {
+        differences.push(format!("row {row} is listed and not in the zoo"));
+    }
+    differences
+}
+
+/// The cells of the rows of the table that begins with `head`.
+fn table<'a>(document: &'a str, head: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
+    let rows = document.lines().skip_while(move |line| !line.starts_with(head)).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "use core::sync::atomic::Ordering::{Acquire,\n    Release};\n\
+                          // ordering: Acquire; A1.\nlet x = a.load(Acquire);\n\
+                          a.replace(0, 1, AcqRel, Acquire);\na.load(Relaxed);\n\
+                          #[cfg(test)]\nmod tests { fn f() { a.load(Acquire); } }\n";
+
+    fn document(count: usize, rows: &[&str]) -> String {
+        let rows: String = rows.iter().map(|row| format!("| {row} | text |\n")).collect();
+        format!(
+            "| file | sites |\n|---|---:|\n| `a.rs` | {count} |\n\n| row | bug |\n|---|---|\n{rows}\n"
+        )
+    }
+
+    #[test]
+    fn orderings_are_counted_outside_comments_imports_and_tests() {
+        let source = Source::new("crates/locks/src/a.rs", SOURCE);
+        assert_eq!(orderings(&[source]), BTreeMap::from([("a.rs".to_string(), 3)]));
+    }
+
+    #[test]
+    fn a_document_that_lists_other_sites_or_rows_is_found_out() {
+        let sources = [Source::new("crates/locks/src/a.rs", SOURCE)];
+        assert_eq!(differences(&document(3, &rows()), &sources), Vec::<String>::new());
+        assert_eq!(differences(&document(2, &rows()), &sources).len(), 1);
+        assert_eq!(differences(&document(3, &rows()[1..]), &sources).len(), 1);
+        assert_eq!(differences(&document(3, &[&rows()[..], &["999"]].concat()), &sources).len(), 1);
+        assert_eq!(differences(&document(3, &rows()), &[]).len(), 1);
+        assert!(differences("", &sources).len() > rows().len());
+    }
+}
