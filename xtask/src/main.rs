@@ -17,7 +17,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   full [--allow-missing] the same with full checker settings, and other machines
   miri, tsan, asan       the clients on real threads under that tool, and wrong programs it must report
   evidence [--fresh]     writes docs/evidence.md from what weaken, zoo and sample have found, and runs
-                         those whose results are missing, or all; --check: lists it what the tree has?
+                         those whose results are missing or old, or all (--fresh)
+  evidence --check       does the committed docs/evidence.md list what the tree has?
   tidy                   the rules of STYLE.md that a program can check
   zoo [--only ROW] [--json FILE|-] [--matrix] [--full]
                          historical bugs seeded in the locks: does a checker see them?

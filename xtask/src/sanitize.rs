@@ -26,11 +26,15 @@ const SOURCE: Need = Need {
 /// The package with the clients on real threads, and with the wrong programs.
 const CLIENTS: [&str; 2] = ["--package", "lockwright-clients"];
 
+/// The seeds of Miri's schedules and stale values.
+pub const MIRI_SEEDS: &str = "0..4";
+
 /// Undefined behaviour, data races and weak memory, in a few executions of each test.
 pub fn miri() -> Vec<Stage> {
+    let flags = format!("-Zmiri-disable-isolation -Zmiri-many-seeds={MIRI_SEEDS}");
     let of = |stage: Stage| {
         stage
-            .with_env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-many-seeds=0..4")
+            .with_env("MIRIFLAGS", flags.clone())
             .with_env("CARGO_TARGET_DIR", "target/miri")
             .needing(MIRI)
     };

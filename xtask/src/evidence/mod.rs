@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 /// Where the document is, below the root of the repository.
 const DOCUMENT: &str = "docs/evidence.md";
@@ -24,12 +25,17 @@ const WRITERS: [(&str, &[&str]); 3] = [
     (SAMPLES, &["run", "-q", "-p", "lockwright-model", "--bin", "sample", "--", "all", "--table"]),
 ];
 
-/// Writes the document from what the checkers wrote down, and runs them if that is missing or not
-/// to be trusted (`is_fresh`); whether it is evidence.
+/// What the inputs are about: an input that is older says nothing about it.
+const SUBJECTS: [&str; 4] =
+    ["crates/locks/src", "crates/clients/src", "crates/model/src", "crates/sim/src"];
+
+/// Writes the document from what the checkers wrote down, and runs them if that is missing, or
+/// older than what they check, or if asked to (`is_fresh`); whether it is evidence.
 pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
     std::fs::create_dir_all(root.join("target/evidence")).map_err(|error| error.to_string())?;
+    let changed = SUBJECTS.iter().filter_map(|subject| last_change(&root.join(subject))).max();
     for (name, command) in WRITERS {
-        if is_fresh || !root.join(name).exists() {
+        if is_fresh || last_change(&root.join(name)) < changed {
             write_input(root, name, command)?;
         }
     }
@@ -75,6 +81,14 @@ fn differences(root: &Path) -> Vec<String> {
     }
 }
 
+/// When the file, or the last file of the folder, was written; `None` if there is none.
+fn last_change(path: &Path) -> Option<SystemTime> {
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().filter_map(|entry| last_change(&entry.path())).max(),
+        Err(_) => path.metadata().ok()?.modified().ok(),
+    }
+}
+
 fn write_input(root: &Path, name: &str, command: &[&str]) -> Result<(), String> {
     let shown = format!("cargo {}", command.join(" "));
     eprintln!("evidence: {shown}");
@@ -97,6 +111,7 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
     let Documents { weaken, zoo, .. } = documents;
     let values = [
         ("when", when.to_string()),
+        ("miri_seeds", crate::sanitize::MIRI_SEEDS.to_string()),
         ("loom_bounds", zoo.bounds.clone()),
         ("weaken_bounds", weaken.bounds.clone()),
         ("zoo_bounds", zoo.bounds.clone()),

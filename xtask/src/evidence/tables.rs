@@ -131,19 +131,21 @@ pub fn loom(documents: &Documents) -> String {
 pub fn shuttle(documents: &Documents) -> String {
     let mut by_machine: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for sample in &documents.samples {
-        let key = (sample.threads, &sample.on, &sample.scheduler, sample.seed);
+        let key = (sample.threads, &sample.on, sample.seed);
         by_machine.entry(key).or_default().push(sample);
     }
     let mut text =
         head(&["threads", "machine", "schedules", "seed", "locks", "clients", "executions"]);
-    for ((threads, on, scheduler, seed), samples) in by_machine {
+    for ((threads, on, seed), samples) in by_machine {
+        let schedulers: BTreeSet<_> =
+            samples.iter().map(|sample| sample.scheduler.as_str()).collect();
         let locks: BTreeSet<_> = samples.iter().map(|sample| &sample.lock).collect();
         let clients: BTreeSet<_> = samples.iter().map(|sample| &sample.client).collect();
         let executions: u64 = samples.iter().map(|sample| sample.executions).sum();
         text += &line([
             threads.to_string(),
             on.clone(),
-            scheduler.clone(),
+            schedulers.into_iter().collect::<Vec<_>>().join(", "),
             seed.to_string(),
             locks.len().to_string(),
             clients.len().to_string(),

@@ -94,3 +94,10 @@ fn a_client_that_only_agrees_with_others_has_no_mutant_of_its_own() {
     assert!(only["exclusion"].is_empty() && only["try-lock"].is_empty());
     assert_eq!(only["handoff"].len(), tree::rows().len());
 }
+
+#[test]
+fn a_missing_input_is_older_than_what_it_is_about() {
+    let changed = SUBJECTS.map(|subject| last_change(&crate::root().join(subject)));
+    assert!(changed.iter().all(Option::is_some), "{changed:?}");
+    assert!(last_change(&crate::root().join("target/evidence/nothing")) < changed[0]);
+}
