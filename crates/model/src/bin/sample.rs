@@ -169,7 +169,7 @@ fn request(
                 request.bug = Some(bug);
             }
             "--table" => request.is_table = true,
-            "--threads" => request.threads = number(name, &value()?, 1)?,
+            "--threads" => request.threads = number(name, &value()?, 2)?,
             "--numa" => request.numa_nodes = number(name, &value()?, 1)?,
             "--impatient" => request.is_impatient = true,
             "--rounds" => request.rounds = number(name, &value()?, 1)?,
