@@ -1,6 +1,6 @@
 //! What survives when a client is deleted: whether each client is there for a reason.
 
-use super::documents::Documents;
+use super::documents::{Documents, Mutant};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// By client: the mutants that only this client kills, in words. Clients without any are listed.
@@ -15,7 +15,7 @@ pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String
         if let Some(client) = only(clients) {
             let to = if mutant.to.is_empty() { "removed" } else { &mutant.to };
             let file = short(&mutant.site);
-            let name = format!("{} {} of {file} {to}", mutant.ids.join(" "), mutant.from);
+            let name = format!("{} {} of {file} {to}", ids(mutant), mutant.from);
             by_client.entry(client.clone()).or_default().insert(name);
         }
     }
@@ -48,4 +48,11 @@ fn only<T: Ord>(mut set: BTreeSet<T>) -> Option<T> {
 pub fn short(site: &str) -> &str {
     let path = site.split(':').next().unwrap_or(site);
     path.strip_prefix(super::tree::CRATE).unwrap_or(path)
+}
+
+/// The ids of a mutant's site, each once.
+pub fn ids(mutant: &Mutant) -> String {
+    let mut ids: Vec<_> = mutant.ids.iter().map(String::as_str).collect();
+    ids.dedup();
+    ids.join(" ")
 }

@@ -112,9 +112,9 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
     let values = [
         ("when", when.to_string()),
         ("miri_seeds", crate::sanitize::MIRI_SEEDS.to_string()),
-        ("loom_bounds", zoo.bounds.clone()),
-        ("weaken_bounds", weaken.bounds.clone()),
-        ("zoo_bounds", zoo.bounds.clone()),
+        ("loom_bounds", in_words(&zoo.bounds)),
+        ("weaken_bounds", in_words(&weaken.bounds)),
+        ("zoo_bounds", in_words(&zoo.bounds)),
         ("sites_count", weaken.sites.to_string()),
         ("mutants_count", weaken.mutants.len().to_string()),
         ("loom", tables::loom(documents)),
@@ -130,6 +130,15 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
     };
     let text = values.into_iter().fold(TEMPLATE.to_string(), fill);
     text.trim_end().to_string() + "\n"
+}
+
+/// The names of bounds in `crates/model/src/checks.rs`.
+fn in_words(bounds: &str) -> String {
+    match bounds {
+        "quick" => "three preemptions of two threads, two of three".to_string(),
+        "full" => "three preemptions of two threads, three of three".to_string(),
+        other => other.to_string(),
+    }
 }
 
 /// When and where the seconds were measured.

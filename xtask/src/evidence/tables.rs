@@ -1,6 +1,6 @@
 //! The tables of `docs/evidence.md`.
 
-use super::clients::{only_killed_by, short};
+use super::clients::{ids, only_killed_by, short};
 use super::documents::{Documents, Finding, Mutant, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,29 +24,35 @@ type Alike<'a> = BTreeMap<(&'a str, String, &'a str, &'a str), Vec<&'a Mutant>>;
 pub fn sites(documents: &Documents) -> String {
     let mut alike = Alike::new();
     for mutant in &documents.weaken.mutants {
-        let key = (short(&mutant.site), mutant.ids.join(" "), &*mutant.from, &*mutant.to);
+        let key = (short(&mutant.site), ids(mutant), &*mutant.from, &*mutant.to);
         alike.entry(key).or_default().push(mutant);
     }
     let mut text = head(&["in", "id", "is", "made", "mutants", "killed by"]);
     for ((file, ids, from, to), mutants) in alike {
-        let is_argued = |mutant: &&Mutant| mutant.verdict == "ARGUED";
-        let argued = mutants.iter().copied().filter(is_argued).count();
-        let killed = mutants.iter().copied().filter(|mutant| !is_argued(mutant));
-        let kills: Vec<_> = killed.map(|mutant| killers(&mutant.kills)).collect();
-        let mut by = match kills.iter().min() {
-            None => String::new(),
-            Some((checks, clients)) if kills.len() == 1 => of_clients(*checks, *clients),
-            Some((checks, clients)) => format!("at least {}", of_clients(*checks, *clients)),
-        };
-        if argued > 0 {
-            by += &format!("{}{argued} argued", if by.is_empty() { "" } else { "; " });
-        }
         let to = if to.is_empty() { "removed" } else { to };
+        let by = fate(&mutants);
         let mutants = mutants.len().to_string();
-        let cells = [format!("`{file}`"), ids, from.into(), to.into(), mutants, by];
-        text += &line(cells);
+        text += &line([format!("`{file}`"), ids, from.into(), to.into(), mutants, by]);
     }
     text
+}
+
+/// What became of mutants that are alike: the least that killed one of them, and what did not die.
+fn fate(mutants: &[&Mutant]) -> String {
+    let (killed, others): (Vec<&Mutant>, Vec<&Mutant>) =
+        mutants.iter().partition(|mutant| mutant.verdict == "KILLED");
+    let kills = killed.iter().map(|it| (killers(&it.kills), &it.checker));
+    let mut parts = Vec::new();
+    if let Some(((checks, clients), checker)) = kills.min() {
+        let least = if killed.len() == 1 { "" } else { "at least " };
+        parts.push(format!("{checker}: {least}{}", of_clients(checks, clients)));
+    }
+    let mut verdicts: BTreeMap<_, usize> = BTreeMap::new();
+    for mutant in others {
+        *verdicts.entry(mutant.verdict.to_lowercase().replace('_', " ")).or_default() += 1;
+    }
+    parts.extend(verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")));
+    parts.join("; ")
 }
 
 /// Why mutants stay that nobody kills.
@@ -56,8 +62,7 @@ pub fn arguments(documents: &Documents) -> String {
         let argument = mutant.argument.as_deref().unwrap_or("no argument is given");
         let bound = mutant.bound.as_deref().unwrap_or("none named");
         let to = if mutant.to.is_empty() { "removed" } else { &mutant.to };
-        let place =
-            format!("{} {} of `{}` {to}", mutant.ids.join(" "), mutant.from, short(&mutant.site));
+        let place = format!("{} {} of `{}` {to}", ids(mutant), mutant.from, short(&mutant.site));
         places.entry((argument, bound)).or_default().insert(place);
     }
     let item = |((argument, bound), places): (&(&str, &str), &BTreeSet<String>)| {
@@ -91,7 +96,8 @@ fn first(checker: &str, kills: &[&Finding]) -> String {
     let first = fewest.map_or(String::new(), |kill| {
         let seed = kill.seed.map_or("no seed".to_string(), |seed| format!("seed {seed}"));
         let Finding { client, lock, executions, seconds, .. } = kill;
-        format!("first: {client} on {lock}, {executions} executions, {seconds:.2} s, {seed}")
+        let executions = plural(*executions, "execution");
+        format!("first: {client} on {lock}, {executions}, {seconds:.2} s, {seed}")
     });
     let kills: Vec<_> = kills.iter().map(|kill| (*kill).clone()).collect();
     let (checks, clients) = killers(&kills);
@@ -162,9 +168,11 @@ fn killers(kills: &[Finding]) -> (usize, usize) {
 }
 
 fn of_clients(checks: usize, clients: usize) -> String {
-    let plural =
-        |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    format!("{} of {}", plural(checks, "check"), plural(clients, "client"))
+    format!("{} of {}", plural(checks as u64, "check"), plural(clients as u64, "client"))
+}
+
+fn plural(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 fn flat(text: &str) -> String {

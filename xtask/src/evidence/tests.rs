@@ -56,7 +56,7 @@ fn the_document_lists_what_it_was_made_from() {
     assert!(!text.contains("{{"), "{text}");
     for line in [
         "| `a.rs` | 1 | 2 | 1 | 1 |",
-        "| `a.rs` | A1 | Acquire | Relaxed | 1 | 1 check of 1 client |",
+        "| `a.rs` | A1 | Acquire | Relaxed | 1 | loom: 1 check of 1 client |",
         "| `a.rs` | A2 | full_barrier | removed | 1 | 1 argued |",
         "- A2 full_barrier of `a.rs` removed. Nobody reads it. *Bound:* loom, three threads",
         "| 8 | flat | random | 1 | 1 | 1 | 100 |",
