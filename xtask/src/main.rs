@@ -99,6 +99,7 @@ fn checks() -> Vec<Stage> {
         Stage::command("fmt", 30, &["cargo", "fmt", "--all", "--check"]),
         Stage::command("clippy", 300, &clippy),
         Stage::new("tidy", 30, Step::Call(|| tidy::run(&root()))),
+        Stage::new("evidence --check", 30, Step::Call(|| evidence::check(&root()))),
         Stage::command("no-std", 30, &no_std),
         Stage::command("lock-apis", 60, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
     ]
