@@ -19,7 +19,7 @@ pub struct Sample {
 /// How many threads the rows have.
 pub const THREADS: [usize; 3] = [4, 8, 16];
 /// Lock operations of all threads in all executions of one row.
-const OPERATIONS: usize = 1600;
+const OPERATIONS: usize = 4_000;
 /// By what the executions are multiplied when there is time.
 pub const FULL: usize = 100;
 /// Constraints on the order of steps that a bug may need for PCT to find it soon.
