@@ -11,6 +11,8 @@ use std::time::Instant;
 pub enum Checker {
     /// Every execution of two or three threads up to a number of preemptions.
     Loom,
+    /// Sampled schedules of some threads.
+    Shuttle,
     /// Sampled schedules of some threads on a simulated machine.
     Explore,
     /// The bounds on waiting, watched in simulated runs.
@@ -102,14 +104,46 @@ fn exploration(lock: &str) -> Vec<&str> {
     [&of[..], &["--rounds", "4", "--schedules", "10000", "--json", "-"]].concat()
 }
 
+/// How `sample` is asked, with the client that can show a bug of this lock.
+fn sampling(lock: &str) -> &'static [&'static str] {
+    const OF_TICKET: &[&str] = &[
+        "--client",
+        "try-lock",
+        "--threads",
+        "3",
+        "--rounds",
+        "4",
+        "--scheduler",
+        "pct",
+        "--schedules",
+        "10000",
+    ];
+    const OF_CNA: &[&str] = &[
+        "--client",
+        "exclusion",
+        "--threads",
+        "8",
+        "--numa",
+        "2",
+        "--rounds",
+        "8",
+        "--scheduler",
+        "pct",
+        "--schedules",
+        "10000",
+    ];
+    if lock == "ticket" { OF_TICKET } else { OF_CNA }
+}
+
 impl Checker {
     /// All of them, in the order in which they are asked.
-    pub const ALL: [Self; 3] = [Self::Loom, Self::Explore, Self::Fairness];
+    pub const ALL: [Self; 4] = [Self::Loom, Self::Shuttle, Self::Explore, Self::Fairness];
 
     /// Its name, in the matrix.
     pub fn name(self) -> &'static str {
         match self {
             Self::Loom => "loom",
+            Self::Shuttle => "shuttle",
             Self::Explore => "explore (simulated)",
             Self::Fairness => "fairness (simulated)",
         }
@@ -121,7 +155,7 @@ impl Checker {
         let is_of_waiting = matches!(bug, Bug::NeverDue | Bug::ScanUnlimited);
         match self {
             Self::Loom => !is_of_waiting,
-            Self::Explore => {
+            Self::Shuttle | Self::Explore => {
                 matches!(bug, Bug::HalfCompared | Bug::GrantChosenEarly | Bug::GrantForgotten)
             }
             Self::Fairness => is_of_waiting,
@@ -131,6 +165,7 @@ impl Checker {
     pub fn build(self) -> &'static [&'static str] {
         match self {
             Self::Loom => &["--package", "lockwright-model", "--bin", "check"],
+            Self::Shuttle => &["--package", "lockwright-model", "--bin", "sample"],
             Self::Explore => &["--package", "lockwright-lab", "--bin", "lockwright"],
             Self::Fairness => &["--package", "lockwright-sim", "--example", "fairness"],
         }
@@ -139,6 +174,7 @@ impl Checker {
     fn program(self) -> &'static str {
         match self {
             Self::Loom => "check",
+            Self::Shuttle => "sample",
             Self::Explore => "lockwright",
             Self::Fairness => "examples/fairness",
         }
@@ -146,7 +182,9 @@ impl Checker {
     /// What the checks of a job printed, as they are.
     fn read(self, printed: &str) -> Result<Vec<Said>, serde_json::Error> {
         match self {
-            Self::Loom | Self::Fairness => printed.lines().map(serde_json::from_str).collect(),
+            Self::Loom | Self::Shuttle | Self::Fairness => {
+                printed.lines().map(serde_json::from_str).collect()
+            }
             Self::Explore => serde_json::from_str::<Explored>(printed).map(Explored::said),
         }
     }
@@ -170,7 +208,8 @@ impl Job {
         let mut command = Command::new(&program);
         match self.checker {
             Checker::Explore => command.args(exploration(self.lock)),
-            _ => command.arg(self.lock),
+            Checker::Shuttle => command.arg(self.lock).args(sampling(self.lock)),
+            Checker::Loom | Checker::Fairness => command.arg(self.lock),
         };
         if let Some(bug) = self.bug {
             command.args(["--bug", bug.row()]);
