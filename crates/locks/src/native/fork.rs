@@ -17,13 +17,18 @@
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | F1 | `compare_exchange` of `MARK` in `start`, Release half | `MARK` loads, Acquire | the page, and what it holds |
-//! | F2 | `fetch_max` of `EPOCH` and `compare_exchange` of the mark in `catch_up` | their loads, Acquire | that the other one is not older |
-//! | F3 | `compare_exchange` of `BY_PID`, Release half | its load, Acquire | nothing but itself |
+//! | F1 | `compare_exchange` of `MARK` in `start`, Release | `MARK.load` in `epoch`, Acquire; the same `compare_exchange` if it fails, Acquire | the page, and the mark in it |
+//!
+//! Nothing else is ordered. `EPOCH` and `BY_PID` carry their own value only. In one process the mark
+//! changes at most once, from wiped to set, by a compare-exchange: a thread that reads an old mark or
+//! an old epoch finds them different and comes to that compare-exchange, which shows it the number
+//! that everybody uses. That number is one above the epoch that the fork copied, which is the oldest
+//! that any thread of the child can read. Between a parent and its child no ordering means anything:
+//! the child has the memory as the fork copied it.
 
 use core::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release},
 };
 
 /// How often this process was forked since its first ancestor asked.
@@ -41,9 +46,6 @@ const WIPED: u32 = 0;
 /// How often this process was forked since its first ancestor asked.
 #[inline]
 pub(super) fn epoch() -> u32 {
-    if cfg!(miri) {
-        return 0;
-    }
     // ordering: Acquire; F1.
     let mut mark = MARK.load(Acquire);
     if mark.is_null() {
@@ -54,10 +56,10 @@ pub(super) fn epoch() -> u32 {
     }
     // SAFETY: points to a page that is never unmapped.
     let mark = unsafe { &*mark };
-    // ordering: Acquire; F2.
-    let epoch = EPOCH.load(Acquire);
-    // ordering: Acquire; F2.
-    match mark.load(Acquire) {
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `catch_up`.
+    let epoch = EPOCH.load(Relaxed);
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `catch_up`.
+    match mark.load(Relaxed) {
         set if set == epoch.wrapping_add(1) => epoch,
         _ => catch_up(mark),
     }
@@ -67,15 +69,15 @@ pub(super) fn epoch() -> u32 {
 /// the same epoch: one above the parent's, which none of them can have seen yet in the mark.
 #[cold]
 fn catch_up(mark: &AtomicU32) -> u32 {
-    // ordering: Acquire; F2.
-    let counted = EPOCH.load(Acquire).wrapping_add(2);
-    // ordering: AcqRel; F2 both ways.
-    let set = match mark.compare_exchange(WIPED, counted, AcqRel, Acquire) {
+    // ordering: Relaxed; only a hint: it is used while the mark is wiped, and nobody raises it before.
+    let counted = EPOCH.load(Relaxed).wrapping_add(2);
+    // ordering: Relaxed; nothing is read through it.
+    let set = match mark.compare_exchange(WIPED, counted, Relaxed, Relaxed) {
         Ok(_) => counted,
         Err(set) => set,
     };
-    // ordering: AcqRel; F2 both ways.
-    EPOCH.fetch_max(set - 1, AcqRel);
+    // ordering: Relaxed; nothing is read through it.
+    EPOCH.fetch_max(set - 1, Relaxed);
     set - 1
 }
 
@@ -83,15 +85,16 @@ fn catch_up(mark: &AtomicU32) -> u32 {
 #[cold]
 fn epoch_by_pid() -> u32 {
     let pid = u64::from(rustix::process::getpid().as_raw_nonzero().get() as u32);
-    // ordering: Acquire; F3.
-    let mut seen = BY_PID.load(Acquire);
+    // ordering: Relaxed; nothing is read through it: a word with our number holds our epoch, and any
+    // other is re-checked at the compare-exchange.
+    let mut seen = BY_PID.load(Relaxed);
     loop {
         if seen & u64::from(u32::MAX) == pid {
             return (seen >> 32) as u32;
         }
         let epoch = if seen == 0 { 0 } else { (seen >> 32) + 1 };
-        // ordering: AcqRel; F3 both ways.
-        match BY_PID.compare_exchange(seen, epoch << 32 | pid, AcqRel, Acquire) {
+        // ordering: Relaxed; nothing is read through it.
+        match BY_PID.compare_exchange(seen, epoch << 32 | pid, Relaxed, Relaxed) {
             Ok(_) => return epoch as u32,
             Err(now) => seen = now,
         }
@@ -105,8 +108,8 @@ fn start() -> *mut AtomicU32 {
         epoch_by_pid();
         (&raw const NO_PAGE).cast_mut()
     });
-    // ordering: AcqRel; F1 both ways.
-    match MARK.compare_exchange(core::ptr::null_mut(), mark, AcqRel, Acquire) {
+    // ordering: Release; F1. On failure Acquire; F1, the page is another thread's.
+    match MARK.compare_exchange(core::ptr::null_mut(), mark, Release, Acquire) {
         Ok(_) => mark,
         Err(first) => first,
     }
@@ -122,14 +125,29 @@ fn wiped_page() -> Option<*mut AtomicU32> {
         mmap_anonymous(core::ptr::null_mut(), LENGTH, protection, MapFlags::PRIVATE).ok()?
     };
     // SAFETY: the mapping just made, and nothing depends on its contents yet.
-    if unsafe { madvise(page, LENGTH, Advice::LinuxWipeOnFork) }.is_err() {
+    let advise = || unsafe { madvise(page, LENGTH, Advice::LinuxWipeOnFork) };
+    // Miri has neither the advice nor forks.
+    if !cfg!(miri) && advise().is_err() {
         // SAFETY: the mapping just made, known to nobody else.
         let _ = unsafe { munmap(page, LENGTH) };
         return None;
     }
     let mark = page.cast::<AtomicU32>();
-    // ordering: Release; published by F1. The load Relaxed; nobody counts before there is a mark.
+    // ordering: Relaxed; published by F1. The load Relaxed; nobody counts before there is a mark.
     // SAFETY: mapped, writable and page-aligned.
-    unsafe { &*mark }.store(EPOCH.load(Relaxed).wrapping_add(1), Release);
+    unsafe { &*mark }.store(EPOCH.load(Relaxed).wrapping_add(1), Relaxed);
     Some(mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// Under Miri also a search for a page that is used before it is ready.
+    #[test]
+    fn threads_that_ask_first_at_the_same_time_see_no_fork() {
+        let asked = [(); 2].map(|()| thread::spawn(epoch));
+        assert_eq!(asked.map(|thread| thread.join().expect("no panic")), [0; 2]);
+    }
 }
