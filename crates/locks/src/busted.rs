@@ -1,4 +1,8 @@
 //! Locks that are wrong on purpose: the harnesses prove themselves on them.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | B1 | `store` in `unlock`, Relaxed where Release belongs | `compare_exchange` in `try_lock`, Acquire | nothing, which is the fault |
 
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::raw::{Order, RawLock};
@@ -61,11 +65,11 @@ impl<P: Cells> RawLock for BustedRelaxedLock<P> {
         }
     }
     fn try_lock(&self) -> bool {
-        // ordering: Acquire; has no partner, see `unlock`. On failure Relaxed: not used.
+        // ordering: Acquire; B1. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
     unsafe fn unlock(&self) {
-        // ordering: Relaxed; WRONG ON PURPOSE, must be Release.
+        // ordering: Relaxed; WRONG ON PURPOSE, must be Release; B1.
         self.word.store(0, Relaxed);
     }
     fn is_locked(&self) -> bool {

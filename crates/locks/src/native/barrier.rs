@@ -1,4 +1,17 @@
 //! Fences, the asymmetric pair, and pauses.
+//!
+//! | id | one side | the other side | carries |
+//! |----|----------|----------------|---------|
+//! | S1 | `full_barrier` | the same | that one of two threads sees the other's store |
+//! | S2 | `light_barrier` | `heavy_barrier` | the same |
+//! | S3 | `fence`, Release | `fence`, Acquire | what the caller publishes with relaxed accesses |
+//!
+//! ```text
+//! S1, S2   [S] mine = 1              [S] yours = 1
+//!          barrier                   barrier
+//!          [L] yours                 [L] mine
+//!          never: both read 0
+//! ```
 
 use super::Native;
 use crate::platform::{Atomic, Barriers};
@@ -47,6 +60,7 @@ fn expedite() {
 impl Barriers for Native {
     #[inline(always)]
     fn fence(order: Ordering) {
+        // ordering: the caller's; S3.
         fence(order);
     }
     #[inline(always)]
@@ -56,37 +70,32 @@ impl Barriers for Native {
         {
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let mut seen = on.load(Ordering::Relaxed);
-            // ordering: SeqCst; this is the full barrier itself.
+            // ordering: AcqRel; S1, as far as such a detector sees it. The barrier is the fence below.
             while let Err(now) =
-                on.compare_exchange(seen, seen, Ordering::SeqCst, Ordering::Relaxed)
+                on.compare_exchange(seen, seen, Ordering::AcqRel, Ordering::Relaxed)
             {
                 seen = now;
             }
         }
+        let _ = on;
         #[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
-        {
-            let _ = on;
-            // A locked instruction on the stack costs half of `mfence`.
-            // SAFETY: changes nothing; the red zone below the stack pointer is readable and
-            // writable, and `or` with 0 keeps its contents.
-            unsafe {
-                core::arch::asm!("lock or dword ptr [rsp - 4], 0", options(nostack));
-            }
+        // A locked instruction on the stack costs half of `mfence`.
+        // SAFETY: changes nothing; the red zone below the stack pointer is readable and writable,
+        // and `or` with 0 keeps its contents.
+        unsafe {
+            core::arch::asm!("lock or dword ptr [rsp - 4], 0", options(nostack));
         }
-        #[cfg(all(not(lockwright_whole_word), any(miri, not(target_arch = "x86_64"))))]
-        {
-            let _ = on;
-            // ordering: SeqCst; this is the full barrier itself.
-            fence(Ordering::SeqCst);
-        }
+        #[cfg(any(not(target_arch = "x86_64"), miri, lockwright_whole_word))]
+        // ordering: SeqCst; S1.
+        fence(Ordering::SeqCst);
     }
     #[inline(always)]
     fn light_barrier() {
         if mode() == EXPEDITED {
-            // ordering: SeqCst; half of the pair, membarrier is the other.
+            // ordering: SeqCst; S2, where the other half is membarrier.
             compiler_fence(Ordering::SeqCst);
         } else {
-            // ordering: SeqCst; half of the pair, without membarrier.
+            // ordering: SeqCst; S2, without membarrier.
             fence(Ordering::SeqCst);
         }
     }
@@ -94,7 +103,7 @@ impl Barriers for Native {
         if mode() == EXPEDITED {
             expedite();
         }
-        // ordering: SeqCst; the caller's own half of the pair.
+        // ordering: SeqCst; S2, the caller's own half.
         fence(Ordering::SeqCst);
     }
     #[inline]
