@@ -54,15 +54,22 @@ pub fn every_ordering_has_a_reason(source: &Source, _: &[Source]) -> Vec<Finding
 pub fn every_ordering_id_is_in_a_table(source: &Source, all: &[Source]) -> Vec<Finding> {
     let mut unknown = BTreeSet::new();
     for at in uses_of_orderings(source) {
-        let comment = ordering_comment(source, at).unwrap_or_default();
-        for id in words(&comment).filter(|word| is_id(word)) {
-            if !documents(source, all).any(|document| has_row(&document.text, id)) {
-                unknown.insert((at + 1, id.to_string()));
-            }
-        }
+        let ids = ids_in_comment(source, at).into_iter();
+        unknown.extend(ids.filter(|id| !has_id_in_table(source, all, id)).map(|id| (at + 1, id)));
     }
     let message = |id: String| format!("{id} is in no table of orderings");
     unknown.into_iter().map(|(line, id)| source.finding(line, message(id))).collect()
+}
+
+/// The ids in the `ordering:` comment above line `at`, counted from 0.
+pub fn ids_in_comment(source: &Source, at: usize) -> Vec<String> {
+    let comment = ordering_comment(source, at).unwrap_or_default();
+    words(&comment).filter(|word| is_id(word)).map(str::to_string).collect()
+}
+
+/// Whether `id` is a row of a table in the documentation of the module.
+pub fn has_id_in_table(source: &Source, all: &[Source], id: &str) -> bool {
+    documents(source, all).any(|document| has_row(&document.text, id))
 }
 
 /// A letter and a number.

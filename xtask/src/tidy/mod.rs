@@ -3,8 +3,8 @@
 //! A rule is a function from one file to findings. Each has a test that shows it failing.
 
 mod code;
-mod files;
-mod locks;
+pub mod files;
+pub mod locks;
 mod size;
 mod words;
 
