@@ -46,6 +46,11 @@ fn mode() -> u8 {
     }
 }
 
+/// Chooses the form of the asymmetric pair.
+pub(super) fn prepare() {
+    mode();
+}
+
 /// The heavy side. The light side has already relied on it, so there is no way back to fences.
 fn expedite() {
     let run = || membarrier(MembarrierCommand::PrivateExpedited);

@@ -54,10 +54,10 @@ pub struct Native;
 /// may be where files cannot be opened or memory cannot be mapped: on a small signal stack, or after
 /// a system call filter was installed.
 pub fn prepare() {
-    use crate::platform::{Barriers, Clock, Placement, QueueNodes};
+    use crate::platform::{Clock, Placement, QueueNodes};
     Native::numa_node_of(Native::this_cpu());
     Native::has_forked();
-    Native::light_barrier();
+    barrier::prepare();
     Native::now_ns();
 }
 
