@@ -10,6 +10,7 @@ use lockwright::qspinlock::cna::{
 };
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
+use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright::ticket::TicketLock;
 use lockwright::tunables::Tunable;
@@ -157,22 +158,25 @@ fn of_fifo(lock: &'static str) -> Vec<Check> {
     let flat = Settings::flat(CPUS);
     let mut checks = vec![row::<FromQueue<Loom, Fifo, LateWithoutNode>>(lock, "flat", 2, flat)];
     checks.extend(in_the_queue::<Fifo>(lock, Settings::flat(3)));
-    let without_nodes = in_no_queue::<QSpinlock<Loom>>(lock);
-    checks.extend(without_nodes);
+    let without_nodes = Settings::flat(3).with_nodes_per_cpu(0);
+    checks.extend(three_on::<QSpinlock<Loom>>(lock, "no queue nodes", without_nodes));
+    let forked = Settings::flat(3).with_nodes_per_cpu(1).in_a_forked_child();
+    checks.extend(three_on::<QSpinlock<Loom>>(lock, "in a forked child", forked));
     checks
 }
 
-/// Three threads without queue nodes.
-fn in_no_queue<L: lockwright::raw::RawLock>(lock: &'static str) -> Vec<Check> {
-    struct Row(&'static str);
+/// Three threads on exactly this machine, with every client.
+fn three_on<L: RawLock>(lock: &'static str, on: &'static str, settings: Settings) -> Vec<Check> {
+    struct Row(&'static str, &'static str, Settings);
     impl ClientVisitor for Row {
         type Output = Check;
         fn visit<C: Client>(self) -> Check {
-            let check = row::<C>(self.0, "no queue nodes", 3, Settings::flat(3));
-            Check { settings: check.settings.with_nodes_per_cpu(0), ..check }
+            let check = row::<C>(self.0, self.1, 3, Settings::flat(3));
+            Check { settings: self.2, ..check }
         }
     }
-    CLIENTS.iter().filter_map(|client| visit_client::<Loom, L, _>(client, Row(lock))).collect()
+    let visit = |client: &&str| visit_client::<Loom, L, _>(client, Row(lock, on, settings.clone()));
+    CLIENTS.iter().filter_map(visit).collect()
 }
 
 /// Queues of waiters from two NUMA nodes. The threads' own nodes decide whether newcomers are local

@@ -107,6 +107,9 @@ macro_rules! machine {
             fn nesting_of(id: NodeId) -> u32 {
                 u32::from(id.number() % lockwright::node::NODES_PER_CPU)
             }
+            fn has_forked() -> bool {
+                MACHINE.world.settings.has_forked
+            }
         }
 
         impl lockwright::platform::Placement for $platform {

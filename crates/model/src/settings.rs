@@ -19,6 +19,8 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
     pub clock_step_ns: u64,
+    /// Whether the process is a forked child. Nobody is orphaned in it.
+    pub has_forked: bool,
     /// The bug that the locks are seeded with.
     pub bug: Option<Bug>,
 }
@@ -33,6 +35,7 @@ impl Settings {
             nodes_per_cpu: 2,
             tunables: Vec::new(),
             clock_step_ns: 1,
+            has_forked: false,
             bug: None,
         }
     }
@@ -49,6 +52,11 @@ impl Settings {
     /// The same with `tunable` set to `value`.
     pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
         self.tunables.push((tunable, value));
+        self
+    }
+    /// The same in a forked child.
+    pub fn in_a_forked_child(mut self) -> Self {
+        self.has_forked = true;
         self
     }
     /// The same with locks that have this bug.
