@@ -1,6 +1,6 @@
 //! What takes too long for every change, or needs more than the pinned toolchain.
 
-use crate::sanitize;
+use crate::sanitize::{self, MIRI};
 use crate::stage::{Need, Stage};
 
 const AARCH64_TARGET: Need = Need {
@@ -25,6 +25,8 @@ pub fn stages() -> Vec<Stage> {
     let mut stages = crate::checks();
     let test = ["cargo", "test", "--workspace"];
     stages.push(Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", "full"));
+    let weaken = ["cargo", "xtask", "weaken", "--full"];
+    stages.push(Stage::command("weaken", 7200, &weaken).needing(MIRI));
     stages.push(whole_word());
     stages.extend(sanitize::miri());
     stages.extend(sanitize::tsan());

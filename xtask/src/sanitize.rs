@@ -4,7 +4,7 @@
 use crate::stage::{Need, Stage};
 use std::env::consts::ARCH;
 
-const MIRI: Need = Need {
+pub const MIRI: Need = Need {
     probe: &["cargo", "+nightly", "miri", "--version"],
     prints: "",
     get: "rustup toolchain install nightly --component miri --component rust-src",

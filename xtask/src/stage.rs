@@ -81,6 +81,12 @@ impl Stage {
         self
     }
 
+    /// How long it may take.
+    #[cfg(test)]
+    pub fn seconds_max(&self) -> u64 {
+        self.seconds_max
+    }
+
     fn run(&self) -> Verdict {
         if let Some(need) = self.needs.iter().find(|need| !need.is_met()) {
             return Verdict::Missing(need.get);
@@ -114,7 +120,8 @@ impl Stage {
 }
 
 impl Need {
-    fn is_met(&self) -> bool {
+    /// Whether it is there.
+    pub fn is_met(&self) -> bool {
         let output = Command::new(self.probe[0]).args(&self.probe[1..]).output();
         output.is_ok_and(|output| {
             let printed = String::from_utf8_lossy(&output.stdout);

@@ -1,0 +1,223 @@
+//! The generated copy of the locks, in which one site at a time can be weakened at run time.
+//!
+//! Each site asks a generated module what it should be. The module knows from the environment, so
+//! one build serves all mutants, and the product knows nothing of it.
+
+use super::scan::{CRATE, Site, What, lock_files};
+use crate::tidy::Source;
+use crate::tidy::files;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Names the mutant: the number of a site, a colon, and what it becomes.
+pub const VARIABLE: &str = "LOCKWRIGHT_WEAKEN";
+/// The model checks of the copy; not called as in the repository, whose build it shares.
+pub const CHECK: &str = "weakened-check";
+
+/// The crates that are copied, the simulator because tests of the clients are on it, too.
+const COPIED: [&str; 4] = ["crates/locks/", "crates/clients/", "crates/model/", "crates/sim/"];
+/// The folder of crates in the copy. Not called as in the repository: cargo tells packages apart by
+/// their path within their workspace, and both workspaces share a target directory.
+const FOLDER: &str = "weakened/";
+/// What the simulator is built with.
+const MACHINES: &str = "machines/";
+
+/// The module that every site asks.
+const MODULE: &str = r##"//! Generated: which site is weakened.
+
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+unsafe extern "C" {
+    fn getenv(name: *const c_char) -> *const c_char;
+}
+
+const UNREAD: u32 = u32::MAX;
+const NOTHING: u32 = u32::MAX - 1;
+/// The site and, in the low bits, the form. Relaxed, and read without a lock: choosing must not
+/// order anything between the threads that are watched.
+static CHOSEN: AtomicU32 = AtomicU32::new(UNREAD);
+const FORMS: [(&[u8], Option<Ordering>); 5] = [
+    (b"Relaxed", Some(Ordering::Relaxed)),
+    (b"Acquire", Some(Ordering::Acquire)),
+    (b"Release", Some(Ordering::Release)),
+    (b"AcqRel", Some(Ordering::AcqRel)),
+    (b"", None),
+];
+
+fn chosen() -> u32 {
+    match CHOSEN.load(Ordering::Relaxed) {
+        UNREAD => {
+            let chosen = read().unwrap_or(NOTHING);
+            CHOSEN.store(chosen, Ordering::Relaxed);
+            chosen
+        }
+        chosen => chosen,
+    }
+}
+
+#[cold]
+fn read() -> Option<u32> {
+    // SAFETY: the name ends with a null.
+    let value = unsafe { getenv(c"VARIABLE".as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: a string of the environment, which nobody changes.
+    let value = unsafe { CStr::from_ptr(value) }.to_bytes();
+    let mut parts = value.splitn(2, |byte| *byte == b':');
+    let site: u32 = core::str::from_utf8(parts.next()?).ok()?.parse().ok()?;
+    let form = parts.next()?;
+    let form = FORMS.iter().position(|(name, _)| *name == form).expect("a form");
+    Some(site * 8 + form as u32)
+}
+
+/// `order`, unless this site is weakened.
+#[inline]
+pub fn order(site: u32, order: Ordering) -> Ordering {
+    let chosen = chosen();
+    if chosen / 8 == site { FORMS[chosen as usize % 8].1.unwrap_or(order) } else { order }
+}
+
+/// Whether the barrier at this site is still there.
+#[inline]
+pub fn is_kept(site: u32) -> bool {
+    chosen() / 8 != site
+}
+"##;
+
+/// Writes the copy of the repository at `root` into `to`, with `sites` numbered in their order.
+/// Files that are already there with the same text stay as they are, so that only what has changed
+/// is compiled again.
+pub fn write(root: &Path, to: &Path, all: &[Source], sites: &[Site]) -> io::Result<()> {
+    let mut files: Vec<(String, String)> = vec![("Cargo.toml".into(), manifest(root)?)];
+    files.push(("Cargo.lock".into(), fs::read_to_string(root.join("Cargo.lock"))?));
+    files.push((in_copy(&format!("{CRATE}weaken.rs")), MODULE.replace("VARIABLE", VARIABLE)));
+    let is_copied = |source: &&Source| {
+        let folders = COPIED.iter().chain([&MACHINES]);
+        folders.into_iter().any(|folder| source.path.starts_with(folder))
+    };
+    let weakened: BTreeSet<_> = lock_files(all).map(|source| &source.path).collect();
+    for source in all.iter().filter(is_copied) {
+        let text = match source.path.as_str() {
+            "crates/model/Cargo.toml" => with_check(&source.text),
+            "crates/locks/src/lib.rs" => weakenable(source, sites) + "\npub mod weaken;\n",
+            _ if weakened.contains(&source.path) => weakenable(source, sites),
+            _ => source.text.clone(),
+        };
+        files.push((in_copy(&source.path), text));
+    }
+    remove_others(to, &files);
+    files.iter().try_for_each(|(path, text)| write_if_new(&to.join(path), text))
+}
+
+/// Where the copy has the file at `path`.
+fn in_copy(path: &str) -> String {
+    path.replacen("crates/", FOLDER, 1)
+}
+
+/// The root's manifest, with the copied crates as members.
+fn manifest(root: &Path) -> io::Result<String> {
+    let text = fs::read_to_string(root.join("Cargo.toml"))?;
+    let lines = text.lines().filter(|line| !line.starts_with("default-members"));
+    let lines = lines.map(|line| match line.starts_with("members") {
+        true => format!("members = [\"{FOLDER}*\"]"),
+        false => in_copy(line),
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
+}
+
+/// The manifest of the model crate, with the program of checks under its other name.
+fn with_check(manifest: &str) -> String {
+    let manifest = manifest.replacen("[package]\n", "[package]\nautobins = false\n", 1);
+    format!("{manifest}\n[[bin]]\nname = \"{CHECK}\"\npath = \"src/bin/check.rs\"\n")
+}
+
+/// The text of a file, with each of its sites asking what it should be.
+fn weakenable(source: &Source, sites: &[Site]) -> String {
+    let mut insertions = Vec::new();
+    for (number, site) in sites.iter().enumerate().filter(|(_, it)| it.path == source.path) {
+        let (before, after) = match site.what {
+            What::Ordering { .. } => (format!("crate::weaken::order({number}, "), ")"),
+            What::Barrier(_) => (format!("if crate::weaken::is_kept({number}) {{ "), " }"),
+        };
+        insertions.push((site.span.0, before));
+        insertions.push((site.span.1, after.to_string()));
+    }
+    // Stable: what closes inside comes before what closes outside, which was found first.
+    insertions.sort_by_key(|(at, _)| *at);
+    let mut insertions = insertions.into_iter().peekable();
+    let mut text = String::with_capacity(source.text.len() * 2);
+    for (at, c) in source.text.chars().enumerate() {
+        while let Some((_, inserted)) = insertions.next_if(|(position, _)| *position == at) {
+            text.push_str(&inserted);
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// Removes what an earlier copy had and this one has not.
+fn remove_others(to: &Path, files: &[(String, String)]) {
+    let wanted: BTreeSet<_> = files.iter().map(|(path, _)| path.as_str()).collect();
+    for old in files::read_all(to).iter().filter(|old| !wanted.contains(old.path.as_str())) {
+        // It is written again or is in nobody's way.
+        let _ = fs::remove_file(to.join(&old.path));
+    }
+}
+
+fn write_if_new(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::create_dir_all(path.parent().unwrap_or(&PathBuf::new()))?;
+    fs::write(path, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::scan;
+    use super::*;
+
+    #[test]
+    fn every_site_asks_and_nothing_else_changes() {
+        let text = "// ordering: AcqRel; Q1 — both ways.\na.swap(b, Ordering::AcqRel);\n\
+                    fence(SeqCst);\n";
+        let source = Source::new("crates/locks/src/some.rs", text);
+        let (sites, _) = scan(&source, std::slice::from_ref(&source));
+        assert_eq!(
+            weakenable(&source, &sites),
+            "// ordering: AcqRel; Q1 — both ways.\n\
+             a.swap(b, crate::weaken::order(0, Ordering::AcqRel));\n\
+             if crate::weaken::is_kept(1) { fence(crate::weaken::order(2, SeqCst)) };\n"
+        );
+    }
+
+    #[test]
+    fn the_environment_chooses_one_site_of_a_compiled_program() {
+        let folder = std::env::temp_dir().join(format!("weaken-{}", std::process::id()));
+        let (program, binary) = (folder.join("main.rs"), folder.join("main"));
+        let main = "mod weaken;\nuse std::sync::atomic::Ordering::*;\nfn main() {\n    \
+                    print!(\"{:?} {:?} {}\", weaken::order(0, AcqRel), weaken::order(1, Release), \
+                    weaken::is_kept(2));\n}\n";
+        write_if_new(&program, main).expect("a temporary file");
+        let module = MODULE.replace("VARIABLE", VARIABLE);
+        write_if_new(&folder.join("weaken.rs"), &module).expect("a temporary file");
+        let mut rustc = std::process::Command::new("rustc");
+        rustc.args(["--edition", "2024", "-o"]).args([&binary, &program]);
+        assert!(rustc.status().is_ok_and(|status| status.success()), "it does not compile");
+        for (chosen, printed) in [
+            ("none", "AcqRel Release true"),
+            ("0:Acquire", "Acquire Release true"),
+            ("1:Relaxed", "AcqRel Relaxed true"),
+            ("2:", "AcqRel Release false"),
+        ] {
+            let output = std::process::Command::new(&binary).env(VARIABLE, chosen).output();
+            let output = output.expect("the program just compiled");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{chosen}");
+        }
+        fs::remove_dir_all(folder).expect("the folder made above");
+    }
+}

@@ -1,0 +1,307 @@
+//! `cargo xtask weaken`: is every ordering needed, and does a check know?
+//!
+//! Each ordering and each barrier of the lock crate is weakened by one step, all in one build that
+//! chooses at run time, and the checks of that lock are run. A mutant is *killed* by a check that
+//! it violates and that the unmodified code passes within the same bounds. One that survives is a
+//! missing test or a needless ordering, unless an argument in the list of survivors says why not.
+
+mod copy;
+mod report;
+mod run;
+mod scan;
+mod survivors;
+mod table;
+
+use crate::tidy::{Source, files};
+use report::{Document, MutantReport, Verdict};
+use run::{Findings, Runner};
+use scan::{CRATE, Complaint, Site};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+use survivors::Survivor;
+use table::{Checker, checker_of};
+
+/// How to call it.
+pub const USAGE: &str = "cargo xtask weaken [--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full]";
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Only sites at this place.
+    only: Option<String>,
+    /// Only mutants of this checker.
+    checker: Option<String>,
+    /// Where the document goes; `-` is stdout.
+    json: Option<String>,
+    /// All checks of each mutant, and not only up to the first kill.
+    matrix: bool,
+    /// Wider bounds.
+    full: bool,
+}
+
+impl Request {
+    /// Reads the arguments behind `weaken`.
+    pub fn of(arguments: &[&str]) -> Result<Self, String> {
+        let mut request = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let value = |arguments: &mut std::slice::Iter<'_, &str>| {
+                let value = arguments.next().map(ToString::to_string);
+                value.ok_or_else(|| format!("{argument} needs a value: {USAGE}"))
+            };
+            match *argument {
+                "--only" => request.only = Some(value(&mut arguments)?),
+                "--json" => request.json = Some(value(&mut arguments)?),
+                "--checker" => match value(&mut arguments)? {
+                    name if name == "loom" || name == "miri" => request.checker = Some(name),
+                    name => return Err(format!("no checker is called {name}: loom or miri")),
+                },
+                "--matrix" => request.matrix = true,
+                "--full" => request.full = true,
+                _ => return Err(format!("{argument} means nothing here: {USAGE}")),
+            }
+        }
+        Ok(request)
+    }
+
+    fn wants(&self, site: &Site) -> bool {
+        self.only.as_ref().is_none_or(|only| {
+            let ends = |whole: &str| whole == only || whole.ends_with(&format!("/{only}"));
+            ends(&site.path) || ends(&site.place())
+        })
+    }
+    fn wants_checker(&self, name: &str) -> bool {
+        self.checker.as_ref().is_none_or(|wanted| wanted == name)
+    }
+}
+
+/// One site, weakened one step.
+struct Mutant {
+    /// The number of its site.
+    site: usize,
+    /// What stands there instead; empty if nothing does.
+    to: &'static str,
+    checker: Checker,
+}
+
+/// Programs that run at the same time.
+const WORKERS: usize = 2;
+/// What one check may take.
+const SECONDS_MAX: u64 = 60;
+const SECONDS_MAX_FULL: u64 = 900;
+
+/// Weakens everything that is asked for; whether every mutant is killed or argued for.
+pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
+    let all = files::read_all(root);
+    let sites = sites(&all)?;
+    let text_search = scan::lock_files(&all).map(scan::count_in_lines).sum();
+    say(request, &format!("sites: {}; a plain text search finds {text_search}", sites.len()));
+    if text_search != sites.len() {
+        return Err("the two counts differ: a site is in a comment, a literal or a form that one \
+                    of them does not see; write it otherwise"
+            .into());
+    }
+    let survivors = survivors::read(root)?;
+    let mutants = mutants(&sites, request)?;
+    if mutants.is_empty() {
+        let only = request.only.as_deref().unwrap_or_default();
+        return Err(format!("no site is at {only}: name a file, or a file and a line"));
+    }
+    let runner = build(root, &all, &sites, request)?;
+    let has_miri = request.wants_checker("miri") && prepare_miri(&mutants, &runner, request)?;
+    let reports = judge_all(&mutants, &sites, &survivors, &runner, has_miri, request)?;
+    let stale = stale(&survivors, &sites, &mutants, &reports);
+    let bounds = if request.full { "full" } else { "quick" };
+    let document = Document::new(bounds, sites.len(), text_search, reports);
+    say(request, &document.summary());
+    if let Some(place) = &request.json {
+        document.write(place)?;
+    }
+    for survivor in &stale {
+        say(request, &format!("{}: {} does not survive", survivors::FILE, survivor.name()));
+    }
+    Ok(stale.is_empty() && document.is_green(request.full && request.checker.is_none()))
+}
+
+/// What is for a reader goes to stderr if the document goes to stdout.
+fn say(request: &Request, line: &str) {
+    if request.json.as_deref() == Some("-") { eprintln!("{line}") } else { println!("{line}") }
+}
+
+/// All sites of the crate.
+fn sites(all: &[Source]) -> Result<Vec<Site>, String> {
+    let (mut sites, mut complaints) = (Vec::new(), Vec::new());
+    for source in scan::lock_files(all) {
+        let (of_file, wrong) = scan::scan(source, all);
+        sites.extend(of_file);
+        complaints.extend(wrong);
+    }
+    match complaints.as_slice() {
+        [] => Ok(sites),
+        _ => {
+            let line = |Complaint { place, message }: &Complaint| format!("{place}: {message}");
+            Err(complaints.iter().map(line).collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+/// All mutants that are asked for, in the order of their sites.
+fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
+    let mut mutants = Vec::new();
+    for (number, site) in sites.iter().enumerate() {
+        let path = site.path.trim_start_matches(CRATE);
+        let checker = checker_of(path).ok_or_else(|| {
+            format!(
+                "{} has sites and no checker: add it to the table in xtask/src/weaken",
+                site.path
+            )
+        })?;
+        if request.wants(site) {
+            mutants.extend(site.weaker().into_iter().map(|to| Mutant {
+                site: number,
+                to,
+                checker,
+            }));
+        }
+    }
+    Ok(mutants)
+}
+
+/// Writes the copy and builds its checks.
+fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Result<Runner, String> {
+    let start = Instant::now();
+    let target = root.join("target");
+    let copy = target.join("weaken");
+    copy::write(root, &copy, all, sites)
+        .map_err(|error| format!("the copy cannot be written: {error}"))?;
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--package", "lockwright-model", "--bin", copy::CHECK]);
+    cargo.arg("--manifest-path").arg(copy.join("Cargo.toml"));
+    // The build of the repository is shared: what the copy depends on is compiled once.
+    cargo.arg("--target-dir").arg(&target);
+    let is_built = cargo.status().is_ok_and(|status| status.success());
+    if !is_built {
+        return Err("the copy does not build: see above, and target/weaken".into());
+    }
+    say(request, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
+    let seconds_max = if request.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
+    Ok(Runner { copy, target, full: request.full, seconds_max, baseline: Mutex::default() })
+}
+
+/// Builds what Miri runs; whether there is a Miri.
+fn prepare_miri(mutants: &[Mutant], runner: &Runner, request: &Request) -> Result<bool, String> {
+    let tests = |mutant: &Mutant| match mutant.checker {
+        Checker::Miri(tests) => tests,
+        _ => &[],
+    };
+    let tests: Vec<_> = mutants.iter().flat_map(tests).copied().collect();
+    if tests.is_empty() {
+        return Ok(true);
+    }
+    if !crate::sanitize::MIRI.is_met() {
+        let get = crate::sanitize::MIRI.get;
+        say(request, &format!("Miri is missing: its mutants are not run. To get it: {get}"));
+        return Ok(false);
+    }
+    let start = Instant::now();
+    runner.build_for_miri(&tests)?;
+    say(request, &format!("built for Miri in {:.1} s", start.elapsed().as_secs_f64()));
+    Ok(true)
+}
+
+/// Runs all mutants, some at the same time, and reports each as soon as it is known.
+fn judge_all(
+    mutants: &[Mutant],
+    sites: &[Site],
+    survivors: &[Survivor],
+    runner: &Runner,
+    has_miri: bool,
+    request: &Request,
+) -> Result<Vec<MutantReport>, String> {
+    let next = AtomicUsize::new(0);
+    let reports = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(mutant) = mutants.get(next.fetch_add(1, Relaxed)) {
+                    let site = &sites[mutant.site];
+                    let report = judge(mutant, site, survivors, runner, has_miri, request);
+                    let mut reports = reports.lock().expect("no report panics");
+                    if let Ok(report) = &report {
+                        say(request, &report.line());
+                    }
+                    reports.push(report.map(|report| (mutant.site, report)));
+                }
+            });
+        }
+    });
+    let reports = reports.into_inner().expect("no report panics");
+    let mut reports = reports.into_iter().collect::<Result<Vec<_>, _>>()?;
+    reports.sort_by(|(a, x), (b, y)| (a, &x.to).cmp(&(b, &y.to)));
+    Ok(reports.into_iter().map(|(_, report)| report).collect())
+}
+
+fn judge(
+    mutant: &Mutant,
+    site: &Site,
+    survivors: &[Survivor],
+    runner: &Runner,
+    has_miri: bool,
+    request: &Request,
+) -> Result<MutantReport, String> {
+    let start = Instant::now();
+    let chosen = format!("{}:{}", mutant.site, mutant.to);
+    let mut findings = Findings::default();
+    let mut is_run = true;
+    match mutant.checker {
+        Checker::Loom(locks) if request.wants_checker("loom") => {
+            for check in &runner.checks_of(locks)? {
+                runner.loom(check, &chosen, &mut findings);
+                if !findings.kills.is_empty() && !request.matrix {
+                    break;
+                }
+            }
+        }
+        Checker::Miri(tests) if has_miri => {
+            tests.iter().for_each(|test| runner.miri(test, &chosen, &mut findings));
+        }
+        Checker::Nobody => {}
+        _ => is_run = false,
+    }
+    let argued = survivors.iter().find(|survivor| survivor.is(site, mutant.to));
+    let verdict = match (is_run, findings.kills.is_empty(), argued) {
+        (false, _, _) => Verdict::NotRun,
+        (true, false, _) => Verdict::Killed,
+        (true, true, Some(_)) => Verdict::Argued,
+        (true, true, None) => Verdict::Survived,
+    };
+    let argued = argued.filter(|_| verdict == Verdict::Argued);
+    let (to, checker) = (mutant.to, mutant.checker);
+    Ok(MutantReport::new(site, to, checker, verdict, findings, argued, start.elapsed()))
+}
+
+/// The entries of the list that are not mutants that survive: those of sites that are gone, and
+/// those of mutants that were run and killed.
+fn stale<'a>(
+    survivors: &'a [Survivor],
+    sites: &[Site],
+    mutants: &[Mutant],
+    reports: &[MutantReport],
+) -> Vec<&'a Survivor> {
+    let is_stale = |survivor: &&Survivor| {
+        let has_site =
+            sites.iter().any(|site| site.weaker().into_iter().any(|to| survivor.is(site, to)));
+        let was_killed = mutants.iter().any(|mutant| {
+            let site = &sites[mutant.site];
+            let is_killed = |it: &MutantReport| {
+                it.verdict == Verdict::Killed && it.site == site.place() && it.to == mutant.to
+            };
+            survivor.is(site, mutant.to) && reports.iter().any(is_killed)
+        });
+        !has_site || was_killed
+    };
+    survivors.iter().filter(is_stale).collect()
+}

@@ -1,0 +1,336 @@
+//! Finding the sites: every ordering and every barrier that the lock crate names.
+
+use crate::tidy::Source;
+use crate::tidy::locks::{has_id_in_table, ids_in_comment};
+
+/// Where the locks are.
+pub const CRATE: &str = "crates/locks/src/";
+/// The orderings that can be weakened.
+const STRONG: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
+/// The calls that order without accessing anything.
+const BARRIERS: [&str; 5] =
+    ["fence", "compiler_fence", "full_barrier", "light_barrier", "heavy_barrier"];
+
+/// A place in the source that orders something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Its file, from the root of the repository.
+    pub path: String,
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// The text of that line.
+    pub code: String,
+    /// The ids in the comment above that are in a table.
+    pub ids: Vec<String>,
+    /// What stands there.
+    pub what: What,
+    /// The characters of the file that are the expression, without its statement.
+    pub span: (usize, usize),
+}
+
+/// What a site is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// An ordering, of an access by the function named, or of a fence.
+    Ordering {
+        /// Which one.
+        order: String,
+        /// The innermost function that it is an argument of; empty if it is in a variable.
+        of: String,
+    },
+    /// A call of a barrier, this one.
+    Barrier(String),
+}
+
+impl Site {
+    /// `file:line`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.path, self.line)
+    }
+    /// What the site may be weakened to, one step each; the empty string removes it.
+    pub fn weaker(&self) -> Vec<&'static str> {
+        let What::Ordering { order, of } = &self.what else { return vec![""] };
+        let is_fence = BARRIERS.contains(&of.as_str());
+        match order.as_str() {
+            "AcqRel" => vec!["Acquire", "Release"],
+            "SeqCst" if of.contains("load") => vec!["Acquire"],
+            "SeqCst" if of.contains("store") => vec!["Release"],
+            "SeqCst" => vec!["AcqRel"],
+            // There is no relaxed fence; the call is a site as well, and is removed.
+            _ if is_fence => Vec::new(),
+            _ => vec!["Relaxed"],
+        }
+    }
+    /// What stands there now.
+    pub fn now(&self) -> &str {
+        match &self.what {
+            What::Ordering { order, .. } => order,
+            What::Barrier(name) => name,
+        }
+    }
+}
+
+/// Something in the source that the tool cannot work with.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// `file:line`.
+    pub place: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// The files of the lock crate.
+pub fn lock_files(all: &[Source]) -> impl Iterator<Item = &Source> {
+    all.iter().filter(|source| source.path.starts_with(CRATE) && source.path.ends_with(".rs"))
+}
+
+/// The sites of one file, in order, and what is wrong with them. `all` is where tables are.
+pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
+    let text = Text::of(source);
+    let (mut sites, mut complaints) = (Vec::new(), Vec::new());
+    for word in text.words() {
+        let Some((what, span)) = text.ordering(&word).or_else(|| text.barrier(&word)) else {
+            continue;
+        };
+        let line = text.line_of(word.begin);
+        let code = source.text.lines().nth(line - 1).unwrap_or_default().trim().to_string();
+        let ids: Vec<_> = ids_in_comment(source, line - 1)
+            .into_iter()
+            .filter(|id| has_id_in_table(source, all, id))
+            .collect();
+        let site = Site { path: source.path.clone(), line, code, ids, what, span };
+        if site.ids.is_empty() {
+            let message = format!("{} without an id that is in a table of orderings", site.now());
+            complaints.push(Complaint { place: site.place(), message });
+        }
+        sites.push(site);
+    }
+    (sites, complaints)
+}
+
+/// How many sites a plain search for words in lines finds: a second opinion that shares nothing
+/// with [`scan`].
+pub fn count_in_lines(source: &Source) -> usize {
+    let mut in_import = false;
+    let mut count = 0;
+    let lines = source.text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
+    for line in lines {
+        let code = line.split("//").next().unwrap_or_default();
+        let code = code.trim_start();
+        in_import |= code.starts_with("use ") || code.starts_with("pub use ");
+        if !in_import {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            count += code.split(|c| !is_word(c)).filter(|word| STRONG.contains(word)).count();
+            let calls = BARRIERS.iter().flat_map(|name| {
+                let call = format!("{name}(");
+                code.match_indices(&call).map(|(at, _)| at).collect::<Vec<_>>()
+            });
+            let is_call =
+                |at: &usize| !code[..*at].ends_with(is_word) && !code[..*at].ends_with("fn ");
+            count += calls.filter(is_call).count();
+        }
+        in_import &= !code.contains(';');
+    }
+    count
+}
+
+/// A file as characters, without comments and literals, up to its tests.
+struct Text {
+    code: Vec<char>,
+}
+
+/// A word of the code.
+struct Word {
+    begin: usize,
+    end: usize,
+    text: String,
+    /// The word before it.
+    before: String,
+}
+
+impl Text {
+    /// Blanking keeps the number of characters, so positions are those of the file.
+    fn of(source: &Source) -> Self {
+        let lines = &source.code.lines;
+        let end = source.code.tests_begin().min(lines.len());
+        Self { code: lines[..end].join("\n").chars().collect() }
+    }
+
+    /// The words that are not in an import.
+    fn words(&self) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
+        let (mut at, mut in_import, mut before) = (0, false, String::new());
+        while at < self.code.len() {
+            let end = at + self.code[at..].iter().take_while(|c| is_word(**c)).count();
+            if end == at {
+                in_import &= self.code[at] != ';';
+                at += 1;
+                continue;
+            }
+            let text: String = self.code[at..end].iter().collect();
+            in_import |= text == "use";
+            if !in_import {
+                let word = Word { begin: at, end, text: text.clone(), before };
+                words.push(word);
+            }
+            (before, at) = (text, end);
+        }
+        words
+    }
+
+    fn line_of(&self, at: usize) -> usize {
+        1 + self.code[..at].iter().filter(|c| **c == '\n').count()
+    }
+
+    fn ordering(&self, word: &Word) -> Option<(What, (usize, usize))> {
+        if !STRONG.contains(&word.text.as_str()) {
+            return None;
+        }
+        let begin = self.path_begin(word.begin);
+        let what = What::Ordering { order: word.text.clone(), of: self.function_around(begin) };
+        Some((what, (begin, word.end)))
+    }
+
+    fn barrier(&self, word: &Word) -> Option<(What, (usize, usize))> {
+        let is_call = self.code.get(word.end) == Some(&'(') && word.before != "fn";
+        if !is_call || !BARRIERS.contains(&word.text.as_str()) {
+            return None;
+        }
+        let span = (self.path_begin(word.begin), self.closing(word.end)?);
+        Some((What::Barrier(word.text.clone()), span))
+    }
+
+    /// Where the path begins whose last word begins here.
+    fn path_begin(&self, word: usize) -> usize {
+        let is_path = |c: &&char| is_word(**c) || **c == ':';
+        word - self.code[..word].iter().rev().take_while(is_path).count()
+    }
+
+    /// Behind the bracket that closes the one that opens here.
+    fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0;
+        for (at, c) in self.code.iter().enumerate().skip(open) {
+            match c {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(at + 1);
+            }
+        }
+        None
+    }
+
+    /// The innermost function that what begins here is an argument of, with a name that is not
+    /// `unless`, which only chooses between orderings; empty if there is none in this statement.
+    fn function_around(&self, begin: usize) -> String {
+        let mut depth = 0;
+        for at in (0..begin).rev() {
+            match self.code[at] {
+                ')' | ']' | '}' => depth += 1,
+                '(' | '[' | '{' if depth > 0 => depth -= 1,
+                ';' if depth == 0 => break,
+                '(' => match self.name_before(at).as_str() {
+                    "" | "unless" => {}
+                    name => return name.to_string(),
+                },
+                _ => {}
+            }
+        }
+        String::new()
+    }
+
+    /// The name of the function whose arguments open here.
+    fn name_before(&self, open: usize) -> String {
+        let mut end = open;
+        if end > 0 && self.code[end - 1] == '>' {
+            // `name::<P>(`
+            let generic = self.code[..end].iter().rev().position(|c| *c == '<');
+            end -= generic.map_or(0, |length| length + 1);
+            end -= self.code[..end].iter().rev().take_while(|c| **c == ':').count();
+        }
+        let length = self.code[..end].iter().rev().take_while(|c| is_word(**c)).count();
+        self.code[end - length..end].iter().collect()
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: &str = "crates/locks/src/some.rs";
+    const TABLE: &str = "//! | id | the store |\n//! | Q1 | here |\n// ordering: see Q1.\n";
+
+    fn sites_of(code: &str) -> Vec<Site> {
+        let source = Source::new(PATH, format!("{TABLE}{code}"));
+        let (sites, complaints) = scan(&source, std::slice::from_ref(&source));
+        assert_eq!(complaints, []);
+        assert_eq!(sites.len(), count_in_lines(&source), "the plain search differs: {code}");
+        sites
+    }
+    fn weaker_of(code: &str) -> Vec<Vec<&'static str>> {
+        sites_of(code).iter().map(Site::weaker).collect()
+    }
+
+    #[test]
+    fn an_access_is_weakened_one_step() {
+        assert_eq!(weaker_of("a.load(Acquire);"), [["Relaxed"]]);
+        assert_eq!(weaker_of("a.store(1, Release);"), [["Relaxed"]]);
+        assert_eq!(weaker_of("a.swap(1, AcqRel);"), [["Acquire", "Release"]]);
+        assert_eq!(weaker_of("a.load(Ordering::SeqCst);"), [["Acquire"]]);
+        assert_eq!(weaker_of("a.store(1, SeqCst);"), [["Release"]]);
+        assert_eq!(weaker_of("a.swap(1, SeqCst);"), [["AcqRel"]]);
+        assert_eq!(weaker_of("a.load(Relaxed);"), [[""; 0]; 0]);
+    }
+
+    #[test]
+    fn a_fence_is_weakened_and_removed_but_never_relaxed() {
+        assert_eq!(weaker_of("P::fence(SeqCst);"), [[""], ["AcqRel"]]);
+        assert_eq!(weaker_of("fence(AcqRel);"), [vec![""], vec!["Acquire", "Release"]]);
+        assert_eq!(weaker_of("fence(Release);"), [vec![""], vec![]]);
+        assert_eq!(weaker_of("P::full_barrier(&me.locked);"), [[""]]);
+        assert_eq!(weaker_of("trait B { fn light_barrier(); }"), [[""; 0]; 0]);
+    }
+
+    #[test]
+    fn calls_of_several_lines_and_several_orderings_on_one_are_found() {
+        let sites = sites_of("a.compare_exchange(\n    old, // not Acquire\n    AcqRel, Acquire)");
+        assert_eq!(sites.iter().map(Site::now).collect::<Vec<_>>(), ["AcqRel", "Acquire"]);
+        assert_eq!(sites[0].place(), format!("{PATH}:6"));
+        assert_eq!(sites[0].code, "AcqRel, Acquire)");
+    }
+
+    #[test]
+    fn an_ordering_in_a_variable_or_behind_a_choice_is_found() {
+        assert_eq!(weaker_of("let order = if x { Acquire } else { Relaxed };"), [["Relaxed"]]);
+        assert_eq!(weaker_of("let order = match x { 0 => SeqCst, _ => Relaxed };"), [["AcqRel"]]);
+        assert_eq!(weaker_of("a.load(unless::<P>(Bug::Some, SeqCst));"), [["Acquire"]]);
+    }
+
+    #[test]
+    fn code_for_some_machines_only_is_found_and_imports_and_tests_are_not() {
+        let code = "use core::{\n    Acquire,\n    Release,\n};\n// ordering: Q1.\n\
+                    #[cfg(lockwright_whole_word)]\na.load(Acquire);\n\
+                    #[cfg(test)]\nmod tests { fn f() { a.load(Acquire); } }\n";
+        assert_eq!(sites_of(code).len(), 1);
+    }
+
+    #[test]
+    fn a_site_without_an_id_in_a_table_is_a_complaint() {
+        let source = Source::new(PATH, "// ordering: Acquire; Q1.\na.load(Acquire);");
+        let (sites, complaints) = scan(&source, std::slice::from_ref(&source));
+        assert_eq!((sites.len(), complaints.len()), (1, 1));
+        assert_eq!(complaints[0].place, format!("{PATH}:2"));
+    }
+
+    #[test]
+    fn the_plain_search_counts_what_the_scan_would_not() {
+        let source = Source::new(PATH, "let text = \"Acquire\";\n");
+        assert_eq!(count_in_lines(&source), 1);
+    }
+}

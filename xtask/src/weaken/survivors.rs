@@ -1,0 +1,80 @@
+//! The mutants that no checker kills, each with the reason why it stays.
+
+use super::scan::Site;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The committed list.
+pub const FILE: &str = "crates/locks/survivors.toml";
+
+/// One mutant that may survive.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Survivor {
+    /// The file of the site.
+    pub file: String,
+    /// An id of the site's comment.
+    pub id: String,
+    /// The text of the site's line. Not its number, which changes with every edit above it.
+    pub code: String,
+    /// What it is weakened to; empty for a barrier that is removed.
+    pub to: String,
+    /// Why the site is as it is all the same.
+    pub argument: String,
+    /// What the checker does not reach, so that it cannot see the difference.
+    pub bound: String,
+}
+
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    survivor: Vec<Survivor>,
+}
+
+impl Survivor {
+    /// Whether this is the mutant of `site` that makes it `to`.
+    pub fn is(&self, site: &Site, to: &str) -> bool {
+        let is_site = self.file == site.path && self.code == site.code;
+        is_site && site.ids.contains(&self.id) && self.to == to
+    }
+    /// What a reader looks for in the list.
+    pub fn name(&self) -> String {
+        let to = if self.to.is_empty() { "removed" } else { &self.to };
+        format!("{} {} `{}` to {to}", self.file, self.id, self.code)
+    }
+}
+
+/// Reads the list of the repository at `root`.
+pub fn read(root: &Path) -> Result<Vec<Survivor>, String> {
+    let text = std::fs::read_to_string(root.join(FILE))
+        .map_err(|error| format!("{FILE} cannot be read: {error}"))?;
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Vec<Survivor>, String> {
+    let list: List = toml::from_str(text).map_err(|error| format!("{FILE}: {error}"))?;
+    let is_empty =
+        |survivor: &&Survivor| [&survivor.argument, &survivor.bound].iter().any(|it| it.is_empty());
+    match list.survivor.iter().find(is_empty) {
+        Some(bare) => Err(format!("{FILE}: {} needs an argument and a bound", bare.name())),
+        None => Ok(list.survivor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRY: &str =
+        "[[survivor]]\nfile = \"a.rs\"\nid = \"Q1\"\ncode = \"c\"\nto = \"Relaxed\"\n";
+
+    #[test]
+    fn a_survivor_without_an_argument_or_a_bound_is_refused() {
+        assert_eq!(parse("").expect("an empty list").len(), 0);
+        let full = format!("{ENTRY}argument = \"because\"\nbound = \"three threads\"\n");
+        assert_eq!(parse(&full).expect("a list").len(), 1);
+        assert!(parse(ENTRY).is_err());
+        let bare = format!("{ENTRY}argument = \"because\"\nbound = \"\"\n");
+        assert!(parse(&bare).expect_err("no bound").contains("needs an argument and a bound"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Which checks are there for which file.
+
+/// Who looks for the difference that a mutant makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checker {
+    /// The model checks of these locks.
+    Loom(&'static [&'static str]),
+    /// These tests on the platform of programs, interpreted.
+    Miri(&'static [Test]),
+    /// No check can hold there even without the mutant.
+    Nobody,
+}
+
+/// One test that cargo runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// The package, and which of its test programs.
+    pub program: &'static [&'static str],
+    /// Its name.
+    pub name: &'static str,
+}
+
+const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+/// The last one steps while it waits.
+const QUEUED: &[&str] = &["qspinlock", "cna", "cna-v15"];
+
+const fn law(name: &'static str) -> Test {
+    Test { program: &["lockwright-clients", "--test", "native"], name }
+}
+const fn unit(name: &'static str) -> Test {
+    Test { program: &["lockwright", "--lib"], name }
+}
+
+/// By the beginning of the path below the sources of the crate; the longest that fits counts.
+const CHECKERS: [(&str, Checker); 12] = [
+    ("unfair.rs", Checker::Loom(&["unfair"])),
+    ("ticket.rs", Checker::Loom(&["ticket"])),
+    ("mcs.rs", Checker::Loom(&["mcs"])),
+    ("clh.rs", Checker::Loom(&["clh"])),
+    ("qspinlock/", Checker::Loom(QUEUED)),
+    ("qspinlock/cna/", Checker::Loom(CNA)),
+    ("qspinlock/fork.rs", Checker::Loom(&["qspinlock"])),
+    ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
+    ("native/pool.rs", Checker::Miri(&[law("native_keeps_the_laws_of_queue_nodes")])),
+    (
+        "native/fork.rs",
+        Checker::Miri(&[unit(
+            "native::fork::tests::threads_that_ask_first_at_the_same_time_see_no_fork",
+        )]),
+    ),
+    (
+        "native/topology.rs",
+        Checker::Miri(&[unit(
+            "native::topology::tests::whoever_finds_the_topology_read_has_all_of_it",
+        )]),
+    ),
+    // Wrong on purpose.
+    ("busted.rs", Checker::Nobody),
+];
+
+/// The checker of the file at `path`, which is below the sources of the crate.
+pub fn checker_of(path: &str) -> Option<Checker> {
+    let fits = CHECKERS.iter().filter(|(begin, _)| path.starts_with(begin));
+    fits.max_by_key(|(begin, _)| begin.len()).map(|(_, checker)| *checker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_beginning_of_the_path_decides() {
+        assert_eq!(checker_of("qspinlock/queue.rs"), Some(Checker::Loom(QUEUED)));
+        assert_eq!(checker_of("qspinlock/cna/mod.rs"), Some(Checker::Loom(CNA)));
+        assert_eq!(checker_of("new_lock.rs"), None);
+    }
+}
