@@ -116,3 +116,43 @@ pub fn limit_nodes(count: usize) {
     // ordering: Relaxed; nothing is read through it.
     LIMIT.store(count.min(NODES_MAX) as u32, Relaxed);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::UnsafeCell;
+    use std::thread;
+
+    /// Belongs to whoever has the only node.
+    struct Owned(UnsafeCell<u32>);
+    // SAFETY: accessed by the owner of the node only.
+    unsafe impl Sync for Owned {}
+
+    /// Under Miri also a search for a node that is handed out before its last user is done with it.
+    #[test]
+    fn a_node_belongs_to_one_thread_at_a_time() {
+        static OWNED: Owned = Owned(UnsafeCell::new(0));
+        let rounds = if cfg!(miri) { 3 } else { 1_000 };
+        let use_node = move || {
+            for _ in 0..rounds {
+                let id = loop {
+                    match Native::claim_node() {
+                        Some(id) => break id,
+                        None => thread::yield_now(),
+                    }
+                };
+                // SAFETY: the node is ours, and with it the number.
+                unsafe { *OWNED.0.get() += 1 };
+                // SAFETY: claimed above and shown to nobody.
+                unsafe { Native::release_node(id) };
+            }
+        };
+        limit_nodes(1);
+        for thread in [(); 2].map(|()| thread::spawn(use_node)) {
+            thread.join().expect("no panic");
+        }
+        limit_nodes(NODES_MAX);
+        // SAFETY: both threads are done.
+        assert_eq!(unsafe { *OWNED.0.get() }, 2 * rounds);
+    }
+}
