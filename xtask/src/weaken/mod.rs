@@ -121,7 +121,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         document.write(place)?;
     }
     for survivor in &stale {
-        say(request, &format!("{}: {} does not survive", survivors::FILE, survivor.name()));
+        let name = survivor.name();
+        say(request, &format!("{}: {name}: the site is gone or a check kills it", survivors::FILE));
     }
     Ok(stale.is_empty() && document.is_green(request.full && request.checker.is_none()))
 }

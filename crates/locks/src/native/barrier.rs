@@ -2,12 +2,12 @@
 //!
 //! | id | one side | the other side | carries |
 //! |----|----------|----------------|---------|
-//! | S1 | `full_barrier` | the same | that one of two threads sees the other's store |
-//! | S2 | `light_barrier` | `heavy_barrier` | the same |
-//! | S3 | `fence`, Release | `fence`, Acquire | what the caller publishes with relaxed accesses |
+//! | V1 | `full_barrier` | the same | that one of two threads sees the other's store |
+//! | V2 | `light_barrier` | `heavy_barrier` | the same |
+//! | V3 | `fence`, Release | `fence`, Acquire | what the caller publishes with relaxed accesses |
 //!
 //! ```text
-//! S1, S2   [S] mine = 1              [S] yours = 1
+//! V1, V2   [S] mine = 1              [S] yours = 1
 //!          barrier                   barrier
 //!          [L] yours                 [L] mine
 //!          never: both read 0
@@ -65,7 +65,7 @@ fn expedite() {
 impl Barriers for Native {
     #[inline(always)]
     fn fence(order: Ordering) {
-        // ordering: the caller's; S3.
+        // ordering: the caller's; V3.
         fence(order);
     }
     #[inline(always)]
@@ -75,7 +75,7 @@ impl Barriers for Native {
         {
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let mut seen = on.load(Ordering::Relaxed);
-            // ordering: AcqRel; S1, as far as such a detector sees it. The barrier is the fence below.
+            // ordering: AcqRel; V1, as far as such a detector sees it. The barrier is the fence below.
             while let Err(now) =
                 on.compare_exchange(seen, seen, Ordering::AcqRel, Ordering::Relaxed)
             {
@@ -91,16 +91,16 @@ impl Barriers for Native {
             core::arch::asm!("lock or dword ptr [rsp - 4], 0", options(nostack));
         }
         #[cfg(any(not(target_arch = "x86_64"), miri, lockwright_whole_word))]
-        // ordering: SeqCst; S1.
+        // ordering: SeqCst; V1.
         fence(Ordering::SeqCst);
     }
     #[inline(always)]
     fn light_barrier() {
         if mode() == EXPEDITED {
-            // ordering: SeqCst; S2, where the other half is membarrier.
+            // ordering: SeqCst; V2, where the other half is membarrier.
             compiler_fence(Ordering::SeqCst);
         } else {
-            // ordering: SeqCst; S2, without membarrier.
+            // ordering: SeqCst; V2, without membarrier.
             fence(Ordering::SeqCst);
         }
     }
@@ -108,7 +108,7 @@ impl Barriers for Native {
         if mode() == EXPEDITED {
             expedite();
         }
-        // ordering: SeqCst; S2, the caller's own half.
+        // ordering: SeqCst; V2, the caller's own half.
         fence(Ordering::SeqCst);
     }
     #[inline]
