@@ -44,7 +44,9 @@ fn main() -> ExitCode {
         ["evidence", "--fresh"] => evidence(true),
         ["tidy"] => tidy::run(&root()),
         ["weaken", ref options @ ..] => {
-            return tool("weaken", weaken::Request::of(options), weaken::run);
+            let request = weaken::Request::of(options);
+            let request = request.and_then(|it| it.check_place(&root()).map(|()| it));
+            return tool("weaken", request, weaken::run);
         }
         ["zoo", ref options @ ..] => return tool("zoo", zoo::Request::of(options), zoo::run),
         _ => {

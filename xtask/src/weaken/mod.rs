@@ -67,6 +67,22 @@ impl Request {
         Ok(request)
     }
 
+    /// Says what to name instead if `only` is no file of the locks.
+    pub fn check_place(&self, root: &Path) -> Result<(), String> {
+        let all = files::read_all(root);
+        let is_there = |only: &String| {
+            let file = only.split(':').next().unwrap_or_default();
+            let is_file = |it: &Source| it.path == file || it.path.ends_with(&format!("/{file}"));
+            scan::lock_files(&all).any(is_file)
+        };
+        match &self.only {
+            Some(only) if !is_there(only) => {
+                Err(format!("no file of {CRATE} is called {only}: name one, as qspinlock/queue.rs"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn wants(&self, site: &Site) -> bool {
         self.only.as_ref().is_none_or(|only| {
             let ends = |whole: &str| whole == only || whole.ends_with(&format!("/{only}"));
@@ -94,6 +110,9 @@ const SECONDS_MAX: u64 = 60;
 const SECONDS_MAX_FULL: u64 = 900;
 
 /// Weakens everything that is asked for; whether every mutant is killed or argued for.
+///
+/// # Errors
+/// A sentence that says what cannot be done.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let all = files::read_all(root);
     let sites = sites(&all)?;
