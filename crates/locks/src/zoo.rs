@@ -113,5 +113,5 @@ bugs! {
     /// The head cannot leave alone because a thread has just set the pending bit, and takes that for
     /// a sign that somebody queues behind it. With no queue node left that thread takes its bit
     /// back and competes for the word: the head waits for a link that nobody writes, as the owner.
-    PendingTakenForQueued, "49", "our own finding; the kernel's slow path has it where nodes run out", QUEUED;
+    PendingTakenForQueued, "49", "our own finding, from the rules of the kernel's slow path", QUEUED;
 }
