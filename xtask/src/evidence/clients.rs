@@ -19,17 +19,17 @@ pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String
             by_client.entry(client.clone()).or_default().insert(name);
         }
     }
-    // A row survives if it survives in one of its locks, under a checker that has to see it.
+    // A row survives if it survives in one of its locks, under every checker.
     for row in &zoo.rows {
         let mut clients_of: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for kill in &row.kills {
-            clients_of.entry((&kill.lock, &kill.checker)).or_default().insert(&kill.client);
+            clients_of.entry(&kill.lock).or_default().insert(&kill.client);
             by_client.entry(kill.client.clone()).or_default();
         }
         for check in &row.survived {
             by_client.entry(check.client.clone()).or_default();
         }
-        for ((lock, _), clients) in clients_of {
+        for (lock, clients) in clients_of {
             if let Some(client) = only(clients) {
                 let name = format!("zoo {} in {lock}", row.row);
                 by_client.entry(client.clone()).or_default().insert(name);

@@ -79,18 +79,38 @@ pub struct Sample {
     pub executions: u64,
 }
 
+/// `lockwright.explore/1`: schedules of a client on a lock, simulated.
+#[derive(Debug, Deserialize)]
+pub struct Explored {
+    pub seed: u64,
+    pub results: Vec<Exploration>,
+}
+
+/// One client on one lock.
+#[derive(Debug, Deserialize)]
+pub struct Exploration {
+    pub lock: String,
+    pub client: String,
+    pub threads: usize,
+    pub schedules: u64,
+    pub steps: u64,
+    pub verdict: String,
+}
+
 /// All of them.
 #[derive(Debug)]
 pub struct Documents {
     pub weaken: Weaken,
     pub zoo: Zoo,
     pub samples: Vec<Sample>,
+    pub explored: Explored,
 }
 
 /// Where the inputs are, below the root of the repository, and which command writes each.
 pub const WEAKEN: &str = "target/evidence/weaken.json";
 pub const ZOO: &str = "target/evidence/zoo.json";
 pub const SAMPLES: &str = "target/evidence/samples.jsonl";
+pub const EXPLORED: &str = "target/evidence/explore.json";
 
 impl Documents {
     /// Reads them.
@@ -103,13 +123,14 @@ impl Documents {
         let samples: Result<Vec<_>, _> =
             text(SAMPLES)?.lines().map(|line| decode(SAMPLES, line)).collect();
         let weaken = decode(WEAKEN, &text(WEAKEN)?)?;
-        Ok(Self { weaken, zoo: decode(ZOO, &text(ZOO)?)?, samples: samples? })
+        let (zoo, explored) = (decode(ZOO, &text(ZOO)?)?, decode(EXPLORED, &text(EXPLORED)?)?);
+        Ok(Self { weaken, zoo, samples: samples?, explored })
     }
 
     /// What keeps them from being evidence.
     pub fn complaints(&self) -> Vec<String> {
         let mut complaints = Vec::new();
-        let Self { weaken, zoo, samples } = self;
+        let Self { weaken, zoo, samples, explored } = self;
         if weaken.sites != weaken.text_search {
             let (sites, found) = (weaken.sites, weaken.text_search);
             complaints.push(format!("{sites} sites were weakened, a text search finds {found}"));
@@ -126,6 +147,11 @@ impl Documents {
         }
         for Sample { lock, client, on, threads, .. } in samples.iter().filter(|it| it.violated) {
             complaints.push(format!("shuttle: {client} on {lock}, {threads} threads, {on}"));
+        }
+        for Exploration { lock, client, .. } in
+            explored.results.iter().filter(|it| it.verdict != "HELD")
+        {
+            complaints.push(format!("explore: {client} on {lock}"));
         }
         complaints
     }

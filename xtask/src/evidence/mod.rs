@@ -6,7 +6,7 @@ mod tables;
 mod tree;
 
 use crate::tidy;
-use documents::{Documents, SAMPLES, WEAKEN, ZOO};
+use documents::{Documents, EXPLORED, SAMPLES, WEAKEN, ZOO};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -18,8 +18,12 @@ const DOCUMENT: &str = "docs/evidence.md";
 const TEMPLATE: &str = include_str!("template.md");
 const LINES_MAX: usize = 300;
 
-/// The commands that write the inputs; the last one to its standard output.
-const WRITERS: [(&str, &[&str]); 3] = [
+/// The commands that write the inputs; that of the samples to its standard output.
+const WRITERS: [(&str, &[&str]); 4] = [
+    (
+        EXPLORED,
+        &["run", "-q", "-p", "lockwright-lab", "--", "explore", "--quiet", "--json", EXPLORED],
+    ),
     (WEAKEN, &["xtask", "weaken", "--matrix", "--json", WEAKEN]),
     (ZOO, &["xtask", "zoo", "--matrix", "--json", ZOO]),
     (SAMPLES, &["run", "-q", "-p", "lockwright-model", "--bin", "sample", "--", "all", "--table"]),
@@ -119,6 +123,7 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
         ("mutants_count", weaken.mutants.len().to_string()),
         ("loom", tables::loom(documents)),
         ("shuttle", tables::shuttle(documents)),
+        ("explored", tables::explored(documents)),
         ("files", tables::files(documents, counts)),
         ("zoo", tables::zoo(documents)),
         ("clients", tables::clients(documents)),

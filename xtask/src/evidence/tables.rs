@@ -161,6 +161,23 @@ pub fn shuttle(documents: &Documents) -> String {
     text
 }
 
+/// What was explored in the simulator.
+pub fn explored(documents: &Documents) -> String {
+    let results = &documents.explored.results;
+    let locks: BTreeSet<_> = results.iter().map(|it| &it.lock).collect();
+    let clients: BTreeSet<_> = results.iter().map(|it| &it.client).collect();
+    let threads: BTreeSet<_> = results.iter().map(|it| it.threads.to_string()).collect();
+    let schedules: u64 = results.iter().map(|it| it.schedules).sum();
+    let steps: u64 = results.iter().map(|it| it.steps).sum();
+    format!(
+        "{} and {}, {} threads: {schedules} schedules with {steps} simulated steps from seed {}",
+        plural(locks.len() as u64, "lock"),
+        plural(clients.len() as u64, "client"),
+        threads.into_iter().collect::<Vec<_>>().join(" or "),
+        documents.explored.seed,
+    )
+}
+
 /// How many checks, and of how many clients.
 fn killers(kills: &[Finding]) -> (usize, usize) {
     let clients: BTreeSet<_> = kills.iter().map(|kill| &kill.client).collect();

@@ -38,10 +38,13 @@ fn zoo_text() -> String {
 fn documents() -> Documents {
     let sample = r#"{"lock": "a", "client": "exclusion", "on": "flat", "threads": 8, "checker":
         "shuttle", "scheduler": "random", "seed": 1, "violated": false, "executions": 100}"#;
+    let explored = r#"{"seed": 1, "results": [{"lock": "a", "client": "exclusion", "threads": 4,
+        "schedules": 10, "steps": 500, "verdict": "HELD"}]}"#;
     Documents {
         weaken: serde_json::from_str(WEAKEN_TEXT).unwrap(),
         zoo: serde_json::from_str(&zoo_text()).unwrap(),
         samples: vec![serde_json::from_str(sample).unwrap()],
+        explored: serde_json::from_str(explored).unwrap(),
     }
 }
 
@@ -60,6 +63,7 @@ fn the_document_lists_what_it_was_made_from() {
         "| `a.rs` | A2 | full_barrier | removed | 1 | 1 argued |",
         "- A2 full_barrier of `a.rs` removed. Nobody reads it. *Bound:* loom, three threads",
         "| 8 | flat | random | 1 | 1 | 1 | 100 |",
+        "1 lock and 1 client, 4 threads: 10 schedules with 500 simulated steps from seed 1",
         "| a | 1 | 1 | 7 | 0.5 |",
         "| exclusion | 1 | A1 Acquire of a.rs Relaxed |",
     ] {
@@ -78,6 +82,7 @@ fn good_inputs_have_no_complaints_and_bad_ones_do() {
         documents.complaints().len()
     };
     assert_eq!(complaints_after(|it| it.weaken.text_search = 3), 1);
+    assert_eq!(complaints_after(|it| it.explored.results[0].verdict = "VIOLATED".into()), 1);
     assert_eq!(complaints_after(|it| it.weaken.mutants[0].verdict = "SURVIVED".into()), 1);
     assert_eq!(complaints_after(|it| it.weaken.mutants[0].verdict = "NOT_RUN".into()), 1);
     assert_eq!(complaints_after(|it| it.zoo.rows[0].verdict = "SURVIVED".into()), 1);
