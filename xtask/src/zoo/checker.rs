@@ -161,15 +161,6 @@ impl Checker {
             Self::Fairness => is_of_waiting,
         }
     }
-    /// What cargo builds for it.
-    pub fn build(self) -> &'static [&'static str] {
-        match self {
-            Self::Loom => &["--package", "lockwright-model", "--bin", "check"],
-            Self::Shuttle => &["--package", "lockwright-model", "--bin", "sample"],
-            Self::Explore => &["--package", "lockwright-lab", "--bin", "lockwright"],
-            Self::Fairness => &["--package", "lockwright-sim", "--example", "fairness"],
-        }
-    }
     /// The program, below the folder of a build.
     fn program(self) -> &'static str {
         match self {
