@@ -142,6 +142,7 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
                     // The store that came last has not overwritten the value that is read: nothing
                     // orders the two, and this thread may wait for ever.
                     assert!(old_values < C::IDLE_MAX, "a value is awaited that a later one hides");
+                    C::give_way();
                 }
             } else {
                 self.wait_for_news(writes);

@@ -219,6 +219,33 @@ fn a_bounded_wait_both_succeeds_and_gives_up() {
 }
 
 #[test]
+fn a_wait_that_a_third_thread_will_end_is_not_reported() {
+    let outcome = outcome(|| {
+        LoomRun::bounded(3, 2).model(|| {
+            let message = Arc::new(Message::<Loom>::new());
+            let [waiter, first, last] = [(); 3].map(|()| message.clone());
+            LoomThreads::join(vec![
+                Box::new(move || {
+                    waiter.flag.cond_load(Relaxed, |flag| flag == 1 || flag == 3);
+                }),
+                // Nothing orders 1 and 2, so 2 may hide 1 for as long as 3 is not stored.
+                Box::new(move || {
+                    first.flag.store(1, Relaxed);
+                    first.word.store(1, Release);
+                }),
+                Box::new(move || {
+                    last.flag.store(2, Relaxed);
+                    (0..4).for_each(|_| Loom::delay(1));
+                    last.word.cond_load(Acquire, |word| word == 1);
+                    last.flag.store(3, Relaxed);
+                }),
+            ]);
+        })
+    });
+    assert_eq!(outcome, Outcome::Held);
+}
+
+#[test]
 fn a_step_that_always_finds_something_to_do_does_not_keep_the_exploration_from_ending() {
     let seen = LoomRun::bounded(3, 2).model(|| {
         let step = |message: &Message<Loom>| {
