@@ -48,6 +48,10 @@ macro_rules! bugs {
             pub fn of_row(row: &str) -> Option<Bug> {
                 Self::ALL.iter().copied().find(|bug| bug.row() == row)
             }
+            /// Whether the registered lock of this name has it when it is seeded.
+            pub fn is_in(self, lock: &str) -> bool {
+                self.locks().contains(&lock)
+            }
         }
     };
 }

@@ -89,7 +89,7 @@ impl ExploreArgs {
         let mut pairs = Vec::new();
         for asked in Selection::of(&self.lock)?.subjects {
             let (lock, name) = (asked.subject.row.name, asked.subject.name());
-            let has_bug = bug.is_none_or(|bug| bug.locks().contains(&lock));
+            let has_bug = bug.is_none_or(|bug| bug.is_in(lock));
             if asked.explicitly && asked.subject.origin != Origin::Registry {
                 let why = format!("`{name}` is not written for simulated machines: leave it out");
                 return Err(Error::usage(why));

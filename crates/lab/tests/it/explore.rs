@@ -89,7 +89,8 @@ fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
         }
     }
     // This version sets waiters aside in one of 128 turns only.
-    let v15 = json("explore --lock cna-v15 --client handoff --rounds 60 --schedules 100 --json -");
+    let v15 =
+        json("explore --lock cna-v15 --client exclusion --rounds 60 --schedules 100 --json -");
     for event in ["cna_set_aside", "cna_flush"] {
         assert!(v15["results"][0]["events"][event].as_u64() > Some(0), "{event}: {v15}");
     }
@@ -105,7 +106,7 @@ fn one_seed_gives_one_document_and_another_seed_another_one() {
 
 #[test]
 fn the_document_of_an_exploration_has_the_fields_of_the_schema() {
-    let document = json("explore --lock clh --client handoff --schedules 50 --json -");
+    let document = json("explore --lock clh --client exclusion --schedules 50 --json -");
     assert_eq!(document["schema"], "lockwright.explore/1");
     assert_eq!(document["on"]["kind"], "simulated");
     let fields = [
@@ -124,7 +125,7 @@ fn the_document_of_an_exploration_has_the_fields_of_the_schema() {
     has_fields(&document["results"][0], &fields);
     assert_eq!(document["results"][0]["failure"], Value::Null);
     let fields = ["kind", "message", "threads", "schedule_number", "policy", "schedule", "replay"];
-    has_fields(&found("explore --lock busted --client handoff")["failure"], &fields);
+    has_fields(&found("explore --lock busted --client exclusion")["failure"], &fields);
 }
 
 #[test]

@@ -7,21 +7,27 @@
 use lockwright::zoo::Bug;
 use lockwright_clients::Outcome;
 use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
-use lockwright_model::outcome;
+use lockwright_model::{bug_of, outcome};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Instant;
 
+const USAGE: &str =
+    "check LOCK [--bug ROW] [--client NAME] [--on MACHINE] [--full] [--first] [--list]";
+
 struct Request {
-    lock: &'static str,
+    checks: Vec<Check>,
     bug: Option<Bug>,
-    client: Option<String>,
-    on: Option<String>,
     bounds: Bounds,
     stops_at_first: bool,
     lists: bool,
 }
 
 fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--help") {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let request = match request(std::env::args().skip(1)) {
         Ok(request) => request,
         Err(message) => {
@@ -31,16 +37,13 @@ fn main() -> ExitCode {
     };
     // A violation is a panic, and expected here: its message is in the line.
     std::panic::set_hook(Box::new(|_| {}));
-    let is_any = |wanted: &Option<String>, it| wanted.as_ref().is_none_or(|wanted| wanted == it);
-    let is_wanted =
-        |check: &Check| is_any(&request.client, check.client) && is_any(&request.on, check.on);
-    for check in checks_of(request.lock).into_iter().filter(is_wanted) {
+    for check in &request.checks {
         if request.lists {
             let Check { lock, client, on, .. } = check;
             println!("{}", serde_json::json!({ "lock": lock, "client": client, "on": on }));
             continue;
         }
-        let is_violated = report(&check, &request);
+        let is_violated = report(check, &request);
         if is_violated && request.stops_at_first {
             break;
         }
@@ -72,15 +75,13 @@ fn report(check: &Check, request: &Request) -> bool {
 
 fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, String> {
     let locks = || checked_locks().collect::<Vec<_>>().join(", ");
-    let name = arguments.next().ok_or_else(|| format!("name a lock: {}", locks()))?;
+    let name = arguments.next().ok_or_else(|| format!("type {USAGE}; LOCK is {}", locks()))?;
     let lock = checked_locks()
         .find(|lock| *lock == name)
         .ok_or_else(|| format!("no lock is called {name}; there are {}", locks()))?;
     let mut request = Request {
-        lock,
+        checks: checks_of(lock),
         bug: None,
-        client: None,
-        on: None,
         bounds: Bounds::QUICK,
         stops_at_first: false,
         lists: false,
@@ -88,18 +89,29 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, Strin
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
-            "--bug" => {
-                let row = value()?;
-                let bug = Bug::of_row(&row).ok_or_else(|| format!("no bug has row {row}"))?;
-                request.bug = Some(bug);
-            }
-            "--client" => request.client = Some(value()?),
-            "--on" => request.on = Some(value()?),
+            "--bug" => request.bug = Some(bug_of(&value()?, lock)?),
+            "--client" => retain(&mut request.checks, &value()?, |check| check.client)?,
+            "--on" => retain(&mut request.checks, &value()?, |check| check.on)?,
             "--full" => request.bounds = Bounds::FULL,
             "--first" => request.stops_at_first = true,
             "--list" => request.lists = true,
-            _ => return Err(format!("{argument} means nothing here")),
+            _ => return Err(format!("{argument} means nothing here; type {USAGE}")),
         }
     }
     Ok(request)
+}
+
+/// Leaves the checks of that name; an error if there are none.
+fn retain(
+    checks: &mut Vec<Check>,
+    name: &str,
+    name_of: fn(&Check) -> &'static str,
+) -> Result<(), String> {
+    let names: BTreeSet<_> = checks.iter().map(name_of).collect();
+    checks.retain(|check| name_of(check) == name);
+    if checks.is_empty() {
+        let names: Vec<_> = names.into_iter().collect();
+        return Err(format!("no check has {name}; type one of: {}", names.join("; ")));
+    }
+    Ok(())
 }

@@ -11,13 +11,20 @@ use lockwright::zoo::Bug;
 use lockwright_clients::CLIENTS;
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
-use lockwright_model::{Failure, Scheduler, ShuttleRun};
+use lockwright_model::{Failure, Scheduler, ShuttleRun, bug_of};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
+const USAGE: &str = "sample LOCK|all [--client NAME] [--bug ROW] [--threads N] [--numa N] [--impatient] \
+    [--rounds N] [--scheduler random|pct] [--depth N] [--schedules N] [--seed N] [--replay SCHEDULE] [--table]";
+
 fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--help") {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let mut arguments = std::env::args().skip(1);
     let result = samples(&mut arguments)
         .and_then(|samples| samples.iter().try_for_each(|(sample, how)| report(sample, how)));
@@ -88,14 +95,14 @@ struct Request {
 /// The rows that the arguments ask for, and for each how to ask for it alone.
 fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, String)>, String> {
     let names = || LOCKS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
-    let name = arguments.next().ok_or_else(|| format!("name a lock: all, {}", names()))?;
+    let name = arguments.next().ok_or_else(|| format!("type {USAGE}; LOCK is {}", names()))?;
     let chosen = LOCKS.iter().filter(|row| row.answers_to(&name)).map(|row| row.name);
     let locks: Vec<_> = if name == "all" { checked_locks().collect() } else { chosen.collect() };
     if locks.is_empty() {
         return Err(format!("no lock is called {name}; there are all, {}", names()));
     }
     let mut clients = CLIENTS.to_vec();
-    let request = request(arguments, &mut clients)?;
+    let request = request(&locks, arguments, &mut clients)?;
     if clients.is_empty() {
         return Err(format!("no client has that name; there are {}", CLIENTS.join(", ")));
     }
@@ -139,6 +146,7 @@ impl Request {
 }
 
 fn request(
+    locks: &[&str],
     arguments: &mut impl Iterator<Item = String>,
     clients: &mut Vec<&'static str>,
 ) -> Result<Request, String> {
@@ -165,8 +173,9 @@ fn request(
             }
             "--bug" => {
                 let row = value()?;
-                let bug = Bug::of_row(&row).ok_or_else(|| format!("no bug has row {row}"))?;
-                request.bug = Some(bug);
+                for lock in locks {
+                    request.bug = Some(bug_of(&row, lock)?);
+                }
             }
             "--table" => request.is_table = true,
             "--threads" => request.threads = number(name, &value()?, 2)?,
@@ -178,7 +187,7 @@ fn request(
             "--schedules" => request.schedules = number(name, &value()?, 1)?,
             "--seed" => request.seed = number(name, &value()?, 0)?,
             "--replay" => request.replay = Some(Scheduler::Replay(value()?.parse()?)),
-            _ => return Err(format!("{name} means nothing here")),
+            _ => return Err(format!("{name} means nothing here; type {USAGE}")),
         }
     }
     Ok(request)
