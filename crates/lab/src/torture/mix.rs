@@ -31,11 +31,10 @@ pub fn stress(
     window_ns: u64,
 ) -> Result<Stress, Error> {
     let stutter = periodic("--stutter", args.stutter, window_ns)?;
-    let shuffle = periodic("--shuffle", args.shuffle, window_ns)?;
     Ok(Stress {
         long_hold_ns: long_hold_ns(args.long_hold, window_ns)?,
         stutter_ns: stutter.unwrap_or(window_ns / STUTTER_PART),
-        shuffle_ns: shuffle_ns(shuffle, machine, window_ns)?,
+        shuffle_ns: shuffle_ns(args.shuffle, machine, window_ns)?,
         nested: args.nested.unwrap_or(NESTED),
         preemption: preemption(args.faults, machine, window_ns)?,
     })
@@ -55,7 +54,12 @@ fn long_hold_ns(asked_ms: Option<f64>, window_ns: u64) -> Result<u64, Error> {
 fn periodic(flag: &str, asked_s: Option<f64>, window_ns: u64) -> Result<Option<u64>, Error> {
     let Some(secs) = asked_s else { return Ok(None) };
     let window_s = window_ns as f64 / 1e9;
-    if !(0.0..window_s).contains(&secs) {
+    if secs != 0.0 && !(1e-9..=f64::MAX).contains(&secs) {
+        return Err(Error::usage(format!(
+            "{flag} {secs} is no time: give seconds, or 0 to leave it out"
+        )));
+    }
+    if secs >= window_s {
         return Err(Error::usage(format!(
             "{flag} {secs} would never happen in {window_s} seconds: give less, 0 to leave it out, \
              or more with --secs"
@@ -65,11 +69,11 @@ fn periodic(flag: &str, asked_s: Option<f64>, window_ns: u64) -> Result<Option<u
 }
 
 fn shuffle_ns(
-    asked_ns: Option<u64>,
+    asked_s: Option<f64>,
     machine: &dyn LabMachine,
     window_ns: u64,
 ) -> Result<u64, Error> {
-    let is_asked = asked_ns.is_some_and(|ns| ns > 0);
+    let is_asked = asked_s.is_some_and(|secs| secs != 0.0);
     match (machine.is_simulated(), machine.cpus()) {
         (true, _) if is_asked => Err(Error::usage(
             "--shuffle is for this computer: simulated threads are pinned, one to a CPU; leave it out",
@@ -79,7 +83,10 @@ fn shuffle_ns(
              leave it out",
         )),
         (true, _) | (false, 1) => Ok(0),
-        (false, _) => Ok(asked_ns.unwrap_or(window_ns / SHUFFLE_PART)),
+        (false, _) => {
+            let asked_ns = periodic("--shuffle", asked_s, window_ns)?;
+            Ok(asked_ns.unwrap_or(window_ns / SHUFFLE_PART))
+        }
     }
 }
 

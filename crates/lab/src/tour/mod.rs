@@ -173,5 +173,6 @@ fn closing_words(plots: &Path) -> String {
         lockwright locks                                    what there is\n  \
         lockwright bench --lock qspinlock,std               measure\n  \
         lockwright bench --on x5-4 --workload locktorture   the same command on another machine\n  \
-        lockwright torture                                  try to break them\n"
+        lockwright torture                                  try to break them\n  \
+        lockwright explore --lock cna                       in as many orders, simulated\n"
 }
