@@ -38,6 +38,8 @@ pub struct Zoo {
     pub rows: Vec<Row>,
     /// What the checks said about the real code.
     pub clean: Vec<Finding>,
+    /// What they complained about in the real code.
+    pub reported: Vec<Finding>,
 }
 
 /// One bug.
@@ -83,6 +85,9 @@ pub struct Sample {
 #[derive(Debug, Deserialize)]
 pub struct Explored {
     pub seed: u64,
+    /// Whether it was ended before its time.
+    #[serde(default)]
+    pub interrupted: bool,
     pub results: Vec<Exploration>,
 }
 
@@ -145,8 +150,14 @@ impl Documents {
                 complaints.push(format!("row {row} of the zoo: {verdict}"));
             }
         }
+        for Finding { checker, lock, client, .. } in &zoo.reported {
+            complaints.push(format!("the real code fails: {client} on {lock} by {checker}"));
+        }
         for Sample { lock, client, on, threads, .. } in samples.iter().filter(|it| it.violated) {
             complaints.push(format!("shuttle: {client} on {lock}, {threads} threads, {on}"));
+        }
+        if explored.interrupted {
+            complaints.push("explore was interrupted".into());
         }
         for Exploration { lock, client, .. } in
             explored.results.iter().filter(|it| it.verdict != "HELD")

@@ -2,11 +2,13 @@
 
 mod clients;
 mod documents;
+mod expected;
 mod tables;
 mod tree;
 
 use crate::tidy;
 use documents::{Documents, EXPLORED, SAMPLES, WEAKEN, ZOO};
+use expected::Expected;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -44,13 +46,15 @@ pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
         }
     }
     let documents = Documents::read(root)?;
+    let sources = tidy::sources(root);
     let mut complaints = documents.complaints();
+    complaints.extend(Expected::of(&sources)?.complaints(&documents));
     for (client, mutants) in clients::only_killed_by(&documents) {
         if mutants.is_empty() {
             complaints.push(format!("nothing survives when client {client} is deleted"));
         }
     }
-    let counts = tree::orderings(&tidy::sources(root));
+    let counts = tree::orderings(&sources);
     let text = render(&documents, &counts, &when(root));
     let lines = text.lines().count();
     if lines > LINES_MAX {

@@ -30,20 +30,25 @@ fn zoo_text() -> String {
     format!(
         r#"{{"schema": "lockwright.zoo/1", "bounds": "(2, 3)", "rows": [{}], "clean": [{{"checker":
         "loom", "lock": "a", "client": "exclusion", "on": "flat", "executions": 7, "seconds": 0.5}}],
-        "seconds": 1.0}}"#,
+        "reported": [], "seconds": 1.0}}"#,
         rows.join(",")
     )
 }
 
 fn documents() -> Documents {
-    let sample = r#"{"lock": "a", "client": "exclusion", "on": "flat", "threads": 8, "checker":
-        "shuttle", "scheduler": "random", "seed": 1, "violated": false, "executions": 100}"#;
+    let sample = |threads| {
+        format!(
+            r#"{{"lock": "a", "client": "exclusion", "on": "flat", "threads": {threads}, "checker":
+            "shuttle", "scheduler": "random", "seed": 1, "violated": false, "executions": 100}}"#
+        )
+    };
+    let sample = |threads| serde_json::from_str(&sample(threads)).unwrap();
     let explored = r#"{"seed": 1, "results": [{"lock": "a", "client": "exclusion", "threads": 4,
         "schedules": 10, "steps": 500, "verdict": "HELD"}]}"#;
     Documents {
         weaken: serde_json::from_str(WEAKEN_TEXT).unwrap(),
         zoo: serde_json::from_str(&zoo_text()).unwrap(),
-        samples: vec![serde_json::from_str(sample).unwrap()],
+        samples: [4, 8, 16].map(sample).into(),
         explored: serde_json::from_str(explored).unwrap(),
     }
 }
@@ -87,6 +92,68 @@ fn good_inputs_have_no_complaints_and_bad_ones_do() {
     assert_eq!(complaints_after(|it| it.weaken.mutants[0].verdict = "NOT_RUN".into()), 1);
     assert_eq!(complaints_after(|it| it.zoo.rows[0].verdict = "SURVIVED".into()), 1);
     assert_eq!(complaints_after(|it| it.samples[0].violated = true), 1);
+}
+
+#[test]
+fn what_a_checker_says_about_the_real_code_is_a_complaint() {
+    let text = zoo_text().replace(
+        r#""reported": []"#,
+        r#""reported": [{"checker": "loom", "lock": "a", "client": "exclusion", "on": "flat",
+            "executions": 7, "seconds": 0.5, "complaint": "race"}]"#,
+    );
+    let zoo = serde_json::from_str(&text).unwrap();
+    let complaints = Documents { zoo, ..documents() }.complaints();
+    assert_eq!(complaints, ["the real code fails: exclusion on a by loom"]);
+    let explored = r#"{"seed": 1, "interrupted": true, "results": []}"#;
+    let explored = serde_json::from_str(explored).unwrap();
+    let complaints = Documents { explored, ..documents() }.complaints();
+    assert_eq!(complaints, ["explore was interrupted"]);
+}
+
+/// What the small inputs have.
+fn expected() -> Expected {
+    let mutant = |line, from: &str, to: &str| {
+        ((format!("crates/locks/src/a.rs:{line}"), from.into(), to.into()), 1)
+    };
+    let mutants = [mutant(4, "Acquire", "Relaxed"), mutant(9, "full_barrier", "")].into();
+    Expected { sites: 2, mutants, locks: vec!["a"], clients: vec!["exclusion"] }
+}
+
+#[test]
+fn inputs_that_lack_something_that_the_tree_has_are_found_out() {
+    assert_eq!(expected().complaints(&documents()), Vec::<String>::new());
+    let complaints_after = |break_it: fn(&mut Documents)| {
+        let mut documents = documents();
+        break_it(&mut documents);
+        expected().complaints(&documents)
+    };
+    for (complaints, expected) in [
+        (complaints_after(|it| it.weaken.sites = 3), "3 sites were weakened, the tree has 2"),
+        (complaints_after(|it| drop(it.weaken.mutants.pop())), "0 mutants, the tree has 1"),
+        (
+            complaints_after(|it| it.weaken.mutants[1].from = "fence".into()),
+            "full_barrier made \"\": 0 mutants, the tree has 1",
+        ),
+        (
+            complaints_after(|it| it.zoo.clean[0].checker = "shuttle".into()),
+            "loom: no check of the right code of a",
+        ),
+        (
+            complaints_after(|it| drop(it.samples.remove(1))),
+            "shuttle: exclusion on a, 8 threads, is missing",
+        ),
+        (complaints_after(|it| it.explored.results.clear()), "explore: exclusion on a is missing"),
+    ] {
+        assert!(complaints.iter().any(|it| it.ends_with(expected)), "{complaints:?}");
+    }
+}
+
+#[test]
+fn the_tree_expects_each_lock_and_more_mutants_than_sites() {
+    let expected = Expected::of(&crate::tidy::sources(&crate::root())).unwrap();
+    assert!(expected.mutants.values().sum::<usize>() > expected.sites && expected.sites > 40);
+    assert!(expected.locks.contains(&"cna") && !expected.locks.contains(&"busted"));
+    assert!(expected.clients.contains(&"exclusion"));
 }
 
 #[test]

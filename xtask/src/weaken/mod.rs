@@ -15,7 +15,8 @@ mod table;
 use crate::tidy::{Source, files};
 use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
-use scan::{CRATE, Complaint, Site};
+pub use scan::Site;
+use scan::{CRATE, Complaint};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -152,7 +153,10 @@ fn say(request: &Request, line: &str) {
 }
 
 /// All sites of the crate.
-fn sites(all: &[Source]) -> Result<Vec<Site>, String> {
+///
+/// # Errors
+/// What is wrong with some of them.
+pub fn sites(all: &[Source]) -> Result<Vec<Site>, String> {
     let (mut sites, mut complaints) = (Vec::new(), Vec::new());
     for source in scan::lock_files(all) {
         let (of_file, wrong) = scan::scan(source, all);
