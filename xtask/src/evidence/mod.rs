@@ -11,8 +11,9 @@ use documents::{Documents, EXPLORED, SAMPLES, WEAKEN, ZOO};
 use expected::Expected;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::SystemTime;
 
 /// Where the document is, below the root of the repository.
@@ -31,9 +32,19 @@ const WRITERS: [(&str, &[&str]); 4] = [
     (SAMPLES, &["run", "-q", "-p", "lockwright-model", "--bin", "sample", "--", "all", "--table"]),
 ];
 
-/// What the inputs are about: an input that is older says nothing about it.
-const SUBJECTS: [&str; 4] =
-    ["crates/locks/src", "crates/clients/src", "crates/model/src", "crates/sim/src"];
+/// What the inputs are about, and what makes them: an input that is older says nothing about it.
+const SUBJECTS: [&str; 10] = [
+    "Cargo.lock",
+    "crates/clients/src",
+    "crates/lab/src",
+    "crates/locks/src",
+    "crates/locks/survivors.toml",
+    "crates/model/src",
+    "crates/sim/examples",
+    "crates/sim/src",
+    "xtask/src/weaken",
+    "xtask/src/zoo",
+];
 
 /// Writes the document from what the checkers wrote down, and runs them if that is missing, or
 /// older than what they check, or if asked to (`is_fresh`); whether it is evidence.
@@ -98,20 +109,40 @@ fn last_change(path: &Path) -> Option<SystemTime> {
 }
 
 fn write_input(root: &Path, name: &str, command: &[&str]) -> Result<(), String> {
-    let shown = format!("cargo {}", command.join(" "));
-    eprintln!("evidence: {shown}");
     let mut process = Command::new("cargo");
     process.args(command).current_dir(root);
-    if name == SAMPLES {
-        let file = File::create(root.join(name)).map_err(|error| format!("{name}: {error}"))?;
-        process.stdout(file).stderr(Stdio::null());
+    eprintln!("evidence: cargo {}", command.join(" "));
+    let file = root.join(name);
+    let written = if name == SAMPLES {
+        let printed = |file: &Path| process.stdout(File::create(file)?).status();
+        write_anew(&file, &[0], printed)
+    } else {
+        // What it found is judged from its document; finding something makes it fail with 1.
+        write_anew(&file, &[0, 1], |_| process.status())
+    };
+    written.map_err(|why| format!("cargo {}: {name} {why}", command.join(" ")))
+}
+
+/// Has `file` written by `writer`, which ends with one of these codes; there is no file otherwise,
+/// neither an old one nor half of a new one.
+fn write_anew(
+    file: &Path,
+    codes: &[i32],
+    writer: impl FnOnce(&Path) -> io::Result<ExitStatus>,
+) -> Result<(), String> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(format!("cannot be removed: {error}"));
+        }
+        _ => {}
     }
-    // What it found is judged from its document; a survivor makes it fail, too.
-    let status = process.status().map_err(|error| format!("{shown}: {error}"))?;
-    if !root.join(name).exists() {
-        return Err(format!("{shown} has written no {name}: {status}"));
+    let status = writer(file).map_err(|error| format!("cannot be written: {error}"))?;
+    if !status.code().is_some_and(|code| codes.contains(&code)) {
+        // It is not there or is not to be believed.
+        let _ = std::fs::remove_file(file);
+        return Err(format!("is not written: {status}"));
     }
-    Ok(())
+    if file.exists() { Ok(()) } else { Err(format!("is not written, in spite of {status}")) }
 }
 
 /// The document.

@@ -168,6 +168,27 @@ fn a_client_that_only_agrees_with_others_has_no_mutant_of_its_own() {
 }
 
 #[test]
+fn an_input_is_what_a_writer_that_succeeded_has_written_and_nothing_older() {
+    let file = std::env::temp_dir().join(format!("evidence-{}", std::process::id()));
+    let written = |script: &str, codes: &[i32]| {
+        std::fs::write(&file, "old").unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg("sh").arg(&file);
+        let result = write_anew(&file, codes, |_| shell.status());
+        let text = std::fs::read_to_string(&file).ok();
+        assert_eq!(result.is_ok(), text.is_some(), "{script}: {result:?}");
+        text
+    };
+    assert_eq!(written("echo new > $1", &[0]).as_deref(), Some("new\n"));
+    assert_eq!(written("echo new > $1; exit 1", &[0, 1]).as_deref(), Some("new\n"));
+    assert_eq!(written("echo new > $1; exit 1", &[0]), None);
+    assert_eq!(written("echo new > $1; exit 101", &[0, 1]), None);
+    assert_eq!(written("echo new > $1; kill -9 $$", &[0, 1]), None);
+    assert_eq!(written("true", &[0]), None);
+    std::fs::remove_file(&file).unwrap_err();
+}
+
+#[test]
 fn a_missing_input_is_older_than_what_it_is_about() {
     let changed = SUBJECTS.map(|subject| last_change(&crate::root().join(subject)));
     assert!(changed.iter().all(Option::is_some), "{changed:?}");
