@@ -65,7 +65,7 @@ pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
             complaints.push(format!("nothing survives when client {client} is deleted"));
         }
     }
-    let counts = tree::orderings(&sources);
+    let counts = tree::sites(&sources);
     let text = render(&documents, &counts, &when(root));
     let lines = text.lines().count();
     if lines > LINES_MAX {

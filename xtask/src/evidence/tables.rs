@@ -4,15 +4,15 @@ use super::clients::{ids, only_killed_by, short};
 use super::documents::{Documents, Finding, Mutant, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Orderings by file: `counts` is what the tree has.
+/// Sites by file: `counts` is what the tree has.
 pub fn files(documents: &Documents, counts: &BTreeMap<String, usize>) -> String {
-    let mut text = head(&["file", "orderings", "mutants", "killed", "argued"]);
-    for (file, orderings) in counts {
+    let mut text = head(&["file", "sites", "mutants", "killed", "argued"]);
+    for (file, sites) in counts {
         let of_file = || documents.weaken.mutants.iter().filter(|it| short(&it.site) == file);
         let count = |verdict| of_file().filter(|it| it.verdict == verdict).count().to_string();
         let mutants = of_file().count().to_string();
         let (killed, argued) = (count("KILLED"), count("ARGUED"));
-        text += &line([format!("`{file}`"), orderings.to_string(), mutants, killed, argued]);
+        text += &line([format!("`{file}`"), sites.to_string(), mutants, killed, argued]);
     }
     text
 }

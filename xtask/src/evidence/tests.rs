@@ -54,16 +54,16 @@ fn documents() -> Documents {
 }
 
 fn sources() -> [Source; 1] {
-    [Source::new("crates/locks/src/a.rs", "a.load(Acquire);\n")]
+    [Source::new("crates/locks/src/a.rs", "a.load(Acquire);\nfence();\n")]
 }
 
 #[test]
 fn the_document_lists_what_it_was_made_from() {
-    let counts = tree::orderings(&sources());
+    let counts = tree::sites(&sources());
     let text = render(&documents(), &counts, "Seconds are of a test.");
     assert!(!text.contains("{{"), "{text}");
     for line in [
-        "| `a.rs` | 1 | 2 | 1 | 1 |",
+        "| `a.rs` | 2 | 2 | 1 | 1 |",
         "| `a.rs` | A1 | Acquire | Relaxed | 1 | loom: 1 check of 1 client |",
         "| `a.rs` | A2 | full_barrier | removed | 1 | 1 argued |",
         "- A2 full_barrier of `a.rs` removed. Nobody reads it. *Bound:* loom, three threads",
@@ -193,4 +193,11 @@ fn a_missing_input_is_older_than_what_it_is_about() {
     let changed = SUBJECTS.map(|subject| last_change(&crate::root().join(subject)));
     assert!(changed.iter().all(Option::is_some), "{changed:?}");
     assert!(last_change(&crate::root().join("target/evidence/nothing")) < changed[0]);
+}
+
+#[test]
+fn the_files_have_all_the_sites_that_are_weakened() {
+    let sources = crate::tidy::sources(&crate::root());
+    let expected = Expected::of(&sources).unwrap();
+    assert_eq!(tree::sites(&sources).values().sum::<usize>(), expected.sites);
 }

@@ -1,35 +1,21 @@
-//! What the tree has: orderings by file and rows of the zoo, found without running anything.
+//! What the tree has: sites by file and rows of the zoo, found without running anything.
 
-use crate::tidy::{Source, words};
+use crate::tidy::Source;
+use crate::weaken;
 use lockwright::zoo::Bug;
 use std::collections::BTreeMap;
 
 /// Where the locks are.
 pub const CRATE: &str = "crates/locks/src/";
-const STRONG: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// How many orderings stronger than `Relaxed` each file of the lock crate names, by its path below
-/// [`CRATE`]: what `docs/evidence.md` lists, until somebody adds one.
-pub fn orderings(sources: &[Source]) -> BTreeMap<String, usize> {
+/// How many orderings and barriers each file of the lock crate names, by its path below [`CRATE`]:
+/// what `docs/evidence.md` lists, until somebody adds one.
+pub fn sites(sources: &[Source]) -> BTreeMap<String, usize> {
     let in_crate = sources.iter().filter_map(|source| {
-        let path = source.path.strip_prefix(CRATE)?;
-        Some((path.to_string(), orderings_of(source)))
+        let path = source.path.strip_prefix(CRATE).filter(|path| path.ends_with(".rs"))?;
+        Some((path.to_string(), weaken::sites_of(source, sources).0.len()))
     });
     in_crate.filter(|(_, count)| *count > 0).collect()
-}
-
-fn orderings_of(source: &Source) -> usize {
-    let end = source.code.tests_begin().min(source.code.lines.len());
-    let mut in_import = false;
-    let mut count = 0;
-    for line in &source.code.lines[..end] {
-        in_import |= words(line).find(|word| *word != "pub") == Some("use");
-        if !in_import {
-            count += words(line).filter(|word| STRONG.contains(word)).count();
-        }
-        in_import &= !line.contains(';');
-    }
-    count
 }
 
 /// The rows of the zoo, in the order of their table.
@@ -43,12 +29,12 @@ pub fn differences(document: &str, sources: &[Source]) -> Vec<String> {
     let listed: BTreeMap<_, _> = table(document, "| file |")
         .filter_map(|cells| Some((cells.first()?.to_string(), cells.get(1)?.parse().ok()?)))
         .collect();
-    let found = orderings(sources);
+    let found = sites(sources);
     for file in listed.keys().chain(found.keys().filter(|file| !listed.contains_key(*file))) {
         let count = |counts: &BTreeMap<_, usize>| counts.get(file).copied().unwrap_or(0);
         let (listed, found) = (count(&listed), count(&found));
         if listed != found {
-            differences.push(format!("{CRATE}{file} has {found} orderings, {listed} are listed"));
+            differences.push(format!("{CRATE}{file} has {found} sites, {listed} are listed"));
         }
     }
     let listed: Vec<_> =
@@ -78,7 +64,7 @@ mod tests {
 
     const SOURCE: &str = "use core::sync::atomic::Ordering::{Acquire,\n    Release};\n\
                           // ordering: Acquire; A1.\nlet x = a.load(Acquire);\n\
-                          a.replace(0, 1, AcqRel, Acquire);\na.load(Relaxed);\n\
+                          a.replace(0, 1, AcqRel, Acquire);\na.load(Relaxed);\nP::full_barrier(a);\n\
                           #[cfg(test)]\nmod tests { fn f() { a.load(Acquire); } }\n";
 
     fn document(count: usize, rows: &[&str]) -> String {
@@ -89,19 +75,19 @@ mod tests {
     }
 
     #[test]
-    fn orderings_are_counted_outside_comments_imports_and_tests() {
+    fn orderings_and_barriers_are_counted_outside_comments_imports_and_tests() {
         let source = Source::new("crates/locks/src/a.rs", SOURCE);
-        assert_eq!(orderings(&[source]), BTreeMap::from([("a.rs".to_string(), 3)]));
+        assert_eq!(sites(&[source]), BTreeMap::from([("a.rs".to_string(), 4)]));
     }
 
     #[test]
     fn a_document_that_lists_other_sites_or_rows_is_found_out() {
         let sources = [Source::new("crates/locks/src/a.rs", SOURCE)];
-        assert_eq!(differences(&document(3, &rows()), &sources), Vec::<String>::new());
-        assert_eq!(differences(&document(2, &rows()), &sources).len(), 1);
-        assert_eq!(differences(&document(3, &rows()[1..]), &sources).len(), 1);
-        assert_eq!(differences(&document(3, &[&rows()[..], &["999"]].concat()), &sources).len(), 1);
-        assert_eq!(differences(&document(3, &rows()), &[]).len(), 1);
+        assert_eq!(differences(&document(4, &rows()), &sources), Vec::<String>::new());
+        assert_eq!(differences(&document(5, &rows()), &sources).len(), 1);
+        assert_eq!(differences(&document(4, &rows()[1..]), &sources).len(), 1);
+        assert_eq!(differences(&document(4, &[&rows()[..], &["999"]].concat()), &sources).len(), 1);
+        assert_eq!(differences(&document(4, &rows()), &[]).len(), 1);
         assert!(differences("", &sources).len() > rows().len());
     }
 }

@@ -9,7 +9,6 @@ mod size;
 mod words;
 
 use code::Code;
-pub use code::words;
 use std::path::Path;
 
 /// A file of the repository.
