@@ -2,6 +2,7 @@
 
 mod evidence;
 mod full;
+mod limit;
 mod sanitize;
 mod stage;
 mod tidy;

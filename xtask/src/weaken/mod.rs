@@ -12,6 +12,7 @@ mod scan;
 mod survivors;
 mod table;
 
+use crate::limit::is_interrupted;
 use crate::tidy::{Source, files};
 use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
@@ -276,6 +277,9 @@ fn judge(
     has_miri: bool,
     request: &Request,
 ) -> Result<MutantReport, String> {
+    if is_interrupted() {
+        return Err("interrupted".into());
+    }
     let start = Instant::now();
     let chosen = format!("{}:{}", mutant.site, mutant.to);
     let mut findings = Findings::default();
@@ -295,8 +299,13 @@ fn judge(
         Checker::Nobody => {}
         _ => is_run = false,
     }
+    if is_interrupted() {
+        return Err("interrupted".into());
+    }
     let argued = survivors.iter().find(|survivor| survivor.is(site, mutant.to));
-    let verdict = match (is_run, findings.kills.is_empty(), argued) {
+    // A check that could not be used has not shown that the mutant survives it.
+    let is_as_argued = argued.filter(|_| findings.notes.is_empty());
+    let verdict = match (is_run, findings.kills.is_empty(), is_as_argued) {
         (false, _, _) => Verdict::NotRun,
         (true, false, _) => Verdict::Killed,
         (true, true, Some(_)) => Verdict::Argued,

@@ -1,0 +1,150 @@
+//! Running a program for a limited time.
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fmt;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Why there is no exit status.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It could not be started or waited for.
+    Failed(String),
+    /// It took longer than it may.
+    Late(Duration),
+    /// Somebody wants all of this to end.
+    Interrupted,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(why) => write!(f, "cannot be run: {why}"),
+            Self::Late(limit) => write!(f, "was still running after {} s", limit.as_secs_f64()),
+            Self::Interrupted => write!(f, "was interrupted"),
+        }
+    }
+}
+
+/// Set by Ctrl-C and by a request to end.
+fn interrupted() -> Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let register = || {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Without a handler the signal ends this process, which is what it asks for.
+            let _ = signal_hook::flag::register(signal, flag.clone());
+        }
+        flag
+    };
+    FLAG.get_or_init(register).clone()
+}
+
+/// Whether somebody wants all of this to end.
+pub fn is_interrupted() -> bool {
+    interrupted().load(Relaxed)
+}
+
+/// Runs a command; if it takes longer than `limit`, or at Ctrl-C, kills it and everything it has
+/// started.
+pub fn status_within(command: &mut Command, limit: Duration) -> Result<ExitStatus, Stopped> {
+    wait(&mut spawn(command)?, limit)
+}
+
+/// The same for what it prints, which is read while it runs: a pipe holds less than some print.
+pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Stopped> {
+    let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        let (out, err) = (scope.spawn(|| all_of(out)), scope.spawn(|| all_of(err)));
+        let status = wait(&mut child, limit);
+        let (stdout, stderr) = (joined(out), joined(err));
+        Ok(Output { status: status?, stdout: stdout?, stderr: stderr? })
+    })
+}
+
+fn joined(reader: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>) -> Result<Vec<u8>, Stopped> {
+    reader.join().expect("no reader panics").map_err(failed)
+}
+
+fn failed(error: io::Error) -> Stopped {
+    Stopped::Failed(error.to_string())
+}
+
+fn all_of(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes))?;
+    Ok(bytes)
+}
+
+fn spawn(command: &mut Command) -> Result<Child, Stopped> {
+    // Before there is something that has to be killed.
+    interrupted();
+    // A process group of its own, so that there is something to kill as a whole.
+    command.process_group(0).spawn().map_err(failed)
+}
+
+fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus, Stopped> {
+    let (interrupted, start) = (interrupted(), Instant::now());
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if interrupted.load(Relaxed) => {
+                kill_group(child);
+                return Err(Stopped::Interrupted);
+            }
+            Ok(None) if start.elapsed() < limit => thread::sleep(Duration::from_millis(5)),
+            Ok(None) => {
+                kill_group(child);
+                return Err(Stopped::Late(limit));
+            }
+            Err(error) => {
+                kill_group(child);
+                return Err(failed(error));
+            }
+        }
+    }
+}
+
+fn kill_group(child: &mut Child) {
+    // An error means that nobody is left.
+    let _ = Command::new("sh").arg("-c").arg(format!("kill -9 -{}", child.id())).status();
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn what_takes_too_long_is_killed_with_its_children() {
+        let directory = std::env::temp_dir().join(format!("xtask-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a temporary directory");
+        let mark = directory.join("survivor");
+        let script = format!("(sleep 1; touch {}) & sleep 60", mark.display());
+        let limit = Duration::from_millis(100);
+        assert_eq!(output_within(&mut shell(&script), limit), Err(Stopped::Late(limit)));
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!mark.exists(), "a child has survived");
+        std::fs::remove_dir_all(directory).expect("the directory made above");
+    }
+
+    #[test]
+    fn a_program_that_prints_more_than_a_pipe_holds_ends() {
+        let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 3";
+        let output = output_within(&mut shell(script), Duration::from_secs(60)).expect("an end");
+        assert_eq!((output.stdout.len(), output.stderr.len()), (300_000, 200_000));
+        assert_eq!(output.status.code(), Some(3));
+    }
+}
