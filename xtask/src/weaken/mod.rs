@@ -126,6 +126,10 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
             .into());
     }
     let survivors = survivors::read(root)?;
+    if let Some(survivor) = survivors::ambiguous(&survivors, &sites).first() {
+        let (file, name) = (survivors::FILE, survivor.name());
+        return Err(format!("{file}: {name}: fits several mutants; write their lines differently"));
+    }
     let mutants = mutants(&sites, request)?;
     if mutants.is_empty() {
         let only = request.only.as_deref().unwrap_or_default();
@@ -329,9 +333,8 @@ fn stale<'a>(
             sites.iter().any(|site| site.weaker().into_iter().any(|to| survivor.is(site, to)));
         let was_killed = mutants.iter().any(|mutant| {
             let site = &sites[mutant.site];
-            let is_killed = |it: &MutantReport| {
-                it.verdict == Verdict::Killed && it.site == site.place() && it.to == mutant.to
-            };
+            let is_killed =
+                |it: &MutantReport| it.verdict == Verdict::Killed && it.is(site, mutant.to);
             survivor.is(site, mutant.to) && reports.iter().any(is_killed)
         });
         !has_site || was_killed

@@ -25,7 +25,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, Serialize)]
 pub struct MutantReport {
     /// `file:line`.
-    pub site: String,
+    site: String,
     code: String,
     ids: Vec<String>,
     from: String,
@@ -86,6 +86,11 @@ impl MutantReport {
             bound: argued.map(|it| it.bound.clone()),
             seconds: took.as_secs_f64(),
         }
+    }
+
+    /// Whether this is about the mutant of `site` that makes it `to`.
+    pub fn is(&self, site: &Site, to: &str) -> bool {
+        self.site == site.place() && self.from == site.now() && self.to == to
     }
 
     /// One line, and more where a reader has something to do.

@@ -17,6 +17,8 @@ pub struct Survivor {
     pub id: String,
     /// The text of the site's line. Not its number, which changes with every edit above it.
     pub code: String,
+    /// What stands there: a line may have several orderings.
+    pub from: String,
     /// What it is weakened to; empty for a barrier that is removed.
     pub to: String,
     /// Why the site is as it is all the same.
@@ -35,12 +37,12 @@ impl Survivor {
     /// Whether this is the mutant of `site` that makes it `to`.
     pub fn is(&self, site: &Site, to: &str) -> bool {
         let is_site = self.file == site.path && self.code == site.code;
-        is_site && site.ids.contains(&self.id) && self.to == to
+        is_site && site.ids.contains(&self.id) && self.from == site.now() && self.to == to
     }
     /// What a reader looks for in the list.
     pub fn name(&self) -> String {
         let to = if self.to.is_empty() { "removed" } else { &self.to };
-        format!("{} {} `{}` to {to}", self.file, self.id, self.code)
+        format!("{} {} `{}`, {} to {to}", self.file, self.id, self.code, self.from)
     }
 }
 
@@ -49,6 +51,16 @@ pub fn read(root: &Path) -> Result<Vec<Survivor>, String> {
     let text = std::fs::read_to_string(root.join(FILE))
         .map_err(|error| format!("{FILE} cannot be read: {error}"))?;
     parse(&text)
+}
+
+/// The entries that fit more than one mutant of `sites`: one argument may not excuse two.
+pub fn ambiguous<'a>(survivors: &'a [Survivor], sites: &[Site]) -> Vec<&'a Survivor> {
+    let fits = |survivor: &Survivor| {
+        let mutants =
+            sites.iter().flat_map(|site| site.weaker().into_iter().map(move |to| (site, to)));
+        mutants.filter(|(site, to)| survivor.is(site, to)).count()
+    };
+    survivors.iter().filter(|survivor| fits(survivor) > 1).collect()
 }
 
 fn parse(text: &str) -> Result<Vec<Survivor>, String> {
@@ -63,10 +75,11 @@ fn parse(text: &str) -> Result<Vec<Survivor>, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::scan;
     use super::*;
+    use crate::tidy::Source;
 
-    const ENTRY: &str =
-        "[[survivor]]\nfile = \"a.rs\"\nid = \"Q1\"\ncode = \"c\"\nto = \"Relaxed\"\n";
+    const ENTRY: &str = "[[survivor]]\nfile = \"a.rs\"\nid = \"Q1\"\ncode = \"c\"\nfrom = \"Acquire\"\nto = \"Relaxed\"\n";
 
     #[test]
     fn a_survivor_without_an_argument_or_a_bound_is_refused() {
@@ -76,5 +89,33 @@ mod tests {
         assert!(parse(ENTRY).is_err());
         let bare = format!("{ENTRY}argument = \"because\"\nbound = \"\"\n");
         assert!(parse(&bare).expect_err("no bound").contains("needs an argument and a bound"));
+    }
+
+    #[test]
+    fn an_entry_excuses_one_mutant_only() {
+        let fitting = |code: &str, from: &str| {
+            let text = format!("//! | Q1 | here |\n// ordering: Q1.\n{code}\n");
+            let source = Source::new("a.rs", text);
+            let (sites, _) = scan(&source, std::slice::from_ref(&source));
+            let survivor = Survivor {
+                file: "a.rs".into(),
+                id: "Q1".into(),
+                code: code.lines().next().unwrap_or_default().into(),
+                from: from.into(),
+                to: "Acquire".into(),
+                argument: "because".into(),
+                bound: "three threads".into(),
+            };
+            let mutants =
+                sites.iter().flat_map(|site| site.weaker().into_iter().map(move |to| (site, to)));
+            let fits = mutants.filter(|(site, to)| survivor.is(site, to)).count();
+            (fits, ambiguous(&[survivor], &sites).len())
+        };
+        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "AcqRel"), (1, 0));
+        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "SeqCst"), (1, 0));
+        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "Release"), (0, 0));
+        assert_eq!(fitting("a.swap(b.swap(0, AcqRel), AcqRel);", "AcqRel"), (2, 1));
+        let twice = "a.swap(1, AcqRel);\n// ordering: Q1.\na.swap(1, AcqRel);";
+        assert_eq!(fitting(twice, "AcqRel"), (2, 1));
     }
 }
