@@ -1,10 +1,16 @@
 //! The checkers, and which of them must see a bug.
 
+use crate::limit::output_within;
 use lockwright::zoo::Bug;
 use serde::Deserialize;
+use std::fmt;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// What all checks of one job may take.
+const SECONDS_MAX: u64 = 300;
+const SECONDS_MAX_FULL: u64 = 3600;
 
 /// Something that is believed because it finds the bugs of the zoo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +176,10 @@ impl Checker {
             Self::Fairness => "examples/fairness",
         }
     }
+    /// How the program ends: an exploration that finds something says so by 1.
+    fn codes(self) -> &'static [i32] {
+        if self == Self::Explore { &[0, 1] } else { &[0] }
+    }
     /// What the checks of a job printed, as they are.
     fn read(self, printed: &str) -> Result<Vec<Said>, serde_json::Error> {
         match self {
@@ -212,18 +222,12 @@ impl Job {
                 command.args(["--client", &only.client, "--on", &only.on]);
             }
         }
-        let shown = program.display();
         let start = Instant::now();
-        let output = command.output().map_err(|error| format!("{shown} cannot run: {error}"))?;
+        let seconds_max = if how.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
+        let printed = self.printed(&mut command, Duration::from_secs(seconds_max))?;
         let seconds = start.elapsed().as_secs_f64();
-        // An exploration that finds something says so by 1.
-        if !matches!(output.status.code(), Some(0 | 1)) {
-            let why = String::from_utf8_lossy(&output.stderr).trim().to_string();
-            return Err(format!("{shown} failed with {}: {why}", output.status));
-        }
-        let printed = String::from_utf8_lossy(&output.stdout);
         let said = self.checker.read(&printed);
-        let said = said.map_err(|error| format!("{shown} printed nonsense: {error}"))?;
+        let said = said.map_err(|error| format!("{self} printed nonsense: {error}"))?;
         let timed = |it: Said| match self.checker {
             Checker::Explore => Said { seconds, ..it },
             _ => it,
@@ -232,5 +236,48 @@ impl Job {
             how.only.is_none_or(|only| (&it.client, &it.on) == (&only.client, &only.on))
         };
         Ok(said.into_iter().filter(is_wanted).map(timed).collect())
+    }
+
+    /// What a program prints that ends as this checker does, in time.
+    fn printed(&self, command: &mut Command, limit: Duration) -> Result<String, String> {
+        let output =
+            output_within(command, limit).map_err(|stopped| format!("{self} {stopped}"))?;
+        if !output.status.code().is_some_and(|code| self.checker.codes().contains(&code)) {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_string();
+            return Err(format!("{self} failed with {}: {why}", output.status));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bug {
+            Some(bug) => write!(f, "row {}", bug.row())?,
+            None => write!(f, "the real code")?,
+        }
+        write!(f, " of {} by {}", self.lock, self.checker.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_hangs_or_dies_is_called_by_its_row() {
+        let printed = |checker, script: &str| {
+            let job = Job { bug: Bug::of_row("48"), lock: "cna", checker };
+            job.printed(Command::new("sh").args(["-c", script]), Duration::from_millis(500))
+        };
+        let hung = printed(Checker::Loom, "echo line; sleep 60").expect_err("a limit");
+        assert!(hung.starts_with("row 48 of cna by loom was still running"), "{hung}");
+        let died = printed(Checker::Loom, "echo line; echo why >&2; exit 1").expect_err("a code");
+        assert!(
+            died.starts_with("row 48 of cna by loom failed") && died.ends_with("why"),
+            "{died}"
+        );
+        assert_eq!(printed(Checker::Explore, "echo line; exit 1"), Ok("line\n".into()));
+        assert!(printed(Checker::Explore, "echo line; kill -9 $$").is_err());
     }
 }
