@@ -105,7 +105,32 @@ pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
         }
         sites.push(site);
     }
+    if let Some(line) = behind_tests(source) {
+        let message = "code behind `#[cfg(test)]` is not scanned: put its item last".into();
+        complaints.push(Complaint { place: format!("{}:{line}", source.path), message });
+    }
     (sites, complaints)
+}
+
+/// The line (counted from 1) of the first code behind the item that is for tests only, which ends
+/// what [`scan`] and [`count_in_lines`] see; `None` if that is the last item.
+fn behind_tests(source: &Source) -> Option<usize> {
+    let mut depth = 0;
+    let mut has_ended = false;
+    for (at, line) in source.code.lines.iter().enumerate().skip(source.code.tests_begin() + 1) {
+        for c in line.chars().filter(|c| !c.is_whitespace()) {
+            if has_ended {
+                return Some(at + 1);
+            }
+            match c {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth -= 1,
+                _ => {}
+            }
+            has_ended = depth < 0 || depth == 0 && matches!(c, ';' | '}');
+        }
+    }
+    None
 }
 
 /// How many sites a plain search for words in lines finds: a second opinion that shares nothing
@@ -318,6 +343,27 @@ mod tests {
                     #[cfg(lockwright_whole_word)]\na.load(Acquire);\n\
                     #[cfg(test)]\nmod tests { fn f() { a.load(Acquire); } }\n";
         assert_eq!(sites_of(code).len(), 1);
+    }
+
+    #[test]
+    fn tests_that_are_not_the_last_item_are_a_complaint() {
+        let complaints = |code: &str| {
+            let source = Source::new(PATH, code);
+            scan(&source, std::slice::from_ref(&source)).1
+        };
+        let module = "#[cfg(test)]\n#[allow(missing_docs)]\nmod tests {\n    fn f() {}\n}\n";
+        assert_eq!(complaints(&format!("fn f() {{}}\n{module}// The end.\n")), []);
+        assert_eq!(complaints("#[cfg(test)]\nmod tests;\n"), []);
+        for (code, line) in [
+            (format!("{module}fn g() {{}}\n"), 6),
+            ("#[cfg(test)]\nuse a::b;\nfn g() {}\n".to_string(), 3),
+            ("fn f() {\n    #[cfg(test)]\n    g([1; 2]);\n    h();\n}\n".to_string(), 4),
+            ("struct A {\n    #[cfg(test)]\n    b: u8,\n}\nfn g() {}\n".to_string(), 5),
+        ] {
+            let complaints = complaints(&code);
+            assert_eq!(complaints.len(), 1, "{code}");
+            assert_eq!(complaints[0].place, format!("{PATH}:{line}"), "{code}");
+        }
     }
 
     #[test]
