@@ -3,8 +3,7 @@
 //! Everything said here goes to stderr, so that what a test runner prints last on stdout stays
 //! readable.
 
-use crate::limit::status_within;
-use std::fs::File;
+use crate::limit::{output_within, status_within};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -166,28 +165,22 @@ fn run_within(mut command: Command, limit: Duration) -> Verdict {
     }
 }
 
-/// Runs a command that has to fail and to print `text`; shows what it printed if it does not.
+/// Runs a command that has to fail by itself and to print `text`; shows what it printed if it does
+/// not.
 fn reports(mut command: Command, limit: Duration, text: &str) -> Verdict {
-    let path = std::env::temp_dir().join(format!("xtask-report-{}", std::process::id()));
-    let printed = File::create(&path).and_then(|file| Ok((file.try_clone()?, file)));
-    let (out, err) = match printed {
-        Ok(files) => files,
-        Err(error) => return Verdict::Red(format!("{}: {error}", path.display())),
+    let output = match output_within(&mut command, limit) {
+        Ok(output) => output,
+        Err(stopped) => return Verdict::Red(stopped.to_string()),
     };
-    command.stdout(out).stderr(err);
-    let verdict = run_within(command, limit);
-    let printed = std::fs::read(&path).unwrap_or_default();
-    let printed = String::from_utf8_lossy(&printed);
-    // What is left behind in a temporary directory does no harm.
-    let _ = std::fs::remove_file(&path);
-    match verdict {
-        Verdict::Green => Verdict::Red(format!("the tool did not report: {text}")),
-        _ if printed.contains(text) => Verdict::Green,
-        _ => {
-            eprint!("{printed}");
-            Verdict::Red(format!("failed without the report: {text}"))
-        }
+    let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    if output.status.success() {
+        return Verdict::Red(format!("the tool did not report: {text}"));
     }
+    if printed.iter().any(|printed| printed.contains(text)) {
+        return Verdict::Green;
+    }
+    eprint!("{}", printed.concat());
+    Verdict::Red(format!("failed without the report: {text}"))
 }
 
 #[cfg(test)]
@@ -217,6 +210,14 @@ mod tests {
         for unseen in ["echo there was a race", "echo cannot be compiled; exit 1"] {
             assert!(matches!(verdict(unseen), Verdict::Red(_)), "{unseen}");
         }
+    }
+
+    #[test]
+    fn a_report_of_a_program_that_had_to_be_stopped_is_none() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo there was a race; sleep 60"]);
+        let verdict = reports(command, Duration::from_millis(500), "a race");
+        assert!(matches!(verdict, Verdict::Red(reason) if reason.contains("still running")));
     }
 
     #[test]
