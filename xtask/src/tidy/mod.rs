@@ -60,6 +60,7 @@ const RULES: &[Rule] = &[
     size::files_are_short,
     size::functions_are_short,
     words::nothing_is_left_to_do,
+    words::no_merge_is_half_done,
     words::no_test_is_switched_off,
     words::lints_are_allowed_one_by_one,
     words::nothing_depends_on_the_machine_it_was_written_on,

@@ -77,6 +77,17 @@ pub fn nothing_depends_on_the_machine_it_was_written_on(
     bad_lines(source, source.text.lines(), has_path, "a path of somebody's machine")
 }
 
+/// No merge is half done.
+pub fn no_merge_is_half_done(source: &Source, _: &[Source]) -> Vec<Finding> {
+    // Built, so that this file does not contain them.
+    let [ours, theirs] = ["<", ">"].map(|c| c.repeat(7) + " ");
+    let between = "=".repeat(7);
+    let is_marker = |line: &str| {
+        line.starts_with(&ours) || line.starts_with(&theirs) || line.trim_end() == between
+    };
+    bad_lines(source, source.text.lines(), is_marker, "a conflict marker")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::findings;
@@ -110,6 +121,20 @@ mod tests {
         }
         let one = "#[allow(clippy::declare_interior_mutable_const)]";
         assert!(findings(rule, "a.rs", one).is_empty());
+    }
+
+    #[test]
+    fn conflict_markers_are_found() {
+        let rule = no_merge_is_half_done;
+        let [ours, between, theirs] = ["<", "=", ">"].map(|c| c.repeat(7));
+        let text = format!("a\n{ours} main\nb\n{between}\nc\n{theirs} branch\n");
+        let lines = |path, text: &str| -> Vec<usize> {
+            findings(rule, path, text).iter().map(|finding| finding.line).collect()
+        };
+        for path in ["a.md", "a.rs", "a.toml"] {
+            assert_eq!(lines(path, &text), [2, 4, 6], "{path}");
+        }
+        assert!(lines("a.md", &format!("Title\n{between}=\nin a line: {ours} x\n")).is_empty());
     }
 
     #[test]
