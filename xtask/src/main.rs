@@ -7,6 +7,7 @@ mod sanitize;
 mod stage;
 mod tidy;
 mod weaken;
+mod workers;
 mod zoo;
 
 use stage::{Stage, Step};

@@ -14,6 +14,7 @@ mod table;
 
 use crate::limit::is_interrupted;
 use crate::tidy::{Source, files};
+use crate::workers::on_all;
 use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
 use scan::{CRATE, Complaint};
@@ -21,7 +22,6 @@ pub use scan::{Site, scan as sites_of};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 use survivors::Survivor;
 use table::{Checker, checker_of};
@@ -105,8 +105,6 @@ struct Mutant {
     checker: Checker,
 }
 
-/// Programs that run at the same time.
-const WORKERS: usize = 2;
 /// What one check may take.
 const SECONDS_MAX: u64 = 60;
 const SECONDS_MAX_FULL: u64 = 900;
@@ -250,27 +248,11 @@ fn judge_all(
     has_miri: bool,
     request: &Request,
 ) -> Result<Vec<MutantReport>, String> {
-    let next = AtomicUsize::new(0);
-    let reports = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..WORKERS {
-            scope.spawn(|| {
-                while let Some(mutant) = mutants.get(next.fetch_add(1, Relaxed)) {
-                    let site = &sites[mutant.site];
-                    let report = judge(mutant, site, survivors, runner, has_miri, request);
-                    let mut reports = reports.lock().expect("no report panics");
-                    if let Ok(report) = &report {
-                        say(request, &report.line());
-                    }
-                    reports.push(report.map(|report| (mutant.site, report)));
-                }
-            });
-        }
-    });
-    let reports = reports.into_inner().expect("no report panics");
-    let mut reports = reports.into_iter().collect::<Result<Vec<_>, _>>()?;
-    reports.sort_by(|(a, x), (b, y)| (a, &x.to).cmp(&(b, &y.to)));
-    Ok(reports.into_iter().map(|(_, report)| report).collect())
+    on_all(mutants, |mutant| {
+        let report = judge(mutant, &sites[mutant.site], survivors, runner, has_miri, request)?;
+        say(request, &report.line());
+        Ok(report)
+    })
 }
 
 fn judge(

@@ -8,14 +8,13 @@ mod checker;
 mod docs;
 mod report;
 
+use crate::workers::on_all;
 use checker::{Checker, How, Job, Said};
 use lockwright::zoo::Bug;
 use report::{Document, Kill, Row};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 /// How to call it.
@@ -68,9 +67,6 @@ impl Request {
     }
 }
 
-/// Checks that run at the same time.
-const WORKERS: usize = 2;
-
 /// What the checks of some jobs said.
 type Results = Vec<(Job, Vec<Said>)>;
 
@@ -84,7 +80,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let folder = build(root)?;
     let start = Instant::now();
     let bugs: Vec<Bug> = Bug::ALL.iter().copied().filter(|bug| wants(request, *bug)).collect();
-    let seen = on_all_workers(&bugs, |bug| {
+    let seen = on_all(&bugs, |bug| {
         let said = jobs_of(*bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
         let said = said.collect::<Result<Results, String>>()?;
         request.say(&Row::new(*bug, &said).text());
@@ -128,35 +124,10 @@ fn clean(folder: &Path, request: &Request, seen: &[Results]) -> Result<Results, 
             }
         }
     }
-    on_all_workers(&checks, |(job, check)| {
+    on_all(&checks, |(job, check)| {
         let how = How { all: true, only: Some(check), ..request.how() };
         Ok((*job, job.run(folder, how)?))
     })
-}
-
-/// Works on all items, some at a time; the results in the order of the items.
-fn on_all_workers<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, String> + Sync,
-) -> Result<Vec<R>, String> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..WORKERS {
-            scope.spawn(|| {
-                while let Some(at) = Some(next.fetch_add(1, Relaxed)).filter(|at| *at < items.len())
-                {
-                    let result = work(&items[at]);
-                    *results[at].lock().expect("no worker panics while it holds this") =
-                        Some(result);
-                }
-            });
-        }
-    });
-    let result = |slot: Mutex<Option<_>>| {
-        slot.into_inner().expect("as above").expect("every item was worked on")
-    };
-    results.into_iter().map(result).collect()
 }
 
 /// Builds the programs of all checkers; the folder they are in.

@@ -1,0 +1,71 @@
+//! Work on many items, some at a time.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// Items that are worked on at the same time.
+const WORKERS: usize = 2;
+
+/// Works on all items; the results in the order of the items. After an error no other item is begun.
+///
+/// # Errors
+/// The error of the first item that has one.
+pub fn on_all<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, String> + Sync,
+) -> Result<Vec<R>, String> {
+    let next = AtomicUsize::new(0);
+    let has_failed = AtomicBool::new(false);
+    let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
+    let begin_next = || {
+        if has_failed.load(Relaxed) {
+            return None;
+        }
+        // From here on it is worked on, so that what is not comes behind what has failed.
+        let at = next.fetch_add(1, Relaxed);
+        items.get(at).map(|item| (item, &results[at]))
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some((item, slot)) = begin_next() {
+                    let result = work(item);
+                    has_failed.fetch_or(result.is_err(), Relaxed);
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                }
+            });
+        }
+    });
+    // Only behind an error is there nothing.
+    let results = results.into_iter();
+    results.map_while(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        let items: Vec<u64> = (0..100).collect();
+        let work = |item: &u64| {
+            std::thread::sleep(std::time::Duration::from_micros(item % 3 * 300));
+            Ok(item * 2)
+        };
+        let doubled: Vec<_> = items.iter().map(|item| item * 2).collect();
+        assert_eq!(on_all(&items, work), Ok(doubled));
+    }
+
+    #[test]
+    fn an_error_is_the_result_and_ends_the_work() {
+        let begun = AtomicUsize::new(0);
+        let work = |item: &u64| {
+            begun.fetch_add(1, Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            if *item == 10 { Err("ten".to_string()) } else { Ok(()) }
+        };
+        let items: Vec<u64> = (0..1000).collect();
+        assert_eq!(on_all(&items, work), Err("ten".into()));
+        assert!(begun.into_inner() < items.len());
+    }
+}
