@@ -49,7 +49,8 @@ pub struct Findings {
     pub steps: u64,
     /// How many schedules were different, counted up to four million.
     pub distinct: u64,
-    /// Whether there are no other schedules within the policies' bounds.
+    /// Whether there are no other schedules within the policies' bounds. Never, if a schedule got
+    /// so long that it had to become fair.
     pub is_exhausted: bool,
     /// Events of the locks in all schedules, by [`Event`].
     pub lock_events: Vec<u64>,
@@ -126,7 +127,7 @@ impl<'p> Explorer<'p> {
         while findings.schedules < plan.schedules && goes_on(findings.schedules) {
             let turns = lanes.len();
             let Some(at) = (turn..turn + turns).find(|at| lanes[at % turns].begins()) else {
-                findings.is_exhausted = true;
+                findings.is_exhausted = lanes.iter().all(|lane| lane.policy.has_decided_all());
                 break;
             };
             turn = (at + 1) % turns;

@@ -28,7 +28,7 @@
 //! stores, loads that overtake loads) are for a checker that knows them. Writes of guarded fields
 //! take effect at once. Where a thread waits for its stores to become visible, they do so one by one.
 //! The random policies sample; only a search ([`PolicyKind::Dfs`]) that ends by itself has seen everything within its
-//! bound. Every schedule is run by the program's own code, so a program has to be a function of its
+//! bound, unless a schedule got so long that it had to become fair, which is not searched. Every schedule is run by the program's own code, so a program has to be a function of its
 //! schedule: one seed is run twice, and what is found is run again before it is told.
 //!
 //! # Failures

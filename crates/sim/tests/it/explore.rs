@@ -138,6 +138,20 @@ fn a_search_says_when_there_is_nothing_left() {
     }
 }
 
+#[test]
+fn a_search_whose_schedules_got_too_long_does_not_say_that_there_is_nothing_left() {
+    let machine = machine(2, 4, 1);
+    for (steps_max, is_exhausted) in [(10, false), (12, true)] {
+        let limits = Limits { steps_max, ..Limits::default() };
+        let mut explorer = Explorer::new(&machine, 1, Config::default(), &two_by_two);
+        // From half of the moves on all is fair; every schedule has six.
+        let plan = Plan { limits, ..plan(PolicyKind::Dfs(10), 1_000) };
+        let findings = explorer.explore(&plan, |_| true);
+        assert!(findings.failure.is_none() && findings.schedules < 1_000, "{findings:?}");
+        assert_eq!(findings.is_exhausted, is_exhausted, "{steps_max}");
+    }
+}
+
 /// Four threads count under a lock, watched.
 fn counting<L: RawLock>(simulation: &mut Simulation<'_>) {
     let lock = simulation.alloc(L::new());

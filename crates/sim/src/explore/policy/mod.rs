@@ -25,6 +25,10 @@ pub trait Policy {
     /// The index of the choice to take after `step` others; `None` to give up. There is always a
     /// choice that is no fault.
     fn pick(&mut self, choices: &[Choice], step: u64) -> Option<usize>;
+    /// Whether it decided everything itself, so that no schedule is left out when none is left.
+    fn has_decided_all(&self) -> bool {
+        true
+    }
 }
 
 /// The policies that have names.
@@ -60,16 +64,15 @@ impl PolicyKind {
             Self::Pos => Box::new(Pos::new(rng())),
             Self::Dfs(preemptions) => Box::new(Dfs::new(preemptions)),
         };
-        Box::new(Fair { inner, fair_after, seed: rng().next(), rng: rng() })
+        Box::new(Fair::new(inner, fair_after, rng()))
     }
 }
 
 /// The moves of a list, and on from its end; fair after `fair_after` steps, if that is later.
 pub(crate) fn replay(moves: Replayed, fair_after: u64) -> Box<dyn Policy> {
-    let rng = || Rng::split(0, 0, Purpose::Schedule);
     let fair_after = fair_after.max(moves.len() as u64);
     let inner = Box::new(Replay::new(moves));
-    Box::new(Fair { inner, fair_after, seed: 0, rng: rng() })
+    Box::new(Fair::new(inner, fair_after, Rng::split(0, 0, Purpose::Schedule)))
 }
 
 /// A policy, until a schedule gets long; then a fair one, so that whoever still does not come to an
@@ -79,6 +82,14 @@ struct Fair {
     fair_after: u64,
     seed: u64,
     rng: Rng,
+    /// In some schedule its own choice replaced the policy's.
+    has_taken_over: bool,
+}
+
+impl Fair {
+    fn new(inner: Box<dyn Policy>, fair_after: u64, mut rng: Rng) -> Self {
+        Self { inner, fair_after, seed: rng.next(), rng, has_taken_over: false }
+    }
 }
 
 impl Policy for Fair {
@@ -91,7 +102,11 @@ impl Policy for Fair {
         if step < self.fair_after {
             return self.inner.pick(choices, step);
         }
+        self.has_taken_over = true;
         pick_where(choices, &mut self.rng, |choice| !choice.action().is_fault())
+    }
+    fn has_decided_all(&self) -> bool {
+        !self.has_taken_over && self.inner.has_decided_all()
     }
 }
 
