@@ -152,7 +152,7 @@ impl Here {
     pub fn heavy_barrier(self) {
         self.until(self.with(|engine| engine.stores_done()));
         let done = self.with(|engine| {
-            engine.intend(Intent::AFTER_ALL_STORES);
+            engine.intend_drain();
             let per_cpu = engine.costs.heavy_barrier_per_cpu;
             let mut others = 0;
             let mut drained = engine.now;

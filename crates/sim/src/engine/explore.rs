@@ -19,7 +19,8 @@ const STEP_PS: u64 = 1000;
 enum After {
     Nothing,
     OwnStores,
-    AllStores,
+    /// Each buffer that is in [`Exploration::undrained`] has been empty at a moment of its own.
+    Drained,
 }
 
 /// What a thread is about to do.
@@ -40,8 +41,8 @@ impl Intent {
     pub const PRIVATE: Self = Self { is_private: true, ..Self::NONE };
     /// To go on once its stores are visible.
     pub const AFTER_OWN_STORES: Self = Self { after: After::OwnStores, ..Self::NONE };
-    /// To go on once everybody's stores are visible.
-    pub const AFTER_ALL_STORES: Self = Self { after: After::AllStores, ..Self::NONE };
+    /// To go on once every thread has had no pending store since the barrier began.
+    pub const AFTER_DRAIN: Self = Self { after: After::Drained, ..Self::NONE };
     /// To let others go first.
     pub const YIELD: Self = Self { is_yield: true, ..Self::NONE };
 }
@@ -57,6 +58,8 @@ pub struct Exploration {
     intents: Vec<Intent>,
     /// By thread: has no CPU.
     is_preempted: Vec<bool>,
+    /// By thread: whose store buffers its heavy barrier still waits for.
+    undrained: Vec<Vec<usize>>,
 }
 
 impl Exploration {
@@ -69,6 +72,7 @@ impl Exploration {
             choices: Vec::new(),
             intents: vec![Intent::NONE; threads],
             is_preempted: vec![false; threads],
+            undrained: vec![Vec::new(); threads],
         }
     }
     /// The policy, and what it has picked.
@@ -179,6 +183,7 @@ impl Engine {
     }
     fn offer_thread(&self, exploration: &mut Exploration, number: usize) {
         let thread = &self.threads[number];
+        let must_wait = self.must_wait(exploration, number);
         let mut offer = |action, touch, is_yield| {
             let what = Move { thread: number as u16, action };
             exploration.choices.push(Choice { what, touch, is_awaited: false, is_yield });
@@ -190,7 +195,7 @@ impl Engine {
         let intent = exploration.intents[number];
         match thread.activity {
             Activity::Finished => return,
-            Activity::Busy if self.must_wait(intent, number) => {}
+            Activity::Busy if must_wait => {}
             Activity::Busy => offer(Action::Step, intent.touch, intent.is_yield),
             Activity::Parked | Activity::Sleeping | Activity::Woken | Activity::Reading => {
                 if let Some(touch) = self.sees_news(number) {
@@ -215,7 +220,7 @@ impl Engine {
         let is_live = thread.activity != Activity::Finished;
         let is_awaited = thread.activity == Activity::Busy
             && !exploration.is_preempted[number]
-            && self.must_wait(exploration.intents[number], number);
+            && self.must_wait(exploration, number);
         let has_audience = self.live > usize::from(is_live);
         if is_awaited || has_audience {
             let what = Move { thread: number as u16, action: Action::Commit };
@@ -225,12 +230,27 @@ impl Engine {
         }
     }
     /// Whether stores have to become visible before the thread can go on.
-    fn must_wait(&self, intent: Intent, number: usize) -> bool {
+    fn must_wait(&self, exploration: &Exploration, number: usize) -> bool {
         let own = self.threads[number].stores.len();
-        match intent.after {
+        match exploration.intents[number].after {
             After::Nothing => own >= STORES_MAX,
             After::OwnStores => own > 0,
-            After::AllStores => self.threads.iter().any(|thread| !thread.stores.is_empty()),
+            After::Drained => !exploration.undrained[number].is_empty(),
+        }
+    }
+    /// The heavy barrier of the current thread begins: as membarrier does, it interrupts each other
+    /// thread at a moment of its own, and a thread whose stores are all visible then is done.
+    pub(super) fn intend_drain(&mut self) {
+        self.intend(Intent::AFTER_DRAIN);
+        let Some(exploration) = &mut self.exploration else { return };
+        let pending = self.threads.iter().enumerate().filter(|(_, other)| !other.stores.is_empty());
+        exploration.undrained[self.current] = pending.map(|(number, _)| number).collect();
+    }
+    /// A store of `thread` has become visible: barriers that waited for the last one may go on.
+    pub(super) fn committed(&mut self, thread: usize) {
+        let Some(exploration) = &mut self.exploration else { return };
+        if self.threads[thread].stores.is_empty() {
+            exploration.undrained.iter_mut().for_each(|waits| waits.retain(|&who| who != thread));
         }
     }
     /// The look of a spinner, if its cell has been written and shows something it has not seen.
@@ -250,7 +270,11 @@ impl Engine {
             self.digest.fold(touch.offset as u64, touch.is_write.into());
         }
         match choice.action() {
-            Action::Commit => self.commit(thread),
+            Action::Commit => {
+                let step = self.commit(thread);
+                self.committed(thread);
+                step
+            }
             Action::Step if self.threads[thread].activity == Activity::Woken => self.look(thread),
             Action::Step => {
                 if let Some(exploration) = &mut self.exploration {

@@ -110,6 +110,62 @@ fn store_buffering_is_seen_unless_there_is_a_full_barrier() {
     }
 }
 
+/// Three threads write a word each and read another one's; one of them passes the heavy barrier.
+/// Returns what was read: by thread 0 the second word and the first one, then by 1 and by 2.
+fn heavy_and_light(simulation: &mut Simulation<'_>, check: fn([u32; 4])) {
+    let words = simulation.alloc([U32::zeroed(), U32::zeroed(), U32::zeroed()]);
+    let seen = simulation.alloc([const { Cell::new(u32::MAX) }; 4]);
+    let [x, a, b] = words;
+    let done = move |at: usize, value| {
+        seen[at].set(value);
+        if seen.iter().all(|seen| seen.get() != u32::MAX) {
+            check(core::array::from_fn(|at| seen[at].get()));
+        }
+    };
+    simulation.spawn(0, move || {
+        x.store(1, Relaxed);
+        Sim::heavy_barrier();
+        let first = b.load(Relaxed);
+        done(1, a.load(Relaxed));
+        done(0, first);
+    });
+    for (cpu, mine, other) in [(1, a, b), (2, b, x)] {
+        simulation.spawn(cpu, move || {
+            mine.store(1, Relaxed);
+            Sim::light_barrier();
+            done(cpu as usize + 1, other.load(Relaxed));
+        });
+    }
+}
+
+#[test]
+fn a_heavy_barrier_drains_each_thread_at_a_moment_of_its_own() {
+    // Thread 2 reads before its store is visible, is drained, and thread 1 buffers its own store
+    // after it was drained: there is no moment at which all buffers are empty.
+    let one_by_one = |simulation: &mut Simulation<'_>| {
+        heavy_and_light(simulation, |seen| assert_ne!(seen, [1, 0, 0, 0], "one by one"));
+    };
+    // A random walk takes tens of thousands of schedules.
+    for policy in [RANDOM[1], RANDOM[2], SEARCH] {
+        let kind = found(&explore(policy, 20_000, &one_by_one), &one_by_one);
+        let FailureKind::Panicked { message } = kind else { panic!("{kind:?}") };
+        assert!(message.contains("one by one"), "{message}");
+    }
+}
+
+#[test]
+fn of_a_heavy_and_a_light_barrier_one_side_sees_the_other() {
+    let dekker = |simulation: &mut Simulation<'_>| {
+        // Thread 0 reads `b`, which thread 2 wrote before it read `x`.
+        heavy_and_light(simulation, |[b, _, _, x]| assert_ne!((b, x), (0, 0), "neither saw"));
+    };
+    for policy in RANDOM {
+        assert!(explore(policy, 5_000, &dekker).failure.is_none());
+    }
+    let all = explore(PolicyKind::Dfs(1), 200_000, &dekker);
+    assert!(all.failure.is_none() && all.is_exhausted, "{all:?}");
+}
+
 /// Two threads that do two steps each on one cell.
 fn two_by_two(simulation: &mut Simulation<'_>) {
     let word = simulation.alloc(U32::zeroed());
