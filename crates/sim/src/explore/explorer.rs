@@ -162,7 +162,7 @@ impl<'p> Explorer<'p> {
         let pairs = (0..self.variations.len())
             .flat_map(|variation| plan.policies.iter().map(move |kind| (variation, *kind)));
         let lanes = pairs.enumerate().map(|(number, (variation, kind))| {
-            let policy = kind.build(self.seed, number, plan.limits.steps_max / 2);
+            let policy = kind.build(self.seed, number, plan.limits);
             Lane { kind, variation, number, policy, is_exhausted: false }
         });
         lanes.collect()
@@ -189,7 +189,7 @@ impl<'p> Explorer<'p> {
     }
     /// Runs the first schedule of a lane again, which has to be the same.
     fn differs_next_time(&mut self, lane: &Lane, limits: Limits, first: &Ran) -> Option<Failure> {
-        let mut policy = lane.kind.build(self.seed, lane.number, limits.steps_max / 2);
+        let mut policy = lane.kind.build(self.seed, lane.number, limits);
         policy.begin();
         let again = self.run_with(policy, lane.variation, lane.limits(limits));
         (again.report.digest != first.report.digest).then(|| nondeterministic(first, &again))

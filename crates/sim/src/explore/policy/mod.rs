@@ -4,16 +4,19 @@ mod dfs;
 mod pct;
 mod pos;
 mod random;
+mod rarely;
 mod replay;
 
 pub(crate) use replay::Replayed;
 
-use super::choice::{Action, Choice};
+use super::Limits;
+use super::choice::Choice;
 use crate::rng::{Purpose, Rng};
 use dfs::Dfs;
 use pct::Pct;
 use pos::Pos;
 use random::RandomWalk;
+use rarely::Rarely;
 use replay::Replay;
 
 /// Decides what happens next, in one schedule after another.
@@ -55,16 +58,16 @@ impl PolicyKind {
             Self::Dfs(_) => "dfs",
         }
     }
-    /// The policy, with the random numbers of `stream`, fair after `fair_after` steps.
-    pub(crate) fn build(self, seed: u64, stream: usize, fair_after: u64) -> Box<dyn Policy> {
+    /// The policy, with the random numbers of `stream`, fair from half of the steps on.
+    pub(crate) fn build(self, seed: u64, stream: usize, limits: Limits) -> Box<dyn Policy> {
         let rng = || Rng::split(seed, stream, Purpose::Schedule);
         let inner: Box<dyn Policy> = match self {
-            Self::Random => Box::new(RandomWalk::new(rng())),
-            Self::Pct(depth) => Box::new(Pct::new(depth, rng())),
-            Self::Pos => Box::new(Pos::new(rng())),
+            Self::Random => Box::new(RandomWalk::new(limits, rng())),
+            Self::Pct(depth) => Box::new(Pct::new(depth, limits, rng())),
+            Self::Pos => Box::new(Pos::new(limits, rng())),
             Self::Dfs(preemptions) => Box::new(Dfs::new(preemptions)),
         };
-        Box::new(Fair::new(inner, fair_after, rng()))
+        Box::new(Fair::new(inner, limits.steps_max / 2, rng()))
     }
 }
 
@@ -120,26 +123,4 @@ fn pick_where(
     let count = wanted().count();
     let chosen = (count > 0).then(|| rng.below(count))?;
     wanted().nth(chosen).map(|(index, _)| index)
-}
-
-/// What the random policies have in common: the world outside of the program acts rarely, and when
-/// the program cannot go on without it.
-struct Rarely(Rng);
-
-impl Rarely {
-    /// One of so many steps.
-    const ONE_IN: usize = 16;
-
-    fn pick(&mut self, choices: &[Choice]) -> Option<usize> {
-        let is_irregular = |choice: &Choice| !choice.action().is_regular();
-        if choices.iter().all(is_irregular) {
-            let goes_on =
-                |choice: &Choice| matches!(choice.action(), Action::TimeOut | Action::Dispatch);
-            return pick_where(choices, &mut self.0, goes_on);
-        }
-        match choices.iter().any(is_irregular) && self.0.below(Self::ONE_IN) == 0 {
-            true => pick_where(choices, &mut self.0, is_irregular),
-            false => None,
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, 2010).
 
 use super::{Policy, Rarely};
+use crate::explore::Limits;
 use crate::explore::choice::Choice;
 use crate::rng::Rng;
 
@@ -29,10 +30,10 @@ const DRAWN: u64 = 1 << 32;
 const GUESSED_STEPS: u64 = 100;
 
 impl Pct {
-    pub(crate) fn new(depth: u32, mut rng: Rng) -> Self {
+    pub(crate) fn new(depth: u32, limits: Limits, mut rng: Rng) -> Self {
         Self {
             depth,
-            rarely: Rarely(rng.fork()),
+            rarely: Rarely::new(limits, rng.fork()),
             rng,
             priorities: Vec::new(),
             changes: Vec::new(),
@@ -63,6 +64,7 @@ impl Pct {
 
 impl Policy for Pct {
     fn begin(&mut self) -> bool {
+        self.rarely.begin();
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
         self.priorities.clear();

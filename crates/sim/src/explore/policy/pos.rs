@@ -1,6 +1,7 @@
 //! Partial order sampling (Yuan, Yang and Gu, 2018).
 
 use super::{Policy, Rarely};
+use crate::explore::Limits;
 use crate::explore::choice::Choice;
 use crate::rng::Rng;
 
@@ -16,8 +17,8 @@ pub struct Pos {
 }
 
 impl Pos {
-    pub(crate) fn new(mut rng: Rng) -> Self {
-        Self { rarely: Rarely(rng.fork()), rng, priorities: Vec::new() }
+    pub(crate) fn new(limits: Limits, mut rng: Rng) -> Self {
+        Self { rarely: Rarely::new(limits, rng.fork()), rng, priorities: Vec::new() }
     }
     fn priority(&mut self, actor: usize) -> u64 {
         if actor >= self.priorities.len() {
@@ -32,6 +33,7 @@ impl Pos {
 
 impl Policy for Pos {
     fn begin(&mut self) -> bool {
+        self.rarely.begin();
         self.priorities.clear();
         true
     }

@@ -1,6 +1,7 @@
 //! Every choice is as likely as every other.
 
 use super::{Policy, Rarely, pick_where};
+use crate::explore::Limits;
 use crate::explore::choice::Choice;
 use crate::rng::Rng;
 
@@ -11,13 +12,14 @@ pub struct RandomWalk {
 }
 
 impl RandomWalk {
-    pub(crate) fn new(mut rng: Rng) -> Self {
-        Self { rarely: Rarely(rng.fork()), rng }
+    pub(crate) fn new(limits: Limits, mut rng: Rng) -> Self {
+        Self { rarely: Rarely::new(limits, rng.fork()), rng }
     }
 }
 
 impl Policy for RandomWalk {
     fn begin(&mut self) -> bool {
+        self.rarely.begin();
         true
     }
     fn pick(&mut self, choices: &[Choice], _step: u64) -> Option<usize> {
