@@ -56,6 +56,7 @@ impl Engine {
     #[inline]
     fn write(&mut self, thread: usize, cell: CellRef, value: u64) {
         cell.write(value);
+        self.fold_value(cell, value);
         let line = self.line_of(cell.address());
         self.wake_spinners(line);
         if cell.is_word() {
@@ -77,7 +78,11 @@ impl Here {
     pub fn load(self, cell: CellRef) -> u64 {
         let done = self.with(|engine| engine.issue_here(cell.address(), Kind::Read, 0));
         self.until(done);
-        self.with(|engine| engine.threads[engine.current].view(cell))
+        self.with(|engine| {
+            let value = engine.threads[engine.current].view(cell);
+            engine.fold_value(cell, value);
+            value
+        })
     }
     /// A store of the bits in `mask`: asks for the line now, commits in order, goes on at once.
     #[inline]
@@ -104,6 +109,7 @@ impl Here {
         self.until(done);
         self.with(|engine| {
             let old = cell.read();
+            engine.fold_value(cell, old);
             if let Some(value) = new(old) {
                 let current = engine.current;
                 engine.write(current, cell, value);

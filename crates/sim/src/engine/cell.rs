@@ -40,6 +40,9 @@ impl CellRef {
     pub fn is_word(self) -> bool {
         self.shape == Shape::Word
     }
+    pub fn is_pointer(self) -> bool {
+        self.shape == Shape::Pointer
+    }
     #[inline]
     pub fn read(self) -> u64 {
         match self.shape {

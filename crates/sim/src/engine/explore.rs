@@ -5,7 +5,7 @@
 //! nanosecond, so that clocks move and a report can say when a wait began.
 
 use super::thread::{Activity, STORES_MAX};
-use super::{Engine, Step};
+use super::{CellRef, Engine, Step};
 use crate::explore::{Action, Choice, Limits, Move, Policy, Touch};
 use crate::memory::Kind;
 use crate::report::Ending;
@@ -259,6 +259,21 @@ impl Engine {
         let cell = thread.wait.cell.filter(|_| thread.activity == Activity::Woken)?;
         let is_news = thread.wait.is_eager || thread.view(cell) != thread.wait.seen;
         is_news.then(|| Touch { offset: cell.address() - self.base, is_write: false })
+    }
+
+    /// Folds a value that was read or written into the digest of an exploration. Of a pointer no
+    /// more than where it points in the arena, because other addresses are the host's.
+    #[inline]
+    pub(super) fn fold_value(&mut self, cell: CellRef, value: u64) {
+        if self.is_exploring() {
+            let offset = (value as usize).wrapping_sub(self.base);
+            let what = match cell.is_pointer() {
+                true if offset < self.used => offset as u64,
+                true => u64::MAX - u64::from(value == 0),
+                false => value,
+            };
+            self.digest.fold(what, 0);
+        }
     }
 
     /// Does what was picked.

@@ -94,6 +94,7 @@ impl Engine {
         let (cell, predicate) = (state.wait.cell?, state.wait.predicate?);
         let value = state.view(cell);
         state.wait.seen = value;
+        self.fold_value(cell, value);
         Some(Step::Look { thread, predicate, value })
     }
     /// What follows from the answer of a thread's predicate; then the event loop goes on.

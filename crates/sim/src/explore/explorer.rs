@@ -90,6 +90,7 @@ struct Lane {
     /// Decides the lane's random numbers.
     number: usize,
     policy: Box<dyn Policy>,
+    has_run: bool,
     is_exhausted: bool,
 }
 
@@ -137,10 +138,9 @@ impl<'p> Explorer<'p> {
             if seen.len() < DISTINCT_MAX {
                 seen.insert(ran.report.digest);
             }
-            let failure = match findings.schedules {
-                1 => self.differs_next_time(lane, plan.limits, &ran),
-                _ => None,
-            };
+            let is_first = !core::mem::replace(&mut lane.has_run, true);
+            let failure =
+                is_first.then(|| self.differs_next_time(lane, plan.limits, &ran)).flatten();
             if let Some(failure) = failure.or_else(|| ran.report.failures.first().cloned()) {
                 let found = self.found(lane, plan.limits, ran.moves, failure);
                 findings.failure = Some(Found { number: findings.schedules - 1, ..found });
@@ -163,7 +163,7 @@ impl<'p> Explorer<'p> {
             .flat_map(|variation| plan.policies.iter().map(move |kind| (variation, *kind)));
         let lanes = pairs.enumerate().map(|(number, (variation, kind))| {
             let policy = kind.build(self.seed, number, plan.limits);
-            Lane { kind, variation, number, policy, is_exhausted: false }
+            Lane { kind, variation, number, policy, has_run: false, is_exhausted: false }
         });
         lanes.collect()
     }

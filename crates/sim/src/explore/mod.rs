@@ -29,7 +29,8 @@
 //! take effect at once. Where a thread waits for its stores to become visible, they do so one by one.
 //! The random policies sample; only a search ([`PolicyKind::Dfs`]) that ends by itself has seen everything within its
 //! bound, unless a schedule got so long that it had to become fair, which is not searched. Every schedule is run by the program's own code, so a program has to be a function of its
-//! schedule: one seed is run twice, and what is found is run again before it is told.
+//! schedule: the first schedule of each policy and setting is run twice, has to make the same moves and to read
+//! and write the same values, and what is found is run again before it is told.
 //!
 //! # Failures
 //!

@@ -260,6 +260,26 @@ fn a_program_that_depends_on_the_world_outside_is_told_apart() {
 }
 
 #[test]
+fn the_first_schedule_of_every_policy_is_repeated_and_its_values_are_compared() {
+    let runs = Cell::new(0);
+    // Makes the same moves in every run, and writes another value from the fourth one on.
+    let moody = |simulation: &mut Simulation<'_>| {
+        runs.set(runs.get() + 1);
+        let value = runs.get() / 4;
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || _ = word.swap(value, Relaxed));
+    };
+    let machine = machine(2, 4, 1);
+    let mut explorer = Explorer::new(&machine, 1, Config::default(), &moody);
+    let policies = vec![PolicyKind::Random, PolicyKind::Pos];
+    let findings = explorer.explore(&Plan { policies, ..plan(SEARCH, 100) }, |_| true);
+    let found = findings.failure.expect("a failure");
+    let kind = found.failure.kind;
+    assert!(matches!(kind, FailureKind::Nondeterministic { .. }), "{kind:?}");
+    assert_eq!((found.number, found.policy), (1, PolicyKind::Pos));
+}
+
+#[test]
 fn going_round_in_circles_is_told_apart_from_being_slow() {
     // Each thread waits for the other one to give up first.
     let polite = |simulation: &mut Simulation<'_>| {
