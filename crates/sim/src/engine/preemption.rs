@@ -3,7 +3,9 @@
 //! A thread that is *away* issues no access and does not read the line it spins on again; its
 //! deadlines pass unnoticed. Its store buffer drains all the same. Work that was under way has its
 //! remaining time left when the thread is back, and an access that was under way takes effect then.
-//! A thread that sleeps has no CPU that could be taken.
+//! A thread that sleeps has no CPU that could be taken. Once no thread can go on by itself there is
+//! nothing to disturb, and no preemption is planned any more: the run is found to be stuck at once,
+//! not at its time limit.
 
 use super::queue::EventKind;
 use super::thread::Activity;
@@ -45,9 +47,10 @@ impl Engine {
         let state = &mut self.threads[thread];
         let away = around(rule.for_ns, &mut state.faults);
         let back = now.saturating_add(away);
-        if state.activity == Activity::Finished {
+        if state.activity == Activity::Finished || self.is_deadlocked() {
             return None;
         }
+        let state = &mut self.threads[thread];
         if state.activity != Activity::Sleeping {
             state.away_until = back;
             self.preemptions.count += 1;
@@ -57,6 +60,14 @@ impl Engine {
         }
         self.plan_preemption(thread, back);
         None
+    }
+    /// Whether nothing will happen any more but preemptions: no thread goes on by itself, and no store
+    /// that is on its way could make one go on.
+    fn is_deadlocked(&self) -> bool {
+        self.threads.iter().all(|thread| {
+            let is_over = thread.activity == Activity::Finished || thread.is_stuck();
+            is_over && thread.stores.is_empty()
+        })
     }
     /// When a thread that is away comes back; `None` if it is not away.
     #[inline]

@@ -4,7 +4,9 @@ use crate::machines::machine;
 use lockwright::busted::BustedLock;
 use lockwright::mcs::McsLock;
 use lockwright::node::QNode;
-use lockwright::platform::{Atomic, Cells, Placement as _, QueueNodes, SchedulerHints, Zeroed};
+use lockwright::platform::{
+    Atomic, Cells, Placement as _, QueueNodes, SchedulerHints, Sleeping, Zeroed,
+};
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
 use lockwright::ticket::TicketLock;
@@ -172,6 +174,23 @@ fn a_waiter_that_nobody_wakes_is_stuck_also_if_it_is_preempted() {
     let is_stuck =
         |kind: &FailureKind| matches!(kind, FailureKind::Stuck { threads } if threads.len() == 1);
     assert!(report.failures.iter().any(|failure| is_stuck(&failure.kind)), "{:?}", report.failures);
+}
+
+#[test]
+fn a_deadlock_under_preemption_is_told_at_once_and_not_at_the_time_limit() {
+    let program = |number: usize, word: &<Sim as Cells>::U32| {
+        if number == 0 {
+            word.cond_load(Relaxed, |value| value == 1);
+        } else {
+            // Sleeps for ever.
+            Sim::futex_wait(word, 0, None);
+        }
+    };
+    let report = beside(Preemption { every_ns: 100_000, for_ns: 100_000 }, program);
+    let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
+    assert!(matches!(&failure.kind, FailureKind::Stuck { threads } if threads.len() == 2));
+    assert!(failure.at_ps < 1_000_000_000, "after {} ps", failure.at_ps);
+    assert!(report.events < 100 && report.preemptions <= 1, "{report:?}");
 }
 
 #[test]
