@@ -27,6 +27,7 @@ pub fn stages() -> Vec<Stage> {
     stages.push(Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", "full"));
     let weaken = ["cargo", "xtask", "weaken", "--full"];
     stages.push(Stage::command("weaken", 7200, &weaken).needing(MIRI));
+    stages.push(Stage::command("zoo", 3600, &["cargo", "xtask", "zoo", "--full"]));
     stages.push(whole_word());
     stages.extend(sanitize::miri());
     stages.extend(sanitize::tsan());

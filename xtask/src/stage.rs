@@ -99,6 +99,7 @@ impl Stage {
     }
     fn process(&self, command: &[String]) -> Command {
         let mut process = Command::new(&command[0]);
+        process.current_dir(crate::root());
         process.args(&command[1..]).envs(self.env.iter().cloned());
         process
     }

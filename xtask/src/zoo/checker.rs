@@ -155,8 +155,9 @@ impl Checker {
         }
     }
     /// Whether it must see `bug`: a bug of waiting too long violates no property that loom knows,
-    /// nothing else needs more than two or three threads; a bug of ordering is loom's alone, and one
-    /// that needs the queue nodes to run out is not what a simulated kernel shows.
+    /// nothing else needs more than two or three threads. Of a sampling checker only those bugs are
+    /// asked that it finds soon in every lock that has them; bugs of ordering are loom's alone, but
+    /// for those that delayed stores show.
     pub fn must_see(self, bug: Bug) -> bool {
         let is_of_waiting = matches!(bug, Bug::NeverDue | Bug::ScanUnlimited);
         match self {
