@@ -3,6 +3,7 @@
 mod evidence;
 mod full;
 mod limit;
+mod output;
 mod sanitize;
 mod stage;
 mod tidy;

@@ -13,6 +13,7 @@ mod survivors;
 mod table;
 
 use crate::limit::is_interrupted;
+use crate::output::{self, Place, say};
 use crate::tidy::{Source, files};
 use crate::workers::on_all;
 use report::{Document, MutantReport, Verdict};
@@ -36,8 +37,8 @@ pub struct Request {
     only: Option<String>,
     /// Only mutants of this checker.
     checker: Option<String>,
-    /// Where the document goes; `-` is stdout.
-    json: Option<String>,
+    /// Where the document goes.
+    json: Place,
     /// All checks of each mutant, and not only up to the first kill.
     matrix: bool,
     /// Wider bounds.
@@ -117,7 +118,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let all = files::read_all(root);
     let sites = sites(&all)?;
     let text_search = scan::lock_files(&all).map(scan::count_in_lines).sum();
-    say(request, &format!("sites: {}; a plain text search finds {text_search}", sites.len()));
+    say(&request.json, &format!("sites: {}; a plain text search finds {text_search}", sites.len()));
     if text_search != sites.len() {
         return Err("the two counts differ: a site is in a comment, a literal or a form that one \
                     of them does not see; write it otherwise"
@@ -139,20 +140,16 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let stale = stale(&survivors, &sites, &mutants, &reports);
     let bounds = if request.full { "full" } else { "quick" };
     let document = Document::new(bounds, sites.len(), text_search, reports);
-    say(request, &document.summary());
-    if let Some(place) = &request.json {
-        document.write(place)?;
-    }
+    say(&request.json, &document.summary());
+    output::write(&request.json, &document)?;
     for survivor in &stale {
         let name = survivor.name();
-        say(request, &format!("{}: {name}: the site is gone or a check kills it", survivors::FILE));
+        say(
+            &request.json,
+            &format!("{}: {name}: the site is gone or a check kills it", survivors::FILE),
+        );
     }
     Ok(stale.is_empty() && document.is_green(request.full && request.checker.is_none()))
-}
-
-/// What is for a reader goes to stderr if the document goes to stdout.
-fn say(request: &Request, line: &str) {
-    if request.json.as_deref() == Some("-") { eprintln!("{line}") } else { println!("{line}") }
 }
 
 /// All sites of the crate.
@@ -213,7 +210,7 @@ fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Resu
     if !is_built {
         return Err("the copy does not build: see above, and target/weaken".into());
     }
-    say(request, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
+    say(&request.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
     let seconds_max = if request.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
     Ok(Runner { copy, target, full: request.full, seconds_max, baseline: Mutex::default() })
 }
@@ -230,12 +227,12 @@ fn prepare_miri(mutants: &[Mutant], runner: &Runner, request: &Request) -> Resul
     }
     if !crate::sanitize::MIRI.is_met() {
         let get = crate::sanitize::MIRI.get;
-        say(request, &format!("Miri is missing: its mutants are not run. To get it: {get}"));
+        say(&request.json, &format!("Miri is missing: its mutants are not run. To get it: {get}"));
         return Ok(false);
     }
     let start = Instant::now();
     runner.build_for_miri(&tests)?;
-    say(request, &format!("built for Miri in {:.1} s", start.elapsed().as_secs_f64()));
+    say(&request.json, &format!("built for Miri in {:.1} s", start.elapsed().as_secs_f64()));
     Ok(true)
 }
 
@@ -250,7 +247,7 @@ fn judge_all(
 ) -> Result<Vec<MutantReport>, String> {
     on_all(mutants, |mutant| {
         let report = judge(mutant, &sites[mutant.site], survivors, runner, has_miri, request)?;
-        say(request, &report.line());
+        say(&request.json, &report.line());
         Ok(report)
     })
 }

@@ -156,14 +156,4 @@ impl Document {
     pub fn is_green(&self, needs_all: bool) -> bool {
         self.count(Verdict::Survived) == 0 && !(needs_all && self.count(Verdict::NotRun) > 0)
     }
-    /// Writes the document to a file, or to stdout if `place` is `-`.
-    pub fn write(&self, place: &str) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
-        if place == "-" {
-            println!("{text}");
-            return Ok(());
-        }
-        std::fs::write(place, text + "\n")
-            .map_err(|error| format!("{place} cannot be written: {error}; name another file"))
-    }
 }

@@ -8,6 +8,7 @@ mod checker;
 mod docs;
 mod report;
 
+use crate::output::{self, Place, say};
 use crate::workers::on_all;
 use checker::{Checker, How, Job, Said};
 use lockwright::zoo::Bug;
@@ -25,7 +26,7 @@ pub const USAGE: &str =
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Request {
     only: Option<Bug>,
-    json: Option<String>,
+    json: Place,
     /// All checks of each row, and not only up to the first kill.
     matrix: bool,
     /// Wider bounds.
@@ -58,10 +59,6 @@ impl Request {
         }
         Ok(request)
     }
-    /// What is for a reader goes to stderr if the document goes to stdout.
-    fn say(&self, line: &str) {
-        if self.json.as_deref() == Some("-") { eprintln!("{line}") } else { println!("{line}") }
-    }
     fn how(&self) -> How<'static> {
         How { all: self.matrix, full: self.full, only: None }
     }
@@ -83,19 +80,17 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let seen = on_all(&bugs, |bug| {
         let said = jobs_of(*bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
         let said = said.collect::<Result<Results, String>>()?;
-        request.say(&Row::new(*bug, &said).text());
+        say(&request.json, &Row::new(*bug, &said).text());
         Ok(said)
     })?;
     let rows = bugs.iter().zip(&seen).map(|(bug, said)| Row::new(*bug, said)).collect();
     let clean = clean(&folder, request, &seen)?;
     let document = Document::new(request.full, rows, clean, start.elapsed().as_secs_f64());
     for kill in &document.reported {
-        request.say(&format!("the real code fails: {}", Kill::line(kill)));
+        say(&request.json, &format!("the real code fails: {}", Kill::line(kill)));
     }
-    request.say(&document.summary());
-    if let Some(place) = &request.json {
-        write(&document, place)?;
-    }
+    say(&request.json, &document.summary());
+    output::write(&request.json, &document)?;
     Ok(document.is_green())
 }
 
@@ -141,15 +136,6 @@ fn build(root: &Path) -> Result<PathBuf, String> {
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     Ok(root.join(target).join("debug"))
-}
-
-fn write(document: &Document, place: &str) -> Result<(), String> {
-    let text = serde_json::to_string_pretty(document).map_err(|error| error.to_string())? + "\n";
-    if place == "-" {
-        print!("{text}");
-        return Ok(());
-    }
-    std::fs::write(place, text).map_err(|error| format!("{place}: {error}"))
 }
 
 #[cfg(test)]
