@@ -13,10 +13,8 @@ use lockwright_clients::Client;
 use lockwright_clients::exclusion::Exclusion;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
+use lockwright_model::checks::{CPUS, V15Eager, mixtures};
 use lockwright_model::{Loom, LoomRun, Seen, Settings};
-
-/// The threads of a client run on the first two CPUs, absent waiters wait on the others.
-const CPUS: u32 = 6;
 
 fn run(threads: usize, settings: Settings) -> LoomRun {
     let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
@@ -63,23 +61,10 @@ fn fifo_holds_without_queue_nodes() {
     assert_reaches(&seen, &[Event::lock_no_node]);
 }
 
-/// Queues of waiters from two NUMA nodes. The threads' own nodes decide whether newcomers are local
-/// to the head.
-const MIXTURES: [[u32; CPUS as usize]; 4] =
-    [[0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1], [1, 1, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]];
-
-/// Explores `C` on every mixture with a threshold out of reach, and on some with one that every
-/// handoff reaches; each event has to be counted in one of them.
+/// Explores `C` on every mixture of the table; each event has to be counted in one of them.
 fn explore_mixtures<C: Client>(events: &[Event]) {
     let mut counts = vec![0; events.len()];
-    let out_of_reach = (16, 1_000_000);
-    let at_once = (0, 1);
-    let far = MIXTURES.iter().map(|numa| (numa, out_of_reach));
-    for (numa, (handoffs_log2, ns)) in far.chain(MIXTURES[..2].iter().map(|numa| (numa, at_once))) {
-        let settings = Settings::flat(CPUS)
-            .with_numa(numa)
-            .with_tunable(Tunable::numa_spinlock_threshold, handoffs_log2)
-            .with_tunable(Tunable::numa_spinlock_threshold_ns, ns);
+    for (_, settings) in mixtures() {
         let seen = explore::<C>(&run(2, settings));
         for (count, event) in counts.iter_mut().zip(events) {
             *count += seen.count_of(*event);
@@ -130,14 +115,6 @@ fn cna_v15_holds() {
     cna_holds::<V15>(HANDOFFS);
 }
 
-/// v15 without its shuffle reduction: the first waiter is set aside step by step.
-struct V15Eager;
-impl CnaPolicy for V15Eager {
-    const THRESHOLD: lockwright::qspinlock::cna::Threshold = V15::THRESHOLD;
-    const SCAN: lockwright::qspinlock::cna::Scan = V15::SCAN;
-    const INHERITS: bool = V15::INHERITS;
-}
-
 #[test]
 fn cna_v15_without_shuffle_reduction_holds() {
     cna_holds::<V15Eager>(SPLICES);
@@ -146,7 +123,7 @@ fn cna_v15_without_shuffle_reduction_holds() {
 #[test]
 fn cna_that_is_switched_off_sets_nobody_aside() {
     let off = lockwright::tunables::NUMA_OFF;
-    let settings = Settings::flat(CPUS).with_numa(&MIXTURES[0]);
+    let (_, settings) = mixtures().swap_remove(0);
     let run = run(2, settings.with_tunable(Tunable::numa_spinlock, off));
     let seen = explore::<FromQueue<Loom, Cna<V10>, TwoSetAside>>(&run);
     assert_eq!(seen.count_of(Event::cna_set_aside), 0);
