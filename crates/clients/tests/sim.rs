@@ -40,6 +40,7 @@ fn machine() -> Machine {
             wake_latency_ns: 5_000.0,
             sleep_call_ns: 1_000.0,
         },
+        scheduler: None,
     }
 }
 

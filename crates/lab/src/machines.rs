@@ -110,6 +110,7 @@ pub fn two_nodes(threads: u32) -> Machine {
             wake_latency_ns: 1.0,
             sleep_call_ns: 1.0,
         },
+        scheduler: None,
     }
 }
 

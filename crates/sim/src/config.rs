@@ -1,12 +1,14 @@
 //! What a run is asked to do, beside its program.
 
+use crate::scheduling::Scheduling;
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
 
 /// Which queue nodes the machine offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodesMode {
-    /// As in a kernel: one per CPU and nesting level, at the CPU's socket.
+    /// As in a kernel: one per CPU and nesting level, at the CPU's socket. In a guest, the CPUs are
+    /// the vCPUs.
     PerCpu,
     /// As in a program: a pool of this many for all threads.
     Pool(u16),
@@ -51,7 +53,9 @@ pub struct Config {
     pub tunables: Vec<(Tunable, u64)>,
     /// The bug that the locks are seeded with.
     pub bug: Option<Bug>,
-    /// Threads are preempted, if at all, like this.
+    /// Threads share the CPUs, if at all, like this; `None`: each has one of its own.
+    pub scheduling: Option<Scheduling>,
+    /// Threads are preempted, if at all, like this. Not together with `scheduling`.
     pub preemption: Option<Preemption>,
     /// What the checkers watch.
     pub checks: Checks,
@@ -70,6 +74,7 @@ impl Default for Config {
             nodes: NodesMode::PerCpu,
             tunables: Vec::new(),
             bug: None,
+            scheduling: None,
             preemption: None,
             checks: Checks::default(),
             stack_bytes: 256 << 10,

@@ -2,6 +2,7 @@
 
 use crate::digest::Digest;
 use crate::memory::Transfers;
+use crate::scheduling::ScheduleReport;
 use core::fmt;
 use lockwright::events::Event;
 
@@ -24,7 +25,9 @@ pub struct RunReport {
     pub lock_events: Vec<u64>,
     /// Where accesses were served from.
     pub transfers: Transfers,
-    /// How often a thread was preempted, warm-up included.
+    /// What the scheduler did, if there was one.
+    pub schedule: Option<ScheduleReport>,
+    /// How often a thread was preempted by the fault of that name, warm-up included.
     pub preemptions: u64,
     /// The most others that queued later and got a watched lock earlier than one waiting thread;
     /// `None` if nothing watched the order.

@@ -128,8 +128,12 @@ impl<'a> Simulation<'a> {
     /// dropped, and its memory is not given back.
     ///
     /// # Panics
-    /// If there is no such CPU or it has a thread.
+    /// If there is no such CPU or it has a thread, or if the run has a scheduler.
     pub fn spawn(&mut self, cpu: u32, body: impl FnOnce() + 'a) -> usize {
+        assert!(
+            self.config.scheduling.is_none(),
+            "no thread is pinned in a run with a scheduler: use spawn_scheduled"
+        );
         let cpus = self.machine.topology.cpus();
         assert!(cpu < cpus, "there is no CPU {cpu}: the machine has {cpus}");
         assert!(
@@ -138,6 +142,20 @@ impl<'a> Simulation<'a> {
         );
         self.bodies.push((cpu, Box::new(body)));
         self.bodies.len() - 1
+    }
+
+    /// Adds a thread that is not pinned; returns its number. There may be more than CPUs.
+    ///
+    /// # Panics
+    /// Without [`Config::scheduling`].
+    pub fn spawn_scheduled(&mut self, body: impl FnOnce() + 'a) -> usize {
+        assert!(
+            self.config.scheduling.is_some(),
+            "the run has no scheduler: see Config::scheduling"
+        );
+        let number = self.bodies.len();
+        self.bodies.push((number as u32, Box::new(body)));
+        number
     }
 
     /// Runs the program to its end, or until it fails.
@@ -309,6 +327,7 @@ fn report(mut engine: Engine) -> RunReport {
         digest: engine.digest,
         lock_events: engine.counts,
         transfers: engine.memory.transfers,
+        schedule: None,
         preemptions: engine.preemptions.count,
         most_overtakes,
         failures,

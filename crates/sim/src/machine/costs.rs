@@ -1,7 +1,7 @@
 //! The table of costs: the key in a machine file, the unit, the range and the field of each.
 
-use super::Costs;
 use super::error::Problem;
+use super::{Costs, Scheduler};
 
 /// The unit of a number, which is also its key in a machine file: `{ ns = 48.0, ... }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,38 +71,44 @@ impl Range {
     }
 }
 
-/// A cost that is one number.
-pub(super) struct Scalar {
-    /// Its key in the section `costs` of a machine file.
+/// A number of a section of a machine file, of which `T` is the struct.
+pub(super) struct Scalar<T = Costs> {
+    /// Its key in the section.
     pub(super) key: &'static str,
     pub(super) unit: Unit,
     pub(super) range: Range,
-    pub(super) get: fn(&Costs) -> f64,
-    pub(super) slot: fn(&mut Costs) -> &mut f64,
+    pub(super) get: fn(&T) -> f64,
+    pub(super) slot: fn(&mut T) -> &mut f64,
 }
 
-macro_rules! costs {
-    ($($key:literal $unit:ident $range:ident $field:ident;)+) => {
-        /// Every cost but the one that is a list, in the order of the struct.
-        pub(super) const SCALARS: &[Scalar] = &[$(Scalar {
+macro_rules! numbers {
+    (
+        $(#[$meta:meta])*
+        $table:ident of $section:ident { $($rest:ident: $none:expr)? }:
+        $($key:literal $unit:ident $range:ident $field:ident;)+
+    ) => {
+        $(#[$meta])*
+        pub(super) const $table: &[Scalar<$section>] = &[$(Scalar {
             key: $key,
             unit: Unit::$unit,
             range: Range::$range,
-            get: |costs| costs.$field,
-            slot: |costs| &mut costs.$field,
+            get: |section| section.$field,
+            slot: |section| &mut section.$field,
         },)+];
 
-        impl Costs {
-            /// Costs that are all zero, to be filled in. A field that is not in the table does not
-            /// compile here.
+        impl $section {
+            /// Numbers that are all zero, to be filled in. A field that is not in the table does
+            /// not compile here.
             pub(super) fn blank() -> Self {
-                Self { $($field: 0.0,)+ transfer_remote_ns: Vec::new() }
+                Self { $($field: 0.0,)+ $($rest: $none)? }
             }
         }
     };
 }
 
-costs! {
+numbers! {
+    /// Every cost but the one that is a list, in the order of the struct.
+    SCALARS of Costs { transfer_remote_ns: Vec::new() }:
     "load_hit" Ns Positive load_hit_ns;
     "store_issue" Ns Positive store_issue_ns;
     "rmw_extra" Ns NotNegative rmw_extra_ns;
@@ -126,15 +132,31 @@ costs! {
     "sleep_call" Ns NotNegative sleep_call_ns;
 }
 
+numbers! {
+    /// Every number of the scheduler, in the order of the struct.
+    SCHEDULER of Scheduler {}:
+    "slice" Ns Positive slice_ns;
+    "context_switch" Ns NotNegative context_switch_ns;
+    "wake_granularity" Ns NotNegative wake_granularity_ns;
+    "halt_exit" Ns NotNegative halt_exit_ns;
+    "kick_call" Ns NotNegative kick_call_ns;
+    "kick_latency" Ns NotNegative kick_latency_ns;
+    "noise" Ns NotNegative noise_ns;
+    "pause_loop_window" Ns NotNegative pause_loop_window_ns;
+    "pause_loop_gap" Ns NotNegative pause_loop_gap_ns;
+}
+
 /// The key of the remote transfer costs, a list with one number per distance class.
 pub(super) const TRANSFER_REMOTE: &str = "transfer_remote";
 
-impl Scalar {
-    /// Says what is wrong with `value` for this cost, if anything is.
+impl<T> Scalar<T> {
+    /// Says what is wrong with `value` for this number, if anything is.
     pub(super) fn check(&self, value: f64) -> Result<f64, Problem> {
         self.range.check(value).and_then(|value| self.unit.check(value))
     }
+}
 
+impl Scalar {
     /// The cost with this key.
     pub(super) fn named(key: &str) -> Option<&'static Self> {
         SCALARS.iter().find(|scalar| scalar.key == key)

@@ -46,6 +46,8 @@ pub enum Problem {
     },
     /// Two numbers that cannot both be true.
     Contradiction(String),
+    /// The machine says nothing about its host, which a run with more threads than CPUs needs.
+    NoScheduler,
     /// A calibration for another machine.
     OtherMachine {
         /// The machine the calibration is for.
@@ -82,6 +84,10 @@ impl fmt::Display for Problem {
             ),
             Self::OutOfRange { value, allowed } => write!(f, "is {value} but must be {allowed}"),
             Self::Contradiction(reason) => f.write_str(reason),
+            Self::NoScheduler => f.write_str(
+                "is missing, and without it there are no guests and no more threads than CPUs: \
+                 add the section to the machine's file",
+            ),
             Self::OtherMachine { calibrated, machine } => {
                 write!(f, "is a calibration of `{calibrated}`, not of `{machine}`")
             }

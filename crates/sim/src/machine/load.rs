@@ -1,14 +1,20 @@
 //! Reading machine files.
 
-use super::costs::{Range, SCALARS, TRANSFER_REMOTE, Unit};
+use super::costs::{Range, SCALARS, SCHEDULER, Scalar, TRANSFER_REMOTE, Unit};
 use super::error::{MachineError, Problem};
 use super::provenance::Sourced;
 use super::section::{self, SOURCE, Section};
-use super::{Costs, Machine, Topology, validate};
+use super::{Costs, Machine, Scheduler, Topology, validate};
 use std::path::Path;
 
 /// The machines that are built in: name and text.
-const BUILTIN: &[(&str, &str)] = &[("x5-4", include_str!("../../../../machines/x5-4.toml"))];
+const BUILTIN: &[(&str, &str)] = &[
+    ("x5-4", include_str!("../../../../machines/x5-4.toml")),
+    ("haswell-2s", include_str!("../../../../machines/haswell-2s.toml")),
+];
+
+/// The section that a machine may do without.
+const SCHEDULER_SECTION: &str = "scheduler";
 
 /// A machine and where each of its numbers comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,13 +67,19 @@ impl MachineFile {
     pub fn parse(file: &str, name: &str, text: &str) -> Result<Self, MachineError> {
         let table = section::parse(file, text)?;
         let root = Section::root(file, &table);
-        root.expect(&["description", "topology", "costs"])?;
+        let optional = root.find(SCHEDULER_SECTION).map(|_| SCHEDULER_SECTION);
+        let sections = ["description", "topology", "costs"].into_iter().chain(optional);
+        root.expect(&sections.collect::<Vec<_>>())?;
         let mut sources = Vec::new();
         let machine = Machine {
             name: name.into(),
             description: root.text("description")?,
             topology: topology(&root.section("topology")?, &mut sources)?,
             costs: costs(&root.section("costs")?, &mut sources)?,
+            scheduler: match optional {
+                Some(key) => Some(scheduler(&root.section(key)?, &mut sources)?),
+                None => None,
+            },
         };
         validate::check(&machine).map_err(|(key, problem)| root_error(file, key, problem))?;
         Ok(Self { machine, sources })
@@ -102,19 +114,38 @@ fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topolog
     Ok(Topology { distance, ..topology })
 }
 
-fn costs(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Costs, MachineError> {
-    let keys: Vec<&str> =
-        SCALARS.iter().map(|scalar| scalar.key).chain([TRANSFER_REMOTE]).collect();
+fn scheduler(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Scheduler, MachineError> {
+    let keys: Vec<&str> = SCHEDULER.iter().map(|scalar| scalar.key).collect();
     section.expect(&keys)?;
-    let mut costs = Costs::blank();
-    for scalar in SCALARS {
+    let mut scheduler = Scheduler::blank();
+    fill_in(&mut scheduler, SCHEDULER, section, sources)?;
+    Ok(scheduler)
+}
+
+/// Reads every number of a section, each with its source.
+fn fill_in<T>(
+    numbers: &mut T,
+    scalars: &[Scalar<T>],
+    section: &Section<'_>,
+    sources: &mut Vec<Sourced>,
+) -> Result<(), MachineError> {
+    for scalar in scalars {
         let entry = section.section(scalar.key)?;
         entry.expect(&[scalar.unit.key(), SOURCE])?;
         let value = entry.quantity(scalar.unit)?;
         sources.push(entry.source(with_unit(value, scalar.unit))?);
         let refusal = |problem| section.refuse(scalar.key, problem);
-        *(scalar.slot)(&mut costs) = scalar.check(value).map_err(refusal)?;
+        *(scalar.slot)(numbers) = scalar.check(value).map_err(refusal)?;
     }
+    Ok(())
+}
+
+fn costs(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Costs, MachineError> {
+    let keys: Vec<&str> =
+        SCALARS.iter().map(|scalar| scalar.key).chain([TRANSFER_REMOTE]).collect();
+    section.expect(&keys)?;
+    let mut costs = Costs::blank();
+    fill_in(&mut costs, SCALARS, section, sources)?;
     let entry = section.section(TRANSFER_REMOTE)?;
     entry.expect(&[Unit::Ns.key(), SOURCE])?;
     let refusal = |problem| section.refuse(TRANSFER_REMOTE, problem);
@@ -157,8 +188,8 @@ mod tests {
         assert_eq!((topology.sockets, topology.cores(), topology.cpus()), (4, 72, 144));
         assert_eq!((topology.core_of(72 + 19), topology.socket_of(72 + 19)), (19, 1));
         assert_eq!(file.machine.costs.transfer_remote_ns, [128.0]);
-        // 3 counts, the distances, and every cost: nothing comes without a source.
-        assert_eq!(file.sources.len(), 4 + SCALARS.len() + 1);
+        // 3 counts, the distances, every cost, and the scheduler: nothing comes without a source.
+        assert_eq!(file.sources.len(), 4 + SCALARS.len() + 1 + SCHEDULER.len());
         let guesses = file.sources.iter().filter(|sourced| sourced.origin == Origin::Guess);
         assert!(guesses.clone().all(|sourced| sourced.source.starts_with("guess: ")));
         assert!(guesses.count() > 0, "the X5-4 is not measured and must not look as if it were");

@@ -3,7 +3,7 @@
 //! A machine is a TOML file in `machines/` ([`MachineFile`]): what hardware costs, each number with
 //! its source. What had to be fitted to published measurements is a second file beside it
 //! ([`Calibration`]), so that a reader can tell the two apart; [`Machine::with`] puts them together.
-//! [`Placement`] says which CPUs a benchmark's threads run on.
+//! [`Scheduler`] is the part that only runs with more threads than CPUs need. [`Placement`] says which CPUs a benchmark's threads run on.
 
 mod calibration;
 mod calibration_file;
@@ -12,6 +12,7 @@ mod error;
 mod load;
 mod placement;
 mod provenance;
+mod scheduler;
 mod section;
 mod validate;
 
@@ -24,6 +25,7 @@ pub use error::{MachineError, Problem};
 pub use load::MachineFile;
 pub use placement::{Placement, PlacementError};
 pub use provenance::{Origin, Sourced};
+pub use scheduler::Scheduler;
 
 /// A machine to simulate: what its file says, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +38,9 @@ pub struct Machine {
     pub topology: Topology,
     /// What accesses and instructions cost.
     pub costs: Costs,
+    /// How its host shares out the CPUs, if the file says so: without it no run has more threads
+    /// than CPUs.
+    pub scheduler: Option<Scheduler>,
 }
 
 /// How CPUs are arranged. CPU numbers go over all first threads of all cores, socket by socket,

@@ -1,8 +1,8 @@
 //! What must hold of a machine as a whole: numbers that are fine alone can contradict each other.
 
-use super::costs::{Range, SCALARS, TRANSFER_REMOTE, Unit};
+use super::costs::{Range, SCALARS, SCHEDULER, Scalar, TRANSFER_REMOTE, Unit};
 use super::error::{MachineError, Problem};
-use super::{Costs, Machine, Topology};
+use super::{Costs, Machine, Scheduler, Topology};
 
 /// The simulator keeps the sharers of a line in a set of this many cores.
 const CORES_MAX: u64 = 256;
@@ -26,7 +26,8 @@ pub(super) fn check(machine: &Machine) -> Result<(), Refusal> {
     distances(&machine.topology)?;
     ranges(&machine.costs)?;
     remote_classes(machine)?;
-    nearer_is_cheaper(&machine.costs)
+    nearer_is_cheaper(&machine.costs)?;
+    machine.scheduler.as_ref().map_or(Ok(()), slices)
 }
 
 fn contradiction<T>(key: &str, reason: String) -> Result<T, Refusal> {
@@ -81,11 +82,16 @@ fn distances(topology: &Topology) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn ranges(costs: &Costs) -> Result<(), Refusal> {
-    for scalar in SCALARS {
-        let checked = scalar.check((scalar.get)(costs));
-        checked.map_err(|problem| (format!("costs.{}", scalar.key), problem))?;
+fn in_range<T>(section: &str, numbers: &T, scalars: &[Scalar<T>]) -> Result<(), Refusal> {
+    for scalar in scalars {
+        let checked = scalar.check((scalar.get)(numbers));
+        checked.map_err(|problem| (format!("{section}.{}", scalar.key), problem))?;
     }
+    Ok(())
+}
+
+fn ranges(costs: &Costs) -> Result<(), Refusal> {
+    in_range("costs", costs, SCALARS)?;
     for &ns in &costs.transfer_remote_ns {
         let checked = Range::Positive.check(ns).and_then(|ns| Unit::Ns.check(ns));
         checked.map_err(|problem| (format!("costs.{TRANSFER_REMOTE}"), problem))?;
@@ -130,4 +136,21 @@ fn nearer_is_cheaper(costs: &Costs) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// A thread that gets a CPU gets something done before its slice is over.
+fn slices(scheduler: &Scheduler) -> Result<(), Refusal> {
+    in_range("scheduler", scheduler, SCHEDULER)?;
+    let slice_ns = scheduler.slice_ns;
+    let parts = [
+        ("scheduler.noise", scheduler.noise_ns),
+        ("scheduler.context_switch", scheduler.context_switch_ns),
+    ];
+    match parts.iter().find(|(_, ns)| *ns >= slice_ns) {
+        None => Ok(()),
+        Some((key, ns)) => contradiction(
+            key,
+            format!("takes {ns} ns, which leaves nothing of a slice of {slice_ns} ns"),
+        ),
+    }
 }

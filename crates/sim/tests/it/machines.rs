@@ -1,6 +1,6 @@
 //! Machines made by hand, with round numbers.
 
-use lockwright_sim::machine::{Costs, Machine, Topology};
+use lockwright_sim::machine::{Costs, Machine, Scheduler, Topology};
 
 /// Sockets in a row: the distance class of two is how far they are apart, at most 2.
 pub fn machine(sockets: u32, cores_per_socket: u32, threads_per_core: u32) -> Machine {
@@ -15,6 +15,7 @@ pub fn machine(sockets: u32, cores_per_socket: u32, threads_per_core: u32) -> Ma
             distance: (0..sockets).map(row).collect(),
         },
         costs: costs(),
+        scheduler: Some(scheduler()),
     }
 }
 
@@ -43,6 +44,21 @@ pub fn costs() -> Costs {
         wake_call_ns: 500.0,
         wake_latency_ns: 2000.0,
         sleep_call_ns: 700.0,
+    }
+}
+
+/// A host with round numbers and without noise.
+pub fn scheduler() -> Scheduler {
+    Scheduler {
+        slice_ns: 1_000_000.0,
+        context_switch_ns: 2_000.0,
+        wake_granularity_ns: 100_000.0,
+        halt_exit_ns: 1_500.0,
+        kick_call_ns: 1_000.0,
+        kick_latency_ns: 20_000.0,
+        noise_ns: 0.0,
+        pause_loop_window_ns: 0.0,
+        pause_loop_gap_ns: 50.0,
     }
 }
 

@@ -1,0 +1,42 @@
+//! The host of a machine: how it shares out the CPUs, and what that costs.
+
+use super::Machine;
+use super::error::{MachineError, Problem};
+
+/// How a host shares out its CPUs among more threads, and what that costs, in nanoseconds. The rules
+/// are described in the [crate's documentation](crate#the-scheduler).
+///
+/// What a halt and a kick cost is about guests. Ordinary threads pay the machine's `sleep_call` and
+/// `wake_call` and run `wake_latency` after they were woken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheduler {
+    /// How long a thread runs before the next one in the run queue has its turn.
+    pub slice_ns: f64,
+    /// From one thread to another on a CPU.
+    pub context_switch_ns: f64,
+    /// A thread has run for at least this before one that wakes up takes its CPU away.
+    pub wake_granularity_ns: f64,
+    /// A vCPU that halts: the exit to its host.
+    pub halt_exit_ns: f64,
+    /// The hypercall that kicks a vCPU, for the kicker.
+    pub kick_call_ns: f64,
+    /// From the end of that call until the kicked vCPU runs, if a CPU is idle.
+    pub kick_latency_ns: f64,
+    /// For how long something else of the host has each CPU, once per slice.
+    pub noise_ns: f64,
+    /// A vCPU that spins for so long in one go yields to the next in the run queue; 0 is never.
+    pub pause_loop_window_ns: f64,
+    /// A pause between two spins that are one go all the same.
+    pub pause_loop_gap_ns: f64,
+}
+
+impl Machine {
+    /// The scheduler, or the reason why the machine runs no more threads than it has CPUs.
+    pub fn scheduler(&self) -> Result<&Scheduler, MachineError> {
+        self.scheduler.as_ref().ok_or_else(|| MachineError {
+            file: format!("machine {}", self.name),
+            key: "scheduler".into(),
+            problem: Problem::NoScheduler,
+        })
+    }
+}

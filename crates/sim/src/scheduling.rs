@@ -1,0 +1,89 @@
+//! What a run with a scheduler is asked to do, and what it tells about it.
+
+/// Who is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScheduledKind {
+    /// The threads are the vCPUs of one guest. None is pinned: the host moves them between its CPUs.
+    ///
+    /// `this_cpu` is the vCPU's number, which is the thread's. The guest sees one NUMA node.
+    Guest {
+        /// The guest sees the machine's sockets as NUMA nodes, vCPU `i` on node `i` modulo their
+        /// number, and runs it on no CPU of another socket.
+        virtual_numa: bool,
+    },
+    /// The threads are those of a program. `this_cpu` is the CPU a thread runs on now, and the NUMA
+    /// nodes are the machine's. Such a run needs a [pool](crate::NodesMode::Pool) of queue nodes.
+    Program,
+}
+
+/// How a run begins. An overcommitted machine is metastable: what it settles into depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartState {
+    /// Everybody starts at the same moment, one on each CPU and the rest behind them in the run
+    /// queues.
+    Running,
+    /// The threads are dealt out over the run queues in random order, and each starts at a random
+    /// moment of the first slice, so that the slices have random phases.
+    Queued,
+    /// As [`Running`](Self::Running), but a tenth of a slice later a random half of the CPUs do
+    /// something else for a slice, as a host does that was needed for something else: whatever
+    /// queue the threads have formed has holes.
+    Preempted,
+}
+
+impl StartState {
+    /// Every state.
+    pub const ALL: &[Self] = &[Self::Running, Self::Queued, Self::Preempted];
+
+    /// The name it is selected by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "everybody-running",
+            Self::Queued => "random-queue",
+            Self::Preempted => "after-preemption",
+        }
+    }
+    /// The state of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|state| state.name() == name)
+    }
+}
+
+/// Threads share the machine's CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduling {
+    /// Who they are.
+    pub kind: ScheduledKind,
+    /// How the run begins.
+    pub start: StartState,
+}
+
+/// What the scheduler of a run did within the window of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleReport {
+    /// How long each thread had a CPU, in picoseconds.
+    pub run_ps: Vec<u64>,
+    /// How often each thread gave its CPU up, to sleep or because it spun for too long.
+    pub voluntary_switches: Vec<u64>,
+    /// How often each thread lost its CPU: at the end of a slice, to one that woke up, to the host.
+    pub involuntary_switches: Vec<u64>,
+    /// How often a sleeping thread was woken by another one.
+    pub kicks: u64,
+    /// How often an idle CPU took a thread from the run queue of another.
+    pub steals: u64,
+    /// How often a thread yielded because it spun for too long in one go.
+    pub pause_loop_exits: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_select_their_start_state() {
+        for &state in StartState::ALL {
+            assert_eq!(StartState::named(state.name()), Some(state));
+        }
+        assert_eq!(StartState::named("asleep"), None);
+    }
+}
