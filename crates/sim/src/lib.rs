@@ -1,7 +1,7 @@
 //! A deterministic simulator of cache-coherent machines, as a platform for the locks.
 //!
-//! A [`Simulation`] is a program on a [`machine`]: objects in an [`Arena`], and threads pinned to
-//! CPUs, which are ordinary Rust closures that use locks generic over
+//! A [`Simulation`] is a program on a [`machine`]: objects in an [`Arena`], and threads, each on a CPU
+//! of its own or [scheduled](#the-scheduler), which are ordinary Rust closures that use locks generic over
 //! [`Platform`](lockwright::platform::Platform) with [`Sim`]. Every access to a cell costs
 //! simulated time. One seed gives one history, on any host: the [`Digest`] of a run is a golden
 //! value. Beside the platform a thread uses the functions in [`thread`]; [`watch`] tells the
@@ -56,8 +56,52 @@
 //! of links and of memory; remote costs that depend on a line's home; prefetchers and everything
 //! else that overlaps, unless the program says so ([`thread::prefetch_for_write`]); failed store
 //! forwarding; clock frequency; instructions other than accesses, which are for the program to add
-//! ([`thread::work_ps`]); reading the clock; a host scheduler: every thread has a CPU of its own, and
-//! loses it at most to a [`Preemption`], which is a fault and not a scheduler.
+//! ([`thread::work_ps`]); reading the clock. A [`Preemption`] is a fault and no scheduler.
+//!
+//! # The scheduler
+//!
+//! With [`Config::scheduling`] there may be more threads than CPUs: the vCPUs of a guest on its host, or
+//! the threads of a program under a kernel ([`ScheduledKind`]). All numbers are in the section
+//! `[scheduler]` of the machine ([`machine::Scheduler`]). The rules:
+//!
+//! 1. **A thread runs, waits in the run queue of a CPU, or sleeps.** It runs for a `slice`; then it goes
+//!    to the end of the queue, and the first in it gets the CPU a `context_switch` later. While the
+//!    queue is empty, one slice follows another.
+//! 2. **Idle stealing.** A CPU with nothing to do takes the first of the longest run queue, of the
+//!    nearest if there are several. So nobody waits while a CPU is idle; queues of different lengths are
+//!    not evened out as long as none is.
+//! 3. **Waking up.** A thread that is woken (`kick_latency` after the kick of a vCPU, `wake_latency`
+//!    after the wake-up of a thread, at once at its own deadline) gets its last CPU if that is idle;
+//!    otherwise any idle one, those of the same socket first; otherwise the one with the fewest threads
+//!    and other things on it, its last one if it is among these. On an idle CPU it runs at once.
+//!    Otherwise it *preempts* the thread there, which goes to the front of the queue with what is
+//!    left of its slice; unless that has had the CPU for less than `wake_granularity`, in which case it
+//!    waits at the end of the queue. So two threads that wake each other do not keep a third from
+//!    getting anything done.
+//! 4. **Sleeping.** A vCPU that sleeps pays `halt_exit`, and whoever wakes it `kick_call`; the threads of
+//!    a program pay the machine's `sleep_call` and `wake_call`.
+//! 5. **Noise.** In each period of a slice, each CPU does something else for `noise`, from a random
+//!    moment on. The thread there waits at the front of the queue with the rest of its slice, and idle
+//!    CPUs may take it over; the noise includes the switches to it and back.
+//! 6. **Pause-loop exiting**, guests only and off when `pause_loop_window` is 0: a vCPU that has spun for
+//!    so long in one go (spins no farther apart than `pause_loop_gap` are one go) goes to the end of the
+//!    queue, if there is somebody in it. Exits that find nobody cost nothing and are not counted.
+//! 7. **A thread without a CPU does nothing**: it issues no access and looks at no line. What it was at
+//!    goes on with what was left of it, an access as well as work; only its store buffer drains
+//!    meanwhile. A spinner looks again, and asks its stop condition, when it gets a CPU. Looks of a
+//!    bounded spin are counted only on a CPU; a deadline in nanoseconds passes in any case, and is
+//!    noticed on a CPU.
+//! 8. **Moving** costs nothing but cold caches: from then on the thread's accesses come from another
+//!    core.
+//! 9. **The end.** When all threads sleep or spin for ever the run is stuck, whatever slices and noise
+//!    might follow: at once if all sleep, within a slice if one spins.
+//!
+//! The start ([`StartState`]) matters: an overcommitted machine is metastable, and may stay for long in
+//! what it began with. What the scheduler did is in [`RunReport::schedule`].
+//!
+//! Not modelled: priorities and virtual run time, balancing between busy CPUs, preference for cores
+//! with two idle hardware threads, deep idle states, and a scheduler inside of the guest, whose
+//! vCPUs have one thread each.
 //!
 //! # Time
 //!

@@ -23,6 +23,10 @@ pub enum Purpose {
     Schedule = 3,
     /// When and for how long a thread is preempted.
     Faults = 4,
+    /// When the host needs a CPU for something else; instead of a thread it has a CPU.
+    Host = 5,
+    /// How a run with a scheduler begins.
+    Start = 6,
 }
 
 /// A stream of random numbers.

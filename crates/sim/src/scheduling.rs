@@ -1,5 +1,9 @@
 //! What a run with a scheduler is asked to do, and what it tells about it.
 
+use crate::config::{Config, NodesMode};
+use crate::machine::{Machine, Scheduler, Topology};
+use crate::memory::CostTable;
+
 /// Who is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduledKind {
@@ -73,6 +77,61 @@ pub struct ScheduleReport {
     pub steals: u64,
     /// How often a thread yielded because it spun for too long in one go.
     pub pause_loop_exits: u64,
+}
+
+impl Scheduling {
+    /// How many NUMA nodes the program sees.
+    pub(crate) fn numa_nodes(self, topology: &Topology) -> u32 {
+        match self.kind {
+            ScheduledKind::Guest { virtual_numa: false } => 1,
+            ScheduledKind::Guest { virtual_numa: true } | ScheduledKind::Program => {
+                topology.sockets
+            }
+        }
+    }
+    /// A vCPU sleeps by halting and is woken by a kick.
+    pub(crate) fn charge(self, costs: &mut CostTable, scheduler: &Scheduler) {
+        if matches!(self.kind, ScheduledKind::Guest { .. }) {
+            let ps = |ns: f64| (ns * 1000.0).round() as u64;
+            costs.sleep_call = ps(scheduler.halt_exit_ns);
+            costs.wake_call = ps(scheduler.kick_call_ns);
+            costs.wake_latency = ps(scheduler.kick_latency_ns);
+        }
+    }
+}
+
+/// The NUMA node of each CPU that a program of so many threads sees.
+pub(crate) fn nodes(
+    scheduling: Option<Scheduling>,
+    topology: &Topology,
+    threads: usize,
+) -> Vec<u16> {
+    match scheduling.map(|scheduling| scheduling.kind) {
+        Some(ScheduledKind::Guest { virtual_numa: false }) => vec![0; threads],
+        Some(ScheduledKind::Guest { virtual_numa: true }) => {
+            (0..threads).map(|vcpu| (vcpu % topology.sockets as usize) as u16).collect()
+        }
+        Some(ScheduledKind::Program) | None => {
+            (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16).collect()
+        }
+    }
+}
+
+/// Refuses a run that cannot be scheduled as its settings want it.
+pub(crate) fn check(machine: &Machine, config: &Config) {
+    let Some(scheduling) = config.scheduling else { return };
+    if let Err(error) = machine.scheduler() {
+        panic!("{error}");
+    }
+    assert!(
+        config.preemption.is_none(),
+        "Config::preemption takes CPUs away from threads that have one of their own, not from a \
+         scheduler"
+    );
+    assert!(
+        scheduling.kind != ScheduledKind::Program || config.nodes != NodesMode::PerCpu,
+        "the threads of a program move between CPUs: give it a pool of queue nodes"
+    );
 }
 
 #[cfg(test)]

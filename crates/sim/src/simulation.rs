@@ -10,6 +10,7 @@ use crate::memory::{CORES_MAX, CostTable, Memory, Site};
 use crate::nodes::NodeTable;
 use crate::platform::Sim;
 use crate::report::{Ending, Failure, FailureKind, RunReport};
+use crate::scheduling;
 use crate::switch::{Here, Suspender};
 use core::any::Any;
 use core::ptr::NonNull;
@@ -60,7 +61,10 @@ impl<'a> Simulation<'a> {
     /// An empty program on `machine`. What the arena held is dropped.
     ///
     /// # Panics
-    /// If the machine has more than 256 cores, or distances without costs.
+    /// If the machine has more than 256 cores, or distances without costs; if
+    /// [`Config::scheduling`] is set and the machine has no scheduler, the CPUs are taken away by
+    /// [`Config::preemption`] as well, or a program's threads, which move, were to use queue nodes of
+    /// their CPUs.
     pub fn new(machine: &Machine, arena: &'a mut Arena, seed: u64, config: Config) -> Self {
         arena.clear();
         let topology = &machine.topology;
@@ -70,6 +74,7 @@ impl<'a> Simulation<'a> {
             farthest as usize <= machine.costs.transfer_remote_ns.len(),
             "distance class {farthest} has no transfer cost"
         );
+        scheduling::check(machine, &config);
         let mut simulation = Self {
             machine: machine.clone(),
             seed,
@@ -79,17 +84,29 @@ impl<'a> Simulation<'a> {
             bodies: Vec::new(),
             config,
         };
-        simulation.make_nodes();
+        if !simulation.has_nodes_of_vcpus() {
+            let cpus = simulation.machine.topology.cpus();
+            simulation.make_nodes(cpus);
+        }
         simulation
     }
-    fn make_nodes(&mut self) {
-        let cpus = self.machine.topology.cpus();
+    /// Whether queue nodes are per vCPU, of which nobody knows the number before the run.
+    fn has_nodes_of_vcpus(&self) -> bool {
+        self.config.scheduling.is_some() && self.config.nodes == NodesMode::PerCpu
+    }
+    fn make_nodes(&mut self, cpus: u32) {
         let count = NodeTable::count(self.config.nodes, cpus);
+        let first_line = self.homes.len();
         self.nodes = self.alloc_slice_at(0, count, |_| QNode::new());
         if self.config.nodes == NodesMode::PerCpu {
-            let per_cpu = count / cpus as usize;
-            for (line, home) in self.homes.iter_mut().enumerate() {
-                *home = self.machine.topology.socket_of((line / per_cpu) as u32) as u16;
+            let topology = &self.machine.topology;
+            let per_cpu = (count / cpus as usize).max(1);
+            for (line, home) in self.homes[first_line..].iter_mut().enumerate() {
+                let cpu = (line / per_cpu) as u32;
+                *home = match self.config.scheduling {
+                    Some(_) => cpu % topology.sockets,
+                    None => topology.socket_of(cpu),
+                } as u16;
             }
         }
     }
@@ -162,7 +179,10 @@ impl<'a> Simulation<'a> {
     ///
     /// # Panics
     /// In a destructor that runs because of a panic: threads could not tell theirs from that one.
-    pub fn run(self) -> RunReport {
+    pub fn run(mut self) -> RunReport {
+        if self.has_nodes_of_vcpus() {
+            self.make_nodes(self.bodies.len().max(1) as u32);
+        }
         let mut engine = self.engine();
         self.run_in(&mut engine, &mut Vec::new());
         report(*engine)
@@ -176,6 +196,8 @@ impl<'a> Simulation<'a> {
         limits: Limits,
         stacks: &mut Vec<DefaultStack>,
     ) -> (RunReport, Box<dyn Policy>, Vec<Move>) {
+        assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
+        assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
         let mut engine = self.engine();
         engine.explore_with(Exploration::new(policy, limits, self.bodies.len()));
         self.run_in(&mut engine, stacks);
@@ -209,7 +231,12 @@ impl<'a> Simulation<'a> {
     fn engine(&self) -> Box<Engine> {
         let bodies = &self.bodies[..];
         let topology = &self.machine.topology;
-        let costs = CostTable::new(&self.machine, bodies.len());
+        let scheduling = self.config.scheduling;
+        let active = bodies.len().min(topology.cpus() as usize);
+        let mut costs = CostTable::new(&self.machine, active);
+        if let Some((scheduling, scheduler)) = scheduling.zip(self.machine.scheduler.as_ref()) {
+            scheduling.charge(&mut costs, scheduler);
+        }
         let mut memory = Memory::new(costs.transfer.len());
         for &home in &self.homes {
             memory.register(1, home);
@@ -219,8 +246,8 @@ impl<'a> Simulation<'a> {
         engine.base = self.arena.base();
         engine.used = self.arena.used();
         engine.objects = self.arena.take_objects();
-        engine.socket_of_cpu =
-            (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16).collect();
+        engine.node_of_cpu = scheduling::nodes(scheduling, topology, bodies.len());
+        engine.numa_nodes = scheduling.map_or(topology.sockets, |s| s.numa_nodes(topology));
         engine.checkers.expect_threads(bodies.len());
         engine.live = bodies.len();
         if bodies.is_empty() {
@@ -229,9 +256,14 @@ impl<'a> Simulation<'a> {
         for (number, &(cpu, _)) in bodies.iter().enumerate() {
             let core = topology.core_of(cpu) as u16;
             let site = Site { core, socket: topology.socket_of(cpu) as u16 };
-            engine.busy_on_core[usize::from(core)] += 1;
             engine.threads.push(Thread::new(cpu, site, self.seed, number));
-            engine.start(number, number as u64 * START_STAGGER_PS);
+            if scheduling.is_none() {
+                engine.busy_on_core[usize::from(core)] += 1;
+                engine.start(number, number as u64 * START_STAGGER_PS);
+            }
+        }
+        if let Some((scheduling, scheduler)) = scheduling.zip(self.machine.scheduler.as_ref()) {
+            engine.schedule_on(&self.machine, scheduler, scheduling, self.seed);
         }
         engine
     }
@@ -314,6 +346,7 @@ fn report(mut engine: Engine) -> RunReport {
             Some((Some(thread), FailureKind::Panicked { message }))
         }
     };
+    let schedule = engine.take_schedule();
     let most_overtakes = engine.checkers.most_overtakes();
     let mut failures = engine.checkers.failures;
     let failures_total = engine.checkers.failures_total + u64::from(failure.is_some());
@@ -327,7 +360,7 @@ fn report(mut engine: Engine) -> RunReport {
         digest: engine.digest,
         lock_events: engine.counts,
         transfers: engine.memory.transfers,
-        schedule: None,
+        schedule,
         preemptions: engine.preemptions.count,
         most_overtakes,
         failures,

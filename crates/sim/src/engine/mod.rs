@@ -9,6 +9,7 @@
 mod access;
 pub mod cell;
 mod explore;
+mod host;
 mod predicate;
 mod preemption;
 pub mod queue;
@@ -18,6 +19,7 @@ mod wait;
 
 pub use explore::Exploration;
 pub use thread::{Activity, Thread};
+pub use wait::Deadline;
 
 use crate::arena::{LINE_BYTES, Object};
 use crate::checker::Checkers;
@@ -28,6 +30,7 @@ use crate::nodes::NodeTable;
 use crate::report::Ending;
 use crate::switch::Here;
 use cell::CellRef;
+use host::Host;
 use lockwright::events::Event as LockEvent;
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
@@ -62,9 +65,12 @@ pub struct Engine {
     pub objects: Vec<Object>,
     sleepers: Sleepers,
     pub preemptions: Preemptions,
+    host: Host,
     /// Threads that keep each core busy.
     pub busy_on_core: Vec<u16>,
-    pub socket_of_cpu: Vec<u16>,
+    /// The NUMA node of each CPU that the program sees.
+    pub node_of_cpu: Vec<u16>,
+    pub numa_nodes: u32,
     pub nodes: NodeTable,
     pub checkers: Checkers,
     /// Who decides what happens next, if it is not the time.
@@ -119,7 +125,9 @@ impl Engine {
             objects: Vec::new(),
             sleepers: Sleepers::default(),
             preemptions: Preemptions::new(config.preemption),
-            socket_of_cpu: Vec::new(),
+            host: Host::default(),
+            node_of_cpu: Vec::new(),
+            numa_nodes: 1,
             nodes,
             checkers: Checkers::new(config.checks),
             exploration: None,
@@ -214,6 +222,10 @@ impl Engine {
                 self.ending = Some(self.reason_at_limit());
                 return Step::Over;
             }
+            if self.is_stale(top) {
+                self.queue.pop();
+                continue;
+            }
             self.happened(top.at_ps(), top.what());
             if top.kind() == EventKind::Resume {
                 self.next = top.thread();
@@ -232,6 +244,7 @@ impl Engine {
                 EventKind::Timer => self.timer(top.thread()),
                 EventKind::Preempt => self.preempt(top.thread()),
                 EventKind::Resume | EventKind::Limit | EventKind::Inline => None,
+                kind => self.turn(kind, top.thread()),
             };
             if let Some(stop) = stop {
                 if matches!(stop, Step::Switch) && own != Event::NEVER {
@@ -252,10 +265,19 @@ impl Engine {
     pub fn finish(&mut self) {
         let thread = &mut self.threads[self.current];
         thread.activity = Activity::Finished;
-        self.busy_on_core[usize::from(thread.site.core)] -= 1;
         self.live -= 1;
         if self.live == 0 {
             self.ending.get_or_insert(Ending::Done);
+        }
+        self.idle_on_core();
+    }
+    /// The current thread, which sleeps or has returned, needs its CPU no more.
+    fn idle_on_core(&mut self) {
+        if self.is_scheduled() {
+            self.leave_cpu();
+        } else {
+            let core = self.threads[self.current].site.core;
+            self.busy_on_core[usize::from(core)] -= 1;
         }
     }
     /// Lets the stores that are still on their way become visible: the run is over.
@@ -293,6 +315,10 @@ impl Here {
         }
         if self.with(|engine| engine.is_exploring()) {
             return self.wait_for_turn();
+        }
+        if self.with(|engine| engine.is_scheduled()) {
+            self.with(|engine| engine.plan(at, EventKind::Resume, engine.current));
+            return self.wait_for_others();
         }
         let mut next = Some(at);
         while let Some(at) = next {

@@ -63,7 +63,7 @@ impl Engine {
     }
     /// Whether nothing will happen any more but preemptions: no thread goes on by itself, and no store
     /// that is on its way could make one go on.
-    fn is_deadlocked(&self) -> bool {
+    pub(super) fn is_deadlocked(&self) -> bool {
         self.threads.iter().all(|thread| {
             let is_over = thread.activity == Activity::Finished || thread.is_stuck();
             is_over && thread.stores.is_empty()

@@ -20,10 +20,23 @@ pub enum EventKind {
     Inline,
     /// Something else takes the thread's CPU.
     Preempt,
+    /// The slice of the thread on a CPU is over. The number of this and of the two kinds of noise is a
+    /// CPU's.
+    SliceEnd,
+    /// Something else of the host takes a CPU.
+    NoiseBegin,
+    /// It gives the CPU back.
+    NoiseEnd,
+    /// A thread that was woken comes to a run queue.
+    Arrive,
+    /// The thread may have spun for too long in one go.
+    PauseLoop,
+    /// Something else of the host takes many CPUs.
+    Outage,
 }
 
 impl EventKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 14] = [
         Self::Resume,
         Self::Commit,
         Self::Reread,
@@ -32,6 +45,12 @@ impl EventKind {
         Self::Limit,
         Self::Inline,
         Self::Preempt,
+        Self::SliceEnd,
+        Self::NoiseBegin,
+        Self::NoiseEnd,
+        Self::Arrive,
+        Self::PauseLoop,
+        Self::Outage,
     ];
 }
 
@@ -61,7 +80,7 @@ impl Event {
     }
     #[inline]
     pub fn kind(self) -> EventKind {
-        EventKind::ALL[(self.0 >> 16 & 7) as usize]
+        EventKind::ALL[(self.0 >> 16 & 0xf) as usize]
     }
     #[inline]
     pub fn thread(self) -> usize {

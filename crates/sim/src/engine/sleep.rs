@@ -22,17 +22,22 @@ impl Engine {
         thread.activity = Activity::Sleeping;
         thread.wait.line = line;
         thread.wait.deadline_ps = deadline_ps;
+        thread.wait.is_cpu_time = false;
         thread.wait.expired = false;
         thread.wait.since_ps = now;
-        self.busy_on_core[usize::from(thread.site.core)] -= 1;
         self.sleepers.0.push(Sleeper { address, thread: current });
         self.arm_timer(current);
+        self.idle_on_core();
     }
-    /// Takes a thread from the sleepers, and gives it its CPU back.
+    /// Takes a thread from the sleepers, and gives it its CPU back if it has one of its own.
     pub(super) fn wake_up(&mut self, thread: usize) {
         self.sleepers.0.retain(|sleeper| sleeper.thread != thread);
         let state = &mut self.threads[thread];
         state.activity = Activity::Busy;
+        if self.is_scheduled() {
+            return;
+        }
+        let state = &self.threads[thread];
         self.busy_on_core[usize::from(state.site.core)] += 1;
     }
     fn wake_sleepers(&mut self, address: usize, count: u32) {
@@ -40,7 +45,12 @@ impl Engine {
         let woken: Vec<usize> = wanted.take(count as usize).map(|sleeper| sleeper.thread).collect();
         for thread in woken {
             self.wake_up(thread);
-            self.schedule(self.now + self.costs.wake_latency, EventKind::Resume, thread);
+            let latency = self.costs.wake_latency;
+            if self.is_scheduled() {
+                self.kick(thread, latency);
+            } else {
+                self.schedule(self.now + latency, EventKind::Resume, thread);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A simulated thread, as the event loop sees it.
 
 use super::cell::{CellRef, PendingStore};
+use super::host::Turn;
 use super::predicate::Predicate;
 use crate::memory::{NOBODY, Site};
 use crate::rng::{Purpose, Rng};
@@ -31,6 +32,8 @@ pub struct Wait {
     pub line: usize,
     /// Give up then; `u64::MAX` is never.
     pub deadline_ps: u64,
+    /// The deadline moves on while the thread has no CPU.
+    pub is_cpu_time: bool,
     /// Go on after every look, not only when the predicate holds.
     pub is_eager: bool,
     /// The last value looked at.
@@ -45,6 +48,7 @@ pub struct Wait {
 pub struct Thread {
     pub cpu: u32,
     pub site: Site,
+    pub turn: Turn,
     pub activity: Activity,
     /// Stores that are not visible to others yet, oldest first.
     pub stores: VecDeque<PendingStore>,
@@ -79,6 +83,7 @@ impl Thread {
         Self {
             cpu,
             site,
+            turn: Turn::default(),
             activity: Activity::Busy,
             stores: VecDeque::with_capacity(STORES_MAX),
             last_commit: 0,
@@ -90,6 +95,7 @@ impl Thread {
                 predicate: None,
                 line: 0,
                 deadline_ps: u64::MAX,
+                is_cpu_time: false,
                 is_eager: false,
                 seen: 0,
                 held: false,
@@ -121,11 +127,11 @@ impl Thread {
     }
     /// Whether the thread keeps its CPU busy.
     pub fn is_running(&self) -> bool {
-        !matches!(self.activity, Activity::Sleeping | Activity::Finished)
+        !matches!(self.activity, Activity::Sleeping | Activity::Finished) && !self.turn.is_off
     }
     /// Whether the thread has its CPU at `now`.
     pub fn has_cpu(&self, now: u64) -> bool {
-        self.activity != Activity::Sleeping && self.away_until <= now
+        self.activity != Activity::Sleeping && self.away_until <= now && !self.turn.is_off
     }
     /// Whether the thread waits for a write to a line.
     pub fn is_spinning(&self) -> bool {

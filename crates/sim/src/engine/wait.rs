@@ -18,6 +18,34 @@ pub struct Looked {
     pub expired: bool,
 }
 
+/// When a bounded spin gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadline {
+    Never,
+    /// At this time.
+    At(u64),
+    /// At this reading of the thread's [CPU time](Engine::cpu_time): the clock of a spinner that
+    /// counts its looks, and does not look while it has no CPU.
+    OnCpu(u64),
+}
+
+impl Deadline {
+    /// What is left of it for the current thread, if that keeps its CPU.
+    #[inline]
+    pub fn left(self, engine: &Engine) -> u64 {
+        match self {
+            Self::Never => u64::MAX,
+            Self::At(at) => at.saturating_sub(engine.now),
+            Self::OnCpu(at) => at.saturating_sub(engine.cpu_time()),
+        }
+    }
+    /// The one that comes first, the other if both come at once.
+    #[inline]
+    pub fn or_earlier(self, other: Self, engine: &Engine) -> Self {
+        if self.left(engine) < other.left(engine) { self } else { other }
+    }
+}
+
 impl Engine {
     /// Wakes every spinner of a line: each reads it again a reaction time later, in the order in
     /// which they came.
@@ -37,9 +65,11 @@ impl Engine {
             thread.activity = Activity::Woken;
             thread.previous_spinner = NOBODY;
             let next = core::mem::replace(&mut thread.next_spinner, NOBODY);
-            let stolen = core::mem::take(&mut thread.stolen_ps);
-            let wake = self.now.max(thread.away_until) + self.costs.spin_reaction + stolen;
-            self.schedule(wake, EventKind::Reread, usize::from(at));
+            if !thread.turn.is_off {
+                let stolen = core::mem::take(&mut thread.stolen_ps);
+                let wake = self.now.max(thread.away_until) + self.costs.spin_reaction + stolen;
+                self.plan(wake, EventKind::Reread, usize::from(at));
+            }
             at = next;
         }
     }
@@ -58,7 +88,7 @@ impl Engine {
         }
     }
     /// Takes a thread from the spinners of its line.
-    fn unpark(&mut self, thread: usize) {
+    pub(super) fn unpark(&mut self, thread: usize) {
         let state = &mut self.threads[thread];
         let previous = core::mem::replace(&mut state.previous_spinner, NOBODY);
         let next = core::mem::replace(&mut state.next_spinner, NOBODY);
@@ -81,7 +111,7 @@ impl Engine {
         let line = self.threads[thread].wait.line;
         let done = self.issue(thread, line, Kind::Read, 0);
         self.threads[thread].activity = Activity::Reading;
-        self.schedule(done, EventKind::Look, thread);
+        self.plan(done, EventKind::Look, thread);
         None
     }
     pub(super) fn look(&mut self, thread: usize) -> Option<Step> {
@@ -103,6 +133,7 @@ impl Engine {
         wait.held = held;
         if !(held || wait.expired || wait.is_eager) {
             self.park(thread);
+            self.may_spin_too_long(thread);
             return self.step(own);
         }
         self.threads[thread].activity = Activity::Busy;
@@ -135,8 +166,14 @@ impl Engine {
         }
         match state.activity {
             Activity::Busy | Activity::Finished => None,
+            // A deadline in CPU time stands still; the other kind is noticed with the next look.
+            _ if state.is_spinning_off_cpu() && state.wait.is_cpu_time => None,
             _ if self.now < state.wait.deadline_ps => {
                 self.arm_timer(thread);
+                None
+            }
+            _ if state.is_spinning_off_cpu() => {
+                state.wait.expired = true;
                 None
             }
             // The read on its way decides, when it completes.
@@ -155,6 +192,10 @@ impl Engine {
             Activity::Sleeping => self.wake_up(thread),
             Activity::Busy | Activity::Woken | Activity::Reading | Activity::Finished => {}
         }
+        if self.threads[thread].turn.is_off {
+            self.arrive(thread);
+            return None;
+        }
         self.threads[thread].activity = Activity::Busy;
         self.next = thread;
         Some(Step::Switch)
@@ -171,7 +212,7 @@ impl Here {
             return value;
         }
         loop {
-            let looked = self.park(cell, &mut holds, u64::MAX, false);
+            let looked = self.park(cell, &mut holds, Deadline::Never, false);
             // A predicate that panicked in the event loop panics again here.
             if looked.held && holds(looked.value) {
                 return looked.value;
@@ -184,7 +225,7 @@ impl Here {
         self,
         cell: CellRef,
         holds: &mut F,
-        deadline_ps: u64,
+        deadline: Deadline,
         is_eager: bool,
     ) -> Looked {
         let predicate = Predicate::of(holds);
@@ -192,25 +233,32 @@ impl Here {
             let line = engine.line_of(cell.address());
             let (now, current) = (engine.now, engine.current);
             let seen = engine.threads[current].view(cell);
+            let deadline_ps = now.saturating_add(deadline.left(engine));
             let wait = &mut engine.threads[current].wait;
             wait.cell = Some(cell);
             wait.predicate = Some(predicate);
             wait.line = line;
             wait.deadline_ps = deadline_ps;
+            wait.is_cpu_time = matches!(deadline, Deadline::OnCpu(_));
             wait.is_eager = is_eager;
             wait.held = false;
             wait.expired = false;
             wait.since_ps = now;
             wait.seen = seen;
+            engine.spin_begins();
             engine.park(current);
             engine.arm_timer(current);
+            engine.may_spin_too_long(current);
         });
         self.wait_for_others();
         self.with(|engine| {
             let wait = &mut engine.threads[engine.current].wait;
             wait.predicate = None;
             wait.deadline_ps = u64::MAX;
-            Looked { value: wait.seen, held: wait.held, expired: wait.expired }
+            wait.is_cpu_time = false;
+            let looked = Looked { value: wait.seen, held: wait.held, expired: wait.expired };
+            engine.spin_ends();
+            looked
         })
     }
     /// The thread begins to wait: its place in the queue is what it is.

@@ -1,5 +1,6 @@
 //! Cells: the value in place, the cost in the event loop.
 
+use crate::engine::Deadline;
 use crate::engine::cell::{CellRef, Shape};
 use crate::switch::Here;
 use core::ptr::{NonNull, null_mut};
@@ -223,19 +224,20 @@ fn spin_bounded(
     mut stop: impl FnMut() -> bool,
 ) -> Result<u64, u64> {
     here.settle();
+    let cpu_time = || here.with(|engine| engine.cpu_time());
     let start = here.with(|engine| engine.now);
     let look = here.with(|engine| engine.costs.look());
     let has_stop = bound.stop_every != u32::MAX;
     let period = if has_stop { look * u64::from(bound.stop_every.max(1)) } else { u64::MAX };
-    let mut next_stop = start.saturating_add(period);
+    let mut next_stop = cpu_time().saturating_add(period);
     let mut value = here.load(cell);
     let deadline = match bound.budget {
         // The first look is behind us.
         Budget::Looks(looks) => {
             let rest = u64::from(looks.saturating_sub(1));
-            here.with(|engine| engine.now).saturating_add(rest * look)
+            Deadline::OnCpu(cpu_time().saturating_add(rest * look))
         }
-        Budget::Nanoseconds(ns) => start.saturating_add(ns.saturating_mul(1000)),
+        Budget::Nanoseconds(ns) => Deadline::At(start.saturating_add(ns.saturating_mul(1000))),
     };
     let mut was_woken = false;
     loop {
@@ -243,12 +245,12 @@ fn spin_bounded(
             return Ok(value);
         }
         let now = here.with(|engine| engine.now);
-        if now >= deadline {
+        if here.with(|engine| deadline.left(engine)) == 0 {
             return Err(value);
         }
-        if has_stop && (was_woken || now >= next_stop) {
+        if has_stop && (was_woken || cpu_time() >= next_stop) {
             was_woken = false;
-            next_stop = now.saturating_add(period);
+            next_stop = cpu_time().saturating_add(period);
             if stop() {
                 return Err(value);
             }
@@ -258,7 +260,8 @@ fn spin_bounded(
                 continue;
             }
         }
-        let looked = here.park(cell, holds, deadline.min(next_stop), has_stop);
+        let first = here.with(|engine| deadline.or_earlier(Deadline::OnCpu(next_stop), engine));
+        let looked = here.park(cell, holds, first, has_stop);
         value = looked.value;
         was_woken = !looked.expired;
     }

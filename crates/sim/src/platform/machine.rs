@@ -66,10 +66,10 @@ impl Placement for Sim {
     }
     #[inline]
     fn numa_node_of(cpu: u32) -> u32 {
-        Here::expect("a NUMA node").with(|engine| engine.socket_of_cpu[cpu as usize].into())
+        Here::expect("a NUMA node").with(|engine| engine.node_of_cpu[cpu as usize].into())
     }
     fn numa_nodes() -> u32 {
-        Here::expect("NUMA nodes").with(|engine| engine.costs.sockets as u32)
+        Here::expect("NUMA nodes").with(|engine| engine.numa_nodes)
     }
     #[inline]
     fn is_urgent() -> bool {
@@ -87,14 +87,19 @@ impl SchedulerHints for Sim {
             None => true,
         })
     }
-    /// Whether some thread waits for a CPU: only in explorations, otherwise each has its own.
+    /// Whether some thread waits in the run queue of the caller's CPU, also if that is a matter of the
+    /// host and no guest could know; in explorations, whether some thread has no CPU.
     fn need_resched() -> bool {
-        Here::expect("a hint").with(|engine| engine.is_crowded())
+        Here::expect("a hint").with(|engine| engine.is_awaited_on_host() || engine.is_crowded())
     }
+    /// CPUs of the machine that have nothing to do, also if that is a matter of the host.
     fn idle_cpus() -> u32 {
         Here::expect("a hint").with(|engine| {
+            if engine.is_scheduled() {
+                return engine.idle_host_cpus() as u32;
+            }
             let running = engine.threads.iter().filter(|thread| thread.is_running()).count();
-            (engine.socket_of_cpu.len() - running) as u32
+            (engine.node_of_cpu.len() - running) as u32
         })
     }
 }

@@ -8,5 +8,6 @@ mod machines;
 mod memory;
 mod model;
 mod preemption;
+mod scheduler;
 mod waiting;
 mod watchers;

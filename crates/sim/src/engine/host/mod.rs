@@ -1,0 +1,302 @@
+//! The scheduler: CPUs with run queues, and threads that run, are preempted or sleep.
+//!
+//! The rules are described in the [crate's documentation](crate#the-scheduler). A thread changes
+//! between on and off a CPU only here, and only while every thread waits for something: in the event
+//! loop, or as the last act of a thread that falls asleep or returns. What a thread waits for is an
+//! event at [`Turn::due_at`]; when it loses its CPU the event stays in the queue and is stale.
+
+mod begin;
+mod pick;
+mod turns;
+
+use super::queue::{Event, EventKind};
+use super::thread::Activity;
+use super::{Engine, Thread};
+use crate::machine::Scheduler;
+use crate::memory::Site;
+use crate::report::Ending;
+use crate::rng::Rng;
+use crate::scheduling::{ScheduleReport, ScheduledKind};
+use std::collections::VecDeque;
+
+/// The CPUs and what they do; without any there is no scheduler and each thread has its own.
+#[derive(Default)]
+pub struct Host {
+    cpus: Vec<Cpu>,
+    times: Times,
+    /// Threads are those of a program: their CPU number is the CPU they run on.
+    is_program: bool,
+    pub report: ScheduleReport,
+}
+
+/// The costs and periods of the scheduler, in picoseconds.
+#[derive(Default)]
+struct Times {
+    slice: u64,
+    context_switch: u64,
+    wake_granularity: u64,
+    noise: u64,
+    pause_loop_window: u64,
+    pause_loop_gap: u64,
+}
+
+struct Cpu {
+    number: u32,
+    site: Site,
+    /// The thread that has the CPU.
+    current: Option<usize>,
+    /// Threads that wait for it.
+    queue: VecDeque<usize>,
+    slice_end: u64,
+    /// Until when something else of the host has it; 0 if nothing has.
+    away_until: u64,
+    /// When its next noise may begin: the start of a slice of its own.
+    noise_period: u64,
+    noise: Rng,
+}
+
+impl Cpu {
+    fn is_idle(&self) -> bool {
+        self.current.is_none() && self.away_until == 0
+    }
+    /// How many threads, and other things, want the CPU.
+    fn load(&self) -> usize {
+        self.queue.len() + usize::from(!self.is_idle())
+    }
+}
+
+/// What the scheduler knows about a thread. Without a scheduler a thread is always on its CPU.
+pub struct Turn {
+    /// Has no CPU.
+    pub is_off: bool,
+    /// The CPU it has or had last.
+    cpu: usize,
+    /// The only socket it may run on, if there is one.
+    socket: Option<u16>,
+    /// Since when it gets on: the switch to it is over.
+    on_since: u64,
+    off_since: u64,
+    /// All the time it had no CPU.
+    pub off_ps: u64,
+    /// When what it waits for happens, if that is known; `u64::MAX` if not.
+    pub due_at: u64,
+    /// What was left of a wait for a time when the thread lost its CPU.
+    rest_ps: u64,
+    /// What is left of its slice; 0 stands for a whole one.
+    slice_left: u64,
+    /// Since when it spins in one go.
+    spins_since: u64,
+    /// When it last spun.
+    spun_until: u64,
+    /// When it may have spun for too long; `u64::MAX` if nobody asks.
+    pause_loop_at: u64,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self {
+            is_off: false,
+            cpu: 0,
+            socket: None,
+            on_since: 0,
+            off_since: 0,
+            off_ps: 0,
+            due_at: u64::MAX,
+            rest_ps: 0,
+            slice_left: 0,
+            spins_since: 0,
+            spun_until: 0,
+            pause_loop_at: u64::MAX,
+        }
+    }
+}
+
+fn ps(ns: f64) -> u64 {
+    (ns * 1000.0).round() as u64
+}
+
+impl Times {
+    fn new(scheduler: &Scheduler, kind: ScheduledKind) -> Self {
+        let is_guest = matches!(kind, ScheduledKind::Guest { .. });
+        Self {
+            slice: ps(scheduler.slice_ns),
+            context_switch: ps(scheduler.context_switch_ns),
+            wake_granularity: ps(scheduler.wake_granularity_ns),
+            noise: ps(scheduler.noise_ns),
+            pause_loop_window: if is_guest { ps(scheduler.pause_loop_window_ns) } else { 0 },
+            pause_loop_gap: ps(scheduler.pause_loop_gap_ns),
+        }
+    }
+}
+
+impl Engine {
+    /// Whether threads share the CPUs.
+    #[inline]
+    pub fn is_scheduled(&self) -> bool {
+        !self.host.cpus.is_empty()
+    }
+    /// How many CPUs have nothing to do.
+    pub fn idle_host_cpus(&self) -> usize {
+        self.host.cpus.iter().filter(|cpu| cpu.is_idle()).count()
+    }
+    /// Whether somebody waits for the CPU of the current thread.
+    pub fn is_awaited_on_host(&self) -> bool {
+        let cpu = self.threads[self.current].turn.cpu;
+        self.host.cpus.get(cpu).is_some_and(|cpu| !cpu.queue.is_empty())
+    }
+    /// The time the current thread had a CPU, and before it started: a clock that stands still while
+    /// it has none.
+    #[inline]
+    pub fn cpu_time(&self) -> u64 {
+        self.now - self.threads[self.current].turn.off_ps
+    }
+
+    /// The next step of `thread`, which has a CPU, comes at `at`.
+    #[inline]
+    pub(super) fn plan(&mut self, at: u64, kind: EventKind, thread: usize) {
+        self.threads[thread].turn.due_at = at;
+        self.schedule(at, kind, thread);
+    }
+    /// Whether what an event stands for was called off. It is not asked twice for one event.
+    #[inline]
+    pub(super) fn is_stale(&mut self, event: Event) -> bool {
+        if !self.is_scheduled() {
+            return false;
+        }
+        let (at, number) = (event.at_ps(), event.thread());
+        match event.kind() {
+            EventKind::Resume | EventKind::Reread | EventKind::Look => {
+                let due_at = &mut self.threads[number].turn.due_at;
+                let is_stale = *due_at != at;
+                if !is_stale {
+                    *due_at = u64::MAX;
+                }
+                is_stale
+            }
+            EventKind::SliceEnd => {
+                let cpu = &self.host.cpus[number];
+                cpu.slice_end != at || cpu.current.is_none()
+            }
+            EventKind::NoiseEnd => self.host.cpus[number].away_until != at,
+            EventKind::PauseLoop => self.threads[number].turn.pause_loop_at != at,
+            _ => false,
+        }
+    }
+
+    /// Gives an idle CPU to a thread, which gets on after `cost`.
+    fn put_on(&mut self, cpu: usize, thread: usize, cost: u64) {
+        let on_since = self.now + cost;
+        let host = &mut self.host.cpus[cpu];
+        let state = &mut self.threads[thread];
+        let turn = &mut state.turn;
+        let slice = if turn.slice_left > 0 { turn.slice_left } else { self.host.times.slice };
+        host.current = Some(thread);
+        host.slice_end = on_since + slice;
+        let away = on_since - turn.off_since;
+        turn.is_off = false;
+        turn.cpu = cpu;
+        turn.on_since = on_since;
+        turn.off_ps += away;
+        turn.spins_since = on_since;
+        state.site = host.site;
+        if self.host.is_program {
+            state.cpu = host.number;
+        }
+        if state.wait.is_cpu_time {
+            state.wait.deadline_ps = state.wait.deadline_ps.saturating_add(away);
+        }
+        let (core, slice_end) = (usize::from(host.site.core), host.slice_end);
+        self.busy_on_core[core] += 1;
+        self.schedule(slice_end, EventKind::SliceEnd, cpu);
+        self.go_on(thread, on_since);
+    }
+    /// What `thread` was at goes on at `on_since`.
+    fn go_on(&mut self, thread: usize, on_since: u64) {
+        match self.threads[thread].activity {
+            Activity::Busy => {
+                let rest = self.threads[thread].turn.rest_ps;
+                self.plan(on_since.saturating_add(rest), EventKind::Resume, thread);
+            }
+            // It looks at its line again, whatever happened to that.
+            Activity::Parked | Activity::Woken | Activity::Reading => {
+                if self.threads[thread].activity == Activity::Parked {
+                    self.unpark(thread);
+                }
+                self.threads[thread].activity = Activity::Woken;
+                self.plan(on_since, EventKind::Reread, thread);
+                self.arm_timer(thread);
+            }
+            Activity::Sleeping | Activity::Finished => {
+                unreachable!("who sleeps or is done is in no run queue")
+            }
+        }
+    }
+    /// Takes a CPU from the thread that has it; returns that thread.
+    fn take_off(&mut self, cpu: usize) -> Option<usize> {
+        let host = &mut self.host.cpus[cpu];
+        let thread = host.current.take()?;
+        let state = &mut self.threads[thread];
+        let turn = &mut state.turn;
+        let off_since = self.now.max(turn.on_since);
+        let run = turn.on_since..off_since;
+        turn.is_off = true;
+        turn.off_since = off_since;
+        turn.slice_left = host.slice_end.saturating_sub(off_since);
+        turn.rest_ps = 0;
+        let due_at = core::mem::replace(&mut turn.due_at, u64::MAX);
+        if state.activity == Activity::Busy && due_at < u64::MAX {
+            turn.rest_ps = due_at - off_since;
+        }
+        if state.activity == Activity::Reading {
+            state.activity = Activity::Woken;
+        }
+        self.busy_on_core[usize::from(host.site.core)] -= 1;
+        let counted = run.end.min(self.end_ps).saturating_sub(run.start.max(self.warmup_ps));
+        self.host.report.run_ps[thread] += counted;
+        Some(thread)
+    }
+    /// As [`take_off`](Self::take_off), from a thread that would have gone on.
+    fn preempt_on(&mut self, cpu: usize) -> Option<usize> {
+        let thread = self.take_off(cpu)?;
+        if self.is_counting() {
+            self.host.report.involuntary_switches[thread] += 1;
+        }
+        Some(thread)
+    }
+    /// The current thread gives up its CPU, because it sleeps or is done.
+    pub(super) fn leave_cpu(&mut self) {
+        let cpu = self.threads[self.current].turn.cpu;
+        let Some(thread) = self.take_off(cpu) else { return };
+        self.threads[thread].turn.slice_left = 0;
+        if self.threads[thread].activity == Activity::Sleeping && self.is_counting() {
+            self.host.report.voluntary_switches[thread] += 1;
+        }
+        self.fill(cpu);
+        if self.host.cpus.iter().all(|cpu| cpu.current.is_none()) {
+            self.end_if_deadlocked();
+        }
+    }
+    /// Ends the run if nothing but the scheduler would go on for ever.
+    fn end_if_deadlocked(&mut self) {
+        if self.ending.is_none() && self.is_deadlocked() {
+            self.ending = Some(Ending::Stuck);
+        }
+    }
+    /// The report of a run that is over.
+    pub fn take_schedule(&mut self) -> Option<ScheduleReport> {
+        if !self.is_scheduled() {
+            return None;
+        }
+        for cpu in 0..self.host.cpus.len() {
+            self.take_off(cpu);
+        }
+        Some(core::mem::take(&mut self.host.report))
+    }
+}
+
+impl Thread {
+    /// Whether the thread is on no CPU but would like to be, and waits for a line.
+    pub(super) fn is_spinning_off_cpu(&self) -> bool {
+        self.turn.is_off && self.is_spinning()
+    }
+}

@@ -1,0 +1,182 @@
+//! What happens at the scheduler's events.
+
+use crate::engine::queue::EventKind;
+use crate::engine::thread::Activity;
+use crate::engine::{Engine, Step};
+
+impl Engine {
+    /// An event of the scheduler: `number` is a thread's or a CPU's.
+    pub(in crate::engine) fn turn(&mut self, kind: EventKind, number: usize) -> Option<Step> {
+        match kind {
+            EventKind::SliceEnd => self.slice_ends(number),
+            EventKind::NoiseBegin => self.noise_begins(number),
+            EventKind::NoiseEnd => self.noise_ends(number),
+            EventKind::Arrive => self.arrive(number),
+            EventKind::PauseLoop => self.pause_loop_exits(number),
+            EventKind::Outage => self.outage(),
+            _ => unreachable!("no event of the scheduler"),
+        }
+        None
+    }
+
+    fn slice_ends(&mut self, cpu: usize) {
+        self.end_if_deadlocked();
+        let slice = self.host.times.slice;
+        let host = &mut self.host.cpus[cpu];
+        if host.queue.is_empty() {
+            host.slice_end = self.now + slice;
+            self.schedule(self.now + slice, EventKind::SliceEnd, cpu);
+        } else if let Some(thread) = self.preempt_on(cpu) {
+            self.queue_last(cpu, thread);
+            self.fill(cpu);
+        }
+    }
+    /// Ends the turn of a thread that has just lost the CPU: it waits behind all others.
+    fn queue_last(&mut self, cpu: usize, thread: usize) {
+        self.threads[thread].turn.slice_left = 0;
+        self.host.cpus[cpu].queue.push_back(thread);
+    }
+
+    /// A thread that was woken comes to a run queue, or gets a CPU at once.
+    pub(in crate::engine) fn arrive(&mut self, thread: usize) {
+        let cpu = self.host.cpu_for(&self.threads[thread]);
+        let host = &self.host.cpus[cpu];
+        if host.is_idle() {
+            // The latency of the wake-up was all there is to wait for.
+            return self.put_on(cpu, thread, 0);
+        }
+        let granularity = self.host.times.wake_granularity;
+        let has_run_enough = host.current.is_some_and(|current| {
+            self.now >= self.threads[current].turn.on_since.saturating_add(granularity)
+        });
+        if has_run_enough && let Some(preempted) = self.preempt_on(cpu) {
+            // It goes on with the rest of its slice after the one that woke up.
+            self.host.cpus[cpu].queue.push_front(preempted);
+            self.put_on(cpu, thread, self.host.times.context_switch);
+        } else {
+            self.host.cpus[cpu].queue.push_back(thread);
+            self.arm_pause_loop(cpu);
+        }
+    }
+
+    /// Decides when the noise in the next period of a CPU begins. Noise of two periods never meets.
+    pub(super) fn plan_noise(&mut self, cpu: usize) {
+        let (slice, noise) = (self.host.times.slice, self.host.times.noise);
+        let host = &mut self.host.cpus[cpu];
+        let phase = host.noise.below((slice - noise) as usize + 1) as u64;
+        let begin = host.noise_period + phase;
+        host.noise_period += slice;
+        self.schedule(begin, EventKind::NoiseBegin, cpu);
+    }
+    fn noise_begins(&mut self, cpu: usize) {
+        self.end_if_deadlocked();
+        self.plan_noise(cpu);
+        self.take_away(cpu, self.now + self.host.times.noise);
+    }
+    /// Something else of the host has the CPU until then.
+    fn take_away(&mut self, cpu: usize, until: u64) {
+        if until <= self.host.cpus[cpu].away_until {
+            return;
+        }
+        let preempted = self.preempt_on(cpu);
+        let host = &mut self.host.cpus[cpu];
+        host.away_until = until;
+        if let Some(thread) = preempted {
+            host.queue.push_front(thread);
+        }
+        self.schedule(until, EventKind::NoiseEnd, cpu);
+        self.share(cpu);
+    }
+    fn noise_ends(&mut self, cpu: usize) {
+        let host = &mut self.host.cpus[cpu];
+        host.away_until = 0;
+        // What the host did includes the switches to it and back.
+        match host.queue.pop_front() {
+            Some(thread) => self.put_on(cpu, thread, 0),
+            None => self.fill(cpu),
+        }
+    }
+    /// The host takes a random half of the CPUs that have threads, for a slice.
+    fn outage(&mut self) {
+        let until = self.now + self.host.times.slice;
+        let cpus = &self.host.cpus;
+        let mut busy: Vec<usize> =
+            (0..cpus.len()).filter(|&cpu| cpus[cpu].current.is_some()).collect();
+        for _ in 0..busy.len() / 2 {
+            let chosen = self.host.cpus[0].noise.below(busy.len());
+            self.take_away(busy.swap_remove(chosen), until);
+        }
+    }
+
+    /// The current thread begins to spin: in one go with its last spin if that is no longer ago than
+    /// the gap between two pauses.
+    pub(in crate::engine) fn spin_begins(&mut self) {
+        let gap = self.host.times.pause_loop_gap;
+        let turn = &mut self.threads[self.current].turn;
+        if self.now > turn.spun_until.saturating_add(gap) {
+            turn.spins_since = self.now;
+        }
+    }
+    /// The current thread does not spin any more.
+    pub(in crate::engine) fn spin_ends(&mut self) {
+        self.threads[self.current].turn.spun_until = self.now;
+    }
+    /// Asks whether the thread on `cpu` spins for too long, if others want the CPU.
+    pub(super) fn arm_pause_loop(&mut self, cpu: usize) {
+        let window = self.host.times.pause_loop_window;
+        let host = &self.host.cpus[cpu];
+        let Some(thread) = host.current.filter(|_| window > 0 && !host.queue.is_empty()) else {
+            return;
+        };
+        let turn = &mut self.threads[thread].turn;
+        if turn.pause_loop_at == u64::MAX {
+            turn.pause_loop_at = self.now.max(turn.spins_since.saturating_add(window));
+            let at = turn.pause_loop_at;
+            self.schedule(at, EventKind::PauseLoop, thread);
+        }
+    }
+    /// The same for a thread that has looked at its line and found nothing.
+    #[inline]
+    pub(in crate::engine) fn may_spin_too_long(&mut self, thread: usize) {
+        if self.host.times.pause_loop_window > 0 {
+            self.arm_pause_loop(self.threads[thread].turn.cpu);
+        }
+    }
+    /// A thread may have spun for too long.
+    fn pause_loop_exits(&mut self, thread: usize) {
+        let window = self.host.times.pause_loop_window;
+        let state = &mut self.threads[thread];
+        state.turn.pause_loop_at = u64::MAX;
+        if state.turn.is_off || !state.is_spinning() {
+            return;
+        }
+        let cpu = state.turn.cpu;
+        if self.now < state.turn.spins_since.saturating_add(window) {
+            return self.arm_pause_loop(cpu);
+        }
+        if self.host.cpus[cpu].queue.is_empty() {
+            return;
+        }
+        if let Some(thread) = self.take_off(cpu) {
+            if self.is_counting() {
+                self.host.report.voluntary_switches[thread] += 1;
+                self.host.report.pause_loop_exits += 1;
+            }
+            self.queue_last(cpu, thread);
+            self.fill(cpu);
+        }
+    }
+
+    /// A sleeping thread was woken and comes to a run queue `latency` later.
+    pub(in crate::engine) fn kick(&mut self, thread: usize, latency: u64) {
+        if self.is_counting() {
+            self.host.report.kicks += 1;
+        }
+        debug_assert_eq!(
+            self.threads[thread].activity,
+            Activity::Busy,
+            "woken before it is kicked"
+        );
+        self.schedule(self.now + latency, EventKind::Arrive, thread);
+    }
+}

@@ -1,0 +1,104 @@
+//! Spinners that lose their CPU, and threads that wait for ever.
+
+use super::{MS, U32, US, host, run, schedule, with};
+use lockwright::platform::{Atomic, Bound, Budget, Sleeping};
+use lockwright_sim::{FailureKind, Sim, thread};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+#[test]
+fn a_spinner_keeps_its_cpu_for_its_slice_unless_pause_loop_exiting_is_on() {
+    for (window_us, exits) in [(0, 0), (10, 1)] {
+        let machine = with(host(1, 1), |scheduler| {
+            scheduler.pause_loop_window_ns = window_us as f64 * 1_000.0;
+        });
+        let seen = Cell::new(0);
+        let report = run(
+            &machine,
+            &[
+                &|word| {
+                    word.cond_load(Relaxed, |value| value == 1);
+                    seen.set(thread::now_ps());
+                },
+                &|word| word.store(1, Release),
+            ],
+        );
+        let schedule = schedule(&report);
+        assert_eq!(schedule.pause_loop_exits, exits);
+        assert_eq!(schedule.voluntary_switches, [exits, 0]);
+        let slice_us = if window_us == 0 { 1_000 } else { window_us };
+        let expected = (slice_us + 4) * US;
+        assert!((expected..expected + US).contains(&seen.get()), "{} ps", seen.get());
+    }
+}
+
+#[test]
+fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
+    let (looks, time) = (Cell::new(0), Cell::new(0));
+    // A look is 5.5 ns: 1.5 ms.
+    let budgets = [(Budget::Looks(272_728), &looks), (Budget::Nanoseconds(1_500_000), &time)];
+    for (budget, ended) in budgets {
+        let report = run(
+            &host(1, 1),
+            &[
+                &|word| {
+                    let bound = Bound { budget, stop_every: u32::MAX };
+                    assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err());
+                    ended.set(thread::now_ps());
+                },
+                &|_| thread::hold_ps(3 * MS),
+            ],
+        );
+        assert_eq!(report.failures, []);
+    }
+    // On the CPU for 1 ms, off it for 1.004 ms, then the rest, and the first miss.
+    let rest = looks.get() - (2 * MS + 4 * US);
+    assert!((490 * US..510 * US).contains(&rest), "{} ps", looks.get());
+    // The other deadline passes while the thread has no CPU, and is noticed when it has one.
+    let late = time.get() - (2 * MS + 4 * US);
+    assert!(late < US, "{} ps", time.get());
+}
+
+#[test]
+fn a_spinner_asks_its_stop_condition_when_it_gets_a_cpu_again() {
+    let asked = RefCell::new(Vec::new());
+    let report = run(
+        &host(1, 1),
+        &[
+            &|word| {
+                let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1_000_000 };
+                let stop = || {
+                    asked.borrow_mut().push(thread::now_ps());
+                    true
+                };
+                assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, stop).is_err());
+            },
+            &|_| thread::hold_ps(MS / 2),
+        ],
+    );
+    assert_eq!(report.failures, []);
+    // A million looks take 5.5 ms; after a slice, a switch, half a millisecond and a switch it is
+    // back.
+    let [at] = asked.borrow()[..] else { panic!("asked at {:?}", asked.borrow()) };
+    let back = MS + 2 * US + MS / 2 + 2 * US;
+    assert!((back..back + US).contains(&at), "{at} ps");
+}
+
+#[test]
+fn a_lost_wake_up_is_found_at_once_and_a_dead_spinner_after_a_slice() {
+    let noisy = with(host(1, 2), |scheduler| scheduler.noise_ns = 100_000.0);
+    let sleeps = |word: &U32| Sim::futex_wait(word, 0, None);
+    let bodies: Vec<&dyn Fn(&U32)> = vec![&sleeps; 5];
+    let report = run(&noisy, &bodies);
+    let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
+    assert!(matches!(&failure.kind, FailureKind::Stuck { threads } if threads.len() == 5));
+    assert!(failure.at_ps < 200 * US, "{failure}");
+
+    let spins = |word: &U32| {
+        word.cond_load(Relaxed, |value| value == 1);
+    };
+    let report = run(&noisy, &[&sleeps, &spins, &sleeps, &spins]);
+    let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
+    assert!(matches!(&failure.kind, FailureKind::Stuck { threads } if threads.len() == 4));
+    assert!(failure.at_ps < 2 * MS, "{failure}");
+}

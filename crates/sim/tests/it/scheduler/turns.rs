@@ -1,0 +1,73 @@
+//! Slices, stealing and noise: who has a CPU, and for how long.
+
+use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
+use lockwright_sim::StartState;
+use std::cell::Cell;
+
+#[test]
+fn two_that_compute_share_a_cpu_slice_by_slice() {
+    let done = [Cell::new(0), Cell::new(0)];
+    let (a, b) = (works(9 * MS / 2, &done[0]), works(9 * MS / 2, &done[1]));
+    let report = run(&host(1, 1), &[&a, &b]);
+    // Four slices of each, a switch after every one, half a slice.
+    let turn = MS + 2 * US;
+    assert_eq!(done[0].get(), 8 * turn + MS / 2);
+    // The second starts 100 ps after the first.
+    assert_eq!(done[1].get(), 8 * turn + MS + 2 * US + 100);
+    let schedule = schedule(&report);
+    assert_eq!(schedule.run_ps, [9 * MS / 2, 9 * MS / 2 + 100]);
+    assert_eq!(schedule.involuntary_switches, [4, 4]);
+    assert_eq!(schedule.voluntary_switches, [0, 0]);
+    assert_eq!((schedule.kicks, schedule.steals), (0, 0));
+}
+
+#[test]
+fn one_that_is_alone_keeps_its_cpu() {
+    let done = Cell::new(0);
+    let report = run(&host(1, 2), &[&works(10 * MS, &done)]);
+    assert_eq!(done.get(), 10 * MS);
+    assert_eq!(schedule(&report).involuntary_switches, [0]);
+}
+
+#[test]
+fn n_threads_on_m_cpus_keep_them_all_busy_until_the_work_is_done() {
+    for start in [StartState::Running, StartState::Queued] {
+        let work_ps = |number: u64| (2 + number % 5) * MS;
+        let done = Cell::new(0);
+        let bodies: Vec<_> = (0..14).map(|number| works(work_ps(number), &done)).collect();
+        let bodies: Vec<&dyn Fn(&U32)> = bodies.iter().map(|body| body as _).collect();
+        let report = run_as(&host(2, 2), GUEST, start, &bodies);
+        let schedule = schedule(&report);
+        let total: u64 = (0..14).map(work_ps).sum();
+        let run: u64 = schedule.run_ps.iter().sum();
+        assert!((total..total + 10_000).contains(&run), "{run} of {total} ps");
+        assert!(schedule.steals > 0);
+        // No CPU is idle before the last thread has its last slice, but for the first millisecond of
+        // random starts.
+        let idle = 4 * report.end_ps - run;
+        assert!(idle < 3 * 2 * MS + MS + 4 * 60 * 2 * US, "{idle} ps idle, {start:?}");
+    }
+}
+
+#[test]
+fn noise_takes_its_share_of_each_slice() {
+    let noisy = with(host(1, 1), |scheduler| scheduler.noise_ns = 100_000.0);
+    let done = Cell::new(0);
+    let report = run(&noisy, &[&works(9 * MS, &done)]);
+    // In each of ten milliseconds 100 us are lost; the last of them may come after the end.
+    assert!((9_900 * US..=10_000 * US).contains(&done.get()), "{} ps", done.get());
+    let schedule = schedule(&report);
+    assert_eq!(schedule.run_ps, [9 * MS]);
+    assert!((9..=10).contains(&schedule.involuntary_switches[0]), "{schedule:?}");
+}
+
+#[test]
+fn an_idle_cpu_takes_over_a_thread_that_noise_interrupts() {
+    let noisy = with(host(1, 2), |scheduler| scheduler.noise_ns = 500_000.0);
+    let done = Cell::new(0);
+    let report = run(&noisy, &[&works(20 * MS, &done)]);
+    let schedule = schedule(&report);
+    assert!(schedule.steals > 5, "{schedule:?}");
+    // Alone it would take twice as long.
+    assert!(done.get() < 35 * MS, "{} ps", done.get());
+}
