@@ -2,8 +2,10 @@
 
 use lockwright_clients::Threads;
 use lockwright_clients::conformance::laws;
-use lockwright_sim::machine::{Costs, Machine, Topology};
-use lockwright_sim::{Arena, Config, NodesMode, Sim, Simulation};
+use lockwright_sim::machine::{Costs, Machine, Scheduler, Topology};
+use lockwright_sim::{
+    Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState,
+};
 
 /// Two sockets of two cores, with round costs.
 fn machine() -> Machine {
@@ -44,20 +46,51 @@ fn machine() -> Machine {
     }
 }
 
+/// One CPU of it, which threads take in turns after 1 us.
+fn host() -> Machine {
+    let mut host = machine();
+    host.topology =
+        Topology { sockets: 1, cores_per_socket: 1, threads_per_core: 1, distance: vec![vec![0]] };
+    host.scheduler = Some(Scheduler {
+        slice_ns: 1_000.0,
+        context_switch_ns: 100.0,
+        wake_granularity_ns: 500.0,
+        halt_exit_ns: 100.0,
+        kick_call_ns: 100.0,
+        kick_latency_ns: 1_000.0,
+        noise_ns: 100.0,
+        pause_loop_window_ns: 500.0,
+        pause_loop_gap_ns: 50.0,
+    });
+    host
+}
+
 /// Threads of one run: the seed decides about its noise.
 struct SimThreads {
     seed: u64,
     nodes: NodesMode,
+    scheduling: Option<Scheduling>,
+}
+
+impl SimThreads {
+    fn pinned(seed: u64, nodes: NodesMode) -> Self {
+        Self { seed, nodes, scheduling: None }
+    }
 }
 
 impl Threads for SimThreads {
     fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
         let mut arena = Arena::default();
-        let config = Config { nodes: self.nodes, ..Config::default() };
-        let mut simulation = Simulation::new(&machine(), &mut arena, self.seed, config);
+        let Self { seed, nodes, scheduling } = *self;
+        let config = Config { nodes, scheduling, ..Config::default() };
+        let machine = if scheduling.is_some() { host() } else { machine() };
+        let mut simulation = Simulation::new(&machine, &mut arena, seed, config);
         let state = simulation.alloc(state);
         for (cpu, body) in (0..).zip(bodies) {
-            simulation.spawn(cpu, || body(state));
+            match scheduling {
+                Some(_) => simulation.spawn_scheduled(|| body(state)),
+                None => simulation.spawn(cpu, || body(state)),
+            };
         }
         let report = simulation.run();
         assert!(report.failures.is_empty(), "{:?}", report.failures);
@@ -75,7 +108,22 @@ fn simulated_machines_keep_every_law() {
         for law in laws::<Sim, SimThreads>() {
             println!("{} {} with {nodes:?}", law.number, law.name);
             for seed in 0..20 {
-                (law.check)(&SimThreads { seed, nodes });
+                (law.check)(&SimThreads::pinned(seed, nodes));
+            }
+        }
+    }
+}
+
+#[test]
+fn simulated_guests_and_programs_that_share_a_cpu_keep_every_law() {
+    let guest = ScheduledKind::Guest { virtual_numa: false };
+    let kinds = [(guest, NodesMode::PerCpu), (ScheduledKind::Program, NodesMode::Pool(4))];
+    for (kind, nodes) in kinds {
+        for law in laws::<Sim, SimThreads>() {
+            println!("{} {} as {kind:?}", law.number, law.name);
+            for (seed, &start) in (0..21).zip(StartState::ALL.iter().cycle()) {
+                let scheduling = Some(Scheduling { kind, start });
+                (law.check)(&SimThreads { seed, nodes, scheduling });
             }
         }
     }
@@ -84,6 +132,6 @@ fn simulated_machines_keep_every_law() {
 #[test]
 #[should_panic(expected = "the law is broken")]
 fn a_body_that_panics_fails_its_law() {
-    let threads = SimThreads { seed: 1, nodes: NodesMode::PerCpu };
+    let threads = SimThreads::pinned(1, NodesMode::PerCpu);
     threads.run((), &[|()| (), |()| panic!("the law is broken")], |()| ());
 }

@@ -196,6 +196,14 @@ mod tests {
     }
 
     #[test]
+    fn the_haswell_is_the_machine_of_the_published_guests() {
+        let machine = Machine::builtin("haswell-2s").expect("it is built in");
+        let topology = &machine.topology;
+        assert_eq!((topology.sockets, topology.cores(), topology.cpus()), (2, 36, 36));
+        assert!(machine.scheduler().is_ok(), "guests have more vCPUs than that");
+    }
+
+    #[test]
     fn a_file_that_does_not_exist_is_refused_by_its_path() {
         let error = Machine::from_path("machines/none.toml").expect_err("there is no such file");
         assert!(matches!(error.problem, Problem::Unreadable(_)));

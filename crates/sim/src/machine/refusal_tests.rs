@@ -281,3 +281,52 @@ fn a_machine_built_by_hand_is_checked_by_the_same_rules() {
     );
     assert!(matches!(error.problem, Problem::OutOfRange { .. }));
 }
+
+#[test]
+fn a_machine_may_do_without_a_scheduler_but_not_with_a_part_of_one() {
+    let start = X5_4.find("[scheduler.slice]").expect("the X5-4 has one");
+    let machine = parse(&X5_4[..start]).expect("the section is optional");
+    assert_eq!(machine.scheduler, None);
+    let error = machine.scheduler().expect_err("there is none");
+    assert_eq!(
+        error.to_string(),
+        "machine foo: scheduler: is missing, and without it there are no guests and no more \
+         threads than CPUs: add the section to the machine's file"
+    );
+    for scalar in super::costs::SCHEDULER {
+        let (old, new) = (format!("[scheduler.{}]", scalar.key), "[scheduler.surprise]");
+        let expected = format!(
+            "machines/foo.toml: scheduler.surprise: is not a key of this file, and \
+             `scheduler.{}` is missing",
+            scalar.key
+        );
+        assert_eq!(refusal(&old, new), expected);
+    }
+}
+
+#[test]
+fn a_scheduler_that_cannot_be_is_refused() {
+    for (old, new, expected) in [
+        ("ns = 3000000.0", "ns = 0", "slice: is 0 but must be a finite number above 0"),
+        ("ns = 3000000.0", "ns = 2e9", "slice: is 2000000000 but must be at most 1000000000 ns"),
+        (
+            "ns = 2000.0\nsource = \"guess: a switch",
+            "ns = -1\nsource = \"guess: a switch",
+            "context_switch: is -1",
+        ),
+        (
+            "ns = 2000.0\nsource = \"guess: a switch",
+            "ns = 2000.0\nsauce = \"guess: a switch",
+            "context_switch.sauce: is not a key",
+        ),
+        (
+            "ns = 100000.0",
+            "ns = 3e6",
+            "noise: takes 3000000 ns, which leaves nothing of a slice of",
+        ),
+    ] {
+        let refusal = refusal(old, new);
+        let expected = format!("machines/foo.toml: scheduler.{expected}");
+        assert!(refusal.starts_with(&expected), "{refusal}");
+    }
+}

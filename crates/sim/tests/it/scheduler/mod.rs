@@ -4,6 +4,7 @@
 //! that wakes up.
 
 mod guests;
+mod locks;
 mod sleeping;
 mod spinning;
 mod turns;

@@ -1,0 +1,169 @@
+//! Locks with more threads than CPUs.
+
+use super::{GUEST, with};
+use crate::machines::machine;
+use lockwright::mcs::McsLock;
+use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
+use lockwright::qspinlock::QSpinlock;
+use lockwright::raw::{Order, RawLock};
+use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
+use lockwright::ticket::TicketLock;
+use lockwright::unfair::UnfairLock;
+use lockwright_sim::{
+    Arena, Checks, Config, FailureKind, NodesMode, RunReport, ScheduledKind, Scheduling, Sim,
+    Simulation, StartState, thread, watch,
+};
+
+const PROGRAM: ScheduledKind = ScheduledKind::Program;
+
+/// Threads that take a lock in turns on four CPUs with noise and slices of 100 us.
+struct Guest {
+    kind: ScheduledKind,
+    start: StartState,
+    threads: usize,
+    seed: u64,
+    /// The threads sleep now and then, and wake each other.
+    is_sleepy: bool,
+}
+
+impl Guest {
+    fn of(threads: usize) -> Self {
+        Self { kind: GUEST, start: StartState::Running, threads, seed: 1, is_sleepy: false }
+    }
+    fn torture<L: RawLock>(self) -> RunReport {
+        let Self { kind, start, threads, seed, is_sleepy } = self;
+        let machine = with(machine(2, 2, 1), |scheduler| {
+            scheduler.slice_ns = 100_000.0;
+            scheduler.noise_ns = 5_000.0;
+        });
+        let nodes = if kind == PROGRAM { NodesMode::Pool(64) } else { NodesMode::PerCpu };
+        let checks = Checks {
+            fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
+            overtaking_max: None,
+            word_is_legal: Some(L::word_is_legal),
+        };
+        let scheduling = Some(Scheduling { kind, start });
+        let config = Config { checks, nodes, scheduling, ..Config::window(100_000, 10_000_000) };
+        let mut arena = Arena::default();
+        let mut simulation = Simulation::new(&machine, &mut arena, seed, config);
+        let lock = simulation.alloc(L::new());
+        let bed = simulation.alloc(<Sim as Cells>::U32::zeroed());
+        for _ in 0..threads {
+            simulation.spawn_scheduled(move || {
+                while !thread::is_over() {
+                    watch::requested(lock);
+                    lock.lock();
+                    watch::entered(lock);
+                    thread::work_ns(100);
+                    watch::left(lock);
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock() };
+                    thread::op_done();
+                    thread::work_ns(200);
+                    if is_sleepy {
+                        toss(bed);
+                    }
+                }
+            });
+        }
+        simulation.run()
+    }
+}
+
+/// Sleeps for up to 50 us, or wakes somebody.
+fn toss(bed: &<Sim as Cells>::U32) {
+    let drawn = thread::random();
+    if drawn.is_multiple_of(4) {
+        Sim::futex_wait(bed, 0, Some(Sim::now_ns() + drawn % 50_000));
+    } else {
+        Sim::futex_wake(bed, 1);
+    }
+}
+
+struct Survives(ScheduledKind);
+
+impl LockVisitor<Sim> for Survives {
+    type Output = ();
+
+    fn visit<L: RawLock>(self, row: &'static LockRow) {
+        let report = Guest { kind: self.0, ..Guest::of(16) }.torture::<L>();
+        if row.class == LockClass::Busted {
+            return;
+        }
+        assert_eq!(report.failures, [], "{}", row.name);
+        assert!(report.ops_total() > 50, "{}: {:?}", row.name, report.ops);
+    }
+}
+
+#[test]
+fn every_lock_holds_with_four_threads_on_each_cpu() {
+    for row in LOCKS {
+        for kind in [GUEST, PROGRAM] {
+            visit(row.name, Survives(kind)).expect("it is registered");
+        }
+    }
+}
+
+#[test]
+fn the_busted_lock_fails_with_four_threads_on_each_cpu() {
+    let report = Guest::of(16).torture::<lockwright::busted::BustedLock<Sim>>();
+    let is_exclusion = |kind: &FailureKind| matches!(kind, FailureKind::Exclusion { .. });
+    assert!(report.failures.iter().any(|failure| is_exclusion(&failure.kind)));
+}
+
+#[test]
+fn fair_queues_collapse_without_a_cpu_for_everybody_and_an_unfair_lock_does_not() {
+    fn rates<L: RawLock>() -> (u64, u64) {
+        let ops = |threads| {
+            let report = Guest::of(threads).torture::<L>();
+            assert_eq!(report.failures, []);
+            report.ops_total()
+        };
+        (ops(4), ops(16))
+    }
+    for (fair, crowded) in
+        [rates::<TicketLock<Sim>>(), rates::<McsLock<Sim>>(), rates::<QSpinlock<Sim>>()]
+    {
+        assert!(crowded * 10 < fair, "{fair} and {crowded}");
+    }
+    let (alone, crowded) = rates::<UnfairLock<Sim>>();
+    assert!(crowded * 2 > alone, "{alone} and {crowded}");
+}
+
+#[test]
+fn one_seed_and_one_start_state_give_one_history() {
+    let run = |start, seed| Guest { start, seed, ..Guest::of(12) }.torture::<UnfairLock<Sim>>();
+    let mut digests = Vec::new();
+    for &start in StartState::ALL {
+        let (one, same, other) = (run(start, 1), run(start, 1), run(start, 2));
+        assert_eq!((one.digest, one.events, &one.ops), (same.digest, same.events, &same.ops));
+        assert_eq!(one.schedule, same.schedule);
+        digests.extend([one.digest, other.digest]);
+    }
+    digests.sort_unstable();
+    digests.dedup();
+    assert_eq!(digests.len(), 6, "every start state and every seed is another history");
+}
+
+#[test]
+fn the_threads_of_an_overcommitted_guest_share_the_time_of_its_cpus() {
+    let report = Guest::of(16).torture::<UnfairLock<Sim>>();
+    let schedule = report.schedule.as_ref().expect("the run has a scheduler");
+    let run: u64 = schedule.run_ps.iter().sum();
+    // Noise takes a twentieth, switches between slices less than a fortieth.
+    let all = 4 * report.window_ps;
+    assert!(run * 40 > all * 37 && run * 20 <= all * 19, "{run} of {all} ps");
+    let fair = run / 16;
+    assert!(schedule.run_ps.iter().all(|&ps| ps.abs_diff(fair) < 4 * 100_000_000), "{schedule:?}");
+}
+
+/// As for the golden runs without a scheduler.
+#[test]
+fn an_overcommitted_run_has_its_golden_digest() {
+    let guest = Guest { start: StartState::Preempted, is_sleepy: true, ..Guest::of(12) };
+    let report = guest.torture::<UnfairLock<Sim>>();
+    let schedule = report.schedule.as_ref().expect("the run has a scheduler");
+    assert!(schedule.kicks > 500 && schedule.steals > 500, "{schedule:?}");
+    let found = (&*report.digest.to_string(), report.events, report.ops_total());
+    assert_eq!(found, ("e4ddf76a31294a0584e82f15a4d325c3", 130_105, 16_126));
+}
