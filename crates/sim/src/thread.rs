@@ -25,7 +25,7 @@ pub fn now_ps() -> u64 {
     here().with(|engine| engine.now)
 }
 
-/// Works for about `ps` picoseconds: more while the SMT sibling is busy, and with the machine's
+/// Works for about `ps` picoseconds on a CPU: more while the SMT sibling is busy, and with the machine's
 /// jitter of work.
 pub fn work_ps(ps: u64) {
     let here = here();
@@ -44,7 +44,7 @@ pub fn work_ns(ns: u64) {
     work_ps(ns.saturating_mul(1000));
 }
 
-/// Lets exactly `ps` picoseconds pass.
+/// Lets exactly `ps` picoseconds pass; with a scheduler, on a CPU.
 pub fn hold_ps(ps: u64) {
     let here = here();
     here.until(here.with(|engine| engine.now.saturating_add(ps)));

@@ -160,9 +160,9 @@ impl Engine {
     /// Whether what an event stands for was called off. It is not asked twice for one event.
     #[inline]
     pub(super) fn is_stale(&mut self, event: Event) -> bool {
-        if !self.is_scheduled() {
-            return false;
-        }
+        self.is_scheduled() && self.is_called_off(event)
+    }
+    fn is_called_off(&mut self, event: Event) -> bool {
         let (at, number) = (event.at_ps(), event.thread());
         match event.kind() {
             EventKind::Resume | EventKind::Reread | EventKind::Look => {

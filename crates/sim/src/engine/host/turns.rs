@@ -110,7 +110,11 @@ impl Engine {
 
     /// The current thread begins to spin: in one go with its last spin if that is no longer ago than
     /// the gap between two pauses.
+    #[inline]
     pub(in crate::engine) fn spin_begins(&mut self) {
+        if self.host.times.pause_loop_window == 0 {
+            return;
+        }
         let gap = self.host.times.pause_loop_gap;
         let turn = &mut self.threads[self.current].turn;
         if self.now > turn.spun_until.saturating_add(gap) {
@@ -118,6 +122,7 @@ impl Engine {
         }
     }
     /// The current thread does not spin any more.
+    #[inline]
     pub(in crate::engine) fn spin_ends(&mut self) {
         self.threads[self.current].turn.spun_until = self.now;
     }

@@ -71,3 +71,19 @@ fn an_idle_cpu_takes_over_a_thread_that_noise_interrupts() {
     // Alone it would take twice as long.
     assert!(done.get() < 35 * MS, "{} ps", done.get());
 }
+
+#[test]
+fn queues_of_different_lengths_stay_so_while_no_cpu_is_idle() {
+    let done: [Cell<u64>; 3] = Default::default();
+    let bodies: Vec<_> = done.iter().map(|done| works(10 * MS, done)).collect();
+    let bodies: Vec<&dyn Fn(&U32)> = bodies.iter().map(|body| body as _).collect();
+    let report = run(&host(1, 2), &bodies);
+    let schedule = schedule(&report);
+    // The second thread is alone on its CPU. When it is done, that takes over one of the others,
+    // which have had half as much until then.
+    assert_eq!(done[1].get(), 10 * MS + 100);
+    let last = done[0].get().max(done[2].get());
+    assert!((15 * MS..15 * MS + 100 * US).contains(&last), "{last} ps");
+    assert_eq!(schedule.involuntary_switches[1], 0);
+    assert_eq!(schedule.steals, 1);
+}
