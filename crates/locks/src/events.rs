@@ -28,10 +28,23 @@ macro_rules! lock_events {
     };
 }
 
+impl Event {
+    /// For a counter that holds a sum: the counter by which it is divided to give the average that
+    /// its name stands for.
+    pub const fn per(self) -> Option<Event> {
+        match self {
+            Self::pv_hash_hops | Self::pv_latency_kick => Some(Self::pv_kick_unlock),
+            Self::pv_latency_wake => Some(Self::pv_kick_wake),
+            _ => None,
+        }
+    }
+}
+
 lock_events! {
     /// Acquisitions through the pending bit.
     lock_pending,
-    /// Acquisitions through the queue, counted at its entry.
+    /// Acquisitions through the queue: counted at its entry, or, where waiters sleep, by its head
+    /// (queued mode).
     lock_slowpath,
     /// Queue entries that used the second node of their CPU (one level of nesting).
     lock_use_node2,
@@ -41,6 +54,28 @@ lock_events! {
     lock_use_node4,
     /// Acquisitions without a queue node, because none was left.
     lock_no_node,
+    /// Places looked at in the lock hash, per entry made in it. A sum; see `Event::per`.
+    pv_hash_hops,
+    /// Kicks sent by the release of a lock.
+    pv_kick_unlock,
+    /// Kicks that found their waiter asleep.
+    pv_kick_wake,
+    /// Nanoseconds that a kick takes the one who sends it. A sum; see `Event::per`.
+    pv_latency_kick,
+    /// Nanoseconds from a kick until its waiter runs. A sum; see `Event::per`.
+    pv_latency_wake,
+    /// Acquisitions past the queue by a newcomer (unfair mode).
+    pv_lock_stealing,
+    /// Times a waiter that is not the head of the queue woke up without having become it.
+    pv_spurious_wakeup,
+    /// Times the head of the queue went to sleep again after a kick.
+    pv_wait_again,
+    /// Times a waiter went to sleep early, because its predecessor was not running.
+    pv_wait_early,
+    /// Times the head of the queue went to sleep.
+    pv_wait_head,
+    /// Times a waiter that is not the head of the queue went to sleep.
+    pv_wait_node,
     /// Waiters moved from the primary to the secondary queue.
     cna_set_aside,
     /// Times the secondary queue was put back in front, because the threshold was reached or

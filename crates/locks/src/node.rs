@@ -4,19 +4,25 @@
 //! that a lock stays four bytes whatever its policy:
 //!
 //! ```text
-//! byte  0        4        8        12       16               24      28      32       36 .. 63
+//! byte  0        4        8        12       16               24      28      32       36
 //!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
-//!      | next   | locked | numa   | intra  | since_ns       | claim | cpu   | random | waiting |
+//!      | next   | locked | numa   | intra  | since_ns       | claim | cpu   | random | state   |
 //!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
-//!       MCS link and grant   CNA: who, how often, how long    platform        private  later
+//!       MCS link and grant   CNA: who, how often, how long    platform        private  waiting
+//! byte  40       48      52 .. 63
+//!      +--------+-------+----------+
+//!      | kicked | kick  |  unused  |
+//!      +--------+-------+----------+
+//!       waiting
 //! ```
 //!
 //! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
 //! `since_ns` belong to CNA. `claim` and `cpu` belong to the platform that hands nodes out, `random`
-//! to the thread that uses the node. The last bytes are for the waiting policies.
+//! to the thread that uses the node. `state`, `kick` and `kicked_ns` belong to the waiting policies
+//! that sleep.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, QueueNodes, Zeroed};
-use core::sync::atomic::AtomicU32 as Private;
+use core::sync::atomic::{AtomicU32 as Private, AtomicU64 as PrivateU64};
 
 /// Nodes per CPU in the kernel's encoding: task, softirq, hardirq, NMI.
 pub const NODES_PER_CPU: u16 = 4;
@@ -100,6 +106,12 @@ pub struct QNode<P: Cells> {
     pub cpu: Private,
     /// State of a random number generator, for the thread that has claimed the node.
     pub(crate) random: Private,
+    /// What the waiter does, for the owner and for the waiter behind it: see `qspinlock::pv`.
+    pub(crate) state: P::U32,
+    /// When it was kicked, in nanoseconds: only to be counted.
+    pub(crate) kicked_ns: PrivateU64,
+    /// What it sleeps on: 1 once it was kicked.
+    pub(crate) kick: P::U32,
 }
 
 impl<P: Cells> QNode<P> {
@@ -114,6 +126,9 @@ impl<P: Cells> QNode<P> {
             claim: Private::new(0),
             cpu: Private::new(0),
             random: Private::new(0),
+            state: Zeroed::zeroed(),
+            kicked_ns: PrivateU64::new(0),
+            kick: Zeroed::zeroed(),
         }
     }
 }
@@ -136,6 +151,9 @@ impl<P: ConstCells> QNode<P> {
         claim: Private::new(0),
         cpu: Private::new(0),
         random: Private::new(0),
+        state: ConstZeroed::ZEROED,
+        kicked_ns: PrivateU64::new(0),
+        kick: ConstZeroed::ZEROED,
     };
 }
 

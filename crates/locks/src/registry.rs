@@ -5,6 +5,7 @@
 //! type constructor.
 
 use crate::platform::Platform;
+use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use crate::raw::RawLock;
 
 /// What the registry knows about a lock beside its type.
@@ -73,18 +74,54 @@ macro_rules! locks {
 }
 
 locks! { P;
-    "qspinlock" | "fifo", Product, crate::qspinlock::QSpinlock<P>,
+    "qspinlock" | "fifo", Product, QSpinlock<P>,
         "the kernel's queued spinlock, waiters in order of arrival";
-    "cna" | "cna-v10", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V10>,
+    "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10>,
         "the queued spinlock with compact NUMA-aware succession, version 10";
-    "cna-v10_time", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V10Time>,
+    "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time>,
         "CNA v10 with a time threshold";
-    "cna-v10_limited", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V10Limited>,
+    "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited>,
         "CNA v10 with a bounded scan once the lock is free";
-    "cna-v11", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V11>,
+    "cna-v11", Product, CnaSpinlock<P, cna::V11>,
         "CNA v11: one neighbour looked at per turn, preference inherited";
-    "cna-v15", Product, crate::qspinlock::CnaSpinlock<P, crate::qspinlock::cna::V15>,
+    "cna-v15", Product, CnaSpinlock<P, cna::V15>,
         "CNA v15: one neighbour per step while the lock is busy, time threshold";
+    "park", Product, QSpinlock<P, Fifo, Park>,
+        "the paravirtual queued spinlock before the hybrid: waiters sleep, nobody steals";
+    "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,
+        "the hybrid paravirtual queued spinlock: queued while its head spins, unfair while it sleeps";
+    "hybrid-bounded", Product, QSpinlock<P, Fifo, HybridBounded>,
+        "the hybrid tuned for programs: bounded spinning, no more spinners than CPUs";
+    "cna-park", Product, CnaSpinlock<P, cna::V10, Park>,
+        "CNA v10 whose waiters wait as in park";
+    "cna-hybrid", Product, CnaSpinlock<P, cna::V10, Hybrid>,
+        "CNA v10 whose waiters wait as in hybrid";
+    "cna-hybrid-bounded" | "hybrid-lock", Product, CnaSpinlock<P, cna::V10, HybridBounded>,
+        "CNA v10 whose waiters wait as in hybrid-bounded";
+    "cna-v10_time-park", Product, CnaSpinlock<P, cna::V10Time, Park>,
+        "CNA v10_time whose waiters wait as in park";
+    "cna-v10_time-hybrid", Product, CnaSpinlock<P, cna::V10Time, Hybrid>,
+        "CNA v10_time whose waiters wait as in hybrid";
+    "cna-v10_time-hybrid-bounded", Product, CnaSpinlock<P, cna::V10Time, HybridBounded>,
+        "CNA v10_time whose waiters wait as in hybrid-bounded";
+    "cna-v10_limited-park", Product, CnaSpinlock<P, cna::V10Limited, Park>,
+        "CNA v10_limited whose waiters wait as in park";
+    "cna-v10_limited-hybrid", Product, CnaSpinlock<P, cna::V10Limited, Hybrid>,
+        "CNA v10_limited whose waiters wait as in hybrid";
+    "cna-v10_limited-hybrid-bounded", Product, CnaSpinlock<P, cna::V10Limited, HybridBounded>,
+        "CNA v10_limited whose waiters wait as in hybrid-bounded";
+    "cna-v11-park", Product, CnaSpinlock<P, cna::V11, Park>,
+        "CNA v11 whose waiters wait as in park";
+    "cna-v11-hybrid", Product, CnaSpinlock<P, cna::V11, Hybrid>,
+        "CNA v11 whose waiters wait as in hybrid";
+    "cna-v11-hybrid-bounded", Product, CnaSpinlock<P, cna::V11, HybridBounded>,
+        "CNA v11 whose waiters wait as in hybrid-bounded";
+    "cna-v15-park", Product, CnaSpinlock<P, cna::V15, Park>,
+        "CNA v15 whose waiters wait as in park";
+    "cna-v15-hybrid", Product, CnaSpinlock<P, cna::V15, Hybrid>,
+        "CNA v15 whose waiters wait as in hybrid";
+    "cna-v15-hybrid-bounded", Product, CnaSpinlock<P, cna::V15, HybridBounded>,
+        "CNA v15 whose waiters wait as in hybrid-bounded";
     "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set, the kernel's fallback in guests";
     "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,

@@ -8,7 +8,7 @@ use ::loom::sync::atomic::{self, AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{Atomic, Barriers, Budget, Cells, Placement, RaceTracker, Zeroed};
 use lockwright::zoo::Bug;
-use std::sync::atomic::Ordering::{self, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{self, SeqCst};
 
 /// The platform of the loom model checker. Usable only inside a [`LoomRun`](crate::LoomRun).
 pub struct Loom;

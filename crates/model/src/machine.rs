@@ -112,6 +112,20 @@ macro_rules! machine {
             }
         }
 
+        // SAFETY: the cells of an execution live as long as it does; addresses of words that exist at
+        // the same time differ.
+        unsafe impl lockwright::platform::LockHash for $platform {
+            fn hash_slots() -> usize {
+                $crate::world::HASH_SLOTS
+            }
+            fn hash_slot(at: usize) -> std::ptr::NonNull<Self::U64> {
+                MACHINE.world.hash_slot(at)
+            }
+            fn lock_name(word: *const Self::Word) -> u64 {
+                word.addr() as u64 & 0xffff_ffff_ffff
+            }
+        }
+
         impl lockwright::platform::Placement for $platform {
             fn this_cpu() -> u32 {
                 CPU.with(std::cell::Cell::get)
@@ -143,7 +157,9 @@ macro_rules! machine {
             fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
                 let (machine, cpu) = (&*MACHINE, Self::this_cpu());
                 let mut sleepers = machine.sleepers.lock().unwrap();
-                if word.load(Relaxed) != expected {
+                // Whoever wakes has written the word before it asked for the mutex, so an older value
+                // would be one that no kernel finds.
+                if !word.holds_now(expected) {
                     return;
                 }
                 sleepers.push(std::ptr::from_ref(word).addr(), cpu);
@@ -178,6 +194,10 @@ macro_rules! machine {
         }
 
         impl lockwright::platform::Counters for $platform {
+            /// Nobody: what is done only to be counted would be explored.
+            fn is_counting() -> bool {
+                false
+            }
             fn count_many(event: lockwright::events::Event, n: u64) {
                 $crate::world::count(event, n);
             }

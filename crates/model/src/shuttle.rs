@@ -11,7 +11,7 @@ use lockwright::platform::{
 };
 use lockwright::zoo::Bug;
 use std::cell::RefCell;
-use std::sync::atomic::Ordering::{self, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{self, SeqCst};
 
 /// The platform of the shuttle schedule explorer. Usable only inside a
 /// [`ShuttleRun`](crate::ShuttleRun).

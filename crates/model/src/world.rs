@@ -15,6 +15,7 @@ pub struct World<P: QueueNodes> {
     /// The machine of the run.
     pub settings: Settings,
     nodes: Vec<Slot<P>>,
+    hash: Vec<P::U64>,
     clock_ns: AtomicU64,
     /// Who can go on.
     pub activity: Activity,
@@ -27,6 +28,10 @@ struct Slot<P: QueueNodes> {
     /// ordering between them. Nodes given back by their own thread need none.
     handed_back: P::U32,
 }
+
+/// One line, so that the place where an entry is looked for first does not depend on addresses. The
+/// clients have fewer locks.
+pub const HASH_SLOTS: usize = 8;
 
 // States of `QNode::claim`, which the checker does not see: claiming adds no interleavings.
 const FREE: u32 = 0;
@@ -42,6 +47,7 @@ impl<P: QueueNodes> World<P> {
             nodes: (0..nodes)
                 .map(|_| Slot { node: QNode::new(), handed_back: Zeroed::zeroed() })
                 .collect(),
+            hash: (0..HASH_SLOTS).map(|_| Zeroed::zeroed()).collect(),
             clock_ns: AtomicU64::new(0),
             activity: Activity::new(settings.cpus),
             settings,
@@ -85,6 +91,10 @@ impl<P: QueueNodes> World<P> {
     /// The storage of `id`, valid until the execution ends.
     pub fn node(&self, id: NodeId) -> NonNull<QNode<P>> {
         NonNull::from(&self.slot(id).node)
+    }
+    /// A cell of the lock hash, valid until the execution ends.
+    pub fn hash_slot(&self, at: usize) -> NonNull<P::U64> {
+        NonNull::from(&self.hash[at])
     }
     /// Whether no node is claimed.
     pub fn has_released_all_nodes(&self) -> bool {

@@ -5,6 +5,31 @@ use crate::memory::NOBODY;
 use crate::platform::Sim;
 use core::ptr::NonNull;
 use lockwright::node::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
+use lockwright::platform::Cells;
+
+/// The cells of the lock hash, which lie in the arena behind the program's objects.
+pub struct LockHashTable(NonNull<[<Sim as Cells>::U64]>);
+
+impl LockHashTable {
+    /// How many cells a machine with `cpus` CPUs has: four for each, and at least a page.
+    pub fn count(cpus: u32) -> usize {
+        (cpus as usize * 4).max(512).next_power_of_two()
+    }
+    /// A table of `cells`, which stay where they are for as long as it is used.
+    pub fn new(cells: &[<Sim as Cells>::U64]) -> Self {
+        Self(NonNull::from(cells))
+    }
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// The cell with this number.
+    pub fn slot(&self, at: usize) -> NonNull<<Sim as Cells>::U64> {
+        assert!(at < self.len(), "the lock hash has no cell {at}");
+        // SAFETY: within the slice, which outlives the table.
+        unsafe { self.0.cast::<<Sim as Cells>::U64>().add(at) }
+    }
+}
 
 /// Who uses which queue node. The nodes themselves lie in the arena, as its first object.
 pub struct NodeTable {

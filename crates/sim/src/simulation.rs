@@ -7,7 +7,7 @@ use crate::engine::{Engine, Exploration, Thread, queue::Event};
 use crate::explore::{Limits, Move, Policy};
 use crate::machine::Machine;
 use crate::memory::{CORES_MAX, CostTable, Memory, Site};
-use crate::nodes::NodeTable;
+use crate::nodes::{LockHashTable, NodeTable};
 use crate::platform::Sim;
 use crate::report::{Ending, Failure, FailureKind, RunReport};
 use crate::scheduling;
@@ -17,6 +17,7 @@ use core::ptr::NonNull;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use lockwright::node::QNode;
+use lockwright::platform::{Cells, Zeroed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Body<'a> = Box<dyn FnOnce() + 'a>;
@@ -52,6 +53,7 @@ pub struct Simulation<'a> {
     config: Config,
     arena: &'a Arena,
     nodes: &'a [QNode<Sim>],
+    hash: &'a [<Sim as Cells>::U64],
     /// The socket whose memory each line is in.
     homes: Vec<u16>,
     bodies: Vec<(u32, Body<'a>)>,
@@ -80,6 +82,7 @@ impl<'a> Simulation<'a> {
             seed,
             arena,
             nodes: &[],
+            hash: &[],
             homes: Vec::new(),
             bodies: Vec::new(),
             config,
@@ -109,6 +112,13 @@ impl<'a> Simulation<'a> {
                 } as u16;
             }
         }
+    }
+
+    /// Behind everything else, so that a program's lines have the numbers they have without it.
+    fn make_hash(&mut self) {
+        let cpus = self.machine.topology.cpus().max(self.bodies.len() as u32);
+        let count = LockHashTable::count(cpus);
+        self.hash = self.alloc_slice_at(0, count, |_| Zeroed::zeroed());
     }
 
     /// Places an object on lines of its own, in the memory of socket 0.
@@ -183,6 +193,7 @@ impl<'a> Simulation<'a> {
         if self.has_nodes_of_vcpus() {
             self.make_nodes(self.bodies.len().max(1) as u32);
         }
+        self.make_hash();
         let mut engine = self.engine();
         self.run_in(&mut engine, &mut Vec::new());
         report(*engine)
@@ -191,13 +202,13 @@ impl<'a> Simulation<'a> {
     /// Runs the program in the order that `policy` picks; returns the policy and what it picked.
     /// `stacks` lends stacks and gets more back.
     pub(crate) fn explore(
-        self,
+        mut self,
         policy: Box<dyn Policy>,
         limits: Limits,
         stacks: &mut Vec<DefaultStack>,
     ) -> (RunReport, Box<dyn Policy>, Vec<Move>) {
         assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
-        assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
+        self.make_hash();
         let mut engine = self.engine();
         engine.explore_with(Exploration::new(policy, limits, self.bodies.len()));
         self.run_in(&mut engine, stacks);
@@ -242,7 +253,13 @@ impl<'a> Simulation<'a> {
             memory.register(1, home);
         }
         let nodes = NodeTable::new(self.config.nodes, self.nodes, bodies.len());
-        let mut engine = Box::new(Engine::new(&self.config, costs, memory, nodes));
+        let mut engine = Box::new(Engine::new(
+            &self.config,
+            costs,
+            memory,
+            nodes,
+            LockHashTable::new(self.hash),
+        ));
         engine.base = self.arena.base();
         engine.used = self.arena.used();
         engine.objects = self.arena.take_objects();

@@ -6,6 +6,7 @@
 
 mod barriers;
 mod cells;
+mod hash;
 mod machine;
 mod nodes;
 mod sleeping;
@@ -77,6 +78,8 @@ laws! { P;
     "N3" nodes::claiming_ends_in_none_and_releasing_helps;
     "N4" nodes::a_node_given_back_by_another_thread_is_ordered;
     "N5" nodes::a_node_has_a_name_in_a_lock_word;
+    "K1" hash::cells_of_the_hash_are_distinct_and_zero;
+    "K2" hash::locks_have_names_of_their_own;
     "L1" machine::every_cpu_is_on_a_numa_node;
     "H1" machine::hints_answer;
     "S1" sleeping::a_wait_for_another_value_returns;

@@ -21,6 +21,10 @@ static TUNABLE: [AtomicU64; Tunable::ALL.len()] =
     [const { AtomicU64::new(UNSET) }; Tunable::ALL.len()];
 
 impl Counters for Native {
+    #[inline(always)]
+    fn is_counting() -> bool {
+        events_are_counted()
+    }
     /// One predictable branch while nobody counts.
     #[inline(always)]
     fn count_many(event: Event, n: u64) {

@@ -9,7 +9,7 @@
 //!
 //! - `cells`: `core`'s atomics, and how to wait on them.
 //! - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
-//! - `pool`: the queue nodes; `fork`: telling nodes of another process life from ours.
+//! - `pool`: the queue nodes; `hash`: from locks to sleeping ones; `fork`: telling nodes of another process life from ours.
 //! - `cpu`, [`topology`], [`priority`]: where the caller is and how urgent.
 //! - `barrier`, `sleep`, `counters`: the rest.
 
@@ -28,6 +28,7 @@ mod cells;
 mod counters;
 mod cpu;
 mod fork;
+mod hash;
 mod pool;
 pub mod priority;
 mod sleep;

@@ -67,6 +67,25 @@ pub unsafe trait QueueNodes: Cells {
     }
 }
 
+/// The table in which the owner of a lock finds the waiter that sleeps for it: from locks to queue
+/// nodes, because the lock itself has no room.
+///
+/// Storage only, like [`QueueNodes`]; `qspinlock::pv` knows what is in it.
+///
+/// # Safety
+/// [`hash_slot`](Self::hash_slot) returns a cell that lives as long as locks of this platform are
+/// used, different for different numbers, zero at first; locks that exist at the same time have
+/// different names.
+pub unsafe trait LockHash: Cells {
+    /// How many cells there are: at least 8, and more than locks can have a sleeping head of their
+    /// queue at the same time.
+    fn hash_slots() -> usize;
+    /// A cell of the table; `at` is below [`hash_slots`](Self::hash_slots).
+    fn hash_slot(at: usize) -> NonNull<Self::U64>;
+    /// The name of the lock with this word: not 0 and below 2^48.
+    fn lock_name(word: *const Self::Word) -> u64;
+}
+
 /// Where the caller is.
 pub trait Placement: Sized {
     /// The CPU the caller runs on. May be stale as soon as it is read, except in the simulator.
@@ -114,6 +133,11 @@ pub trait Counters: Sized {
     #[inline(always)]
     fn count(event: Event) {
         Self::count_many(event, 1);
+    }
+    /// Whether anybody counts. Asked before work that is only done to be counted.
+    #[inline(always)]
+    fn is_counting() -> bool {
+        true
     }
     /// Adds `n` to the counter of `event`. Counters may lose counts and never affect locking.
     fn count_many(event: Event, n: u64);

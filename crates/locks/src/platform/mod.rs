@@ -16,7 +16,9 @@ mod machine;
 
 pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
 pub use guarded::{Guarded, RaceTracker};
-pub use machine::{Barriers, Clock, Counters, Placement, QueueNodes, SchedulerHints, Sleeping};
+pub use machine::{
+    Barriers, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints, Sleeping,
+};
 
 /// The shared cells of a machine.
 pub trait Cells: Sized + 'static {
@@ -76,10 +78,18 @@ impl<P> ConstCells for P where
 
 /// Everything a lock may ask of the machine below it.
 pub trait Platform:
-    Cells + Barriers + QueueNodes + Placement + SchedulerHints + Sleeping + Clock + Counters
+    Cells + Barriers + QueueNodes + LockHash + Placement + SchedulerHints + Sleeping + Clock + Counters
 {
 }
 impl<P> Platform for P where
-    P: Cells + Barriers + QueueNodes + Placement + SchedulerHints + Sleeping + Clock + Counters
+    P: Cells
+        + Barriers
+        + QueueNodes
+        + LockHash
+        + Placement
+        + SchedulerHints
+        + Sleeping
+        + Clock
+        + Counters
 {
 }

@@ -9,8 +9,10 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     ///
     /// If the newest waiter is an orphan, so are all in front of it: they queued before it, and the
     /// only thread that came through the fork was not queueing. A pending bit belongs to an orphan
-    /// in any case, because no thread of a forked process sets it. Both facts stay true once they
-    /// are, so a compare-exchange of the whole word is safe however long this took.
+    /// too, because in a forked process nobody becomes a pending waiter; where it is the head of the
+    /// queue that sets the bit, it belongs to an orphan if the newest waiter is one, because nobody
+    /// queues behind orphans. These facts stay true once they are, so a compare-exchange of the whole
+    /// word is safe however long this took.
     #[cold]
     pub(super) fn bury_orphans(&self) {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -18,8 +20,12 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         loop {
             let seen = Word::from_bits(bits);
             let tail_is_orphan = seen.tail().node().is_some_and(P::is_orphaned);
-            if !tail_is_orphan && !seen.is_pending() {
+            let pending_is_orphan = W::USES_PENDING && seen.is_pending();
+            if !tail_is_orphan && !pending_is_orphan {
                 return;
+            }
+            if tail_is_orphan {
+                W::forget(&self.word, P::is_orphaned);
             }
             let buried =
                 if tail_is_orphan { seen.without_waiters() } else { seen.without_pending() };

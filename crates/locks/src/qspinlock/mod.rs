@@ -3,6 +3,7 @@
 pub mod cna;
 mod fork;
 mod pending;
+pub mod pv;
 mod queue;
 mod succession;
 #[doc(hidden)]
@@ -10,6 +11,7 @@ pub mod testing;
 mod waiting;
 mod word;
 
+pub use pv::{Hybrid, HybridBounded, Park};
 pub use succession::{Alone, Fifo, Grant, Succession};
 pub use waiting::{Spin, Waiting};
 pub use word::{LOCKED, PENDING, SLOW, Word};
@@ -41,7 +43,7 @@ impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
 }
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
-    const ORDER: Order = S::ORDER;
+    const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
 
     fn new() -> Self {
         Self { word: Zeroed::zeroed(), _policies: PhantomData }

@@ -1,12 +1,12 @@
 //! The queue phase.
 
-use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word, word};
+use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::node::{NodeId, QNode, TailCode, node};
 use crate::platform::{Atomic, LockWordOps, Platform};
 use crate::raw::RawLock;
 use crate::zoo::{Bug, unless};
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 /// Reads a link: the waiter it names.
 #[inline]
@@ -30,6 +30,9 @@ pub(super) fn link_to(id: NodeId) -> u32 {
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Takes the lock by way of the queue.
     pub(super) fn lock_queue(&self) {
+        if W::before_queueing(&self.word) {
+            return;
+        }
         let Some(id) = P::claim_node() else { return self.lock_without_node() };
         self.wait_in_queue(id);
         // SAFETY: claimed above. Nobody reaches the node any more: the word does not name it, its
@@ -54,7 +57,10 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         if W::TRIES_BEFORE_QUEUEING && self.try_lock() {
             return;
         }
-        count_entry::<P>(id);
+        if W::COUNTS_ENTRY {
+            P::count(Event::lock_slowpath);
+        }
+        count_nesting::<P>(id);
         let granted = match self.join(id) {
             Some(prev) => W::wait_node(me, node(prev)),
             None => Grant::PLAIN,
@@ -70,6 +76,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         // ordering: Relaxed; published by Q1 and Q2.
         me.locked.store(0, Relaxed);
         S::enter(me);
+        W::enter(me);
         me
     }
 
@@ -77,7 +84,8 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub(super) fn lead(&self, id: NodeId, me: &QNode<P>, granted: u32) {
         let mut turn = S::become_head(id, me, granted);
         // (*,*,*) -> (*,0,0) by the owner and the pending waiter
-        let seen = W::wait_for_lock(&self.word, S::STEPS, || S::step(id, me, &mut turn));
+        let step = || S::step(id, me, &mut turn);
+        let seen = W::wait_for_lock(&self.word, (id, me), S::STEPS, step);
         self.take(id, me, seen, turn);
     }
 
@@ -94,43 +102,40 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         Some(prev)
     }
 
-    /// Takes the free lock as the head of the queue, and makes somebody else the head.
+    /// Takes the lock as the head of the queue, unless the wait for it did, and makes somebody else
+    /// the head.
     fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
         let (mut seen, mut turn) = (seen, turn);
         while seen.tail() == id.code() {
             match S::leave_alone(&self.word, seen, &mut turn) {
                 Alone::Left => return,
                 Alone::Granted(_) if P::is_seeded(Bug::GrantForgotten) => return,
-                Alone::Granted(grant) => return Self::deliver(grant),
+                Alone::Granted(grant) => return self.deliver(grant),
                 Alone::Joined(_) if P::is_seeded(Bug::PendingTakenForQueued) => break,
                 Alone::Joined(now) if now.is_pending() => {
                     // A thread that saw our queue too late takes its pending bit back and will join
                     // us, unless it has no node. So look again instead of counting on it.
-                    seen = W::wait_for_lock(&self.word, false, || false);
+                    seen = W::wait_for_lock(&self.word, (id, me), false, || false);
                 }
                 Alone::Joined(now) => seen = now,
             }
         }
-        // (n,0,0) -> (n,0,1). A plain store: nobody steals.
-        // ordering: Relaxed; the new head reads it after Q3, everybody else competes.
-        self.word.store_byte0(word::LOCKED, Relaxed);
-        // ordering: Acquire; Q2.
-        me.next.cond_load(Acquire, |link| link != 0);
-        Self::deliver(S::choose(id, me, turn));
+        W::take(&self.word);
+        W::wait_for_link(me);
+        self.deliver(S::choose(id, me, turn));
     }
 
     /// The one place where a waiter becomes the head.
-    fn deliver(grant: Grant) {
+    fn deliver(&self, grant: Grant) {
         let to = node::<P>(grant.to);
         // ordering: Release; Q3.
         to.locked.store(grant.value, Release);
-        W::kick(to);
+        W::kick(&self.word, grant.to);
     }
 }
 
-/// Counts a queue entry and the nesting level it needed.
-fn count_entry<P: Platform>(id: NodeId) {
-    P::count(Event::lock_slowpath);
+/// Counts the nesting level that a queue entry needed.
+fn count_nesting<P: Platform>(id: NodeId) {
     match P::nesting_of(id) {
         0 => {}
         1 => P::count(Event::lock_use_node2),

@@ -67,7 +67,8 @@ pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
     fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> Self::Turn;
     /// Called again and again while the head waits for the lock, until it returns `false`.
     fn step(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) -> bool;
-    /// Tries to take the lock and leave: `seen` is `(me,0,0)`.
+    /// Tries to leave as the only waiter, with the lock: `seen` is `(me,0,0)`, or `(me,0,1)` where
+    /// the wait has taken the lock already.
     fn leave_alone(word: &P::Word, seen: Word, turn: &mut Self::Turn) -> Alone;
     /// Chooses the next head. The lock is taken, and somebody is linked behind `me`.
     fn choose(id: NodeId, me: &QNode<P>, turn: Self::Turn) -> Grant;
@@ -107,8 +108,8 @@ unsafe impl<P: Platform> Succession<P> for Fifo {
 /// Takes the lock as the only waiter, with nobody set aside.
 #[inline]
 pub(super) fn clear_tail<W: LockWordOps>(word: &W, seen: Word) -> Alone {
-    // (n,0,0) -> (0,0,1)
-    // ordering: Relaxed; the lock was acquired by the load that saw it free, Q4, and nobody reads
+    // (n,0,0) or (n,0,1) -> (0,0,1)
+    // ordering: Relaxed; the lock was acquired where it was seen free, Q4, and nobody reads
     // anything through an empty tail. Of the failure value only the waiters are used.
     match word.compare_exchange(seen.bits(), Word::HELD.bits(), Relaxed, Relaxed) {
         Ok(_) => Alone::Left,

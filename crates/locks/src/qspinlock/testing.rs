@@ -93,7 +93,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 pub struct QueueOnly<P: Cells, S, W>(QSpinlock<P, S, W>);
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QueueOnly<P, S, W> {
-    const ORDER: Order = S::ORDER;
+    const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
 
     fn new() -> Self {
         Self(QSpinlock::new())

@@ -73,9 +73,9 @@ impl Word {
     pub const fn has_no_waiter(self) -> bool {
         self.0 & !LOCKED_MASK == 0
     }
-    /// The word without queue and pending bit.
+    /// The word without queue and pending bit, and so without a head that sleeps.
     pub const fn without_waiters(self) -> Self {
-        Self(self.0 & LOCKED_MASK)
+        if self.is_locked() { Self::HELD } else { Self::FREE }
     }
     /// The word without the pending bit.
     pub const fn without_pending(self) -> Self {

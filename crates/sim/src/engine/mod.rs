@@ -26,7 +26,7 @@ use crate::checker::Checkers;
 use crate::config::Config;
 use crate::digest::Digest;
 use crate::memory::{CostTable, Memory};
-use crate::nodes::NodeTable;
+use crate::nodes::{LockHashTable, NodeTable};
 use crate::report::Ending;
 use crate::switch::Here;
 use cell::CellRef;
@@ -72,6 +72,7 @@ pub struct Engine {
     pub node_of_cpu: Vec<u16>,
     pub numa_nodes: u32,
     pub nodes: NodeTable,
+    pub hash: LockHashTable,
     pub checkers: Checkers,
     /// Who decides what happens next, if it is not the time.
     exploration: Option<Box<Exploration>>,
@@ -97,7 +98,13 @@ enum Step {
 const PS_PER_NS: u64 = 1000;
 
 impl Engine {
-    pub fn new(config: &Config, costs: CostTable, memory: Memory, nodes: NodeTable) -> Self {
+    pub fn new(
+        config: &Config,
+        costs: CostTable,
+        memory: Memory,
+        nodes: NodeTable,
+        hash: LockHashTable,
+    ) -> Self {
         let mut tunables = [None; Tunable::ALL.len()];
         for &(tunable, value) in &config.tunables {
             tunables[tunable as usize] = Some(value);
@@ -129,6 +136,7 @@ impl Engine {
             node_of_cpu: Vec::new(),
             numa_nodes: 1,
             nodes,
+            hash,
             checkers: Checkers::new(config.checks),
             exploration: None,
             counts: vec![0; LockEvent::ALL.len()],

@@ -1,14 +1,15 @@
 //! Everything beside cells.
 
-use super::Sim;
+use super::{Sim, SimCell};
 use crate::engine::cell::{CellRef, Shape};
 use crate::switch::Here;
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use lockwright::events::Event;
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, Placement, QueueNodes, SchedulerHints, Sleeping,
+    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints,
+    Sleeping,
 };
 use lockwright::tunables::Tunable;
 
@@ -56,6 +57,22 @@ unsafe impl QueueNodes for Sim {
     }
     fn nesting_of(id: NodeId) -> u32 {
         Here::expect("a queue node").with(|engine| engine.nodes.nesting(id))
+    }
+}
+
+// SAFETY: cells of one slice in the run's arena, of which there are four for each CPU; locks in the
+// arena have different places.
+unsafe impl LockHash for Sim {
+    fn hash_slots() -> usize {
+        Here::expect("the lock hash").with(|engine| engine.hash.len())
+    }
+    fn hash_slot(at: usize) -> NonNull<SimCell<AtomicU64>> {
+        Here::expect("the lock hash").with(|engine| engine.hash.slot(at))
+    }
+    /// Its place in the arena, so that a run does not depend on the host's addresses.
+    fn lock_name(word: *const Self::Word) -> u64 {
+        let address = word.addr();
+        Here::expect("the lock hash").with(|engine| (address - engine.base) as u64 / 4 + 1)
     }
 }
 

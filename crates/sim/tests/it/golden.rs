@@ -118,7 +118,7 @@ impl LockVisitor<Sim> for SmallThresholds {
 /// A lock of the registry, and what its run comes to: digest, events, operations.
 type Golden = (&'static str, &'static str, u64, u64);
 
-/// The limited scan of `cna-v10_limited` is long enough for these runs, so its history is `cna`'s.
+/// The limited scan of `cna-v10_limited` is long enough for these runs, so its histories are `cna`'s.
 const GOLDEN: &[Golden] = &[
     ("qspinlock", "54f44a08286378d46f9a5fb9ec7e4d83", 52518, 1734),
     ("cna", "95b1a5c98018131336ed9eee033ee343", 85429, 1992),
@@ -126,6 +126,24 @@ const GOLDEN: &[Golden] = &[
     ("cna-v10_limited", "95b1a5c98018131336ed9eee033ee343", 85429, 1992),
     ("cna-v11", "8bd07bf5344186fc5fd4146ec971dea0", 76971, 1547),
     ("cna-v15", "6293cef4647177cd0df77d780d2d17ab", 63953, 1754),
+    ("park", "8e0e0d721ca90fccbd3c73c035706f3c", 80108, 889),
+    ("hybrid", "d9a9783baa69a11fd35e9edf2545825c", 78280, 785),
+    ("hybrid-bounded", "d9a9783baa69a11fd35e9edf2545825c", 78280, 785),
+    ("cna-park", "0a4dc585175ad306bcb456736c63a2f9", 119867, 1470),
+    ("cna-hybrid", "68cb0a58fcd01f6dadf19f1c11d02818", 125216, 2774),
+    ("cna-hybrid-bounded", "68cb0a58fcd01f6dadf19f1c11d02818", 125216, 2774),
+    ("cna-v10_time-park", "36d204baa20ec52dd2f6fd9f6c29603b", 123474, 1578),
+    ("cna-v10_time-hybrid", "c6e9294fd6e3ea5c9185140e1e018513", 124407, 2779),
+    ("cna-v10_time-hybrid-bounded", "c6e9294fd6e3ea5c9185140e1e018513", 124407, 2779),
+    ("cna-v10_limited-park", "0a4dc585175ad306bcb456736c63a2f9", 119867, 1470),
+    ("cna-v10_limited-hybrid", "68cb0a58fcd01f6dadf19f1c11d02818", 125216, 2774),
+    ("cna-v10_limited-hybrid-bounded", "68cb0a58fcd01f6dadf19f1c11d02818", 125216, 2774),
+    ("cna-v11-park", "899f74530ebe231a9ce17aed7b4d35e6", 101486, 995),
+    ("cna-v11-hybrid", "fb4c2027d8559ae91a0f351695ffe624", 91699, 1022),
+    ("cna-v11-hybrid-bounded", "fb4c2027d8559ae91a0f351695ffe624", 91699, 1022),
+    ("cna-v15-park", "41bffbe342fae85f839cf58a7d021d44", 84057, 855),
+    ("cna-v15-hybrid", "a4b634776423ab6b659fcdb2e55188c6", 80440, 924),
+    ("cna-v15-hybrid-bounded", "a4b634776423ab6b659fcdb2e55188c6", 80440, 924),
     ("unfair-backoff", "d3f8b5520ff1a7ce0a6fa20a75b45547", 62568, 1565),
     ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
 ];

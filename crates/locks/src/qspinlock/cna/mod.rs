@@ -177,7 +177,7 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
         // ordering: Relaxed; published by Q5.
         tail_node.next.store(0, Relaxed);
         let taken = Word::held_with_tail(tail.code()).bits();
-        // (n,0,0) -> (s,0,1)
+        // (n,0,0) or (n,0,1) -> (s,0,1)
         // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
         if let Err(now) = word.compare_exchange(
             seen.bits(),

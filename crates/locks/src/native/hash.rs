@@ -1,0 +1,38 @@
+//! The table from locks to the waiters that sleep for them: one per process.
+
+use super::{Native, NativeWord};
+use crate::node::NODES_MAX;
+use crate::platform::LockHash;
+use core::ptr::NonNull;
+use core::sync::atomic::AtomicU64;
+
+/// Twice as many as there are queue nodes, so that most are empty whatever happens. One mebibyte of
+/// zeroes, of which only the pages exist that were ever used.
+const SLOTS: usize = (NODES_MAX * 2).next_power_of_two();
+
+/// Aligned, so that a line of cells is a cache line.
+#[repr(align(64))]
+struct Table([AtomicU64; SLOTS]);
+
+static TABLE: Table = Table([const { AtomicU64::new(0) }; SLOTS]);
+
+// SAFETY: cells of one static array; a sleeping waiter uses a queue node, of which there are fewer;
+// two locks of four bytes each have different addresses, also in units of four bytes.
+unsafe impl LockHash for Native {
+    #[inline]
+    fn hash_slots() -> usize {
+        SLOTS
+    }
+    #[inline]
+    fn hash_slot(at: usize) -> NonNull<AtomicU64> {
+        // A power of two: the bound costs an instruction and no branch.
+        NonNull::from(&TABLE.0[at % SLOTS])
+    }
+    /// Its address in units of four bytes. That has 48 bits as long as the memory of programs ends
+    /// below 2^50, as it does on every Linux machine unless a program asks for higher addresses by
+    /// number; memory tags above are no part of the address.
+    #[inline]
+    fn lock_name(word: *const NativeWord) -> u64 {
+        (word.addr() as u64 >> 2) & 0xffff_ffff_ffff
+    }
+}

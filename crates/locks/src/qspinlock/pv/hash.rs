@@ -1,0 +1,79 @@
+//! From a lock to the head of its queue, which sleeps.
+//!
+//! Open addressing by cache line, one 64-bit cell per entry, 0 for none:
+//!
+//! ```text
+//!  63                                  16 15             0
+//! +--------------------------------------+----------------+
+//! |             name of the lock         |    tail code   |
+//! +--------------------------------------+----------------+
+//! ```
+//!
+//! A lock has at most one entry, made before its locked byte becomes [`SLOW`](super::SLOW) and taken
+//! out by the owner before the byte becomes 0. So whoever finds the byte slow finds the entry, by
+//! looking at every cell if need be: there are no marks for deleted entries, and a search does not
+//! end at an empty cell. The table is larger than the number of heads that can sleep, so there
+//! always is room. Cells order nothing: who may read an entry is ordered by the byte, K3.
+
+use crate::events::Event;
+use crate::node::{NodeId, TailCode};
+use crate::platform::{Atomic, Platform};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Cells of a cache line.
+const PER_LINE: usize = 8;
+const NAME_BITS: u32 = 48;
+/// Spreads names over lines (Knuth: 2^64 divided by the golden ratio).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline]
+fn cell<'a, P: Platform>(at: usize) -> &'a P::U64 {
+    // SAFETY: by the contract of `LockHash` the cell lives as long as locks are used; it is atomic,
+    // so sharing is sound.
+    unsafe { P::hash_slot(at).as_ref() }
+}
+
+/// The cells in the order in which entries of the lock called `name` are looked for.
+fn places<P: Platform>(name: u64) -> impl Iterator<Item = usize> + Clone {
+    let slots = P::hash_slots();
+    let lines = (slots / PER_LINE).max(1) as u64;
+    let spread = name.wrapping_mul(SPREAD) >> 32;
+    let first = (spread % lines) as usize * PER_LINE;
+    (first..slots).chain(0..first)
+}
+
+/// Enters `id` as the waiter that sleeps for the lock with this word.
+pub(super) fn insert<P: Platform>(word: &P::Word, id: NodeId) {
+    let name = P::lock_name(word);
+    debug_assert!(name != 0 && name >> NAME_BITS == 0, "qspinlock: a lock without a name");
+    let entry = name << (u64::BITS - NAME_BITS) | u64::from(id.code().bits());
+    for (hops, at) in (1..).zip(places::<P>(name).cycle()) {
+        let cell = cell::<P>(at);
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange: Relaxed; published
+        // by K3.
+        if cell.load(Relaxed) == 0 && cell.compare_exchange(0, entry, Relaxed, Relaxed).is_ok() {
+            P::count_many(Event::pv_hash_hops, hops);
+            return;
+        }
+    }
+}
+
+/// Takes out the entry of the lock with this word, if it is of a waiter that `may_go`.
+pub(super) fn remove<P: Platform>(
+    word: &P::Word,
+    may_go: impl Fn(NodeId) -> bool,
+) -> Option<NodeId> {
+    let name = P::lock_name(word);
+    for at in places::<P>(name) {
+        let cell = cell::<P>(at);
+        // ordering: Relaxed; acquired with the slow byte, K3.
+        let entry = cell.load(Relaxed);
+        if entry >> (u64::BITS - NAME_BITS) == name {
+            let id = TailCode::from_bits(entry as u16).node().filter(|id| may_go(*id))?;
+            // ordering: Relaxed; whoever makes the next entry of this lock is ordered by its word.
+            cell.store(0, Relaxed);
+            return Some(id);
+        }
+    }
+    None
+}

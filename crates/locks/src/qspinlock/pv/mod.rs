@@ -1,0 +1,146 @@
+#![doc = include_str!("README.md")]
+
+pub(super) mod hash;
+mod rules;
+mod wait;
+
+use super::waiting::Waiting;
+use super::{LOCKED, SLOW, Word};
+use crate::node::{NodeId, QNode, node};
+use crate::platform::{Atomic, LockWordOps, Platform};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use rules::Rules;
+
+/// The waiter is awake, or is about to look.
+const RUNNING: u32 = 0;
+/// The waiter sleeps, or is about to, and is not the head of the queue.
+const HALTED: u32 = 1;
+/// The waiter is the head of the queue, and has an entry in the hash or will have one before the
+/// owner releases the lock.
+const HASHED: u32 = 2;
+
+/// The paravirtual queued spinlock before it was hybrid: waiters spin for a while and sleep then;
+/// nobody passes them.
+///
+/// For more threads than CPUs where fairness is worth a wake-up per acquisition. Fairness bound:
+/// that of the succession.
+pub struct Park;
+
+/// The hybrid paravirtual queued spinlock, by the kernel's rules: *queued mode* while the head of
+/// the queue spins, *unfair mode* while it sleeps.
+///
+/// Fairness bound: none while the head of the queue sleeps. Once awake it is passed by nobody but
+/// threads that saw the lock free before.
+pub struct Hybrid;
+
+/// [`Hybrid`] for programs, whose spinners cost somebody's time: budgets in time, and no more
+/// spinners than CPUs.
+pub struct HybridBounded;
+
+/// The part of the implementation that is the same for all of them.
+macro_rules! waiting {
+    ($($policy:ty, $tries_before_queueing:literal;)+) => { $(
+        // SAFETY: a grant is returned only after an acquiring load of it; the head returns only
+        // after it has changed the locked byte from 0 by an acquiring read-modify-write; thieves the
+        // same; the byte is changed to 3 only by the head or for it by the owner, and back to 0 by
+        // the owner only.
+        unsafe impl<P: Platform> Waiting<P> for $policy {
+            const USES_PENDING: bool = false;
+            const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
+            const COUNTS_ENTRY: bool = false;
+            const KEEPS_ORDER: bool = !<$policy as Rules>::STEALS;
+
+            #[inline]
+            fn before_queueing(word: &P::Word) -> bool {
+                <$policy>::steal::<P>(word)
+            }
+            #[inline]
+            fn enter(me: &QNode<P>) {
+                // ordering: Relaxed; published by Q1 and Q2.
+                me.state.store(RUNNING, Relaxed);
+            }
+            fn wait_node(me: &QNode<P>, prev: &QNode<P>) -> u32 {
+                wait::wait_in_queue::<P, $policy>(me, prev)
+            }
+            fn wait_for_lock(
+                word: &P::Word,
+                (id, me): (NodeId, &QNode<P>),
+                steps: bool,
+                mut step: impl FnMut() -> bool,
+            ) -> Word {
+                // What can be done while the lock is busy is done before the wait, which may be a
+                // sleep.
+                // ordering: Relaxed; only a hint.
+                while steps && Word::from_bits(word.load(Relaxed)).is_locked() && step() {}
+                wait::take_as_head::<P, $policy>(word, id, me)
+            }
+            #[inline]
+            fn take(_word: &P::Word) {}
+            #[inline]
+            fn wait_for_link(me: &QNode<P>) {
+                <$policy as Rules>::wait_for_link::<P>(me);
+            }
+            #[inline]
+            fn kick(word: &P::Word, granted: NodeId) {
+                kick::<P>(word, granted);
+            }
+            #[inline]
+            fn unlock(word: &P::Word) {
+                // (*,*,1) -> (*,*,0)
+                // ordering: Release; Q4. On failure Acquire; K3.
+                if word.compare_exchange_byte0(LOCKED, 0, Release, Acquire).is_err() {
+                    unlock_slow::<P>(word);
+                }
+            }
+            fn word_is_legal(word: Word) -> bool {
+                word.is_legal() && !(word.is_pending() && word.tail().bits() == 0)
+            }
+            fn forget(word: &P::Word, may_go: impl Fn(NodeId) -> bool) {
+                hash::remove::<P>(word, may_go);
+            }
+        }
+    )+ };
+}
+waiting! {
+    Park, true;
+    Hybrid, false;
+    HybridBounded, false;
+}
+
+/// The owner has granted `id` and sees to it that it wakes up: not now, but when the lock is
+/// released.
+#[inline]
+fn kick<P: Platform>(word: &P::Word, id: NodeId) {
+    let granted = node::<P>(id);
+    // ordering: full barrier; K1.
+    P::full_barrier(&granted.state);
+    // halted -> hashed
+    // ordering: Relaxed; after the barrier, K1. On failure Relaxed: the waiter is awake and will
+    // find the grant.
+    if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
+        hash::insert::<P>(word, id);
+        // (n,0,1) -> (n,0,3)
+        // ordering: Relaxed; it is the owner who reads it, or is made to by its own means.
+        word.store_byte0(SLOW, Relaxed);
+    }
+}
+
+/// Releases the lock and wakes the head of the queue.
+#[cold]
+fn unlock_slow<P: Platform>(word: &P::Word) {
+    // In a forked child the entry of an orphan may be gone.
+    let sleeper = hash::remove::<P>(word, |_| true);
+    debug_assert!(sleeper.is_some() || P::has_forked(), "qspinlock: nobody sleeps for a slow lock");
+    if let Some(id) = sleeper {
+        // hashed -> running. The node is its waiter's as long as the lock is ours.
+        // ordering: Relaxed; published by K2.
+        node::<P>(id).state.store(RUNNING, Relaxed);
+    }
+    // (n,*,3) -> (n,*,0)
+    // ordering: Release; Q4.
+    word.store_byte0(0, Release);
+    // From here on the lock may not exist any more.
+    if let Some(id) = sleeper {
+        wait::wake(node::<P>(id));
+    }
+}

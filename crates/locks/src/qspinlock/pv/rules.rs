@@ -1,0 +1,115 @@
+//! What distinguishes the policies that sleep.
+
+use super::{Hybrid, HybridBounded, Park};
+use crate::events::Event;
+use crate::node::QNode;
+use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::qspinlock::{Word, word};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// Looks of a waiter before it sleeps.
+const SPIN_LOOKS: u32 = 1 << 15;
+/// Looks between two looks at the predecessor.
+const LOOKS_PER_PREDECESSOR: u32 = 256;
+/// The value of the pending byte that says: the head of the queue spins, nobody steals.
+const PENDING_BYTE: u8 = 1;
+
+/// The rules of one policy.
+pub(super) trait Rules: Send + Sync + 'static {
+    /// Whether a newcomer may take a free lock in front of the queue.
+    const STEALS: bool;
+    /// Whether the head of the queue, once it was woken, spins until it has the lock.
+    const SLEEPS_ONCE: bool = true;
+    /// How long a waiter that is not the head spins, and how often it looks at its predecessor.
+    const NODE_SPIN: Bound =
+        Bound { budget: Budget::Looks(SPIN_LOOKS), stop_every: LOOKS_PER_PREDECESSOR };
+
+    /// Competes for the lock before it queues; whether it has it.
+    fn steal<P: Platform>(word: &P::Word) -> bool {
+        let _ = word;
+        false
+    }
+    /// Competes for the lock as the head of the queue, for as long as the head spins; whether it
+    /// has it.
+    fn try_as_head<P: Platform>(word: &P::Word) -> bool {
+        spin_as_head::<P, Self>(word, Bound::looks(SPIN_LOOKS))
+    }
+    /// Waits, as the owner, until the next waiter has linked itself.
+    fn wait_for_link<P: Platform>(me: &QNode<P>) {
+        // ordering: Acquire; Q2.
+        me.next.cond_load(Acquire, |link| link != 0);
+    }
+}
+
+impl Rules for Park {
+    const STEALS: bool = false;
+}
+
+impl Rules for Hybrid {
+    const STEALS: bool = true;
+
+    fn steal<P: Platform>(word: &P::Word) -> bool {
+        let must_queue = |seen: Word| seen.tail().bits() == 0 || seen.is_pending();
+        loop {
+            let decides = |bits| {
+                let seen = Word::from_bits(bits);
+                seen.is_free_for_head() || must_queue(seen)
+            };
+            // ordering: Relaxed; only a hint, re-checked by `try_steal`.
+            let seen = Word::from_bits(word.cond_load(Relaxed, decides));
+            if seen.is_free_for_head() && try_steal::<P>(word) {
+                return true;
+            }
+            if must_queue(seen) {
+                return false;
+            }
+        }
+    }
+}
+
+impl Rules for HybridBounded {
+    const STEALS: bool = true;
+    const SLEEPS_ONCE: bool = false;
+
+    fn steal<P: Platform>(word: &P::Word) -> bool {
+        Hybrid::steal::<P>(word)
+    }
+}
+
+/// Takes the lock, which was just seen free, in front of the queue.
+fn try_steal<P: Platform>(word: &P::Word) -> bool {
+    // (*,0,0) -> (*,0,1). That nobody is pending may be out of date: then the head of the queue has
+    // to do without the lock once more.
+    // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+    let is_ours = word.compare_exchange_byte0(0, word::LOCKED, Acquire, Relaxed).is_ok();
+    if is_ours {
+        P::count(Event::pv_lock_stealing);
+    }
+    is_ours
+}
+
+/// Spins for the lock as the head of the queue, up to `bound`; meanwhile nobody steals.
+fn spin_as_head<P: Platform, R: Rules + ?Sized>(word: &P::Word, bound: Bound) -> bool {
+    let mut waiting = 0;
+    if R::STEALS {
+        // (n,0,*) -> (n,1,*)
+        // ordering: Relaxed; only keeps thieves away, nothing is read through it.
+        word.store_byte1(PENDING_BYTE, Relaxed);
+        waiting = word::PENDING as u16;
+    }
+    let is_free = |bits| !Word::from_bits(bits).is_locked();
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+    while word.cond_load_bounded(Relaxed, bound, is_free, || false).is_ok() {
+        // (n,1,0) or (n,0,0) -> (n,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+        if word.compare_exchange_half0(waiting, word::LOCKED_HALF, Acquire, Relaxed).is_ok() {
+            return true;
+        }
+    }
+    if R::STEALS {
+        // (n,1,*) -> (n,0,*)
+        // ordering: Relaxed; as above.
+        word.store_byte1(0, Relaxed);
+    }
+    false
+}

@@ -1,0 +1,166 @@
+//! Waiting: in the queue, at its head, and asleep.
+
+use super::{HALTED, HASHED, RUNNING, Rules, hash};
+use crate::events::Event;
+use crate::node::{NodeId, QNode};
+use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::qspinlock::{Word, word};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// Waits behind `prev` until `me` is the head of the queue; returns what it was granted.
+pub(super) fn wait_in_queue<P: Platform, R: Rules>(me: &QNode<P>, prev: &QNode<P>) -> u32 {
+    loop {
+        let mut is_early = false;
+        // `prev` may be a recycled node by now; then this is a bad hint and nothing worse.
+        let prev_has_stopped = || {
+            // ordering: Relaxed; only a hint.
+            is_early = prev.state.load(Relaxed) != RUNNING;
+            is_early
+        };
+        let is_granted = |granted| granted != 0;
+        // ordering: Acquire; Q3.
+        let looked =
+            me.locked.cond_load_bounded(Acquire, R::NODE_SPIN, is_granted, prev_has_stopped);
+        if let Ok(granted) = looked {
+            return granted;
+        }
+        halt(me, is_early);
+        // ordering: Acquire; Q3.
+        match me.locked.load(Acquire) {
+            0 => P::count(Event::pv_spurious_wakeup),
+            granted => return granted,
+        }
+    }
+}
+
+/// Sleeps until it is worth looking at the grant again.
+#[cold]
+fn halt<P: Platform>(me: &QNode<P>, is_early: bool) {
+    // running -> halted
+    // ordering: Relaxed; ordered before the look by the barrier, K1.
+    me.state.store(HALTED, Relaxed);
+    // ordering: full barrier; K1.
+    P::full_barrier(&me.state);
+    // ordering: Relaxed; after the barrier, K1. Acquired by the caller.
+    if me.locked.load(Relaxed) == 0 {
+        P::count(Event::pv_wait_node);
+        if is_early {
+            P::count(Event::pv_wait_early);
+        }
+        sleep_while(me, HALTED);
+    }
+    // halted -> running. Hashed stays: the granter has made our entry, or is about to.
+    // ordering: Relaxed; nothing is read through it.
+    let _ = me.state.compare_exchange(HALTED, RUNNING, Relaxed, Relaxed);
+}
+
+/// Waits for the lock as the head of the queue, and takes it. Returns the word afterwards.
+pub(super) fn take_as_head<P: Platform, R: Rules>(
+    word: &P::Word,
+    id: NodeId,
+    me: &QNode<P>,
+) -> Word {
+    P::count(Event::lock_slowpath);
+    let mut has_slept = false;
+    while !R::try_as_head::<P>(word) {
+        // ordering: Relaxed; whoever else writes it is the owner, and comes before the kick, K2.
+        if me.state.load(Relaxed) != HASHED {
+            if R::SLEEPS_ONCE && has_slept {
+                // Woken, and robbed since: the thief is the last one.
+                continue;
+            }
+            match make_slow(word, id, me) {
+                Slow::WasHeld => {}
+                Slow::WasFree => break,
+                Slow::BeingReleased => continue,
+            }
+        }
+        P::count(if has_slept { Event::pv_wait_again } else { Event::pv_wait_head });
+        has_slept = true;
+        sleep_while(me, HASHED);
+    }
+    // ordering: Relaxed; the lock is ours, and of the queue only its end is of interest.
+    Word::from_bits(word.load(Relaxed))
+}
+
+/// What the head found when it made the lock slow.
+enum Slow {
+    /// An owner, who will kick.
+    WasHeld,
+    /// Nobody: the lock is ours.
+    WasFree,
+    /// An owner who has taken out our last entry and is about to release the lock. It will not see
+    /// another entry, so there is none.
+    BeingReleased,
+}
+
+/// Makes the owner kick us when it releases the lock.
+#[cold]
+fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
+    // running -> hashed: before the byte, after which the owner may turn it back.
+    // ordering: Relaxed; published by K3.
+    me.state.store(HASHED, Relaxed);
+    hash::insert::<P>(word, id);
+    // (n,0,*) -> (n,0,3)
+    // ordering: AcqRel; K3, and Q4 if nobody holds it.
+    let was = match word.swap_byte0(word::SLOW, AcqRel) {
+        word::LOCKED => return Slow::WasHeld,
+        0 => {
+            // (n,0,3) -> (n,0,1)
+            // ordering: Relaxed; nobody else touches the byte while it is slow and nobody holds the
+            // lock.
+            word.store_byte0(word::LOCKED, Relaxed);
+            Slow::WasFree
+        }
+        // (n,0,3) as before: the owner will overwrite it.
+        _ => Slow::BeingReleased,
+    };
+    hash::remove::<P>(word, |entered| entered == id);
+    // hashed -> running
+    // ordering: Relaxed; nobody else writes it while there is no entry.
+    me.state.store(RUNNING, Relaxed);
+    was
+}
+
+/// Sleeps while the state is `state`; may return earlier, for no reason.
+fn sleep_while<P: Platform>(me: &QNode<P>, state: u32) {
+    // A kick that was meant for an earlier user of the node, or came while we were awake, is
+    // forgotten here; what it was for shows in the state.
+    // ordering: Acquire; K2.
+    me.kick.swap(0, Acquire);
+    // ordering: Relaxed; acquired with the kick, K2.
+    if me.state.load(Relaxed) != state {
+        return;
+    }
+    P::futex_wait(&me.kick, 0, None);
+    if P::is_counting() {
+        count_wake(me);
+    }
+}
+
+#[cold]
+fn count_wake<P: Platform>(me: &QNode<P>) {
+    // ordering: Acquire; K2.
+    if me.kick.load(Acquire) != 0 {
+        P::count(Event::pv_kick_wake);
+        // ordering: Relaxed; written before the kick, K2.
+        let took_ns = P::now_ns().saturating_sub(me.kicked_ns.load(Relaxed));
+        P::count_many(Event::pv_latency_wake, took_ns);
+    }
+}
+
+/// Wakes the waiter with this node. Another waiter may use the node by now: then it wakes for no
+/// reason.
+pub(super) fn wake<P: Platform>(sleeper: &QNode<P>) {
+    P::count(Event::pv_kick_unlock);
+    let is_counting = P::is_counting();
+    let before_ns = if is_counting { P::now_ns() } else { 0 };
+    // ordering: Relaxed; published by K2.
+    sleeper.kicked_ns.store(before_ns, Relaxed);
+    // ordering: Release; K2.
+    sleeper.kick.store(1, Release);
+    P::futex_wake(&raw const sleeper.kick, 1);
+    if is_counting {
+        P::count_many(Event::pv_latency_kick, P::now_ns().saturating_sub(before_ns));
+    }
+}
