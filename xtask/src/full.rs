@@ -28,6 +28,7 @@ pub fn stages() -> Vec<Stage> {
     let weaken = ["cargo", "xtask", "weaken", "--full"];
     stages.push(Stage::command("weaken", 7200, &weaken).needing(MIRI));
     stages.push(Stage::command("zoo", 3600, &["cargo", "xtask", "zoo", "--full"]));
+    stages.push(crate::promela::stage());
     stages.push(whole_word());
     stages.extend(sanitize::miri());
     stages.extend(sanitize::tsan());

@@ -4,6 +4,7 @@ mod evidence;
 mod full;
 mod limit;
 mod output;
+mod promela;
 mod sanitize;
 mod stage;
 mod tidy;
@@ -20,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   ci                     format, lints, tidy and all tests, as continuous integration runs them
   full [--allow-missing] the same with full checker settings, and other machines
   miri, tsan, asan       the clients on real threads under that tool, and wrong programs it must report
+  promela                the model of the waiting policies that sleep, searched by spin
   evidence [--fresh]     writes docs/evidence.md from what weaken, zoo and sample have found, and runs
                          those whose results are missing or old, or all (--fresh)
   evidence --check       does the committed docs/evidence.md list what the tree has?
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["miri"] => stage::run_all(&sanitize::miri(), false),
         ["tsan"] => stage::run_all(&sanitize::tsan(), false),
         ["asan"] => stage::run_all(&sanitize::asan(), false),
+        ["promela"] => stage::run_all(&[promela::stage()], false),
         ["evidence", "--check"] => evidence::check(&root()),
         ["evidence"] => evidence(false),
         ["evidence", "--fresh"] => evidence(true),

@@ -9,6 +9,9 @@
 //! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
 //! and counters), on top of [`raw`]. [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
 //! hold; [`outcome`] catches that. [`checks`] is the table of all explorations. What each platform gives up is in `PLATFORM.md`.
+//!
+//! Neither shows that a waiter gets the lock at all. For the waiting policies that sleep, the model in
+//! `promela/` beside this source does; `cargo xtask promela` has it searched.
 #![warn(missing_docs)]
 
 pub mod cell;
