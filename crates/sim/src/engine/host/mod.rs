@@ -2,8 +2,8 @@
 //!
 //! The rules are described in the [crate's documentation](crate#the-scheduler). A thread changes
 //! between on and off a CPU only here, and only while every thread waits for something: in the event
-//! loop, or as the last act of a thread that falls asleep or returns. What a thread waits for is an
-//! event at [`Turn::due_at`]; when it loses its CPU the event stays in the queue and is stale.
+//! loop, or as the last act of a thread that falls asleep or returns. What a thread waits for is
+//! [`Turn::due`]; when it loses its CPU, that event stays in the queue and is stale.
 
 mod begin;
 mod pick;
@@ -78,8 +78,8 @@ pub struct Turn {
     off_since: u64,
     /// All the time it had no CPU.
     pub off_ps: u64,
-    /// When what it waits for happens, if that is known; `u64::MAX` if not.
-    pub due_at: u64,
+    /// The event that it waits for, if that is planned; [`Event::NEVER`] if not.
+    due: Event,
     /// What was left of a wait for a time when the thread lost its CPU.
     rest_ps: u64,
     /// What is left of its slice; 0 stands for a whole one.
@@ -101,7 +101,7 @@ impl Default for Turn {
             on_since: 0,
             off_since: 0,
             off_ps: 0,
-            due_at: u64::MAX,
+            due: Event::NEVER,
             rest_ps: 0,
             slice_left: 0,
             spins_since: 0,
@@ -154,8 +154,12 @@ impl Engine {
     /// The next step of `thread`, which has a CPU, comes at `at`.
     #[inline]
     pub(super) fn plan(&mut self, at: u64, kind: EventKind, thread: usize) {
-        self.threads[thread].turn.due_at = at;
-        self.schedule(at, kind, thread);
+        if self.is_exploring() {
+            return;
+        }
+        let event = self.stamp(at, kind, thread);
+        self.threads[thread].turn.due = event;
+        self.queue.push(event);
     }
     /// Whether what an event stands for was called off. It is not asked twice for one event.
     #[inline]
@@ -166,10 +170,10 @@ impl Engine {
         let (at, number) = (event.at_ps(), event.thread());
         match event.kind() {
             EventKind::Resume | EventKind::Reread | EventKind::Look => {
-                let due_at = &mut self.threads[number].turn.due_at;
-                let is_stale = *due_at != at;
+                let due = &mut self.threads[number].turn.due;
+                let is_stale = *due != event;
                 if !is_stale {
-                    *due_at = u64::MAX;
+                    *due = Event::NEVER;
                 }
                 is_stale
             }
@@ -243,9 +247,9 @@ impl Engine {
         turn.off_since = off_since;
         turn.slice_left = host.slice_end.saturating_sub(off_since);
         turn.rest_ps = 0;
-        let due_at = core::mem::replace(&mut turn.due_at, u64::MAX);
-        if state.activity == Activity::Busy && due_at < u64::MAX {
-            turn.rest_ps = due_at - off_since;
+        let due = core::mem::replace(&mut turn.due, Event::NEVER);
+        if state.activity == Activity::Busy && due != Event::NEVER {
+            turn.rest_ps = due.at_ps() - off_since;
         }
         if state.activity == Activity::Reading {
             state.activity = Activity::Woken;
