@@ -80,15 +80,6 @@ pub struct ScheduleReport {
 }
 
 impl Scheduling {
-    /// How many NUMA nodes the program sees.
-    pub(crate) fn numa_nodes(self, topology: &Topology) -> u32 {
-        match self.kind {
-            ScheduledKind::Guest { virtual_numa: false } => 1,
-            ScheduledKind::Guest { virtual_numa: true } | ScheduledKind::Program => {
-                topology.sockets
-            }
-        }
-    }
     /// A vCPU sleeps by halting and is woken by a kick.
     pub(crate) fn charge(self, costs: &mut CostTable, scheduler: &Scheduler) {
         if matches!(self.kind, ScheduledKind::Guest { .. }) {
@@ -100,19 +91,27 @@ impl Scheduling {
     }
 }
 
-/// The NUMA node of each CPU that a program of so many threads sees.
-pub(crate) fn nodes(
-    scheduling: Option<Scheduling>,
-    topology: &Topology,
-    threads: usize,
-) -> Vec<u16> {
-    match scheduling.map(|scheduling| scheduling.kind) {
-        Some(ScheduledKind::Guest { virtual_numa: false }) => vec![0; threads],
-        Some(ScheduledKind::Guest { virtual_numa: true }) => {
-            (0..threads).map(|vcpu| (vcpu % topology.sockets as usize) as u16).collect()
-        }
-        Some(ScheduledKind::Program) | None => {
-            (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16).collect()
+/// The CPUs and NUMA nodes that a program sees.
+#[derive(Default)]
+pub(crate) struct Numa {
+    pub nodes: u32,
+    pub node_of_cpu: Vec<u16>,
+}
+
+impl Numa {
+    /// What a program of so many threads sees.
+    pub fn seen(scheduling: Option<Scheduling>, topology: &Topology, threads: usize) -> Self {
+        let sockets = topology.sockets;
+        match scheduling.map(|scheduling| scheduling.kind) {
+            Some(ScheduledKind::Guest { virtual_numa }) => {
+                let nodes = if virtual_numa { sockets } else { 1 };
+                let node_of_cpu = (0..threads).map(|vcpu| (vcpu % nodes as usize) as u16);
+                Self { nodes, node_of_cpu: node_of_cpu.collect() }
+            }
+            Some(ScheduledKind::Program) | None => {
+                let node_of_cpu = (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16);
+                Self { nodes: sockets, node_of_cpu: node_of_cpu.collect() }
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::memory::{CORES_MAX, CostTable, Memory, Site};
 use crate::nodes::{LockHashTable, NodeTable};
 use crate::platform::Sim;
 use crate::report::{Ending, Failure, FailureKind, RunReport};
-use crate::scheduling;
+use crate::scheduling::{self, Numa};
 use crate::switch::{Here, Suspender};
 use core::any::Any;
 use core::ptr::NonNull;
@@ -263,8 +263,7 @@ impl<'a> Simulation<'a> {
         engine.base = self.arena.base();
         engine.used = self.arena.used();
         engine.objects = self.arena.take_objects();
-        engine.node_of_cpu = scheduling::nodes(scheduling, topology, bodies.len());
-        engine.numa_nodes = scheduling.map_or(topology.sockets, |s| s.numa_nodes(topology));
+        engine.numa = Numa::seen(scheduling, topology, bodies.len());
         engine.checkers.expect_threads(bodies.len());
         engine.live = bodies.len();
         if bodies.is_empty() {

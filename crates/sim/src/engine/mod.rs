@@ -28,6 +28,7 @@ use crate::digest::Digest;
 use crate::memory::{CostTable, Memory};
 use crate::nodes::{LockHashTable, NodeTable};
 use crate::report::Ending;
+use crate::scheduling::Numa;
 use crate::switch::Here;
 use cell::CellRef;
 use host::Host;
@@ -68,9 +69,7 @@ pub struct Engine {
     host: Host,
     /// Threads that keep each core busy.
     pub busy_on_core: Vec<u16>,
-    /// The NUMA node of each CPU that the program sees.
-    pub node_of_cpu: Vec<u16>,
-    pub numa_nodes: u32,
+    pub numa: Numa,
     pub nodes: NodeTable,
     pub hash: LockHashTable,
     pub checkers: Checkers,
@@ -133,8 +132,7 @@ impl Engine {
             sleepers: Sleepers::default(),
             preemptions: Preemptions::new(config.preemption),
             host: Host::default(),
-            node_of_cpu: Vec::new(),
-            numa_nodes: 1,
+            numa: Numa::default(),
             nodes,
             hash,
             checkers: Checkers::new(config.checks),

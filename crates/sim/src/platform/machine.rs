@@ -83,10 +83,10 @@ impl Placement for Sim {
     }
     #[inline]
     fn numa_node_of(cpu: u32) -> u32 {
-        Here::expect("a NUMA node").with(|engine| engine.node_of_cpu[cpu as usize].into())
+        Here::expect("a NUMA node").with(|engine| engine.numa.node_of_cpu[cpu as usize].into())
     }
     fn numa_nodes() -> u32 {
-        Here::expect("NUMA nodes").with(|engine| engine.numa_nodes)
+        Here::expect("NUMA nodes").with(|engine| engine.numa.nodes)
     }
     #[inline]
     fn is_urgent() -> bool {
@@ -116,7 +116,7 @@ impl SchedulerHints for Sim {
                 return engine.idle_host_cpus() as u32;
             }
             let running = engine.threads.iter().filter(|thread| thread.is_running()).count();
-            (engine.node_of_cpu.len() - running) as u32
+            (engine.numa.node_of_cpu.len() - running) as u32
         })
     }
 }

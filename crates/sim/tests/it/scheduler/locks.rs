@@ -16,25 +16,35 @@ use lockwright_sim::{
 
 const PROGRAM: ScheduledKind = ScheduledKind::Program;
 
-/// Threads that take a lock in turns on four CPUs with noise and slices of 100 us.
+/// Threads that take a lock in turns on four CPUs.
 struct Guest {
     kind: ScheduledKind,
     start: StartState,
     threads: usize,
     seed: u64,
+    slice_ns: f64,
+    noise_ns: f64,
     /// The threads sleep now and then, and wake each other.
     is_sleepy: bool,
 }
 
 impl Guest {
     fn of(threads: usize) -> Self {
-        Self { kind: GUEST, start: StartState::Running, threads, seed: 1, is_sleepy: false }
+        Self {
+            kind: GUEST,
+            start: StartState::Running,
+            threads,
+            seed: 1,
+            slice_ns: 100_000.0,
+            noise_ns: 5_000.0,
+            is_sleepy: false,
+        }
     }
     fn torture<L: RawLock>(self) -> RunReport {
-        let Self { kind, start, threads, seed, is_sleepy } = self;
+        let Self { kind, start, threads, seed, slice_ns, noise_ns, is_sleepy } = self;
         let machine = with(machine(2, 2, 1), |scheduler| {
-            scheduler.slice_ns = 100_000.0;
-            scheduler.noise_ns = 5_000.0;
+            scheduler.slice_ns = slice_ns;
+            scheduler.noise_ns = noise_ns;
         });
         let nodes = if kind == PROGRAM { NodesMode::Pool(64) } else { NodesMode::PerCpu };
         let checks = Checks {
@@ -128,6 +138,28 @@ fn fair_queues_collapse_without_a_cpu_for_everybody_and_an_unfair_lock_does_not(
     }
     let (alone, crowded) = rates::<UnfairLock<Sim>>();
     assert!(crowded * 2 > alone, "{alone} and {crowded}");
+}
+
+/// A convoy of sleepers in which each handoff is a kick, or a queue of spinners in which none is: in a
+/// quiet guest, the start decides.
+#[test]
+fn a_guest_with_sleeping_waiters_stays_in_what_it_began_with() {
+    struct Quiet(StartState);
+    impl LockVisitor<Sim> for Quiet {
+        type Output = (u64, u64);
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> (u64, u64) {
+            let (slice_ns, noise_ns) = (3_000_000.0, 0.0);
+            let report = Guest { start: self.0, slice_ns, noise_ns, ..Guest::of(4) }.torture::<L>();
+            assert_eq!(report.failures, []);
+            (report.ops_total(), report.schedule.map_or(0, |schedule| schedule.kicks))
+        }
+    }
+    let from = |start| visit("park", Quiet(start)).expect("it is registered");
+    let (running, kicks) = from(StartState::Running);
+    assert_eq!(kicks, 0);
+    let (preempted, kicks) = from(StartState::Preempted);
+    assert!(preempted * 4 < running, "{preempted} and {running}");
+    assert!(kicks * 2 > preempted, "{kicks} kicks for {preempted}");
 }
 
 #[test]

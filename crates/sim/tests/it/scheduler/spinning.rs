@@ -33,6 +33,60 @@ fn a_spinner_keeps_its_cpu_for_its_slice_unless_pause_loop_exiting_is_on() {
 }
 
 #[test]
+fn short_spins_are_one_go_if_the_gap_between_them_is_short() {
+    let machine = with(host(1, 1), |scheduler| scheduler.pause_loop_window_ns = 10_000.0);
+    for (gap_ns, expected_us) in [(40, 10), (60, 1_000)] {
+        let other_began = Cell::new(0);
+        let report = run(
+            &machine,
+            &[
+                &|word| {
+                    let bound = Bound::nanoseconds(1_000);
+                    while word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err() {
+                        // What comes between two spins: this, and the first look of the next.
+                        thread::hold_ps(gap_ns * 1_000);
+                    }
+                },
+                &|word| {
+                    other_began.set(thread::now_ps() - 2 * US);
+                    word.store(1, Release);
+                },
+            ],
+        );
+        assert_eq!(report.failures, []);
+        let expected = expected_us * US;
+        assert!((expected..expected + US).contains(&other_began.get()), "{other_began:?}");
+    }
+}
+
+#[test]
+fn the_stores_of_a_thread_that_has_lost_its_cpu_become_visible() {
+    let (stored, seen, back) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let report = run(
+        &host(1, 2),
+        &[
+            &|word| {
+                thread::hold_ps(MS - 10_000);
+                word.store(1, Release);
+                stored.set(thread::now_ps());
+                thread::hold_ps(US);
+                back.set(thread::now_ps());
+            },
+            &|word| {
+                word.cond_load(Relaxed, |value| value == 1);
+                seen.set(thread::now_ps());
+                thread::hold_ps(3 * MS);
+            },
+            // Waits for the first CPU until its slice is over.
+            &|_| thread::hold_ps(MS / 2),
+        ],
+    );
+    assert_eq!(report.failures, []);
+    assert!(back.get() > 3 * MS / 2, "{back:?}");
+    assert!(stored.get() < MS && seen.get() < MS + 200_000, "{stored:?} {seen:?}");
+}
+
+#[test]
 fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
     let (looks, time) = (Cell::new(0), Cell::new(0));
     // A look is 5.5 ns: 1.5 ms.
