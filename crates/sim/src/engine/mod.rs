@@ -166,6 +166,7 @@ impl Engine {
     }
     #[inline]
     fn happened(&mut self, at: u64, what: u64) {
+        debug_assert!(at >= self.now, "time runs backwards");
         self.now = at;
         self.events += 1;
         self.digest.fold(at, what);

@@ -166,14 +166,10 @@ impl Engine {
         }
         match state.activity {
             Activity::Busy | Activity::Finished => None,
-            // A deadline in CPU time stands still; the other kind is noticed with the next look.
-            _ if state.is_spinning_off_cpu() && state.wait.is_cpu_time => None,
+            // Noticed when it has a CPU again.
+            _ if state.turn.is_off && state.is_spinning() => None,
             _ if self.now < state.wait.deadline_ps => {
                 self.arm_timer(thread);
-                None
-            }
-            _ if state.is_spinning_off_cpu() => {
-                state.wait.expired = true;
                 None
             }
             // The read on its way decides, when it completes.

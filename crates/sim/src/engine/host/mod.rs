@@ -9,9 +9,9 @@ mod begin;
 mod pick;
 mod turns;
 
+use super::Engine;
 use super::queue::{Event, EventKind};
 use super::thread::Activity;
-use super::{Engine, Thread};
 use crate::machine::Scheduler;
 use crate::memory::Site;
 use crate::report::Ending;
@@ -226,9 +226,14 @@ impl Engine {
                 if self.threads[thread].activity == Activity::Parked {
                     self.unpark(thread);
                 }
-                self.threads[thread].activity = Activity::Woken;
+                let state = &mut self.threads[thread];
+                state.activity = Activity::Woken;
+                let is_too_late = state.wait.deadline_ps <= self.now;
+                state.wait.expired |= is_too_late;
                 self.plan(on_since, EventKind::Reread, thread);
-                self.arm_timer(thread);
+                if !is_too_late {
+                    self.arm_timer(thread);
+                }
             }
             Activity::Sleeping | Activity::Finished => {
                 unreachable!("who sleeps or is done is in no run queue")
@@ -295,12 +300,5 @@ impl Engine {
             self.take_off(cpu);
         }
         Some(core::mem::take(&mut self.host.report))
-    }
-}
-
-impl Thread {
-    /// Whether the thread is on no CPU but would like to be, and waits for a line.
-    pub(super) fn is_spinning_off_cpu(&self) -> bool {
-        self.turn.is_off && self.is_spinning()
     }
 }

@@ -88,15 +88,19 @@ fn the_stores_of_a_thread_that_has_lost_its_cpu_become_visible() {
 
 #[test]
 fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
-    let (looks, time) = (Cell::new(0), Cell::new(0));
+    let [looks, asking, time] = [Cell::new(0), Cell::new(0), Cell::new(0)];
     // A look is 5.5 ns: 1.5 ms.
-    let budgets = [(Budget::Looks(272_728), &looks), (Budget::Nanoseconds(1_500_000), &time)];
-    for (budget, ended) in budgets {
+    let (for_looks, for_time) = (Budget::Looks(272_728), Budget::Nanoseconds(1_500_000));
+    let bounds = [
+        (Bound { budget: for_looks, stop_every: u32::MAX }, &looks),
+        (Bound { budget: for_looks, stop_every: 1_000 }, &asking),
+        (Bound { budget: for_time, stop_every: u32::MAX }, &time),
+    ];
+    for (bound, ended) in bounds {
         let report = run(
             &host(1, 1),
             &[
                 &|word| {
-                    let bound = Bound { budget, stop_every: u32::MAX };
                     assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err());
                     ended.set(thread::now_ps());
                 },
@@ -106,8 +110,10 @@ fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
         assert_eq!(report.failures, []);
     }
     // On the CPU for 1 ms, off it for 1.004 ms, then the rest, and the first miss.
-    let rest = looks.get() - (2 * MS + 4 * US);
-    assert!((490 * US..510 * US).contains(&rest), "{} ps", looks.get());
+    for looks in [looks, asking] {
+        let rest = looks.get() - (2 * MS + 4 * US);
+        assert!((490 * US..510 * US).contains(&rest), "{} ps", looks.get());
+    }
     // The other deadline passes while the thread has no CPU, and is noticed when it has one.
     let late = time.get() - (2 * MS + 4 * US);
     assert!(late < US, "{} ps", time.get());
@@ -115,27 +121,29 @@ fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
 
 #[test]
 fn a_spinner_asks_its_stop_condition_when_it_gets_a_cpu_again() {
-    let asked = RefCell::new(Vec::new());
-    let report = run(
-        &host(1, 1),
-        &[
-            &|word| {
-                let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1_000_000 };
-                let stop = || {
-                    asked.borrow_mut().push(thread::now_ps());
-                    true
-                };
-                assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, stop).is_err());
-            },
-            &|_| thread::hold_ps(MS / 2),
-        ],
-    );
-    assert_eq!(report.failures, []);
-    // A million looks take 5.5 ms; after a slice, a switch, half a millisecond and a switch it is
-    // back.
-    let [at] = asked.borrow()[..] else { panic!("asked at {:?}", asked.borrow()) };
-    let back = MS + 2 * US + MS / 2 + 2 * US;
-    assert!((back..back + US).contains(&at), "{at} ps");
+    // The looks between two questions take 5.5 ms, or 1.2 ms, which pass while it has none.
+    for stop_every in [1_000_000, 218_182] {
+        let asked = RefCell::new(Vec::new());
+        let report = run(
+            &host(1, 1),
+            &[
+                &|word| {
+                    let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every };
+                    let stop = || {
+                        asked.borrow_mut().push(thread::now_ps());
+                        true
+                    };
+                    assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, stop).is_err());
+                },
+                &|_| thread::hold_ps(MS / 2),
+            ],
+        );
+        assert_eq!(report.failures, []);
+        // It is back after a slice, a switch, half a millisecond and a switch.
+        let [at] = asked.borrow()[..] else { panic!("asked at {:?}", asked.borrow()) };
+        let back = MS + 2 * US + MS / 2 + 2 * US;
+        assert!((back..back + US).contains(&at), "{at} ps");
+    }
 }
 
 #[test]
