@@ -142,3 +142,22 @@ fn who_wakes_up_gets_its_last_cpu_or_an_idle_one_near_it() {
         None => assert!(idle.contains(&after.get())),
     }
 }
+
+#[test]
+fn who_wakes_up_on_busy_cpus_gets_the_one_that_the_fewest_want() {
+    let (other, before, after) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let sleeper = |word: &U32| {
+        before.set(Sim::this_cpu());
+        Sim::futex_wait(word, 0, Some(500_000));
+        assert_eq!(thread::now_ps(), 502 * US, "it preempts who is there");
+        after.set(Sim::this_cpu());
+    };
+    let short = |_: &U32| other.set(Sim::this_cpu());
+    let long = |_: &U32| thread::hold_ps(MS);
+    // Two are left on the first CPU and one on the second.
+    let bodies: [&dyn Fn(&U32); 5] = [&sleeper, &short, &long, &long, &long];
+    let report = run_as(&host(1, 2), ScheduledKind::Program, StartState::Running, &bodies);
+    assert_eq!(report.failures, []);
+    assert_ne!(before.get(), other.get());
+    assert_eq!(after.get(), other.get());
+}

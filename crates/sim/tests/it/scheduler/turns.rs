@@ -1,8 +1,9 @@
 //! Slices, stealing and noise: who has a CPU, and for how long.
 
 use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
-use lockwright_sim::StartState;
-use std::cell::Cell;
+use lockwright::platform::Placement as _;
+use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
+use std::cell::{Cell, RefCell};
 
 #[test]
 fn two_that_compute_share_a_cpu_slice_by_slice() {
@@ -86,4 +87,40 @@ fn queues_of_different_lengths_stay_so_while_no_cpu_is_idle() {
     assert!((15 * MS..15 * MS + 100 * US).contains(&last), "{last} ps");
     assert_eq!(schedule.involuntary_switches[1], 0);
     assert_eq!(schedule.steals, 1);
+}
+
+/// Runs threads of a program on two sockets of two CPUs, of which the second and the sixth, which share
+/// a CPU, work for 10 us and the others for 2 ms. Returns the CPU of each thread when it began, and which
+/// began within the first 100 us without being among the first on a CPU.
+fn first_steals(threads: usize) -> (Vec<u32>, Vec<usize>) {
+    let begun = RefCell::new(vec![(0, 0); threads]);
+    let body = |_: &U32| {
+        let me = thread::index();
+        begun.borrow_mut()[me] = (Sim::this_cpu(), thread::now_ps());
+        thread::hold_ps(if me % 4 == 1 { 10 * US } else { 2 * MS });
+    };
+    let bodies: Vec<&dyn Fn(&U32)> = vec![&body; threads];
+    let report = run_as(&host(2, 2), ScheduledKind::Program, StartState::Running, &bodies);
+    assert_eq!(report.failures, []);
+    let begun = begun.take();
+    let is_stolen = |&thread: &usize| thread > 3 && thread != 5 && begun[thread].1 < 100 * US;
+    let stolen = (0..threads).filter(is_stolen).collect();
+    (begun.iter().map(|(cpu, _)| *cpu).collect(), stolen)
+}
+
+#[test]
+fn an_idle_cpu_takes_from_the_longest_run_queue() {
+    // The ninth thread makes the queue of the first CPU the longest.
+    let (cpus, stolen) = first_steals(9);
+    assert_eq!((&stolen[..], cpus[4]), (&[4][..], cpus[1]));
+}
+
+#[test]
+fn an_idle_cpu_takes_from_the_nearest_of_equal_run_queues() {
+    let (cpus, stolen) = first_steals(8);
+    let [stolen] = stolen[..] else { panic!("{stolen:?}") };
+    assert_eq!(cpus[stolen], cpus[1]);
+    // It waited behind the thread on the other CPU of that socket.
+    let (from, to) = (cpus[stolen - 4], cpus[1]);
+    assert!(from != to && from / 2 == to / 2, "from {from} to {to}");
 }
