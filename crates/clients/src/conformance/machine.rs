@@ -21,6 +21,9 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>() {
         // Whatever they say; nothing may rely on it.
         let (_, _, _) = (P::is_urgent(), P::need_resched(), P::idle_cpus());
+        if P::begin_spinning() {
+            P::end_spinning();
+        }
         let id = P::claim_node().expect("a thread without nodes finds none");
         // SAFETY: the storage of a node is valid for as long as the machine runs.
         let node = unsafe { P::node(id).as_ref() };

@@ -11,7 +11,7 @@
 //! - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
 //! - `pool`: the queue nodes; `hash`: from locks to sleeping ones; `fork`: telling nodes of another process life from ours.
 //! - `cpu`, [`topology`], [`priority`]: where the caller is and how urgent.
-//! - `barrier`, `sleep`, `counters`: the rest.
+//! - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
 
 #[cfg(not(any(
     target_arch = "x86_64",
@@ -32,6 +32,7 @@ mod hash;
 mod pool;
 pub mod priority;
 mod sleep;
+mod spinners;
 mod syscall;
 pub mod topology;
 #[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]

@@ -7,7 +7,7 @@
 //! |----|-----------|------------------------|---------|
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
-use super::{Native, cpu, priority};
+use super::{Native, cpu, priority, spinners::SPINNERS};
 use crate::node::QNode;
 use crate::platform::{Placement, SchedulerHints};
 use core::sync::atomic::{
@@ -68,6 +68,12 @@ impl SchedulerHints for Native {
         ensure_read();
         // ordering: Relaxed; only a hint, ordered by G1 where it matters.
         USABLE_CPUS.load(Relaxed) - 1
+    }
+    fn begin_spinning() -> bool {
+        SPINNERS.begin(Self::idle_cpus())
+    }
+    fn end_spinning() {
+        SPINNERS.end();
     }
 }
 

@@ -107,6 +107,15 @@ pub trait SchedulerHints: Cells {
     fn need_resched() -> bool;
     /// How many CPUs this process may use that are probably idle.
     fn idle_cpus() -> u32;
+    /// Asks for a place to spin for another thread in: there are fewer than CPUs that this process
+    /// may use, so that the other one has a CPU, too. Whoever gets a place gives it back by
+    /// [`end_spinning`](Self::end_spinning). A platform that does not count places asks whether anybody
+    /// waits for the caller's CPU.
+    fn begin_spinning() -> bool {
+        !Self::need_resched()
+    }
+    /// Gives back the caller's place to spin in.
+    fn end_spinning() {}
 }
 
 /// Sleeping, keyed by address.

@@ -16,8 +16,10 @@ pub use succession::{Alone, Fifo, Grant, Succession};
 pub use waiting::{Spin, Waiting};
 pub use word::{LOCKED, PENDING, SLOW, Word};
 
+use crate::events::Event;
 use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::node::TailCode;
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
 use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -51,11 +53,8 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
     #[doc(alias = "queued_spin_lock")]
     #[inline]
     fn lock(&self) {
-        let (free, held) = (Word::FREE.bits(), Word::HELD.bits());
-        // (0,0,0) -> (0,0,1)
-        // ordering: Acquire; Q4. On failure Relaxed: only a hint, re-checked in the slow path.
-        if let Err(seen) = self.word.compare_exchange(free, held, Acquire, Relaxed) {
-            self.lock_slowpath(Word::from_bits(seen));
+        if let Err(seen) = self.take_free() {
+            self.lock_slowpath(seen);
         }
     }
     #[doc(alias = "queued_spin_trylock")]
@@ -63,12 +62,10 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
     fn try_lock(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = Word::from_bits(self.word.load(Relaxed));
-        if seen != Word::FREE {
+        if !Self::may_be_taken(seen) {
             return !seen.is_locked() && P::has_forked() && self.try_lock_after_fork();
         }
-        // (0,0,0) -> (0,0,1)
-        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange(seen.bits(), Word::HELD.bits(), Acquire, Relaxed).is_ok()
+        self.take_free().is_ok()
     }
     #[doc(alias = "queued_spin_unlock")]
     #[inline]
@@ -86,6 +83,40 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
 }
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Whether a newcomer may take the lock at its first attempt.
+    fn may_be_taken(seen: Word) -> bool {
+        if W::BARGES { seen.is_free_for_head() } else { seen == Word::FREE }
+    }
+
+    /// The first attempt: takes the lock if a newcomer may. Otherwise what was seen.
+    #[inline(always)]
+    fn take_free(&self) -> Result<(), Word> {
+        if W::BARGES {
+            return self.barge();
+        }
+        let (free, held) = (Word::FREE.bits(), Word::HELD.bits());
+        // (0,0,0) -> (0,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: only a hint, re-checked in the slow path.
+        self.word.compare_exchange(free, held, Acquire, Relaxed).map_err(Word::from_bits)?;
+        Ok(())
+    }
+
+    /// The first attempt where newcomers need not look at the queue.
+    #[inline(always)]
+    fn barge(&self) -> Result<(), Word> {
+        // (*,0,0) -> (*,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+        if self.word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed).is_err() {
+            // ordering: Relaxed; only a hint, re-checked in the slow path.
+            return Err(Word::from_bits(self.word.load(Relaxed)));
+        }
+        // ordering: Relaxed; only to be counted.
+        if P::is_counting() && Word::from_bits(self.word.load(Relaxed)).tail() != TailCode::NONE {
+            P::count(Event::pv_lock_stealing);
+        }
+        Ok(())
+    }
+
     /// Everything but the first attempt.
     #[cold]
     fn lock_slowpath(&self, seen: Word) {

@@ -46,7 +46,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         P::count(Event::lock_no_node);
         while !self.try_lock() {
             // ordering: Relaxed; only a hint, re-checked by `try_lock`.
-            self.word.cond_load(Relaxed, |bits| Word::from_bits(bits) == Word::FREE);
+            self.word.cond_load(Relaxed, |bits| Self::may_be_taken(Word::from_bits(bits)));
         }
     }
 

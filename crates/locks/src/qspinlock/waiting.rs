@@ -20,6 +20,8 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     const USES_PENDING: bool;
     /// Whether a thread tries the lock once more before it queues.
     const TRIES_BEFORE_QUEUEING: bool;
+    /// Whether the first attempt takes a lock that is free and not pending, whoever is queued.
+    const BARGES: bool = false;
     /// Whether an acquisition through the queue is counted when it begins. Otherwise the wait of the
     /// head counts it.
     const COUNTS_ENTRY: bool;

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+mod bounded;
 pub(super) mod hash;
 mod rules;
 mod wait;
@@ -33,13 +34,17 @@ pub struct Park;
 /// threads that saw the lock free before.
 pub struct Hybrid;
 
-/// [`Hybrid`] for programs, whose spinners cost somebody's time: budgets in time, and no more
-/// spinners than CPUs.
+/// [`Hybrid`] for programs, whose spinners cost somebody's time: spinning is bounded by time and by the
+/// number of CPUs, and the head of the queue waits a bounded time in unfair mode.
+///
+/// Fairness bound: the head of the queue is passed for 0.5 ms; then the lock is reserved for it, except
+/// while it does not get a CPU for more than 50 us. The constants and their reasons are in the module
+/// `bounded`.
 pub struct HybridBounded;
 
 /// The part of the implementation that is the same for all of them.
 macro_rules! waiting {
-    ($($policy:ty, $tries_before_queueing:literal;)+) => { $(
+    ($($policy:ty, tries_before_queueing $tries_before_queueing:literal, barges $barges:literal;)+) => { $(
         // SAFETY: a grant is returned only after an acquiring load of it; the head returns only
         // after it has changed the locked byte from 0 by an acquiring read-modify-write; thieves the
         // same; the byte is changed to 3 only by the head or for it by the owner, and back to 0 by
@@ -47,6 +52,7 @@ macro_rules! waiting {
         unsafe impl<P: Platform> Waiting<P> for $policy {
             const USES_PENDING: bool = false;
             const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
+            const BARGES: bool = $barges;
             const COUNTS_ENTRY: bool = false;
             const KEEPS_ORDER: bool = !<$policy as Rules>::STEALS;
 
@@ -102,9 +108,9 @@ macro_rules! waiting {
     )+ };
 }
 waiting! {
-    Park, true;
-    Hybrid, false;
-    HybridBounded, false;
+    Park, tries_before_queueing true, barges false;
+    Hybrid, tries_before_queueing false, barges false;
+    HybridBounded, tries_before_queueing false, barges true;
 }
 
 /// The owner has granted `id` and sees to it that it wakes up: not now, but when the lock is

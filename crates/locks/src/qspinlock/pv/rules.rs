@@ -1,6 +1,6 @@
 //! What distinguishes the policies that sleep.
 
-use super::{Hybrid, HybridBounded, Park};
+use super::{Hybrid, Park};
 use crate::events::Event;
 use crate::node::QNode;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
@@ -12,7 +12,7 @@ const SPIN_LOOKS: u32 = 1 << 15;
 /// Looks between two looks at the predecessor.
 const LOOKS_PER_PREDECESSOR: u32 = 256;
 /// The value of the pending byte that says: the head of the queue spins, nobody steals.
-const PENDING_BYTE: u8 = 1;
+pub(super) const PENDING_BYTE: u8 = 1;
 
 /// The rules of one policy.
 pub(super) trait Rules: Send + Sync + 'static {
@@ -20,18 +20,28 @@ pub(super) trait Rules: Send + Sync + 'static {
     const STEALS: bool;
     /// Whether the head of the queue, once it was woken, spins until it has the lock.
     const SLEEPS_ONCE: bool = true;
-    /// How long a waiter that is not the head spins, and how often it looks at its predecessor.
-    const NODE_SPIN: Bound =
-        Bound { budget: Budget::Looks(SPIN_LOOKS), stop_every: LOOKS_PER_PREDECESSOR };
+    /// What the head remembers while it waits.
+    type Head: Default;
 
     /// Competes for the lock before it queues; whether it has it.
     fn steal<P: Platform>(word: &P::Word) -> bool {
         let _ = word;
         false
     }
+    /// Spins as a waiter that is not the head, until it is granted; what it was granted, if it was.
+    /// Asks now and then whether the predecessor has stopped running, and gives up if so.
+    fn spin_in_queue<P: Platform>(
+        me: &QNode<P>,
+        prev_has_stopped: impl FnMut() -> bool,
+    ) -> Result<u32, u32> {
+        let bound = Bound { budget: Budget::Looks(SPIN_LOOKS), stop_every: LOOKS_PER_PREDECESSOR };
+        // ordering: Acquire; Q3.
+        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
+    }
     /// Competes for the lock as the head of the queue, for as long as the head spins; whether it
     /// has it.
-    fn try_as_head<P: Platform>(word: &P::Word) -> bool {
+    fn try_as_head<P: Platform>(word: &P::Word, head: &mut Self::Head) -> bool {
+        let _ = head;
         spin_as_head::<P, Self>(word, Bound::looks(SPIN_LOOKS))
     }
     /// Waits, as the owner, until the next waiter has linked itself.
@@ -43,10 +53,12 @@ pub(super) trait Rules: Send + Sync + 'static {
 
 impl Rules for Park {
     const STEALS: bool = false;
+    type Head = ();
 }
 
 impl Rules for Hybrid {
     const STEALS: bool = true;
+    type Head = ();
 
     fn steal<P: Platform>(word: &P::Word) -> bool {
         let must_queue = |seen: Word| seen.tail().bits() == 0 || seen.is_pending();
@@ -64,15 +76,6 @@ impl Rules for Hybrid {
                 return false;
             }
         }
-    }
-}
-
-impl Rules for HybridBounded {
-    const STEALS: bool = true;
-    const SLEEPS_ONCE: bool = false;
-
-    fn steal<P: Platform>(word: &P::Word) -> bool {
-        Hybrid::steal::<P>(word)
     }
 }
 

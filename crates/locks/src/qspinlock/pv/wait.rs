@@ -17,11 +17,7 @@ pub(super) fn wait_in_queue<P: Platform, R: Rules>(me: &QNode<P>, prev: &QNode<P
             is_early = prev.state.load(Relaxed) != RUNNING;
             is_early
         };
-        let is_granted = |granted| granted != 0;
-        // ordering: Acquire; Q3.
-        let looked =
-            me.locked.cond_load_bounded(Acquire, R::NODE_SPIN, is_granted, prev_has_stopped);
-        if let Ok(granted) = looked {
+        if let Ok(granted) = R::spin_in_queue(me, prev_has_stopped) {
             return granted;
         }
         halt(me, is_early);
@@ -62,7 +58,8 @@ pub(super) fn take_as_head<P: Platform, R: Rules>(
 ) -> Word {
     P::count(Event::lock_slowpath);
     let mut has_slept = false;
-    while !R::try_as_head::<P>(word) {
+    let mut head = R::Head::default();
+    while !R::try_as_head::<P>(word, &mut head) {
         // ordering: Relaxed; whoever else writes it is the owner, and comes before the kick, K2.
         if me.state.load(Relaxed) != HASHED {
             if R::SLEEPS_ONCE && has_slept {
@@ -101,18 +98,18 @@ fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
     // ordering: Relaxed; published by K3.
     me.state.store(HASHED, Relaxed);
     hash::insert::<P>(word, id);
-    // (n,0,*) -> (n,0,3)
+    // (n,*,*) -> (n,*,3)
     // ordering: AcqRel; K3, and Q4 if nobody holds it.
     let was = match word.swap_byte0(word::SLOW, AcqRel) {
         word::LOCKED => return Slow::WasHeld,
         0 => {
-            // (n,0,3) -> (n,0,1)
-            // ordering: Relaxed; nobody else touches the byte while it is slow and nobody holds the
+            // (n,*,3) -> (n,0,1)
+            // ordering: Relaxed; nobody else touches the half while it is slow and nobody holds the
             // lock.
-            word.store_byte0(word::LOCKED, Relaxed);
+            word.store_half0(word::LOCKED_HALF, Relaxed);
             Slow::WasFree
         }
-        // (n,0,3) as before: the owner will overwrite it.
+        // (n,*,3) as before: the owner will overwrite it.
         _ => Slow::BeingReleased,
     };
     hash::remove::<P>(word, |entered| entered == id);

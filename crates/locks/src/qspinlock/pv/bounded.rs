@@ -1,0 +1,212 @@
+//! [`HybridBounded`]: the hybrid for programs.
+//!
+//! The kernel's rules are made for guests, where a spinner that wastes its time wastes the time of
+//! its own virtual CPU. In a program with more threads than CPUs it wastes the time of the owner.
+//! So the hybrid differs here:
+//!
+//! - Looks at the word are further and further apart ([`Patience`]), so that an owner which takes and
+//!   releases the lock again and again keeps its cache line.
+//! - Spinning is bounded by time, about that of a wake-up, and by places: fewer threads spin than
+//!   there are CPUs ([`SchedulerHints::begin_spinning`](crate::platform::SchedulerHints::begin_spinning)).
+//! - A newcomer takes a free lock at its first attempt, whoever waits.
+//! - The head of the queue does not stop newcomers at once: it competes with them. After
+//!   [`UNFAIR_NS`] it makes itself pending and stays so, asleep or not, until it has the lock.
+//! - A lock that is reserved so and free for longer than [`RESERVED_NS`] is for a thread that does
+//!   not run: a newcomer that saw it all the while takes it.
+//! - The owner that waits for the next waiter to link itself sleeps for short times, so that one
+//!   that was preempted in between gets the CPU.
+//!
+//! Fairness bound: a waiter becomes the head when all in front of it have had the lock. As the head it
+//! is passed for [`UNFAIR_NS`], and from then on only by the owner of that moment and, while it waits
+//! for a CPU longer than [`RESERVED_NS`] at a time, by newcomers. Behind `n` others a waiter that gets a
+//! CPU when it is woken so waits no longer than `n + 1` times [`UNFAIR_NS`], two sections and two
+//! wake-ups.
+
+use super::HybridBounded;
+use super::rules::{PENDING_BYTE, Rules};
+use crate::events::Event;
+use crate::node::QNode;
+use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::qspinlock::{Word, word};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How long a thread spins before it sleeps: what it costs to put a thread to sleep and to wake it.
+/// Whoever spins that long in vain has wasted no more than twice what sleeping at once would have cost.
+const SPIN_NS: u64 = 10_000;
+/// How long the head of the queue competes before it reserves the lock: some fifty wake-ups, so that
+/// reserving, which makes everybody else sleep, costs little of the throughput.
+const UNFAIR_NS: u64 = 500_000;
+/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
+const RESERVED_NS: u64 = 50_000;
+/// The longest pause between two looks, about a microsecond: what a look costs the owner, a few
+/// transfers of a cache line, is little of that.
+const PAUSES_MAX: u32 = 64;
+/// Looks of the owner for the link of the next waiter, before it sleeps: the two stores between which
+/// a thread may be preempted are next to each other.
+const LINK_LOOKS: u32 = 1 << 10;
+/// How long the owner sleeps between looks for that link, which nobody tells it of.
+const LINK_NAP_NS: u64 = 50_000;
+
+/// The pending half of a lock that is reserved.
+const RESERVED_HALF: u16 = word::PENDING as u16;
+
+/// A look after every pause, until the one who pauses says that it is over.
+const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
+
+/// The back-off of one thread: pauses that double, and then the time and the place to spin.
+struct Patience<P: Platform> {
+    pauses: u32,
+    /// When it is over. Not known while the pauses are short: most waits end before a clock was worth
+    /// its time.
+    until_ns: Option<u64>,
+    _platform: PhantomData<P>,
+}
+
+impl<P: Platform> Patience<P> {
+    fn new() -> Self {
+        Self { pauses: 1, until_ns: None, _platform: PhantomData }
+    }
+    /// Pauses; whether it is over.
+    fn pause(&mut self) -> bool {
+        P::delay(self.pauses);
+        if self.pauses < PAUSES_MAX {
+            self.pauses *= 2;
+            return false;
+        }
+        let now_ns = P::now_ns();
+        match self.until_ns {
+            Some(until_ns) => now_ns >= until_ns,
+            None if P::begin_spinning() => {
+                self.until_ns = Some(now_ns.saturating_add(SPIN_NS));
+                false
+            }
+            None => true,
+        }
+    }
+}
+
+impl<P: Platform> Drop for Patience<P> {
+    fn drop(&mut self) {
+        if self.until_ns.is_some() {
+            P::end_spinning();
+        }
+    }
+}
+
+impl Rules for HybridBounded {
+    const STEALS: bool = true;
+    const SLEEPS_ONCE: bool = false;
+    /// Since when it is the head, in nanoseconds.
+    type Head = Option<u64>;
+
+    fn steal<P: Platform>(word: &P::Word) -> bool {
+        let mut patience = Patience::<P>::new();
+        loop {
+            let decides = |bits| {
+                let seen = Word::from_bits(bits);
+                seen.is_free_for_head() || seen.is_pending()
+            };
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
+            let looked = word.cond_load_bounded(Relaxed, UNTIL_OVER, decides, || patience.pause());
+            let Ok(seen) = looked.map(Word::from_bits) else { return false };
+            let is_ours = match (seen.is_pending(), seen.is_locked()) {
+                (true, true) => return false,
+                (true, false) => take_from_absent::<P>(word),
+                (false, _) => take_free::<P>(word),
+            };
+            if is_ours {
+                P::count(Event::pv_lock_stealing);
+                return true;
+            }
+            if patience.pause() {
+                return false;
+            }
+        }
+    }
+
+    fn spin_in_queue<P: Platform>(
+        me: &QNode<P>,
+        mut prev_has_stopped: impl FnMut() -> bool,
+    ) -> Result<u32, u32> {
+        let mut patience = Patience::<P>::new();
+        let is_over = || prev_has_stopped() || patience.pause();
+        // ordering: Acquire; Q3.
+        me.locked.cond_load_bounded(Acquire, UNTIL_OVER, |granted| granted != 0, is_over)
+    }
+
+    fn try_as_head<P: Platform>(word: &P::Word, since_ns: &mut Option<u64>) -> bool {
+        let now_ns = P::now_ns();
+        let waits_ns = now_ns.saturating_sub(*since_ns.get_or_insert(now_ns));
+        waits_ns < UNFAIR_NS && compete::<P>(word) || waits_ns >= UNFAIR_NS && reserve::<P>(word)
+    }
+
+    fn wait_for_link<P: Platform>(me: &QNode<P>) {
+        let look = |looks| {
+            // ordering: Acquire; Q2.
+            me.next.cond_load_bounded(Acquire, Bound::looks(looks), |link| link != 0, || false)
+        };
+        while look(LINK_LOOKS).is_err() {
+            P::futex_wait(&me.next, 0, Some(P::now_ns().saturating_add(LINK_NAP_NS)));
+        }
+    }
+}
+
+/// Takes a lock that nobody has reserved.
+fn take_free<P: Platform>(word: &P::Word) -> bool {
+    // (*,0,0) -> (*,0,1)
+    // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+    word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
+}
+
+/// Takes a lock that is reserved and free for as long as one may be.
+#[cold]
+fn take_from_absent<P: Platform>(word: &P::Word) -> bool {
+    let is_used = |bits| {
+        let seen = Word::from_bits(bits);
+        !seen.is_pending() || seen.is_locked()
+    };
+    let bound = Bound::nanoseconds(RESERVED_NS);
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+    let is_absent = word.cond_load_bounded(Relaxed, bound, is_used, || false).is_err();
+    let taken = RESERVED_HALF | word::LOCKED_HALF;
+    // (n,1,0) -> (n,1,1)
+    // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+    is_absent && word.compare_exchange_half0(RESERVED_HALF, taken, Acquire, Relaxed).is_ok()
+}
+
+/// Competes as the head, like a newcomer.
+fn compete<P: Platform>(word: &P::Word) -> bool {
+    let mut patience = Patience::<P>::new();
+    loop {
+        let is_free = |bits| Word::from_bits(bits).is_free_for_head();
+        // ordering: Relaxed; only a hint, re-checked by `take_free`.
+        if word.cond_load_bounded(Relaxed, UNTIL_OVER, is_free, || patience.pause()).is_err() {
+            return false;
+        }
+        if take_free::<P>(word) {
+            return true;
+        }
+        if patience.pause() {
+            return false;
+        }
+    }
+}
+
+/// Reserves the lock for the head, and spins for it. It stays reserved.
+fn reserve<P: Platform>(word: &P::Word) -> bool {
+    // (n,*,*) -> (n,1,*)
+    // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+    word.store_byte1(PENDING_BYTE, Relaxed);
+    let bound = Bound::nanoseconds(SPIN_NS);
+    let is_free = |bits| !Word::from_bits(bits).is_locked();
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+    while word.cond_load_bounded(Relaxed, bound, is_free, || false).is_ok() {
+        // (n,1,0) -> (n,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+        if word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Acquire, Relaxed).is_ok() {
+            return true;
+        }
+    }
+    false
+}
