@@ -44,4 +44,6 @@ pub mod api;
 pub mod native;
 
 #[cfg(all(feature = "std", feature = "lock_api"))]
-pub use api::{CnaSpinLock, CnaSpinLockGuard, SpinLock, SpinLockGuard};
+pub use api::{
+    CnaSpinLock, CnaSpinLockGuard, HybridLock, HybridLockGuard, SpinLock, SpinLockGuard,
+};

@@ -2,7 +2,7 @@
 
 use super::alone;
 use lockwright::native::Native;
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use lockwright::raw::RawLock;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -16,9 +16,18 @@ unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
+/// What a child does first with the lock that its thread held when it was forked.
+#[derive(Clone, Copy)]
+enum First {
+    /// Gives it back.
+    Unlocks,
+    /// Has another thread ask for it, which finds the waiters that do not exist here.
+    IsAskedForIt,
+}
+
 /// Forks while `waiters` threads wait for `lock`, which the caller holds; the child must be able to
 /// give it back and take it again, with two threads. Returns the child's exit status.
-fn fork_while_others_wait<L: RawLock>(lock: &'static L, waiters: usize) -> c_int {
+fn fork_while_others_wait<L: RawLock>(lock: &'static L, waiters: usize, first: First) -> c_int {
     lock.lock();
     let started = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -37,7 +46,7 @@ fn fork_while_others_wait<L: RawLock>(lock: &'static L, waiters: usize) -> c_int
         // SAFETY: the child below only uses the lock, starts threads and exits.
         let child = unsafe { fork() };
         if child == 0 {
-            in_child(lock);
+            in_child(lock, first);
         }
         // SAFETY: taken above, in this process.
         unsafe { lock.unlock() };
@@ -49,11 +58,23 @@ fn fork_while_others_wait<L: RawLock>(lock: &'static L, waiters: usize) -> c_int
 }
 
 /// Exits with 0 if the lock works, is killed by an alarm if it hangs.
-fn in_child<L: RawLock>(lock: &'static L) -> ! {
+fn in_child<L: RawLock>(lock: &'static L, first: First) -> ! {
     // SAFETY: ends this process if it hangs.
     unsafe { alarm(10) };
-    // SAFETY: the only thread of this process held the lock when it was forked.
-    unsafe { lock.unlock() };
+    // SAFETY: the thread of this process that came through the fork holds the lock.
+    let unlock = || unsafe { lock.unlock() };
+    match first {
+        First::Unlocks => unlock(),
+        First::IsAskedForIt => thread::scope(|scope| {
+            scope.spawn(|| {
+                lock.lock();
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            });
+            thread::sleep(Duration::from_millis(20));
+            unlock();
+        }),
+    }
     let count = AtomicU32::new(0);
     let rounds = || {
         for round in 0..200 {
@@ -109,7 +130,7 @@ fn a_forked_child_uses_a_lock_with_a_pending_waiter() {
     let _alone = alone();
     static LOCK: QSpinlock<Native> = QSpinlock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&LOCK, 1), 0);
+        assert_eq!(fork_while_others_wait(&LOCK, 1, First::Unlocks), 0);
     }
 }
 
@@ -118,7 +139,7 @@ fn a_forked_child_uses_a_lock_with_a_queue() {
     let _alone = alone();
     static LOCK: QSpinlock<Native> = QSpinlock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&LOCK, 3), 0);
+        assert_eq!(fork_while_others_wait(&LOCK, 3, First::Unlocks), 0);
     }
 }
 
@@ -127,6 +148,38 @@ fn a_forked_child_uses_a_numa_aware_lock_with_a_queue() {
     let _alone = alone();
     static LOCK: CnaSpinlock<Native> = CnaSpinlock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&LOCK, 3), 0);
+        assert_eq!(fork_while_others_wait(&LOCK, 3, First::Unlocks), 0);
     }
+}
+
+/// While the parent's thread held the lock, the head of the queue has gone to sleep: the word is slow,
+/// and the hash has an entry of a thread that does not exist in the child.
+fn a_child_outlives_a_sleeping_head<L: RawLock>(locks: [&'static L; 2]) {
+    if forks_can_be_told() {
+        for (lock, first) in locks.into_iter().zip([First::Unlocks, First::IsAskedForIt]) {
+            assert_eq!(fork_while_others_wait(lock, 3, first), 0);
+        }
+    }
+}
+
+#[test]
+fn a_forked_child_uses_a_parking_lock_whose_head_sleeps() {
+    let _alone = alone();
+    static LOCKS: [QSpinlock<Native, Fifo, Park>; 2] = [const { QSpinlock::INIT }; 2];
+    a_child_outlives_a_sleeping_head(LOCKS.each_ref());
+}
+
+#[test]
+fn a_forked_child_uses_a_hybrid_lock_whose_head_sleeps() {
+    let _alone = alone();
+    static LOCKS: [QSpinlock<Native, Fifo, Hybrid>; 2] = [const { QSpinlock::INIT }; 2];
+    a_child_outlives_a_sleeping_head(LOCKS.each_ref());
+}
+
+#[test]
+fn a_forked_child_uses_the_lock_for_programs_whose_head_sleeps() {
+    let _alone = alone();
+    static LOCKS: [CnaSpinlock<Native, cna::V10, HybridBounded>; 2] =
+        [const { QSpinlock::INIT }; 2];
+    a_child_outlives_a_sleeping_head(LOCKS.each_ref());
 }

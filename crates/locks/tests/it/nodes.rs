@@ -5,13 +5,13 @@ use lockwright::events::Event;
 use lockwright::native::{self, Native};
 use lockwright::node::NODES_MAX;
 use lockwright::platform::QueueNodes;
-use lockwright::qspinlock::QSpinlock;
+use lockwright::qspinlock::{Fifo, HybridBounded, Park, QSpinlock};
 use lockwright::raw::RawLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 
 /// Holds `lock` until `waiting` threads are in its slow path, as far as one can tell from outside.
-fn contend(lock: &QSpinlock<Native>, waiters: usize, hold: std::time::Duration) {
+fn contend<L: RawLock>(lock: &L, waiters: usize, hold: std::time::Duration) {
     thread::scope(|scope| {
         lock.lock();
         for _ in 0..waiters {
@@ -70,25 +70,37 @@ fn claimable(enough: usize) -> usize {
 
 #[test]
 fn without_nodes_the_lock_still_excludes_and_makes_progress() {
-    let _alone = alone();
     static LOCK: QSpinlock<Native> = QSpinlock::INIT;
-    static INSIDE: AtomicBool = AtomicBool::new(false);
+    works_without_nodes(&LOCK);
+}
+
+#[test]
+fn without_nodes_a_lock_whose_waiters_sleep_does_too() {
+    static PARK: QSpinlock<Native, Fifo, Park> = QSpinlock::INIT;
+    works_without_nodes(&PARK);
+    static BOUNDED: QSpinlock<Native, Fifo, HybridBounded> = QSpinlock::INIT;
+    works_without_nodes(&BOUNDED);
+}
+
+fn works_without_nodes<L: RawLock>(lock: &'static L) {
+    let _alone = alone();
+    let is_inside = AtomicBool::new(false);
     native::count_events(true);
     native::reset_events();
     native::limit_nodes(0);
     for _ in 0..20 {
-        contend(&LOCK, 3, std::time::Duration::from_millis(1));
+        contend(lock, 3, std::time::Duration::from_millis(1));
     }
     native::limit_nodes(1);
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 for _ in 0..2_000 {
-                    LOCK.lock();
-                    assert!(!INSIDE.swap(true, Relaxed));
-                    INSIDE.store(false, Relaxed);
+                    lock.lock();
+                    assert!(!is_inside.swap(true, Relaxed));
+                    is_inside.store(false, Relaxed);
                     // SAFETY: taken above.
-                    unsafe { LOCK.unlock() };
+                    unsafe { lock.unlock() };
                 }
             });
         }
@@ -96,5 +108,38 @@ fn without_nodes_the_lock_still_excludes_and_makes_progress() {
     native::limit_nodes(NODES_MAX);
     native::count_events(false);
     assert!(native::event_count(Event::lock_no_node) > 0, "the pool was never exhausted");
-    assert!(!LOCK.is_locked());
+    assert!(!lock.is_locked());
+}
+
+#[test]
+fn hundreds_of_threads_that_sleep_for_a_lock_all_get_it() {
+    const THREADS: u32 = 400;
+    const EACH: u32 = 5;
+    let _alone = alone();
+    static LOCK: QSpinlock<Native, Fifo, HybridBounded> = QSpinlock::INIT;
+    let taken = AtomicU32::new(0);
+    native::count_events(true);
+    native::reset_events();
+    thread::scope(|scope| {
+        LOCK.lock();
+        for _ in 0..THREADS {
+            let small = thread::Builder::new().stack_size(32 << 10);
+            let lock_some_times = || {
+                for _ in 0..EACH {
+                    LOCK.lock();
+                    taken.store(taken.load(Relaxed) + 1, Relaxed);
+                    // SAFETY: taken above.
+                    unsafe { LOCK.unlock() };
+                }
+            };
+            small.spawn_scoped(scope, lock_some_times).expect("a thread");
+        }
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock() };
+    });
+    native::count_events(false);
+    assert_eq!(taken.load(Relaxed), THREADS * EACH);
+    assert_eq!(claimable(NODES_MAX), NODES_MAX, "a thread has kept a node");
+    let slept = native::event_count(Event::pv_wait_node);
+    assert!(slept >= u64::from(THREADS) / 2, "only {slept} slept");
 }

@@ -1,9 +1,10 @@
 //! Signal handlers that take locks while their thread is queued.
 
 use super::alone;
+use lockwright::events::Event;
 use lockwright::native::priority::UrgentScope;
-use lockwright::native::{Native, topology};
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright::native::{self, Native, topology};
+use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
 use lockwright::raw::RawLock;
 use std::ffi::c_int;
 use std::os::unix::thread::JoinHandleExt;
@@ -17,14 +18,19 @@ unsafe extern "C" {
 }
 const SIGUSR1: c_int = 10;
 
-/// Taken by the threads, most of the time in contention.
-static OUTER: CnaSpinlock<Native> = CnaSpinlock::INIT;
 /// Taken by the handlers only, so that a handler never waits for the thread it interrupted.
-static INNER: QSpinlock<Native> = QSpinlock::INIT;
-static OUTER_COUNT: AtomicU64 = AtomicU64::new(0);
+static INNER: CnaSpinlock<Native, cna::V10, HybridBounded> = CnaSpinlock::INIT;
 static INNER_COUNT: AtomicU64 = AtomicU64::new(0);
 static HANDLED: AtomicU64 = AtomicU64::new(0);
-static OVER: AtomicBool = AtomicBool::new(false);
+
+/// A lock that threads take, most of the time in contention.
+struct Outer<L> {
+    lock: L,
+    count: AtomicU64,
+    /// How long a section is.
+    section: Duration,
+    is_over: AtomicBool,
+}
 
 extern "C" fn handler(_: c_int) {
     let _urgent = UrgentScope::new();
@@ -35,45 +41,68 @@ extern "C" fn handler(_: c_int) {
     HANDLED.fetch_add(1, Relaxed);
 }
 
+impl<L: RawLock> Outer<L> {
+    const fn new(lock: L, section: Duration) -> Self {
+        Self { lock, count: AtomicU64::new(0), section, is_over: AtomicBool::new(false) }
+    }
+    /// What a worker does until it is over; returns its rounds.
+    fn work(&self) -> u64 {
+        let mut rounds = 0;
+        while !self.is_over.load(Relaxed) {
+            self.lock.lock();
+            let count = self.count.load(Relaxed);
+            let start = Instant::now();
+            while start.elapsed() < self.section {}
+            self.count.store(count + 1, Relaxed);
+            // SAFETY: taken above.
+            unsafe { self.lock.unlock() };
+            rounds += 1;
+        }
+        rounds
+    }
+    /// Three workers, so that some are queued whenever they run, under a storm of signals.
+    fn weathers_a_storm(&'static self) {
+        topology::set_fake(2, 1);
+        // SAFETY: the handler takes a lock that nothing else takes, and touches statics only.
+        unsafe { signal(SIGUSR1, handler) };
+        let handled = HANDLED.load(Relaxed);
+        let workers: Vec<_> = (0..3).map(|_| thread::spawn(|| self.work())).collect();
+        let end = Instant::now() + Duration::from_millis(400);
+        let mut sent = 0;
+        while Instant::now() < end {
+            for worker in &workers {
+                // SAFETY: the thread has not been joined.
+                sent += u64::from(unsafe { pthread_kill(worker.as_pthread_t(), SIGUSR1) } == 0);
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
+        self.is_over.store(true, Relaxed);
+        let rounds = workers.into_iter().map(|worker| worker.join().expect("no panic")).sum();
+        assert_eq!(self.count.load(Relaxed), rounds, "the outer lock did not exclude");
+        assert_eq!(INNER_COUNT.load(Relaxed), HANDLED.load(Relaxed), "the inner one did not");
+        let handled = HANDLED.load(Relaxed) - handled;
+        assert!(sent > 50 && handled > 50, "too few signals to mean anything");
+        topology::clear_fake();
+    }
+}
+
 #[test]
 fn a_handler_may_lock_while_its_thread_is_queued() {
     let _alone = alone();
-    topology::set_fake(2, 1);
-    // SAFETY: the handler takes a lock that nothing else takes, and touches statics only.
-    unsafe { signal(SIGUSR1, handler) };
-    let (rounds, sent) = storm();
-    assert_eq!(OUTER_COUNT.load(Relaxed), rounds, "the outer lock did not exclude");
-    assert_eq!(INNER_COUNT.load(Relaxed), HANDLED.load(Relaxed), "the inner lock did not exclude");
-    assert!(sent > 50 && HANDLED.load(Relaxed) > 50, "too few signals to mean anything");
-    topology::clear_fake();
+    static OUTER: Outer<CnaSpinlock<Native>> = Outer::new(CnaSpinlock::INIT, Duration::ZERO);
+    OUTER.weathers_a_storm();
 }
 
-/// What a worker does until it is over; returns its rounds.
-fn work() -> u64 {
-    let mut rounds = 0;
-    while !OVER.load(Relaxed) {
-        OUTER.lock();
-        OUTER_COUNT.store(OUTER_COUNT.load(Relaxed) + 1, Relaxed);
-        // SAFETY: taken above.
-        unsafe { OUTER.unlock() };
-        rounds += 1;
-    }
-    rounds
-}
-
-/// Three workers, so that some are queued whenever they run, under a storm of signals. Returns the
-/// rounds of all of them and the number of signals sent.
-fn storm() -> (u64, u64) {
-    let workers: Vec<_> = (0..3).map(|_| thread::spawn(work)).collect();
-    let end = Instant::now() + Duration::from_millis(400);
-    let mut sent = 0;
-    while Instant::now() < end {
-        for worker in &workers {
-            // SAFETY: the thread has not been joined.
-            sent += u64::from(unsafe { pthread_kill(worker.as_pthread_t(), SIGUSR1) } == 0);
-        }
-        thread::sleep(Duration::from_micros(200));
-    }
-    OVER.store(true, Relaxed);
-    (workers.into_iter().map(|worker| worker.join().expect("no panic")).sum(), sent)
+#[test]
+fn a_handler_may_lock_while_its_thread_sleeps_in_the_queue() {
+    let _alone = alone();
+    type Lock = CnaSpinlock<Native, cna::V10, HybridBounded>;
+    // Longer than anybody spins.
+    static OUTER: Outer<Lock> = Outer::new(CnaSpinlock::INIT, Duration::from_micros(100));
+    native::count_events(true);
+    native::reset_events();
+    OUTER.weathers_a_storm();
+    native::count_events(false);
+    let slept = native::event_count(Event::pv_wait_head) + native::event_count(Event::pv_wait_node);
+    assert!(slept > 50, "{slept} sleeps are too few to mean anything");
 }
