@@ -282,7 +282,8 @@ impl Cell<'_> {
         };
         match self.workload {
             Workload::Locktorture { .. } => locktorture::part::ALL.iter().map(part).collect(),
-            Workload::Uncontended | Workload::Counter { .. } => Vec::new(),
+            Workload::Counter { .. } => counter::part::ALL.iter().map(part).collect(),
+            Workload::Uncontended => Vec::new(),
         }
     }
 

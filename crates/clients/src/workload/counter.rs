@@ -6,6 +6,16 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Barriers, Cells, Zeroed};
 use lockwright::raw::RawLock;
 
+/// Parts of the real benchmark's software that [`Worker::software`] is told about.
+pub mod part {
+    /// The loop around the critical section: once for each.
+    pub const OUTSIDE: &str = "outside";
+    /// The critical section.
+    pub const INSIDE: &str = "inside";
+    /// All of them.
+    pub const ALL: &[&str] = &[OUTSIDE, INSIDE];
+}
+
 /// How much work, in pause instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Knobs {
@@ -49,12 +59,14 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs:
             // ordering: Relaxed; the lock orders the accesses to the counter.
             let value = state.value.load(Relaxed);
             pauses::<W>(knobs.cs_load);
+            worker.software(part::INSIDE);
             // ordering: Relaxed; as above. Not one atomic operation on purpose: a lock that does
             // not exclude loses increments.
             state.value.store(value + 1, Relaxed);
         });
         worker.op_done();
         pauses::<W>(knobs.think_load);
+        worker.software(part::OUTSIDE);
     }
 }
 
@@ -76,5 +88,6 @@ mod tests {
         let mut worker = Scripted::new(9);
         run(&mut worker, &state, Knobs { cs_load: 1, think_load: 2 });
         assert_eq!((worker.ops, state.value(), state.lock().pairs()), (9, 9, 9));
+        assert_eq!(worker.parts, [part::INSIDE]);
     }
 }
