@@ -6,6 +6,7 @@
 //! is over.
 
 pub mod counter;
+pub mod kbuild;
 pub mod locktorture;
 pub mod uncontended;
 
@@ -34,6 +35,8 @@ pub trait Worker {
     fn software(&mut self, part: &'static str);
     /// A delay of `ns` nanoseconds that the benchmark makes on purpose.
     fn hold_ns(&mut self, ns: u64);
+    /// Computes for about `ns` nanoseconds, in which only time on a CPU counts.
+    fn compute_ns(&mut self, ns: u64);
     /// Announces that the words at these addresses will be written soon: misses that an
     /// out-of-order core overlaps. Natively nothing (the core does it by itself).
     fn overlap(&mut self, words: &[*const ()]);

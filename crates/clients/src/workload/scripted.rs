@@ -14,13 +14,14 @@ pub(super) struct Scripted {
     state: u64,
     pub(super) ops: u64,
     pub(super) held_ns: u64,
+    pub(super) computed_ns: u64,
     /// The parts of software, of the first operation only.
     pub(super) parts: Vec<&'static str>,
 }
 
 impl Scripted {
     pub(super) fn new(ops: u64) -> Self {
-        Self { left: ops, state: 1, ops: 0, held_ns: 0, parts: Vec::new() }
+        Self { left: ops, state: 1, ops: 0, held_ns: 0, computed_ns: 0, parts: Vec::new() }
     }
 }
 
@@ -51,6 +52,9 @@ impl Worker for Scripted {
     }
     fn hold_ns(&mut self, ns: u64) {
         self.held_ns += ns;
+    }
+    fn compute_ns(&mut self, ns: u64) {
+        self.computed_ns += ns;
     }
     fn overlap(&mut self, words: &[*const ()]) {
         assert!(words.iter().all(|word| !word.is_null()));

@@ -2,6 +2,7 @@
 
 mod affinity;
 mod checked;
+mod compute;
 mod conduct;
 mod floor;
 mod gate;

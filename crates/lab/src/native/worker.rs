@@ -1,5 +1,6 @@
 //! The native threads of a workload.
 
+use super::compute::compute_ns;
 use super::gate::Gate;
 use lockwright::native::Native;
 use lockwright_clients::workload::Worker;
@@ -64,6 +65,9 @@ impl Worker for NativeWorker<'_> {
     #[cold]
     fn hold_ns(&mut self, ns: u64) {
         busy_wait(ns);
+    }
+    fn compute_ns(&mut self, ns: u64) {
+        compute_ns(ns);
     }
     #[inline(always)]
     fn overlap(&mut self, _words: &[*const ()]) {}

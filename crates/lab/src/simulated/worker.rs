@@ -66,6 +66,11 @@ impl Worker for SimWorker<'_> {
     fn hold_ns(&mut self, ns: u64) {
         thread::hold_ps(ns.saturating_mul(1_000));
     }
+    fn compute_ns(&mut self, ns: u64) {
+        if ns > 0 {
+            thread::work_ns(ns);
+        }
+    }
     fn overlap(&mut self, words: &[*const ()]) {
         thread::prefetch_for_write(words);
     }

@@ -1,0 +1,59 @@
+//! Work that takes a known time on a CPU, without a clock in the loop.
+//!
+//! A thread that waits for a clock gets on while it has no CPU; one that computes does not. How many
+//! rounds of the computation fit into a microsecond is measured once, when the first thread asks.
+
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Computes for about `ns` nanoseconds of CPU time.
+pub fn compute_ns(ns: u64) {
+    rounds(ns.saturating_mul(rounds_per_us()) / 1_000);
+}
+
+/// A chain of multiplications, each of which needs the one before.
+#[inline(never)]
+fn rounds(count: u64) {
+    let mut value = 1_u64;
+    for _ in 0..count {
+        value = black_box(value.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    }
+}
+
+/// The greatest rate of several tries: in the others something came in between.
+fn rounds_per_us() -> u64 {
+    static RATE: OnceLock<u64> = OnceLock::new();
+    const TRIES: usize = 9;
+    const ROUNDS: u64 = 50_000;
+    *RATE.get_or_init(|| {
+        let one = |_| {
+            let start = Instant::now();
+            rounds(ROUNDS);
+            start.elapsed().max(Duration::from_nanos(1))
+        };
+        let least = (0..TRIES).map(one).min().unwrap_or(Duration::from_micros(1));
+        (ROUNDS * 1_000 / least.as_nanos() as u64).max(1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computing_takes_the_time_that_it_should() {
+        let shortest = |ns| {
+            let one = |_| {
+                let start = Instant::now();
+                compute_ns(ns);
+                start.elapsed().as_nanos() as f64
+            };
+            (0..50).map(one).fold(f64::INFINITY, f64::min)
+        };
+        for ns in [2_000, 50_000] {
+            let took_ns = shortest(ns);
+            assert!((0.6..1.7).contains(&(took_ns / ns as f64)), "{ns} ns took {took_ns} ns");
+        }
+    }
+}
