@@ -24,6 +24,7 @@ pub struct Timed<P, L> {
 
 impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     const ORDER: Order = L::ORDER;
+    const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
 
     fn new() -> Self {
         Self { inner: L::new(), _platform: PhantomData }

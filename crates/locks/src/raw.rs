@@ -4,6 +4,9 @@
 pub trait RawLock: Send + Sync + Sized + 'static {
     /// Whether waiters are served in the order in which they queued.
     const ORDER: Order;
+    /// Whether waiters give up their CPU before long. Where they do not and queue, one without a CPU
+    /// stalls everybody behind it: with more threads than CPUs the lock collapses.
+    const WAITERS_SLEEP: bool = false;
 
     /// An unlocked lock: all words zero.
     fn new() -> Self;

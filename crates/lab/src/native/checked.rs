@@ -62,6 +62,7 @@ fn intruded() {
 
 impl<L: RawLock> RawLock for Checked<L> {
     const ORDER: Order = L::ORDER;
+    const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
 
     fn new() -> Self {
         let word = || Padded(AtomicU64::new(0));

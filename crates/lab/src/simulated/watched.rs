@@ -9,6 +9,7 @@ pub struct Watched<L>(L);
 
 impl<L: RawLock> RawLock for Watched<L> {
     const ORDER: Order = L::ORDER;
+    const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
 
     fn new() -> Self {
         Self(L::new())

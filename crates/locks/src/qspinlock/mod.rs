@@ -46,6 +46,7 @@ impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
+    const WAITERS_SLEEP: bool = W::SLEEPS;
 
     fn new() -> Self {
         Self { word: Zeroed::zeroed(), _policies: PhantomData }

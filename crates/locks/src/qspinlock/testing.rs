@@ -94,6 +94,7 @@ pub struct QueueOnly<P: Cells, S, W>(QSpinlock<P, S, W>);
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QueueOnly<P, S, W> {
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
+    const WAITERS_SLEEP: bool = W::SLEEPS;
 
     fn new() -> Self {
         Self(QSpinlock::new())

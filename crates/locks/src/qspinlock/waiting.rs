@@ -25,6 +25,8 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     /// Whether an acquisition through the queue is counted when it begins. Otherwise the wait of the
     /// head counts it.
     const COUNTS_ENTRY: bool;
+    /// Whether waiters give up their CPU before long.
+    const SLEEPS: bool;
     /// Whether the order of the queue is the order in which the lock is taken.
     const KEEPS_ORDER: bool;
 
@@ -84,6 +86,7 @@ unsafe impl<P: Platform> Waiting<P> for Spin {
     const USES_PENDING: bool = true;
     const TRIES_BEFORE_QUEUEING: bool = true;
     const COUNTS_ENTRY: bool = true;
+    const SLEEPS: bool = false;
     const KEEPS_ORDER: bool = true;
 
     #[inline]

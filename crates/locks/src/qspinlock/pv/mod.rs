@@ -54,6 +54,7 @@ macro_rules! waiting {
             const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
             const BARGES: bool = $barges;
             const COUNTS_ENTRY: bool = false;
+            const SLEEPS: bool = true;
             const KEEPS_ORDER: bool = !<$policy as Rules>::STEALS;
 
             #[inline]
