@@ -4,13 +4,18 @@
 //! cells: [`NativeMachine`](crate::native::NativeMachine) on this computer, the simulated machines
 //! in simulated time. Benchmarks and tortures see nothing but this interface.
 
-use crate::interrupt;
-use crate::simulated::Fitted;
+mod on;
+
+use crate::error::Error;
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
+use crate::{interrupt, kbuild};
 use lockwright::events::Event;
 use lockwright::tunables::Tunable;
+use lockwright_clients::workload::kbuild::Knobs;
+use lockwright_sim::{ScheduleReport, Scheduling};
+pub use on::{On, Scheduled};
 use serde::Serialize;
 use std::fmt;
 use std::sync::Mutex;
@@ -34,16 +39,30 @@ pub enum Workload {
         /// Whether the rare hold of 100 ms happens.
         long_hold: bool,
     },
+    /// A build with many jobs: a fixed amount of work.
+    Kbuild(#[serde(with = "kbuild::InDocuments")] Knobs),
 }
 
 impl Workload {
-    /// The name and the knobs, for people.
+    /// The name and the knobs, for people; of many knobs the name.
     pub fn described(self) -> String {
         match self {
             Self::Counter { cs_load, think_load } => {
                 format!("counter (--cs-load {cs_load} --think-load {think_load})")
             }
-            _ => self.name().into(),
+            Self::Uncontended | Self::Locktorture { .. } | Self::Kbuild(_) => self.name().into(),
+        }
+    }
+    /// Whether the amount of work is fixed: the time that it takes is the result, and the window of a
+    /// cell is the longest that it may take.
+    pub const fn is_fixed_work(self) -> bool {
+        matches!(self, Self::Kbuild(_))
+    }
+    /// How many locks its threads use.
+    pub const fn locks(self) -> u32 {
+        match self {
+            Self::Kbuild(knobs) => knobs.lock_count,
+            Self::Uncontended | Self::Counter { .. } | Self::Locktorture { .. } => 1,
         }
     }
     /// The name it is selected by.
@@ -52,6 +71,7 @@ impl Workload {
             Self::Uncontended => "uncontended",
             Self::Counter { .. } => "counter",
             Self::Locktorture { .. } => "locktorture",
+            Self::Kbuild(_) => "kbuild",
         }
     }
 }
@@ -91,7 +111,10 @@ pub struct CellSpec {
     pub workload: Workload,
     /// How many threads.
     pub threads: usize,
-    /// How long, in nanoseconds of the machine's time.
+    /// Simulated: the scheduler of the threads, unless they have a CPU each.
+    pub scheduling: Option<Scheduling>,
+    /// How long, or the longest that a fixed amount of work may take, in nanoseconds of the machine's
+    /// time.
     pub window_ns: u64,
     /// Which repetition this is, from 0. With `seed` it decides placement and random numbers.
     pub repetition: u32,
@@ -106,6 +129,9 @@ pub struct CellSpec {
 pub struct Measurement {
     /// How long it ran, in nanoseconds of the machine's time.
     pub window_ns: u64,
+    /// How long a fixed amount of work took, in nanoseconds; `None` if there was none, or not all of
+    /// it was done.
+    pub wall_ns: Option<u64>,
     /// Operations of each thread.
     pub per_thread_ops: Vec<u64>,
     /// Operations per second of all threads together, corrected for what does not fit into the
@@ -127,6 +153,8 @@ pub struct Measurement {
     pub violations: Vec<String>,
     /// What a torture did beside.
     pub exercised: Exercised,
+    /// Simulated, if the threads share the CPUs: what their host did.
+    pub host: Option<Host>,
     /// Simulated torture: the most others that queued later and were served earlier than one waiter.
     pub most_overtakes: Option<u32>,
     /// Simulated: events of the simulation, which is what it costs to run.
@@ -152,6 +180,38 @@ impl Measurement {
     }
 }
 
+/// What the host of simulated threads did that share its CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Host {
+    /// How often a sleeping thread was woken by another one.
+    pub kicks: u64,
+    /// How often an idle CPU took a thread from the run queue of another.
+    pub steals: u64,
+    /// How often a thread lost its CPU because it spun for too long in one go.
+    pub pause_loop_exits: u64,
+}
+
+impl Host {
+    /// The mean of several repetitions, rounded; `None` of none.
+    pub fn mean(repetitions: impl Iterator<Item = Self>) -> Option<Self> {
+        let all: Vec<Self> = repetitions.collect();
+        let runs = all.len() as u64;
+        let mean = |get: fn(&Self) -> u64| (all.iter().map(get).sum::<u64>() + runs / 2) / runs;
+        (runs > 0).then(|| Self {
+            kicks: mean(|host| host.kicks),
+            steals: mean(|host| host.steals),
+            pause_loop_exits: mean(|host| host.pause_loop_exits),
+        })
+    }
+}
+
+impl From<ScheduleReport> for Host {
+    fn from(report: ScheduleReport) -> Self {
+        let ScheduleReport { kicks, steals, pause_loop_exits, .. } = report;
+        Self { kicks, steals, pause_loop_exits }
+    }
+}
+
 /// How often each lock event happened, in the order of [`Event::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventCounts(Vec<u64>);
@@ -166,6 +226,16 @@ impl EventCounts {
     /// Counts from something that knows them.
     pub fn from_fn(count: impl Fn(Event) -> u64) -> Self {
         Self(Event::ALL.iter().map(|&event| count(event)).collect())
+    }
+    /// The mean of several counts, rounded.
+    pub fn mean(counts: &[&Self]) -> Self {
+        let runs = counts.len().max(1) as u64;
+        let sum = |event: usize| counts.iter().map(|counts| counts.0[event]).sum::<u64>();
+        Self((0..Event::ALL.len()).map(|event| (sum(event) + runs / 2) / runs).collect())
+    }
+    /// How often `event` happened.
+    pub fn of(&self, event: Event) -> u64 {
+        self.0[event as usize]
     }
     /// The events that happened, by name.
     pub fn happened(&self) -> impl Iterator<Item = (&'static str, u64)> {
@@ -217,55 +287,6 @@ pub struct Settings {
     pub placement: Option<PlacementPolicy>,
 }
 
-/// The machine of a document: the `on` of the JSON schema.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum On {
-    /// This computer.
-    Native {
-        /// Its processor.
-        machine: String,
-        /// CPUs this process may use.
-        cpus: usize,
-        /// NUMA nodes.
-        numa_nodes: u32,
-        /// Operating system and version.
-        kernel: String,
-    },
-    /// A described machine. Nothing here may depend on the computer that simulates it.
-    Simulated {
-        /// Its short name.
-        machine: String,
-        /// One line about it.
-        description: String,
-        /// CPUs (hardware threads).
-        cpus: usize,
-        /// Sockets, each a NUMA node.
-        numa_nodes: u32,
-        /// Where the threads of the workload run.
-        placement: String,
-        /// What was fitted for the workload, and on what; `None` if nothing was.
-        calibration: Option<Fitted>,
-    },
-}
-
-impl On {
-    /// The machine's name.
-    pub fn machine(&self) -> &str {
-        match self {
-            Self::Native { machine, .. } | Self::Simulated { machine, .. } => machine,
-        }
-    }
-    /// Native or simulated.
-    pub fn kind(&self) -> &'static str {
-        if self.is_simulated() { "simulated" } else { "native" }
-    }
-    /// Whether numbers come out of a simulation.
-    pub fn is_simulated(&self) -> bool {
-        matches!(self, Self::Simulated { .. })
-    }
-}
-
 /// A machine that runs cells.
 pub trait LabMachine: Sync {
     /// What it is when it runs this workload.
@@ -274,6 +295,10 @@ pub trait LabMachine: Sync {
     fn is_simulated(&self) -> bool;
     /// How many threads can run at the same time.
     fn cpus(&self) -> usize;
+    /// Whether more threads than that can share them; if not, the error says why.
+    fn has_scheduler(&self) -> Result<(), Error> {
+        Ok(())
+    }
     /// Why it cannot run this lock under this workload, if it cannot: a sentence.
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String>;
     /// Runs one cell.
@@ -315,52 +340,5 @@ pub trait LabMachine: Sync {
     }
 }
 
-/// A machine that exists for the tests of everything above it.
 #[cfg(test)]
-pub mod mock {
-    use super::*;
-    use lockwright::registry::LockClass;
-
-    /// Two CPUs, every lock, results made up, and a list of what ran.
-    #[derive(Default)]
-    pub struct MockMachine {
-        ran: Mutex<Vec<(&'static str, Purpose)>>,
-    }
-
-    impl MockMachine {
-        /// The cells that ran so far, in order.
-        pub fn ran(&self) -> Vec<(&'static str, Purpose)> {
-            self.ran.lock().expect("no test panics while it holds this").clone()
-        }
-    }
-
-    impl LabMachine for MockMachine {
-        fn on(&self, _workload: Workload) -> On {
-            let (machine, kernel) = ("mock".into(), "none".into());
-            On::Native { machine, cpus: 2, numa_nodes: 1, kernel }
-        }
-        fn is_simulated(&self) -> bool {
-            false
-        }
-        fn cpus(&self) -> usize {
-            2
-        }
-        fn refuses(&self, _lock: Subject, _workload: Workload) -> Option<String> {
-            None
-        }
-        fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
-            let mut ran = self.ran.lock().expect("no test panics while it holds this");
-            ran.push((spec.lock.name(), spec.purpose));
-            let mut waits = Histogram::default();
-            waits.record(spec.window_ns);
-            Ok(Measurement {
-                window_ns: spec.window_ns,
-                per_thread_ops: vec![10; spec.threads],
-                ops_per_s: 10.0 * spec.threads as f64 / (spec.window_ns as f64 * 1e-9),
-                waits: spec.purpose.times_waits().then_some(waits),
-                fail: u64::from(spec.lock.row.class == LockClass::Busted),
-                ..Measurement::default()
-            })
-        }
-    }
-}
+pub mod mock;

@@ -1,7 +1,9 @@
 //! The arguments.
 
 use crate::cell::{PlacementPolicy, Settings};
+use crate::crew::GuestArgs;
 use crate::explore::ExploreArgs;
+use crate::kbuild::BuildArgs;
 use crate::report::complain;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -114,6 +116,9 @@ pub struct MachineArgs {
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// A guest.
+    #[command(flatten)]
+    pub guest: GuestArgs,
 }
 
 /// On or off.
@@ -169,10 +174,12 @@ pub struct BenchArgs {
     /// Numbers of threads, separated by commas [default: powers of two up to the CPUs].
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
-    /// Repetitions of each cell; the locks take turns within each.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub runs: u32,
-    /// Seconds of each repetition: native or simulated ones [default: 0.1 native, 0.005 simulated].
+    /// Repetitions of each cell; the locks take turns within each [default: 5, 1 for threads that
+    /// share simulated CPUs].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: Option<u32>,
+    /// Seconds of each repetition: native or simulated ones [default: 0.1 native, 0.005 simulated, 1
+    /// for threads that share simulated CPUs].
     #[arg(long, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// Workload `counter`: pause instructions inside the critical section [default: 1].
@@ -185,6 +192,9 @@ pub struct BenchArgs {
     /// machines, where it is added by formula].
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]
     pub long_hold: Option<Switch>,
+    /// Workload `kbuild`.
+    #[command(flatten)]
+    pub build: BuildArgs,
     /// Simulated: print on standard error how fast the simulation runs on one core.
     #[arg(long)]
     pub speed: bool,
@@ -205,7 +215,8 @@ pub struct TortureArgs {
     /// Numbers of threads, separated by commas [default: 2 native, 8 simulated].
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
-    /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated].
+    /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated, 0.25 for
+    /// threads that share simulated CPUs].
     #[arg(long, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// Where results go.
@@ -221,7 +232,7 @@ pub struct TortureArgs {
 #[command(next_help_heading = "What is mixed in; 0 leaves it out")]
 pub struct StressArgs {
     /// Rare long holds of so many milliseconds; alone, 100 as in the kernel [default: 1/250 of the
-    /// seconds, at most 100 ms].
+    /// seconds, 1/2500 for threads that share simulated CPUs, at most 100 ms].
     #[arg(
         long,
         alias = "long-holds",
@@ -269,7 +280,7 @@ pub struct CalibrateArgs {
 }
 
 /// A number in a list, with or without blanks around it.
-fn count(typed: &str) -> Result<usize, std::num::ParseIntError> {
+pub fn count(typed: &str) -> Result<usize, std::num::ParseIntError> {
     typed.trim().parse()
 }
 

@@ -1,6 +1,6 @@
 //! What there is: locks, machines, workloads, events.
 
-use crate::bench::WORKLOADS;
+use crate::bench::{self, WORKLOADS};
 use crate::cli::{ListArgs, OutputArgs};
 use crate::error::Error;
 use crate::machines::{self, Listed};
@@ -12,7 +12,8 @@ use lockwright::raw::Order;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A list of things with names. A column has a title for people and a key for documents.
+/// A list of things with names. A column has a title for people, if it is for them, and a key for
+/// documents.
 struct List<const N: usize> {
     schema: &'static str,
     columns: [(&'static str, &'static str); N],
@@ -23,14 +24,6 @@ struct List<const N: usize> {
 struct ListDocument<'a> {
     schema: &'a str,
     items: Vec<Map<String, Value>>,
-}
-
-impl<const N: usize> List<N> {
-    fn grid_under(&self, header: [&str; N]) -> Grid {
-        let mut grid = Grid::new(header);
-        self.items.iter().for_each(|item| grid.push(item.each_ref().map(in_words)));
-        grid
-    }
 }
 
 /// A value in a cell of a table.
@@ -44,7 +37,14 @@ fn in_words(value: &Value) -> String {
 
 impl<const N: usize> Report for List<N> {
     fn text(&self) -> String {
-        report::text_table(&self.grid_under(self.columns.map(|(title, _)| title)), N)
+        let rows = self.grid().rows;
+        let for_people = |row: Vec<String>| {
+            let cells = row.into_iter().zip(self.columns);
+            cells.filter_map(|(cell, (title, _))| (!title.is_empty()).then_some(cell)).collect()
+        };
+        let titles = self.columns.iter().map(|(title, _)| (*title).into()).collect();
+        let rows = rows.into_iter().map(for_people).collect();
+        report::text_table(&Grid { header: for_people(titles), rows }, N)
     }
     fn json(&self) -> String {
         let keys = || self.columns.iter().map(|(_, key)| (*key).to_string());
@@ -52,7 +52,9 @@ impl<const N: usize> Report for List<N> {
         report::to_json(&ListDocument { schema: self.schema, items: items.collect() })
     }
     fn grid(&self) -> Grid {
-        self.grid_under(self.columns.map(|(_, key)| key))
+        let mut grid = Grid::new(self.columns.map(|(_, key)| key));
+        self.items.iter().for_each(|item| grid.push(item.each_ref().map(in_words)));
+        grid
     }
     fn chart(&self) -> Option<Chart> {
         None
@@ -118,9 +120,20 @@ pub fn machines(args: &ListArgs) -> Result<(), Error> {
 
 /// `lockwright workloads`.
 pub fn workloads(args: &ListArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("knobs", "knobs"), ("is", "is")];
-    let items = WORKLOADS.iter().map(|&(name, knobs, is)| [name.into(), knobs.into(), is.into()]);
-    write(args, List { schema: "lockwright.workloads/1", columns, items: items.collect() })
+    let columns = [
+        ("name", "name"),
+        ("is", "is"),
+        ("", "knobs"),
+        ("its knobs as they are unless given", "defaults"),
+    ];
+    let item = |listed: &bench::Listed| {
+        let flags = listed.knobs.iter().map(|(flag, _)| *flag);
+        let typed: Vec<_> =
+            listed.knobs.iter().map(|(flag, usual)| format!("{flag} {usual}")).collect();
+        [listed.name.into(), listed.is.into(), flags.collect(), typed.join(" ").into()]
+    };
+    let items = WORKLOADS.iter().map(item).collect();
+    write(args, List { schema: "lockwright.workloads/1", columns, items })
 }
 
 /// `lockwright events`.

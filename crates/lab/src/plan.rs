@@ -1,8 +1,9 @@
 //! Which cells a command runs: locks, threads and time, checked before anything is measured.
 
 use crate::cell::{LabMachine, Workload};
+use crate::crew::Crew;
 use crate::error::Error;
-use crate::native::peers::order_of;
+use crate::native::peers::{order_of, waiters_sleep};
 use crate::subject::{Asked, Selection};
 
 /// The locks and thread counts of a command.
@@ -10,8 +11,8 @@ use crate::subject::{Asked, Selection};
 pub struct Matrix {
     /// The locks, each once.
     pub locks: Vec<Asked>,
-    /// The numbers of threads, each once.
-    pub threads: Vec<usize>,
+    /// Who runs.
+    pub crew: Crew,
     /// What the reader should know about it.
     pub warnings: Vec<String>,
     cpus: usize,
@@ -23,11 +24,11 @@ impl Matrix {
         machine: &dyn LabMachine,
         workload: Workload,
         locks: &[String],
-        threads: &[usize],
+        crew: Crew,
     ) -> Result<Self, Error> {
         let mut matrix = Self {
             locks: runnable(machine, workload, locks)?,
-            threads: checked_threads(machine, workload, threads)?,
+            crew,
             warnings: Vec::new(),
             cpus: machine.cpus(),
         };
@@ -37,16 +38,18 @@ impl Matrix {
     /// The locks to run with so many threads.
     ///
     /// In a queue of spinners every handoff to a thread that has no CPU costs a scheduling slice:
-    /// with more threads than CPUs such locks run only when they were named.
+    /// with more threads than CPUs such locks run only when they were named, natively and simulated.
+    /// What comes out is the collapse, in a bounded time.
     pub fn locks_with(&self, threads: usize) -> impl Iterator<Item = Asked> + '_ {
         let crowded = threads > self.cpus;
         let runs = move |asked: &Asked| !crowded || asked.explicitly || !stalls_in_a_crowd(*asked);
         self.locks.iter().copied().filter(runs)
     }
     fn warn_about_crowds(&mut self) {
-        if self.threads.iter().all(|&threads| threads <= self.cpus) {
+        if self.crew.counts().iter().all(|&threads| threads <= self.cpus) {
             return;
         }
+        let noun = self.crew.noun();
         let why = "a queue of spinners stops whenever the next one in line has no CPU";
         let names = |explicitly: bool| {
             let locks = self.locks.iter().filter(|asked| stalls_in_a_crowd(**asked));
@@ -56,13 +59,13 @@ impl Matrix {
         let (slow, left_out) = (names(true), names(false));
         if !slow.is_empty() {
             self.warnings.push(format!(
-                "more threads than the {} CPUs: {slow} will be very slow, because {why}",
+                "more {noun} than the {} CPUs: {slow} will be very slow, because {why}",
                 self.cpus
             ));
         }
         if !left_out.is_empty() {
             self.warnings.push(format!(
-                "more threads than the {} CPUs: leaving out {left_out}, because {why}; name them to \
+                "more {noun} than the {} CPUs: leaving out {left_out}, because {why}; name them to \
                  run them",
                 self.cpus
             ));
@@ -71,7 +74,7 @@ impl Matrix {
 }
 
 fn stalls_in_a_crowd(asked: Asked) -> bool {
-    order_of(asked.subject).is_queue()
+    order_of(asked.subject).is_queue() && !waiters_sleep(asked.subject)
 }
 
 /// The locks that `machine` can run; one that was named and cannot run is an error.
@@ -92,38 +95,6 @@ fn runnable(
         true => Err(Error::usage("no lock to run: name one with --lock")),
         false => Ok(locks),
     }
-}
-
-fn checked_threads(
-    machine: &dyn LabMachine,
-    workload: Workload,
-    threads: &[usize],
-) -> Result<Vec<usize>, Error> {
-    const NATIVE_MAX: usize = 4096;
-    let mut checked: Vec<usize> = Vec::new();
-    for &count in threads {
-        let limit = if machine.is_simulated() { machine.cpus() } else { NATIVE_MAX };
-        if count == 0 {
-            return Err(Error::usage("--threads 0 runs nothing: give at least 1"));
-        }
-        if count > limit && machine.is_simulated() {
-            let on = machine.on(workload);
-            return Err(Error::usage(format!(
-                "--threads {count} is too many: simulated threads have a CPU each, and {} has {limit}",
-                on.machine()
-            )));
-        }
-        if count > limit {
-            return Err(Error::usage(format!("--threads {count} is too many: at most {limit}")));
-        }
-        if workload == Workload::Uncontended && count != 1 {
-            return Err(Error::usage("`uncontended` is one thread alone: leave out --threads"));
-        }
-        if !checked.contains(&count) {
-            checked.push(count);
-        }
-    }
-    Ok(checked)
 }
 
 /// `--secs` in nanoseconds.
@@ -156,7 +127,8 @@ mod tests {
 
     fn matrix(locks: &str, threads: &[usize]) -> Result<Matrix, Error> {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();
-        Matrix::new(&MockMachine::default(), COUNTER, &locks, threads)
+        let machine = MockMachine::default();
+        Matrix::new(&machine, COUNTER, &locks, Crew::of_threads(&machine, COUNTER, threads)?)
     }
 
     fn names(matrix: &Matrix, threads: usize) -> Vec<&'static str> {
@@ -177,7 +149,7 @@ mod tests {
     fn thread_counts_that_make_no_sense_are_refused() {
         assert!(matrix("mcs", &[0]).is_err());
         assert!(matrix("mcs", &[5_000]).is_err());
-        assert_eq!(matrix("mcs", &[2, 1, 2]).expect("sound").threads, [2, 1]);
+        assert_eq!(matrix("mcs", &[2, 1, 2]).expect("sound").crew.counts(), [2, 1]);
     }
 
     #[test]

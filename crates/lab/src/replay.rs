@@ -5,8 +5,10 @@
 
 use crate::cell::{CellSpec, Purpose, Workload};
 use crate::cli::MachineArgs;
+use crate::kbuild;
 use crate::stress::Stress;
 use clap::ValueEnum;
+use lockwright_sim::{ScheduledKind, Scheduling};
 
 /// The line that tells how to repeat `spec` on the machine of `machine`.
 pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
@@ -17,16 +19,31 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
         Purpose::Throughput | Purpose::Latency => bench(spec),
     };
     let CellSpec { lock, threads, .. } = spec;
+    let crew = crew(spec.scheduling);
     let (on, secs) = (quoted(&machine.on), spec.window_ns as f64 / 1e9);
     let mut line = format!(
-        "replay: lockwright {command} --on {on} --lock {} --threads {threads} --secs {secs} \
+        "replay: lockwright {command} --on {on} --lock {} {crew} {threads} --secs {secs} \
          --seed {seed}",
         lock.name()
     );
+    if let Some(Scheduling { kind, start }) = spec.scheduling {
+        line += &format!(" --start-state {}", start.name());
+        if kind == (ScheduledKind::Guest { virtual_numa: true }) {
+            line += " --virtual-numa";
+        }
+    }
     for (flag, value) in knobs(machine) {
         line += &format!(" {flag} {value}");
     }
     line
+}
+
+/// The flag that takes the number of threads.
+fn crew(scheduling: Option<Scheduling>) -> &'static str {
+    match scheduling.map(|scheduling| scheduling.kind) {
+        Some(ScheduledKind::Guest { .. }) => "--vcpus",
+        Some(ScheduledKind::Program) | None => "--threads",
+    }
 }
 
 /// A torture with everything that is mixed in. The faults follow from the time.
@@ -41,18 +58,20 @@ fn torture(stress: Stress) -> String {
 }
 
 /// A benchmark of one repetition. Waits are timed in the repetition after the last one, with the
-/// seed after the last one.
+/// seed after the last one, unless threads share CPUs: then in every one.
 fn bench(spec: &CellSpec) -> (String, u64) {
     let knobs = match spec.workload {
         Workload::Uncontended => String::new(),
         Workload::Counter { cs_load, think_load } => {
             format!(" --cs-load {cs_load} --think-load {think_load}")
         }
+        Workload::Kbuild(knobs) => format!(" {}", kbuild::typed(&knobs)),
         Workload::Locktorture { long_hold: true } => " --long-hold on".into(),
         Workload::Locktorture { long_hold: false } => " --long-hold off".into(),
     };
     let seed = spec.seed.wrapping_add(spec.repetition.into());
-    let seed = seed.wrapping_sub((spec.purpose == Purpose::Latency).into());
+    let is_extra = spec.purpose == Purpose::Latency && spec.scheduling.is_none();
+    let seed = seed.wrapping_sub(is_extra.into());
     (format!("bench --workload {}{knobs} --runs 1", spec.workload.name()), seed)
 }
 
@@ -91,6 +110,7 @@ mod tests {
         lock: Subject { row: &FLOOR, origin: Origin::Floor },
         workload: Workload::Counter { cs_load: 2, think_load: 3 },
         threads: 4,
+        scheduling: None,
         window_ns: 1_234_567,
         repetition: 5,
         seed: 10,

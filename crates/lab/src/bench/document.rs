@@ -1,24 +1,27 @@
 //! The results of a benchmark, in each format.
 
 use super::schedule::{Sample, Schedule};
-use crate::cell::{On, Settings, Workload};
+use super::{chart, tables};
+use crate::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
 use crate::error::Error;
-use crate::report::{self, Bar, Chart, Grid, Point, Report, Series, Shape, Waits};
+use crate::native::peers::waiters_sleep;
+use crate::report::{self, Chart, Grid, Report, Waits};
 use crate::stats::Summary;
+use crate::subject::Subject;
+use lockwright::events::Event;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// `lockwright.bench/1`.
 #[derive(Clone, Debug, Serialize)]
 pub struct BenchDocument {
     schema: &'static str,
-    on: On,
-    workload: Workload,
-    seed: u64,
-    secs: f64,
+    pub(super) on: On,
+    pub(super) workload: Workload,
+    pub(super) seed: u64,
+    pub(super) secs: f64,
     tunables: BTreeMap<&'static str, u64>,
-    results: Vec<BenchResult>,
+    pub(super) results: Vec<BenchResult>,
     /// Whether Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -35,25 +38,37 @@ pub struct BenchDocument {
 
 /// One lock with one number of threads.
 #[derive(Clone, Debug, Serialize)]
-struct BenchResult {
-    lock: &'static str,
-    threads: usize,
-    runs: usize,
-    /// How long a repetition was, on average: less than asked for after Ctrl-C.
-    secs: f64,
-    ops_per_s: Summary,
-    per_thread_ops: PerThread,
-    wait_ns: Option<Waits>,
-    cpu_s: f64,
-    voluntary_switches: u64,
-    involuntary_switches: u64,
+pub(super) struct BenchResult {
+    pub(super) lock: &'static str,
+    pub(super) threads: usize,
+    /// How it began, if the threads share simulated CPUs.
+    pub(super) start_state: Option<&'static str>,
+    pub(super) runs: usize,
+    /// How long a repetition was, on average: less than asked for after Ctrl-C, and with a fixed
+    /// amount of work that was done.
+    pub(super) secs: f64,
+    /// A fixed amount of work: how long it took; `None` in it if not all of it was done in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wall_s: Option<Option<Summary>>,
+    pub(super) ops_per_s: Summary,
+    pub(super) per_thread_ops: PerThread,
+    pub(super) wait_ns: Option<Waits>,
+    pub(super) cpu_s: f64,
+    pub(super) voluntary_switches: u64,
+    pub(super) involuntary_switches: u64,
+    /// If the threads share simulated CPUs, what their host did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<Host>,
     events: BTreeMap<&'static str, u64>,
+    /// A lock that has modes: how it was acquired by those who had to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mode_shares: Option<ModeShares>,
     readers: usize,
     writers: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pair_ns: Option<Summary>,
+    pub(super) pair_ns: Option<Summary>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ratio_to_floor: Option<Ratio>,
+    pub(super) ratio_to_floor: Option<Ratio>,
     /// Simulated: fingerprints of the repetitions' histories, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     digests: Vec<String>,
@@ -63,47 +78,69 @@ struct BenchResult {
 
 /// Operations of the threads of a repetition: mean over the repetitions.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct PerThread {
-    min: u64,
-    avg: u64,
-    max: u64,
+pub(super) struct PerThread {
+    pub(super) min: u64,
+    pub(super) avg: u64,
+    pub(super) max: u64,
+}
+
+/// The parts of the acquisitions that were not immediate.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct ModeShares {
+    /// Through the queue.
+    pub(super) queued: f64,
+    /// Past the queue.
+    pub(super) unfair: f64,
+}
+
+impl ModeShares {
+    /// `None` if the lock has no modes or nobody had to wait.
+    fn of(lock: Subject, events: &EventCounts) -> Option<Self> {
+        let queued = events.of(Event::lock_slowpath) as f64;
+        let unfair = events.of(Event::pv_lock_stealing) as f64;
+        let all = queued + unfair;
+        (waiters_sleep(lock) && all > 0.0)
+            .then(|| Self { queued: queued / all, unfair: unfair / all })
+    }
 }
 
 /// The cost of a pair in terms of the floor's in the same repetition.
 #[derive(Clone, Debug, Serialize)]
-struct Ratio {
-    median: f64,
-    min: f64,
-    max: f64,
+pub(super) struct Ratio {
+    pub(super) median: f64,
+    pub(super) min: f64,
+    pub(super) max: f64,
     per_repetition: Vec<f64>,
 }
 
 impl BenchResult {
     fn of(sample: &Sample, workload: Workload) -> Self {
         let runs = &sample.throughput;
-        let column =
-            |get: fn(&crate::cell::Measurement) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
+        let column = |get: fn(&Measurement) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
         let mean = |get| Summary::of(&column(get)).mean;
         let rounded = |get| mean(get).round() as u64;
-        let latency = sample.latency.as_ref();
-        let waits = latency.and_then(|measured| measured.waits.as_ref());
+        let events = events(sample);
         let is_pair = workload == Workload::Uncontended && !runs.is_empty();
         Self {
             lock: sample.asked.subject.name(),
             threads: sample.threads,
+            start_state: sample.scheduling.map(|scheduling| scheduling.start.name()),
             runs: runs.len(),
             secs: mean(|run| run.window_ns as f64 / 1e9),
+            wall_s: workload.is_fixed_work().then(|| wall_s(runs)),
             ops_per_s: Summary::of(&column(|run| run.ops_per_s)),
             per_thread_ops: PerThread {
                 min: rounded(|run| run.min_max_ops().0 as f64),
                 avg: rounded(|run| run.total_ops() as f64 / run.per_thread_ops.len().max(1) as f64),
                 max: rounded(|run| run.min_max_ops().1 as f64),
             },
-            wait_ns: waits.map(Waits::of),
+            wait_ns: waits(sample),
             cpu_s: mean(|run| run.cpu_s),
             voluntary_switches: rounded(|run| run.voluntary_switches as f64),
             involuntary_switches: rounded(|run| run.involuntary_switches as f64),
-            events: latency.map(|run| run.events.happened().collect()).unwrap_or_default(),
+            host: Host::mean(runs.iter().filter_map(|run| run.host)),
+            mode_shares: ModeShares::of(sample.asked.subject, &events),
+            events: events.happened().collect(),
             readers: 0,
             writers: sample.threads,
             pair_ns: is_pair.then(|| Summary::of(&column(pair_ns))),
@@ -114,7 +151,27 @@ impl BenchResult {
     }
 }
 
-fn pair_ns(run: &crate::cell::Measurement) -> f64 {
+/// Events of a repetition.
+fn events(sample: &Sample) -> EventCounts {
+    EventCounts::mean(&sample.timed().map(|run| &run.events).collect::<Vec<_>>())
+}
+
+/// Waits of all repetitions in which they were timed.
+fn waits(sample: &Sample) -> Option<Waits> {
+    let mut timed = sample.timed().filter_map(|run| run.waits.as_ref());
+    let mut all = timed.next()?.clone();
+    timed.for_each(|waits| all.merge(waits));
+    Some(Waits::of(&all))
+}
+
+/// How long the work took, if it was done in every repetition.
+fn wall_s(runs: &[Measurement]) -> Option<Summary> {
+    let walls: Option<Vec<f64>> =
+        runs.iter().map(|run| run.wall_ns.map(|ns| ns as f64 / 1e9)).collect();
+    walls.filter(|walls| !walls.is_empty()).map(|walls| Summary::of(&walls))
+}
+
+fn pair_ns(run: &Measurement) -> f64 {
     1e9 / run.ops_per_s
 }
 
@@ -128,11 +185,11 @@ fn ratio_to_floor(sample: &Sample) -> Option<Ratio> {
 
 impl BenchDocument {
     /// A document without results.
-    pub fn new(schedule: &Schedule, on: On, settings: &Settings) -> Self {
+    pub fn new(schedule: &Schedule, machine: &dyn LabMachine, settings: &Settings) -> Self {
         let tunables = settings.tunables.iter().map(|&(tunable, value)| (tunable.name(), value));
         Self {
             schema: "lockwright.bench/1",
-            on,
+            on: machine.on(schedule.workload).shared_by(schedule.matrix.crew.kind()),
             workload: schedule.workload,
             seed: schedule.seed,
             secs: schedule.window_ns as f64 / 1e9,
@@ -143,6 +200,10 @@ impl BenchDocument {
             operations: 0,
             simulated_events: 0,
         }
+    }
+    /// What the threads are called.
+    pub(super) fn noun(&self) -> &'static str {
+        if self.on.is_guest() { "vCPUs" } else { "threads" }
     }
     /// Adds a result.
     pub fn add(&mut self, sample: Sample) {
@@ -156,91 +217,9 @@ impl BenchDocument {
     pub fn verdict(&self) -> Result<(), Error> {
         let failed = self.results.iter().find_map(|result| {
             let how = result.failure.as_ref()?;
-            Some(format!("`{}` with {} threads: {how}", result.lock, result.threads))
+            Some(format!("`{}` with {} {}: {how}", result.lock, result.threads, self.noun()))
         });
         failed.map_or(Ok(()), |sentence| Err(Error::Measurement(sentence)))
-    }
-    /// Million operations per second of a lock, by threads.
-    fn series(&self) -> Vec<Series> {
-        let mut series: Vec<Series> = Vec::new();
-        for result in &self.results {
-            let mops = |ops_per_s: f64| ops_per_s / 1e6;
-            let point = Point {
-                x: result.threads as f64,
-                y: mops(result.ops_per_s.median),
-                spread: mops(result.ops_per_s.stddev),
-            };
-            match series.iter_mut().find(|series| series.name == result.lock) {
-                Some(series) => series.points.push(point),
-                None => series.push(Series {
-                    name: result.lock.into(),
-                    points: vec![point],
-                    is_reference: false,
-                }),
-            }
-        }
-        series
-    }
-    fn title(&self) -> String {
-        let simulated = if self.on.is_simulated() { "simulated " } else { "" };
-        format!("{} on {simulated}{}", self.workload.described(), self.on.machine())
-    }
-    fn pairs_table(&self) -> String {
-        let mut grid =
-            Grid::new(["lock", "ns per pair", "min", "max", "of the floor", "min", "max"]);
-        for result in &self.results {
-            let pair = result.pair_ns.unwrap_or_default();
-            let ratio = |get: fn(&Ratio) -> f64| {
-                result.ratio_to_floor.as_ref().map_or(String::new(), |r| format!("{:.2}", get(r)))
-            };
-            grid.push([
-                result.lock.into(),
-                format!("{:.2}", pair.median),
-                format!("{:.2}", pair.min),
-                format!("{:.2}", pair.max),
-                ratio(|r| r.median),
-                ratio(|r| r.min),
-                ratio(|r| r.max),
-            ]);
-        }
-        report::text_table(&grid, 1)
-    }
-    fn contended_table(&self) -> String {
-        let mut grid = Grid::new([
-            "lock",
-            "threads",
-            "Mops/s",
-            "+-",
-            "thread min/max",
-            "wait p50",
-            "p99.9",
-            "max",
-            "CPUs",
-            "switches/s",
-        ]);
-        for result in &self.results {
-            let wait = |get: fn(&Waits) -> u64| {
-                result.wait_ns.as_ref().map_or(String::new(), |waits| duration(get(waits)))
-            };
-            let switches = result.voluntary_switches + result.involuntary_switches;
-            let per_thread = result.per_thread_ops;
-            let per_second = |count: u64| format!("{:.0}", count as f64 / result.secs);
-            let evenness = per_thread.min as f64 / per_thread.max.max(1) as f64;
-            let real_only = |text: String| if self.on.is_simulated() { "-".into() } else { text };
-            grid.push([
-                result.lock.into(),
-                result.threads.to_string(),
-                format!("{:.3}", result.ops_per_s.median / 1e6),
-                format!("{:.3}", result.ops_per_s.stddev / 1e6),
-                format!("{evenness:.2}"),
-                wait(|waits| waits.p50),
-                wait(|waits| waits.p999),
-                wait(|waits| waits.max),
-                real_only(format!("{:.2}", result.cpu_s / result.secs)),
-                real_only(per_second(switches)),
-            ]);
-        }
-        report::text_table(&grid, 1)
     }
     fn csv_row(&self, result: &BenchResult) -> [String; CSV_COLUMNS.len()] {
         let wait = |get: fn(&Waits) -> u64| {
@@ -254,6 +233,7 @@ impl BenchDocument {
             self.workload.name().into(),
             result.lock.into(),
             result.threads.to_string(),
+            result.start_state.unwrap_or_default().into(),
             result.runs.to_string(),
             ops.median.to_string(),
             ops.mean.to_string(),
@@ -272,17 +252,21 @@ impl BenchDocument {
             result.involuntary_switches.to_string(),
             optional(result.pair_ns.map(|pair| pair.median)),
             optional(result.ratio_to_floor.as_ref().map(|ratio| ratio.median)),
+            optional(result.wall_s.flatten().map(|wall| wall.median)),
+            optional(result.mode_shares.map(|shares| shares.queued)),
+            optional(result.mode_shares.map(|shares| shares.unfair)),
         ]
     }
 }
 
 /// The columns of the CSV form.
-const CSV_COLUMNS: [&str; 23] = [
+const CSV_COLUMNS: [&str; 27] = [
     "kind",
     "machine",
     "workload",
     "lock",
     "threads",
+    "start_state",
     "runs",
     "ops_per_s_median",
     "ops_per_s_mean",
@@ -301,34 +285,14 @@ const CSV_COLUMNS: [&str; 23] = [
     "involuntary_switches",
     "pair_ns_median",
     "ratio_to_floor_median",
+    "wall_s_median",
+    "queued_share",
+    "unfair_share",
 ];
-
-/// A time with a unit that fits.
-pub fn duration(ns: u64) -> String {
-    match ns {
-        0..10_000 => format!("{ns} ns"),
-        10_000..10_000_000 => format!("{:.1} us", ns as f64 / 1e3),
-        _ => format!("{:.1} ms", ns as f64 / 1e6),
-    }
-}
 
 impl Report for BenchDocument {
     fn text(&self) -> String {
-        let mut text = self.title();
-        if let On::Simulated { placement, calibration, .. } = &self.on {
-            let _ = write!(text, "\nsimulated; placement {placement}; ");
-            let _ = match calibration {
-                Some(fitted) => write!(text, "{fitted}"),
-                None => write!(text, "nothing was fitted"),
-            };
-        }
-        let runs = self.results.iter().map(|result| result.runs).max().unwrap_or(0);
-        let _ = writeln!(text, "\n{runs} x {} s, seed {}\n", self.secs, self.seed);
-        text += &match self.workload {
-            Workload::Uncontended => self.pairs_table(),
-            _ => self.contended_table(),
-        };
-        text
+        tables::text(self)
     }
     fn json(&self) -> String {
         report::to_json(self)
@@ -339,21 +303,6 @@ impl Report for BenchDocument {
         grid
     }
     fn chart(&self) -> Option<Chart> {
-        let most_threads = self.results.iter().map(|result| result.threads).max()?;
-        let bar = |result: &BenchResult, value| Bar { name: result.lock.into(), value };
-        let bars = |get: &dyn Fn(&BenchResult) -> f64| {
-            Shape::Bars(self.results.iter().map(|result| bar(result, get(result))).collect())
-        };
-        let (x_label, y_label, shape) = if self.workload == Workload::Uncontended {
-            let pair = |result: &BenchResult| result.pair_ns.map_or(0.0, |pair| pair.median);
-            ("", "ns per lock and unlock", bars(&pair))
-        } else if self.results.iter().all(|result| result.threads == most_threads) {
-            let mops = |result: &BenchResult| result.ops_per_s.median / 1e6;
-            ("", "million operations per second", bars(&mops))
-        } else {
-            ("threads", "million operations per second", Shape::Lines(self.series()))
-        };
-        let (x_label, y_label) = (x_label.into(), y_label.into());
-        Some(Chart { title: self.title(), x_label, y_label, shape })
+        chart::of(self)
     }
 }

@@ -1,13 +1,18 @@
 //! `lockwright bench`: how fast, how long, how fair.
 
+mod chart;
 mod document;
 mod schedule;
+mod tables;
+mod workloads;
 
 pub use document::BenchDocument;
 pub use schedule::{Schedule, what_broke};
+pub use workloads::{Listed, WORKLOADS};
 
 use crate::cell::{LabMachine, Workload};
-use crate::cli::{BenchArgs, Switch};
+use crate::cli::BenchArgs;
+use crate::crew::Crew;
 use crate::error::Error;
 use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
@@ -18,13 +23,14 @@ use std::time::Instant;
 
 const NATIVE_DEFAULT_S: f64 = 0.1;
 const SIMULATED_DEFAULT_S: f64 = 0.005;
-
-/// Names, knobs and one line for each workload.
-pub const WORKLOADS: &[(&str, &[&str], &str)] = &[
-    ("uncontended", &[], "lock and unlock on one thread; `floor` runs here"),
-    ("counter", &["--cs-load", "--think-load"], "a shared counter, pause instructions in and out"),
-    ("locktorture", &["--long-hold"], "the kernel's locktorture with the rules of v5.6"),
-];
+/// Of threads that share CPUs: many time slices, or the fewest operations of a thread would mean
+/// nothing.
+const SHARED_DEFAULT_S: f64 = 1.0;
+/// How long a fixed amount of work may take.
+const WORK_DEFAULT_S: f64 = 60.0;
+const DEFAULT_RUNS: u32 = 5;
+/// Of threads that share CPUs: each start state is a run already, and takes seconds.
+const SHARED_DEFAULT_RUNS: u32 = 1;
 
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
@@ -35,8 +41,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let outputs = Outputs::open(&args.output)?;
     schedule.matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
-    let mut document =
-        BenchDocument::new(&schedule, machine.on(schedule.workload), &args.machine.settings());
+    let mut document = BenchDocument::new(&schedule, machine, &args.machine.settings());
     if machine.is_simulated() {
         progress.answer_interrupts();
     }
@@ -91,59 +96,29 @@ fn note_speed(document: &BenchDocument, started: Instant) {
 /// What is to be run, checked.
 fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Error> {
     let is_simulated = machine.is_simulated();
-    let workload = workload(args, is_simulated)?;
+    let workload = workloads::asked(args, is_simulated)?;
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on with one"));
     }
-    let threads = match (&args.threads[..], workload) {
-        ([], Workload::Uncontended) => vec![1],
-        ([], _) => plan::usual_threads(machine.cpus()),
-        (asked, _) => asked.to_vec(),
+    let usual = match workload {
+        Workload::Uncontended => vec![1],
+        _ => plan::usual_threads(machine.cpus()),
     };
-    let default_s = if is_simulated { SIMULATED_DEFAULT_S } else { NATIVE_DEFAULT_S };
+    let crew = Crew::asked(machine, workload, &args.machine, &args.threads, &usual)?;
+    let shares_cpus = crew.kind().is_some();
+    let default_s = match (workload.is_fixed_work(), is_simulated, shares_cpus) {
+        (true, ..) => WORK_DEFAULT_S,
+        (false, _, true) => SHARED_DEFAULT_S,
+        (false, true, false) => SIMULATED_DEFAULT_S,
+        (false, false, false) => NATIVE_DEFAULT_S,
+    };
+    let usual_runs = if shares_cpus { SHARED_DEFAULT_RUNS } else { DEFAULT_RUNS };
     Ok(Schedule {
-        matrix: Matrix::new(machine, workload, &args.lock, &threads)?,
+        matrix: Matrix::new(machine, workload, &args.lock, crew)?,
         workload,
-        runs: args.runs,
+        runs: args.runs.unwrap_or(usual_runs),
         window_ns: plan::window_ns(args.secs, default_s)?,
         seed: args.machine.seed,
         one_at_a_time: args.speed,
     })
-}
-
-/// The workload with its knobs; a knob of another one is an error.
-fn workload(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
-    let foreign = |flag: &str, owner: &str| {
-        Err(Error::usage(format!(
-            "{flag} is a knob of the workload `{owner}`, not of `{}`",
-            args.workload
-        )))
-    };
-    let has_loads = args.cs_load.is_some() || args.think_load.is_some();
-    match args.workload.as_str() {
-        "counter" | "uncontended" if args.long_hold.is_some() => {
-            foreign("--long-hold", "locktorture")
-        }
-        "locktorture" | "uncontended" if has_loads => {
-            foreign("--cs-load or --think-load", "counter")
-        }
-        "uncontended" => Ok(Workload::Uncontended),
-        "counter" => Ok(Workload::Counter {
-            cs_load: args.cs_load.unwrap_or(1),
-            think_load: args.think_load.unwrap_or(0),
-        }),
-        "locktorture" => {
-            Ok(Workload::Locktorture { long_hold: holds_long(args.long_hold, is_simulated) })
-        }
-        unknown => {
-            let names = WORKLOADS.iter().map(|(name, ..)| *name);
-            Err(Error::unknown("workload", unknown, names, "lockwright workloads"))
-        }
-    }
-}
-
-/// Whether locktorture holds the lock for 100 ms now and then. A simulation adds that by formula;
-/// natively it would fill most of a short run.
-fn holds_long(asked: Option<Switch>, is_simulated: bool) -> bool {
-    asked.map_or(is_simulated, |switch| switch == Switch::On)
 }

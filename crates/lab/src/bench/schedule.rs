@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::plan::Matrix;
 use crate::report::Progress;
 use crate::subject::Asked;
+use lockwright_sim::Scheduling;
 
 /// A benchmark to be run.
 #[derive(Clone, Debug)]
@@ -24,6 +25,14 @@ pub struct Schedule {
     pub one_at_a_time: bool,
 }
 
+/// One line of the results: a lock with a number of threads and, if they have one, their scheduler.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    asked: Asked,
+    threads: usize,
+    scheduling: Option<Scheduling>,
+}
+
 /// What was measured of one lock with one number of threads.
 #[derive(Clone, Debug)]
 pub struct Sample {
@@ -31,9 +40,11 @@ pub struct Sample {
     pub asked: Asked,
     /// How many threads.
     pub threads: usize,
+    /// Their scheduler, unless they have a CPU each.
+    pub scheduling: Option<Scheduling>,
     /// The repetitions, in order. Repetition `n` of all locks happened at about the same time.
     pub throughput: Vec<Measurement>,
-    /// The repetition in which waits were timed and events counted.
+    /// The repetition in which waits were timed and events counted, unless that was done in all.
     pub latency: Option<Measurement>,
     /// The same repetitions of the pseudo-lock `floor`, if it took part.
     pub floor: Vec<Measurement>,
@@ -42,9 +53,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    fn new(asked: Asked, threads: usize) -> Self {
+    fn new(Line { asked, threads, scheduling }: Line) -> Self {
         let (throughput, floor) = (Vec::new(), Vec::new());
-        Self { asked, threads, throughput, latency: None, floor, failure: None }
+        Self { asked, threads, scheduling, throughput, latency: None, floor, failure: None }
+    }
+    /// The repetitions in which waits were timed and events counted.
+    pub fn timed(&self) -> impl Iterator<Item = &Measurement> + Clone {
+        self.latency.iter().chain(self.throughput.iter().filter(|run| run.waits.is_some()))
     }
     /// Keeps the result of a cell.
     fn keep(&mut self, spec: CellSpec, result: Result<Measurement, CellError>) {
@@ -56,8 +71,8 @@ impl Sample {
                 if !measured.held() {
                     failed(what_broke(&measured));
                 }
-                match spec.purpose {
-                    Purpose::Latency => self.latency = Some(measured),
+                match (spec.purpose, spec.scheduling) {
+                    (Purpose::Latency, None) => self.latency = Some(measured),
                     _ => self.throughput.push(measured),
                 }
             }
@@ -84,11 +99,15 @@ impl Schedule {
         progress: Progress,
         done: &mut dyn FnMut(Sample) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for &threads in &self.matrix.threads {
+        for &threads in self.matrix.crew.counts() {
             let locks: Vec<Asked> = self.matrix.locks_with(threads).collect();
             let names: Vec<&str> = locks.iter().map(|asked| asked.subject.name()).collect();
-            progress.say(&format!("threads: {threads}, locks: {}", names.join(", ")));
-            let samples = self.run_locks(machine, &locks, threads);
+            let noun = self.matrix.crew.noun();
+            progress.say(&format!("{noun}: {threads}, locks: {}", names.join(", ")));
+            let schedulings = self.matrix.crew.schedulings(threads);
+            let line = |(asked, scheduling)| Line { asked, threads, scheduling };
+            let pairs = locks.iter().flat_map(|&lock| schedulings.iter().map(move |&s| (lock, s)));
+            let samples = self.run_lines(machine, &pairs.map(line).collect::<Vec<_>>());
             let failed = samples.iter().any(|sample| sample.failure.is_some());
             for sample in samples {
                 if !sample.throughput.is_empty() || sample.failure.is_some() {
@@ -102,14 +121,14 @@ impl Schedule {
         Ok(())
     }
 
-    fn run_locks(&self, machine: &dyn LabMachine, locks: &[Asked], threads: usize) -> Vec<Sample> {
-        let mut samples: Vec<_> = locks.iter().map(|&asked| Sample::new(asked, threads)).collect();
-        let batches = self.batches(machine, locks, threads);
+    fn run_lines(&self, machine: &dyn LabMachine, lines: &[Line]) -> Vec<Sample> {
+        let mut samples: Vec<_> = lines.iter().map(|&line| Sample::new(line)).collect();
+        let batches = self.batches(machine, lines);
         for cells in batches {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
             let results = machine.run_batch(&specs);
-            for (&(lock, spec), result) in cells.iter().zip(results) {
-                samples[lock].keep(spec, result);
+            for (&(line, spec), result) in cells.iter().zip(results) {
+                samples[line].keep(spec, result);
             }
             if interrupt::is_requested() || samples.iter().any(|s| s.failure.is_some()) {
                 break;
@@ -122,22 +141,22 @@ impl Schedule {
         samples
     }
 
-    /// The cells of all repetitions, by index of their lock. Natively a batch is a repetition, in
+    /// The cells of all repetitions, by index of their line. Natively a batch is a repetition, in
     /// which every lock has its turn, each time starting with another one; simulated cells do not
     /// disturb each other, so all of them are one batch.
-    fn batches(
-        &self,
-        machine: &dyn LabMachine,
-        locks: &[Asked],
-        threads: usize,
-    ) -> Vec<Vec<(usize, CellSpec)>> {
+    ///
+    /// Where threads share simulated CPUs a repetition takes seconds, and timing waits takes no
+    /// simulated time: there it is done in every repetition instead of one more.
+    fn batches(&self, machine: &dyn LabMachine, lines: &[Line]) -> Vec<Vec<(usize, CellSpec)>> {
+        let is_shared = lines.iter().any(|line| line.scheduling.is_some());
         let times_waits = self.workload != Workload::Uncontended;
-        let latency = times_waits.then_some((self.runs, Purpose::Latency));
-        let throughput = (0..self.runs).map(|repetition| (repetition, Purpose::Throughput));
-        let repetitions = throughput.chain(latency).map(|(repetition, purpose)| {
-            let turn = |place: usize| (place + repetition as usize) % locks.len();
-            let cell = |lock: usize| (lock, self.cell(locks[lock], threads, repetition, purpose));
-            (0..locks.len()).map(turn).map(cell).collect::<Vec<_>>()
+        let latency = (times_waits && !is_shared).then_some((self.runs, Purpose::Latency));
+        let usual = if is_shared { Purpose::Latency } else { Purpose::Throughput };
+        let all = (0..self.runs).map(|repetition| (repetition, usual)).chain(latency);
+        let repetitions = all.map(|(repetition, purpose)| {
+            let turn = |place: usize| (place + repetition as usize) % lines.len();
+            let cell = |line: usize| (line, self.cell(lines[line], repetition, purpose));
+            (0..lines.len()).map(turn).map(cell).collect::<Vec<_>>()
         });
         let all_at_once = machine.is_simulated() && !self.one_at_a_time;
         match all_at_once {
@@ -149,11 +168,12 @@ impl Schedule {
         }
     }
 
-    fn cell(&self, asked: Asked, threads: usize, repetition: u32, purpose: Purpose) -> CellSpec {
+    fn cell(&self, line: Line, repetition: u32, purpose: Purpose) -> CellSpec {
         CellSpec {
-            lock: asked.subject,
+            lock: line.asked.subject,
             workload: self.workload,
-            threads,
+            threads: line.threads,
+            scheduling: line.scheduling,
             window_ns: self.window_ns,
             repetition,
             seed: self.seed,
@@ -166,11 +186,13 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::cell::mock::MockMachine;
+    use crate::crew::Crew;
 
     fn schedule(machine: &dyn LabMachine, locks: &str) -> Schedule {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();
         let workload = Workload::Counter { cs_load: 1, think_load: 0 };
-        let matrix = Matrix::new(machine, workload, &locks, &[2]).expect("a sound matrix");
+        let crew = Crew::of_threads(machine, workload, &[2]).expect("a sound number");
+        let matrix = Matrix::new(machine, workload, &locks, crew).expect("a sound matrix");
         Schedule { matrix, workload, runs: 3, window_ns: 1_000, seed: 1, one_at_a_time: false }
     }
 

@@ -224,6 +224,7 @@ impl Judge<'_> {
             workload: self.plan.workload,
             threads,
             placement: self.plan.placement,
+            scheduling: None,
             seed,
             warmup_ns: self.effort.warmup_us * 1_000,
             window_ns: self.effort.window_us * 1_000,

@@ -17,15 +17,21 @@ pub struct Conducted {
     pub shuffles: u64,
 }
 
-/// Conducts `threads` until the window is over or Ctrl-C was pressed. They must not end before that.
-pub fn conduct(plan: &Plan<'_>, gate: &Gate, threads: &[libc::pid_t]) -> Conducted {
+/// Conducts `threads` until the window is over, `is_done` says so or Ctrl-C was pressed. Threads that
+/// are moved must not end before that.
+pub fn conduct(
+    plan: &Plan<'_>,
+    gate: &Gate,
+    threads: &[libc::pid_t],
+    is_done: impl Fn() -> bool,
+) -> Conducted {
     let start = Instant::now();
     let mut stutter = Beat::every(plan.stress.stutter_ns);
     let mut shuffle = Beat::every(plan.stress.shuffle_ns);
     let mut shuffles = 0;
     loop {
         let passed = start.elapsed();
-        if passed >= plan.window || interrupt::is_requested() {
+        if passed >= plan.window || is_done() || interrupt::is_requested() {
             return Conducted { window: passed, shuffles };
         }
         if let Some(beat) = stutter.newest(passed) {

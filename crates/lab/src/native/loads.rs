@@ -7,10 +7,10 @@ use crate::cell::{CellError, CellSpec, Measurement, Purpose, Workload};
 use crate::latency::Timed;
 use crate::stress::Exercised;
 use lockwright::native::Native;
-use lockwright::platform::Zeroed;
+use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::{counter, locktorture, uncontended};
+use lockwright_clients::workload::{counter, kbuild, locktorture, uncontended};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs the cell `spec` for the lock that is visited.
@@ -49,6 +49,7 @@ impl RunCell<'_> {
                 };
                 run_threads(&self.plan, Torture::<L>::new(&self.plan, long_hold_ns))
             }
+            Workload::Kbuild(knobs) => run_threads(&self.plan, Build::<L>::new(knobs)),
         }
     }
 }
@@ -127,6 +128,48 @@ impl<L: RawLock> Load for Torture<L> {
     }
 }
 
+struct Build<L> {
+    state: kbuild::State<Native>,
+    sites: Vec<kbuild::Site<Native, L>>,
+    knobs: kbuild::Knobs,
+    began_ns: AtomicU64,
+    /// 0 until all is done.
+    wall_ns: AtomicU64,
+}
+
+impl<L: RawLock> Build<L> {
+    fn new(knobs: kbuild::Knobs) -> Self {
+        Self {
+            state: Zeroed::zeroed(),
+            sites: (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect(),
+            knobs,
+            began_ns: AtomicU64::new(u64::MAX),
+            wall_ns: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<L: RawLock> Load for Build<L> {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        // ordering: Relaxed; every worker of a run passes its barrier before any of them begins.
+        self.began_ns.fetch_min(Native::now_ns(), Ordering::Relaxed);
+        if let Some(end_ns) = kbuild::run(worker, &self.state, &self.sites, self.knobs) {
+            // ordering: Relaxed; a worker that began later than this one ended did nothing.
+            let began_ns = self.began_ns.load(Ordering::Relaxed);
+            // ordering: Relaxed; nothing is read through it.
+            self.wall_ns.store((end_ns - began_ns).max(1), Ordering::Relaxed);
+        }
+    }
+    fn fail(&self, ops: u64) -> u64 {
+        ops.saturating_sub(kbuild::sections(&self.sites))
+    }
+    fn wall_ns(&self) -> Option<u64> {
+        // ordering: Relaxed; nothing is read through it.
+        let wall_ns = self.wall_ns.load(Ordering::Relaxed);
+        (wall_ns > 0).then_some(wall_ns)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,14 +187,23 @@ mod tests {
             lock: Subject::find("ticket").expect("a known name"),
             workload: Workload::Locktorture { long_hold: stress.long_hold_ns > 0 },
             threads: 2,
+            scheduling: None,
             window_ns: window.as_nanos() as u64,
             repetition: 0,
             seed: 1,
             purpose: Purpose::Torture(stress),
         };
         let (cpus, all_cpus) = (&cpus[..], &cpus[..]);
-        let plan =
-            Plan { threads: 2, cpus, all_cpus, window, seed: 1, counts_events: false, stress };
+        let plan = Plan {
+            threads: 2,
+            cpus,
+            all_cpus,
+            window,
+            is_fixed_work: false,
+            seed: 1,
+            counts_events: false,
+            stress,
+        };
         let cell = RunCell { spec: &spec, plan };
         cell.run::<Checked<Timed<Native, L>>>().expect("the threads come back")
     }

@@ -69,6 +69,7 @@ impl LabMachine for NativeMachine {
             cpus: if spec.threads == 1 { &quiet_cpu } else { &self.cpus },
             all_cpus: &self.cpus,
             window: Duration::from_nanos(spec.window_ns),
+            is_fixed_work: spec.workload.is_fixed_work(),
             seed: spec.seed ^ u64::from(spec.repetition) << 32,
             counts_events: spec.purpose == Purpose::Latency,
             stress: spec.purpose.stress(),

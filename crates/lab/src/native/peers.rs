@@ -35,6 +35,19 @@ pub fn order_of(subject: Subject) -> Order {
     visit(subject, OrderOf)
 }
 
+/// Whether those who wait for a lock of ours give up their CPU: then it has a queued mode and may have
+/// an unfair one.
+pub fn waiters_sleep(subject: Subject) -> bool {
+    struct WaitersSleep;
+    impl LockVisitor<Native> for WaitersSleep {
+        type Output = bool;
+        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> bool {
+            L::WAITERS_SLEEP
+        }
+    }
+    visit(subject, WaitersSleep)
+}
+
 /// `std::sync::Mutex`, poison check included.
 ///
 /// It has no unlock but its guard, so the guard is kept beside it: two plain stores and two loads

@@ -25,6 +25,10 @@ pub trait Load: Send + Sync + Sized + 'static {
         let _ = ops;
         0
     }
+    /// How long a fixed amount of work took, in nanoseconds, once all of it is done.
+    fn wall_ns(&self) -> Option<u64> {
+        None
+    }
     /// How often the workload itself did something special.
     fn exercised(&self) -> Exercised {
         Exercised::default()
@@ -50,8 +54,10 @@ pub struct Plan<'a> {
     pub cpus: &'a [usize],
     /// The CPUs that threads may be moved to.
     pub all_cpus: &'a [usize],
-    /// How long.
+    /// How long, or the longest that a fixed amount of work may take.
     pub window: Duration,
+    /// Whether the amount of work is fixed.
+    pub is_fixed_work: bool,
     /// Seed of the threads' random numbers.
     pub seed: u64,
     /// Whether the locks count their events; counting costs a little.
@@ -106,13 +112,17 @@ pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, Cel
     stage.start.wait();
     // ordering: Relaxed; the barrier orders it.
     let threads: Vec<_> = stage.threads.iter().map(|t| t.load(Ordering::Relaxed)).collect();
-    let Conducted { window, shuffles } = conduct(plan, &stage.gate, &threads);
+    let is_done = || stage.load.wall_ns().is_some();
+    let Conducted { window, shuffles } = conduct(plan, &stage.gate, &threads, is_done);
     stage.gate.stop();
     let reports = collect(plan.threads, return_timeout(plan), &reports);
     count_events(false);
-    if window < plan.window && window < SHORTEST {
+    let wall_ns = stage.load.wall_ns();
+    let is_useless = if plan.is_fixed_work { wall_ns.is_none() } else { window < SHORTEST };
+    if window < plan.window && is_useless {
         return Err(CellError::Interrupted);
     }
+    let window = wall_ns.map_or(window, Duration::from_nanos);
     let mut measured = summarize(&reports?, window, &stage.load);
     measured.exercised.shuffles = shuffles;
     Ok(measured)
@@ -177,6 +187,7 @@ fn summarize<S: Load>(reports: &[Report], window: Duration, load: &S) -> Measure
     let stutters = reports.iter().map(|report| report.pauses).min().unwrap_or(0);
     Measurement {
         window_ns: window.as_nanos() as u64,
+        wall_ns: load.wall_ns(),
         per_thread_ops: reports.iter().map(|report| report.ops).collect(),
         ops_per_s: total as f64 / window.as_secs_f64(),
         waits: (waits.count() > 0).then_some(waits),
@@ -211,6 +222,7 @@ mod tests {
             cpus,
             all_cpus: cpus,
             window: Duration::from_millis(30),
+            is_fixed_work: false,
             seed: 1,
             counts_events: false,
             stress: Stress::default(),

@@ -2,10 +2,12 @@
 
 use super::{Cell, Fitted, Outcome, SimulatedError};
 use crate::cell::{
-    CellError, CellSpec, LabMachine, Measurement, On, PlacementPolicy, Settings, Workload,
+    CellError, CellSpec, Host, LabMachine, Measurement, On, PlacementPolicy, Settings, Workload,
 };
+use crate::error::Error;
 use crate::interrupt;
 use crate::subject::{Origin, Subject};
+use lockwright_sim::ScheduleReport;
 use lockwright_sim::machine::{Calibration, Machine, MachineError, Parameters, Placement};
 use std::path::Path;
 
@@ -85,8 +87,9 @@ impl SimulatedMachine {
             workload: spec.workload,
             threads: spec.threads.try_into().unwrap_or(u32::MAX),
             placement: self.placement(spec.workload),
+            scheduling: spec.scheduling,
             seed: spec.seed.wrapping_add(spec.repetition.into()),
-            warmup_ns: warmup_ns(spec.window_ns),
+            warmup_ns: warmup_ns(spec),
             window_ns: spec.window_ns,
             tunables: &self.settings.tunables,
             purpose: spec.purpose,
@@ -95,9 +98,26 @@ impl SimulatedMachine {
     }
 }
 
-/// Long enough for a queue of all CPUs to form and turn over a few times.
-fn warmup_ns(window_ns: u64) -> u64 {
-    (window_ns / 5).clamp(100_000, 1_000_000)
+/// Long enough for a queue of all CPUs to form and turn over a few times. A fixed amount of work is
+/// measured from its start.
+fn warmup_ns(spec: &CellSpec) -> u64 {
+    match spec.workload.is_fixed_work() {
+        true => 0,
+        false => (spec.window_ns / 5).clamp(100_000, 1_000_000),
+    }
+}
+
+/// Time on CPUs, in seconds, and switches, voluntary and not, of all threads of a cell. Threads with
+/// a CPU each use it all the time.
+fn usage(outcome: &Outcome, threads: usize) -> (f64, u64, u64) {
+    match &outcome.schedule {
+        None => (outcome.window_ns as f64 * 1e-9 * threads as f64, 0, 0),
+        Some(ScheduleReport { run_ps, voluntary_switches, involuntary_switches, .. }) => (
+            run_ps.iter().sum::<u64>() as f64 * 1e-12,
+            voluntary_switches.iter().sum(),
+            involuntary_switches.iter().sum(),
+        ),
+    }
 }
 
 impl LabMachine for SimulatedMachine {
@@ -107,6 +127,7 @@ impl LabMachine for SimulatedMachine {
             description: self.machine.description.clone(),
             cpus: self.cpus(),
             numa_nodes: self.machine.topology.sockets,
+            scheduled: None,
             placement: self.placement(workload).name().into(),
             calibration: self.fitted(workload),
         }
@@ -120,6 +141,10 @@ impl LabMachine for SimulatedMachine {
         self.machine.topology.cpus() as usize
     }
 
+    fn has_scheduler(&self) -> Result<(), Error> {
+        self.machine.scheduler().map(drop).map_err(|error| Error::Machine(error.to_string()))
+    }
+
     fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
         let is_ours = lock.origin == Origin::Registry;
         (!is_ours).then(|| format!("`{}` is not written for simulated machines", lock.name()))
@@ -130,9 +155,14 @@ impl LabMachine for SimulatedMachine {
             return Err(CellError::Interrupted);
         }
         let outcome = self.run(spec).map_err(|error| CellError::Failed(error.to_string()))?;
+        let (cpu_s, voluntary_switches, involuntary_switches) = usage(&outcome, spec.threads);
         Ok(Measurement {
-            cpu_s: outcome.window_ns as f64 * 1e-9 * spec.threads as f64,
+            cpu_s,
+            voluntary_switches,
+            involuntary_switches,
+            host: outcome.schedule.map(Host::from),
             window_ns: outcome.window_ns,
+            wall_ns: outcome.wall_ns,
             per_thread_ops: outcome.per_thread_ops,
             ops_per_s: outcome.ops_per_s,
             waits: outcome.waits,
@@ -143,7 +173,6 @@ impl LabMachine for SimulatedMachine {
             most_overtakes: outcome.most_overtakes,
             simulated_events: outcome.simulated_events,
             digest: Some(outcome.digest.to_string()),
-            ..Measurement::default()
         })
     }
 
@@ -170,6 +199,7 @@ mod tests {
             workload: Workload::Locktorture { long_hold: true },
             threads: 16,
             window_ns: 200_000,
+            scheduling: None,
             repetition,
             seed: 1,
             purpose: Purpose::Throughput,

@@ -1,8 +1,10 @@
 use super::*;
 use crate::broken::{ForgetsInside, LosesPatience};
+use crate::latency::Timed;
 use crate::stress::Stress;
-use lockwright::registry::{LOCKS, LockClass};
-use lockwright_sim::Preemption;
+use lockwright::raw::RawLock;
+use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor};
+use lockwright_sim::{Preemption, ScheduledKind, Scheduling, Sim, StartState};
 
 fn x5_4() -> Machine {
     Machine::builtin("x5-4").expect("it is built in")
@@ -26,6 +28,7 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> 
         workload: TORTURE,
         threads: 8,
         placement: Placement::Random,
+        scheduling: None,
         seed: 1,
         warmup_ns: 50_000,
         window_ns: 200_000,
@@ -110,6 +113,18 @@ fn every_workload_counts_operations_and_waits() {
         assert!(outcome.waits.is_none());
         let timed = run(&Cell { purpose: Purpose::Latency, ..base });
         assert!(timed.waits.is_some_and(|waits| waits.count() >= ops / 2), "{workload:?}");
+    }
+}
+
+#[test]
+fn timing_waits_takes_no_simulated_time() {
+    let machine = Machine::builtin("haswell-2s").expect("it is built in");
+    let parameters = Parameters::default();
+    let kind = ScheduledKind::Guest { virtual_numa: false };
+    for scheduling in [None, Some(Scheduling { kind, start: StartState::Queued })] {
+        let plain = Cell { scheduling, ..cell(&machine, &parameters, "hybrid") };
+        let timed = Cell { purpose: Purpose::Latency, ..plain };
+        assert_eq!(run(&plain).digest, run(&timed).digest);
     }
 }
 

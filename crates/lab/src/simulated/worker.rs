@@ -1,6 +1,7 @@
 //! The simulated threads of a workload.
 
 use crate::stress::Exercised;
+use lockwright::platform::{Cells, Sleeping};
 use lockwright_clients::workload::Worker;
 use lockwright_clients::workload::locktorture::Tally;
 use lockwright_sim::{Sim, thread};
@@ -12,17 +13,23 @@ pub struct SimWorker<'a> {
     parts: &'a [(&'static str, u64)],
     /// All threads run this long and pause this long in turn; 0 is never.
     stutter_ps: u64,
+    /// Where pauses are slept through, by threads that share CPUs; nobody writes it.
+    bed: Option<&'a <Sim as Cells>::U32>,
     pauses: u64,
 }
 
 impl<'a> SimWorker<'a> {
     /// A thread whose software takes so many picoseconds in each part.
     pub fn new(parts: &'a [(&'static str, u64)]) -> Self {
-        Self { parts, stutter_ps: 0, pauses: 0 }
+        Self { parts, stutter_ps: 0, bed: None, pauses: 0 }
     }
     /// The same, pausing together with the others after every `stutter_ns`; 0 is never.
     pub fn with_stutter(self, stutter_ns: u64) -> Self {
         Self { stutter_ps: stutter_ns.saturating_mul(1_000), ..self }
+    }
+    /// The same, giving its CPU to others while it pauses.
+    pub fn with_bed(self, bed: Option<&'a <Sim as Cells>::U32>) -> Self {
+        Self { bed, ..self }
     }
     /// Pauses made.
     pub fn pauses(&self) -> u64 {
@@ -33,7 +40,15 @@ impl<'a> SimWorker<'a> {
         let now = thread::now_ps();
         let Some(phase) = now.checked_div(self.stutter_ps) else { return };
         if phase % 2 == 1 {
-            thread::hold_ps((phase + 1).saturating_mul(self.stutter_ps) - now);
+            let end_ps = (phase + 1).saturating_mul(self.stutter_ps);
+            match self.bed {
+                None => thread::hold_ps(end_ps - now),
+                Some(bed) => {
+                    while thread::now_ps() < end_ps {
+                        Sim::futex_wait(bed, 0, Some(end_ps.div_ceil(1_000)));
+                    }
+                }
+            }
             self.pauses += 1;
         }
     }
@@ -76,12 +91,14 @@ impl Worker for SimWorker<'_> {
     }
 }
 
-/// What the threads of a torture saw and did, all together.
+/// What the threads of a run saw and did, all together.
 #[derive(Default)]
 pub struct Seen {
     failed: Cell<u64>,
     long_holds: Cell<u64>,
     nested: Cell<u64>,
+    /// When a fixed amount of work was done.
+    end_ns: Cell<Option<u64>>,
     /// `None` until a thread has returned.
     fewest_pauses: Cell<Option<u64>>,
 }
@@ -94,6 +111,14 @@ impl Seen {
         self.nested.set(self.nested.get() + tally.nested);
         let fewest = self.fewest_pauses.get().map_or(pauses, |fewest| fewest.min(pauses));
         self.fewest_pauses.set(Some(fewest));
+    }
+    /// All of a fixed amount of work is done.
+    pub fn finished(&self, end_ns: u64) {
+        self.end_ns.set(Some(end_ns));
+    }
+    /// When that was, in simulated nanoseconds from the start of the run.
+    pub fn end_ns(&self) -> Option<u64> {
+        self.end_ns.get()
     }
     /// How often a thread saw that it was not alone.
     pub fn failed(&self) -> u64 {

@@ -82,6 +82,8 @@ impl Verdict {
 pub struct TortureResult {
     lock: &'static str,
     threads: usize,
+    /// How it began, if the threads share simulated CPUs.
+    start_state: Option<&'static str>,
     secs: f64,
     total: u64,
     max: u64,
@@ -93,10 +95,22 @@ pub struct TortureResult {
     wait_ns: Option<Waits>,
     most_overtakes: Option<u32>,
     exercised: Exercised,
+    /// If the threads share simulated CPUs: how often one lost its CPU, and how often it slept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switches: Option<Switches>,
     #[serde(skip)]
     mixed: Mixed,
     #[serde(skip)]
     machine: String,
+    #[serde(skip)]
+    is_guest: bool,
+}
+
+/// How often threads gave up their CPU and how often they lost it.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Switches {
+    voluntary: u64,
+    involuntary: u64,
 }
 
 impl TortureResult {
@@ -106,6 +120,7 @@ impl TortureResult {
         Self {
             lock: spec.lock.name(),
             threads: spec.threads,
+            start_state: spec.scheduling.map(|scheduling| scheduling.start.name()),
             secs: measured.window_ns as f64 / 1e9,
             total: measured.total_ops(),
             max,
@@ -116,16 +131,27 @@ impl TortureResult {
             wait_ns: measured.waits.as_ref().map(Waits::of),
             most_overtakes: measured.most_overtakes,
             exercised: measured.exercised,
+            switches: spec.scheduling.map(|_| Switches {
+                voluntary: measured.voluntary_switches,
+                involuntary: measured.involuntary_switches,
+            }),
             mixed: spec.purpose.stress().into(),
             machine: match on {
                 On::Native { .. } => "native".into(),
                 On::Simulated { machine, .. } => format!("simulated-{machine}"),
             },
+            is_guest: on.is_guest(),
         }
     }
     /// The lock's name.
     pub fn name(&self) -> &'static str {
         self.lock
+    }
+    /// The lock, the number of threads and, if there is one, the start state.
+    pub fn who(&self) -> String {
+        let noun = if self.is_guest { "vCPUs" } else { "threads" };
+        let start = self.start_state.map_or(String::new(), |start| format!(", {start}"));
+        format!("{}, {} {noun}{start}", self.lock, self.threads)
     }
     /// What broke, if something did.
     pub fn failure(&self) -> Option<&str> {
@@ -154,12 +180,14 @@ impl TortureResult {
     }
     /// Every parameter, in alphabetical order; those of the kernel have its names.
     fn parameters(&self) -> String {
-        let Self { threads, mixed, machine, .. } = self;
+        let Self { threads, mixed, machine, start_state, is_guest, .. } = self;
         let Mixed { long_hold_ms, nested, preemption, shuffle_s, stutter_s } = mixed;
         let faults = u8::from(preemption.is_some());
+        let start = start_state.map_or(String::new(), |start| format!(" start_state={start}"));
+        let vcpus = if *is_guest { format!(" vcpus={threads}") } else { String::new() };
         format!(
             "faults={faults} long_hold={long_hold_ms} machine={machine} nested_locks={nested} \
-             nwriters_stress={threads} shuffle_interval={shuffle_s} stutter={stutter_s}"
+             nwriters_stress={threads} shuffle_interval={shuffle_s}{start} stutter={stutter_s}{vcpus}"
         )
     }
     /// How often what was mixed in happened, and how fair it was.
@@ -170,7 +198,12 @@ impl TortureResult {
         let mut line =
             format!("{label}  Long holds: {long_holds}  Nested: {nested}  Stutters: {stutters}  ");
         line += &match is_simulated {
-            true => format!("Preemptions: {preemptions}  "),
+            true => {
+                let lost = self.switches.map_or(preemptions, |switches| switches.involuntary);
+                let slept =
+                    self.switches.map(|switches| format!("Sleeps: {}  ", switches.voluntary));
+                format!("Preemptions: {lost}  {}", slept.unwrap_or_default())
+            }
             false => format!("Shuffles: {shuffles}  "),
         };
         if let Some(overtakes) = self.most_overtakes {
@@ -201,7 +234,11 @@ impl TortureDocument {
             is_over: false,
         }
     }
-    /// Adds a result and returns it.
+    /// The machine.
+    pub fn on(&self) -> &On {
+        &self.on
+    }
+    /// Adds a result.
     pub fn add(&mut self, result: TortureResult) {
         self.results.push(result);
     }
@@ -229,6 +266,7 @@ impl Report for TortureDocument {
             "machine",
             "lock",
             "threads",
+            "start_state",
             "secs",
             "total",
             "max",
@@ -249,6 +287,7 @@ impl Report for TortureDocument {
                 self.on.machine().into(),
                 result.lock.into(),
                 result.threads.to_string(),
+                result.start_state.unwrap_or_default().into(),
                 result.secs.to_string(),
                 result.total.to_string(),
                 result.max.to_string(),
@@ -269,7 +308,7 @@ impl Report for TortureDocument {
     fn chart(&self) -> Option<Chart> {
         let simulated = if self.on.is_simulated() { "simulated " } else { "" };
         let bar = |result: &TortureResult| Bar {
-            name: format!("{}, {} threads", result.lock, result.threads),
+            name: result.who(),
             value: result.total as f64 / result.secs / 1e6,
         };
         Some(Chart {
@@ -300,6 +339,7 @@ mod tests {
         let spec = CellSpec {
             lock: Subject::find("ticket").expect("a known name"),
             workload: Workload::Locktorture { long_hold: true },
+            scheduling: None,
             threads: per_thread_ops.len(),
             window_ns: 1_000_000,
             repetition: 0,
@@ -321,6 +361,7 @@ mod tests {
             description: String::new(),
             cpus: 2,
             numa_nodes: 1,
+            scheduled: None,
             placement: "compact".into(),
             calibration: None,
         };

@@ -5,6 +5,7 @@
 
 use crate::cell::LabMachine;
 use crate::cli::StressArgs;
+use crate::crew::Crew;
 use crate::error::Error;
 use crate::stress::Stress;
 use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
@@ -12,6 +13,9 @@ use lockwright_sim::Preemption;
 
 /// Long holds of this part of the window, unless that is longer than the kernel's.
 const LONG_HOLD_PART: u64 = 250;
+/// The same for threads that share simulated CPUs: more of them do fewer operations, of which each is
+/// less likely to be a long hold.
+const SHARED_LONG_HOLD_PART: u64 = 2_500;
 /// Pauses and moves after these parts of the window; out of step, so that threads also work where
 /// they were moved to.
 const STUTTER_PART: u64 = 10;
@@ -28,21 +32,24 @@ const LONG_HOLD_MAX_MS: f64 = 10_000.0;
 pub fn stress(
     args: &StressArgs,
     machine: &dyn LabMachine,
+    crew: &Crew,
     window_ns: u64,
 ) -> Result<Stress, Error> {
+    let shares_cpus = crew.kind().is_some();
+    let long_hold_part = if shares_cpus { SHARED_LONG_HOLD_PART } else { LONG_HOLD_PART };
     let stutter = periodic("--stutter", args.stutter, window_ns)?;
     Ok(Stress {
-        long_hold_ns: long_hold_ns(args.long_hold, window_ns)?,
+        long_hold_ns: long_hold_ns(args.long_hold, window_ns / long_hold_part)?,
         stutter_ns: stutter.unwrap_or(window_ns / STUTTER_PART),
         shuffle_ns: shuffle_ns(args.shuffle, machine, window_ns)?,
         nested: args.nested.unwrap_or(NESTED),
-        preemption: preemption(args.faults, machine, window_ns)?,
+        preemption: preemption(args.faults, machine, shares_cpus, window_ns)?,
     })
 }
 
-fn long_hold_ns(asked_ms: Option<f64>, window_ns: u64) -> Result<u64, Error> {
+fn long_hold_ns(asked_ms: Option<f64>, usual_ns: u64) -> Result<u64, Error> {
     match asked_ms {
-        None => Ok((window_ns / LONG_HOLD_PART).min(LONG_HOLD_NS)),
+        None => Ok(usual_ns.min(LONG_HOLD_NS)),
         Some(ms) if (0.0..=LONG_HOLD_MAX_MS).contains(&ms) => Ok((ms * 1e6).round() as u64),
         Some(ms) => Err(Error::usage(format!(
             "--long-hold {ms} makes no sense: give between 0 and {LONG_HOLD_MAX_MS} milliseconds"
@@ -76,7 +83,8 @@ fn shuffle_ns(
     let is_asked = asked_s.is_some_and(|secs| secs != 0.0);
     match (machine.is_simulated(), machine.cpus()) {
         (true, _) if is_asked => Err(Error::usage(
-            "--shuffle is for this computer: simulated threads are pinned, one to a CPU; leave it out",
+            "--shuffle is for this computer: simulated threads are pinned or moved by their host; leave \
+             it out",
         )),
         (false, 1) if is_asked => Err(Error::usage(
             "--shuffle needs a second CPU to move threads to, and this process may use only one: \
@@ -93,8 +101,15 @@ fn shuffle_ns(
 fn preemption(
     is_asked: bool,
     machine: &dyn LabMachine,
+    shares_cpus: bool,
     window_ns: u64,
 ) -> Result<Option<Preemption>, Error> {
+    if is_asked && shares_cpus {
+        return Err(Error::usage(
+            "--faults is for simulated threads with a CPU each: those that share CPUs are preempted \
+             by their scheduler; leave it out",
+        ));
+    }
     if is_asked && !machine.is_simulated() {
         return Err(Error::usage(
             "--faults is for simulated machines: add --on with one; here, more --threads than CPUs \
@@ -109,15 +124,20 @@ fn preemption(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Settings;
     use crate::cell::mock::MockMachine;
+    use crate::cell::{Settings, Workload};
     use crate::simulated::SimulatedMachine;
 
     const WINDOW_NS: u64 = 250_000_000;
 
+    fn two(machine: &dyn LabMachine) -> Crew {
+        let any = Workload::Locktorture { long_hold: false };
+        Crew::of_threads(machine, any, &[2]).expect("a sound number")
+    }
+
     fn asked(args: &StressArgs) -> Result<Stress, String> {
         let machine = MockMachine::default();
-        stress(args, &machine, WINDOW_NS).map_err(|error| error.to_string())
+        stress(args, &machine, &two(&machine), WINDOW_NS).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -131,7 +151,8 @@ mod tests {
     #[test]
     fn a_long_run_holds_for_as_long_as_the_kernel_and_no_longer() {
         let machine = MockMachine::default();
-        let minute = stress(&StressArgs::default(), &machine, 60_000_000_000).expect("sound");
+        let minute = stress(&StressArgs::default(), &machine, &two(&machine), 60_000_000_000)
+            .expect("sound");
         assert_eq!(minute.long_hold_ns, LONG_HOLD_NS);
     }
 
@@ -160,7 +181,7 @@ mod tests {
     fn what_a_machine_cannot_do_is_refused_only_if_it_was_asked_for() {
         let simulated = SimulatedMachine::builtin("x5-4", Settings::default());
         let simulated = simulated.expect("it is built in").expect("it is valid");
-        let of = |args: &StressArgs| stress(args, &simulated, 20_000_000);
+        let of = |args: &StressArgs| stress(args, &simulated, &two(&simulated), 20_000_000);
         let usual = of(&StressArgs::default()).expect("sound defaults");
         assert_eq!((usual.shuffle_ns, usual.preemption), (0, None));
         let faults = of(&StressArgs { faults: true, ..StressArgs::default() }).expect("sound");

@@ -9,16 +9,20 @@ mod mix;
 use crate::bench::{note_foreign_load, what_broke};
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use crate::cli::{MachineArgs, TortureArgs};
+use crate::crew::Crew;
 use crate::error::Error;
 use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{self, Outputs, Progress};
+use crate::subject::Asked;
 use crate::{interrupt, machines, replay};
 use document::{TortureDocument, TortureResult};
 use std::process::ExitCode;
 
 const NATIVE_DEFAULT_S: f64 = 0.25;
 const SIMULATED_DEFAULT_S: f64 = 0.02;
+/// Of threads that share CPUs: many time slices.
+const SHARED_DEFAULT_S: f64 = 0.25;
 const NATIVE_THREADS: usize = 2;
 const SIMULATED_THREADS: usize = 8;
 
@@ -28,17 +32,17 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
     let is_simulated = machine.is_simulated();
-    let default_s = if is_simulated { SIMULATED_DEFAULT_S } else { NATIVE_DEFAULT_S };
-    let window_ns = plan::window_ns(args.secs, default_s)?;
-    let stress = mix::stress(&args.stress, machine, window_ns)?;
+    let crew = crew(args, machine)?;
+    let window_ns = plan::window_ns(args.secs, usual_s(machine, &crew))?;
+    let stress = mix::stress(&args.stress, machine, &crew, window_ns)?;
     let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
-    let matrix = Matrix::new(machine, workload, &args.lock, &threads(args, is_simulated))?;
+    let matrix = Matrix::new(machine, workload, &args.lock, crew)?;
     let outputs = Outputs::open(&args.output)?;
     matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
     let seed = args.machine.seed;
-    let mut document =
-        TortureDocument::new(machine.on(workload), workload, seed, args.machine.settings());
+    let on = machine.on(workload).shared_by(matrix.crew.kind());
+    let mut document = TortureDocument::new(on, workload, seed, args.machine.settings());
     document.stress = stress.into();
     let replay = is_simulated.then_some(&args.machine);
     let teller = Teller { outputs: &outputs, progress, replay };
@@ -46,17 +50,20 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
         progress.answer_interrupts();
     }
     let foreign = ForeignLoad::watch();
-    for &threads in &matrix.threads {
-        let spec = |lock| CellSpec {
+    for &threads in matrix.crew.counts() {
+        let schedulings = matrix.crew.schedulings(threads);
+        let spec = |lock, scheduling| CellSpec {
             lock,
             workload,
             threads,
+            scheduling,
             window_ns,
             repetition: 0,
             seed,
             purpose: Purpose::Torture(stress),
         };
-        let cells: Vec<_> = matrix.locks_with(threads).map(|asked| spec(asked.subject)).collect();
+        let of_lock = |asked: Asked| schedulings.iter().map(move |&s| spec(asked.subject, s));
+        let cells: Vec<_> = matrix.locks_with(threads).flat_map(of_lock).collect();
         torture(machine, &cells, &mut document, &teller)?;
     }
     if !is_simulated {
@@ -71,12 +78,19 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     })
 }
 
-/// The numbers of threads that were asked for. One simulated default fits every machine.
-fn threads(args: &TortureArgs, is_simulated: bool) -> Vec<usize> {
-    match (&args.threads[..], is_simulated) {
-        ([], true) => vec![SIMULATED_THREADS],
-        ([], false) => vec![NATIVE_THREADS],
-        (asked, _) => asked.to_vec(),
+/// Who was asked for. One simulated default fits every machine.
+fn crew(args: &TortureArgs, machine: &dyn LabMachine) -> Result<Crew, Error> {
+    let usual = if machine.is_simulated() { SIMULATED_THREADS } else { NATIVE_THREADS };
+    let any = Workload::Locktorture { long_hold: false };
+    Crew::asked(machine, any, &args.machine, &args.threads, &[usual])
+}
+
+/// How long each lock is tortured, in seconds, unless something else is asked for.
+fn usual_s(machine: &dyn LabMachine, crew: &Crew) -> f64 {
+    match (machine.is_simulated(), crew.kind()) {
+        (_, Some(_)) => SHARED_DEFAULT_S,
+        (true, None) => SIMULATED_DEFAULT_S,
+        (false, None) => NATIVE_DEFAULT_S,
     }
 }
 
@@ -103,9 +117,8 @@ impl Teller<'_> {
         let missing = result.missing(&spec.purpose.stress());
         if !missing.is_empty() && result.failure().is_none() {
             self.progress.warn(&format!(
-                "{}, {} threads: no {} in so short a run; give more with --secs",
-                result.name(),
-                spec.threads,
+                "{}: no {} in so short a run; give more with --secs",
+                result.who(),
                 missing.join(", no ")
             ));
         }
@@ -137,7 +150,7 @@ fn torture(
                 Ok(measured) => {
                     let failure = (!measured.held()).then(|| what_broke(&measured));
                     document.add(TortureResult::new(
-                        &machine.on(spec.workload),
+                        &document.on().clone(),
                         spec,
                         &measured,
                         failure,
@@ -148,7 +161,7 @@ fn torture(
                     let nothing =
                         Measurement { window_ns: spec.window_ns, ..Measurement::default() };
                     document.add(TortureResult::new(
-                        &machine.on(spec.workload),
+                        &document.on().clone(),
                         spec,
                         &nothing,
                         Some(how),
@@ -187,6 +200,7 @@ mod tests {
                 lock: Subject::find(name).expect("a known name"),
                 workload,
                 threads: 2,
+                scheduling: None,
                 window_ns: 1_000,
                 repetition: 0,
                 seed: 1,

@@ -6,6 +6,7 @@ mod published_table;
 use crate::bench::{BenchDocument, Schedule, note_foreign_load};
 use crate::cell::{LabMachine, On, Settings, Workload};
 use crate::cli::{OutputArgs, TourArgs};
+use crate::crew::Crew;
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::{ForeignLoad, NativeMachine};
@@ -149,14 +150,19 @@ fn bench(
 ) -> Result<BenchDocument, Error> {
     let locks: Vec<String> = locks.split(',').map(String::from).collect();
     let schedule = Schedule {
-        matrix: Matrix::new(machine, workload, &locks, threads)?,
+        matrix: Matrix::new(
+            machine,
+            workload,
+            &locks,
+            Crew::of_threads(machine, workload, threads)?,
+        )?,
         workload,
         runs: 5,
         window_ns,
         seed: guide.seed,
         one_at_a_time: false,
     };
-    let mut document = BenchDocument::new(&schedule, machine.on(workload), &Settings::default());
+    let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
     schedule.run(machine, guide.progress, &mut |sample| {
         document.add(sample);
         Ok(())

@@ -143,6 +143,7 @@ fn simulate_row(
         lock,
         workload: WORKLOAD,
         threads,
+        scheduling: None,
         window_ns: WINDOW_NS,
         repetition,
         seed,

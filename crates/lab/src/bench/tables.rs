@@ -1,0 +1,212 @@
+//! The results of a benchmark for people.
+
+use super::document::{BenchDocument, BenchResult, Ratio};
+use crate::cell::{On, Scheduled, Workload};
+use crate::kbuild;
+use crate::report::{self, Grid, Waits};
+use std::fmt::Write;
+
+/// What ran, and where.
+pub fn title(document: &BenchDocument) -> String {
+    let simulated = if document.on.is_simulated() { "simulated " } else { "" };
+    let guest = if document.on.is_guest() { "a guest of " } else { "" };
+    format!("{} on {guest}{simulated}{}", document.workload.described(), document.on.machine())
+}
+
+/// Everything, with units.
+pub fn text(document: &BenchDocument) -> String {
+    let mut text = title(document);
+    if let On::Simulated { placement, calibration, scheduled, cpus, .. } = &document.on {
+        let _ = match scheduled {
+            None => write!(text, "\nsimulated; placement {placement}; "),
+            Some(scheduled) => write!(text, "\nsimulated; {}; ", shared(*scheduled, *cpus)),
+        };
+        let _ = match calibration {
+            Some(fitted) => write!(text, "{fitted}"),
+            None => write!(text, "nothing was fitted"),
+        };
+    }
+    let runs = document.results.iter().map(|result| result.runs).max().unwrap_or(0);
+    let (secs, seed) = (document.secs, document.seed);
+    let _ = match document.workload {
+        Workload::Kbuild(knobs) => {
+            let (ops, typed) = (knobs.ops(), kbuild::typed(&knobs));
+            writeln!(
+                text,
+                "\n{typed}\n\
+                 {runs} x all of {ops} lock operations, at most {secs} s, seed {seed}; a real build is \
+                 a thousand times as much\n"
+            )
+        }
+        _ => writeln!(text, "\n{runs} x {secs} s, seed {seed}\n"),
+    };
+    text + &match document.workload {
+        Workload::Uncontended => pairs(document),
+        _ => contended(document),
+    }
+}
+
+/// Who shares the CPUs.
+fn shared(scheduled: Scheduled, cpus: usize) -> String {
+    match scheduled {
+        Scheduled::Guest { virtual_numa: false } => format!("a guest without NUMA on {cpus} CPUs"),
+        Scheduled::Guest { virtual_numa: true } => format!("a guest with NUMA on {cpus} CPUs"),
+        Scheduled::Program => format!("more than {cpus} threads are not pinned, the others are"),
+    }
+}
+
+fn pairs(document: &BenchDocument) -> String {
+    let mut grid = Grid::new(["lock", "ns per pair", "min", "max", "of the floor", "min", "max"]);
+    for result in &document.results {
+        let pair = result.pair_ns.unwrap_or_default();
+        let ratio = |get: fn(&Ratio) -> f64| {
+            result.ratio_to_floor.as_ref().map_or(String::new(), |r| format!("{:.2}", get(r)))
+        };
+        grid.push([
+            result.lock.into(),
+            format!("{:.2}", pair.median),
+            format!("{:.2}", pair.min),
+            format!("{:.2}", pair.max),
+            ratio(|r| r.median),
+            ratio(|r| r.min),
+            ratio(|r| r.max),
+        ]);
+    }
+    report::text_table(&grid, 1)
+}
+
+/// The title of columns that say something about several repetitions only.
+const SPREAD: &str = "+-";
+
+/// A column of the table: its title, and its cell for a result.
+struct Column<'a> {
+    title: String,
+    cell: Box<dyn Fn(&BenchResult) -> String + 'a>,
+}
+
+fn column<'a>(title: impl Into<String>, cell: impl Fn(&BenchResult) -> String + 'a) -> Column<'a> {
+    Column { title: title.into(), cell: Box::new(cell) }
+}
+
+/// Columns that say something about these results; the first `left` are words.
+fn contended(document: &BenchDocument) -> String {
+    let is_shared = document.results.iter().any(|result| result.start_state.is_some());
+    let has_modes = document.results.iter().any(|result| result.mode_shares.is_some());
+    let mut columns = vec![column("lock", |result| result.lock.into())];
+    if is_shared {
+        columns.push(column("start state", |r| r.start_state.unwrap_or("pinned").into()));
+    }
+    let left = columns.len();
+    let has_spread = document.results.iter().any(|result| result.runs > 1);
+    columns.push(column(document.noun(), |result| result.threads.to_string()));
+    if document.workload.is_fixed_work() {
+        columns.extend(wall_time(document));
+    }
+    columns.extend(throughput(document, is_shared));
+    columns.extend(waits());
+    columns.extend(switches(document.on.is_simulated(), is_shared));
+    if has_modes {
+        columns.extend(modes());
+    }
+    columns.retain(|column| has_spread || column.title != SPREAD);
+    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
+    let grid =
+        Grid { rows: rows.collect(), header: columns.iter().map(|c| c.title.clone()).collect() };
+    report::text_table(&grid, left)
+}
+
+fn wall_time(document: &BenchDocument) -> [Column<'_>; 2] {
+    let limit_s = document.secs;
+    [
+        column("wall s", move |result| match result.wall_s.flatten() {
+            Some(wall) => format!("{:.4}", wall.median),
+            None => format!("over {limit_s}"),
+        }),
+        column(SPREAD, |result| match result.wall_s.flatten() {
+            Some(wall) => format!("{:.4}", wall.stddev),
+            None => "-".into(),
+        }),
+    ]
+}
+
+fn throughput(document: &BenchDocument, is_shared: bool) -> Vec<Column<'_>> {
+    let mut columns = vec![
+        column("Mops/s", |result| format!("{:.3}", result.ops_per_s.median / 1e6)),
+        column(SPREAD, |result| format!("{:.3}", result.ops_per_s.stddev / 1e6)),
+    ];
+    if is_shared {
+        // Of one thread or vCPU, within the window.
+        let one = document.noun().trim_end_matches('s');
+        columns.extend([
+            column(format!("{one} min"), |result| result.per_thread_ops.min.to_string()),
+            column("avg", |result| result.per_thread_ops.avg.to_string()),
+            column("max", |result| result.per_thread_ops.max.to_string()),
+        ]);
+    } else {
+        columns.push(column("thread min/max", |result| {
+            let per_thread = result.per_thread_ops;
+            format!("{:.2}", per_thread.min as f64 / per_thread.max.max(1) as f64)
+        }));
+    }
+    columns
+}
+
+fn waits<'a>() -> [Column<'a>; 3] {
+    let wait = |get: fn(&Waits) -> u64| {
+        move |result: &BenchResult| {
+            result.wait_ns.as_ref().map_or(String::new(), |waits| duration(get(waits)))
+        }
+    };
+    [
+        column("wait p50", wait(|waits| waits.p50)),
+        column("p99.9", wait(|waits| waits.p999)),
+        column("max", wait(|waits| waits.max)),
+    ]
+}
+
+/// How many CPUs were used, and how often threads lost theirs. Simulated threads with a CPU each keep
+/// it.
+fn switches<'a>(is_simulated: bool, is_shared: bool) -> Vec<Column<'a>> {
+    let known = move |result: &BenchResult, text: String| {
+        let keeps_cpu = is_simulated && result.start_state.is_none();
+        if keeps_cpu { "-".into() } else { text }
+    };
+    let rate = |result: &BenchResult, count: u64| format!("{:.0}", count as f64 / result.secs);
+    let mut columns = vec![column("CPUs", move |result| {
+        known(result, format!("{:.2}", result.cpu_s / result.secs))
+    })];
+    if is_shared {
+        columns.extend([
+            column("sleeps/s", move |result| {
+                known(result, rate(result, result.voluntary_switches))
+            }),
+            column("preempted/s", move |result| {
+                known(result, rate(result, result.involuntary_switches))
+            }),
+        ]);
+    } else {
+        columns.push(column("switches/s", move |result| {
+            let switches = result.voluntary_switches + result.involuntary_switches;
+            known(result, rate(result, switches))
+        }));
+    }
+    columns
+}
+
+/// In which mode those got the lock who had to wait.
+fn modes<'a>() -> [Column<'a>; 2] {
+    let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", s * 100.0));
+    [
+        column("queued %", move |result| percent(result.mode_shares.map(|shares| shares.queued))),
+        column("unfair %", move |result| percent(result.mode_shares.map(|shares| shares.unfair))),
+    ]
+}
+
+/// A time with a unit that fits.
+pub fn duration(ns: u64) -> String {
+    match ns {
+        0..10_000 => format!("{ns} ns"),
+        10_000..10_000_000 => format!("{:.1} us", ns as f64 / 1e3),
+        _ => format!("{:.1} ms", ns as f64 / 1e6),
+    }
+}

@@ -1,0 +1,88 @@
+//! The workloads by name, and their knobs.
+
+use crate::cell::Workload;
+use crate::cli::{BenchArgs, Switch};
+use crate::error::Error;
+use crate::kbuild;
+
+/// A flag, and what it is unless something else is asked for.
+pub type Knob = (&'static str, &'static str);
+
+/// A workload of the list.
+pub struct Listed {
+    /// Its name.
+    pub name: &'static str,
+    /// Its knobs: flags, and what they are unless something else is asked for.
+    pub knobs: &'static [Knob],
+    /// One line about it.
+    pub is: &'static str,
+}
+
+/// Every workload.
+pub const WORKLOADS: &[Listed] = &[
+    Listed {
+        name: "uncontended",
+        knobs: &[],
+        is: "lock and unlock on one thread; `floor` runs here",
+    },
+    Listed {
+        name: "counter",
+        knobs: &[("--cs-load", "1"), ("--think-load", "0")],
+        is: "a shared counter, pause instructions in and out",
+    },
+    Listed {
+        name: "locktorture",
+        knobs: &[("--long-hold", "on (native: off)")],
+        is: "the kernel's locktorture with the rules of v5.6",
+    },
+    Listed {
+        name: "kbuild",
+        knobs: kbuild::LISTED,
+        is: "a build with many jobs: the wall time of a fixed amount of work",
+    },
+];
+
+const CS_LOAD: u32 = 1;
+const THINK_LOAD: u32 = 0;
+
+/// The workload with its knobs; a knob of another one is an error.
+pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
+    let listed = WORKLOADS.iter().find(|listed| listed.name == args.workload).ok_or_else(|| {
+        let names = WORKLOADS.iter().map(|listed| listed.name);
+        Error::unknown("workload", &args.workload, names, "lockwright workloads")
+    })?;
+    let has = |listed: &Listed, flag| listed.knobs.iter().any(|&(knob, _)| knob == flag);
+    if let Some(flag) = given(args).find(|&flag| !has(listed, flag)) {
+        let owner =
+            WORKLOADS.iter().find(|listed| has(listed, flag)).map_or("", |owner| owner.name);
+        return Err(Error::usage(format!(
+            "{flag} is a knob of the workload `{owner}`, not of `{}`",
+            listed.name
+        )));
+    }
+    Ok(match listed.name {
+        "counter" => Workload::Counter {
+            cs_load: args.cs_load.unwrap_or(CS_LOAD),
+            think_load: args.think_load.unwrap_or(THINK_LOAD),
+        },
+        "locktorture" => Workload::Locktorture { long_hold: holds_long(args, is_simulated) },
+        "kbuild" => Workload::Kbuild(args.build.knobs(!args.machine.guest.vcpus.is_empty())?),
+        _ => Workload::Uncontended,
+    })
+}
+
+/// The knobs that were given.
+fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
+    let own = [
+        ("--cs-load", args.cs_load.is_some()),
+        ("--think-load", args.think_load.is_some()),
+        ("--long-hold", args.long_hold.is_some()),
+    ];
+    own.into_iter().filter_map(|(flag, is)| is.then_some(flag)).chain(args.build.given())
+}
+
+/// Whether locktorture holds the lock for 100 ms now and then. A simulation adds that by formula;
+/// natively it would fill most of a short run.
+fn holds_long(args: &BenchArgs, is_simulated: bool) -> bool {
+    args.long_hold.map_or(is_simulated, |switch| switch == Switch::On)
+}

@@ -1,0 +1,47 @@
+//! A machine that exists for the tests of everything above it.
+
+use super::*;
+use lockwright::registry::LockClass;
+
+/// Two CPUs, every lock, results made up, and a list of what ran.
+#[derive(Default)]
+pub struct MockMachine {
+    ran: Mutex<Vec<(&'static str, Purpose)>>,
+}
+
+impl MockMachine {
+    /// The cells that ran so far, in order.
+    pub fn ran(&self) -> Vec<(&'static str, Purpose)> {
+        self.ran.lock().expect("no test panics while it holds this").clone()
+    }
+}
+
+impl LabMachine for MockMachine {
+    fn on(&self, _workload: Workload) -> On {
+        let (machine, kernel) = ("mock".into(), "none".into());
+        On::Native { machine, cpus: 2, numa_nodes: 1, kernel }
+    }
+    fn is_simulated(&self) -> bool {
+        false
+    }
+    fn cpus(&self) -> usize {
+        2
+    }
+    fn refuses(&self, _lock: Subject, _workload: Workload) -> Option<String> {
+        None
+    }
+    fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+        let mut ran = self.ran.lock().expect("no test panics while it holds this");
+        ran.push((spec.lock.name(), spec.purpose));
+        let mut waits = Histogram::default();
+        waits.record(spec.window_ns);
+        Ok(Measurement {
+            window_ns: spec.window_ns,
+            per_thread_ops: vec![10; spec.threads],
+            ops_per_s: 10.0 * spec.threads as f64 / (spec.window_ns as f64 * 1e-9),
+            waits: spec.purpose.times_waits().then_some(waits),
+            fail: u64::from(spec.lock.row.class == LockClass::Busted),
+            ..Measurement::default()
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! Who runs in the cells of a command: threads with a CPU each, threads that share CPUs, or the vCPUs
+//! of a guest.
+
+use crate::cell::{LabMachine, Workload};
+use crate::cli::{MachineArgs, count};
+use crate::error::Error;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use lockwright_sim::{ScheduledKind, Scheduling, StartState};
+
+/// Where the help lists the arguments about shared CPUs.
+const SHARED: &str = "Simulated machines: guests, and more threads than CPUs";
+
+/// More threads than CPUs, or a guest.
+#[derive(Clone, Debug, Default, Args)]
+pub struct GuestArgs {
+    /// Numbers of vCPUs of a guest, separated by commas, instead of threads; a row for each start
+    /// state.
+    #[arg(long, help_heading = SHARED, value_delimiter = ',', value_name = "N,...", value_parser = count)]
+    pub vcpus: Vec<usize>,
+    /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on their own.
+    #[arg(long, help_heading = SHARED)]
+    pub virtual_numa: bool,
+    /// How runs with shared CPUs begin, separated by commas [default: all].
+    #[arg(
+        long,
+        help_heading = SHARED,
+        value_delimiter = ',',
+        value_name = "NAME,...",
+        value_parser = PossibleValuesParser::new(start_states())
+    )]
+    pub start_state: Vec<String>,
+}
+
+/// What stands for every start state.
+const ALL_STARTS: &str = "all";
+
+/// The names of the start states.
+fn start_states() -> impl Iterator<Item = &'static str> {
+    StartState::ALL.iter().map(|state| state.name()).chain([ALL_STARTS])
+}
+
+impl GuestArgs {
+    /// How runs begin, in the order of the list.
+    pub fn starts(&self) -> Vec<StartState> {
+        let is_asked = |state: &StartState| {
+            let mut names = self.start_state.iter();
+            self.start_state.is_empty()
+                || names.any(|name| name == state.name() || name == ALL_STARTS)
+        };
+        StartState::ALL.iter().copied().filter(is_asked).collect()
+    }
+}
+
+/// Who runs: so many threads, or a guest with so many vCPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crew {
+    /// How many, each number once.
+    counts: Vec<usize>,
+    /// What a guest sees of the sockets, if it is one.
+    guest: Option<Guest>,
+    /// How the runs of those begin that share CPUs.
+    starts: Vec<StartState>,
+    /// CPUs of the machine, if it is a simulated one, where sharing them needs a scheduler.
+    simulated_cpus: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Guest {
+    virtual_numa: bool,
+}
+
+/// Native threads beyond this number make no sense.
+const NATIVE_MAX: usize = 4096;
+/// Simulated threads beyond this number make no sense.
+const SIMULATED_MAX: usize = 1024;
+
+impl Crew {
+    /// Threads with a CPU each, or natively as many as there are.
+    pub fn of_threads(
+        machine: &dyn LabMachine,
+        workload: Workload,
+        counts: &[usize],
+    ) -> Result<Self, Error> {
+        Self::new(machine, workload, counts, None, StartState::ALL)
+    }
+
+    /// What was asked for; `usual` are the numbers of threads if nothing was.
+    pub fn asked(
+        machine: &dyn LabMachine,
+        workload: Workload,
+        args: &MachineArgs,
+        threads: &[usize],
+        usual: &[usize],
+    ) -> Result<Self, Error> {
+        let (placement, args) = (args.placement, &args.guest);
+        let is_guest = !args.vcpus.is_empty();
+        let wrong = [
+            (
+                is_guest && !machine.is_simulated(),
+                "--vcpus makes a guest of a simulated machine: add --on with one, such as \
+                 `--on haswell-2s`",
+            ),
+            (
+                is_guest && !threads.is_empty(),
+                "--threads and --vcpus exclude each other: give --vcpus for a guest, --threads for \
+                 a program",
+            ),
+            (
+                is_guest && placement.is_some(),
+                "--placement puts threads on CPUs, and vCPUs are moved by their host: leave it out",
+            ),
+            (
+                args.virtual_numa && !is_guest,
+                "--virtual-numa is for guests: add --vcpus with a number",
+            ),
+        ];
+        if let Some((_, sentence)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Err(Error::usage(sentence));
+        }
+        let guest = is_guest.then_some(Guest { virtual_numa: args.virtual_numa });
+        let counts = match (&args.vcpus[..], threads) {
+            ([], []) => usual,
+            ([], asked) | (asked, _) => asked,
+        };
+        let crew = Self::new(machine, workload, counts, guest, &args.starts())?;
+        let shares_cpus = crew.counts.iter().any(|&count| crew.kind_of(count).is_some());
+        if !args.start_state.is_empty() && !shares_cpus {
+            return Err(Error::usage(format!(
+                "--start-state is for simulated threads that share CPUs: add --vcpus, or more \
+                 --threads than the {} CPUs of a simulated machine",
+                machine.cpus()
+            )));
+        }
+        Ok(crew)
+    }
+
+    fn new(
+        machine: &dyn LabMachine,
+        workload: Workload,
+        counts: &[usize],
+        guest: Option<Guest>,
+        starts: &[StartState],
+    ) -> Result<Self, Error> {
+        let simulated_cpus = machine.is_simulated().then(|| machine.cpus());
+        let flag = if guest.is_some() { "--vcpus" } else { "--threads" };
+        let limit = if simulated_cpus.is_some() { SIMULATED_MAX } else { NATIVE_MAX };
+        let mut crew = Self { counts: Vec::new(), guest, starts: starts.to_vec(), simulated_cpus };
+        for &count in counts {
+            if count == 0 {
+                return Err(Error::usage(format!("{flag} 0 runs nothing: give at least 1")));
+            }
+            if workload == Workload::Uncontended && count != 1 {
+                return Err(Error::usage(format!(
+                    "`uncontended` is one thread alone: leave out {flag}"
+                )));
+            }
+            if count > limit {
+                return Err(Error::usage(format!("{flag} {count} is too many: at most {limit}")));
+            }
+            if crew.kind_of(count).is_some() {
+                machine.has_scheduler()?;
+            }
+            if !crew.counts.contains(&count) {
+                crew.counts.push(count);
+            }
+        }
+        Ok(crew)
+    }
+
+    /// How many, each number once.
+    pub fn counts(&self) -> &[usize] {
+        &self.counts
+    }
+    /// What they are called.
+    pub fn noun(&self) -> &'static str {
+        if self.guest.is_some() { "vCPUs" } else { "threads" }
+    }
+    /// As what a scheduler sees `count` of them, if there is one.
+    fn kind_of(&self, count: usize) -> Option<ScheduledKind> {
+        let cpus = self.simulated_cpus?;
+        match self.guest {
+            Some(Guest { virtual_numa }) => Some(ScheduledKind::Guest { virtual_numa }),
+            None => (count > cpus).then_some(ScheduledKind::Program),
+        }
+    }
+    /// The ways in which a cell with `count` of them runs, a result for each.
+    pub fn schedulings(&self, count: usize) -> Vec<Option<Scheduling>> {
+        match self.kind_of(count) {
+            None => vec![None],
+            Some(kind) => {
+                self.starts.iter().map(|&start| Some(Scheduling { kind, start })).collect()
+            }
+        }
+    }
+    /// As what a scheduler sees most of them, if there is one.
+    pub fn kind(&self) -> Option<ScheduledKind> {
+        self.counts.iter().find_map(|&count| self.kind_of(count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Settings;
+    use crate::cell::mock::MockMachine;
+    use crate::cli::{Cli, Command};
+    use crate::simulated::SimulatedMachine;
+    use clap::Parser;
+
+    const COUNTER: Workload = Workload::Counter { cs_load: 1, think_load: 0 };
+
+    fn haswell() -> SimulatedMachine {
+        let machine = SimulatedMachine::builtin("haswell-2s", Settings::default());
+        machine.expect("it is built in").expect("it is valid")
+    }
+
+    fn kinds(crew: &Crew, count: usize) -> Vec<Option<(ScheduledKind, StartState)>> {
+        crew.schedulings(count).into_iter().map(|s| s.map(|s| (s.kind, s.start))).collect()
+    }
+
+    #[test]
+    fn only_those_who_share_simulated_cpus_have_a_scheduler() {
+        let threads = |machine: &dyn LabMachine| {
+            Crew::of_threads(machine, COUNTER, &[36, 37]).expect("sound numbers")
+        };
+        let native = threads(&MockMachine::default());
+        assert_eq!((kinds(&native, 36), kinds(&native, 37)), (vec![None], vec![None]));
+        let simulated = threads(&haswell());
+        assert_eq!(kinds(&simulated, 36), [None]);
+        let all = StartState::ALL.iter().map(|&start| Some((ScheduledKind::Program, start)));
+        assert_eq!(kinds(&simulated, 37), all.collect::<Vec<_>>());
+        assert_eq!((native.kind(), simulated.kind()), (None, Some(ScheduledKind::Program)));
+    }
+
+    #[test]
+    fn a_guest_is_one_with_any_number_of_vcpus() {
+        let line = "lockwright bench --vcpus 2,72,2 --virtual-numa --start-state after-preemption";
+        let Some(Command::Bench(args)) = Cli::parse_from(line.split(' ')).command else {
+            panic!("`bench` is a command");
+        };
+        let crew = Crew::asked(&haswell(), COUNTER, &args.machine, &[], &[1]).expect("it is sound");
+        assert_eq!((crew.counts(), crew.noun()), (&[2, 72][..], "vCPUs"));
+        let guest = ScheduledKind::Guest { virtual_numa: true };
+        assert_eq!(kinds(&crew, 2), [Some((guest, StartState::Preempted))]);
+    }
+}

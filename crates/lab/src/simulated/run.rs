@@ -1,0 +1,257 @@
+//! Running a cell: the settings of the run, its threads, and what is made of its report.
+
+use super::worker::{Seen, SimWorker};
+use super::{Cell, Outcome, SimulatedError, Watched};
+use crate::cell::{EventCounts, Purpose, Workload};
+use crate::latency::{Timed, take_waits};
+use crate::stress::Exercised;
+use lockwright::node::NODES_PER_CPU;
+use lockwright::platform::{Cells, Zeroed};
+use lockwright::raw::{Order, RawLock};
+use lockwright::registry::{LockRow, LockVisitor};
+use lockwright_clients::workload::{counter, kbuild, locktorture, uncontended};
+use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, ScheduledKind, Sim, Simulation};
+
+/// Runs a cell with the lock that its name stands for.
+pub struct Run<'a, 'b>(pub &'a Cell<'b>);
+
+impl LockVisitor<Sim> for Run<'_, '_> {
+    type Output = Result<Outcome, SimulatedError>;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
+        match self.0.purpose {
+            Purpose::Throughput => self.0.run_typed::<L>(),
+            Purpose::Latency => self.0.run_typed::<Timed<Sim, L>>(),
+            Purpose::Torture(_) => self.0.run_typed::<Watched<Timed<Sim, L>>>(),
+        }
+    }
+}
+
+/// A simulation that takes threads.
+struct Stage<'a, 's> {
+    simulation: Simulation<'a>,
+    /// The CPU of each thread; `None` if a scheduler gives it one.
+    seats: &'s [Option<u32>],
+}
+
+impl<'a> Stage<'a, '_> {
+    /// Adds the threads; `body` makes what the one of that number does.
+    fn spawn<B: FnOnce() + 'a>(&mut self, mut body: impl FnMut(usize) -> B) {
+        for (index, &seat) in self.seats.iter().enumerate() {
+            match seat {
+                Some(cpu) => self.simulation.spawn(cpu, body(index)),
+                None => self.simulation.spawn_scheduled(body(index)),
+            };
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// The settings of the run of a lock of type `L`.
+    pub(super) fn config<L: RawLock>(&self) -> Config {
+        let checks = match self.purpose {
+            Purpose::Torture(_) => Checks {
+                fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
+                overtaking_max: Some(u32::MAX),
+                word_is_legal: Some(L::word_is_legal),
+            },
+            Purpose::Throughput | Purpose::Latency => Checks::default(),
+        };
+        let usual = Config::window(self.warmup_ns, self.window_ns);
+        Config {
+            checks,
+            tunables: self.tunables.to_vec(),
+            nodes: self.nodes(),
+            scheduling: self.scheduling,
+            preemption: self.purpose.stress().preemption,
+            time_limit_ns: usual.time_limit_ns.saturating_add(self.extra_ns()),
+            ..usual
+        }
+    }
+
+    /// The queue nodes: those of a kernel, unless threads may hold more queue locks than a CPU has
+    /// nodes or share a CPU without being its guest; then a pool, as in a program.
+    fn nodes(&self) -> NodesMode {
+        let held = self.purpose.stress().nested as u32 + 1;
+        let is_program = self.scheduling.is_some_and(|s| s.kind == ScheduledKind::Program);
+        match is_program || held > u32::from(NODES_PER_CPU) {
+            true => {
+                // A CLH lock in use keeps a node of its own.
+                let locks = self.workload.locks().min(self.threads);
+                NodesMode::Pool((held * (self.threads + locks)).try_into().unwrap_or(u16::MAX))
+            }
+            false => NodesMode::PerCpu,
+        }
+    }
+
+    /// How much longer a run may take because of what a torture adds, and of a shared CPU: everybody's
+    /// last section may be a long one, everybody may be away meanwhile, and everybody behind it waits.
+    fn extra_ns(&self) -> u64 {
+        let stress = self.purpose.stress();
+        let away_ns = stress.preemption.map_or(0, |preemption| preemption.for_ns);
+        let each_ns = stress.long_hold_ns.saturating_mul(4).saturating_add(away_ns * 20);
+        let each_ns = each_ns.saturating_add(self.turn_ns() * (stress.nested as u64 + 1));
+        each_ns.saturating_mul(self.threads.into()).saturating_add(stress.stutter_ns * 2)
+    }
+
+    /// How long a thread may have to wait for a CPU that it shares: a slice of each of the others.
+    fn turn_ns(&self) -> u64 {
+        let cpus = self.machine.topology.cpus();
+        match (&self.machine.scheduler, self.scheduling) {
+            (Some(host), Some(_)) => host.slice_ns as u64 * u64::from(self.threads / cpus + 1),
+            _ => 0,
+        }
+    }
+
+    /// Where each thread runs.
+    fn seats(&self) -> Result<Vec<Option<u32>>, SimulatedError> {
+        if self.scheduling.is_some() {
+            self.machine.scheduler()?;
+            return Ok(vec![None; self.threads as usize]);
+        }
+        let placed = self.placement.place(&self.machine.topology, self.threads, self.seed);
+        let cpus = placed.map_err(SimulatedError::Placement)?;
+        Ok(cpus.into_iter().map(Some).collect())
+    }
+
+    pub(super) fn run_typed<L: RawLock>(&self) -> Result<Outcome, SimulatedError> {
+        let seats = self.seats()?;
+        let parts = self.software_ps();
+        let seen = Seen::default();
+        let mut arena = Arena::default();
+        let config = self.config::<L>();
+        let simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
+        let mut stage = Stage { simulation, seats: &seats };
+        take_waits();
+        self.spawn::<L>(&mut stage, &parts, &seen);
+        let report = stage.simulation.run();
+        self.outcome(report, &seen)
+    }
+
+    fn spawn<'a, L: RawLock>(
+        &self,
+        stage: &mut Stage<'a, '_>,
+        parts: &'a [(&'static str, u64)],
+        seen: &'a Seen,
+    ) {
+        match self.workload {
+            Workload::Uncontended => {
+                let state = stage.simulation.alloc(uncontended::State::<L>::zeroed());
+                stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
+            }
+            Workload::Counter { cs_load, think_load } => {
+                let state = stage.simulation.alloc(counter::State::<Sim, L>::zeroed());
+                let knobs = counter::Knobs { cs_load, think_load };
+                stage.spawn(|_| move || counter::run(&mut SimWorker::new(parts), state, knobs));
+            }
+            Workload::Locktorture { .. } => self.spawn_torture::<L>(stage, parts, seen),
+            Workload::Kbuild(knobs) => {
+                let state = stage.simulation.alloc(kbuild::State::<Sim>::zeroed());
+                let locks = knobs.lock_count as usize;
+                let sites: &[kbuild::Site<Sim, L>] =
+                    stage.simulation.alloc_slice_at(0, locks, |_| Zeroed::zeroed());
+                stage.spawn(|_| {
+                    move || {
+                        let mut worker = SimWorker::new(parts);
+                        if let Some(end_ns) = kbuild::run(&mut worker, state, sites, knobs) {
+                            seen.finished(end_ns);
+                        }
+                    }
+                });
+            }
+        }
+    }
+
+    fn spawn_torture<'a, L: RawLock>(
+        &self,
+        stage: &mut Stage<'a, '_>,
+        parts: &'a [(&'static str, u64)],
+        seen: &'a Seen,
+    ) {
+        let stress = self.purpose.stress();
+        let simulation = &mut stage.simulation;
+        let state = simulation.alloc(locktorture::State::<Sim, L>::zeroed());
+        let lines = locktorture::stats_lines(self.threads as usize);
+        let stats = simulation.alloc_slice_at(0, lines, |_| locktorture::StatsLine::zeroed());
+        let nested: &[locktorture::State<Sim, L>] = match stress.nested {
+            0 => &[],
+            count => simulation.alloc_slice_at(0, count, |_| Zeroed::zeroed()),
+        };
+        let bed = self.scheduling.map(|_| simulation.alloc(<Sim as Cells>::U32::zeroed()));
+        // A benchmark adds its long holds by formula.
+        let knobs = locktorture::Knobs { threads: self.threads, long_hold_ns: stress.long_hold_ns };
+        stage.spawn(|index| {
+            let stats = &stats[index / locktorture::STATS_PER_LINE];
+            let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns).with_bed(bed);
+            move || {
+                let tally = locktorture::run(&mut worker, state, stats, nested, knobs);
+                seen.add(tally, worker.pauses());
+            }
+        });
+    }
+
+    /// What the parts of the workload's software take.
+    fn software_ps(&self) -> Vec<(&'static str, u64)> {
+        let workload = self.workload.name();
+        let part = |&part| {
+            let ns = self.parameters.software_ns(workload, part);
+            (part, (ns * 1000.0).round() as u64)
+        };
+        match self.workload {
+            Workload::Locktorture { .. } => locktorture::part::ALL.iter().map(part).collect(),
+            Workload::Counter { .. } => counter::part::ALL.iter().map(part).collect(),
+            Workload::Uncontended | Workload::Kbuild(_) => Vec::new(),
+        }
+    }
+
+    fn outcome(&self, report: RunReport, seen: &Seen) -> Result<Outcome, SimulatedError> {
+        let mut violations: Vec<String> =
+            report.failures.iter().map(|failure| failure.to_string()).collect();
+        let untold = report.failures_total - violations.len() as u64;
+        if untold > 0 {
+            violations.push(format!("and {untold} more"));
+        }
+        if !matches!(self.purpose, Purpose::Torture(_))
+            && let Some(how) = violations.first()
+        {
+            return Err(SimulatedError::Failed {
+                lock: self.lock.into(),
+                threads: self.threads,
+                seed: self.seed,
+                how: how.clone(),
+            });
+        }
+        let events = EventCounts::from_fn(|event| report.count_of(event));
+        let wall_ns = seen.end_ns();
+        let window_ns = wall_ns.unwrap_or(report.window_ps / 1_000);
+        Ok(Outcome {
+            ops_per_s: self.ops_per_s(&report, wall_ns),
+            fail: seen.failed(),
+            violations,
+            exercised: Exercised { preemptions: report.preemptions, ..seen.exercised() },
+            most_overtakes: report.most_overtakes,
+            window_ns,
+            wall_ns,
+            schedule: report.schedule,
+            waits: self.purpose.times_waits().then(take_waits),
+            events,
+            simulated_events: report.events,
+            digest: report.digest,
+            per_thread_ops: report.ops,
+        })
+    }
+
+    fn ops_per_s(&self, report: &RunReport, wall_ns: Option<u64>) -> f64 {
+        match (self.workload, self.purpose) {
+            // A torture takes them.
+            (_, Purpose::Torture(_)) => report.ops_per_s(),
+            (Workload::Locktorture { long_hold: true }, _) => {
+                locktorture::with_long_holds(report.ops_per_s(), self.threads)
+            }
+            (Workload::Kbuild(_), _) => wall_ns.map_or(report.ops_per_s(), |wall_ns| {
+                report.ops_total() as f64 * 1e9 / wall_ns as f64
+            }),
+            _ => report.ops_per_s(),
+        }
+    }
+}
