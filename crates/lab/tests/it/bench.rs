@@ -41,6 +41,35 @@ fn the_document_has_the_fields_of_the_schema() {
 }
 
 #[test]
+fn a_build_ends_when_its_work_is_done() {
+    let line = "bench --workload kbuild --lock std,ticket --threads 1,2 --units 20 --unit-ops 100 \
+                --runs 2 --json -";
+    let document = json(line);
+    assert_eq!(document["workload"]["name"], "kbuild");
+    assert_eq!(document["workload"]["unit_ops"], 100);
+    for result in document["results"].as_array().expect("results") {
+        let wall_s = result["wall_s"]["median"].as_f64().expect("it is done");
+        // 2,000 times 4.15 us on at most two CPUs.
+        assert!((0.002..10.0).contains(&wall_s), "{result}");
+        let threads = result["threads"].as_u64().expect("a number");
+        assert_eq!(result["per_thread_ops"]["avg"].as_u64(), Some(2_000 / threads), "{result}");
+        assert_eq!(result["secs"], result["wall_s"]["mean"]);
+    }
+    let line = "bench --workload kbuild --lock std --threads 1 --secs 0.1 --runs 1 --json -";
+    let result = json(line)["results"][0].clone();
+    assert!(result["wall_s"].is_null() && result["ops_per_s"]["median"].as_f64() > Some(0.0));
+}
+
+#[test]
+fn a_build_sees_a_lock_that_takes_nothing() {
+    let line = "bench --workload kbuild --lock busted --threads 2 --lock-count 1 --compute-ns 100 \
+                --section-ns 1000000 --units 100 --unit-ops 2 --runs 1";
+    let output = lockwright(line);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("does not exclude"), "{}", stderr(&output));
+}
+
+#[test]
 fn the_schema_comes_first() {
     let line = "bench --lock ticket --threads 1 --secs 0.02 --runs 1 --quiet --json -";
     let text = stdout(&lockwright(line));
@@ -109,4 +138,16 @@ fn more_threads_than_cpus_are_warned_about() {
     let line = format!("bench --lock unfair,all --threads {threads} --secs 0.01 --runs 1");
     let said = stderr(&lockwright(&line));
     assert!(said.contains("leaving out") && said.contains("ticket"), "{said}");
+}
+
+#[test]
+fn a_fair_spinlock_in_a_crowd_is_measured_all_the_same_if_it_is_named() {
+    let line = "bench --lock fifo,hybrid-bounded --threads 8 --secs 0.05 --runs 1 --json out.json";
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let output = lockwright_in(directory.path(), line);
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    let is_crowd = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 8);
+    assert_eq!(said.contains("qspinlock will be very slow"), is_crowd, "{said}");
+    assert!(!said.contains("hybrid-bounded will"), "{said}");
 }

@@ -39,7 +39,7 @@ fn every_lock_is_listed() {
 #[test]
 fn every_machine_workload_and_event_is_listed() {
     assert_eq!(listed("machines")[..2], ["native", "x5-4"]);
-    assert_eq!(listed("workloads"), ["uncontended", "counter", "locktorture"]);
+    assert_eq!(listed("workloads"), ["uncontended", "counter", "locktorture", "kbuild"]);
     assert!(listed("events").contains(&"lock_pending".to_string()));
 }
 
@@ -78,4 +78,5 @@ fn a_list_for_programs_has_plain_keys_numbers_and_arrays() {
     assert_eq!(lock["runs_on"], serde_json::json!(["native", "simulated"]));
     assert_eq!(item("workloads", "uncontended")["knobs"], serde_json::json!([]));
     assert_eq!(item("workloads", "locktorture")["knobs"], serde_json::json!(["--long-hold"]));
+    assert_eq!(item("workloads", "counter")["defaults"], "--cs-load 1 --think-load 0");
 }

@@ -5,6 +5,7 @@
 mod bad_input;
 mod bench;
 mod explore;
+mod guests;
 mod interrupt;
 mod lists;
 mod simulated;

@@ -87,7 +87,6 @@ fn a_bench_that_fails_prints_the_command_that_fails_in_the_same_way() {
 #[test]
 fn threads_and_locks_that_the_machine_does_not_have_are_refused() {
     for (line, reason) in [
-        ("bench --on x5-4 --threads 145", "144"),
         ("bench --on x5-4 --lock std", "std"),
         ("torture --on x5-4 --lock floor", "floor"),
         ("torture --on x5-4 --threads 0", "--threads"),

@@ -33,6 +33,16 @@ fn every_lock_survives() {
 }
 
 #[test]
+fn locks_whose_waiters_sleep_survive_a_crowd() {
+    let document =
+        json("torture --lock park,hybrid,hybrid-bounded --threads 16 --secs 0.1 --json -");
+    for result in document["results"].as_array().expect("results") {
+        assert_eq!(result["verdict"], "SUCCESS", "{result}");
+        assert!(result["total"].as_u64() > Some(0), "{result}");
+    }
+}
+
+#[test]
 fn the_document_has_the_fields_of_the_schema() {
     let document = json("torture --lock clh,mcs --secs 0.05 --json -");
     assert_eq!(document["schema"], "lockwright.torture/1");
