@@ -16,11 +16,10 @@
 //! - The owner that waits for the next waiter to link itself sleeps for short times, so that one
 //!   that was preempted in between gets the CPU.
 //!
-//! Fairness bound: a waiter becomes the head when all in front of it have had the lock. As the head it
-//! is passed for [`UNFAIR_NS`], and from then on only by the owner of that moment and, while it waits
-//! for a CPU longer than [`RESERVED_NS`] at a time, by newcomers. Behind `n` others a waiter that gets a
-//! CPU when it is woken so waits no longer than `n + 1` times [`UNFAIR_NS`], two sections and two
-//! wake-ups.
+//! Fairness bound: a waiter becomes the head when those in front of it have had the lock. As the head it
+//! is passed for [`UNFAIR_NS`], and from then on by nobody while it has a CPU. So a waiter behind `n`
+//! others that gets a CPU whenever it is woken waits for `n + 1` times [`UNFAIR_NS`], two sections and two
+//! wake-ups at most. One that does not get a CPU may be passed every [`RESERVED_NS`] until it does.
 
 use super::HybridBounded;
 use super::rules::{PENDING_BYTE, Rules};

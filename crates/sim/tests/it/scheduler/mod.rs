@@ -3,6 +3,7 @@
 //! A slice is 1 ms, a switch 2 us, and 100 us are enough for a thread that runs to be preempted by one
 //! that wakes up.
 
+mod bounded;
 mod guests;
 mod locks;
 mod sleeping;
