@@ -11,6 +11,7 @@ use lockwright::node::NodeId;
 use lockwright::platform::{Guarded, Platform};
 use lockwright::qspinlock::{QSpinlock, Spin, Succession, Waiting};
 use lockwright::raw::RawLock;
+use std::sync::Mutex;
 
 /// A queue to start from: the CPUs of its absent waiters, in order. The lock is held by thread 1.
 pub trait QueueState: Send + Sync + 'static {
@@ -25,6 +26,12 @@ pub trait QueueState: Send + Sync + 'static {
     const IS_LATE: bool = false;
     /// Whether there is a queue node for thread 1.
     const HAS_NODE_1: bool = true;
+    /// Whether the absent waiters sleep. Whoever kicks one acts for it.
+    const ARE_ASLEEP: bool = false;
+    /// Whether the head wakes up for no reason: thread 0 acts for it at once.
+    const HEAD_WAKES: bool = false;
+    /// Whether the nodes of absent waiters who have left are those of sleepers elsewhere.
+    const ARE_RECYCLED: bool = false;
 }
 
 /// The head, a waiter behind it, and two set aside.
@@ -55,9 +62,54 @@ impl QueueState for LateWithSecondary {
     const HAS_NODE_1: bool = false;
 }
 
+/// The head sleeps and wakes up for no reason, also while the owner has half released the lock.
+pub struct HeadWakes;
+impl QueueState for HeadWakes {
+    const NAME: &'static str = "head-wakes";
+    const PRIMARY: &'static [u32] = &[2];
+    const ARE_ASLEEP: bool = true;
+    const HEAD_WAKES: bool = true;
+}
+
+/// Two waiters who sleep, and threads that steal from them or queue behind them.
+pub struct TwoAsleep;
+impl QueueState for TwoAsleep {
+    const NAME: &'static str = "two-asleep";
+    const PRIMARY: &'static [u32] = &[2, 3];
+    const ARE_ASLEEP: bool = true;
+}
+
+/// The same, and two more who were set aside.
+pub struct TwoSetAsideAsleep;
+impl QueueState for TwoSetAsideAsleep {
+    const NAME: &'static str = "two-set-aside-asleep";
+    const PRIMARY: &'static [u32] = &[2, 3];
+    const SECONDARY: &'static [u32] = &[4, 5];
+    const ARE_ASLEEP: bool = true;
+}
+
+/// The head alone and somebody set aside, who both sleep, and a thread that finds no queue node.
+pub struct SecondaryAsleep;
+impl QueueState for SecondaryAsleep {
+    const NAME: &'static str = "secondary-asleep";
+    const PRIMARY: &'static [u32] = &[2];
+    const SECONDARY: &'static [u32] = &[3];
+    const HAS_NODE_1: bool = false;
+    const ARE_ASLEEP: bool = true;
+}
+
+/// Two waiters, and threads behind them whose predecessor is a node that somebody else uses.
+pub struct RecycledPrev;
+impl QueueState for RecycledPrev {
+    const NAME: &'static str = "recycled-prev";
+    const PRIMARY: &'static [u32] = &[2, 3];
+    const ARE_RECYCLED: bool = true;
+}
+
 /// A waiter without a thread.
 struct Absent {
     id: NodeId,
+    cpu: u32,
     /// Whether a thread acts or has acted for it. Unseen by the machine: only the thread that has
     /// granted a waiter is sure to find it granted.
     is_taken: AtomicBool,
@@ -68,10 +120,11 @@ struct Absent {
 /// Thread 1 unlocks; both threads then lock and unlock once; whoever grants an absent waiter acts
 /// for it after its own turn.
 pub struct FromQueue<P: Platform, S, Q, W = Spin> {
-    lock: QSpinlock<P, S, W>,
+    /// In a place of its own: the entry of a sleeper names it.
+    lock: Box<QSpinlock<P, S, W>>,
     absent: Vec<Absent>,
-    /// The node that thread 1 does not have.
-    withheld: Option<NodeId>,
+    /// Nodes that no thread here uses: the one that thread 1 does not have, and recycled ones.
+    withheld: Mutex<Vec<NodeId>>,
     /// Acquisitions, counted under the lock.
     count: Guarded<P, u64>,
     /// Acquisitions, as the threads count them, unseen by the machine.
@@ -79,7 +132,7 @@ pub struct FromQueue<P: Platform, S, Q, W = Spin> {
     _state: PhantomData<fn() -> Q>,
 }
 
-impl<P: Platform, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S, Q, W> {
+impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S, Q, W> {
     /// # Safety
     /// The caller holds the lock.
     unsafe fn hold_and_unlock(&self) {
@@ -94,15 +147,29 @@ impl<P: Platform, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S
     /// Acts for absent waiters as long as there is a granted one.
     fn act_for_absent(&self) {
         let is_ready = |waiter: &&Absent| {
-            !waiter.is_taken.load(Relaxed) && QSpinlock::<P, S, W>::is_granted(waiter.id)
+            !waiter.is_taken.load(Relaxed)
+                && QSpinlock::<P, S, W>::is_granted(waiter.id)
+                && QSpinlock::<P, S, W>::is_awake(waiter.id)
         };
         while let Some(waiter) = self.absent.iter().find(is_ready) {
-            if !waiter.is_taken.swap(true, Relaxed) {
-                self.lock.act_for(waiter.id);
-                // SAFETY: taken in the name of the waiter.
-                unsafe { self.hold_and_unlock() };
-            }
+            self.act_for(waiter);
         }
+    }
+    /// Acts for this one, unless somebody else does.
+    fn act_for(&self, waiter: &Absent) {
+        if waiter.is_taken.swap(true, Relaxed) {
+            return;
+        }
+        self.lock.act_for(waiter.id);
+        if Q::ARE_RECYCLED {
+            let cpu = P::this_cpu();
+            P::run_on_cpu(waiter.cpu);
+            let recycled = self.lock.recycle_node();
+            P::run_on_cpu(cpu);
+            self.withheld.lock().expect("nobody panicked").push(recycled);
+        }
+        // SAFETY: taken in the name of the waiter.
+        unsafe { self.hold_and_unlock() };
     }
 }
 
@@ -111,11 +178,11 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
 
     fn new(threads: usize) -> Self {
         assert_eq!(threads, 2, "two threads, and absent waiters on the other CPUs");
-        let lock = QSpinlock::new();
+        let lock = Box::new(QSpinlock::new());
         lock.lock();
         let on_cpu = |cpu: u32, build: &dyn Fn() -> NodeId| {
             P::run_on_cpu(cpu);
-            Absent { id: build(), is_taken: AtomicBool::new(false) }
+            Absent { id: build(), cpu, is_taken: AtomicBool::new(false) }
         };
         let mut absent: Vec<_> =
             Q::PRIMARY.iter().map(|cpu| on_cpu(*cpu, &|| lock.enqueue_absent())).collect();
@@ -128,9 +195,13 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         if let (Some(head), Some(tail)) = (absent.first(), tail) {
             QSpinlock::<P, S, W>::give_secondary(head.id, tail);
         }
+        if Q::ARE_ASLEEP {
+            absent.iter().for_each(|waiter| lock.put_to_sleep(waiter.id));
+        }
         P::run_on_cpu(1);
         QSpinlock::<P, S, W>::soil_node();
         let withheld = if Q::HAS_NODE_1 { None } else { P::claim_node() };
+        let withheld = Mutex::new(withheld.into_iter().collect());
         P::run_on_cpu(0);
         QSpinlock::<P, S, W>::soil_node();
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
@@ -138,11 +209,14 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
     }
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
-        if thread == 0 {
-            self.act_for_absent();
-        } else {
+        if thread == 1 {
             // SAFETY: taken in `new`, for this thread.
             unsafe { self.lock.unlock() };
+        } else if Q::HEAD_WAKES {
+            self.act_for(&self.absent[0]);
+        }
+        if thread == 0 || Q::ARE_ASLEEP {
+            self.act_for_absent();
         }
         if Q::IS_LATE {
             self.lock.lock_late();
@@ -154,8 +228,8 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         self.act_for_absent();
     }
     fn finish(&self) {
-        if let Some(id) = self.withheld {
-            // SAFETY: claimed in `new` and shown to nobody.
+        for id in self.withheld.lock().expect("nobody panicked").drain(..) {
+            // SAFETY: claimed here, and in no queue.
             unsafe { P::release_node(id) };
         }
         let is_taken = |waiter: &Absent| waiter.is_taken.load(Relaxed);

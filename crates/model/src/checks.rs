@@ -4,6 +4,7 @@
 //! The tests explore all of it; the tools that weaken orderings and seed bugs run the rows of one
 //! lock against each mutant.
 
+use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
 use lockwright::qspinlock::cna::{
     Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15,
@@ -33,7 +34,9 @@ pub struct Check {
     pub threads: usize,
     /// How often each thread repeats its operation.
     pub rounds: u32,
-    explore: Box<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
+    /// Preemptions of one execution that are explored at most, whatever the bounds.
+    pub preemptions_max: usize,
+    pub(crate) explore: Box<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
 }
 
 /// How many preemptions of one execution are explored.
@@ -59,6 +62,9 @@ impl Check {
     /// As [`LoomRun::client`].
     pub fn explore(&self, bounds: Bounds, bug: Option<Bug>) -> Seen {
         let preemptions = if self.threads == 2 { bounds.of_two } else { bounds.of_three };
+        let most = self.preemptions_max;
+        let preemptions =
+            preemptions.map_or((most < usize::MAX).then_some(most), |it| Some(it.min(most)));
         let settings = self.settings.clone().with_bug(bug);
         let Self { threads, rounds, .. } = *self;
         (self.explore)(&LoomRun { settings, threads, preemptions, rounds })
@@ -79,7 +85,7 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
             checks.extend(of_cna::<V15>(lock));
             checks.extend(of_cna::<V15Eager>(lock));
         }
-        _ => {}
+        _ => checks.extend(of_sleeping(lock)),
     }
     checks
 }
@@ -113,7 +119,17 @@ fn of_any_lock(lock: &'static str) -> Vec<Check> {
             visit_client_of::<Loom, _>(lock, client, Explore(run))
                 .expect("both are in their tables")
         };
-        Check { lock, client, on, settings, threads, rounds: 1, explore: Box::new(explore) }
+        let explore = Box::new(explore);
+        Check {
+            lock,
+            client,
+            on,
+            settings,
+            threads,
+            rounds: 1,
+            preemptions_max: usize::MAX,
+            explore,
+        }
     };
     let rows = machines
         .iter()
@@ -124,10 +140,16 @@ fn of_any_lock(lock: &'static str) -> Vec<Check> {
 /// The threads of a client run on the first two CPUs, absent waiters wait on the others.
 pub const CPUS: u32 = 6;
 
-fn row<C: Client>(lock: &'static str, on: &'static str, threads: usize, of: Settings) -> Check {
+pub(crate) fn row<C: Client>(
+    lock: &'static str,
+    on: &'static str,
+    threads: usize,
+    of: Settings,
+) -> Check {
     let settings = of.with_nodes_per_cpu(1);
     let explore = Box::new(|run: &LoomRun| run.client::<C>());
-    Check { lock, client: C::NAME, on, settings, threads, rounds: 1, explore }
+    let (client, preemptions_max) = (C::NAME, usize::MAX);
+    Check { lock, client, on, settings, threads, rounds: 1, preemptions_max, explore }
 }
 
 /// Three threads that all queue.
@@ -166,7 +188,11 @@ fn of_fifo(lock: &'static str) -> Vec<Check> {
 }
 
 /// Three threads on exactly this machine, with every client.
-fn three_on<L: RawLock>(lock: &'static str, on: &'static str, settings: Settings) -> Vec<Check> {
+pub(crate) fn three_on<L: RawLock>(
+    lock: &'static str,
+    on: &'static str,
+    settings: Settings,
+) -> Vec<Check> {
     struct Row(&'static str, &'static str, Settings);
     impl ClientVisitor for Row {
         type Output = Check;

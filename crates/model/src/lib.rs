@@ -27,6 +27,7 @@ mod machine;
 mod shuttle;
 mod shuttle_run;
 mod shuttle_schedule;
+mod sleeping_checks;
 mod threads;
 
 pub use self::loom::Loom;

@@ -41,7 +41,8 @@ impl LoomRun {
     ///
     /// # Panics
     /// In the first execution that violates the property, in which two accesses race, in which all
-    /// threads wait, or after which a queue node is still claimed.
+    /// threads wait, or after which a queue node is still claimed or somebody still entered in the lock
+    /// hash.
     pub fn client<C: Client>(&self) -> Seen {
         let (threads, rounds) = (self.threads, self.rounds);
         self.model(move || {
@@ -55,6 +56,7 @@ impl LoomRun {
             LoomThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
             client.finish();
             assert!(Loom::has_released_all_nodes(), "a queue node was not released");
+            assert!(Loom::has_empty_hash(), "an entry was left in the lock hash");
         })
     }
 

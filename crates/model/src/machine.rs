@@ -79,6 +79,10 @@ macro_rules! machine {
             pub fn has_released_all_nodes() -> bool {
                 MACHINE.world.has_released_all_nodes()
             }
+            /// Whether no entry is left in the lock hash.
+            pub fn has_empty_hash() -> bool {
+                MACHINE.world.has_empty_hash()
+            }
             /// Builds the machine, on the thread that will start the others: what that thread has
             /// done is ordered before everything they do, so the machine orders nothing later.
             pub(crate) fn begin_execution() {
@@ -163,19 +167,22 @@ macro_rules! machine {
                     return;
                 }
                 sleepers.push(std::ptr::from_ref(word).addr(), cpu);
-                let Some(deadline_ns) = deadline_ns else {
+                let ends = deadline_ns.is_some() || machine.world.may_wake_up();
+                if !ends {
                     while sleepers.has(cpu) {
                         machine.world.activity.set_active(cpu, false);
                         sleepers = machine.bells[cpu as usize].wait(sleepers).unwrap();
                         machine.world.activity.set_active(cpu, true);
                     }
                     return;
-                };
-                // Whether a waker or the deadline comes first is who takes the mutex first, so the
+                }
+                // Whether a waker or the deadline (or no reason) comes first is who takes the mutex first, so the
                 // checker explores both.
                 drop(sleepers);
                 Self::give_way();
-                if machine.sleepers.lock().unwrap().leave(cpu) {
+                if machine.sleepers.lock().unwrap().leave(cpu)
+                    && let Some(deadline_ns) = deadline_ns
+                {
                     machine.world.pass_until(deadline_ns);
                 }
             }

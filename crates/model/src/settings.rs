@@ -19,6 +19,8 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
     pub clock_step_ns: u64,
+    /// So many sleeps, the first ones, may end for no reason.
+    pub wake_ups: u32,
     /// Whether the process is a forked child. Nobody is orphaned in it.
     pub has_forked: bool,
     /// The bug that the locks are seeded with.
@@ -35,6 +37,7 @@ impl Settings {
             nodes_per_cpu: 2,
             tunables: Vec::new(),
             clock_step_ns: 1,
+            wake_ups: 0,
             has_forked: false,
             bug: None,
         }
@@ -52,6 +55,11 @@ impl Settings {
     /// The same with `tunable` set to `value`.
     pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
         self.tunables.push((tunable, value));
+        self
+    }
+    /// The same where the first so many sleeps may end for no reason.
+    pub fn with_wake_ups(mut self, wake_ups: u32) -> Self {
+        self.wake_ups = wake_ups;
         self
     }
     /// The same in a forked child.

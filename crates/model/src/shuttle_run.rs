@@ -76,7 +76,8 @@ impl ShuttleRun {
     ///
     /// # Panics
     /// In the first execution that violates the property, in which two accesses overlap, in which
-    /// all threads wait, or after which a queue node is still claimed. The message ends with the
+    /// all threads wait, or after which a queue node is still claimed or somebody still entered in
+    /// the lock hash. The message ends with the
     /// schedule.
     pub fn client<C: Client>(&self) -> Seen {
         self.sample::<C>().unwrap_or_else(|failure| panic!("{failure}"))
@@ -96,6 +97,7 @@ impl ShuttleRun {
             ShuttleThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
             client.finish();
             assert!(Shuttle::has_released_all_nodes(), "a queue node was not released");
+            assert!(Shuttle::has_empty_hash(), "an entry was left in the lock hash");
         })
     }
 

@@ -17,6 +17,8 @@ pub struct World<P: QueueNodes> {
     nodes: Vec<Slot<P>>,
     hash: Vec<P::U64>,
     clock_ns: AtomicU64,
+    /// Sleeps so far that could end for no reason.
+    wake_ups: AtomicU32,
     /// Who can go on.
     pub activity: Activity,
 }
@@ -49,6 +51,7 @@ impl<P: QueueNodes> World<P> {
                 .collect(),
             hash: (0..HASH_SLOTS).map(|_| Zeroed::zeroed()).collect(),
             clock_ns: AtomicU64::new(0),
+            wake_ups: AtomicU32::new(0),
             activity: Activity::new(settings.cpus),
             settings,
         }
@@ -99,6 +102,14 @@ impl<P: QueueNodes> World<P> {
     /// Whether no node is claimed.
     pub fn has_released_all_nodes(&self) -> bool {
         self.nodes.iter().all(|slot| slot.node.claim.load(Relaxed) != CLAIMED)
+    }
+    /// Whether no entry is left in the lock hash.
+    pub fn has_empty_hash(&self) -> bool {
+        self.hash.iter().all(|cell| cell.load(Relaxed) == 0)
+    }
+    /// Whether the sleep that begins may end for no reason.
+    pub fn may_wake_up(&self) -> bool {
+        self.wake_ups.fetch_add(1, Relaxed) < self.settings.wake_ups
     }
 
     /// Looks at the clock, which moves by that.

@@ -4,8 +4,9 @@ use crate::config::NodesMode;
 use crate::memory::NOBODY;
 use crate::platform::Sim;
 use core::ptr::NonNull;
+use core::sync::atomic::Ordering::Relaxed;
 use lockwright::node::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
-use lockwright::platform::Cells;
+use lockwright::platform::{Atomic, Cells};
 
 /// The cells of the lock hash, which lie in the arena behind the program's objects.
 pub struct LockHashTable(NonNull<[<Sim as Cells>::U64]>);
@@ -22,6 +23,14 @@ impl LockHashTable {
     /// How many cells there are.
     pub fn len(&self) -> usize {
         self.0.len()
+    }
+    /// Whether no lock has an entry. Not for threads of the run.
+    pub fn is_empty(&self) -> bool {
+        (0..self.len()).all(|at| {
+            // SAFETY: the cells live as long as the table is used.
+            let cell = unsafe { self.slot(at).as_ref() };
+            cell.load(Relaxed) == 0
+        })
     }
     /// The cell with this number.
     pub fn slot(&self, at: usize) -> NonNull<<Sim as Cells>::U64> {

@@ -136,6 +136,8 @@ pub enum FailureKind {
         /// All threads that have not finished.
         threads: Vec<StuckThread>,
     },
+    /// All threads are done, and the lock hash still says that somebody sleeps for a lock.
+    SleeperLeft,
     /// The schedule that was to be replayed wanted something that cannot happen here.
     Diverged,
     /// Two runs of one schedule went different ways.
@@ -230,6 +232,7 @@ impl fmt::Display for FailureKind {
             Self::Stuck { threads } => list(f, "stuck", threads),
             Self::TimeLimit { threads } => list(f, "not done within the time limit", threads),
             Self::EventLimit { threads } => list(f, "not done within the event limit", threads),
+            Self::SleeperLeft => write!(f, "an entry was left in the lock hash"),
             Self::Diverged => write!(f, "the schedule does not fit: its next move is not possible"),
             Self::Nondeterministic { step } => write!(
                 f,

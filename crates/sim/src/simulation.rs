@@ -347,7 +347,7 @@ fn report(mut engine: Engine) -> RunReport {
     let failure = match ending {
         Ending::Done => {
             engine.drain();
-            None
+            (!engine.hash.is_empty()).then_some((None, FailureKind::SleeperLeft))
         }
         Ending::Stuck => Some((None, FailureKind::Stuck { threads })),
         Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),

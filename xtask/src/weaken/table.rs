@@ -24,6 +24,9 @@ const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna
 /// The last one steps while it waits.
 const QUEUED: &[&str] = &["qspinlock", "cna", "cna-v15"];
 
+/// In order of arrival: what waits and kicks is the same code under every succession.
+const SLEEPING: &[&str] = &["park", "hybrid", "hybrid-bounded"];
+
 const fn law(name: &'static str) -> Test {
     Test { program: &["lockwright-clients", "--test", "native"], name }
 }
@@ -32,7 +35,7 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 13] = [
+const CHECKERS: [(&str, Checker); 14] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
@@ -40,6 +43,7 @@ const CHECKERS: [(&str, Checker); 13] = [
     ("clh.rs", Checker::Loom(&["clh"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
+    ("qspinlock/pv/", Checker::Loom(SLEEPING)),
     ("qspinlock/fork.rs", Checker::Loom(&["qspinlock"])),
     ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
     (

@@ -125,6 +125,7 @@ fn kind_name(kind: &FailureKind) -> &'static str {
         FailureKind::Stuck { .. } => "stuck",
         FailureKind::TimeLimit { .. } => "time-limit",
         FailureKind::EventLimit { .. } => "step-limit",
+        FailureKind::SleeperLeft => "sleeper-left",
         FailureKind::Diverged => "diverged",
         FailureKind::Nondeterministic { .. } => "nondeterministic",
     }

@@ -110,6 +110,9 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
             match S::leave_alone(&self.word, seen, &mut turn) {
                 Alone::Left => return,
                 Alone::Granted(_) if P::is_seeded(Bug::GrantForgotten) => return,
+                Alone::Granted(grant) if P::is_seeded(Bug::KickForgotten) => {
+                    return Self::make_head(grant);
+                }
                 Alone::Granted(grant) => return self.deliver(grant),
                 Alone::Joined(_) if P::is_seeded(Bug::PendingTakenForQueued) => break,
                 Alone::Joined(now) if now.is_pending() => {
@@ -122,15 +125,27 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         }
         W::take(&self.word);
         W::wait_for_link(me);
-        self.deliver(S::choose(id, me, turn));
+        // ordering: Relaxed; WRONG ON PURPOSE: whom it names may be set aside by the choice.
+        let too_early = P::is_seeded(Bug::KickComputedEarly).then(|| me.next.load(Relaxed));
+        let grant = S::choose(id, me, turn);
+        if let Some(next) = too_early {
+            Self::make_head(grant);
+            return W::kick(&self.word, named(next));
+        }
+        self.deliver(grant);
     }
 
-    /// The one place where a waiter becomes the head.
+    /// The one place where a waiter is granted and kicked.
     fn deliver(&self, grant: Grant) {
+        Self::make_head(grant);
+        W::kick(&self.word, grant.to);
+    }
+
+    /// Tells a waiter that it is the head.
+    fn make_head(grant: Grant) {
         let to = node::<P>(grant.to);
         // ordering: Release; Q3.
         to.locked.store(grant.value, Release);
-        W::kick(&self.word, grant.to);
     }
 }
 

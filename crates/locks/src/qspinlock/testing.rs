@@ -6,7 +6,7 @@
 //! that is not built as described here is no queue.
 
 use super::queue::link_to;
-use super::{Grant, QSpinlock, Succession, Waiting, Word};
+use super::{Grant, QSpinlock, Succession, Waiting, Word, pv};
 use crate::node::{NodeId, node};
 use crate::platform::{Atomic, Cells, Platform};
 use crate::raw::{Order, RawLock};
@@ -66,6 +66,19 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         // ordering: Relaxed; published when the test starts its threads.
         node::<P>(head).locked.store(link_to(tail) << 16, Relaxed);
     }
+    /// Puts an absent waiter to sleep, one of a queue that is complete: nobody acts for it before it is kicked.
+    pub fn put_to_sleep(&self, id: NodeId) {
+        pv::sleep_absent::<P>(&self.word, id, Self::is_granted(id));
+    }
+    /// Leaves the next node of the calling CPU to a waiter that sleeps somewhere else.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn recycle_node(&self) -> NodeId {
+        let id = P::claim_node().expect("a node to recycle");
+        pv::sleep_absent::<P>(&self.word, id, false);
+        id
+    }
     /// Takes the lock as a thread that looked at the word when nobody waited yet, whatever it holds
     /// now: it may set the pending bit beside a queue, and has to take it back.
     pub fn lock_late(&self) {
@@ -76,6 +89,11 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub fn is_granted(id: NodeId) -> bool {
         // ordering: Relaxed; only a hint, acquired in `act_for`.
         node::<P>(id).locked.load(Relaxed) != 0
+    }
+    /// Whether nobody has to kick an absent waiter: it is awake, or was kicked. Only the thread that
+    /// has kicked it can be sure to see that.
+    pub fn is_awake(id: NodeId) -> bool {
+        pv::is_awake::<P>(id)
     }
     /// Does what the thread of an absent waiter would do from here on: waits for the grant, then
     /// for the lock. The caller holds the lock afterwards.

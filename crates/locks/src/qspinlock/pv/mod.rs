@@ -9,6 +9,7 @@ use super::waiting::Waiting;
 use super::{LOCKED, SLOW, Word};
 use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use rules::Rules;
 
@@ -114,17 +115,38 @@ waiting! {
     HybridBounded, tries_before_queueing false, barges true;
 }
 
+/// Makes a waiter without a thread one that sleeps: as the head of the queue it has an entry, and
+/// the lock, which somebody holds, is slow.
+pub(super) fn sleep_absent<P: Platform>(word: &P::Word, id: NodeId, is_head: bool) {
+    let state = if is_head { HASHED } else { HALTED };
+    // ordering: Relaxed; published when the test starts its threads.
+    node::<P>(id).state.store(state, Relaxed);
+    if is_head {
+        hash::insert::<P>(word, id);
+        // ordering: Relaxed; as above.
+        word.store_byte0(SLOW, Relaxed);
+    }
+}
+
+/// Whether the waiter with this node does not sleep, and nobody has said it does.
+pub(super) fn is_awake<P: Platform>(id: NodeId) -> bool {
+    // ordering: Relaxed; only a hint.
+    node::<P>(id).state.load(Relaxed) == RUNNING
+}
+
 /// The owner has granted `id` and sees to it that it wakes up: not now, but when the lock is
 /// released.
 #[inline]
 fn kick<P: Platform>(word: &P::Word, id: NodeId) {
     let granted = node::<P>(id);
-    // ordering: full barrier; K1.
-    P::full_barrier(&granted.state);
+    if !P::is_seeded(Bug::KickUnordered) {
+        // ordering: full barrier; K1.
+        P::full_barrier(&granted.state);
+    }
     // halted -> hashed
-    // ordering: Relaxed; after the barrier, K1. On failure Relaxed: the waiter is awake and will
+    // ordering: Release; K5, after the barrier, K1. On failure Relaxed: the waiter is awake and will
     // find the grant.
-    if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
+    if granted.state.compare_exchange(HALTED, HASHED, Release, Relaxed).is_ok() {
         hash::insert::<P>(word, id);
         // (n,0,1) -> (n,0,3)
         // ordering: Relaxed; it is the owner who reads it, or is made to by its own means.
@@ -136,16 +158,21 @@ fn kick<P: Platform>(word: &P::Word, id: NodeId) {
 #[cold]
 fn unlock_slow<P: Platform>(word: &P::Word) {
     // In a forked child the entry of an orphan may be gone.
-    let sleeper = hash::remove::<P>(word, |_| true);
-    debug_assert!(sleeper.is_some() || P::has_forked(), "qspinlock: nobody sleeps for a slow lock");
+    let is_missed = P::is_seeded(Bug::SleeperMissed);
+    let sleeper = if is_missed { None } else { hash::remove::<P>(word, |_| true) };
+    debug_assert!(
+        sleeper.is_some() || P::has_forked() || is_missed,
+        "qspinlock: nobody sleeps for a slow lock"
+    );
     if let Some(id) = sleeper {
         // hashed -> running. The node is its waiter's as long as the lock is ours.
-        // ordering: Relaxed; published by K2.
-        node::<P>(id).state.store(RUNNING, Relaxed);
+        // ordering: Release; K4.
+        node::<P>(id).state.store(RUNNING, Release);
     }
+    let released = if P::is_seeded(Bug::WakeTakenForHandoff) { LOCKED } else { 0 };
     // (n,*,3) -> (n,*,0)
     // ordering: Release; Q4.
-    word.store_byte0(0, Release);
+    word.store_byte0(released, Release);
     // From here on the lock may not exist any more.
     if let Some(id) = sleeper {
         wait::wake(node::<P>(id));

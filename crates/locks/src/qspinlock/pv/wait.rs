@@ -5,6 +5,7 @@ use crate::events::Event;
 use crate::node::{NodeId, QNode};
 use crate::platform::{Atomic, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
+use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Waits behind `prev` until `me` is the head of the queue; returns what it was granted.
@@ -35,10 +36,13 @@ fn halt<P: Platform>(me: &QNode<P>, is_early: bool) {
     // running -> halted
     // ordering: Relaxed; ordered before the look by the barrier, K1.
     me.state.store(HALTED, Relaxed);
-    // ordering: full barrier; K1.
-    P::full_barrier(&me.state);
+    if !P::is_seeded(Bug::HaltUnordered) {
+        // ordering: full barrier; K1.
+        P::full_barrier(&me.state);
+    }
+    let trusts_prev = is_early && P::is_seeded(Bug::PrevTrusted);
     // ordering: Relaxed; after the barrier, K1. Acquired by the caller.
-    if me.locked.load(Relaxed) == 0 {
+    if trusts_prev || me.locked.load(Relaxed) == 0 {
         P::count(Event::pv_wait_node);
         if is_early {
             P::count(Event::pv_wait_early);
@@ -46,8 +50,8 @@ fn halt<P: Platform>(me: &QNode<P>, is_early: bool) {
         sleep_while(me, HALTED);
     }
     // halted -> running. Hashed stays: the granter has made our entry, or is about to.
-    // ordering: Relaxed; nothing is read through it.
-    let _ = me.state.compare_exchange(HALTED, RUNNING, Relaxed, Relaxed);
+    // ordering: Relaxed; nothing is read through it. On failure Acquire; K5.
+    let _ = me.state.compare_exchange(HALTED, RUNNING, Relaxed, Acquire);
 }
 
 /// Waits for the lock as the head of the queue, and takes it. Returns the word afterwards.
@@ -60,8 +64,12 @@ pub(super) fn take_as_head<P: Platform, R: Rules>(
     let mut has_slept = false;
     let mut head = R::Head::default();
     while !R::try_as_head::<P>(word, &mut head) {
-        // ordering: Relaxed; whoever else writes it is the owner, and comes before the kick, K2.
-        if me.state.load(Relaxed) != HASHED {
+        if has_slept && P::is_seeded(Bug::RobbedSleepsUnannounced) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            me.state.store(HASHED, Relaxed);
+        }
+        // ordering: Acquire; K4.
+        if me.state.load(Acquire) != asleep_as_head::<P>() {
             if R::SLEEPS_ONCE && has_slept {
                 // Woken, and robbed since: the thief is the last one.
                 continue;
@@ -74,10 +82,18 @@ pub(super) fn take_as_head<P: Platform, R: Rules>(
         }
         P::count(if has_slept { Event::pv_wait_again } else { Event::pv_wait_head });
         has_slept = true;
-        sleep_while(me, HASHED);
+        sleep_while(me, asleep_as_head::<P>());
+        if P::is_seeded(Bug::WakeTakenForHandoff) && forget_kick(me) {
+            break;
+        }
     }
     // ordering: Relaxed; the lock is ours, and of the queue only its end is of interest.
     Word::from_bits(word.load(Relaxed))
+}
+
+/// What the head says of itself before it sleeps.
+fn asleep_as_head<P: Platform>() -> u32 {
+    if P::is_seeded(Bug::HeadSaysHalted) { HALTED } else { HASHED }
 }
 
 /// What the head found when it made the lock slow.
@@ -96,12 +112,13 @@ enum Slow {
 fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
     // running -> hashed: before the byte, after which the owner may turn it back.
     // ordering: Relaxed; published by K3.
-    me.state.store(HASHED, Relaxed);
+    me.state.store(asleep_as_head::<P>(), Relaxed);
     hash::insert::<P>(word, id);
     // (n,*,*) -> (n,*,3)
     // ordering: AcqRel; K3, and Q4 if nobody holds it.
     let was = match word.swap_byte0(word::SLOW, AcqRel) {
         word::LOCKED => return Slow::WasHeld,
+        word::SLOW if P::is_seeded(Bug::SlowTakenForHeld) => return Slow::WasHeld,
         0 => {
             // (n,*,3) -> (n,0,1)
             // ordering: Relaxed; nobody else touches the half while it is slow and nobody holds the
@@ -121,18 +138,30 @@ fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
 
 /// Sleeps while the state is `state`; may return earlier, for no reason.
 fn sleep_while<P: Platform>(me: &QNode<P>, state: u32) {
+    if P::is_seeded(Bug::KickForgottenUnseen) && !is_still::<P>(me, state) {
+        return;
+    }
     // A kick that was meant for an earlier user of the node, or came while we were awake, is
     // forgotten here; what it was for shows in the state.
-    // ordering: Acquire; K2.
-    me.kick.swap(0, Acquire);
-    // ordering: Relaxed; acquired with the kick, K2.
-    if me.state.load(Relaxed) != state {
+    forget_kick(me);
+    if !P::is_seeded(Bug::KickForgottenUnseen) && !is_still::<P>(me, state) {
         return;
     }
     P::futex_wait(&me.kick, 0, None);
     if P::is_counting() {
         count_wake(me);
     }
+}
+
+/// Makes the word that is slept on what it is slept on for; whether somebody had kicked.
+fn forget_kick<P: Platform>(me: &QNode<P>) -> bool {
+    // ordering: Acquire; K2.
+    me.kick.swap(0, Acquire) != 0
+}
+
+fn is_still<P: Platform>(me: &QNode<P>, state: u32) -> bool {
+    // ordering: Relaxed; acquired with the kick, K2.
+    me.state.load(Relaxed) == state
 }
 
 #[cold]

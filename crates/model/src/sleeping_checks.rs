@@ -1,0 +1,78 @@
+//! The rows of the waiting policies that sleep.
+//!
+//! Two threads and absent waiters play what takes five threads otherwise: sleepers that are set
+//! aside, kicked at the end of the primary queue, or stolen from. The expensive machines are for one
+//! lock of each policy and two of its compositions; what they explore is the waiting policy, and the
+//! successions differ in nothing that it looks at.
+
+use crate::checks::{CPUS, Check, mixtures, row, three_on};
+use crate::{Loom, Settings};
+use lockwright::qspinlock::cna::{Cna, V10, V10Limited, V10Time, V11, V15};
+use lockwright::qspinlock::{Fifo, Hybrid, HybridBounded, Park, QSpinlock, Succession, Waiting};
+use lockwright_clients::prebuilt::{
+    FromQueue, HeadWakes, RecycledPrev, SecondaryAsleep, TwoAsleep, TwoSetAsideAsleep,
+};
+
+/// The rows of a lock whose waiters sleep; none for other locks.
+pub(crate) fn of_sleeping(lock: &'static str) -> Vec<Check> {
+    let with = |waiting| match lock.strip_suffix(waiting) {
+        Some("") => Some("fifo"),
+        Some(succession) => succession.strip_suffix('-'),
+        None => None,
+    };
+    // The longer name first: the other is its end in no lock's name, but its beginning.
+    if let Some(succession) = with("hybrid-bounded") {
+        of_waiting::<HybridBounded>(lock, succession)
+    } else if let Some(succession) = with("hybrid") {
+        of_waiting::<Hybrid>(lock, succession)
+    } else if let Some(succession) = with("park") {
+        of_waiting::<Park>(lock, succession)
+    } else {
+        Vec::new()
+    }
+}
+
+fn of_waiting<W: Waiting<Loom>>(lock: &'static str, succession: &str) -> Vec<Check> {
+    match succession {
+        "fifo" => of_fifo::<W>(lock),
+        "cna" => of_cna::<Cna<V10>, W>(lock),
+        "cna-v10_time" => of_cna::<Cna<V10Time>, W>(lock),
+        "cna-v10_limited" => of_cna::<Cna<V10Limited>, W>(lock),
+        "cna-v11" => of_cna::<Cna<V11>, W>(lock),
+        "cna-v15" => of_cna::<Cna<V15>, W>(lock),
+        _ => Vec::new(),
+    }
+}
+
+fn of_fifo<W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
+    let mut checks = of_any::<Fifo, W>(lock);
+    let waking = Settings::flat(3).with_wake_ups(1);
+    checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "sleeps end for no reason", waking));
+    checks
+}
+
+fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
+    let flat = || Settings::flat(CPUS);
+    vec![
+        row::<FromQueue<Loom, S, HeadWakes, W>>(lock, "flat", 2, flat()),
+        row::<FromQueue<Loom, S, TwoAsleep, W>>(lock, "flat", 2, flat()),
+        row::<FromQueue<Loom, S, RecycledPrev, W>>(lock, "flat", 2, flat()),
+    ]
+}
+
+/// Where sleepers were set aside first. One preemption is enough there: the question is who is
+/// kicked, and the executions are long.
+fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
+    let flat = Settings::flat(CPUS);
+    let mut checks = vec![row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "flat", 2, flat)];
+    for (on, settings) in mixtures() {
+        checks.push(row::<FromQueue<Loom, S, TwoSetAsideAsleep, W>>(lock, on, 2, settings));
+    }
+    let mut checks: Vec<_> = checks.into_iter().map(|check| at_most(1, check)).collect();
+    checks.extend(of_any::<S, W>(lock).into_iter().map(|check| at_most(2, check)));
+    checks
+}
+
+fn at_most(preemptions_max: usize, check: Check) -> Check {
+    Check { preemptions_max, ..check }
+}
