@@ -6,12 +6,15 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const WORK: u32 = 0;
 const PAUSE: u32 = 1;
 const STOP: u32 = 2;
+const WARM_UP: u32 = 3;
 
 /// What the threads of a run look at before every operation, on a cache line of its own.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Gate {
     says: AtomicU32,
+    /// Threads that have done something during the warm-up.
+    warm: AtomicU32,
     changing: Mutex<()>,
     changed: Condvar,
 }
@@ -32,6 +35,25 @@ impl Gate {
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.is_open()
+    }
+    /// Whether the threads only warm up: what they do does not count yet.
+    pub fn is_warm_up(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.says.load(Ordering::Relaxed) == WARM_UP
+    }
+    /// Says that one more thread has warmed up.
+    pub fn report_warm(&self) {
+        // ordering: Relaxed; nothing is read through it.
+        self.warm.fetch_add(1, Ordering::Relaxed);
+    }
+    /// How many threads have warmed up.
+    pub fn warm_threads(&self) -> u32 {
+        // ordering: Relaxed; nothing is read through it.
+        self.warm.load(Ordering::Relaxed)
+    }
+    /// Lets the threads warm up, until the gate opens.
+    pub fn warm_up(&self) {
+        self.say(WARM_UP);
     }
     /// Makes the threads pause, each at the end of its operation.
     pub fn pause(&self) {

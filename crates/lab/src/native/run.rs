@@ -7,6 +7,7 @@ use super::gate::Gate;
 use super::usage::Usage;
 use super::worker::NativeWorker;
 use crate::cell::{CellError, EventCounts, Measurement};
+use crate::interrupt;
 use crate::latency::take_waits;
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
@@ -69,7 +70,10 @@ pub struct Plan<'a> {
 /// What one thread reports.
 struct Report {
     index: usize,
+    /// All of them.
     ops: u64,
+    /// Those of the window.
+    ops_that_count: u64,
     usage: Usage,
     waits: Histogram,
     intrusions: u64,
@@ -108,8 +112,17 @@ pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, Cel
     }
     drop(sender);
     reset_events();
+    // A fixed amount of work is all of the work.
+    let warms_up = !plan.is_fixed_work;
+    if warms_up {
+        stage.gate.warm_up();
+    }
     count_events(plan.counts_events);
     stage.start.wait();
+    if warms_up {
+        wait_until_warm(plan, &stage.gate);
+        reset_events();
+    }
     // ordering: Relaxed; the barrier orders it.
     let threads: Vec<_> = stage.threads.iter().map(|t| t.load(Ordering::Relaxed)).collect();
     let is_done = || stage.load.wall_ns().is_some();
@@ -128,6 +141,21 @@ pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, Cel
     Ok(measured)
 }
 
+/// Lets the threads work until each has done something, and opens the gate then.
+///
+/// Threads that are started together do not start together: with more of them than CPUs the first has the
+/// lock to itself until the others have had a CPU. In a run of half a second it would have most of the
+/// operations of a lock that is slow in contention, and as the others have as many as each other,
+/// what looks like unfairness would be the start.
+fn wait_until_warm(plan: &Plan<'_>, gate: &Gate) {
+    let start = Instant::now();
+    let is_warm = || gate.warm_threads() as usize >= plan.threads;
+    while !is_warm() && start.elapsed() < plan.window / 4 && !interrupt::is_requested() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    gate.open();
+}
+
 /// What thread `index` does.
 fn run_one<S: Load>(stage: &Stage<S>, index: usize, cpu: Option<usize>, seed: u64) -> Report {
     if let Some(cpu) = cpu {
@@ -139,10 +167,11 @@ fn run_one<S: Load>(stage: &Stage<S>, index: usize, cpu: Option<usize>, seed: u6
     stage.start.wait();
     let before = Usage::of_this_thread();
     stage.load.run(&mut worker);
-    let usage = Usage::of_this_thread().since(before);
+    let usage = Usage::of_this_thread().since(worker.usage_when_warm().unwrap_or(before));
     Report {
         index,
         ops: worker.ops(),
+        ops_that_count: worker.ops_that_count(),
         usage,
         waits: take_waits(),
         intrusions: take_intrusions(),
@@ -183,19 +212,20 @@ fn collect(
 fn summarize<S: Load>(reports: &[Report], window: Duration, load: &S) -> Measurement {
     let mut waits = Histogram::default();
     reports.iter().for_each(|report| waits.merge(&report.waits));
-    let total: u64 = reports.iter().map(|report| report.ops).sum();
+    let total: u64 = reports.iter().map(|report| report.ops_that_count).sum();
+    let all_ops = reports.iter().map(|report| report.ops).sum();
     let stutters = reports.iter().map(|report| report.pauses).min().unwrap_or(0);
     Measurement {
         window_ns: window.as_nanos() as u64,
         wall_ns: load.wall_ns(),
-        per_thread_ops: reports.iter().map(|report| report.ops).collect(),
+        per_thread_ops: reports.iter().map(|report| report.ops_that_count).collect(),
         ops_per_s: total as f64 / window.as_secs_f64(),
         waits: (waits.count() > 0).then_some(waits),
         cpu_s: reports.iter().map(|report| report.usage.cpu_s).sum(),
         voluntary_switches: reports.iter().map(|report| report.usage.voluntary_switches).sum(),
         involuntary_switches: reports.iter().map(|report| report.usage.involuntary_switches).sum(),
         events: EventCounts::from_fn(event_count),
-        fail: load.fail(total) + reports.iter().map(|report| report.intrusions).sum::<u64>(),
+        fail: load.fail(all_ops) + reports.iter().map(|report| report.intrusions).sum::<u64>(),
         exercised: Exercised { stutters, ..load.exercised() },
         ..Measurement::default()
     }

@@ -2,6 +2,8 @@
 
 use super::compute::compute_ns;
 use super::gate::Gate;
+use super::usage::Usage;
+use crate::latency::take_waits;
 use lockwright::native::Native;
 use lockwright_clients::workload::Worker;
 use std::time::{Duration, Instant};
@@ -10,6 +12,10 @@ use std::time::{Duration, Instant};
 pub struct NativeWorker<'a> {
     index: usize,
     ops: u64,
+    /// Those of them that do not count.
+    warm_up_ops: u64,
+    /// What the thread had used when it had warmed up.
+    warm: Option<Usage>,
     pauses: u64,
     random: SplitMix,
     gate: &'a Gate,
@@ -19,7 +25,15 @@ impl<'a> NativeWorker<'a> {
     /// Thread `index` with random numbers of its own, made from `seed`.
     pub fn new(index: usize, seed: u64, gate: &'a Gate) -> Self {
         let stream = (index as u64 + 1).wrapping_mul(SplitMix::STEP);
-        Self { index, ops: 0, pauses: 0, random: SplitMix(seed ^ stream), gate }
+        Self {
+            index,
+            ops: 0,
+            warm_up_ops: 0,
+            warm: None,
+            pauses: 0,
+            random: SplitMix(seed ^ stream),
+            gate,
+        }
     }
     /// This thread's number, from 0.
     pub fn number(&self) -> usize {
@@ -29,6 +43,14 @@ impl<'a> NativeWorker<'a> {
     pub fn ops(&self) -> u64 {
         self.ops
     }
+    /// Operations completed since the warm-up.
+    pub fn ops_that_count(&self) -> u64 {
+        self.ops - self.warm_up_ops
+    }
+    /// What the thread had used when it had warmed up, if it has.
+    pub fn usage_when_warm(&self) -> Option<Usage> {
+        self.warm
+    }
     /// Pauses made.
     pub fn pauses(&self) -> u64 {
         self.pauses
@@ -36,9 +58,22 @@ impl<'a> NativeWorker<'a> {
     /// Waits at the gate; whether to go on.
     #[cold]
     fn pass(&mut self) -> bool {
+        if self.gate.is_warm_up() {
+            return self.pass_warming_up();
+        }
         let goes_on = self.gate.pass();
         self.pauses += u64::from(goes_on);
         goes_on
+    }
+    /// Goes on, and forgets what it has done so far.
+    fn pass_warming_up(&mut self) -> bool {
+        self.warm_up_ops = self.ops;
+        if self.ops > 0 && self.warm.is_none() {
+            self.warm = Some(Usage::of_this_thread());
+            drop(take_waits());
+            self.gate.report_warm();
+        }
+        true
     }
 }
 
