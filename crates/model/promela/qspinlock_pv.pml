@@ -21,9 +21,6 @@
  * Each SEED is a mistake beside the right code, which a search has to see.
  */
 
-#if defined(HYBRID) || defined(BOUNDED)
-#define STEALS
-#endif
 #ifndef BOUNDED
 #define SLEEPS_ONCE
 #endif
@@ -112,7 +109,19 @@ outside:
     :: true
     fi;
 
-#ifdef STEALS
+#ifdef BOUNDED
+    /* One step, because the locked and the pending half are compared together. */
+    atomic {
+        if
+        :: locked == FREE && !pending -> locked = LOCKED; goto owner
+#ifndef ENDLESS_BUDGET
+        /* Reserved and free for as long as that may be: the head does not run. */
+        :: locked == FREE && pending -> locked = LOCKED; goto owner
+#endif
+        :: true     /* its patience is over */
+        fi
+    };
+#elif defined(HYBRID)
 steal:
     atomic {
         if
@@ -195,8 +204,17 @@ wait_node:
     goto wait_node;
 
 wait_head:
-#ifdef STEALS
+#ifdef HYBRID
     pending = true;
+#endif
+#ifdef BOUNDED
+    /* It competes until it has waited for long. From then on it stays pending. */
+    if
+#ifndef ENDLESS_BUDGET
+    :: !pending
+#endif
+    :: pending = true
+    fi;
 #endif
 #ifdef SEED_PLAIN_TAKE
     if
@@ -218,7 +236,7 @@ wait_head:
 #endif
 
 give_up:
-#if defined(STEALS) && !defined(SEED_SLEEPS_PENDING)
+#if defined(HYBRID) && !defined(SEED_SLEEPS_PENDING)
     atomic { pending = false; robbed = 0 };
 #endif
     if
@@ -266,7 +284,11 @@ taken_back:
     goto wait_head;
 
 free_after_all:
+#if defined(BOUNDED) && !defined(SEED_OWNS_PENDING)
+    atomic { locked = LOCKED; pending = false };
+#else
     locked = LOCKED;
+#endif
     entry = NONE;
 
 head_owns:

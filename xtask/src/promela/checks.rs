@@ -61,8 +61,8 @@ const fn seeded(defines: &'static [&'static str], property: Property) -> Check {
 ///
 /// Where there are thieves nobody is promised the lock: the head may be robbed whenever its budget
 /// has ended. What holds is that while it is pending it is robbed fewer times than there are threads
-/// (an assertion), and that with a budget that lasts everybody in the queue gets the lock
-/// (`ENDLESS_BUDGET`). With any budget it does not sleep for ever, and somebody gets the lock.
+/// (an assertion; with `HybridBounded` for as long as it runs), and that with a budget that lasts
+/// everybody in the queue gets the lock (`ENDLESS_BUDGET`). With any budget it does not sleep for ever, and somebody gets the lock.
 pub const CHECKS: &[Check] = &[
     check(&["PARK"], 4, Safety, Holds),
     check(&["HYBRID"], 4, Safety, Holds),
@@ -97,6 +97,8 @@ pub const CHECKS: &[Check] = &[
     seeded(&["HYBRID", "SEED_STEALS_FROM_PENDING"], SafetyShortest),
     seeded(&["HYBRID", ENDLESS, "SEED_STEALS_FROM_PENDING"], GETS_IT),
     seeded(&["BOUNDED", "SEED_HASHES_AGAIN"], SafetyShortest),
+    seeded(&["BOUNDED", "SEED_OWNS_PENDING"], SafetyShortest),
+    seeded(&["BOUNDED", "SEED_SLOW_WHILE_RELEASED"], SafetyShortest),
 ];
 
 impl Check {
