@@ -34,6 +34,8 @@ fn machine() -> Machine {
             remote_inflation: 0.0,
             smt_factor: 1.0,
             owner_retention: 0.5,
+            arbitration: 0.0,
+            arbitration_remote_factor: 1.0,
             transfer_jitter: 0.25,
             work_jitter: 0.1,
             heavy_barrier_ns: 1_000.0,

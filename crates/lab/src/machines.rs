@@ -102,6 +102,8 @@ pub fn two_nodes(threads: u32) -> Machine {
             remote_inflation: 0.0,
             smt_factor: 1.0,
             owner_retention: 0.0,
+            arbitration: 0.0,
+            arbitration_remote_factor: 1.0,
             transfer_jitter: 0.0,
             work_jitter: 0.0,
             heavy_barrier_ns: 1.0,

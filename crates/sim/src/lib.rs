@@ -30,6 +30,10 @@
 //! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
 //!    transfer that takes the line away, because the snoop has not reached it yet. Without this
 //!    the releasing core of an unfair lock could never win.
+//!    *Arbitration* is the other half: a read-modify-write of a core that comes back to a line which
+//!    others want, within the retention or while its own store to it is on its way, is served after
+//!    them with this chance. Then a spinner is drawn that is woken before the others; one in another
+//!    socket than the line's home weighs `arbitration_remote` of one in that socket.
 //! 6. **Read-modify-writes** add `rmw_extra` and first drain the store buffer. One that fails (a
 //!    compare-exchange) has moved the line all the same.
 //! 7. **Store buffers**: a store asks for its line when it is issued and commits in order, at the

@@ -102,6 +102,10 @@ impl Here {
     /// value.
     #[inline]
     pub fn rmw(self, cell: CellRef, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
+        let beaten_until = self.with(|engine| engine.beaten_until(cell.address()));
+        if beaten_until > 0 {
+            self.until(beaten_until);
+        }
         let done = self.with(|engine| {
             let from = engine.stores_done();
             engine.issue_here(cell.address(), Kind::Rmw, from)

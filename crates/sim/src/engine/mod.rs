@@ -7,6 +7,7 @@
 //! queued event just moves the clock.
 
 mod access;
+mod arbitration;
 pub mod cell;
 mod explore;
 mod host;

@@ -57,6 +57,9 @@ impl Engine {
     }
     #[inline(never)]
     fn wake_all(&mut self, line: usize) {
+        if core::mem::take(&mut self.memory.lines[line].is_contested) {
+            self.draw_first(line);
+        }
         let state = &mut self.memory.lines[line];
         let mut at = core::mem::replace(&mut state.first_spinner, NOBODY);
         state.last_spinner = NOBODY;

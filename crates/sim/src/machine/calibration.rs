@@ -105,6 +105,9 @@ impl Machine {
         let Topology { sockets, cores_per_socket, threads_per_core, distance } = &self.topology;
         let Costs { transfer_remote_ns, .. } = &self.costs;
         let costs = super::costs::SCALARS.iter();
+        // Without arbitration its numbers decide nothing.
+        let has_arbitration = self.costs.arbitration > 0.0;
+        let costs = costs.filter(|s| has_arbitration || !s.key.starts_with("arbitration"));
         let costs: Vec<_> = costs.map(|s| (s.key, (s.get)(&self.costs))).collect();
         format!(
             "{sockets} {cores_per_socket} {threads_per_core} {distance:?} {costs:?} {transfer_remote_ns:?}"

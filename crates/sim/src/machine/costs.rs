@@ -123,6 +123,8 @@ numbers! {
     "remote_inflation" Fraction NotNegative remote_inflation;
     "smt" Factor AtLeastOne smt_factor;
     "owner_retention" Fraction UpToOne owner_retention;
+    "arbitration" Fraction UpToOne arbitration;
+    "arbitration_remote" Factor UpToOne arbitration_remote_factor;
     "transfer_jitter" Fraction BelowOne transfer_jitter;
     "work_jitter" Fraction BelowOne work_jitter;
     "heavy_barrier" Ns NotNegative heavy_barrier_ns;

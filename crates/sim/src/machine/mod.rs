@@ -110,6 +110,11 @@ pub struct Costs {
     pub smt_factor: f64,
     /// Fraction of a transfer during which the old owner still hits.
     pub owner_retention: f64,
+    /// Chance that an owner that comes back to its line is served after those that wait for it.
+    pub arbitration: f64,
+    /// How often a waiter in another socket than the line's home is served first then, relative to one
+    /// in that socket.
+    pub arbitration_remote_factor: f64,
     /// Relative uniform jitter of every transfer, for instance 0.25 for plus or minus 25 percent.
     pub transfer_jitter: f64,
     /// Relative uniform jitter of software work.

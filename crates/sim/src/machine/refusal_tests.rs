@@ -95,6 +95,8 @@ fn a_number_out_of_its_range_is_refused() {
         ("smt", "factor = 1.1", "factor = 0.9", "is 0.9 but must be a finite number, 1 or more"),
         ("owner_retention", "fraction = 0.5", "fraction = 1.5", "is 1.5 but must be from 0 to 1"),
         ("owner_retention", "fraction = 0.5", "fraction = -0.5", "is -0.5 but must be from 0 to 1"),
+        ("arbitration", "fraction = 0.0", "fraction = 1.5", "is 1.5 but must be from 0 to 1"),
+        ("arbitration_remote", "factor = 1.0", "factor = 2", "is 2 but must be from 0 to 1"),
         ("transfer_jitter", "fraction = 0.25", "fraction = 1", "is 1 but must be from 0 to less"),
         ("work_jitter", "fraction = 0.1", "fraction = 1.1", "is 1.1 but must be from 0 to less"),
     ] {

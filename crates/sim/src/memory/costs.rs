@@ -21,6 +21,14 @@ impl Factor {
     pub fn of(self, ps: u64) -> u64 {
         ((u128::from(ps) * u128::from(self.0)) >> FRACTION_BITS) as u64
     }
+    pub fn is_never(self) -> bool {
+        self.0 == 0
+    }
+    /// Whether something happens that has this chance. Nothing is drawn for what never happens.
+    #[inline]
+    pub fn happens(self, rng: &mut Rng) -> bool {
+        self.0 > 0 && rng.next() >> (64 - FRACTION_BITS) < self.0
+    }
     /// `ps` plus or minus a random part of it, at most this factor of it.
     #[inline]
     pub fn jitter(self, ps: u64, rng: &mut Rng) -> u64 {
@@ -52,6 +60,8 @@ pub struct CostTable {
     /// Shared to modified, by distance class of the farthest sharer.
     pub upgrade: Vec<u64>,
     pub owner_retention: Factor,
+    pub arbitration: Factor,
+    pub arbitration_remote: Factor,
     pub transfer_jitter: Factor,
     pub work_jitter: Factor,
     pub smt_factor: Factor,
@@ -100,6 +110,8 @@ impl CostTable {
             transfer,
             upgrade,
             owner_retention: Factor::new(costs.owner_retention),
+            arbitration: Factor::new(costs.arbitration),
+            arbitration_remote: Factor::new(costs.arbitration_remote_factor),
             transfer_jitter: Factor::new(costs.transfer_jitter),
             work_jitter: Factor::new(costs.work_jitter),
             smt_factor: Factor::new(costs.smt_factor),
@@ -119,6 +131,10 @@ impl CostTable {
     #[inline]
     pub fn class(&self, a: u16, b: u16) -> usize {
         usize::from(self.distance[usize::from(a) * self.sockets + usize::from(b)])
+    }
+    /// The dearest transfer there is.
+    pub fn farthest_transfer(&self) -> u64 {
+        self.transfer.iter().copied().max().unwrap_or(0)
     }
     /// What one futile look of a polling loop takes: a load that hits and a pause.
     pub fn look(&self) -> u64 {
@@ -140,5 +156,16 @@ mod tests {
         let mean = draws.iter().sum::<u64>() / 10_000;
         assert!((99_000..=101_000).contains(&mean), "mean {mean}");
         assert_eq!(Factor::new(0.0).jitter(77, &mut rng), 77);
+    }
+
+    #[test]
+    fn what_has_a_chance_happens_as_often_and_what_has_none_draws_nothing() {
+        let mut rng = Rng::split(3, 0, Purpose::Noise);
+        let mut untouched = rng.clone();
+        assert!(!(0..1_000).any(|_| Factor::new(0.0).happens(&mut rng)));
+        assert_eq!(rng.next(), untouched.next());
+        assert!((0..1_000).all(|_| Factor::ONE.happens(&mut rng)));
+        let count = (0..10_000).filter(|_| Factor::new(0.1).happens(&mut rng)).count();
+        assert!((900..1_100).contains(&count), "{count}");
     }
 }

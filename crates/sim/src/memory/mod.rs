@@ -61,7 +61,9 @@ pub struct Line {
     retained_until: u64,
     owner: u16,
     previous: u16,
-    home: u16,
+    pub home: u16,
+    /// The next time the spinners are woken, one of them is drawn to be the first.
+    pub is_contested: bool,
     /// The threads that spin on the line: ends of a list through the threads.
     pub first_spinner: u16,
     pub last_spinner: u16,
@@ -77,6 +79,7 @@ impl Line {
             owner: NOBODY,
             previous: NOBODY,
             home,
+            is_contested: false,
             first_spinner: NOBODY,
             last_spinner: NOBODY,
         }
@@ -97,6 +100,15 @@ impl Memory {
     /// Registers `count` lines whose memory is at socket `home`.
     pub fn register(&mut self, count: usize, home: u16) {
         self.lines.extend((0..count).map(|_| Line::new(home)));
+    }
+
+    /// Whether `core` comes back at `now` to a line that it has just given or lost to others, or that it
+    /// is taking from them.
+    #[inline]
+    pub fn is_wanted_back(&self, now: u64, core: u16, line: usize) -> bool {
+        let line = &self.lines[line];
+        line.owner == core && line.busy_until > now
+            || line.previous == core && line.retained_until > now
     }
 
     /// Issues an access at `now`: moves the state of the line and says when it completes.

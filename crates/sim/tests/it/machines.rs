@@ -37,6 +37,8 @@ pub fn costs() -> Costs {
         remote_inflation: 0.36,
         smt_factor: 1.1,
         owner_retention: 0.5,
+        arbitration: 0.0,
+        arbitration_remote_factor: 1.0,
         transfer_jitter: 0.25,
         work_jitter: 0.1,
         heavy_barrier_ns: 1000.0,

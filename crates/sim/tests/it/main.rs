@@ -1,5 +1,6 @@
 //! Tests of the simulator, one binary.
 
+mod arbitration;
 mod cna;
 mod explore;
 mod golden;
