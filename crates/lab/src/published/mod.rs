@@ -5,10 +5,25 @@ mod unpatched;
 pub use unpatched::Unpatched;
 
 /// The tables: name (the file's stem) and text.
-const TABLES: &[(&str, &str)] = &[(
-    "cna_v10_locktorture_x5_4",
-    include_str!("../../../../data/published/cna_v10_locktorture_x5_4.csv"),
-)];
+const TABLES: &[(&str, &str)] = &[
+    (
+        "cna_v10_locktorture_x5_4",
+        include_str!("../../../../data/published/cna_v10_locktorture_x5_4.csv"),
+    ),
+    (
+        "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
+        include_str!(
+            "../../../../data/published/pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3.csv"
+        ),
+    ),
+    (
+        "pvqspinlock_kernel_build_e5_2699_v3",
+        include_str!("../../../../data/published/pvqspinlock_kernel_build_e5_2699_v3.csv"),
+    ),
+];
+
+/// What the rows are counted by: the column that is the key.
+const KEYS: [&str; 2] = ["threads", "vcpus"];
 
 /// A published table with all its columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +49,7 @@ impl Published {
         self.columns.find(name)
     }
 
-    /// The thread counts of the rows.
+    /// How many threads, or vCPUs, each row has.
     pub fn threads(&self) -> Vec<u32> {
         self.columns.threads()
     }
@@ -68,7 +83,7 @@ impl Columns {
     }
 
     fn threads(&self) -> Vec<u32> {
-        let threads = self.find("threads").unwrap_or_default();
+        let threads = KEYS.iter().find_map(|key| self.find(key)).unwrap_or_default();
         threads.iter().map(|&threads| threads as u32).collect()
     }
 }
@@ -97,12 +112,28 @@ mod tests {
     }
 
     #[test]
+    fn the_tables_of_guests_are_the_published_ones() {
+        let table = Published::named("pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3");
+        let table = table.expect("it is built in");
+        assert_eq!(table.threads(), [36, 54, 72, 108]);
+        let column = |of: &str| table.column(&format!("unfair_lock_{of}_ops_per_thread_in_5_s"));
+        let [Some(min), Some(avg), Some(max)] = ["min", "avg", "max"].map(column) else {
+            panic!("a column is missing")
+        };
+        assert_eq!((min[0], avg[2], max[3]), (75570.0, 150679.0, 1257109.0));
+        assert!((0..4).all(|row| min[row] < avg[row] && avg[row] < max[row]));
+        let build = Published::named("pvqspinlock_kernel_build_e5_2699_v3").expect("it is, too");
+        assert_eq!(build.threads(), [30, 36, 45, 54, 72, 108]);
+        assert_eq!(build.column("pvqlock_build_time_s").map(|cells| cells[3]), Some(365.4));
+    }
+
+    #[test]
     fn every_table_can_be_read() {
         for (name, _) in TABLES {
             let table = Published::named(name).expect("it is in the list");
             assert_eq!(table.name, *name);
             let Columns(columns) = &table.columns;
-            assert!(columns.len() > 1, "{name}");
+            assert!(columns.len() > 1 && !table.threads().is_empty(), "{name}");
             assert!(columns.iter().all(|(_, cells)| cells.len() == table.threads().len()));
             assert!(columns.iter().flat_map(|(_, cells)| cells).all(|cell| cell.is_finite()));
         }

@@ -1,11 +1,11 @@
 //! What a calibration may see of a published table.
 
-use super::{Columns, text_of};
+use super::{Columns, KEYS, text_of};
 
 /// How the columns of unpatched code are called.
 const PREFIXES: &[&str] = &["stock_", "vanilla_", "pvqlock_", "unfair_lock_", "jpm_without_"];
 
-/// The unpatched columns of a published table and its thread counts.
+/// The unpatched columns of a published table and what its rows are counted by.
 ///
 /// The other columns are not in here: they are dropped while the file is read, before a cell of
 /// them becomes a number. Whoever is given this and nothing else cannot fit to them.
@@ -28,7 +28,7 @@ impl Unpatched {
         self.columns.find(name)
     }
 
-    /// The thread counts of the rows.
+    /// How many threads, or vCPUs, each row has.
     pub fn threads(&self) -> Vec<u32> {
         self.columns.threads()
     }
@@ -36,7 +36,7 @@ impl Unpatched {
 
 fn read(text: &str) -> Columns {
     let may_be_seen =
-        |name: &str| name == "threads" || PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        |name: &str| KEYS.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     Columns::parse(text, may_be_seen)
 }
 
