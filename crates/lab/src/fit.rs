@@ -1,6 +1,6 @@
 //! `lockwright calibrate`: fits a simulated machine to published measurements of unpatched code.
 
-use crate::calibrate::{Calibrated, Effort, Plan, Row, Step, calibrate};
+use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use crate::cli::CalibrateArgs;
 use crate::error::Error;
 use crate::published::Unpatched;
@@ -43,7 +43,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
             ));
         }
     };
-    let fitted = calibrate(&machine, plan, &table, &Effort::default(), workers, &mut tell)
+    let fitted = calibrate(&machine, plan, &table, &(plan.effort)(), workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
     target.write(fitted.calibration.to_toml().as_bytes())?;
     outputs.finish(&CalibrateReport { plan, fitted: &fitted })?;
@@ -80,6 +80,7 @@ struct CalibrateDocument<'a> {
 #[derive(Serialize)]
 struct DocumentRow {
     threads: u32,
+    column: &'static str,
     simulated: f64,
     published: f64,
     error_percent: f64,
@@ -92,6 +93,7 @@ impl Report for CalibrateReport<'_> {
     fn json(&self) -> String {
         let row = |row: &Row| DocumentRow {
             threads: row.threads,
+            column: row.column,
             simulated: row.simulated,
             published: row.published,
             error_percent: row.error_percent(),
@@ -108,10 +110,11 @@ impl Report for CalibrateReport<'_> {
         })
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new(["threads", "simulated", "published", "error_percent"]);
+        let mut grid = Grid::new(["threads", "column", "simulated", "published", "error_percent"]);
         for row in &self.fitted.rows {
             grid.push([
                 row.threads.to_string(),
+                row.column.into(),
                 row.simulated.to_string(),
                 row.published.to_string(),
                 row.error_percent().to_string(),
@@ -125,9 +128,10 @@ impl Report for CalibrateReport<'_> {
 }
 
 fn text(plan: &Plan, fitted: &Calibrated) -> String {
-    let mut rows = Grid::new(["threads", "simulated", "published", "error %"]);
+    let mut rows = Grid::new(["column", "threads", "simulated", "published", "error %"]);
     for row in &fitted.rows {
         rows.push([
+            row.column.into(),
             row.threads.to_string(),
             format!("{:.3}", row.simulated),
             format!("{:.3}", row.published),
@@ -141,12 +145,12 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
     format!(
         "simulated {} fitted on {} of {}: residual {:.2} % RMS with {} seeds, {} evaluations\n\n{}\n{}",
         plan.machine,
-        plan.column,
+        plan.column_names().join(", "),
         plan.table,
         fitted.calibration.residual_rms_percent(),
         fitted.calibration.fits.first().map_or(0, |fit| fit.seeds.len()),
         fitted.evaluations,
-        report::text_table(&rows, 0),
+        report::text_table(&rows, 1),
         report::text_table(&spread, 1)
     )
 }
@@ -154,6 +158,7 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calibrate::Effort;
 
     #[test]
     fn the_document_and_the_text_tell_the_same_residual() {
@@ -167,6 +172,7 @@ mod tests {
             search_seeds: vec![1],
             seeds: vec![1, 2],
             warmup_us: 20,
+            search_window_us: 40,
             window_us: 40,
             ..Effort::default()
         };

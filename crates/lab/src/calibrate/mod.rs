@@ -16,8 +16,9 @@ pub use plan::Plan;
 
 use crate::cell::Purpose;
 use crate::published::Unpatched;
-use crate::simulated::{Cell, SimulatedError, run_cells};
+use crate::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_sim::machine::{Alternative, Calibration, Fit, Machine, Parameters};
+use plan::Column;
 use search::Tried;
 use std::cell::RefCell;
 
@@ -36,7 +37,9 @@ pub struct Effort {
     pub seeds: Vec<u64>,
     /// Simulated microseconds before counting.
     pub warmup_us: u64,
-    /// Simulated microseconds counted.
+    /// Simulated microseconds counted while searching.
+    pub search_window_us: u64,
+    /// Simulated microseconds counted in the final judgement.
     pub window_us: u64,
     /// An alternative fits as well if its residual is at most this many percentage points above
     /// the best.
@@ -53,6 +56,7 @@ impl Default for Effort {
             search_seeds: (1..=10).collect(),
             seeds: (1..=24).collect(),
             warmup_us: 200,
+            search_window_us: 1_000,
             window_us: 1_000,
             tolerance_percent: 1.0,
         }
@@ -64,7 +68,7 @@ impl Default for Effort {
 pub struct Calibrated {
     /// The calibration, ready to be saved.
     pub calibration: Calibration,
-    /// The rows, in the order of the table.
+    /// The cells, in the order of the table.
     pub rows: Vec<Row>,
     /// For each variable the least and greatest value among the best fit and the alternatives.
     pub spread: Vec<(&'static str, f64, f64)>,
@@ -72,11 +76,13 @@ pub struct Calibrated {
     pub evaluations: usize,
 }
 
-/// A row of the fitted column.
+/// A cell of a fitted column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Threads.
+    /// Threads, or vCPUs.
     pub threads: u32,
+    /// The column.
+    pub column: &'static str,
     /// Published, in the column's unit.
     pub published: f64,
     /// Simulated, in the column's unit.
@@ -103,7 +109,7 @@ pub struct Step {
     pub least_percent: f64,
 }
 
-/// Fits the variables of `plan` on its column. `progress` is told about each evaluation.
+/// Fits the variables of `plan` on its columns. `progress` is told about each evaluation.
 ///
 /// Which of several equally good fits has the least residual is decided by the seeds' noise, so the
 /// result is their centre, unless that fits less well than each of them.
@@ -127,10 +133,12 @@ pub fn calibrate(
     });
     let finalists = look_for_valleys(effort, plan.variables.len(), &mut |at| {
         let seeds = &effort.search_seeds;
-        log.borrow_mut().note(judge.residual(at, seeds), seeds.len())
+        let residual = judge.residual(at, seeds, effort.search_window_us);
+        log.borrow_mut().note(residual, seeds.len())
     });
     let judged = |at: Vec<f64>| {
-        let value = log.borrow_mut().note(judge.residual(&at, &effort.seeds), effort.seeds.len());
+        let residual = judge.residual(&at, &effort.seeds, effort.window_us);
+        let value = log.borrow_mut().note(residual, effort.seeds.len());
         Tried { at, value }
     };
     let mut fits: Vec<Tried> = finalists.into_iter().map(judged).collect();
@@ -202,20 +210,32 @@ impl Log<'_> {
 struct Judge<'a> {
     machine: &'a Machine,
     plan: &'a Plan,
-    /// Thread counts and published numbers.
-    rows: Vec<(u32, f64)>,
+    /// Threads, or vCPUs, and a published number for each column.
+    rows: Vec<(u32, Vec<f64>)>,
     effort: &'a Effort,
     workers: usize,
 }
 
 impl Judge<'_> {
-    /// Root mean square of the relative errors in percent.
-    fn residual(&self, at: &[f64], seeds: &[u64]) -> Result<f64, SimulatedError> {
-        Ok(rms_percent(&self.simulate(&self.plan.parameters(at), seeds)?))
+    /// Root mean square of the relative errors in percent, by the weights of the columns.
+    fn residual(&self, at: &[f64], seeds: &[u64], window_us: u64) -> Result<f64, SimulatedError> {
+        let rows = self.simulate(&self.plan.parameters(at), seeds, window_us)?;
+        let weights = || self.plan.columns.iter().map(|column| column.weight).cycle();
+        let squares: f64 = rows
+            .iter()
+            .zip(weights())
+            .map(|(row, weight)| weight * row.error_percent().powi(2))
+            .sum();
+        Ok((squares / weights().take(rows.len()).sum::<f64>()).sqrt())
     }
 
-    /// Each row, simulated: the mean over the seeds.
-    fn simulate(&self, parameters: &Parameters, seeds: &[u64]) -> Result<Vec<Row>, SimulatedError> {
+    /// Each cell of the columns, simulated: the mean over the seeds.
+    fn simulate(
+        &self,
+        parameters: &Parameters,
+        seeds: &[u64],
+        window_us: u64,
+    ) -> Result<Vec<Row>, SimulatedError> {
         let machine = parameters.applied_to(self.machine)?;
         let cell = |threads: u32, seed: u64| Cell {
             machine: &machine,
@@ -223,33 +243,50 @@ impl Judge<'_> {
             lock: self.plan.lock,
             workload: self.plan.workload,
             threads,
-            placement: self.plan.placement,
-            scheduling: None,
+            placement: self.plan.crew.placement(),
+            scheduling: self.plan.crew.scheduling(),
             seed,
             warmup_ns: self.effort.warmup_us * 1_000,
-            window_ns: self.effort.window_us * 1_000,
+            window_ns: window_us * 1_000,
             tunables: &[],
             purpose: Purpose::Throughput,
         };
         let cells: Vec<Cell<'_>> = self
             .rows
             .iter()
-            .flat_map(|&(threads, _)| seeds.iter().map(move |&seed| (threads, seed)))
+            .flat_map(|(threads, _)| seeds.iter().map(move |&seed| (*threads, seed)))
             .map(|(threads, seed)| cell(threads, seed))
             .collect();
         let outcomes = run_cells(&cells, self.workers);
-        let mut rates = outcomes.into_iter().map(|outcome| outcome.map(|o| o.ops_per_s));
-        self.rows
-            .iter()
-            .map(|&(threads, published)| {
-                let mut sum = 0.0;
-                for rate in rates.by_ref().take(seeds.len()) {
-                    sum += rate?;
-                }
-                let simulated = sum / seeds.len() as f64 * self.plan.column_per_ops_per_s;
-                Ok(Row { threads, published, simulated })
-            })
-            .collect()
+        let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let runs = self.rows.iter().zip(outcomes.chunks(seeds.len()));
+        let row = |((threads, cells), runs): (&(u32, Vec<f64>), &[Outcome])| {
+            let of_column = |(column, &published): (&Column, &f64)| {
+                let sum: f64 = runs.iter().map(|run| column.rate.of(run)).sum();
+                let simulated = sum / seeds.len() as f64 * column.per_ops_per_s;
+                Row { threads: *threads, column: column.name, published, simulated }
+            };
+            self.plan.columns.iter().zip(cells).map(of_column).collect::<Vec<_>>()
+        };
+        Ok(runs.flat_map(row).collect())
+    }
+
+    /// What is recorded of a column that is met like this.
+    fn fit(&self, column: &Column, rows: &[Row]) -> Fit {
+        let of_column = rows.iter().copied().filter(|row| row.column == column.name);
+        Fit {
+            table: self.plan.table.into(),
+            columns: vec![column.name.into()],
+            workload: self.plan.workload.name().into(),
+            lock: self.plan.lock.into(),
+            threads: self.rows.iter().map(|(threads, _)| *threads).collect(),
+            placement: self.plan.crew.placement_name().into(),
+            start_state: self.plan.crew.start_name().map(String::from),
+            seeds: self.effort.seeds.clone(),
+            warmup_us: self.effort.warmup_us,
+            window_us: self.effort.window_us,
+            residual_rms_percent: rounded(rms_percent(&of_column.collect::<Vec<_>>()), 3),
+        }
     }
 
     /// The result, when `fits` are equally good and the first one is chosen.
@@ -258,19 +295,7 @@ impl Judge<'_> {
             return Err(SimulatedError::NothingTried);
         };
         let parameters = self.plan.parameters(&chosen.at);
-        let rows = self.simulate(&parameters, &self.effort.seeds)?;
-        let fit = Fit {
-            table: self.plan.table.into(),
-            columns: vec![self.plan.column.into()],
-            workload: self.plan.workload.name().into(),
-            lock: self.plan.lock.into(),
-            threads: self.rows.iter().map(|&(threads, _)| threads).collect(),
-            placement: self.plan.placement.name().into(),
-            seeds: self.effort.seeds.clone(),
-            warmup_us: self.effort.warmup_us,
-            window_us: self.effort.window_us,
-            residual_rms_percent: rounded(rms_percent(&rows), 3),
-        };
+        let rows = self.simulate(&parameters, &self.effort.seeds, self.effort.window_us)?;
         let alternatives = others.iter().map(|tried| Alternative {
             residual_rms_percent: rounded(tried.value, 3),
             parameters: self.plan.parameters(&tried.at),
@@ -286,7 +311,7 @@ impl Judge<'_> {
             calibration: Calibration::sealed(
                 self.machine,
                 parameters.clone(),
-                vec![fit],
+                self.plan.columns.iter().map(|column| self.fit(column, &rows)).collect(),
                 alternatives.collect(),
             ),
             rows,

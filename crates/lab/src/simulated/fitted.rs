@@ -1,7 +1,7 @@
 //! The numbers of a simulated machine that were fitted, as documents tell them.
 
 use crate::cell::Workload;
-use lockwright_sim::machine::Calibration;
+use lockwright_sim::machine::{Calibration, Fit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,9 +22,14 @@ pub struct Fitted {
 impl Fitted {
     /// What `calibration` says about `workload`; `None` if none of its numbers take part.
     pub fn of(calibration: &Calibration, workload: Workload) -> Option<Self> {
-        let fitted_on = calibration.fits.iter().map(|fit| {
-            let (columns, rows) = (fit.columns.join(", "), fit.threads.len());
-            format!("{columns} of {} ({rows} rows, placement {})", fit.table, fit.placement)
+        let is_same = |a: &Fit, b: &Fit| {
+            (&a.table, &a.threads, &a.placement) == (&b.table, &b.threads, &b.placement)
+        };
+        let fitted_on = calibration.fits.chunk_by(is_same).map(|fits| {
+            let columns: Vec<_> = fits.iter().flat_map(|fit| &fit.columns).cloned().collect();
+            let Fit { table, threads, placement, .. } = &fits[0];
+            let rows = threads.len();
+            format!("{} of {table} ({rows} rows, placement {placement})", columns.join(", "))
         });
         let parameters = &calibration.parameters;
         let hardware = parameters.hardware.iter().map(|(key, &value)| (key.clone(), value));

@@ -47,10 +47,12 @@ pub struct Fit {
     pub workload: String,
     /// The lock that stands for the columns' lock.
     pub lock: String,
-    /// The rows that were used, by thread count.
+    /// The rows that were used, by the number of threads, or of vCPUs.
     pub threads: Vec<u32>,
-    /// The placement policy of the threads.
+    /// The placement policy of the threads, or `guest`.
     pub placement: String,
+    /// How the runs began, if a scheduler shared out the CPUs.
+    pub start_state: Option<String>,
     /// The seeds averaged over; each also chooses a placement.
     pub seeds: Vec<u64>,
     /// Simulated microseconds before counting began.
@@ -64,7 +66,7 @@ pub struct Fit {
 /// A set of numbers that fits nearly as well as the one chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// Its residual over all fits together, in percent.
+    /// Its residual over all fits together, in percent, by the weights of the fit.
     pub residual_rms_percent: f64,
     /// The numbers.
     pub parameters: Parameters,
@@ -100,7 +102,16 @@ impl Machine {
         calibration.parameters.applied_to(self)
     }
 
-    /// A text with every number of the machine and nothing else: what a calibration depends on.
+    /// The text of [`numbers`](Self::numbers) with those of the scheduler.
+    fn scheduled_numbers(&self) -> String {
+        let scheduler = self.scheduler.iter().flat_map(|scheduler| {
+            super::costs::SCHEDULER.iter().map(move |s| (s.key, (s.get)(scheduler)))
+        });
+        format!("{} {:?}", self.numbers(), scheduler.collect::<Vec<_>>())
+    }
+
+    /// A text with every number of the machine's hardware and nothing else: what a calibration depends
+    /// on.
     fn numbers(&self) -> String {
         let Topology { sockets, cores_per_socket, threads_per_core, distance } = &self.topology;
         let Costs { transfer_remote_ns, .. } = &self.costs;
@@ -137,7 +148,9 @@ impl Calibration {
 
     /// The hash that this calibration has if it was made for `machine`.
     pub fn hash_for(&self, machine: &Machine) -> String {
-        let text = [machine.numbers(), self.body()].concat();
+        let is_scheduled = self.fits.iter().any(|fit| fit.start_state.is_some());
+        let numbers = if is_scheduled { machine.scheduled_numbers() } else { machine.numbers() };
+        let text = [numbers, self.body()].concat();
         format!("{:016x}", fnv1a(text.as_bytes()))
     }
 

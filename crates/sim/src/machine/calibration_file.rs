@@ -10,8 +10,10 @@ use std::path::Path;
 use toml::Value;
 
 /// The calibrations that are built in: machine and text.
-const BUILTIN: &[(&str, &str)] =
-    &[("x5-4", include_str!("../../../../machines/x5-4.calibration.toml"))];
+const BUILTIN: &[(&str, &str)] = &[
+    ("x5-4", include_str!("../../../../machines/x5-4.calibration.toml")),
+    ("haswell-2s", include_str!("../../../../machines/haswell-2s.calibration.toml")),
+];
 
 const HEADER: &str = "\
 # Numbers fitted to published measurements of this machine, written by `lockwright calibrate`.
@@ -124,6 +126,10 @@ fn fit(section: Section<'_>) -> Result<Fit, MachineError> {
         lock: section.text("lock")?,
         threads: section.list("threads", "a list of thread counts", section::whole)?,
         placement: section.text("placement")?,
+        start_state: match section.find("start_state") {
+            Some(_) => Some(section.text("start_state")?),
+            None => None,
+        },
         seeds: section.list("seeds", "a list of whole numbers", section::whole)?,
         warmup_us: section.whole("warmup_us")?,
         window_us: section.whole("window_us")?,
@@ -178,6 +184,9 @@ fn write_fit(text: &mut String, fit: &Fit) {
     let _ = writeln!(text, "lock = {}", quoted(&fit.lock));
     let _ = writeln!(text, "threads = {threads:?}");
     let _ = writeln!(text, "placement = {}", quoted(&fit.placement));
+    if let Some(start_state) = &fit.start_state {
+        let _ = writeln!(text, "start_state = {}", quoted(start_state));
+    }
     let _ = writeln!(text, "seeds = {seeds:?}");
     let _ = writeln!(text, "warmup_us = {warmup_us}");
     let _ = writeln!(text, "window_us = {window_us}");
@@ -213,6 +222,7 @@ mod tests {
             lock: "ticket".into(),
             threads: vec![1, 2, 142],
             placement: "random".into(),
+            start_state: None,
             seeds: vec![1, 2],
             warmup_us: 100,
             window_us: 1000,
@@ -256,6 +266,23 @@ mod tests {
         let mut described = x5_4();
         described.description.push('!');
         assert!(described.with(&calibration).is_ok(), "words are not numbers");
+    }
+
+    #[test]
+    fn only_a_fit_of_a_guest_depends_on_the_scheduler() {
+        let mut changed = x5_4();
+        if let Some(scheduler) = &mut changed.scheduler {
+            scheduler.slice_ns += 1.0;
+        }
+        assert!(changed.with(&calibration()).is_ok());
+        let guest =
+            Fit { start_state: Some("random-queue".into()), ..calibration().fits[0].clone() };
+        let guest = Calibration::sealed(&x5_4(), parameters(74.3), vec![guest], Vec::new());
+        let read = Calibration::parse("c.toml", &guest.to_toml()).expect("we wrote it");
+        assert_eq!(read.fits, guest.fits);
+        assert!(x5_4().with(&guest).is_ok());
+        let error = changed.with(&guest).expect_err("the machine changed");
+        assert!(matches!(error.problem, Problem::Stale { .. }), "{error}");
     }
 
     #[test]
