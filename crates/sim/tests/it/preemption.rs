@@ -66,7 +66,9 @@ impl LockVisitor<Sim> for Survives {
             return;
         }
         assert_eq!(report.failures, [], "{}", row.name);
-        assert!(report.preemptions > 100, "{}", row.name);
+        // Who sleeps has no CPU that could be taken away.
+        let least = if L::WAITERS_SLEEP { 20 } else { 100 };
+        assert!(report.preemptions > least, "{}: {}", row.name, report.preemptions);
         let starved = report.ops.iter().filter(|&&ops| ops == 0).count();
         let is_fair = matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending);
         assert!(!is_fair || starved == 0, "{}: {:?}", row.name, report.ops);
