@@ -2,6 +2,8 @@
 
 use crate::error::Error;
 use plotters::coord::Shift;
+use plotters::coord::combinators::LogCoord;
+use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -21,7 +23,8 @@ pub struct Chart {
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Lines over a logarithmic axis, with error bars.
+    /// Lines over a logarithmic axis, with error bars. Heights that differ by orders of magnitude have
+    /// a logarithmic axis, too.
     Lines(Vec<Series>),
     /// One bar each.
     Bars(Vec<Bar>),
@@ -84,6 +87,7 @@ fn color(index: usize) -> RGBColor {
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Axes<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, Y>>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 impl Chart {
@@ -115,12 +119,32 @@ impl Chart {
         let right = points().map(|point| point.x).fold(1.0, f64::max);
         let top = points().map(|point| point.y + point.spread).fold(0.0, f64::max);
         let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND_WIDTH);
-        let mut chart = ChartBuilder::on(&plot)
+        let mut chart = ChartBuilder::on(&plot);
+        chart
             .caption(&self.title, (FONT, 18))
             .margin(16)
             .x_label_area_size(44)
-            .y_label_area_size(64)
-            .build_cartesian_2d((0.9..right * 1.15).log_scale(), 0.0..positive(top) * 1.08)?;
+            .y_label_area_size(64);
+        let across = (0.9..right * 1.15).log_scale();
+        match lowest_of_orders(points().map(|point| point.y)) {
+            None => {
+                let chart = chart.build_cartesian_2d(across, 0.0..positive(top) * 1.08)?;
+                self.draw_points(chart, series, 0.0)?;
+            }
+            Some(low) => {
+                let bottom = low / 1.5;
+                let up = (bottom..top * 1.5).log_scale();
+                self.draw_points(chart.build_cartesian_2d(across, up)?, series, bottom)?;
+            }
+        }
+        draw_legend(&legend, series)
+    }
+
+    /// The lines, on axes of either kind; nothing is lower than `bottom`.
+    fn draw_points<Y>(&self, mut chart: Axes<'_, '_, Y>, series: &[Series], bottom: f64) -> Drawn
+    where
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
         let count = |x: &f64| format!("{}", x.round());
         chart
             .configure_mesh()
@@ -130,18 +154,18 @@ impl Chart {
             .light_line_style(BLACK.mix(0.04))
             .draw()?;
         for (series, color) in colored(series) {
-            let line = series.points.iter().map(|point| (point.x, point.y));
+            let line = series.points.iter().map(|point| (point.x, point.y.max(bottom)));
             if !series.is_reference {
                 chart.draw_series(LineSeries::new(line.clone(), color.stroke_width(2)))?;
             }
             chart.draw_series(line.map(|at| Circle::new(at, 4, marker(series, color))))?;
             let spreads = series.points.iter().filter(|point| point.spread > 0.0);
             chart.draw_series(spreads.map(|point| {
-                let (low, high) = ((point.y - point.spread).max(0.0), point.y + point.spread);
+                let (low, high) = ((point.y - point.spread).max(bottom), point.y + point.spread);
                 ErrorBar::new_vertical(point.x, low, point.y, high, color.mix(0.5).filled(), 6)
             }))?;
         }
-        draw_legend(&legend, series)
+        Ok(())
     }
 
     fn draw_bars(&self, area: &Area<'_>, bars: &[Bar]) -> Drawn {
@@ -212,6 +236,15 @@ fn draw_legend(area: &Area<'_>, series: &[Series]) -> Drawn {
     Ok(())
 }
 
+/// The lowest height above zero, if the heights are so different that it would lie on a linear axis.
+fn lowest_of_orders(heights: impl Iterator<Item = f64>) -> Option<f64> {
+    const ORDERS: f64 = 20.0;
+    let (low, high) = heights
+        .filter(|&height| height > 0.0)
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), y| (low.min(y), high.max(y)));
+    (high > low * ORDERS).then_some(low)
+}
+
 /// A length an axis can have.
 fn positive(length: f64) -> f64 {
     if length > 0.0 { length } else { 1.0 }
@@ -243,6 +276,22 @@ mod tests {
             assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
             assert!(text.contains(name) && text.contains("a title"));
         }
+    }
+
+    #[test]
+    fn heights_of_several_orders_of_magnitude_have_a_logarithmic_axis() {
+        let series = |heights: &[f64]| {
+            let point = |(x, &y): (usize, &f64)| Point { x: x as f64 + 1.0, y, spread: y };
+            let points = heights.iter().enumerate().map(point).collect();
+            vec![Series { name: "collapse".into(), points, is_reference: false }]
+        };
+        let draw = |heights| chart(Shape::Lines(series(heights))).draw().expect("drawable");
+        // The ticks of a logarithmic axis are powers of ten.
+        let has_tick = |heights, tick: &str| draw(heights).contains(&format!("\n{tick}\n"));
+        assert!(has_tick(&[100.0, 1.0, 0.01], "0.1") && has_tick(&[100.0, 0.0, 0.01], "0.1"));
+        assert!(!has_tick(&[100.0, 50.0], "10.0") || !has_tick(&[100.0, 50.0], "0.1"));
+        assert_eq!(lowest_of_orders([3.0, 0.0, 1.0].into_iter()), None);
+        assert_eq!(lowest_of_orders([300.0, 0.0, 1.0].into_iter()), Some(1.0));
     }
 
     #[test]
