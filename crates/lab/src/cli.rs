@@ -168,11 +168,13 @@ pub struct BenchArgs {
     /// What the threads do; `lockwright workloads` lists the names.
     #[arg(long, default_value = "counter", value_parser = name)]
     pub workload: String,
-    /// Locks, separated by commas; `all` leaves out `floor` and the busted ones.
-    #[arg(long, value_delimiter = ',', default_value = "all")]
+    /// Locks or patterns such as 'cna-*', separated by commas; `all` is every right lock, `usual` leaves
+    /// out combinations of a succession and a waiting policy.
+    #[arg(long, value_delimiter = ',', default_value = crate::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads, separated by commas [default: powers of two up to the CPUs].
-    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
+          allow_negative_numbers = true)]
     pub threads: Vec<usize>,
     /// Repetitions of each cell; the locks take turns within each [default: 5, 1 for threads that
     /// share simulated CPUs].
@@ -209,11 +211,13 @@ pub struct TortureArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Locks, separated by commas; `all` leaves out `floor` and the busted ones.
+    /// Locks or patterns such as 'cna-*', separated by commas; `all` is every right lock, `usual` leaves
+    /// out combinations of a succession and a waiting policy.
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub lock: Vec<String>,
     /// Numbers of threads, separated by commas [default: 2 native, 8 simulated].
-    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
+          allow_negative_numbers = true)]
     pub threads: Vec<usize>,
     /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated, 0.25 for
     /// threads that share simulated CPUs].
@@ -280,8 +284,13 @@ pub struct CalibrateArgs {
 }
 
 /// A number in a list, with or without blanks around it.
-pub fn count(typed: &str) -> Result<usize, std::num::ParseIntError> {
-    typed.trim().parse()
+pub fn count(typed: &str) -> Result<usize, &'static str> {
+    whole(typed)?.try_into().map_err(|_| "give a smaller number")
+}
+
+/// A number of anything.
+pub fn whole(typed: &str) -> Result<u64, &'static str> {
+    typed.trim().parse().map_err(|_| "give a whole number from 0 on, with at most 19 digits")
 }
 
 /// A number that can be switched off.
@@ -296,7 +305,7 @@ fn amount(typed: &str) -> Result<f64, std::num::ParseFloatError> {
 fn nested(typed: &str) -> Result<usize, String> {
     let most = lockwright_clients::workload::locktorture::NESTED_MAX;
     let asked = if typed.trim() == "off" { Ok(0) } else { count(typed) };
-    let asked = asked.map_err(|error| error.to_string())?;
+    let asked = asked?;
     if asked <= most { Ok(asked) } else { Err(format!("give at most {most}")) }
 }
 

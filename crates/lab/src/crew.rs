@@ -16,7 +16,8 @@ const SHARED: &str = "Simulated machines: guests, and more threads than CPUs";
 pub struct GuestArgs {
     /// Numbers of vCPUs of a guest, separated by commas, instead of threads; a row for each start
     /// state.
-    #[arg(long, help_heading = SHARED, value_delimiter = ',', value_name = "N,...", value_parser = count)]
+    #[arg(long, help_heading = SHARED, value_delimiter = ',', value_name = "N,...", value_parser = count,
+          allow_negative_numbers = true)]
     pub vcpus: Vec<usize>,
     /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on their own.
     #[arg(long, help_heading = SHARED)]

@@ -1,5 +1,6 @@
 //! The knobs of the workload `kbuild`: their flags, their defaults, and what makes sense.
 
+use crate::cli::whole;
 use crate::error::Error;
 use clap::Args;
 use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
@@ -33,31 +34,31 @@ const HEADING: &str = "Workload `kbuild`: a fixed amount of work; --secs is how 
 #[derive(Clone, Debug, Default, Args)]
 pub struct BuildArgs {
     /// Units of work [default: 400 (in a guest: 8000)].
-    #[arg(long, help_heading = HEADING, value_name = "N")]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub units: Option<u64>,
     /// Lock operations of a unit [default: 250].
-    #[arg(long, help_heading = HEADING, value_name = "N")]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub unit_ops: Option<u64>,
     /// Locks [default: 256].
-    #[arg(long, help_heading = HEADING, value_name = "N")]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub lock_count: Option<u64>,
     /// How many of them are hot [default: 4].
-    #[arg(long, help_heading = HEADING, value_name = "N")]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub hot_locks: Option<u64>,
     /// Percentage of the operations that go to the hot locks [default: 10].
-    #[arg(long, help_heading = HEADING, value_name = "PERCENT")]
+    #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
     pub hot_percent: Option<u64>,
     /// Percentage of the units that one thread does alone at the end [default: 0].
-    #[arg(long, help_heading = HEADING, value_name = "PERCENT")]
+    #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
     pub serial_percent: Option<u64>,
     /// Mean time of computing before each operation [default: 4000].
-    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS")]
+    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub compute_ns: Option<u64>,
     /// Time of computing under the lock [default: 150].
-    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS")]
+    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub section_ns: Option<u64>,
     /// Mean time of a sleep at the start of each unit; 0 is none [default: 0].
-    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS")]
+    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub io_ns: Option<u64>,
 }
 

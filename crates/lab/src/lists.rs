@@ -18,6 +18,14 @@ struct List<const N: usize> {
     schema: &'static str,
     columns: [(&'static str, &'static str); N],
     items: Vec<[Value; N]>,
+    /// For people: instead of a line for each of the last ones, some words.
+    rest: Option<Rest>,
+}
+
+/// Items that people can tell from others.
+struct Rest {
+    count: usize,
+    words: String,
 }
 
 #[derive(Serialize)]
@@ -37,14 +45,17 @@ fn in_words(value: &Value) -> String {
 
 impl<const N: usize> Report for List<N> {
     fn text(&self) -> String {
-        let rows = self.grid().rows;
+        let mut rows = self.grid().rows;
+        let rest = self.rest.as_ref();
+        rows.truncate(rows.len() - rest.map_or(0, |rest| rest.count));
         let for_people = |row: Vec<String>| {
             let cells = row.into_iter().zip(self.columns);
             cells.filter_map(|(cell, (title, _))| (!title.is_empty()).then_some(cell)).collect()
         };
         let titles = self.columns.iter().map(|(title, _)| (*title).into()).collect();
         let rows = rows.into_iter().map(for_people).collect();
-        report::text_table(&Grid { header: for_people(titles), rows }, N)
+        let table = report::text_table(&Grid { header: for_people(titles), rows }, N);
+        table + rest.map_or("", |rest| &rest.words)
     }
     fn json(&self) -> String {
         let keys = || self.columns.iter().map(|(_, key)| (*key).to_string());
@@ -81,8 +92,26 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
             subject.row.models.into(),
         ]
     };
-    let items = Subject::all().map(item).collect();
-    write(args, List { schema: "lockwright.locks/1", columns, items })
+    let (combinations, others): (Vec<_>, Vec<_>) =
+        Subject::all().partition(|subject| subject.is_combination());
+    let rest = Some(Rest { count: combinations.len(), words: combined(&combinations) });
+    let items = others.into_iter().chain(combinations).map(item).collect();
+    write(args, List { schema: "lockwright.locks/1", columns, items, rest })
+}
+
+/// What a person wants to know of the combinations.
+fn combined(combinations: &[Subject]) -> String {
+    let mut text = format!(
+        "\nand {} combinations of a succession and a waiting policy, which have the names of both:\n",
+        combinations.len()
+    );
+    const PER_LINE: usize = 4;
+    for line in combinations.chunks(PER_LINE) {
+        let names: Vec<_> = line.iter().map(|subject| subject.name()).collect();
+        text += &format!("  {}\n", names.join(" "));
+    }
+    text + "\n`--lock` takes names, patterns such as 'cna-*-park', `usual` (without combinations), and \
+            `all`;\nthe last three never stand for `floor` or a busted lock.\n"
 }
 
 /// The order in which a lock serves its waiters, in words.
@@ -115,7 +144,7 @@ pub fn machines(args: &ListArgs) -> Result<(), Error> {
         ]
     };
     let items = machines::all().into_iter().map(item).collect();
-    write(args, List { schema: "lockwright.machines/1", columns, items })
+    write(args, List { schema: "lockwright.machines/1", columns, items, rest: None })
 }
 
 /// `lockwright workloads`.
@@ -133,14 +162,14 @@ pub fn workloads(args: &ListArgs) -> Result<(), Error> {
         [listed.name.into(), listed.is.into(), flags.collect(), typed.join(" ").into()]
     };
     let items = WORKLOADS.iter().map(item).collect();
-    write(args, List { schema: "lockwright.workloads/1", columns, items })
+    write(args, List { schema: "lockwright.workloads/1", columns, items, rest: None })
 }
 
 /// `lockwright events`.
 pub fn events(args: &ListArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("counts", "counts")];
     let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
-    write(args, List { schema: "lockwright.events/1", columns, items: items.collect() })
+    write(args, List { schema: "lockwright.events/1", columns, items: items.collect(), rest: None })
 }
 
 fn write<const N: usize>(args: &ListArgs, list: List<N>) -> Result<(), Error> {

@@ -65,9 +65,9 @@ impl Subject {
                     .flat_map(|s| std::iter::once(s.row.name).chain(s.row.aliases.iter().copied()))
             };
             // A lock that is broken on purpose is a suggestion only if nothing else is near.
-            let is_near = nearest(name, names(false).chain(["all"])).is_some();
+            let is_near = nearest(name, names(false).chain([ALL, USUAL])).is_some();
             let busted = names(true).filter(|_| !is_near);
-            Error::unknown("lock", name, names(false).chain(["all"]).chain(busted), LIST)
+            Error::unknown("lock", name, names(false).chain([ALL, USUAL]).chain(busted), LIST)
         })
     }
     /// Whether it is broken on purpose.
@@ -82,9 +82,22 @@ impl Subject {
     pub fn is_in_all(self) -> bool {
         self.origin != Origin::Floor && self.row.is_in_all()
     }
+    /// Whether it is two other locks in one, a succession and a waiting policy, and named after both.
+    /// One that programs know by a name of its own is not.
+    pub fn is_combination(self) -> bool {
+        let is_lock = |name: &str| LOCKS.iter().any(|row| row.name == name);
+        let mut dashes = self.name().match_indices('-').map(|(at, _)| self.name().split_at(at));
+        self.row.aliases.is_empty() && dashes.any(|(a, b)| is_lock(a) && is_lock(&b[1..]))
+    }
+    /// Whether one of its names matches `pattern`, in which `*` stands for anything.
+    fn matches(self, pattern: &str) -> bool {
+        let mut names = std::iter::once(self.name()).chain(self.row.aliases.iter().copied());
+        names.any(|name| is_match(pattern, name))
+    }
     /// What it is for, in one word.
     pub fn kind(self) -> &'static str {
         match (self.origin, self.row.class) {
+            _ if self.is_combination() => "combination",
             (Origin::Peer, _) => "peer",
             (Origin::Floor, _) => "floor",
             (Origin::Registry, LockClass::Product) => "product",
@@ -101,6 +114,22 @@ impl Subject {
     }
 }
 
+/// Whether `name` matches `pattern`, in which `*` stands for anything.
+fn is_match(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {
+            let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+            ends.into_iter().any(|at| is_match(rest, &name[at..]))
+        }),
+    }
+}
+
+/// What stands for every lock that is right.
+const ALL: &str = "all";
+/// What stands for those without the combinations: what a person compares first.
+pub const USUAL: &str = "usual";
+
 /// What a `--lock` list asks for.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -113,12 +142,13 @@ pub struct Selection {
 pub struct Asked {
     /// The lock.
     pub subject: Subject,
-    /// Whether its own name was given, as opposed to `all`.
+    /// Whether its own name was given, as opposed to `all`, `usual` or a pattern.
     pub explicitly: bool,
 }
 
 impl Selection {
-    /// Resolves names; `all` stands for everything but the floor and the busted locks.
+    /// Resolves names. `all`, `usual` and patterns stand for several, never for the floor or a busted
+    /// lock.
     pub fn of(names: &[String]) -> Result<Self, Error> {
         let mut subjects: Vec<Asked> = Vec::new();
         let mut add = |asked: Asked| match subjects.iter_mut().find(|s| s.subject == asked.subject)
@@ -127,12 +157,21 @@ impl Selection {
             None => subjects.push(asked),
         };
         for name in names.iter().map(|name| name.trim()) {
-            if name == "all" {
-                let everything = Subject::all().filter(|subject| subject.is_in_all());
-                everything.for_each(|subject| add(Asked { subject, explicitly: false }));
-            } else {
+            let stands_for = |subject: &Subject| match name {
+                ALL => true,
+                USUAL => !subject.is_combination(),
+                pattern => subject.matches(pattern),
+            };
+            if !(name == ALL || name == USUAL || name.contains('*')) {
                 add(Asked { subject: Subject::find(name)?, explicitly: true });
+                continue;
             }
+            let right = Subject::all().filter(|subject| subject.is_in_all());
+            let group: Vec<Subject> = right.filter(stands_for).collect();
+            if group.is_empty() {
+                return Err(Error::usage(format!("no lock matches `{name}`; `{LIST}` lists all")));
+            }
+            group.into_iter().for_each(|subject| add(Asked { subject, explicitly: false }));
         }
         Ok(Self { subjects })
     }
@@ -154,6 +193,29 @@ mod tests {
         assert!(all.contains(&"ticket") && all.contains(&"parking_lot"));
         assert!(!all.contains(&"floor") && !all.contains(&"busted"));
         assert!(!all.contains(&"busted-relaxed"));
+    }
+
+    #[test]
+    fn usual_leaves_out_the_combinations_and_no_lock_with_a_name_of_its_own() {
+        let (all, usual) = (select(&["all"]), select(&["usual"]));
+        let left_out: Vec<_> = all.iter().filter(|name| !usual.contains(name)).collect();
+        assert!(left_out.iter().all(|name| name.starts_with("cna-")), "{left_out:?}");
+        assert!(left_out.contains(&&"cna-park") && left_out.contains(&&"cna-v15-hybrid"));
+        for name in ["cna-v15", "hybrid-bounded", "cna-hybrid-bounded", "pthread-spin"] {
+            assert!(usual.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_stands_for_the_right_locks_that_match_it() {
+        assert_eq!(select(&["cna-v11*"])[..2], ["cna-v11", "cna-v11-park"]);
+        assert_eq!(select(&["*-lock"]), ["cna-hybrid-bounded"]);
+        assert_eq!(select(&["*"]), select(&["all"]));
+        assert!(select(&["c*-park"]).iter().all(|name| name.ends_with("-park")));
+        for none in ["busted*", "floo*", "*x", "cna-*-spark"] {
+            let said = Selection::of(&[none.into()]).expect_err("nothing matches").to_string();
+            assert!(said.contains(none), "{said}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::client::{Pair, Target};
 use crate::error::Error;
 use crate::machines;
-use crate::subject::{Origin, Selection};
+use crate::subject::{Origin, Selection, USUAL};
 use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::zoo::Bug;
@@ -15,8 +15,9 @@ use std::path::PathBuf;
 /// Arguments of `explore`.
 #[derive(Clone, Debug, Args)]
 pub struct ExploreArgs {
-    /// Locks, separated by commas; `all` leaves out the busted ones.
-    #[arg(long, value_delimiter = ',', default_value = "all")]
+    /// Locks or patterns such as 'cna-*', separated by commas; `all` is every right lock, `usual` leaves
+    /// out combinations of a succession and a waiting policy.
+    #[arg(long, value_delimiter = ',', default_value = USUAL)]
     pub lock: Vec<String>,
     /// Clients (test bodies), separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "all")]

@@ -147,7 +147,9 @@ impl LabMachine for SimulatedMachine {
 
     fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
         let is_ours = lock.origin == Origin::Registry;
-        (!is_ours).then(|| format!("`{}` is not written for simulated machines", lock.name()))
+        (!is_ours).then(|| {
+            format!("`{}` is not written for simulated machines: leave it out", lock.name())
+        })
     }
 
     fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {

@@ -45,9 +45,20 @@ fn every_machine_workload_and_event_is_listed() {
 
 #[test]
 fn a_list_is_one_line_for_each() {
-    let names = listed("locks");
-    // One line is the header.
-    assert_eq!(stdout(&lockwright("locks")).lines().count(), names.len() + 1);
+    for command in ["machines", "workloads", "events"] {
+        // One line is the header.
+        assert_eq!(stdout(&lockwright(command)).lines().count(), listed(command).len() + 1);
+    }
+}
+
+#[test]
+fn every_lock_has_a_line_or_is_named_as_a_combination() {
+    let text = stdout(&lockwright("locks"));
+    let combinations = text.split("combinations of").nth(1).expect("they are told");
+    for name in listed("locks") {
+        let has_line = text.lines().any(|line| line.split("  ").next() == Some(&name));
+        assert!(has_line || combinations.split_whitespace().any(|word| word == name), "{name}");
+    }
 }
 
 #[test]
