@@ -201,8 +201,27 @@ impl BenchDocument {
             simulated_events: 0,
         }
     }
+    /// Whether it is of a simulated machine.
+    pub fn is_simulated(&self) -> bool {
+        self.on.is_simulated()
+    }
+    /// CPUs of the machine.
+    pub fn cpus(&self) -> usize {
+        self.on.cpus()
+    }
+    /// Each lock with each number of threads, and its operations per second.
+    pub fn rates(&self) -> impl Iterator<Item = (&'static str, usize, f64)> + '_ {
+        self.results.iter().map(|result| (result.lock, result.threads, result.ops_per_s.median))
+    }
+    /// Each lock that was compared with the floor, and what it costs in terms of it.
+    pub fn ratios_to_floor(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        let ratio = |result: &BenchResult| {
+            result.ratio_to_floor.as_ref().map(|ratio| (result.lock, ratio.median))
+        };
+        self.results.iter().filter_map(ratio)
+    }
     /// What the threads are called.
-    pub(super) fn noun(&self) -> &'static str {
+    pub fn noun(&self) -> &'static str {
         if self.on.is_guest() { "vCPUs" } else { "threads" }
     }
     /// Adds a result.

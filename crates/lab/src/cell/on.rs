@@ -74,6 +74,12 @@ impl On {
             Self::Native { machine, .. } | Self::Simulated { machine, .. } => machine,
         }
     }
+    /// CPUs of the machine.
+    pub fn cpus(&self) -> usize {
+        match self {
+            Self::Native { cpus, .. } | Self::Simulated { cpus, .. } => *cpus,
+        }
+    }
     /// Native or simulated.
     pub fn kind(&self) -> &'static str {
         if self.is_simulated() { "simulated" } else { "native" }

@@ -1,24 +1,32 @@
-//! The tour: this machine, a comparison with the peers, and a machine nobody here owns. Under a
-//! minute on two cores.
+//! The tour: this machine, comparisons with the peers, with and without enough CPUs, and machines
+//! nobody here owns. Under a minute on two cores.
 
+mod crowds;
 mod published_table;
+mod sentences;
 
-use crate::bench::{BenchDocument, Schedule, note_foreign_load};
+use crate::bench::{BenchDocument, note_foreign_load};
 use crate::cell::{LabMachine, On, Settings, Workload};
 use crate::cli::{OutputArgs, TourArgs};
 use crate::crew::Crew;
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::{ForeignLoad, NativeMachine};
-use crate::plan::Matrix;
 use crate::report::{self, Chart, Grid, Outputs, Progress, Report, print};
+use crowds::Plan;
 use published_table::PublishedTable;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// What the pictures are called.
-const PICTURES: [&str; 3] = ["uncontended.svg", "counter.svg", "locktorture_x5_4.svg"];
+const PICTURES: [&str; 5] = [
+    "uncontended.svg",
+    "counter.svg",
+    "oversubscribed.svg",
+    "guest_haswell_2s.svg",
+    "locktorture_x5_4.svg",
+];
 
 /// `lockwright.tour/1`.
 #[derive(Debug, Serialize)]
@@ -27,7 +35,24 @@ struct Tour {
     on: On,
     uncontended: Option<BenchDocument>,
     counter: Option<BenchDocument>,
+    oversubscribed: Option<BenchDocument>,
+    guest: Option<BenchDocument>,
     locktorture: Option<PublishedTable>,
+}
+
+impl Tour {
+    /// A tour that has seen nothing yet.
+    fn new(on: On) -> Self {
+        Self {
+            schema: "lockwright.tour/1",
+            on,
+            uncontended: None,
+            counter: None,
+            oversubscribed: None,
+            guest: None,
+            locktorture: None,
+        }
+    }
 }
 
 impl Report for Tour {
@@ -54,28 +79,39 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
         csv: args.csv.clone(),
         ..OutputArgs::default()
     })?;
-    let [alone, company, published] = open_pictures(&args.plots)?;
+    let [alone, company, crowd, guest, published] = open_pictures(&args.plots)?;
     let guide = Guide { talks: outputs.stdout_is_for_people(), progress, seed: args.seed };
 
     let native = NativeMachine::new(&Settings::default());
-    let mut tour = Tour {
-        schema: "lockwright.tour/1",
-        on: native.on(Workload::Uncontended),
-        uncontended: None,
-        counter: None,
-        locktorture: None,
-    };
+    let mut tour = Tour::new(native.on(Workload::Uncontended));
     guide.say(&this_machine(&tour.on))?;
     let foreign = ForeignLoad::watch();
-    tour.uncontended = Some(guide.show(compare_alone(&native, &guide)?, &alone)?);
-    if !interrupt::is_requested() {
-        tour.counter = Some(guide.show(compare_in_company(&native, &guide)?, &company)?);
-    }
+    let here = [
+        Stop { measure: &|| compare_alone(&native, &guide), tell: &sentences::alone, on: &alone },
+        Stop {
+            measure: &|| compare_in_company(&native, &guide),
+            tell: &sentences::in_company,
+            on: &company,
+        },
+        Stop {
+            measure: &|| crowds::natively(&native, &guide),
+            tell: &sentences::crowded,
+            on: &crowd,
+        },
+    ];
+    [tour.uncontended, tour.counter, tour.oversubscribed] = guide.visit(here)?;
     note_foreign_load(foreign.percent(), progress);
+    progress.answer_interrupts();
+    let [guest] = guide.visit([Stop {
+        measure: &|| crowds::in_a_guest(&guide),
+        tell: &sentences::crowded,
+        on: &guest,
+    }])?;
+    tour.guest = guest;
     if !interrupt::is_requested() {
-        progress.answer_interrupts();
         let table = PublishedTable::simulate(args.seed, progress)?;
-        tour.locktorture = Some(guide.show(table, &published)?);
+        let sentence = table.sentence();
+        tour.locktorture = Some(guide.show(table, sentence, &published)?);
     }
     outputs.finish_documents(&tour)?;
     if interrupt::is_requested() {
@@ -85,15 +121,24 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A picture of a benchmark.
+struct Stop<'a> {
+    measure: &'a dyn Fn() -> Result<BenchDocument, Error>,
+    /// What the picture shows.
+    tell: &'a dyn Fn(&BenchDocument) -> Option<String>,
+    /// Where it is drawn.
+    on: &'a Outputs,
+}
+
 /// Makes the directory and proves that the pictures can be written.
-fn open_pictures(directory: &Path) -> Result<[Outputs; 3], Error> {
+fn open_pictures(directory: &Path) -> Result<[Outputs; PICTURES.len()], Error> {
     std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
     let open = |name| {
         let plot = Some(directory.join(name));
         Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })
     };
-    let [alone, company, published] = PICTURES.map(open);
-    Ok([alone?, company?, published?])
+    let [alone, company, crowd, guest, published] = PICTURES.map(open);
+    Ok([alone?, company?, crowd?, guest?, published?])
 }
 
 /// Tells people what there is to see, unless a document goes where they would read it.
@@ -107,11 +152,33 @@ impl Guide {
     fn say(&self, text: &str) -> Result<(), Error> {
         if self.talks { print(text) } else { Ok(()) }
     }
-    /// Tells and draws a report, and returns it.
-    fn show<R: Report>(&self, report: R, picture: &Outputs) -> Result<R, Error> {
+    /// Tells and draws a report, says in a sentence what it shows, and returns it.
+    fn show<R: Report>(
+        &self,
+        report: R,
+        sentence: Option<String>,
+        picture: &Outputs,
+    ) -> Result<R, Error> {
         picture.keep(&report)?;
-        self.say(&(report.text() + "\n"))?;
+        let sentence = sentence.map_or(String::new(), |sentence| sentence + "\n");
+        self.say(&(report.text() + &sentence + "\n"))?;
         Ok(report)
+    }
+    /// One stop after the other, until Ctrl-C.
+    fn visit<const N: usize>(
+        &self,
+        stops: [Stop<'_>; N],
+    ) -> Result<[Option<BenchDocument>; N], Error> {
+        let mut seen = [const { None }; N];
+        for (stop, seen) in stops.into_iter().zip(&mut seen) {
+            if interrupt::is_requested() {
+                break;
+            }
+            let document = (stop.measure)()?;
+            let sentence = (stop.tell)(&document);
+            *seen = Some(self.show(document, sentence, stop.on)?);
+        }
+        Ok(seen)
     }
 }
 
@@ -148,26 +215,8 @@ fn bench(
     window_ns: u64,
     guide: &Guide,
 ) -> Result<BenchDocument, Error> {
-    let locks: Vec<String> = locks.split(',').map(String::from).collect();
-    let schedule = Schedule {
-        matrix: Matrix::new(
-            machine,
-            workload,
-            &locks,
-            Crew::of_threads(machine, workload, threads)?,
-        )?,
-        workload,
-        runs: 5,
-        window_ns,
-        seed: guide.seed,
-        one_at_a_time: false,
-    };
-    let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
-    schedule.run(machine, guide.progress, &mut |sample| {
-        document.add(sample);
-        Ok(())
-    })?;
-    document.verdict().map(|()| document)
+    let crew = Crew::of_threads(machine, workload, threads)?;
+    Plan { workload, locks, runs: 5, window_ns, seed: guide.seed }.run(machine, crew, guide)
 }
 
 fn closing_words(plots: &Path) -> String {
@@ -179,6 +228,7 @@ fn closing_words(plots: &Path) -> String {
         lockwright locks                                    what there is\n  \
         lockwright bench --lock qspinlock,std               measure\n  \
         lockwright bench --on x5-4 --workload locktorture   the same command on another machine\n  \
+        lockwright bench --on haswell-2s --vcpus 36,72      in a guest of one\n  \
         lockwright torture                                  try to break them\n  \
         lockwright explore --lock cna                       in as many orders, simulated\n"
 }

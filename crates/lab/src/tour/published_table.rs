@@ -101,6 +101,16 @@ impl PublishedTable {
 }
 
 impl PublishedTable {
+    /// What it shows, made of its last row.
+    pub fn sentence(&self) -> Option<String> {
+        let row = self.rows.last()?;
+        let speedup = row.columns.get(SPEEDUP)?;
+        Some(format!(
+            "With {} threads CNA does {:.2} times as much as FIFO on the simulated machine, and {:.2} \
+             times in the published table.",
+            row.threads, speedup.simulated, speedup.published?
+        ))
+    }
     fn told_calibration(&self) -> String {
         match &self.calibration {
             None => "Nothing was fitted: all costs come from the literature.".into(),

@@ -1,6 +1,7 @@
 //! The tour.
 
 use super::{files_in, has_fields, lockwright_in, stderr, stdout};
+use std::path::Path;
 
 #[test]
 fn the_tour_shows_this_machine_the_peers_and_a_simulated_machine() {
@@ -8,25 +9,57 @@ fn the_tour_shows_this_machine_the_peers_and_a_simulated_machine() {
     let output = lockwright_in(directory.path(), "--json tour.json");
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
-    for part in ["This machine", "floor", "parking_lot", "simulated x5-4", "published", "error %"] {
+    for part in [
+        "This machine",
+        "Alone, in terms of",
+        "parking_lot",
+        "a guest of simulated haswell-2s",
+        "CPUs, of what it did qspinlock keeps",
+        "as much as qspinlock (simulated)",
+        "simulated x5-4",
+        "published",
+        "error %",
+    ] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
-    let mut pictures = files_in(&directory.path().join("plots"));
-    pictures.sort();
-    assert_eq!(pictures, ["counter.svg", "locktorture_x5_4.svg", "uncontended.svg"]);
-    for picture in &pictures {
-        assert!(text.contains(picture.as_str()), "the path of {picture} is printed: {text}");
-    }
-    let picture = directory.path().join("plots/locktorture_x5_4.svg");
-    assert!(std::fs::read_to_string(picture).expect("readable").contains("simulated"));
+    are_drawn_and_named(directory.path(), &text);
 
     let document = std::fs::read(directory.path().join("tour.json")).expect("written");
     let document: serde_json::Value = serde_json::from_slice(&document).expect("JSON");
+    let most_threads = |of: &str| {
+        let results = document[of]["results"].as_array().expect("results");
+        results.iter().filter_map(|result| result["threads"].as_u64()).max()
+    };
+    let cpus = document["on"]["cpus"].as_u64().expect("a number");
+    assert!(most_threads("oversubscribed") > Some(cpus) && most_threads("guest") == Some(108));
     let rows = document["locktorture"]["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 10);
     for row in rows {
         let stock = &row["columns"]["stock_ops_1e7"];
         has_fields(stock, &["simulated", "interval", "published", "error_percent"]);
+    }
+}
+
+/// All pictures are there, `text` has their paths, and those of simulations say so.
+fn are_drawn_and_named(directory: &Path, text: &str) {
+    let mut pictures = files_in(&directory.join("plots"));
+    pictures.sort();
+    assert_eq!(
+        pictures,
+        [
+            "counter.svg",
+            "guest_haswell_2s.svg",
+            "locktorture_x5_4.svg",
+            "oversubscribed.svg",
+            "uncontended.svg"
+        ]
+    );
+    for picture in &pictures {
+        assert!(text.contains(picture.as_str()), "the path of {picture} is printed: {text}");
+    }
+    for picture in ["locktorture_x5_4.svg", "guest_haswell_2s.svg"] {
+        let picture = std::fs::read_to_string(directory.join("plots").join(picture));
+        assert!(picture.expect("readable").contains("simulated"));
     }
 }
 
