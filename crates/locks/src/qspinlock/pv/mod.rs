@@ -144,9 +144,9 @@ fn kick<P: Platform>(word: &P::Word, id: NodeId) {
         P::full_barrier(&granted.state);
     }
     // halted -> hashed
-    // ordering: Release; K5, after the barrier, K1. On failure Relaxed: the waiter is awake and will
-    // find the grant.
-    if granted.state.compare_exchange(HALTED, HASHED, Release, Relaxed).is_ok() {
+    // ordering: Relaxed; published by the barrier, K1 and K5. On failure Relaxed: the waiter is awake
+    // and will find the grant.
+    if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
         hash::insert::<P>(word, id);
         // (n,0,1) -> (n,0,3)
         // ordering: Relaxed; it is the owner who reads it, or is made to by its own means.
