@@ -30,6 +30,12 @@ pub trait QueueState: Send + Sync + 'static {
     const ARE_ASLEEP: bool = false;
     /// Whether the head wakes up for no reason: thread 0 acts for it at once.
     const HEAD_WAKES: bool = false;
+    /// The waiter, counted from the head, that thread 1 acts for as soon as it has unlocked: it finds
+    /// that its predecessor sleeps, and sleeps until it is granted.
+    const COMES: Option<usize> = None;
+    /// Whether the lock is reserved for the head, for whom nobody acts before somebody has taken the
+    /// lock in front of it.
+    const IS_RESERVED: bool = false;
     /// Whether the nodes of absent waiters who have left are those of sleepers elsewhere.
     const ARE_RECYCLED: bool = false;
 }
@@ -106,6 +112,23 @@ impl QueueState for RecycledPrev {
     const ARE_RECYCLED: bool = true;
 }
 
+/// Waiters of two NUMA nodes by turns. Thread 1 is granted by a head that has set somebody aside, and
+/// sets the next one aside: behind the first, before it has the lock.
+pub struct AsideInTurn;
+impl QueueState for AsideInTurn {
+    const NAME: &'static str = "aside-in-turn";
+    const PRIMARY: &'static [u32] = &[2, 3, 4, 5, 6];
+    const COMES: Option<usize> = Some(2);
+}
+
+/// A lock that is reserved for a head that does not run: only for policies that pass it then.
+pub struct HeadAway;
+impl QueueState for HeadAway {
+    const NAME: &'static str = "head-away";
+    const PRIMARY: &'static [u32] = &[2];
+    const IS_RESERVED: bool = true;
+}
+
 /// A waiter without a thread.
 struct Absent {
     id: NodeId,
@@ -157,10 +180,14 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S,
     }
     /// Acts for this one, unless somebody else does.
     fn act_for(&self, waiter: &Absent) {
+        self.act_for_behind(waiter, waiter);
+    }
+    /// The same with a predecessor to look at.
+    fn act_for_behind(&self, waiter: &Absent, prev: &Absent) {
         if waiter.is_taken.swap(true, Relaxed) {
             return;
         }
-        self.lock.act_for(waiter.id);
+        self.lock.act_for_behind(waiter.id, prev.id);
         if Q::ARE_RECYCLED {
             let cpu = P::this_cpu();
             P::run_on_cpu(waiter.cpu);
@@ -198,6 +225,12 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         if Q::ARE_ASLEEP {
             absent.iter().for_each(|waiter| lock.put_to_sleep(waiter.id));
         }
+        if Q::IS_RESERVED {
+            lock.reserve_for_absent();
+        }
+        if let Some(at) = Q::COMES {
+            lock.put_to_sleep(absent[at - 1].id);
+        }
         P::run_on_cpu(1);
         QSpinlock::<P, S, W>::soil_node();
         let withheld = if Q::HAS_NODE_1 { None } else { P::claim_node() };
@@ -212,10 +245,14 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         if thread == 1 {
             // SAFETY: taken in `new`, for this thread.
             unsafe { self.lock.unlock() };
+            if let Some(at) = Q::COMES {
+                self.act_for_behind(&self.absent[at], &self.absent[at - 1]);
+            }
         } else if Q::HEAD_WAKES {
             self.act_for(&self.absent[0]);
         }
-        if thread == 0 || Q::ARE_ASLEEP {
+        let is_first = thread == 0 && !Q::IS_RESERVED;
+        if is_first || Q::ARE_ASLEEP || Q::COMES.is_some() {
             self.act_for_absent();
         }
         if Q::IS_LATE {

@@ -19,6 +19,9 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
     pub clock_step_ns: u64,
+    /// Whether a pause lets the others go on. Where it does, a thread that is to lose patience needs a
+    /// preemption for each.
+    pub has_pauses: bool,
     /// So many sleeps, the first ones, may end for no reason.
     pub wake_ups: u32,
     /// Whether the process is a forked child. Nobody is orphaned in it.
@@ -37,6 +40,7 @@ impl Settings {
             nodes_per_cpu: 2,
             tunables: Vec::new(),
             clock_step_ns: 1,
+            has_pauses: true,
             wake_ups: 0,
             has_forked: false,
             bug: None,
@@ -55,6 +59,16 @@ impl Settings {
     /// The same with `tunable` set to `value`.
     pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
         self.tunables.push((tunable, value));
+        self
+    }
+    /// The same with a clock that moves so far each time somebody looks at it.
+    pub fn with_clock_step(mut self, ns: u64) -> Self {
+        self.clock_step_ns = ns;
+        self
+    }
+    /// The same where nobody pauses between two looks.
+    pub fn without_pauses(mut self) -> Self {
+        self.has_pauses = false;
         self
     }
     /// The same where the first so many sleeps may end for no reason.

@@ -10,8 +10,12 @@ use crate::{Loom, Settings};
 use lockwright::qspinlock::cna::{Cna, V10, V10Limited, V10Time, V11, V15};
 use lockwright::qspinlock::{Fifo, Hybrid, HybridBounded, Park, QSpinlock, Succession, Waiting};
 use lockwright_clients::prebuilt::{
-    FromQueue, HeadWakes, RecycledPrev, SecondaryAsleep, TwoAsleep, TwoSetAsideAsleep,
+    AsideInTurn, FromQueue, HeadAway, HeadWakes, RecycledPrev, SecondaryAsleep, TwoAsleep,
+    TwoSetAsideAsleep,
 };
+
+/// Longer than the head of a queue lets others pass it, wherever that is bounded by time.
+const LONG_NS: u64 = 1_000_000;
 
 /// The rows of a lock whose waiters sleep; none for other locks.
 pub(crate) fn of_sleeping(lock: &'static str) -> Vec<Check> {
@@ -48,6 +52,12 @@ fn of_fifo<W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
     let mut checks = of_any::<Fifo, W>(lock);
     let waking = Settings::flat(3).with_wake_ups(1);
     checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "sleeps end for no reason", waking));
+    if W::BARGES {
+        let flat = || Settings::flat(CPUS);
+        let late = flat().without_pauses().with_clock_step(LONG_NS);
+        checks.push(row::<FromQueue<Loom, Fifo, HeadWakes, W>>(lock, "time flies", 2, late));
+        checks.push(row::<FromQueue<Loom, Fifo, HeadAway, W>>(lock, "flat", 2, flat()));
+    }
     checks
 }
 
@@ -69,6 +79,9 @@ fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Chec
         checks.push(row::<FromQueue<Loom, S, TwoSetAsideAsleep, W>>(lock, on, 2, settings));
     }
     let mut checks: Vec<_> = checks.into_iter().map(|check| at_most(1, check)).collect();
+    let by_turns = Settings::flat(CPUS + 1).with_numa(&[0, 0, 0, 1, 0, 1, 0]);
+    let by_turns = row::<FromQueue<Loom, S, AsideInTurn, W>>(lock, "nodes 0001010", 2, by_turns);
+    checks.push(at_most(2, by_turns));
     checks.extend(of_any::<S, W>(lock).into_iter().map(|check| at_most(2, check)));
     checks
 }

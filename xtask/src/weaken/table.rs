@@ -24,8 +24,11 @@ const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna
 /// The last one steps while it waits.
 const QUEUED: &[&str] = &["qspinlock", "cna", "cna-v15"];
 
-/// In order of arrival: what waits and kicks is the same code under every succession.
-const SLEEPING: &[&str] = &["park", "hybrid", "hybrid-bounded"];
+/// Waiters that sleep, in order of arrival and where the head sets others aside before it has the
+/// lock: what the grant carries is of use there only.
+const SLEEPING: &[&str] = &["park", "cna-park"];
+const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
+const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 
 const fn law(name: &'static str) -> Test {
     Test { program: &["lockwright-clients", "--test", "native"], name }
@@ -35,7 +38,7 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 14] = [
+const CHECKERS: [(&str, Checker); 17] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
@@ -43,7 +46,11 @@ const CHECKERS: [(&str, Checker); 14] = [
     ("clh.rs", Checker::Loom(&["clh"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
+    // The first attempt is another one under a policy that barges.
+    ("qspinlock/mod.rs", Checker::Loom(&["qspinlock", "hybrid-bounded"])),
     ("qspinlock/pv/", Checker::Loom(SLEEPING)),
+    ("qspinlock/pv/rules.rs", Checker::Loom(HYBRID)),
+    ("qspinlock/pv/bounded.rs", Checker::Loom(BOUNDED)),
     ("qspinlock/fork.rs", Checker::Loom(&["qspinlock"])),
     ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
     (

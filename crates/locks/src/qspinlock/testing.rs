@@ -8,7 +8,7 @@
 use super::queue::link_to;
 use super::{Grant, QSpinlock, Succession, Waiting, Word, pv};
 use crate::node::{NodeId, node};
-use crate::platform::{Atomic, Cells, Platform};
+use crate::platform::{Atomic, Cells, LockWordOps, Platform};
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -70,6 +70,12 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub fn put_to_sleep(&self, id: NodeId) {
         pv::sleep_absent::<P>(&self.word, id, Self::is_granted(id));
     }
+    /// Makes the absent head of the queue pending.
+    pub fn reserve_for_absent(&self) {
+        // (n,0,*) -> (n,1,*)
+        // ordering: Relaxed; published when the test starts its threads.
+        self.word.store_byte1(1, Relaxed);
+    }
     /// Leaves the next node of the calling CPU to a waiter that sleeps somewhere else.
     ///
     /// # Panics
@@ -98,9 +104,13 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Does what the thread of an absent waiter would do from here on: waits for the grant, then
     /// for the lock. The caller holds the lock afterwards.
     pub fn act_for(&self, id: NodeId) {
+        // Nobody has seen its predecessor; its own node stands in for that.
+        self.act_for_behind(id, id);
+    }
+    /// The same behind `prev`.
+    pub fn act_for_behind(&self, id: NodeId, prev: NodeId) {
         let me = node::<P>(id);
-        // An absent waiter has no predecessor to look at; its own node stands in for it.
-        let granted = W::wait_node(me, me);
+        let granted = W::wait_node(me, node::<P>(prev));
         self.lead(id, me, granted);
         // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
         unsafe { P::release_node(id) };
