@@ -98,29 +98,20 @@ const SLEEPING: &[&str] = &[
     "cna-v15-hybrid-bounded",
 ];
 const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
-/// Those whose waiters spin by the kernel's rules. The bounded ones run the same code when they sleep,
-/// but the checkers' short executions seldom get them there.
-const SPINNING_HEAD: &[&str] = &[
-    "park",
-    "hybrid",
-    "cna-park",
-    "cna-hybrid",
-    "cna-v10_time-park",
-    "cna-v10_time-hybrid",
-    "cna-v10_limited-park",
-    "cna-v10_limited-hybrid",
-    "cna-v11-park",
-    "cna-v11-hybrid",
-    "cna-v15-park",
-    "cna-v15-hybrid",
-];
+/// Those of them that newcomers may steal.
 const HYBRID: &[&str] = &[
     "hybrid",
+    "hybrid-bounded",
     "cna-hybrid",
+    "cna-hybrid-bounded",
     "cna-v10_time-hybrid",
+    "cna-v10_time-hybrid-bounded",
     "cna-v10_limited-hybrid",
+    "cna-v10_limited-hybrid-bounded",
     "cna-v11-hybrid",
+    "cna-v11-hybrid-bounded",
     "cna-v15-hybrid",
+    "cna-v15-hybrid-bounded",
 ];
 
 const CNA_VERIFIED: &str = "CNA, verified for the kernel's memory model, 2021 (arXiv 2111.15240)";
@@ -141,21 +132,21 @@ bugs! {
     RobbedSleepsUnannounced, "19", "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)", HYBRID;
     /// A waiter says that it sleeps and looks at its grant with no full barrier in between. The
     /// granter does not see it sleep, it does not see the grant: nobody kicks it.
-    HaltUnordered, "27", "Linux futex, 2014 (76835b0ebf8a)", SPINNING_HEAD;
+    HaltUnordered, "27", "Linux futex, 2014 (76835b0ebf8a)", SLEEPING;
     /// The other side of the same: no full barrier between the grant and the look whether the
     /// waiter sleeps.
-    KickUnordered, "28", "Xen paravirtual spinlock, about 2009 (2496afbf1e50)", SPINNING_HEAD;
+    KickUnordered, "28", "Xen paravirtual spinlock, about 2009 (2496afbf1e50)", SLEEPING;
     /// The head of the queue says before it sleeps that it sleeps, but not that it has an entry in
     /// the hash. The owner that has just granted it enters it a second time; one of the entries
     /// stays, and a later owner kicks whoever it names.
-    HeadSaysHalted, "29", "pvqspinlock, 2016 (229ce6315747)", SPINNING_HEAD;
+    HeadSaysHalted, "29", "pvqspinlock, 2016 (229ce6315747)", SLEEPING;
     /// A waiter looks whether to sleep, and only then makes ready what it sleeps on: a kick in
     /// between is forgotten.
     KickForgottenUnseen, "30", "Xen PVHVM, 2013 (1fb3a8b2cfb2)", SLEEPING;
     /// The head of the queue, and a thief, take the lock in the slow path by an exchange that
     /// acquires nothing: the section may run before what the last owner did.
     SlowTakeRelaxed, "33", "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
-        SPINNING_HEAD;
+        SLEEPING;
     /// The owner releases the lock and does not look whether somebody sleeps for it.
     SleeperMissed, "42", "gperftools SpinLock (93a69c4df287)", SLEEPING;
     /// The owner has found a sleeper and leaves the lock to it, without a release: whoever wakes up
@@ -203,9 +194,9 @@ bugs! {
     /// A waiter sees that its predecessor does not run, concludes that it cannot have been granted
     /// and sleeps without another look. The predecessor may have granted it before, and be a waiter
     /// again, for this lock or another one.
-    PrevTrusted, "53", "design: the predecessor's node is a hint", SPINNING_HEAD;
+    PrevTrusted, "53", "design: the predecessor's node is a hint", SLEEPING;
     /// The head of the queue, awake for no reason, makes the lock slow and finds that it is slow
     /// already. It takes that for an owner who will kick. But that owner has taken the head's last
     /// entry out and is about to overwrite the byte.
-    SlowTakenForHeld, "54", "our own finding, by the Promela model", SPINNING_HEAD;
+    SlowTakenForHeld, "54", "our own finding, by the Promela model", SLEEPING;
 }

@@ -8,17 +8,17 @@
 use crate::raw::{ConstRawCell, Integer, RawCell, RawInt, Remember};
 use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, WholeWord, Zeroed};
 use std::marker::PhantomData;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// A checker, as its cells see it.
 pub trait Checker: Sized + 'static {
-    /// Looks of a bounded wait that are worth exploring before it gives up.
-    const BOUNDED_LOOKS: u32;
     /// How often in a row a waiting thread may be scheduled without news before that is reported as
     /// a wait for something that will not happen.
     const IDLE_MAX: u32;
 
+    /// Looks of a bounded wait that are worth exploring before it gives up.
+    fn bounded_looks() -> u32;
     /// Lets another thread run.
     fn give_way();
     /// As [`give_way`](Self::give_way), from a thread that cannot go on before somebody writes the
@@ -42,6 +42,7 @@ pub struct CheckedCell<A: RawCell, C> {
     raw: A,
     latest: A::Latest,
     writes: AtomicU32,
+    is_swapped: AtomicBool,
     _checker: PhantomData<fn() -> C>,
 }
 
@@ -59,6 +60,7 @@ impl<A: RawCell, C: Checker> CheckedCell<A, C> {
             raw: zero,
             latest: A::Latest::ZERO,
             writes: AtomicU32::new(0),
+            is_swapped: AtomicBool::new(false),
             _checker: PhantomData,
         }
     }
@@ -112,10 +114,18 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
         self.raw.load(order)
     }
     fn store(&self, value: A::Value, order: Ordering) {
-        self.raw.store(value, order);
+        // Loom takes the order of a swap and a later store of another thread for open, even if both have
+        // followed the value that was swapped out, and shows that thread's value as the older one. Two
+        // exchanges are in order.
+        if self.is_swapped.load(Relaxed) {
+            self.raw.swap(value, order);
+        } else {
+            self.raw.store(value, order);
+        }
         self.written(value);
     }
     fn swap(&self, value: A::Value, order: Ordering) -> A::Value {
+        self.is_swapped.store(true, Relaxed);
         let old = self.raw.swap(value, order);
         self.written(value);
         old
@@ -171,8 +181,8 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
         mut stop: impl FnMut() -> bool,
     ) -> Result<A::Value, A::Value> {
         let looks_max = match bound.budget {
-            Budget::Looks(looks) => looks.clamp(1, C::BOUNDED_LOOKS),
-            Budget::Nanoseconds(_) => C::BOUNDED_LOOKS,
+            Budget::Looks(looks) => looks.clamp(1, C::bounded_looks()),
+            Budget::Nanoseconds(_) => C::bounded_looks(),
         };
         for look in 1.. {
             let value = self.raw.load(order);

@@ -24,9 +24,11 @@ raw_ints! {
 }
 
 impl Checker for Loom {
-    const BOUNDED_LOOKS: u32 = 2;
     const IDLE_MAX: u32 = 1_000;
 
+    fn bounded_looks() -> u32 {
+        if MACHINE.world.begins_hurried_wait(Self::this_cpu()) { 1 } else { 2 }
+    }
     fn give_way() {
         MACHINE.world.activity.gives_way(Self::this_cpu(), ::loom::thread::yield_now);
     }
@@ -103,7 +105,8 @@ impl Barriers for Loom {
         atomic::fence(SeqCst);
     }
     fn delay(_pauses: u32) {
-        if MACHINE.world.settings.has_pauses {
+        let is_in_a_hurry = MACHINE.world.is_in_a_hurry(Self::this_cpu());
+        if MACHINE.world.settings.has_pauses && !is_in_a_hurry {
             Self::give_way();
         }
     }

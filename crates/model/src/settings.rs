@@ -22,6 +22,10 @@ pub struct Settings {
     /// Whether a pause lets the others go on. Where it does, a thread that is to lose patience needs a
     /// preemption for each.
     pub has_pauses: bool,
+    /// So many bounded waits of each thread, the first ones, are in a hurry: one look and no pause.
+    /// Each further look, and each pause, lets the others go on, so that a thread that is to lose patience
+    /// needs a preemption for every one.
+    pub hurried_waits: u32,
     /// So many sleeps, the first ones, may end for no reason.
     pub wake_ups: u32,
     /// Whether the process is a forked child. Nobody is orphaned in it.
@@ -41,6 +45,7 @@ impl Settings {
             tunables: Vec::new(),
             clock_step_ns: 1,
             has_pauses: true,
+            hurried_waits: 0,
             wake_ups: 0,
             has_forked: false,
             bug: None,
@@ -59,6 +64,12 @@ impl Settings {
     /// The same with `tunable` set to `value`.
     pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
         self.tunables.push((tunable, value));
+        self
+    }
+    /// The same where the first bounded waits of each thread are in a hurry: more than it takes to sleep,
+    /// to wake up, to be robbed and to sleep again.
+    pub fn in_a_hurry(mut self) -> Self {
+        self.hurried_waits = 4;
         self
     }
     /// The same with a clock that moves so far each time somebody looks at it.

@@ -42,11 +42,13 @@ const_cells! {
 }
 
 impl Checker for Shuttle {
-    const BOUNDED_LOOKS: u32 = 8;
     // Only a thread that steps while it waits is scheduled without news. Somebody who can bring
     // news is not passed over so often by chance.
     const IDLE_MAX: u32 = 1000;
 
+    fn bounded_looks() -> u32 {
+        if MACHINE.world.begins_hurried_wait(Self::this_cpu()) { 1 } else { 8 }
+    }
     fn give_way() {
         thread::yield_now();
     }
@@ -154,7 +156,8 @@ impl Barriers for Shuttle {
         atomic::fence(SeqCst);
     }
     fn delay(_pauses: u32) {
-        if MACHINE.world.settings.has_pauses {
+        let is_in_a_hurry = MACHINE.world.is_in_a_hurry(Self::this_cpu());
+        if MACHINE.world.settings.has_pauses && !is_in_a_hurry {
             Self::give_way();
         }
     }

@@ -57,17 +57,30 @@ fn of_fifo<W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
         let late = flat().without_pauses().with_clock_step(LONG_NS);
         checks.push(row::<FromQueue<Loom, Fifo, HeadWakes, W>>(lock, "time flies", 2, late));
         checks.push(row::<FromQueue<Loom, Fifo, HeadAway, W>>(lock, "flat", 2, flat()));
+        let hurried = Settings::flat(3).in_a_hurry();
+        checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "in a hurry", hurried));
     }
     checks
 }
 
 fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
-    let flat = || Settings::flat(CPUS);
-    vec![
-        row::<FromQueue<Loom, S, HeadWakes, W>>(lock, "flat", 2, flat()),
-        row::<FromQueue<Loom, S, TwoAsleep, W>>(lock, "flat", 2, flat()),
-        row::<FromQueue<Loom, S, RecycledPrev, W>>(lock, "flat", 2, flat()),
-    ]
+    let hurried = || Settings::flat(CPUS).in_a_hurry();
+    let mut machines = vec![("flat", Settings::flat(CPUS))];
+    if !W::KEEPS_ORDER {
+        machines.push(("in a hurry", hurried()));
+    }
+    if W::BARGES {
+        machines.push(("in a hurry, time flies", hurried().with_clock_step(LONG_NS)));
+    }
+    let mut checks = Vec::new();
+    for (on, settings) in machines {
+        checks.extend([
+            row::<FromQueue<Loom, S, HeadWakes, W>>(lock, on, 2, settings.clone()),
+            row::<FromQueue<Loom, S, TwoAsleep, W>>(lock, on, 2, settings.clone()),
+            row::<FromQueue<Loom, S, RecycledPrev, W>>(lock, on, 2, settings),
+        ]);
+    }
+    checks
 }
 
 /// Where sleepers were set aside first. One preemption is enough there: the question is who is
@@ -75,6 +88,10 @@ fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Chec
 fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
     let flat = Settings::flat(CPUS);
     let mut checks = vec![row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "flat", 2, flat)];
+    if W::BARGES {
+        let hurried = Settings::flat(CPUS).in_a_hurry();
+        checks.push(row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "in a hurry", 2, hurried));
+    }
     for (on, settings) in mixtures() {
         checks.push(row::<FromQueue<Loom, S, TwoSetAsideAsleep, W>>(lock, on, 2, settings));
     }

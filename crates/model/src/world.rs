@@ -19,6 +19,8 @@ pub struct World<P: QueueNodes> {
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
     wake_ups: AtomicU32,
+    /// Bounded waits so far of each CPU's thread.
+    bounded_waits: Vec<AtomicU32>,
     /// Who can go on.
     pub activity: Activity,
 }
@@ -52,6 +54,7 @@ impl<P: QueueNodes> World<P> {
             hash: (0..HASH_SLOTS).map(|_| Zeroed::zeroed()).collect(),
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
+            bounded_waits: (0..settings.cpus).map(|_| AtomicU32::new(0)).collect(),
             activity: Activity::new(settings.cpus),
             settings,
         }
@@ -110,6 +113,17 @@ impl<P: QueueNodes> World<P> {
     /// Whether the sleep that begins may end for no reason.
     pub fn may_wake_up(&self) -> bool {
         self.wake_ups.fetch_add(1, Relaxed) < self.settings.wake_ups
+    }
+
+    /// A bounded wait of the thread on `cpu` begins; whether it is one in a hurry.
+    pub fn begins_hurried_wait(&self, cpu: u32) -> bool {
+        let waits = self.bounded_waits[cpu as usize].fetch_add(1, Relaxed);
+        waits < self.settings.hurried_waits
+    }
+    /// Whether the thread on `cpu` has no time to pause.
+    pub fn is_in_a_hurry(&self, cpu: u32) -> bool {
+        let waits = self.bounded_waits[cpu as usize].load(Relaxed);
+        (1..=self.settings.hurried_waits).contains(&waits)
     }
 
     /// Looks at the clock, which moves by that.

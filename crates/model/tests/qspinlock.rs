@@ -13,7 +13,7 @@ use lockwright_clients::Client;
 use lockwright_clients::exclusion::Exclusion;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
-use lockwright_model::checks::{CPUS, V15Eager, mixtures};
+use lockwright_model::checks::{Bounds, CPUS, V15Eager, checks_of, mixtures};
 use lockwright_model::{Loom, LoomRun, Seen, Settings};
 
 fn run(threads: usize, settings: Settings) -> LoomRun {
@@ -127,4 +127,33 @@ fn cna_that_is_switched_off_sets_nobody_aside() {
     let run = run(2, settings.with_tunable(Tunable::numa_spinlock, off));
     let seen = explore::<FromQueue<Loom, Cna<V10>, TwoSetAside>>(&run);
     assert_eq!(seen.count_of(Event::cna_set_aside), 0);
+}
+
+/// The sums of `events` over the checks of `lock` on the machine `on`.
+fn counts(lock: &'static str, on: &str, events: &[Event]) -> Vec<u64> {
+    let checks = checks_of(lock).into_iter().filter(|check| check.on == on);
+    let seen: Vec<_> = checks.map(|check| check.explore(Bounds::QUICK, None)).collect();
+    events.iter().map(|event| seen.iter().map(|seen| seen.count_of(*event)).sum()).collect()
+}
+
+#[test]
+fn a_bounded_hybrid_in_a_hurry_sleeps_everywhere_and_is_kicked() {
+    let events = [
+        Event::pv_wait_node,
+        Event::pv_wait_early,
+        Event::pv_wait_head,
+        Event::pv_wait_again,
+        Event::pv_kick_unlock,
+    ];
+    let counts = counts("cna-hybrid-bounded", "in a hurry", &events);
+    assert!(counts.iter().all(|count| *count > 0), "{events:?}: {counts:?}");
+}
+
+#[test]
+fn a_reserved_lock_is_taken_from_a_head_that_does_not_come() {
+    // Thread 0 acts for the head, which sleeps, and is robbed; where time flies it reserves the lock then, and
+    // is passed only by those who take it from somebody absent.
+    let events = [Event::pv_lock_stealing];
+    let counts = counts("cna-hybrid-bounded", "in a hurry, time flies", &events);
+    assert!(counts[0] > 0, "nobody took a reserved lock");
 }

@@ -102,7 +102,8 @@ fn wants(request: &Request, bug: Bug) -> bool {
 fn jobs_of(bug: Bug) -> impl Iterator<Item = Job> {
     let checkers = Checker::ALL.into_iter().filter(move |checker| checker.must_see(bug));
     checkers.flat_map(move |checker| {
-        bug.locks().iter().map(move |lock| Job { bug: Some(bug), lock, checker })
+        let asked = bug.locks().iter().filter(move |lock| checker.is_asked_in(bug, lock));
+        asked.map(move |lock| Job { bug: Some(bug), lock, checker })
     })
 }
 

@@ -4,11 +4,12 @@
 //! at the first violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the
 //! arguments make no sense.
 
+use lockwright::events::Event;
 use lockwright::zoo::Bug;
 use lockwright_clients::Outcome;
 use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
-use lockwright_model::{bug_of, outcome};
-use std::collections::BTreeSet;
+use lockwright_model::{Seen, bug_of, outcome};
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
 fn report(check: &Check, request: &Request) -> bool {
     let start = Instant::now();
     let outcome = outcome(|| check.explore(request.bounds, request.bug));
-    let executions = lockwright_model::world::seen().executions;
+    let seen = lockwright_model::world::seen();
     let seconds = start.elapsed().as_secs_f64();
     let complaint = match outcome {
         Outcome::Held => None,
@@ -67,10 +68,16 @@ fn report(check: &Check, request: &Request) -> bool {
         serde_json::json!({
             "lock": lock, "client": client, "on": on, "threads": threads, "checker": "loom",
             "violated": complaint.is_some(), "complaint": complaint,
-            "executions": executions, "seconds": seconds,
+            "executions": seen.executions, "seconds": seconds, "events": events_of(&seen),
         })
     );
     complaint.is_some()
+}
+
+/// How often each event was counted that was.
+fn events_of(seen: &Seen) -> BTreeMap<&'static str, u64> {
+    let counts = Event::ALL.iter().map(|event| (event.name(), seen.count_of(*event)));
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, String> {

@@ -27,6 +27,7 @@ use crate::events::Event;
 use crate::node::QNode;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
+use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -155,7 +156,9 @@ impl Rules for HybridBounded {
 fn take_free<P: Platform>(word: &P::Word) -> bool {
     // (*,0,0) -> (*,0,1)
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-    word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
+    let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
+    // ordering: Relaxed; as above, on failure.
+    word.compare_exchange_half0(0, word::LOCKED_HALF, order, Relaxed).is_ok()
 }
 
 /// Takes a lock that is reserved and free for as long as one may be.
@@ -186,6 +189,11 @@ fn compete<P: Platform>(word: &P::Word) -> bool {
         if take_free::<P>(word) {
             return true;
         }
+        if P::is_seeded(Bug::HeadStoresBesideThief) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            word.store_half0(word::LOCKED_HALF, Relaxed);
+            return true;
+        }
         if patience.pause() {
             return false;
         }
@@ -203,7 +211,9 @@ fn reserve<P: Platform>(word: &P::Word) -> bool {
     while word.cond_load_bounded(Relaxed, bound, is_free, || false).is_ok() {
         // (n,1,0) -> (n,0,1)
         // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-        if word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Acquire, Relaxed).is_ok() {
+        let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
+        // ordering: Relaxed; as above, on failure.
+        if word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, order, Relaxed).is_ok() {
             return true;
         }
     }
