@@ -25,7 +25,19 @@ const LINES_MAX: usize = 300;
 const WRITERS: [(&str, &[&str]); 4] = [
     (
         EXPLORED,
-        &["run", "-q", "-p", "lockwright-lab", "--", "explore", "--quiet", "--json", EXPLORED],
+        &[
+            "run",
+            "-q",
+            "-p",
+            "lockwright-lab",
+            "--",
+            "explore",
+            "--lock",
+            "all",
+            "--quiet",
+            "--json",
+            EXPLORED,
+        ],
     ),
     (WEAKEN, &["xtask", "weaken", "--matrix", "--json", WEAKEN]),
     (ZOO, &["xtask", "zoo", "--matrix", "--json", ZOO]),
