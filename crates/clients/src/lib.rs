@@ -1,7 +1,8 @@
 //! Test bodies and workloads, written once, generic over the platform.
 //!
 //! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every
-//! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Those of [`prebuilt`]
+//! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. [`clients_of`] the mutex has more: deadlines, handing over, and
+//! the condition variable ([`mod@mutex`]). Those of [`prebuilt`]
 //! are about the queued spinlock and start in the middle of a queue; [`free`] is for real threads. [`conformance`] is the suite
 //! that a platform itself has to pass, law by law; the laws are in `PLATFORM.md`. A workload
 //! ([`workload`]) is the loop of a benchmark; the lab runs it natively and on simulated machines.
@@ -12,6 +13,7 @@ pub mod conformance;
 pub mod exclusion;
 pub mod free;
 pub mod is_locked;
+pub mod mutex;
 pub mod prebuilt;
 mod table;
 mod threads;
@@ -19,5 +21,5 @@ pub mod try_lock;
 pub mod workload;
 
 pub use client::{Client, Outcome};
-pub use table::{CLIENTS, ClientVisitor, visit_client, visit_client_of};
+pub use table::{CLIENTS, ClientVisitor, clients, clients_of, visit_client, visit_client_of};
 pub use threads::{Migrate, NativeThreads, Threads};

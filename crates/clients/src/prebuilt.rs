@@ -36,8 +36,6 @@ pub trait QueueState: Send + Sync + 'static {
     /// Whether the lock is reserved for the head, for whom nobody acts before somebody has taken the
     /// lock in front of it.
     const IS_RESERVED: bool = false;
-    /// Whether the nodes of absent waiters who have left are those of sleepers elsewhere.
-    const ARE_RECYCLED: bool = false;
 }
 
 /// The head, a waiter behind it, and two set aside.
@@ -85,15 +83,6 @@ impl QueueState for TwoAsleep {
     const ARE_ASLEEP: bool = true;
 }
 
-/// The same, and two more who were set aside.
-pub struct TwoSetAsideAsleep;
-impl QueueState for TwoSetAsideAsleep {
-    const NAME: &'static str = "two-set-aside-asleep";
-    const PRIMARY: &'static [u32] = &[2, 3];
-    const SECONDARY: &'static [u32] = &[4, 5];
-    const ARE_ASLEEP: bool = true;
-}
-
 /// The head alone and somebody set aside, who both sleep, and a thread that finds no queue node.
 pub struct SecondaryAsleep;
 impl QueueState for SecondaryAsleep {
@@ -102,14 +91,6 @@ impl QueueState for SecondaryAsleep {
     const SECONDARY: &'static [u32] = &[3];
     const HAS_NODE_1: bool = false;
     const ARE_ASLEEP: bool = true;
-}
-
-/// Two waiters, and threads behind them whose predecessor is a node that somebody else uses.
-pub struct RecycledPrev;
-impl QueueState for RecycledPrev {
-    const NAME: &'static str = "recycled-prev";
-    const PRIMARY: &'static [u32] = &[2, 3];
-    const ARE_RECYCLED: bool = true;
 }
 
 /// Waiters of two NUMA nodes by turns. Thread 1 is granted by a head that has set somebody aside, and
@@ -132,7 +113,6 @@ impl QueueState for HeadAway {
 /// A waiter without a thread.
 struct Absent {
     id: NodeId,
-    cpu: u32,
     /// Whether a thread acts or has acted for it. Unseen by the machine: only the thread that has
     /// granted a waiter is sure to find it granted.
     is_taken: AtomicBool,
@@ -146,8 +126,8 @@ pub struct FromQueue<P: Platform, S, Q, W = Spin> {
     /// In a place of its own: the entry of a sleeper names it.
     lock: Box<QSpinlock<P, S, W>>,
     absent: Vec<Absent>,
-    /// Nodes that no thread here uses: the one that thread 1 does not have, and recycled ones.
-    withheld: Mutex<Vec<NodeId>>,
+    /// The node that thread 1 does not have.
+    withheld: Mutex<Option<NodeId>>,
     /// Acquisitions, counted under the lock.
     count: Guarded<P, u64>,
     /// Acquisitions, as the threads count them, unseen by the machine.
@@ -188,13 +168,6 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S,
             return;
         }
         self.lock.act_for_behind(waiter.id, prev.id);
-        if Q::ARE_RECYCLED {
-            let cpu = P::this_cpu();
-            P::run_on_cpu(waiter.cpu);
-            let recycled = self.lock.recycle_node();
-            P::run_on_cpu(cpu);
-            self.withheld.lock().expect("nobody panicked").push(recycled);
-        }
         // SAFETY: taken in the name of the waiter.
         unsafe { self.hold_and_unlock() };
     }
@@ -209,7 +182,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         lock.lock();
         let on_cpu = |cpu: u32, build: &dyn Fn() -> NodeId| {
             P::run_on_cpu(cpu);
-            Absent { id: build(), cpu, is_taken: AtomicBool::new(false) }
+            Absent { id: build(), is_taken: AtomicBool::new(false) }
         };
         let mut absent: Vec<_> =
             Q::PRIMARY.iter().map(|cpu| on_cpu(*cpu, &|| lock.enqueue_absent())).collect();
@@ -234,7 +207,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         P::run_on_cpu(1);
         QSpinlock::<P, S, W>::soil_node();
         let withheld = if Q::HAS_NODE_1 { None } else { P::claim_node() };
-        let withheld = Mutex::new(withheld.into_iter().collect());
+        let withheld = Mutex::new(withheld);
         P::run_on_cpu(0);
         QSpinlock::<P, S, W>::soil_node();
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
@@ -265,7 +238,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         self.act_for_absent();
     }
     fn finish(&self) {
-        for id in self.withheld.lock().expect("nobody panicked").drain(..) {
+        if let Some(id) = self.withheld.lock().expect("nobody panicked").take() {
             // SAFETY: claimed here, and in no queue.
             unsafe { P::release_node(id) };
         }

@@ -1,8 +1,9 @@
-//! The one list of clients that every lock has to satisfy.
+//! The one list of clients: those that every lock has to satisfy, and those of one lock.
 
 use crate::Client;
 use crate::exclusion::{self, Exclusion};
 use crate::is_locked::{self, IsLocked};
+use crate::mutex::{self, Fair, GiveUp, Notify, Timed};
 use crate::try_lock::{self, TryLock};
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
@@ -18,7 +19,7 @@ pub trait ClientVisitor {
 
 macro_rules! clients {
     ($P:ident, $L:ident; $($name:path => $client:ty;)+) => {
-        /// The names of all clients.
+        /// The names of the clients that every lock has to satisfy.
         pub const CLIENTS: &[&str] = &[$($name),+];
 
         /// Calls `visitor` with the client of that name for lock `L`; `None` if there is none.
@@ -57,5 +58,29 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             visit_client::<P, L, V>(self.client, self.visitor)
         }
     }
+    if lock == MUTEX {
+        match client {
+            mutex::TIMED => return Some(visitor.visit::<Timed<P>>()),
+            mutex::FAIR => return Some(visitor.visit::<Fair<P>>()),
+            mutex::NOTIFY => return Some(visitor.visit::<Notify<P>>()),
+            mutex::GIVE_UP => return Some(visitor.visit::<GiveUp<P>>()),
+            _ => {}
+        }
+    }
     registry::visit::<P, _>(lock, OfLock { client, visitor })?
+}
+
+/// The lock that has clients of its own.
+const MUTEX: &str = "mutex";
+const OF_MUTEX: [&str; 4] = [mutex::TIMED, mutex::FAIR, mutex::NOTIFY, mutex::GIVE_UP];
+
+/// The names of the clients that `lock` has to satisfy.
+pub fn clients_of(lock: &str) -> impl Iterator<Item = &'static str> + Clone {
+    let own: &[&str] = if lock == MUTEX { &OF_MUTEX } else { &[] };
+    CLIENTS.iter().chain(own).copied()
+}
+
+/// The names of all clients of the table.
+pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
+    clients_of(MUTEX)
 }

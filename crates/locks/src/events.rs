@@ -76,6 +76,18 @@ lock_events! {
     pv_wait_head,
     /// Times a waiter that is not the head of the queue went to sleep.
     pv_wait_node,
+    /// Times a waiter of a mutex or condition variable went to sleep.
+    mutex_sleep,
+    /// Wake-ups sent by the release of a mutex.
+    mutex_wake,
+    /// Acquisitions of a mutex by a waiter to which its owner handed it over.
+    mutex_handoff,
+    /// Timed waits for a mutex or a condition variable that ended in vain.
+    mutex_timeout,
+    /// Waiters moved from a condition variable to its mutex.
+    condvar_requeue,
+    /// Barriers that interrupted every CPU that ran the process.
+    heavy_barrier,
     /// Waiters moved from the primary to the secondary queue.
     cna_set_aside,
     /// Times the secondary queue was put back in front, because the threshold was reached or

@@ -10,6 +10,7 @@
 //!   tables of what is counted and of what can be set at run time.
 //! - [`qspinlock`] is the queued spinlock: the kernel's word, and two questions as type
 //!   parameters, *who is next* and *how does one wait*.
+//! - [`mutex`] and [`condvar`] are for programs; their waiters sleep in the [`sleep_table`].
 //! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
 //!   [`busted`] holds locks that are wrong on purpose.
 //! - [`zoo`] lists the historical bugs that the checkers seed in these locks to prove themselves.
@@ -21,13 +22,17 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod condvar;
 pub mod events;
 mod is_locked;
+pub mod mutex;
 pub mod node;
+mod patience;
 pub mod platform;
 pub mod ptr;
 pub mod raw;
 pub mod registry;
+pub mod sleep_table;
 pub mod tunables;
 pub mod zoo;
 
@@ -45,5 +50,6 @@ pub mod native;
 
 #[cfg(all(feature = "std", feature = "lock_api"))]
 pub use api::{
-    CnaSpinLock, CnaSpinLockGuard, HybridLock, HybridLockGuard, SpinLock, SpinLockGuard,
+    CnaSpinLock, CnaSpinLockGuard, Condvar, Mutex, MutexGuard, SpinLock, SpinLockGuard,
+    WaitTimeoutResult,
 };

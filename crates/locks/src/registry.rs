@@ -122,6 +122,8 @@ locks! { P;
         "CNA v15 whose waiters wait as in hybrid";
     "cna-v15-hybrid-bounded", Product, CnaSpinlock<P, cna::V15, HybridBounded>,
         "CNA v15 whose waiters wait as in hybrid-bounded";
+    "mutex", Product, crate::mutex::RawMutex<P>,
+        "a mutex for programs: barges, spins in CNA order, sleeps in a table; plain-store unlock";
     "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set, the kernel's fallback in guests";
     "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,

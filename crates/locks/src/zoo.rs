@@ -98,6 +98,27 @@ const SLEEPING: &[&str] = &[
     "cna-v15-hybrid-bounded",
 ];
 const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
+/// The same and the mutex.
+const SLEEPING_OR_MUTEX: &[&str] = &{
+    let mut names = ["mutex"; SLEEPING.len() + 1];
+    let mut at = 0;
+    while at < SLEEPING.len() {
+        names[at] = SLEEPING[at];
+        at += 1;
+    }
+    names
+};
+const MUTEX: &[&str] = &["mutex"];
+/// As above.
+const HYBRID_OR_MUTEX: &[&str] = &{
+    let mut names = ["mutex"; HYBRID.len() + 1];
+    let mut at = 0;
+    while at < HYBRID.len() {
+        names[at] = HYBRID[at];
+        at += 1;
+    }
+    names
+};
 /// Those of them that newcomers may steal.
 const HYBRID: &[&str] = &[
     "hybrid",
@@ -127,9 +148,16 @@ bugs! {
     /// Taking a lock and the question whether another one is held are not ordered: of two threads
     /// that each take one and ask about the other's, both find it free and both go on.
     LookUnordered, "11", "Linux qspinlock and System V semaphores, 2016", ALL;
+    /// The owner hands the lock to a waiter and leaves it among the waiters: the next one hands it to
+    /// the same thread again, which may be its owner already.
+    HandoffTwice, "8", "Linux mutex handoff, 2017 (e274795ea7b7)", MUTEX;
+    /// The internal lock of the table is taken by an exchange that acquires nothing: the list may be read as
+    /// it was before the last change.
+    BucketTakenRelaxed, "15", "parking_lot WordLock, 2020 (PR 292)", MUTEX;
     /// The head of the queue was woken and robbed of the lock, and sleeps again without saying so in
     /// the lock word: the thief releases a lock for which, as far as it can see, nobody sleeps.
-    RobbedSleepsUnannounced, "19", "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)", HYBRID;
+    RobbedSleepsUnannounced, "19", "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
+        HYBRID_OR_MUTEX;
     /// A waiter says that it sleeps and looks at its grant with no full barrier in between. The
     /// granter does not see it sleep, it does not see the grant: nobody kicks it.
     HaltUnordered, "27", "Linux futex, 2014 (76835b0ebf8a)", SLEEPING;
@@ -146,12 +174,17 @@ bugs! {
     /// The head of the queue, and a thief, take the lock in the slow path by an exchange that
     /// acquires nothing: the section may run before what the last owner did.
     SlowTakeRelaxed, "33", "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
-        SLEEPING;
+        SLEEPING_OR_MUTEX;
+    /// A waiter of a condition variable is moved to a mutex that nobody holds: nobody will wake it.
+    MovedToFree, "37", "nsync condition variables, 2017 (215217c)", MUTEX;
     /// The owner releases the lock and does not look whether somebody sleeps for it.
-    SleeperMissed, "42", "gperftools SpinLock (93a69c4df287)", SLEEPING;
+    SleeperMissed, "42", "gperftools SpinLock (93a69c4df287)", SLEEPING_OR_MUTEX;
+    /// A sleeper writes that it is wanted and looks at the lock with no barrier in between. The owner's
+    /// release does not see it, it does not see the release: nobody wakes it.
+    SleepUnordered, "43", "brpc ParkingLot, 2026 (PR 3539); HotSpot Parker (6822370)", MUTEX;
     /// The owner has found a sleeper and leaves the lock to it, without a release: whoever wakes up
     /// is the owner. But the sleeper was awake already, by itself, and does not know.
-    WakeTakenForHandoff, "45", "litebox RwLock, 2026 (PR 809)", SLEEPING;
+    WakeTakenForHandoff, "45", "litebox RwLock, 2026 (PR 809)", SLEEPING_OR_MUTEX;
     /// The head cuts the circle of the secondary queue and publishes its tail without a release: a
     /// newcomer's link may be overwritten by the cut.
     CutUnpublished, "31a", CNA_VERIFIED, CNA;

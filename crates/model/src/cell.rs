@@ -239,21 +239,25 @@ where
     A::Value: Integer,
 {
     fn fetch_add(&self, value: A::Value, order: Ordering) -> A::Value {
+        self.is_swapped.store(true, Relaxed);
         let old = self.raw.fetch_add(value, order);
         self.written(old.plus(value));
         old
     }
     fn fetch_sub(&self, value: A::Value, order: Ordering) -> A::Value {
+        self.is_swapped.store(true, Relaxed);
         let old = self.raw.fetch_sub(value, order);
         self.written(old.minus(value));
         old
     }
     fn fetch_or(&self, value: A::Value, order: Ordering) -> A::Value {
+        self.is_swapped.store(true, Relaxed);
         let old = self.raw.fetch_or(value, order);
         self.written(old.or(value));
         old
     }
     fn fetch_and(&self, value: A::Value, order: Ordering) -> A::Value {
+        self.is_swapped.store(true, Relaxed);
         let old = self.raw.fetch_and(value, order);
         self.written(old.and(value));
         old

@@ -4,6 +4,7 @@
 //! The tests explore all of it; the tools that weaken orderings and seed bugs run the rows of one
 //! lock against each mutant.
 
+use crate::mutex_checks::of_mutex;
 use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
 use lockwright::qspinlock::cna::{
@@ -76,6 +77,7 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
     let mut checks = of_any_lock(lock);
     match lock {
         "ticket" => checks.push(of_ticket(lock)),
+        "mutex" => checks.extend(of_mutex(lock)),
         "qspinlock" => checks.extend(of_fifo(lock)),
         "cna" => checks.extend(of_cna::<V10>(lock)),
         "cna-v10_time" => checks.extend(of_cna::<V10Time>(lock)),

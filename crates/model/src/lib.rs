@@ -24,6 +24,7 @@ pub mod world;
 mod loom;
 mod loom_run;
 mod machine;
+mod mutex_checks;
 mod shuttle;
 mod shuttle_run;
 mod shuttle_schedule;

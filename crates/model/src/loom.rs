@@ -104,9 +104,11 @@ impl Barriers for Loom {
     fn heavy_barrier() {
         atomic::fence(SeqCst);
     }
+    fn may_use_heavy_barrier() -> bool {
+        true
+    }
     fn delay(_pauses: u32) {
-        let is_in_a_hurry = MACHINE.world.is_in_a_hurry(Self::this_cpu());
-        if MACHINE.world.settings.has_pauses && !is_in_a_hurry {
+        if !MACHINE.world.is_in_a_hurry(Self::this_cpu()) {
             Self::give_way();
         }
     }

@@ -83,6 +83,10 @@ macro_rules! machine {
             pub fn has_empty_hash() -> bool {
                 MACHINE.world.has_empty_hash()
             }
+            /// Whether nobody is in the table of sleepers.
+            pub fn has_empty_table() -> bool {
+                MACHINE.world.has_empty_table()
+            }
             /// Builds the machine, on the thread that will start the others: what that thread has
             /// done is ordered before everything they do, so the machine orders nothing later.
             pub(crate) fn begin_execution() {
@@ -125,8 +129,24 @@ macro_rules! machine {
             fn hash_slot(at: usize) -> std::ptr::NonNull<Self::U64> {
                 MACHINE.world.hash_slot(at)
             }
-            fn lock_name(word: *const Self::Word) -> u64 {
+            fn lock_name(word: *const ()) -> u64 {
                 word.addr() as u64 & 0xffff_ffff_ffff
+            }
+        }
+
+        // SAFETY: they live as long as the execution; there is no fork.
+        unsafe impl lockwright::platform::SleepStorage for $platform {
+            fn sleep_buckets() -> usize {
+                $crate::world::BUCKETS
+            }
+            fn sleep_bucket(at: usize) -> std::ptr::NonNull<lockwright::sleep_table::Bucket<Self>> {
+                MACHINE.world.bucket(at)
+            }
+            fn sleep_mark(at: usize) -> std::ptr::NonNull<Self::U32> {
+                MACHINE.world.mark(at)
+            }
+            fn waiter(id: NodeId) -> std::ptr::NonNull<lockwright::sleep_table::Waiter<Self>> {
+                MACHINE.world.waiter(id)
             }
         }
 

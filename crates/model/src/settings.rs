@@ -19,9 +19,6 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
     pub clock_step_ns: u64,
-    /// Whether a pause lets the others go on. Where it does, a thread that is to lose patience needs a
-    /// preemption for each.
-    pub has_pauses: bool,
     /// So many bounded waits of each thread, the first ones, are in a hurry: one look and no pause.
     /// Each further look, and each pause, lets the others go on, so that a thread that is to lose patience
     /// needs a preemption for every one.
@@ -44,7 +41,6 @@ impl Settings {
             nodes_per_cpu: 2,
             tunables: Vec::new(),
             clock_step_ns: 1,
-            has_pauses: true,
             hurried_waits: 0,
             wake_ups: 0,
             has_forked: false,
@@ -75,11 +71,6 @@ impl Settings {
     /// The same with a clock that moves so far each time somebody looks at it.
     pub fn with_clock_step(mut self, ns: u64) -> Self {
         self.clock_step_ns = ns;
-        self
-    }
-    /// The same where nobody pauses between two looks.
-    pub fn without_pauses(mut self) -> Self {
-        self.has_pauses = false;
         self
     }
     /// The same where the first so many sleeps may end for no reason.

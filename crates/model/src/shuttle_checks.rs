@@ -2,7 +2,7 @@
 
 use crate::{Failure, Scheduler, Seen, Settings, Shuttle, ShuttleRun};
 use lockwright::tunables::Tunable;
-use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client_of};
+use lockwright_clients::{Client, ClientVisitor, clients_of, visit_client_of};
 
 /// One lock, one client, one machine, one way to choose schedules.
 pub struct Sample {
@@ -46,9 +46,8 @@ pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sampl
             let executions = (OPERATIONS * scale / (threads * rounds as usize)).max(2);
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);
             let run = ShuttleRun { rounds, ..run };
-            let row =
-                |client: &&'static str| Sample { lock, client, on: on.clone(), run: run.clone() };
-            samples.extend(CLIENTS.iter().map(row));
+            let row = |client| Sample { lock, client, on: on.clone(), run: run.clone() };
+            samples.extend(clients_of(lock).map(row));
         }
     }
     samples

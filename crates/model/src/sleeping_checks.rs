@@ -5,13 +5,12 @@
 //! lock of each policy and two of its compositions; what they explore is the waiting policy, and the
 //! successions differ in nothing that it looks at.
 
-use crate::checks::{CPUS, Check, mixtures, row, three_on};
+use crate::checks::{CPUS, Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::qspinlock::cna::{Cna, V10, V10Limited, V10Time, V11, V15};
 use lockwright::qspinlock::{Fifo, Hybrid, HybridBounded, Park, QSpinlock, Succession, Waiting};
 use lockwright_clients::prebuilt::{
-    AsideInTurn, FromQueue, HeadAway, HeadWakes, RecycledPrev, SecondaryAsleep, TwoAsleep,
-    TwoSetAsideAsleep,
+    AsideInTurn, FromQueue, HeadAway, HeadWakes, SecondaryAsleep, TwoAsleep,
 };
 
 /// Longer than the head of a queue lets others pass it, wherever that is bounded by time.
@@ -53,10 +52,8 @@ fn of_fifo<W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
     let waking = Settings::flat(3).with_wake_ups(1);
     checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "sleeps end for no reason", waking));
     if W::BARGES {
-        let flat = || Settings::flat(CPUS);
-        let late = flat().without_pauses().with_clock_step(LONG_NS);
-        checks.push(row::<FromQueue<Loom, Fifo, HeadWakes, W>>(lock, "time flies", 2, late));
-        checks.push(row::<FromQueue<Loom, Fifo, HeadAway, W>>(lock, "flat", 2, flat()));
+        let flat = Settings::flat(CPUS);
+        checks.push(row::<FromQueue<Loom, Fifo, HeadAway, W>>(lock, "flat", 2, flat));
         let hurried = Settings::flat(3).in_a_hurry();
         checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "in a hurry", hurried));
     }
@@ -76,8 +73,7 @@ fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Chec
     for (on, settings) in machines {
         checks.extend([
             row::<FromQueue<Loom, S, HeadWakes, W>>(lock, on, 2, settings.clone()),
-            row::<FromQueue<Loom, S, TwoAsleep, W>>(lock, on, 2, settings.clone()),
-            row::<FromQueue<Loom, S, RecycledPrev, W>>(lock, on, 2, settings),
+            row::<FromQueue<Loom, S, TwoAsleep, W>>(lock, on, 2, settings),
         ]);
     }
     checks
@@ -91,9 +87,6 @@ fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Chec
     if W::BARGES {
         let hurried = Settings::flat(CPUS).in_a_hurry();
         checks.push(row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "in a hurry", 2, hurried));
-    }
-    for (on, settings) in mixtures() {
-        checks.push(row::<FromQueue<Loom, S, TwoSetAsideAsleep, W>>(lock, on, 2, settings));
     }
     let mut checks: Vec<_> = checks.into_iter().map(|check| at_most(1, check)).collect();
     let by_turns = Settings::flat(CPUS + 1).with_numa(&[0, 0, 0, 1, 0, 1, 0]);

@@ -5,6 +5,7 @@ use crate::settings::{self, Settings};
 use lockwright::events::Event;
 use lockwright::node::{NODES_PER_CPU, NodeId, QNode};
 use lockwright::platform::{Atomic, QueueNodes, Zeroed};
+use lockwright::sleep_table::{Bucket, Waiter};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -16,6 +17,8 @@ pub struct World<P: QueueNodes> {
     pub settings: Settings,
     nodes: Vec<Slot<P>>,
     hash: Vec<P::U64>,
+    buckets: Vec<Bucket<P>>,
+    marks: Vec<P::U32>,
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
     wake_ups: AtomicU32,
@@ -28,6 +31,7 @@ pub struct World<P: QueueNodes> {
 /// A queue node and who has it. Its number is `cpu * 4 + level`, in the order of the list.
 struct Slot<P: QueueNodes> {
     node: QNode<P>,
+    waiter: Waiter<P>,
     /// Written by a thread that gives back another thread's node, read by the next claim: the one
     /// ordering between them. Nodes given back by their own thread need none.
     handed_back: P::U32,
@@ -36,6 +40,9 @@ struct Slot<P: QueueNodes> {
 /// One line, so that the place where an entry is looked for first does not depend on addresses. The
 /// clients have fewer locks.
 pub const HASH_SLOTS: usize = 8;
+
+/// One bucket: all words of a client share it.
+pub const BUCKETS: usize = 1;
 
 // States of `QNode::claim`, which the checker does not see: claiming adds no interleavings.
 const FREE: u32 = 0;
@@ -49,9 +56,15 @@ impl<P: QueueNodes> World<P> {
         let nodes = settings.cpus * u32::from(settings.nodes_per_cpu);
         Self {
             nodes: (0..nodes)
-                .map(|_| Slot { node: QNode::new(), handed_back: Zeroed::zeroed() })
+                .map(|_| Slot {
+                    node: QNode::new(),
+                    waiter: Waiter::new(),
+                    handed_back: Zeroed::zeroed(),
+                })
                 .collect(),
             hash: (0..HASH_SLOTS).map(|_| Zeroed::zeroed()).collect(),
+            buckets: (0..BUCKETS).map(|_| Bucket::new()).collect(),
+            marks: (0..BUCKETS).map(|_| Zeroed::zeroed()).collect(),
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
             bounded_waits: (0..settings.cpus).map(|_| AtomicU32::new(0)).collect(),
@@ -101,6 +114,22 @@ impl<P: QueueNodes> World<P> {
     /// A cell of the lock hash, valid until the execution ends.
     pub fn hash_slot(&self, at: usize) -> NonNull<P::U64> {
         NonNull::from(&self.hash[at])
+    }
+    /// A bucket of the table of sleepers, valid until the execution ends.
+    pub fn bucket(&self, at: usize) -> NonNull<Bucket<P>> {
+        NonNull::from(&self.buckets[at])
+    }
+    /// Its mark, the same.
+    pub fn mark(&self, at: usize) -> NonNull<P::U32> {
+        NonNull::from(&self.marks[at])
+    }
+    /// The waiter of a node, the same.
+    pub fn waiter(&self, id: NodeId) -> NonNull<Waiter<P>> {
+        NonNull::from(&self.slot(id).waiter)
+    }
+    /// Whether nobody is in the table of sleepers.
+    pub fn has_empty_table(&self) -> bool {
+        self.buckets.iter().all(Bucket::is_empty)
     }
     /// Whether no node is claimed.
     pub fn has_released_all_nodes(&self) -> bool {

@@ -83,6 +83,7 @@ locks_hold! {
     cna_v15_park_holds: "cna-v15-park";
     cna_v15_hybrid_holds: "cna-v15-hybrid";
     cna_v15_hybrid_bounded_holds: "cna-v15-hybrid-bounded";
+    mutex_holds: "mutex";
     unfair_holds: "unfair";
     unfair_with_backoff_holds: "unfair-backoff";
     ticket_holds: "ticket";

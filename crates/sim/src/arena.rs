@@ -111,25 +111,24 @@ impl Arena {
 
     /// Finds room for `len` values and makes an entry for them.
     fn reserve<T: 'static>(&self, len: usize) -> NonNull<T> {
-        assert!(align_of::<T>() <= ALIGN, "an arena aligns to at most {ALIGN} bytes");
-        let start = self.used.get().next_multiple_of(align_of::<T>().max(LINE_BYTES));
-        let size = size_of::<T>().saturating_mul(len);
+        self.reserve_bytes(Layout::new::<T>(), len, core::any::type_name::<T>()).cast()
+    }
+    fn reserve_bytes(&self, each: Layout, len: usize, type_name: &'static str) -> NonNull<u8> {
+        assert!(each.align() <= ALIGN, "an arena aligns to at most {ALIGN} bytes");
+        let start = self.used.get().next_multiple_of(each.align().max(LINE_BYTES));
+        let size = each.size().saturating_mul(len);
         // An object without bytes still gets a line, so that it has an address of its own.
         let end = start.saturating_add(size.max(1)).next_multiple_of(LINE_BYTES);
         assert!(
             end <= self.bytes,
-            "the arena of {} bytes is full: {} needs {size} more, make it larger",
+            "the arena of {} bytes is full: {type_name} needs {size} more, make it larger",
             self.bytes,
-            core::any::type_name::<T>(),
         );
         self.used.set(end);
-        self.objects.borrow_mut().push(Object {
-            first_line: start / LINE_BYTES,
-            lines: (end - start) / LINE_BYTES,
-            type_name: core::any::type_name::<T>(),
-        });
+        let (first_line, lines) = (start / LINE_BYTES, (end - start) / LINE_BYTES);
+        self.objects.borrow_mut().push(Object { first_line, lines, type_name });
         // SAFETY: `start` is within the arena (1).
-        unsafe { self.base.add(start) }.cast()
+        unsafe { self.base.add(start) }
     }
 
     fn doom<T>(&self, place: NonNull<T>) {

@@ -88,8 +88,9 @@
 //!    moment on. The thread there waits at the front of the queue with the rest of its slice, and idle
 //!    CPUs may take it over; the noise includes the switches to it and back.
 //! 6. **Pause-loop exiting**, guests only and off when `pause_loop_window` is 0: a vCPU that has spun for
-//!    so long in one go (spins no farther apart than `pause_loop_gap` are one go) goes to the end of the
-//!    queue, if there is somebody in it. Exits that find nobody cost nothing and are not counted.
+//!    so long in one go (spins no farther apart than `pause_loop_gap` are one go, and a read of the line
+//!    that takes longer begins another) goes to the end of the queue, if there is somebody in it. Exits
+//!    that find nobody cost nothing and are not counted.
 //! 7. **A thread without a CPU does nothing**: it issues no access and looks at no line. What it was at
 //!    goes on with what was left of it, an access as well as work; only its store buffer drains
 //!    meanwhile. A spinner looks again, and asks its stop condition, when it gets a CPU. Looks of a
@@ -141,6 +142,7 @@ mod report;
 mod rng;
 mod scheduling;
 mod simulation;
+mod sleep_table;
 mod switch;
 pub mod thread;
 pub mod watch;

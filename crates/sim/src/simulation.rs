@@ -11,6 +11,7 @@ use crate::nodes::{LockHashTable, NodeTable};
 use crate::platform::Sim;
 use crate::report::{Ending, Failure, FailureKind, RunReport};
 use crate::scheduling::{self, Numa};
+use crate::sleep_table::{BUCKETS, SleepMemory, SleepSlots};
 use crate::switch::{Here, Suspender};
 use core::any::Any;
 use core::ptr::NonNull;
@@ -18,6 +19,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use lockwright::node::QNode;
 use lockwright::platform::{Cells, Zeroed};
+use lockwright::sleep_table::{Bucket, Waiter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Body<'a> = Box<dyn FnOnce() + 'a>;
@@ -54,6 +56,7 @@ pub struct Simulation<'a> {
     arena: &'a Arena,
     nodes: &'a [QNode<Sim>],
     hash: &'a [<Sim as Cells>::U64],
+    sleepers: SleepMemory<'a>,
     /// The socket whose memory each line is in.
     homes: Vec<u16>,
     bodies: Vec<(u32, Body<'a>)>,
@@ -83,6 +86,7 @@ impl<'a> Simulation<'a> {
             arena,
             nodes: &[],
             hash: &[],
+            sleepers: SleepMemory::NONE,
             homes: Vec::new(),
             bodies: Vec::new(),
             config,
@@ -115,10 +119,15 @@ impl<'a> Simulation<'a> {
     }
 
     /// Behind everything else, so that a program's lines have the numbers they have without it.
-    fn make_hash(&mut self) {
+    fn make_tables(&mut self) {
         let cpus = self.machine.topology.cpus().max(self.bodies.len() as u32);
         let count = LockHashTable::count(cpus);
         self.hash = self.alloc_slice_at(0, count, |_| Zeroed::zeroed());
+        self.sleepers = SleepMemory {
+            buckets: self.alloc_slice_at(0, BUCKETS, |_| Bucket::new()),
+            marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
+            waiters: self.alloc_slice_at(0, self.nodes.len(), |_| Waiter::new()),
+        };
     }
 
     /// Places an object on lines of its own, in the memory of socket 0.
@@ -157,6 +166,9 @@ impl<'a> Simulation<'a> {
     /// # Panics
     /// If there is no such CPU or it has a thread, or if the run has a scheduler.
     pub fn spawn(&mut self, cpu: u32, body: impl FnOnce() + 'a) -> usize {
+        self.spawn_boxed(cpu, Box::new(body))
+    }
+    fn spawn_boxed(&mut self, cpu: u32, body: Body<'a>) -> usize {
         assert!(
             self.config.scheduling.is_none(),
             "no thread is pinned in a run with a scheduler: use spawn_scheduled"
@@ -167,7 +179,7 @@ impl<'a> Simulation<'a> {
             self.bodies.iter().all(|(other, _)| *other != cpu),
             "CPU {cpu} has a thread already: threads are pinned, one to a CPU"
         );
-        self.bodies.push((cpu, Box::new(body)));
+        self.bodies.push((cpu, body));
         self.bodies.len() - 1
     }
 
@@ -176,12 +188,15 @@ impl<'a> Simulation<'a> {
     /// # Panics
     /// Without [`Config::scheduling`].
     pub fn spawn_scheduled(&mut self, body: impl FnOnce() + 'a) -> usize {
+        self.spawn_scheduled_boxed(Box::new(body))
+    }
+    fn spawn_scheduled_boxed(&mut self, body: Body<'a>) -> usize {
         assert!(
             self.config.scheduling.is_some(),
             "the run has no scheduler: see Config::scheduling"
         );
         let number = self.bodies.len();
-        self.bodies.push((number as u32, Box::new(body)));
+        self.bodies.push((number as u32, body));
         number
     }
 
@@ -193,7 +208,7 @@ impl<'a> Simulation<'a> {
         if self.has_nodes_of_vcpus() {
             self.make_nodes(self.bodies.len().max(1) as u32);
         }
-        self.make_hash();
+        self.make_tables();
         let mut engine = self.engine();
         self.run_in(&mut engine, &mut Vec::new());
         report(*engine)
@@ -208,7 +223,7 @@ impl<'a> Simulation<'a> {
         stacks: &mut Vec<DefaultStack>,
     ) -> (RunReport, Box<dyn Policy>, Vec<Move>) {
         assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
-        self.make_hash();
+        self.make_tables();
         let mut engine = self.engine();
         engine.explore_with(Exploration::new(policy, limits, self.bodies.len()));
         self.run_in(&mut engine, stacks);
@@ -259,6 +274,7 @@ impl<'a> Simulation<'a> {
             memory,
             nodes,
             LockHashTable::new(self.hash),
+            SleepSlots::new(self.sleepers),
         ));
         engine.base = self.arena.base();
         engine.used = self.arena.used();
@@ -347,7 +363,8 @@ fn report(mut engine: Engine) -> RunReport {
     let failure = match ending {
         Ending::Done => {
             engine.drain();
-            (!engine.hash.is_empty()).then_some((None, FailureKind::SleeperLeft))
+            let is_left = !engine.hash.is_empty() || !engine.sleep_slots.is_empty();
+            is_left.then_some((None, FailureKind::SleeperLeft))
         }
         Ending::Stuck => Some((None, FailureKind::Stuck { threads })),
         Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),

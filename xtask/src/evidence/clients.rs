@@ -19,19 +19,19 @@ pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String
             by_client.entry(client.clone()).or_default().insert(name);
         }
     }
-    // A row survives if it survives in one of its locks, under every checker.
+    // A row survives if one of the checkers that must see it does not, in one of its locks.
     for row in &zoo.rows {
         let mut clients_of: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for kill in &row.kills {
-            clients_of.entry(&kill.lock).or_default().insert(&kill.client);
+            clients_of.entry((&kill.lock, &kill.checker)).or_default().insert(&kill.client);
             by_client.entry(kill.client.clone()).or_default();
         }
         for check in &row.survived {
             by_client.entry(check.client.clone()).or_default();
         }
-        for (lock, clients) in clients_of {
+        for ((lock, checker), clients) in clients_of {
             if let Some(client) = only(clients) {
-                let name = format!("zoo {} in {lock}", row.row);
+                let name = format!("zoo {} in {lock} by {checker}", row.row);
                 by_client.entry(client.clone()).or_default().insert(name);
             }
         }

@@ -168,6 +168,18 @@ fn a_client_that_only_agrees_with_others_has_no_mutant_of_its_own() {
 }
 
 #[test]
+fn a_client_without_which_one_checker_is_blind_has_a_mutant_of_its_own() {
+    let mut documents = documents();
+    let mut kill = documents.zoo.rows[0].kills[0].clone();
+    kill.client = "exclusion".into();
+    documents.zoo.rows[0].kills.push(kill.clone());
+    let both_by_loom = only_killed_by(&documents)["handoff"].len();
+    kill.checker = "explore (simulated)".into();
+    documents.zoo.rows[0].kills[1] = kill;
+    assert_eq!(only_killed_by(&documents)["handoff"].len(), both_by_loom + 1);
+}
+
+#[test]
 fn an_input_is_what_a_writer_that_succeeded_has_written_and_nothing_older() {
     let file = std::env::temp_dir().join(format!("evidence-{}", std::process::id()));
     let written = |script: &str, codes: &[i32]| {

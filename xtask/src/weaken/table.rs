@@ -38,12 +38,15 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 17] = [
+const CHECKERS: [(&str, Checker); 20] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
     ("mcs.rs", Checker::Loom(&["mcs"])),
     ("clh.rs", Checker::Loom(&["clh"])),
+    ("mutex/", Checker::Loom(&["mutex"])),
+    ("sleep_table/", Checker::Loom(&["mutex"])),
+    ("condvar.rs", Checker::Loom(&["mutex"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
     // The first attempt is another one under a policy that barges.

@@ -185,10 +185,11 @@ impl Checker {
             Self::Fairness => is_of_waiting,
         }
     }
-    /// Whether it is asked in `lock`, too, if it must see `bug`: a bounded hybrid seldom sleeps in a schedule
-    /// that was not chosen for it.
+    /// Whether it is asked in `lock`, too, if it must see `bug`: a bounded hybrid, or the mutex, seldom
+    /// sleeps in a schedule that was not chosen for it.
     pub fn is_asked_in(self, bug: Bug, lock: &str) -> bool {
-        self != Self::Explore || !is_of_sleeping(bug) || !lock.ends_with("hybrid-bounded")
+        let seldom_sleeps = lock.ends_with("hybrid-bounded") || lock == "mutex";
+        self != Self::Explore || !is_of_sleeping(bug) || !seldom_sleeps
     }
     /// The program, below the folder of a build.
     fn program(self) -> &'static str {

@@ -23,10 +23,13 @@ pub fn cells_of_the_hash_are_distinct_and_zero<P: Platform, T: Threads>(threads:
 
 pub fn locks_have_names_of_their_own<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>(words: &[P::Word; 3]) {
-        let names = words.each_ref().map(|word| P::lock_name(word));
+        let names = words.each_ref().map(|word| P::lock_name(core::ptr::from_ref(word).cast()));
         assert!(names.iter().all(|name| (1..1 << 48).contains(name)), "names {names:x?}");
         assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2]);
-        assert_eq!(names, words.each_ref().map(|word| P::lock_name(word)));
+        assert_eq!(
+            names,
+            words.each_ref().map(|word| P::lock_name(core::ptr::from_ref(word).cast()))
+        );
     }
     let words: [P::Word; 3] = core::array::from_fn(|_| Zeroed::zeroed());
     threads.run(words, &[body::<P>], nothing_more);

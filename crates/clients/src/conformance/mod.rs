@@ -10,6 +10,7 @@ mod hash;
 mod machine;
 mod nodes;
 mod sleeping;
+mod storage;
 mod waiting;
 mod word;
 
@@ -80,6 +81,7 @@ laws! { P;
     "N5" nodes::a_node_has_a_name_in_a_lock_word;
     "K1" hash::cells_of_the_hash_are_distinct_and_zero;
     "K2" hash::locks_have_names_of_their_own;
+    "D1" storage::buckets_marks_and_waiters_are_distinct_and_zero;
     "L1" machine::every_cpu_is_on_a_numa_node;
     "H1" machine::hints_answer;
     "S1" sleeping::a_wait_for_another_value_returns;

@@ -14,9 +14,10 @@
 //! ```
 
 use super::Native;
-use crate::platform::{Atomic, Barriers};
+use super::environment;
+use crate::platform::{Atomic, Barriers, Clock};
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
 
 /// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
@@ -27,11 +28,19 @@ const EXPEDITED: u8 = 1;
 /// Both are full fences.
 const FENCES: u8 = 2;
 
+/// When the last heavy barrier was.
+static LAST_NS: AtomicU64 = AtomicU64::new(0);
+/// How long after a heavy barrier nobody begins to rely on the next one. Each interrupts every CPU that
+/// runs the process for a microsecond or two: so that is what they lose in a hundred.
+const APART_NS: u64 = 200_000;
+
 /// Registers for expedited membarriers if the kernel has them. Concurrent callers decide the same.
 #[cold]
 fn decide() -> u8 {
     let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited);
-    let mode = if cfg!(miri) || register().is_err() { FENCES } else { EXPEDITED };
+    let is_expedited =
+        cfg!(miri) || !environment::has(c"LOCKWRIGHT_MEMBARRIER", c"off") && register().is_ok();
+    let mode = if is_expedited { EXPEDITED } else { FENCES };
     // ordering: Relaxed; nothing is read through it, and all writers agree.
     MODE.store(mode, Ordering::Relaxed);
     mode
@@ -96,20 +105,27 @@ impl Barriers for Native {
     }
     #[inline(always)]
     fn light_barrier() {
-        if mode() == EXPEDITED {
-            // ordering: SeqCst; V2, where the other half is membarrier.
-            compiler_fence(Ordering::SeqCst);
-        } else {
+        if cfg!(miri) {
             // ordering: SeqCst; V2, without membarrier.
             fence(Ordering::SeqCst);
+        } else {
+            // ordering: SeqCst; V2, where the other half is membarrier.
+            compiler_fence(Ordering::SeqCst);
         }
     }
     fn heavy_barrier() {
-        if mode() == EXPEDITED {
+        if !cfg!(miri) {
             expedite();
+            // ordering: Relaxed; nothing is read through it.
+            LAST_NS.store(Self::now_ns(), Ordering::Relaxed);
         }
         // ordering: SeqCst; V2, the caller's own half.
         fence(Ordering::SeqCst);
+    }
+    fn may_use_heavy_barrier() -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        let since_ns = Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
+        mode() == EXPEDITED && since_ns >= APART_NS
     }
     #[inline]
     fn delay(pauses: u32) {

@@ -1,6 +1,6 @@
 //! The table from locks to the waiters that sleep for them: one per process.
 
-use super::{Native, NativeWord};
+use super::Native;
 use crate::node::NODES_MAX;
 use crate::platform::LockHash;
 use core::ptr::NonNull;
@@ -32,7 +32,7 @@ unsafe impl LockHash for Native {
     /// below 2^50, as it does on every Linux machine unless a program asks for higher addresses by
     /// number; memory tags above are no part of the address.
     #[inline]
-    fn lock_name(word: *const NativeWord) -> u64 {
+    fn lock_name(word: *const ()) -> u64 {
         (word.addr() as u64 >> 2) & 0xffff_ffff_ffff
     }
 }

@@ -3,6 +3,7 @@
 use super::{Atomic, Cells};
 use crate::events::Event;
 use crate::node::{NodeId, QNode};
+use crate::sleep_table::{Bucket, Waiter};
 use crate::tunables::Tunable;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
@@ -22,6 +23,10 @@ pub trait Barriers: Cells {
     /// The dear side: after it, every other thread of the process has executed a full barrier at
     /// some point between the call and the return.
     fn heavy_barrier();
+    /// Whether the caller may begin to rely on the asymmetric pair: `false` where there are no heavy
+    /// barriers, and where there have been so many lately that other threads should be spared. Light
+    /// barriers before the first `true` pair with heavy ones, too.
+    fn may_use_heavy_barrier() -> bool;
     /// Passes the time of `pauses` spin-loop hints without touching shared memory (back-off).
     fn delay(pauses: u32);
 }
@@ -82,8 +87,33 @@ pub unsafe trait LockHash: Cells {
     fn hash_slots() -> usize;
     /// A cell of the table; `at` is below [`hash_slots`](Self::hash_slots).
     fn hash_slot(at: usize) -> NonNull<Self::U64>;
-    /// The name of the lock with this word: not 0 and below 2^48.
-    fn lock_name(word: *const Self::Word) -> u64;
+    /// The name of the lock or condition variable whose word is at this address: not 0 and below 2^48.
+    fn lock_name(word: *const ()) -> u64;
+}
+
+/// The storage of the [`SleepTable`](crate::sleep_table::SleepTable), which knows what is in it.
+///
+/// # Safety
+/// The functions that return pointers return different places for different numbers, zero at first, which
+/// live as long as locks of this platform are used. No two threads of a process see different epochs.
+pub unsafe trait SleepStorage: QueueNodes {
+    /// How many buckets there are: a power of two.
+    fn sleep_buckets() -> usize;
+    /// A bucket; `at` is below [`sleep_buckets`](Self::sleep_buckets).
+    fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>>;
+    /// The mark of bucket `at`, which every release of a lock looks at.
+    fn sleep_mark(at: usize) -> NonNull<Self::U32>;
+    /// The waiter that belongs to a queue node, valid as that is.
+    fn waiter(id: NodeId) -> NonNull<Waiter<Self>>;
+    /// How often this process was forked since its first ancestor used a lock: what the table held
+    /// before does not exist here. Below 2^31.
+    fn epoch() -> u32 {
+        0
+    }
+    /// Runs `section`, in which no signal handler interrupts the thread.
+    fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
+        section()
+    }
 }
 
 /// Where the caller is.

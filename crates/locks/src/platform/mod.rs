@@ -17,7 +17,8 @@ mod machine;
 pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
 pub use guarded::{Guarded, RaceTracker};
 pub use machine::{
-    Barriers, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints, Sleeping,
+    Barriers, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints, SleepStorage,
+    Sleeping,
 };
 
 /// The shared cells of a machine.
@@ -78,7 +79,16 @@ impl<P> ConstCells for P where
 
 /// Everything a lock may ask of the machine below it.
 pub trait Platform:
-    Cells + Barriers + QueueNodes + LockHash + Placement + SchedulerHints + Sleeping + Clock + Counters
+    Cells
+    + Barriers
+    + QueueNodes
+    + LockHash
+    + SleepStorage
+    + Placement
+    + SchedulerHints
+    + Sleeping
+    + Clock
+    + Counters
 {
 }
 impl<P> Platform for P where
@@ -86,6 +96,7 @@ impl<P> Platform for P where
         + Barriers
         + QueueNodes
         + LockHash
+        + SleepStorage
         + Placement
         + SchedulerHints
         + Sleeping

@@ -1,6 +1,6 @@
 //! Lock words that a forked child has inherited.
 
-use super::{QSpinlock, Succession, Waiting, Word};
+use super::{QSpinlock, SLOW, Succession, Waiting, Word};
 use crate::platform::{Atomic, Platform};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -23,6 +23,13 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
             let pending_is_orphan = W::USES_PENDING && seen.is_pending();
             if !tail_is_orphan && !pending_is_orphan {
                 return;
+            }
+            if tail_is_orphan && seen.bits() as u8 == SLOW {
+                // Its owner takes the entry out and overwrites the byte, and with it what a new head
+                // of the queue would write there. So nobody becomes one before that.
+                // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+                bits = self.word.cond_load(Relaxed, |now| now as u8 != SLOW);
+                continue;
             }
             if tail_is_orphan {
                 W::forget(&self.word, P::is_orphaned);

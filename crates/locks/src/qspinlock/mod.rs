@@ -4,7 +4,7 @@ pub mod cna;
 mod fork;
 mod pending;
 pub mod pv;
-mod queue;
+pub(crate) mod queue;
 mod succession;
 #[doc(hidden)]
 pub mod testing;

@@ -1,5 +1,6 @@
 //! The queue phase.
 
+use super::word::LOCKED_HALF;
 use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::node::{NodeId, QNode, TailCode, node};
@@ -61,7 +62,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
             P::count(Event::lock_slowpath);
         }
         count_nesting::<P>(id);
-        let granted = match self.join(id) {
+        let granted = match join::<P>(&self.word, id) {
             Some(prev) => W::wait_node(me, node(prev)),
             None => Grant::PLAIN,
         };
@@ -70,12 +71,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 
     /// Makes `id` the node of a waiter that nobody knows yet.
     pub(super) fn prepare<'a>(id: NodeId) -> &'a QNode<P> {
-        let me = node::<P>(id);
-        // ordering: Relaxed; published by Q1 and Q2.
-        me.next.store(TailCode::NONE.bits().into(), Relaxed);
-        // ordering: Relaxed; published by Q1 and Q2.
-        me.locked.store(0, Relaxed);
-        S::enter(me);
+        let me = prepare::<P, S>(id);
         W::enter(me);
         me
     }
@@ -89,29 +85,16 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         self.take(id, me, seen, turn);
     }
 
-    /// Becomes the newest waiter and links itself behind the one before, if there is one: that one
-    /// will grant. Otherwise it is the head.
-    pub(super) fn join(&self, id: NodeId) -> Option<NodeId> {
-        // (p,*,*) -> (n,*,*)
-        // ordering: AcqRel; Q1 both ways.
-        let before =
-            self.word.swap_half1(id.code().bits(), unless::<P>(Bug::LinkBeforeInit, AcqRel));
-        let prev = TailCode::from_bits(before).node()?;
-        // ordering: Release; Q2.
-        node::<P>(prev).next.store(link_to(id), unless::<P>(Bug::LinkBeforeInit, Release));
-        Some(prev)
-    }
-
     /// Takes the lock as the head of the queue, unless the wait for it did, and makes somebody else
     /// the head.
     fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
         let (mut seen, mut turn) = (seen, turn);
         while seen.tail() == id.code() {
-            match S::leave_alone(&self.word, seen, &mut turn) {
+            match S::leave_alone(&self.word, seen, LOCKED_HALF, &mut turn) {
                 Alone::Left => return,
                 Alone::Granted(_) if P::is_seeded(Bug::GrantForgotten) => return,
                 Alone::Granted(grant) if P::is_seeded(Bug::KickForgotten) => {
-                    return Self::make_head(grant);
+                    return make_head::<P>(grant);
                 }
                 Alone::Granted(grant) => return self.deliver(grant),
                 Alone::Joined(_) if P::is_seeded(Bug::PendingTakenForQueued) => break,
@@ -129,7 +112,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         let too_early = P::is_seeded(Bug::KickComputedEarly).then(|| me.next.load(Relaxed));
         let grant = S::choose(id, me, turn);
         if let Some(next) = too_early {
-            Self::make_head(grant);
+            make_head::<P>(grant);
             return W::kick(&self.word, named(next));
         }
         self.deliver(grant);
@@ -137,16 +120,39 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 
     /// The one place where a waiter is granted and kicked.
     fn deliver(&self, grant: Grant) {
-        Self::make_head(grant);
+        make_head::<P>(grant);
         W::kick(&self.word, grant.to);
     }
+}
 
-    /// Tells a waiter that it is the head.
-    fn make_head(grant: Grant) {
-        let to = node::<P>(grant.to);
-        // ordering: Release; Q3.
-        to.locked.store(grant.value, Release);
-    }
+/// Makes `id` the node of a waiter that nobody knows yet.
+pub(crate) fn prepare<'a, P: Platform, S: Succession<P>>(id: NodeId) -> &'a QNode<P> {
+    let me = node::<P>(id);
+    // ordering: Relaxed; published by Q1 and Q2.
+    me.next.store(TailCode::NONE.bits().into(), Relaxed);
+    // ordering: Relaxed; published by Q1 and Q2.
+    me.locked.store(0, Relaxed);
+    S::enter(me);
+    me
+}
+
+/// Becomes the newest waiter in `word` and links itself behind the one before, if there is one: that
+/// one will grant. Otherwise it is the head.
+pub(crate) fn join<P: Platform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
+    // (p,*,*) -> (n,*,*)
+    // ordering: AcqRel; Q1 both ways.
+    let before = word.swap_half1(id.code().bits(), unless::<P>(Bug::LinkBeforeInit, AcqRel));
+    let prev = TailCode::from_bits(before).node()?;
+    // ordering: Release; Q2.
+    node::<P>(prev).next.store(link_to(id), unless::<P>(Bug::LinkBeforeInit, Release));
+    Some(prev)
+}
+
+/// Tells a waiter that it is the head.
+pub(crate) fn make_head<P: Platform>(grant: Grant) {
+    let to = node::<P>(grant.to);
+    // ordering: Release; Q3.
+    to.locked.store(grant.value, Release);
 }
 
 /// Counts the nesting level that a queue entry needed.

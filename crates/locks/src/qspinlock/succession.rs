@@ -67,9 +67,9 @@ pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
     fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> Self::Turn;
     /// Called again and again while the head waits for the lock, until it returns `false`.
     fn step(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) -> bool;
-    /// Tries to leave as the only waiter, with the lock: `seen` is `(me,0,0)`, or `(me,0,1)` where
-    /// the wait has taken the lock already.
-    fn leave_alone(word: &P::Word, seen: Word, turn: &mut Self::Turn) -> Alone;
+    /// Tries to leave as the only waiter: changes the word from `seen`, whose tail it is, to one whose
+    /// lower half is `after`. That takes the lock where the wait has not.
+    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Self::Turn) -> Alone;
     /// Chooses the next head. The lock is taken, and somebody is linked behind `me`.
     fn choose(id: NodeId, me: &QNode<P>, turn: Self::Turn) -> Grant;
 }
@@ -95,8 +95,8 @@ unsafe impl<P: Platform> Succession<P> for Fifo {
         false
     }
     #[inline]
-    fn leave_alone(word: &P::Word, seen: Word, _turn: &mut ()) -> Alone {
-        clear_tail(word, seen)
+    fn leave_alone(word: &P::Word, seen: Word, after: u16, _turn: &mut ()) -> Alone {
+        clear_tail(word, seen, after)
     }
     #[inline]
     fn choose(_id: NodeId, me: &QNode<P>, _turn: ()) -> Grant {
@@ -105,13 +105,13 @@ unsafe impl<P: Platform> Succession<P> for Fifo {
     }
 }
 
-/// Takes the lock as the only waiter, with nobody set aside.
+/// Leaves as the only waiter, with nobody set aside.
 #[inline]
-pub(super) fn clear_tail<W: LockWordOps>(word: &W, seen: Word) -> Alone {
-    // (n,0,0) or (n,0,1) -> (0,0,1)
+pub(super) fn clear_tail<W: LockWordOps>(word: &W, seen: Word, after: u16) -> Alone {
+    // (n,0,0) or (n,0,1) -> (0,0,1); in the mutex (n,p,l) -> (0,p,l)
     // ordering: Relaxed; the lock was acquired where it was seen free, Q4, and nobody reads
     // anything through an empty tail. Of the failure value only the waiters are used.
-    match word.compare_exchange(seen.bits(), Word::HELD.bits(), Relaxed, Relaxed) {
+    match word.compare_exchange(seen.bits(), after.into(), Relaxed, Relaxed) {
         Ok(_) => Alone::Left,
         Err(now) => Alone::Joined(Word::from_bits(now)),
     }

@@ -35,7 +35,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub fn enqueue_absent(&self) -> NodeId {
         let id = P::claim_node().expect("a node for an absent waiter");
         let me = Self::prepare(id);
-        if self.join(id).is_none() {
+        if super::queue::join::<P>(&self.word, id).is_none() {
             // ordering: Relaxed; published when the test starts its threads.
             me.locked.store(Grant::PLAIN, Relaxed);
         }
@@ -75,15 +75,6 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         // (n,0,*) -> (n,1,*)
         // ordering: Relaxed; published when the test starts its threads.
         self.word.store_byte1(1, Relaxed);
-    }
-    /// Leaves the next node of the calling CPU to a waiter that sleeps somewhere else.
-    ///
-    /// # Panics
-    /// If there is no node.
-    pub fn recycle_node(&self) -> NodeId {
-        let id = P::claim_node().expect("a node to recycle");
-        pv::sleep_absent::<P>(&self.word, id, false);
-        id
     }
     /// Takes the lock as a thread that looked at the word when nobody waited yet, whatever it holds
     /// now: it may set the pending bit beside a queue, and has to take it back.

@@ -1,6 +1,7 @@
 //! A forked child uses locks that its thread held while other threads queued for them.
 
 use super::alone;
+use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
 use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use lockwright::raw::RawLock;
@@ -173,6 +174,13 @@ fn a_forked_child_uses_a_parking_lock_whose_head_sleeps() {
 fn a_forked_child_uses_a_hybrid_lock_whose_head_sleeps() {
     let _alone = alone();
     static LOCKS: [QSpinlock<Native, Fifo, Hybrid>; 2] = [const { QSpinlock::INIT }; 2];
+    a_child_outlives_a_sleeping_head(LOCKS.each_ref());
+}
+
+#[test]
+fn a_forked_child_uses_a_mutex_with_sleepers() {
+    let _alone = alone();
+    static LOCKS: [RawMutex<Native>; 2] = [const { RawMutex::INIT }; 2];
     a_child_outlives_a_sleeping_head(LOCKS.each_ref());
 }
 

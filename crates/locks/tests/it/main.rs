@@ -2,6 +2,7 @@
 //! time: tests take [`alone`] because they share the process-wide node pool and settings.
 
 mod fork;
+mod mutex;
 mod nodes;
 mod registry;
 mod signals;

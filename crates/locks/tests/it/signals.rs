@@ -2,6 +2,7 @@
 
 use super::alone;
 use lockwright::events::Event;
+use lockwright::mutex::RawMutex;
 use lockwright::native::priority::UrgentScope;
 use lockwright::native::{self, Native, topology};
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
@@ -19,7 +20,7 @@ unsafe extern "C" {
 const SIGUSR1: c_int = 10;
 
 /// Taken by the handlers only, so that a handler never waits for the thread it interrupted.
-static INNER: CnaSpinlock<Native, cna::V10, HybridBounded> = CnaSpinlock::INIT;
+static INNER: RawMutex<Native> = RawMutex::INIT;
 static INNER_COUNT: AtomicU64 = AtomicU64::new(0);
 static HANDLED: AtomicU64 = AtomicU64::new(0);
 
@@ -104,5 +105,17 @@ fn a_handler_may_lock_while_its_thread_sleeps_in_the_queue() {
     OUTER.weathers_a_storm();
     native::count_events(false);
     let slept = native::event_count(Event::pv_wait_head) + native::event_count(Event::pv_wait_node);
+    assert!(slept > 50, "{slept} sleeps are too few to mean anything");
+}
+
+#[test]
+fn a_handler_may_lock_while_its_thread_sleeps_for_a_mutex() {
+    let _alone = alone();
+    static OUTER: Outer<RawMutex<Native>> = Outer::new(RawMutex::INIT, Duration::from_micros(100));
+    native::count_events(true);
+    native::reset_events();
+    OUTER.weathers_a_storm();
+    native::count_events(false);
+    let slept = native::event_count(Event::mutex_sleep);
     assert!(slept > 50, "{slept} sleeps are too few to mean anything");
 }

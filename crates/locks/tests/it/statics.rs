@@ -3,12 +3,12 @@
 use lockwright::native::Native;
 use lockwright::node::QNode;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::{CnaSpinLock, HybridLock, SpinLock};
+use lockwright::{CnaSpinLock, Mutex, SpinLock};
 use std::mem::size_of;
 
 static FIFO: SpinLock<Vec<u32>> = SpinLock::new(Vec::new());
 static CNA: CnaSpinLock<u64> = CnaSpinLock::new(7);
-static HYBRID: HybridLock<u8> = HybridLock::new(0);
+static MUTEX: Mutex<u8> = Mutex::new(0);
 
 #[test]
 fn a_lock_lives_in_a_static() {
@@ -17,8 +17,8 @@ fn a_lock_lives_in_a_static() {
     assert_eq!(*FIFO.lock(), [1, 2]);
     *CNA.lock() += 1;
     assert_eq!(*CNA.lock(), 8);
-    *HYBRID.lock() = 3;
-    assert_eq!(HYBRID.try_lock().as_deref(), Some(&3));
+    *MUTEX.lock() = 3;
+    assert_eq!(MUTEX.try_lock().as_deref(), Some(&3));
 }
 
 #[test]
@@ -40,6 +40,6 @@ fn lock_api_05_has_the_same_aliases() {
     static LOCK: v05::SpinLock<u32> = v05::SpinLock::new(1);
     *LOCK.lock() += 1;
     assert_eq!(*LOCK.lock(), 2);
-    static HYBRID: v05::HybridLock<u32> = v05::HybridLock::new(1);
-    assert_eq!(*HYBRID.lock(), 1);
+    static MUTEX: v05::Mutex<u32> = v05::Mutex::new(1);
+    assert_eq!(*MUTEX.lock(), 1);
 }

@@ -8,7 +8,7 @@
 
 use lockwright::registry::LOCKS;
 use lockwright::zoo::Bug;
-use lockwright_clients::CLIENTS;
+use lockwright_clients::clients;
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
 use lockwright_model::{Failure, Scheduler, ShuttleRun, bug_of};
@@ -101,10 +101,11 @@ fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, 
     if locks.is_empty() {
         return Err(format!("no lock is called {name}; there are all, {}", names()));
     }
-    let mut clients = CLIENTS.to_vec();
+    let all: Vec<_> = clients().collect();
+    let mut clients = all.clone();
     let request = request(&locks, arguments, &mut clients)?;
     if clients.is_empty() {
-        return Err(format!("no client has that name; there are {}", CLIENTS.join(", ")));
+        return Err(format!("no client has that name; there are {}", all.join(", ")));
     }
     let mut samples = Vec::new();
     for lock in locks {

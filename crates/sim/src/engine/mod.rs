@@ -30,6 +30,7 @@ use crate::memory::{CostTable, Memory};
 use crate::nodes::{LockHashTable, NodeTable};
 use crate::report::Ending;
 use crate::scheduling::Numa;
+use crate::sleep_table::SleepSlots;
 use crate::switch::Here;
 use cell::CellRef;
 use host::Host;
@@ -73,6 +74,7 @@ pub struct Engine {
     pub numa: Numa,
     pub nodes: NodeTable,
     pub hash: LockHashTable,
+    pub sleep_slots: SleepSlots,
     pub checkers: Checkers,
     /// Who decides what happens next, if it is not the time.
     exploration: Option<Box<Exploration>>,
@@ -104,6 +106,7 @@ impl Engine {
         memory: Memory,
         nodes: NodeTable,
         hash: LockHashTable,
+        sleep_slots: SleepSlots,
     ) -> Self {
         let mut tunables = [None; Tunable::ALL.len()];
         for &(tunable, value) in &config.tunables {
@@ -136,6 +139,7 @@ impl Engine {
             numa: Numa::default(),
             nodes,
             hash,
+            sleep_slots,
             checkers: Checkers::new(config.checks),
             exploration: None,
             counts: vec![0; LockEvent::ALL.len()],

@@ -113,6 +113,7 @@ impl Engine {
         }
         let line = self.threads[thread].wait.line;
         let done = self.issue(thread, line, Kind::Read, 0);
+        self.reads_while_spinning(thread, done);
         self.threads[thread].activity = Activity::Reading;
         self.plan(done, EventKind::Look, thread);
         None

@@ -2,6 +2,7 @@
 
 use super::{Sim, SimCell};
 use crate::engine::cell::{CellRef, Shape};
+use crate::sleep_table::BUCKETS;
 use crate::switch::Here;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +10,9 @@ use lockwright::events::Event;
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints,
-    Sleeping,
+    SleepStorage, Sleeping,
 };
+use lockwright::sleep_table::{Bucket, Waiter};
 use lockwright::tunables::Tunable;
 
 impl Barriers for Sim {
@@ -29,6 +31,9 @@ impl Barriers for Sim {
     fn light_barrier() {}
     fn heavy_barrier() {
         Here::expect("a barrier").heavy_barrier();
+    }
+    fn may_use_heavy_barrier() -> bool {
+        true
     }
     fn delay(pauses: u32) {
         let here = Here::expect("a delay");
@@ -70,9 +75,25 @@ unsafe impl LockHash for Sim {
         Here::expect("the lock hash").with(|engine| engine.hash.slot(at))
     }
     /// Its place in the arena, so that a run does not depend on the host's addresses.
-    fn lock_name(word: *const Self::Word) -> u64 {
+    fn lock_name(word: *const ()) -> u64 {
         let address = word.addr();
         Here::expect("the lock hash").with(|engine| (address - engine.base) as u64 / 4 + 1)
+    }
+}
+
+// SAFETY: elements of slices in the run's arena; there is no fork.
+unsafe impl SleepStorage for Sim {
+    fn sleep_buckets() -> usize {
+        BUCKETS
+    }
+    fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
+        Here::expect("a bucket").with(|engine| engine.sleep_slots.bucket(at))
+    }
+    fn sleep_mark(at: usize) -> NonNull<<Self as Cells>::U32> {
+        Here::expect("a mark").with(|engine| engine.sleep_slots.mark(at))
+    }
+    fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
+        Here::expect("a waiter").with(|engine| engine.sleep_slots.waiter(id.number().into()))
     }
 }
 

@@ -168,20 +168,20 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
         turn.steps
     }
 
-    fn leave_alone(word: &P::Word, seen: Word, turn: &mut Turn) -> Alone {
-        let Some(tail) = turn.secondary else { return clear_tail(word, seen) };
+    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Turn) -> Alone {
+        let Some(tail) = turn.secondary else { return clear_tail(word, seen, after) };
         let tail_node = node::<P>(tail);
         // ordering: Relaxed; written by this head or an earlier one, Q3.
         let head = tail_node.next.load(Relaxed);
         // Cut the circle: from the exchange on, this link belongs to the next newcomer.
         // ordering: Relaxed; published by Q5.
         tail_node.next.store(0, Relaxed);
-        let taken = Word::held_with_tail(tail.code()).bits();
-        // (n,0,0) or (n,0,1) -> (s,0,1)
+        let left = Word::with_tail(tail.code(), after).bits();
+        // (n,0,0) or (n,0,1) -> (s,0,1); in the mutex (n,p,l) -> (s,p,l)
         // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
         if let Err(now) = word.compare_exchange(
             seen.bits(),
-            taken,
+            left,
             unless::<P>(Bug::CutUnpublished, Release),
             Relaxed,
         ) {

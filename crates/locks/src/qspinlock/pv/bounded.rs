@@ -4,7 +4,7 @@
 //! its own virtual CPU. In a program with more threads than CPUs it wastes the time of the owner.
 //! So the hybrid differs here:
 //!
-//! - Looks at the word are further and further apart ([`Patience`]), so that an owner which takes and
+//! - Looks at the word are further and further apart (`Patience`), so that an owner which takes and
 //!   releases the lock again and again keeps its cache line.
 //! - Spinning is bounded by time, about that of a wake-up, and by places: fewer threads spin than
 //!   there are CPUs ([`SchedulerHints::begin_spinning`](crate::platform::SchedulerHints::begin_spinning)).
@@ -25,74 +25,19 @@ use super::HybridBounded;
 use super::rules::{PENDING_BYTE, Rules};
 use crate::events::Event;
 use crate::node::QNode;
-use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
+use crate::platform::{Atomic, Bound, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
 use crate::zoo::{Bug, unless};
-use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long a thread spins before it sleeps: what it costs to put a thread to sleep and to wake it.
-/// Whoever spins that long in vain has wasted no more than twice what sleeping at once would have cost.
-const SPIN_NS: u64 = 10_000;
 /// How long the head of the queue competes before it reserves the lock: some fifty wake-ups, so that
 /// reserving, which makes everybody else sleep, costs little of the throughput.
 const UNFAIR_NS: u64 = 500_000;
 /// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
 const RESERVED_NS: u64 = 50_000;
-/// The longest pause between two looks, about a microsecond: what a look costs the owner, a few
-/// transfers of a cache line, is little of that.
-const PAUSES_MAX: u32 = 64;
-/// Looks of the owner for the link of the next waiter, before it sleeps: the two stores between which
-/// a thread may be preempted are next to each other.
-const LINK_LOOKS: u32 = 1 << 10;
-/// How long the owner sleeps between looks for that link, which nobody tells it of.
-const LINK_NAP_NS: u64 = 50_000;
-
 /// The pending half of a lock that is reserved.
 const RESERVED_HALF: u16 = word::PENDING as u16;
-
-/// A look after every pause, until the one who pauses says that it is over.
-const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
-
-/// The back-off of one thread: pauses that double, and then the time and the place to spin.
-struct Patience<P: Platform> {
-    pauses: u32,
-    /// When it is over. Not known while the pauses are short: most waits end before a clock was worth
-    /// its time.
-    until_ns: Option<u64>,
-    _platform: PhantomData<P>,
-}
-
-impl<P: Platform> Patience<P> {
-    fn new() -> Self {
-        Self { pauses: 1, until_ns: None, _platform: PhantomData }
-    }
-    /// Pauses; whether it is over.
-    fn pause(&mut self) -> bool {
-        P::delay(self.pauses);
-        if self.pauses < PAUSES_MAX {
-            self.pauses *= 2;
-            return false;
-        }
-        let now_ns = P::now_ns();
-        match self.until_ns {
-            Some(until_ns) => now_ns >= until_ns,
-            None if P::begin_spinning() => {
-                self.until_ns = Some(now_ns.saturating_add(SPIN_NS));
-                false
-            }
-            None => true,
-        }
-    }
-}
-
-impl<P: Platform> Drop for Patience<P> {
-    fn drop(&mut self) {
-        if self.until_ns.is_some() {
-            P::end_spinning();
-        }
-    }
-}
 
 impl Rules for HybridBounded {
     const STEALS: bool = true;
@@ -101,7 +46,7 @@ impl Rules for HybridBounded {
     type Head = Option<u64>;
 
     fn steal<P: Platform>(word: &P::Word) -> bool {
-        let mut patience = Patience::<P>::new();
+        let mut patience = Patience::<P>::long();
         loop {
             let decides = |bits| {
                 let seen = Word::from_bits(bits);
@@ -129,7 +74,7 @@ impl Rules for HybridBounded {
         me: &QNode<P>,
         mut prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
-        let mut patience = Patience::<P>::new();
+        let mut patience = Patience::<P>::long();
         let is_over = || prev_has_stopped() || patience.pause();
         // ordering: Acquire; Q3.
         me.locked.cond_load_bounded(Acquire, UNTIL_OVER, |granted| granted != 0, is_over)
@@ -142,13 +87,25 @@ impl Rules for HybridBounded {
     }
 
     fn wait_for_link<P: Platform>(me: &QNode<P>) {
-        let look = |looks| {
-            // ordering: Acquire; Q2.
-            me.next.cond_load_bounded(Acquire, Bound::looks(looks), |link| link != 0, || false)
-        };
-        while look(LINK_LOOKS).is_err() {
-            P::futex_wait(&me.next, 0, Some(P::now_ns().saturating_add(LINK_NAP_NS)));
-        }
+        wait_for_link(me);
+    }
+}
+
+/// Looks of the head for the link of the next waiter, before it naps: the two stores between which a
+/// thread may be preempted are next to each other.
+const LINK_LOOKS: u32 = 1 << 10;
+/// How long it naps between looks for that link, which nobody tells it of.
+const LINK_NAP_NS: u64 = 50_000;
+
+/// Waits, for as long as it takes and asleep if it takes long, until a waiter has linked itself behind
+/// `me`.
+pub(crate) fn wait_for_link<P: Platform>(me: &QNode<P>) {
+    let look = |looks| {
+        // ordering: Acquire; Q2.
+        me.next.cond_load_bounded(Acquire, Bound::looks(looks), |link| link != 0, || false)
+    };
+    while look(LINK_LOOKS).is_err() {
+        P::futex_wait(&me.next, 0, Some(P::now_ns().saturating_add(LINK_NAP_NS)));
     }
 }
 
@@ -179,7 +136,7 @@ fn take_from_absent<P: Platform>(word: &P::Word) -> bool {
 
 /// Competes as the head, like a newcomer.
 fn compete<P: Platform>(word: &P::Word) -> bool {
-    let mut patience = Patience::<P>::new();
+    let mut patience = Patience::<P>::long();
     loop {
         let is_free = |bits| Word::from_bits(bits).is_free_for_head();
         // ordering: Relaxed; only a hint, re-checked by `take_free`.

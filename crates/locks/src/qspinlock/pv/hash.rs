@@ -44,7 +44,7 @@ fn places<P: Platform>(name: u64) -> impl Iterator<Item = usize> + Clone {
 
 /// Enters `id` as the waiter that sleeps for the lock with this word.
 pub(super) fn insert<P: Platform>(word: &P::Word, id: NodeId) {
-    let name = P::lock_name(word);
+    let name = P::lock_name(core::ptr::from_ref(word).cast());
     debug_assert!(name != 0 && name >> NAME_BITS == 0, "qspinlock: a lock without a name");
     let entry = name << (u64::BITS - NAME_BITS) | u64::from(id.code().bits());
     for (hops, at) in (1..).zip(places::<P>(name).cycle()) {
@@ -63,16 +63,16 @@ pub(super) fn remove<P: Platform>(
     word: &P::Word,
     may_go: impl Fn(NodeId) -> bool,
 ) -> Option<NodeId> {
-    let name = P::lock_name(word);
+    let name = P::lock_name(core::ptr::from_ref(word).cast());
     for at in places::<P>(name) {
         let cell = cell::<P>(at);
         // ordering: Relaxed; acquired with the slow byte, K3.
         let entry = cell.load(Relaxed);
         if entry >> (u64::BITS - NAME_BITS) == name {
             let id = TailCode::from_bits(entry as u16).node().filter(|id| may_go(*id))?;
+            // In a forked child several threads may forget the same orphan, and one of them late.
             // ordering: Relaxed; whoever makes the next entry of this lock is ordered by its word.
-            cell.store(0, Relaxed);
-            return Some(id);
+            return cell.compare_exchange(entry, 0, Relaxed, Relaxed).is_ok().then_some(id);
         }
     }
     None

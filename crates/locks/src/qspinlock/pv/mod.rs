@@ -1,6 +1,6 @@
 #![doc = include_str!("README.md")]
 
-mod bounded;
+pub(crate) mod bounded;
 pub(super) mod hash;
 mod rules;
 mod wait;

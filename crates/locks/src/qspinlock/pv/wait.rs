@@ -183,8 +183,9 @@ pub(super) fn wake<P: Platform>(sleeper: &QNode<P>) {
     let before_ns = if is_counting { P::now_ns() } else { 0 };
     // ordering: Relaxed; published by K2.
     sleeper.kicked_ns.store(before_ns, Relaxed);
+    // An exchange, so that whoever reads a later kick of another thread acquires this one, too.
     // ordering: Release; K2.
-    sleeper.kick.store(1, Release);
+    sleeper.kick.swap(1, Release);
     P::futex_wake(&raw const sleeper.kick, 1);
     if is_counting {
         P::count_many(Event::pv_latency_kick, P::now_ns().saturating_sub(before_ns));

@@ -121,6 +121,15 @@ impl Engine {
             turn.spins_since = self.now;
         }
     }
+    /// A spinner's read of its line completes at `done`. The pauses around a slow one are too far apart
+    /// to be one loop, so the spin begins anew.
+    #[inline]
+    pub(in crate::engine) fn reads_while_spinning(&mut self, thread: usize, done: u64) {
+        let times = &self.host.times;
+        if times.pause_loop_window > 0 && done > self.now.saturating_add(times.pause_loop_gap) {
+            self.threads[thread].turn.spins_since = done;
+        }
+    }
     /// The current thread does not spin any more.
     #[inline]
     pub(in crate::engine) fn spin_ends(&mut self) {

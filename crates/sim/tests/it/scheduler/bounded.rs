@@ -1,7 +1,7 @@
 //! How long the lock for programs may pass the head of its queue.
 
-use super::host;
-use lockwright::platform::Clock;
+use super::{US, host};
+use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
 use lockwright::qspinlock::{Fifo, HybridBounded, QSpinlock};
 use lockwright::raw::RawLock;
 use lockwright_sim::{
@@ -80,4 +80,52 @@ fn on_one_cpu_the_head_waits_for_slices_and_the_lock_for_nobody() {
         let held_ns = sections * section_ns;
         assert!(held_ns > WINDOW_NS * 2 / 5, "sections of {section_ns} ns: {sections}");
     }
+}
+
+/// The head has reserved the lock and sleeps. Just before the lock is released, its CPU is given to a thread
+/// that computes, so the wake-up is followed by a wait for the rest of a slice.
+#[test]
+fn a_lock_reserved_for_a_head_without_a_cpu_is_free_for_others_after_50_us() {
+    let machine = host(1, 2);
+    let mut arena = Arena::default();
+    let scheduling = Some(Scheduling { kind: ScheduledKind::Program, start: StartState::Running });
+    let config = Config { scheduling, nodes: NodesMode::Pool(64), ..Config::default() };
+    let mut simulation = Simulation::new(&machine, &mut arena, 1, config);
+    let lock = simulation.alloc(Lock::new());
+    let bed = simulation.alloc(<Sim as Cells>::U32::zeroed());
+    let [released, taken_again, taken_by_head] = [(); 3].map(|()| Cell::new(0));
+    // SAFETY: whoever calls it has the lock.
+    let unlock = || unsafe { lock.unlock() };
+    simulation.spawn_scheduled(|| {
+        lock.lock();
+        thread::hold_ps(800 * US);
+        unlock();
+        // The head, on its way, has waited for more than half a millisecond: it makes the reservation.
+        lock.lock();
+        thread::hold_ps(200 * US);
+        Sim::futex_wake(bed, 1);
+        thread::hold_ps(50 * US);
+        released.set(Sim::now_ns());
+        unlock();
+        lock.lock();
+        taken_again.set(Sim::now_ns());
+        unlock();
+        // An idle CPU would steal the head.
+        thread::hold_ps(5_000 * US);
+    });
+    simulation.spawn_scheduled(|| {
+        thread::hold_ps(20 * US);
+        lock.lock();
+        taken_by_head.set(Sim::now_ns());
+        unlock();
+    });
+    simulation.spawn_scheduled(|| {
+        Sim::futex_wait(bed, 0, None);
+        thread::hold_ps(5_000 * US);
+    });
+    assert_eq!(simulation.run().failures, []);
+    let waited_ns = taken_again.get() - released.get();
+    assert!((50_000..100_000).contains(&waited_ns), "{waited_ns} ns");
+    let head_waited_ns = taken_by_head.get().saturating_sub(released.get());
+    assert!(head_waited_ns > 900_000, "the head had a CPU: {head_waited_ns} ns");
 }

@@ -60,6 +60,39 @@ fn short_spins_are_one_go_if_the_gap_between_them_is_short() {
 }
 
 #[test]
+fn a_slow_read_of_its_line_ends_the_loop_of_a_spinner() {
+    // A read takes 50 ns, and comes 4 ns after a write that takes 42.5 and is served first: 88.5 ns.
+    for (gap_ns, expected_us) in [(88.0, 30 + 10), (89.0, 10)] {
+        let machine = with(host(1, 2), |scheduler| {
+            scheduler.pause_loop_window_ns = 10_000.0;
+            scheduler.pause_loop_gap_ns = gap_ns;
+        });
+        let other_began = Cell::new(0);
+        let report = run(
+            &machine,
+            &[
+                &|word| {
+                    word.cond_load(Relaxed, |value| value == 7);
+                },
+                // Never leaves the spinner alone for a window, until it has written the sixth value.
+                &|word| {
+                    for value in 1..=6 {
+                        thread::hold_ps(5 * US);
+                        word.store(value, Relaxed);
+                    }
+                    thread::hold_ps(MS);
+                    word.store(7, Relaxed);
+                },
+                &|_| other_began.set(thread::now_ps() - 2 * US),
+            ],
+        );
+        assert_eq!(schedule(&report).pause_loop_exits, 1);
+        let expected = expected_us * US;
+        assert!((expected..expected + US).contains(&other_began.get()), "{other_began:?}");
+    }
+}
+
+#[test]
 fn the_stores_of_a_thread_that_has_lost_its_cpu_become_visible() {
     let (stored, seen, back) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let report = run(

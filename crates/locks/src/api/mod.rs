@@ -11,9 +11,9 @@
 //! # }
 //! ```
 //!
-//! Which one: [`HybridLock`] wherever there may be more threads than CPUs, which is to say in most
+//! Which one: [`Mutex`] wherever there may be more threads than CPUs, which is to say in most
 //! programs; its waiters sleep. [`SpinLock`] and [`CnaSpinLock`] where each thread that wants the lock has a
-//! CPU and holds it briefly: they cost half as much when nobody waits, and are first come, first served.
+//! CPU and holds it briefly: first come, first served.
 //!
 //! Feature `lock_api` (default) serves version 0.4, feature `lock_api_05` version 0.5 in the module
 //! `v05`; both may be on. Guards may be sent to other threads: none of these locks cares who
@@ -21,16 +21,23 @@
 
 use crate::clh::ClhLock;
 use crate::mcs::McsLock;
+use crate::mutex::RawMutex;
 use crate::platform::{Barriers, ConstCells, Platform, QueueNodes};
 use crate::qspinlock::{QSpinlock, Succession, Waiting};
 use crate::raw::RawLock;
 use crate::ticket::TicketLock;
 use crate::unfair::{Backoff, UnfairLock};
 
+#[cfg(feature = "std")]
+mod mutex;
+#[cfg(feature = "std")]
+pub use mutex::WaitTimeoutResult;
+
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {
     ($implement:ident) => {
         $implement!([P: Platform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>);
+        $implement!([P: Platform + ConstCells, S: Succession<P>] RawMutex<P, S>);
         $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>);
         $implement!([P: Barriers + ConstCells] TicketLock<P>);
         $implement!([P: Barriers + QueueNodes + ConstCells] McsLock<P>);
@@ -113,13 +120,14 @@ macro_rules! aliases {
         pub type CnaSpinLock<T> = $lock_api::Mutex<Cna, T>;
         /// Guard of a [`CnaSpinLock`].
         pub type CnaSpinLockGuard<'a, T> = $lock_api::MutexGuard<'a, Cna, T>;
-        /// A value guarded by a lock for any number of threads: its waiters spin for some microseconds and
-        /// sleep then. A four-byte lock, zero is unlocked.
+        /// A value guarded by a mutex for any number of threads: its waiters spin for some microseconds and
+        /// sleep then. A four-byte lock, zero is unlocked; one atomic read-modify-write for each uncontended
+        /// pair.
         ///
         /// ```
-        /// use lockwright::HybridLock;
+        /// use lockwright::Mutex;
         ///
-        /// static SUM: HybridLock<u64> = HybridLock::new(0);
+        /// static SUM: Mutex<u64> = Mutex::new(0);
         ///
         /// std::thread::scope(|scope| {
         ///     for n in 1..=100 {
@@ -129,28 +137,30 @@ macro_rules! aliases {
         /// assert_eq!(*SUM.lock(), 5050);
         /// ```
         ///
-        /// It is the queued spinlock with NUMA-aware succession (CNA version 10, on where the machine has more
-        /// than one NUMA node), whose waiters wait as
-        /// [`HybridBounded`](crate::qspinlock::HybridBounded) says: the hybrid paravirtual queued spinlock
-        /// (Long, 2017), tuned for programs.
-        ///
-        /// *Ordering.* `lock`, and a `try_lock` that succeeds, acquire what the last unlock released.
+        /// *Ordering.* `lock`, and an attempt that succeeds, acquire what the last unlock released.
         /// `is_locked` acquires nothing.
         ///
-        /// *Fairness.* Newcomers pass the queue while its head sleeps: that is what makes it fast. The
-        /// head of the queue is passed for 0.5 ms; then the lock is reserved for it, except while it does not
-        /// get a CPU for more than 50 us. So nobody starves, and who waits behind `n` others waits for about
-        /// `n + 1` times 0.5 ms, or `n + 1` time slices of the scheduler where these are longer.
+        /// *Fairness.* Newcomers take a free lock whoever waits: that is what makes it fast. The thread that
+        /// has slept for it longest is passed for 4 ms at most; then the lock is reserved for it, except while
+        /// it does not get a CPU for more than 50 us. `unlock_fair` hands the lock to it at once.
         ///
         /// *Errors, panics.* None. A thread that takes a lock it holds waits for ever. A panic in the
-        /// section releases the lock; there is no poisoning. With 65,532 threads queued in a process,
-        /// more compete without a place in the queue.
+        /// section releases the lock; there is no poisoning. With 65,532 threads waiting in a process,
+        /// more compete with naps of a millisecond.
+        ///
+        /// *After unlock.* `unlock` does not touch the mutex after the store that releases it: the next owner
+        /// may free it.
         ///
         /// *Signals, forks.* A signal handler may take other locks while its thread waits for this one. A
         /// forked child may use a lock that its thread held. Not for memory shared between processes.
-        pub type HybridLock<T> = $lock_api::Mutex<Hybrid, T>;
-        /// Guard of a [`HybridLock`].
-        pub type HybridLockGuard<'a, T> = $lock_api::MutexGuard<'a, Hybrid, T>;
+        ///
+        /// *Membarrier.* A thread that goes to sleep for a lock which was quiet for some time interrupts
+        /// the other CPUs that run the process (a microsecond or two each, at most once in 200 us). Set
+        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs a
+        /// full barrier.
+        pub type Mutex<T> = $lock_api::Mutex<crate::mutex::RawMutex<Native>, T>;
+        /// Guard of a [`Mutex`].
+        pub type MutexGuard<'a, T> = $lock_api::MutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
     };
 }
 
@@ -158,19 +168,15 @@ macro_rules! aliases {
 use crate::native::Native;
 #[cfg(feature = "std")]
 type Cna = crate::qspinlock::CnaSpinlock<Native>;
-#[cfg(feature = "std")]
-type Hybrid = crate::qspinlock::CnaSpinlock<
-    Native,
-    crate::qspinlock::cna::V10,
-    crate::qspinlock::HybridBounded,
->;
-
 #[cfg(all(feature = "std", feature = "lock_api"))]
 aliases!(lock_api);
+#[cfg(all(feature = "std", feature = "lock_api"))]
+pub use mutex::v04::Condvar;
 
 /// The aliases for `lock_api` 0.5.
 #[cfg(all(feature = "std", feature = "lock_api_05"))]
 pub mod v05 {
-    use super::{Cna, Hybrid, Native};
+    pub use super::mutex::v05::Condvar;
+    use super::{Cna, Native};
     aliases!(lock_api_05);
 }

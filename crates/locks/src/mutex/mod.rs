@@ -1,0 +1,122 @@
+#![doc = include_str!("README.md")]
+
+mod sleep;
+mod spin;
+
+use crate::is_locked::barrier_before_look;
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
+use crate::qspinlock::{LOCKED, Succession, Word, cna};
+use crate::raw::{Order, RawLock};
+use crate::sleep_table::SleepTable;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// How long a thread without a queue node naps between two attempts.
+pub(crate) const NAP_NS: u64 = 1_000_000;
+/// The lower half of the word of a lock that is held and not reserved.
+const HELD_HALF: u16 = LOCKED as u16;
+
+/// A mutex for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
+///
+/// `S` is the order in which they spin. Fairness bound and costs are in the module's documentation;
+/// `unlock` does not touch the lock after its releasing store, so whoever takes it next may free it.
+#[repr(transparent)]
+pub struct RawMutex<P: Cells, S = cna::Cna<cna::V10>> {
+    word: P::Word,
+    _succession: PhantomData<fn() -> S>,
+}
+
+impl<P: ConstCells, S> RawMutex<P, S> {
+    /// An unlocked mutex, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _succession: PhantomData };
+}
+
+impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
+    const ORDER: Order = Order::None;
+    const WAITERS_SLEEP: bool = true;
+
+    fn new() -> Self {
+        Self { word: Zeroed::zeroed(), _succession: PhantomData }
+    }
+    #[inline]
+    fn lock(&self) {
+        if !self.take_free() {
+            self.lock_slowpath(None);
+        }
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.take_free() || P::has_forked() && self.take_abandoned()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        let name = SleepTable::<P>::name(&self.word);
+        // (*,*,1) -> (*,*,0)
+        // ordering: Release; L1.
+        self.word.store_byte0(0, Release);
+        // From here on the lock may not exist any more.
+        SleepTable::<P>::released(name);
+    }
+    fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.word);
+        // ordering: Relaxed; nothing is read through it.
+        Word::from_bits(self.word.load(Relaxed)).is_locked()
+    }
+    fn word_is_legal(word: u32) -> bool {
+        let word = Word::from_bits(word);
+        word.is_legal() && word.bits() as u8 <= LOCKED
+    }
+}
+
+impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
+    /// Takes the lock before `deadline_ns` of the platform's clock; whether it did. Waits a little
+    /// longer where it spins at that moment.
+    #[inline]
+    pub fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.take_free() || self.lock_slowpath(Some(deadline_ns))
+    }
+
+    /// Gives the lock to the thread that has slept for it longest, or releases it if nobody sleeps.
+    ///
+    /// # Safety
+    /// The caller holds the lock.
+    pub unsafe fn unlock_fair(&self) {
+        let name = SleepTable::<P>::name(&self.word);
+        let unreserve = || {
+            // (*,1,1) -> (*,0,1): it was reserved for the one that owns it now.
+            // ordering: Relaxed; published by the grant, W4.
+            self.word.store_byte1(0, Relaxed);
+        };
+        if !SleepTable::<P>::grant(name, unreserve) {
+            // SAFETY: the caller holds the lock.
+            unsafe { self.unlock() };
+        }
+    }
+
+    /// Makes the bucket of this lock quiet if nobody sleeps in it, so that a checker need not wait for
+    /// that.
+    #[doc(hidden)]
+    pub fn calm(&self) {
+        SleepTable::<P>::calm(SleepTable::<P>::name(&self.word));
+    }
+
+    /// The first attempt.
+    #[inline(always)]
+    fn take_free(&self) -> bool {
+        // (*,0,0) -> (*,0,1)
+        // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange_half0(0, HELD_HALF, Acquire, Relaxed).is_ok()
+    }
+
+    /// The lock word, which names the lock.
+    pub(crate) fn word(&self) -> &P::Word {
+        &self.word
+    }
+}
+
+/// Whether nobody holds the mutex with this word.
+pub(crate) fn is_free<P: Platform>(word: &P::Word) -> bool {
+    // ordering: Relaxed; after the barrier of W3, or only a hint, re-checked there.
+    !Word::from_bits(word.load(Relaxed)).is_locked()
+}

@@ -1,0 +1,123 @@
+//! Waiting asleep, in the table.
+
+use super::spin::RESERVED_HALF;
+use super::{HELD_HALF, RawMutex, is_free};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::patience::{Patience, SPIN_NS};
+use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::qspinlock::{Succession, Word};
+use crate::sleep_table::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
+use crate::zoo::{Bug, unless};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How long the heir competes before it reserves the lock.
+const UNFAIR_NS: u64 = 4_000_000;
+/// The value of the pending byte that says: the lock is reserved for the heir.
+const RESERVED_BYTE: u8 = 1;
+
+impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
+    /// Sleeps until the lock is taken or the deadline has passed; whether it is taken.
+    pub(super) fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
+        let since_ns = P::now_ns();
+        let name = SleepTable::<P>::name(&self.word);
+        if SleepTable::<P>::enqueue(name, id) && self.take_reserved_or_free() {
+            SleepTable::<P>::leave_as_owner(name, id);
+            return true;
+        }
+        self.sleep_as(id, since_ns, deadline_ns)
+    }
+
+    /// As the waiter `id`, which is in the table for this lock.
+    pub(crate) fn sleep_as(&self, id: NodeId, since_ns: u64, deadline_ns: Option<u64>) -> bool {
+        let name = SleepTable::<P>::name(&self.word);
+        let signal = &waiter::<P>(id).signal;
+        let mut has_reserved = false;
+        loop {
+            match told::<P>(id) {
+                GRANTED => {
+                    // It may have been reserved after the owner had handed it over.
+                    self.unreserve(has_reserved);
+                    return true;
+                }
+                ASLEEP => {
+                    if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+                        return self.give_up(name, id, has_reserved);
+                    }
+                    P::count(Event::mutex_sleep);
+                    P::futex_wait(signal, ASLEEP, deadline_ns);
+                }
+                _ if P::is_seeded(Bug::WakeTakenForHandoff) => {
+                    SleepTable::<P>::leave_as_owner(name, id);
+                    return true;
+                }
+                _ => {
+                    if self.take_as_heir(id, since_ns, &mut has_reserved)
+                        || SleepTable::<P>::sleep_again(name, id) && self.take_reserved_or_free()
+                    {
+                        SleepTable::<P>::leave_as_owner(name, id);
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Competes for the lock as the first waiter, awake; whether it is taken. Gives up when it is handed
+    /// over.
+    fn take_as_heir(&self, id: NodeId, since_ns: u64, has_reserved: &mut bool) -> bool {
+        let signal = &waiter::<P>(id).signal;
+        // ordering: Relaxed; only a hint, `told` reads it again.
+        let is_granted = || signal.load(Relaxed) == GRANTED;
+        if P::now_ns().saturating_sub(since_ns) < UNFAIR_NS {
+            let mut patience = Patience::<P>::long();
+            return self.compete(|| is_granted() || patience.pause());
+        }
+        *has_reserved = true;
+        // (*,*,*) -> (*,1,*)
+        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+        self.word.store_byte1(RESERVED_BYTE, Relaxed);
+        let is_free = |bits| !Word::from_bits(bits).is_locked();
+        let bound = Bound { budget: Budget::Nanoseconds(SPIN_NS), stop_every: 16 };
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        while self.word.cond_load_bounded(Relaxed, bound, is_free, is_granted).is_ok() {
+            if self.take_reserved_or_free() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes the lock if it is free, reserved or not: only the first waiter may.
+    fn take_reserved_or_free(&self) -> bool {
+        // (*,1,0) -> (*,0,1)
+        // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
+        let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
+        // ordering: Relaxed; as above, on failure.
+        self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, order, Relaxed).is_ok()
+            || self.take_free()
+    }
+
+    /// Ends a reservation, as the first waiter or the owner: nobody else reserves meanwhile.
+    fn unreserve(&self, has_reserved: bool) {
+        if has_reserved {
+            // (*,1,*) -> (*,0,*)
+            // ordering: Relaxed; nothing is read through it.
+            self.word.store_byte1(0, Relaxed);
+        }
+    }
+
+    /// The deadline has passed; whether the lock is taken all the same.
+    #[cold]
+    fn give_up(&self, name: u64, id: NodeId, has_reserved: bool) -> bool {
+        self.unreserve(has_reserved);
+        match SleepTable::<P>::leave(name, id) {
+            Left::Owner => return true,
+            Left::Nobody => {}
+            Left::Sleeper if is_free::<P>(&self.word) => SleepTable::<P>::wake_first(name),
+            Left::Sleeper => {}
+        }
+        P::count(Event::mutex_timeout);
+        false
+    }
+}

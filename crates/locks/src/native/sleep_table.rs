@@ -1,0 +1,45 @@
+//! The table of sleepers: one per process.
+
+use super::{Native, fork, syscall};
+use crate::node::{NODES_MAX, NodeId};
+use crate::platform::SleepStorage;
+use crate::sleep_table::{Bucket, Waiter};
+use core::ptr::NonNull;
+use core::sync::atomic::AtomicU32;
+
+/// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
+const BUCKETS: usize = 1024;
+
+static TABLE: [Bucket<Native>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
+/// Apart from the buckets, so that the look of every release is at few lines.
+static MARKS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+/// Four mebibytes of zeroes, of which only the pages exist that were ever used.
+static WAITERS: [Waiter<Native>; NODES_MAX] = [const { Waiter::FRESH }; NODES_MAX];
+
+// SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
+unsafe impl SleepStorage for Native {
+    #[inline(always)]
+    fn sleep_buckets() -> usize {
+        BUCKETS
+    }
+    fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
+        NonNull::from(&TABLE[at % BUCKETS])
+    }
+    #[inline(always)]
+    fn sleep_mark(at: usize) -> NonNull<AtomicU32> {
+        // A power of two: the bound costs an instruction and no branch.
+        NonNull::from(&MARKS[at % BUCKETS])
+    }
+    fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
+        NonNull::from(&WAITERS[usize::from(id.number())])
+    }
+    fn epoch() -> u32 {
+        fork::epoch() & (u32::MAX >> 1)
+    }
+    fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
+        let before = syscall::block_signals();
+        let result = section();
+        syscall::restore_signals(before);
+        result
+    }
+}

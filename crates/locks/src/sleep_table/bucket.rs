@@ -1,0 +1,259 @@
+//! A bucket: an internal lock, and the waiters of the words that fall into it, in the order they came.
+//!
+//! Everything but the signal and the name of a waiter is guarded by the internal lock.
+
+use crate::node::{NodeId, TailCode};
+use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Platform, Zeroed};
+use crate::zoo::{Bug, unless};
+use core::sync::atomic::AtomicU32 as Private;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// A thread that sleeps, or is about to. Its number is that of the queue node its thread has claimed.
+#[repr(C, align(64))]
+pub struct Waiter<P: Cells> {
+    /// What it sleeps on: [`ASLEEP`](super::ASLEEP) until somebody writes why it should wake up.
+    pub(crate) signal: P::U32,
+    next: Guarded<P, u16>,
+    prev: Guarded<P, u16>,
+    /// The name of the word it waits for. Written under the lock of the bucket it leaves or enters; as
+    /// read without, a hint.
+    pub(super) name: P::U64,
+    /// Of a waiter on a condition variable: the word of the mutex it wants afterwards.
+    pub(super) wants: P::Ptr,
+}
+
+impl<P: Cells> Waiter<P> {
+    /// A fresh one.
+    pub fn new() -> Self {
+        Self {
+            signal: Zeroed::zeroed(),
+            next: Guarded::new(0),
+            prev: Guarded::new(0),
+            name: Zeroed::zeroed(),
+            wants: Zeroed::zeroed(),
+        }
+    }
+}
+
+impl<P: Cells> Default for Waiter<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: ConstCells> Waiter<P> {
+    /// A fresh one, in a constant.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const FRESH: Self = Self {
+        signal: ConstZeroed::ZEROED,
+        next: Guarded::const_new(0),
+        prev: Guarded::const_new(0),
+        name: ConstZeroed::ZEROED,
+        wants: ConstZeroed::ZEROED,
+    };
+}
+
+/// The waiters of the words that fall into one bucket.
+#[repr(C, align(128))]
+pub struct Bucket<P: Cells> {
+    /// The process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was
+    /// taken last, and whether it is held: `epoch << 1 | is_held`.
+    lock: P::U32,
+    /// How many words of the bucket have a first waiter that sleeps: the next release has to wake it.
+    pub(super) wanted: P::U32,
+    first: Guarded<P, u16>,
+    last: Guarded<P, u16>,
+    /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
+    /// paces the return to quiet.
+    pub(super) calm: Private,
+}
+
+impl<P: Cells> Bucket<P> {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self {
+            lock: Zeroed::zeroed(),
+            wanted: Zeroed::zeroed(),
+            first: Guarded::new(0),
+            last: Guarded::new(0),
+            calm: Private::new(0),
+        }
+    }
+}
+
+impl<P: Cells> Default for Bucket<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: ConstCells> Bucket<P> {
+    /// An empty one, in a constant.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const EMPTY: Self = Self {
+        lock: ConstZeroed::ZEROED,
+        wanted: ConstZeroed::ZEROED,
+        first: Guarded::const_new(0),
+        last: Guarded::const_new(0),
+        calm: Private::new(0),
+    };
+}
+
+/// Looks at a bucket that is held before the thread naps: a section is some hundred nanoseconds, so
+/// one that takes longer belongs to a thread without a CPU.
+const SPIN_LOOKS: u32 = 1 << 8;
+/// How long such a nap is.
+const NAP_NS: u64 = 50_000;
+
+impl<P: Cells> Bucket<P> {
+    /// Whether nobody is in it. Only for a machine that is not running.
+    pub fn is_empty(&self) -> bool {
+        // SAFETY: nothing runs.
+        let is_empty = unsafe { self.first.get() } == 0;
+        // ordering: Relaxed; nothing is read through it.
+        is_empty && self.wanted.load(Relaxed) == 0
+    }
+}
+
+impl<P: Platform> Bucket<P> {
+    /// Takes the internal lock.
+    pub(super) fn lock(&self) -> Section<'_, P> {
+        let free = P::epoch() << 1;
+        let mut expected = free;
+        loop {
+            // ordering: Acquire; W1. On failure Relaxed: only a hint, re-checked at the next attempt.
+            let order = unless::<P>(Bug::BucketTakenRelaxed, Acquire);
+            // ordering: Relaxed; as above, on failure.
+            match self.lock.compare_exchange(expected, free | 1, order, Relaxed) {
+                Ok(old) if old == free => return Section(self),
+                Ok(_) => return Section(self).emptied(),
+                // Left as it was by a fork: its waiters, and whoever holds it, do not exist here.
+                Err(stale) if stale >> 1 != free >> 1 => expected = stale,
+                Err(_) => {
+                    expected = free;
+                    self.await_lock(free);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn await_lock(&self, free: u32) {
+        let is_free = |lock| lock != free | 1;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        if self
+            .lock
+            .cond_load_bounded(Relaxed, Bound::looks(SPIN_LOOKS), is_free, || false)
+            .is_err()
+        {
+            P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(NAP_NS)));
+        }
+    }
+}
+
+/// A bucket whose internal lock is held.
+pub(super) struct Section<'a, P: Platform>(&'a Bucket<P>);
+
+impl<P: Platform> Drop for Section<'_, P> {
+    fn drop(&mut self) {
+        // ordering: Release; W1.
+        self.0.lock.store(P::epoch() << 1, Release);
+    }
+}
+
+/// The waiter `id`.
+pub(crate) fn waiter<'a, P: Platform>(id: NodeId) -> &'a Waiter<P> {
+    // SAFETY: by the contract of `SleepStorage::waiter` it lives as long as the machine; all of it is
+    // cells.
+    unsafe { P::waiter(id).as_ref() }
+}
+
+fn id_of(code: u16) -> Option<NodeId> {
+    TailCode::from_bits(code).node()
+}
+
+fn code_of(id: Option<NodeId>) -> u16 {
+    id.map_or(0, |id| id.code().bits())
+}
+
+impl<P: Platform> Section<'_, P> {
+    fn emptied(self) -> Self {
+        self.set_first(None);
+        self.set_last(None);
+        // ordering: Relaxed; written under the lock, W1, and as read without it a hint.
+        self.0.wanted.store(0, Relaxed);
+        self
+    }
+    fn set_first(&self, id: Option<NodeId>) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { self.0.first.set(code_of(id)) };
+    }
+    fn set_last(&self, id: Option<NodeId>) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { self.0.last.set(code_of(id)) };
+    }
+    fn behind(&self, id: NodeId) -> Option<NodeId> {
+        // SAFETY: the bucket's lock is held.
+        id_of(unsafe { waiter::<P>(id).next.get() })
+    }
+
+    /// The first of the waiters from `at` on that waits for `name`.
+    fn find(&self, at: Option<NodeId>, name: u64) -> Option<NodeId> {
+        let mut at = at;
+        while let Some(id) = at {
+            // ordering: Relaxed; written under the lock, W1.
+            if waiter::<P>(id).name.load(Relaxed) == name {
+                break;
+            }
+            at = self.behind(id);
+        }
+        at
+    }
+    /// The first waiter for `name`.
+    pub(super) fn first_of(&self, name: u64) -> Option<NodeId> {
+        // SAFETY: the bucket's lock is held.
+        self.find(id_of(unsafe { self.0.first.get() }), name)
+    }
+    /// Appends `id`, which is in no bucket, as a waiter for `name`.
+    pub(super) fn push(&self, id: NodeId, name: u64) {
+        let me = waiter::<P>(id);
+        // SAFETY: the bucket's lock is held.
+        let last = id_of(unsafe { self.0.last.get() });
+        // ordering: Relaxed; published by W1.
+        me.name.store(name, Relaxed);
+        // SAFETY: in no bucket, so nobody else looks at its links.
+        unsafe { me.next.set(0) };
+        // SAFETY: as above.
+        unsafe { me.prev.set(code_of(last)) };
+        match last {
+            // SAFETY: the bucket's lock is held.
+            Some(last) => unsafe { waiter::<P>(last).next.set(code_of(Some(id))) },
+            None => self.set_first(Some(id)),
+        }
+        self.set_last(Some(id));
+    }
+    /// Takes `id` out, which is in this bucket.
+    pub(super) fn remove(&self, id: NodeId) {
+        // SAFETY: the bucket's lock is held.
+        let prev = id_of(unsafe { waiter::<P>(id).prev.get() });
+        let next = self.behind(id);
+        match prev {
+            // SAFETY: the bucket's lock is held.
+            Some(prev) => unsafe { waiter::<P>(prev).next.set(code_of(next)) },
+            None => self.set_first(next),
+        }
+        match next {
+            // SAFETY: the bucket's lock is held.
+            Some(next) => unsafe { waiter::<P>(next).prev.set(code_of(prev)) },
+            None => self.set_last(prev),
+        }
+    }
+    /// Changes the number of words whose first waiter sleeps.
+    pub(super) fn change_wanted(&self, by: i32) {
+        // ordering: Relaxed; written under the lock only, W1.
+        let wanted = self.0.wanted.load(Relaxed).wrapping_add_signed(by);
+        debug_assert!(wanted.cast_signed() >= 0, "sleep table: fewer sleepers than none");
+        // ordering: Relaxed; ordered by the barrier of whoever needs it, W3.
+        self.0.wanted.store(wanted, Relaxed);
+    }
+}

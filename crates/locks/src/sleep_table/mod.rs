@@ -1,0 +1,321 @@
+#![doc = include_str!("README.md")]
+
+mod bucket;
+mod moving;
+
+pub(crate) use bucket::waiter;
+pub use bucket::{Bucket, Waiter};
+
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::zoo::Bug;
+use bucket::Section;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Signal: sleeps, or is about to.
+pub(crate) const ASLEEP: u32 = 0;
+/// Signal: it is the first waiter, and the lock was free or about to be. It stays in the table.
+pub(crate) const WOKEN: u32 = 1;
+/// Signal: it owns the lock, and is not in the table any more.
+pub(crate) const GRANTED: u32 = 2;
+
+/// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
+/// something older.
+pub(crate) fn told<P: Platform>(id: NodeId) -> u32 {
+    // ordering: Acquire; W4.
+    waiter::<P>(id).signal.fetch_or(0, Acquire)
+}
+
+/// Mark: somebody may sleep, look at the bucket. Every thread of the process knows that, or passes a
+/// barrier before it misses it.
+const RESTLESS: u32 = 0;
+/// Mark: nobody sleeps. Whoever changes that without owning the lock pays a heavy barrier.
+const QUIET: u32 = 1;
+/// Mark: as [`RESTLESS`], but only those threads know it that own the lock after the one who wrote it.
+const STIRRED: u32 = 2;
+
+/// Looks of unlocking threads in vain before a bucket may become quiet again.
+const CALM_LOOKS: u32 = 64;
+
+/// The sleeping waiters of all locks and condition variables: static, keyed by the address of a lock
+/// word. Never touches the lock itself.
+pub struct SleepTable<P>(PhantomData<fn() -> P>);
+
+/// What is left behind by a waiter that has taken itself out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It was granted the lock before it could.
+    Owner,
+    /// Nobody depends on it.
+    Nobody,
+    /// A sleeper is now the first. The lock may have become free meanwhile: look again.
+    Sleeper,
+}
+
+/// Which barrier a thread owes before it may rely on being woken.
+enum Owes {
+    Heavy,
+    Full,
+}
+
+impl<P: Platform> SleepTable<P> {
+    /// The name of a lock or a condition variable by its word.
+    #[inline(always)]
+    pub(crate) fn name<W>(word: &W) -> u64 {
+        P::lock_name(core::ptr::from_ref(word).cast())
+    }
+
+    #[inline(always)]
+    fn place(name: u64) -> usize {
+        // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
+        (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (P::sleep_buckets() - 1)
+    }
+    #[inline(always)]
+    fn mark<'a>(at: usize) -> &'a P::U32 {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { P::sleep_mark(at).as_ref() }
+    }
+    fn bucket<'a>(at: usize) -> &'a Bucket<P> {
+        // SAFETY: as above.
+        unsafe { P::sleep_bucket(at).as_ref() }
+    }
+    /// Runs `section` with the bucket of `name` locked.
+    fn within<R>(name: u64, section: impl FnOnce(usize, &Section<P>) -> R) -> R {
+        let at = Self::place(name);
+        P::uninterrupted(|| section(at, &Self::bucket(at).lock()))
+    }
+
+    /// Sleeps until `until_ns`, or not, without being a waiter.
+    pub(crate) fn nap(name: u64, until_ns: u64) {
+        let mark = Self::mark(Self::place(name));
+        // ordering: Relaxed; nothing is read through it.
+        P::futex_wait(mark, mark.load(Relaxed), Some(until_ns));
+    }
+
+    /// Called by a thread that has just released the lock `name`, which may not exist any more: wakes
+    /// its first waiter if that sleeps.
+    #[inline(always)]
+    pub(crate) fn released(name: u64) {
+        // ordering: light barrier; W2.
+        P::light_barrier();
+        if P::is_seeded(Bug::SleeperMissed) {
+            return;
+        }
+        let at = Self::place(name);
+        // ordering: Relaxed; after the barrier, W2.
+        if Self::mark(at).load(Relaxed) != QUIET {
+            Self::look(name, at);
+        }
+    }
+
+    #[cold]
+    fn look(name: u64, at: usize) {
+        let bucket = Self::bucket(at);
+        // ordering: full barrier; W3.
+        P::full_barrier(&bucket.wanted);
+        // ordering: Relaxed; after the barrier, W3.
+        if bucket.wanted.load(Relaxed) == 0 {
+            return Self::calm_down(at, bucket);
+        }
+        // ordering: Relaxed; nothing is read through it.
+        bucket.calm.store(0, Relaxed);
+        Self::wake_first(name);
+    }
+
+    /// Wakes the first waiter for the lock `name` if it sleeps.
+    pub(crate) fn wake_first(name: u64) {
+        let woken = Self::within(name, |_, section| {
+            let first = waiter::<P>(section.first_of(name)?);
+            // ordering: Relaxed; written under the lock, W1.
+            if first.signal.load(Relaxed) != ASLEEP {
+                return None;
+            }
+            section.change_wanted(-1);
+            // ordering: Relaxed; what it was woken for it acquires from the lock.
+            first.signal.swap(WOKEN, Relaxed);
+            Some(&raw const first.signal)
+        });
+        if let Some(signal) = woken {
+            P::count(Event::mutex_wake);
+            P::futex_wake(signal, 1);
+        }
+    }
+
+    /// After some looks in vain: makes the bucket quiet, if heavy barriers are to be had.
+    fn calm_down(at: usize, bucket: &Bucket<P>) {
+        // ordering: Relaxed; nothing is read through it, and looks may be missed.
+        let calm = bucket.calm.load(Relaxed).wrapping_add(1);
+        // ordering: Relaxed; as above.
+        bucket.calm.store(calm, Relaxed);
+        if calm < CALM_LOOKS {
+            return;
+        }
+        // ordering: Relaxed; as above.
+        bucket.calm.store(0, Relaxed);
+        Self::quieten(at);
+    }
+
+    /// Makes the bucket of `name` quiet if nobody sleeps in it.
+    pub(crate) fn calm(name: u64) {
+        Self::quieten(Self::place(name));
+    }
+
+    fn quieten(at: usize) {
+        if !P::may_use_heavy_barrier() {
+            return;
+        }
+        let bucket = Self::bucket(at);
+        P::uninterrupted(|| {
+            let _section = bucket.lock();
+            // ordering: Relaxed; written under the lock, W1.
+            if bucket.wanted.load(Relaxed) == 0 {
+                // ordering: Relaxed; whoever reads it passes the barriers of W2.
+                Self::mark(at).store(QUIET, Relaxed);
+            }
+        });
+    }
+
+    /// The first waiter of a word of bucket `at` is going to sleep.
+    fn want(at: usize, section: &Section<P>) -> Owes {
+        section.change_wanted(1);
+        let mark = Self::mark(at);
+        // ordering: Relaxed; written under the lock, W1.
+        if mark.load(Relaxed) == RESTLESS {
+            return Owes::Full;
+        }
+        // ordering: Relaxed; ordered by the heavy barrier, W2.
+        mark.store(RESTLESS, Relaxed);
+        Owes::Heavy
+    }
+    /// As [`want`](Self::want), for a thread that owns the lock whose waiter it is: those that will
+    /// own it later find the mark without a barrier.
+    fn want_as_owner(at: usize, section: &Section<P>) {
+        section.change_wanted(1);
+        let mark = Self::mark(at);
+        // ordering: Relaxed; written under the lock, W1.
+        if mark.load(Relaxed) == QUIET {
+            // ordering: Relaxed; published by the release of the lock.
+            mark.store(STIRRED, Relaxed);
+        }
+    }
+    fn pay(at: usize, owes: Owes) {
+        if P::is_seeded(Bug::SleepUnordered) {
+            return;
+        }
+        match owes {
+            Owes::Heavy => {
+                P::count(Event::heavy_barrier);
+                // ordering: heavy barrier; W2, W3.
+                P::heavy_barrier();
+            }
+            // ordering: full barrier; W3.
+            Owes::Full => P::full_barrier(&Self::bucket(at).wanted),
+        }
+    }
+
+    /// Appends `id` to the waiters for the lock `name`; whether it is the first. Then the caller has to
+    /// look at the lock once more before it sleeps: nobody may have seen it.
+    pub(crate) fn enqueue(name: u64, id: NodeId) -> bool {
+        // ordering: Relaxed; published by W1.
+        waiter::<P>(id).signal.store(ASLEEP, Relaxed);
+        let owes = Self::within(name, |at, section| {
+            let is_first = section.first_of(name).is_none();
+            section.push(id, name);
+            is_first.then(|| Self::want(at, section))
+        });
+        Self::settle(name, owes)
+    }
+
+    /// The first waiter goes to sleep again. Whether it has to look at the lock once more; otherwise it
+    /// has been granted the lock meanwhile.
+    pub(crate) fn sleep_again(name: u64, id: NodeId) -> bool {
+        let owes = Self::within(name, |at, section| {
+            let signal = &waiter::<P>(id).signal;
+            // ordering: Relaxed; written under the lock, W1.
+            if signal.load(Relaxed) == GRANTED {
+                return None;
+            }
+            // ordering: Relaxed; read under the lock, W1.
+            signal.store(ASLEEP, Relaxed);
+            if P::is_seeded(Bug::RobbedSleepsUnannounced) {
+                return None;
+            }
+            Some(Self::want(at, section))
+        });
+        Self::settle(name, owes)
+    }
+
+    fn settle(name: u64, owes: Option<Owes>) -> bool {
+        owes.map(|owes| Self::pay(Self::place(name), owes)).is_some()
+    }
+
+    /// Takes out the first waiter `id`, which owns the lock now.
+    pub(crate) fn leave_as_owner(name: u64, id: NodeId) {
+        Self::within(name, |at, section| {
+            Self::take_out(section, name, id);
+            if section.first_of(name).is_some() {
+                Self::want_as_owner(at, section);
+            }
+        });
+    }
+
+    /// Takes out `id`, which does not want the lock any more.
+    pub(crate) fn leave(name: u64, id: NodeId) -> Left {
+        let owes = Self::within(name, |at, section| {
+            // ordering: Relaxed; written under the lock, W1, which carries the section, too.
+            if waiter::<P>(id).signal.load(Relaxed) == GRANTED {
+                return Err(Left::Owner);
+            }
+            let was_first = section.first_of(name) == Some(id);
+            Self::take_out(section, name, id);
+            if !was_first || section.first_of(name).is_none() {
+                return Err(Left::Nobody);
+            }
+            Ok(Self::want(at, section))
+        });
+        match owes {
+            Ok(owes) => {
+                Self::pay(Self::place(name), owes);
+                Left::Sleeper
+            }
+            Err(left) => left,
+        }
+    }
+
+    /// Takes `id` out of the bucket of `name`.
+    fn take_out(section: &Section<P>, name: u64, id: NodeId) {
+        let is_first = section.first_of(name) == Some(id);
+        // ordering: Relaxed; written under the lock, W1.
+        if is_first && waiter::<P>(id).signal.load(Relaxed) == ASLEEP {
+            section.change_wanted(-1);
+        }
+        section.remove(id);
+    }
+
+    /// Makes the first waiter the owner of the lock `name`, which the caller holds; whether there is one.
+    /// `before` runs before it can know.
+    pub(crate) fn grant(name: u64, before: impl FnOnce()) -> bool {
+        let granted = Self::within(name, |at, section| {
+            let id = section.first_of(name)?;
+            if !P::is_seeded(Bug::HandoffTwice) {
+                Self::take_out(section, name, id);
+            }
+            if section.first_of(name).is_some() {
+                Self::want_as_owner(at, section);
+            }
+            before();
+            let signal = &waiter::<P>(id).signal;
+            // The last access to the waiter: it may be gone then.
+            // ordering: Release; W4.
+            signal.swap(GRANTED, Release);
+            Some(&raw const *signal)
+        });
+        if let Some(signal) = granted {
+            P::count(Event::mutex_handoff);
+            P::futex_wake(signal, 1);
+        }
+        granted.is_some()
+    }
+}

@@ -1,0 +1,137 @@
+//! Waiters of condition variables: moved to their mutex when they are notified, or given up.
+
+use super::bucket::{Section, waiter};
+use super::{ASLEEP, SleepTable, WOKEN};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::platform::{Atomic, Platform};
+use crate::zoo::Bug;
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<P: Platform> SleepTable<P> {
+    /// Appends `id` to the waiters on the condition variable `name`, who want `mutex` afterwards.
+    /// `enter` runs before anybody can notify it.
+    pub(crate) fn enqueue_on(name: u64, id: NodeId, mutex: &P::Word, enter: impl FnOnce()) {
+        let me = waiter::<P>(id);
+        // ordering: Relaxed; published by W1.
+        me.signal.store(ASLEEP, Relaxed);
+        // ordering: Relaxed; published by W1.
+        me.wants.store(core::ptr::from_ref(mutex).cast_mut().cast(), Relaxed);
+        Self::within(name, |_, section| {
+            enter();
+            section.push(id, name);
+        });
+    }
+
+    /// Takes `id` out of the condition variable `name`, unless it was notified; whether it did. `leave`
+    /// runs then, before anybody can know.
+    pub(crate) fn give_up_on(name: u64, id: NodeId, leave: impl FnOnce()) -> bool {
+        Self::within(name, |_, section| {
+            // ordering: Relaxed; it changes from this name to another one under the lock, W1.
+            let is_unnotified = waiter::<P>(id).name.load(Relaxed) == name;
+            if is_unnotified {
+                leave();
+                section.remove(id);
+            }
+            is_unnotified
+        })
+    }
+
+    /// Moves the first waiter on the condition variable `name` to the mutex that it wants, where it
+    /// becomes the heir if it is the first there and `is_free`. Whether there was one. `leave` runs
+    /// then, before it can know.
+    pub(crate) fn notify_first(
+        name: u64,
+        is_free: impl Fn(&P::Word) -> bool,
+        leave: impl Fn(),
+    ) -> bool {
+        let mut wants = Self::within(name, |_, section| wanted_by_first(section, name));
+        while let Some(mutex) = wants {
+            // SAFETY: a waiter wants it, so it is alive; if that waiter has gone meanwhile, only its
+            // address is used.
+            let target = P::lock_name(mutex.cast());
+            let done = Self::within_both(name, target, |from, (at, to)| {
+                let now_wants = wanted_by_first(from, name);
+                if now_wants != Some(mutex) {
+                    return Err(now_wants);
+                }
+                leave();
+                // SAFETY: wanted by a waiter that is in the table for as long as we hold its bucket.
+                let mutex = unsafe { &*mutex };
+                Ok(Self::move_first(name, target, (from, at, to), || is_free(mutex)))
+            });
+            match done {
+                Ok(woken) => {
+                    if let Some(signal) = woken {
+                        P::futex_wake(signal, 1);
+                    }
+                    return true;
+                }
+                Err(now_wants) => wants = now_wants,
+            }
+        }
+        false
+    }
+
+    /// Moves the first waiter for `name` to `target`; what to wake it by if it is the heir there.
+    fn move_first(
+        name: u64,
+        target: u64,
+        (from, at, to): (&Section<P>, usize, &Section<P>),
+        is_free: impl Fn() -> bool,
+    ) -> Option<*const P::U32> {
+        let id = from.first_of(name)?;
+        from.remove(id);
+        let is_first = to.first_of(target).is_none();
+        to.push(id, target);
+        P::count(Event::condvar_requeue);
+        if !is_first {
+            return None;
+        }
+        if !is_free() || P::is_seeded(Bug::MovedToFree) {
+            let owes = Self::want(at, to);
+            // With the bucket held, so that the waiter cannot come back and the mutex go.
+            Self::pay(at, owes);
+            if P::is_seeded(Bug::MovedToFree) || !is_free() {
+                return None;
+            }
+            to.change_wanted(-1);
+        }
+        let signal = &waiter::<P>(id).signal;
+        // ordering: Relaxed; nothing is read through it.
+        signal.swap(WOKEN, Relaxed);
+        Some(&raw const *signal)
+    }
+
+    /// Runs `section` with the buckets of both names locked, in the order of their places, so that two
+    /// threads do not wait for each other.
+    fn within_both<R>(
+        from: u64,
+        to: u64,
+        section: impl FnOnce(&Section<P>, (usize, &Section<P>)) -> R,
+    ) -> R {
+        let (at_from, at_to) = (Self::place(from), Self::place(to));
+        let lock = |at| Self::bucket(at).lock();
+        P::uninterrupted(|| match at_from.cmp(&at_to) {
+            core::cmp::Ordering::Less => {
+                let from = lock(at_from);
+                section(&from, (at_to, &lock(at_to)))
+            }
+            core::cmp::Ordering::Equal => {
+                let both = lock(at_from);
+                section(&both, (at_to, &both))
+            }
+            core::cmp::Ordering::Greater => {
+                let to = lock(at_to);
+                section(&lock(at_from), (at_to, &to))
+            }
+        })
+    }
+}
+
+/// The mutex that the first waiter for `name` wants.
+fn wanted_by_first<P: Platform>(section: &Section<P>, name: u64) -> Option<*const P::Word> {
+    let first = waiter::<P>(section.first_of(name)?);
+    // ordering: Relaxed; written under the lock, W1.
+    Some(first.wants.load(Relaxed).cast_const().cast())
+}

@@ -1,0 +1,178 @@
+//! The mutex and the condition variable for programs: deadlines, handing over, notifications.
+
+use super::alone;
+use lockwright::events::Event;
+use lockwright::native;
+use lockwright::{Condvar, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SHORT: Duration = Duration::from_millis(20);
+const LONG: Duration = Duration::from_secs(10);
+
+#[test]
+fn it_is_four_bytes_and_zero_is_unlocked() {
+    assert_eq!(size_of::<lockwright::mutex::RawMutex<native::Native>>(), 4);
+    assert_eq!(size_of::<Condvar>(), 4);
+    // SAFETY: all words are atomic integers, for which zero is a value.
+    let mutex: Mutex<()> = unsafe { std::mem::zeroed() };
+    assert!(mutex.try_lock().is_some());
+}
+
+#[test]
+fn an_attempt_ends_at_its_deadline_and_leaves_no_trace() {
+    let _alone = alone();
+    let mutex = Mutex::new(0);
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        let tried = scope.spawn(|| {
+            let start = Instant::now();
+            assert!(mutex.try_lock_for(SHORT).is_none());
+            start.elapsed()
+        });
+        assert!(tried.join().expect("no panic") >= SHORT);
+    });
+    native::count_events(true);
+    native::reset_events();
+    drop(guard);
+    assert!(mutex.try_lock().is_some());
+    native::count_events(false);
+    assert_eq!(native::event_count(Event::mutex_wake), 0, "somebody was left in the table");
+    assert!(mutex.try_lock_until(Instant::now()).is_some(), "a free lock needs no time");
+}
+
+#[test]
+fn the_sleeper_behind_one_that_gives_up_is_woken() {
+    let _alone = alone();
+    let mutex = Mutex::new(());
+    for _ in 0..20 {
+        let guard = mutex.lock();
+        thread::scope(|scope| {
+            scope.spawn(|| mutex.try_lock_for(Duration::from_millis(5)).is_none());
+            thread::sleep(Duration::from_millis(2));
+            let second = scope.spawn(|| mutex.try_lock_for(LONG).is_some());
+            // About when the first one gives up.
+            thread::sleep(Duration::from_millis(3));
+            drop(guard);
+            assert!(second.join().expect("no panic"), "nobody woke the second sleeper");
+        });
+    }
+}
+
+#[test]
+fn a_fair_unlock_hands_over_to_the_one_that_has_slept() {
+    let _alone = alone();
+    let mutex = Mutex::new(0);
+    let guard = mutex.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| *mutex.lock() = 1);
+        thread::sleep(SHORT);
+        lock_api::MutexGuard::unlock_fair(guard);
+        // A newcomer, the very next moment.
+        assert_eq!(*mutex.lock(), 1, "the owner was faster than the one it handed over to");
+    });
+}
+
+#[test]
+fn nobody_starves_beside_a_thread_that_hardly_ever_lets_go() {
+    let _alone = alone();
+    let mutex = Mutex::new(());
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    let _guard = mutex.lock();
+                    let start = Instant::now();
+                    while start.elapsed() < Duration::from_micros(500) {}
+                }
+            });
+        }
+        thread::sleep(SHORT);
+        for _ in 0..5 {
+            let start = Instant::now();
+            assert!(mutex.try_lock_for(LONG).is_some(), "starved");
+            assert!(start.elapsed() < Duration::from_secs(2));
+        }
+        is_over.store(true, Relaxed);
+    });
+}
+
+#[test]
+fn each_notification_wakes_one_waiter_and_no_other() {
+    let _alone = alone();
+    const WAITERS: u64 = 4;
+    let (mutex, changed, woken) = (Mutex::new(0), Condvar::new(), AtomicU64::new(0));
+    assert!(!changed.notify_one() && changed.notify_all() == 0, "nobody waits");
+    thread::scope(|scope| {
+        for _ in 0..WAITERS {
+            scope.spawn(|| {
+                let mut waiting = mutex.lock();
+                *waiting += 1;
+                changed.wait(&mut waiting);
+                woken.fetch_add(1, Relaxed);
+            });
+        }
+        while *mutex.lock() < WAITERS {
+            thread::yield_now();
+        }
+        let all_that = |count| {
+            let end = Instant::now() + LONG;
+            while woken.load(Relaxed) < count && Instant::now() < end {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_millis(5));
+            woken.load(Relaxed)
+        };
+        assert!(changed.notify_one());
+        assert_eq!(all_that(1), 1);
+        let guard = mutex.lock();
+        assert_eq!(changed.notify_all(), 3);
+        drop(guard);
+        assert_eq!(all_that(WAITERS), WAITERS);
+    });
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline_with_the_mutex() {
+    let _alone = alone();
+    let (mutex, changed) = (Mutex::new(()), Condvar::new());
+    let start = Instant::now();
+    let mut guard = mutex.lock();
+    assert!(changed.wait_for(&mut guard, SHORT).timed_out());
+    assert!(start.elapsed() >= SHORT && mutex.is_locked());
+    assert!(!changed.notify_one(), "the one that gave up still counts");
+    let until = changed.wait_while_for(&mut guard, |()| true, SHORT);
+    assert!(until.timed_out());
+    assert!(!changed.wait_while_for(&mut guard, |()| false, SHORT).timed_out());
+}
+
+/// A queue of one place: each side waits for the other one all the time.
+#[test]
+fn no_notification_is_lost_between_two_sides() {
+    let _alone = alone();
+    let (place, changed) = (Mutex::new(None), Condvar::new());
+    let rounds = 2_000_u64;
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for round in 0..rounds {
+                    let mut place = place.lock();
+                    changed.wait_while(&mut place, |place| place.is_some());
+                    *place = Some(round);
+                    changed.notify_all();
+                }
+            });
+        }
+        let sum: u64 = (0..2 * rounds)
+            .map(|_| {
+                let mut place = place.lock();
+                changed.wait_while(&mut place, |place| place.is_none());
+                changed.notify_all();
+                place.take().expect("waited for")
+            })
+            .sum();
+        assert_eq!(sum, rounds * (rounds - 1));
+    });
+}

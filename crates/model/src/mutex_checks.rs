@@ -1,0 +1,34 @@
+//! The rows of the mutex for programs and its condition variable.
+//!
+//! In a hurry, because a thread that is to sleep has to lose patience some times first.
+
+use crate::checks::{Check, row, three_on};
+use crate::{Loom, Settings};
+use lockwright::mutex::RawMutex;
+use lockwright_clients::mutex::{Fair, GiveUp, Notify, Timed};
+
+/// Longer than the first waiter lets others pass it.
+const LONG_NS: u64 = 10_000_000;
+
+pub(crate) fn of_mutex(lock: &'static str) -> Vec<Check> {
+    let hurried = |threads: usize| Settings::flat(threads as u32).in_a_hurry();
+    let mut checks = three_on::<RawMutex<Loom>>(lock, "in a hurry", hurried(3));
+    let late = hurried(3).with_clock_step(LONG_NS);
+    checks.extend(three_on::<RawMutex<Loom>>(lock, "in a hurry, time flies", late));
+    let waking = hurried(3).with_wake_ups(1);
+    checks.extend(three_on::<RawMutex<Loom>>(lock, "in a hurry, sleeps end for no reason", waking));
+    let two = || hurried(2);
+    checks.extend([
+        row::<Timed<Loom>>(lock, "in a hurry, two", 2, two()),
+        row::<Fair<Loom>>(lock, "in a hurry, two", 2, two()),
+        row::<Notify<Loom>>(lock, "in a hurry, two", 2, two()),
+    ]);
+    let three = [
+        row::<Timed<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<Fair<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<Notify<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<GiveUp<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
+    ];
+    checks.extend(three.into_iter().map(|check| Check { preemptions_max: 1, ..check }));
+    checks
+}

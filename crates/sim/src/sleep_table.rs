@@ -1,0 +1,64 @@
+//! The storage of a simulated machine's table of sleepers.
+
+use crate::platform::Sim;
+use core::ptr::NonNull;
+use lockwright::platform::Cells;
+use lockwright::sleep_table::{Bucket, Waiter};
+
+type Mark = <Sim as Cells>::U32;
+
+/// How many buckets there are: few, so that short runs begin fast.
+pub const BUCKETS: usize = 64;
+
+/// Where the buckets, the marks and the waiters are, which lie in the arena behind the program's objects.
+#[derive(Clone, Copy)]
+pub struct SleepMemory<'a> {
+    pub buckets: &'a [Bucket<Sim>],
+    pub marks: &'a [Mark],
+    /// One for each queue node.
+    pub waiters: &'a [Waiter<Sim>],
+}
+
+impl SleepMemory<'_> {
+    pub const NONE: Self = Self { buckets: &[], marks: &[], waiters: &[] };
+}
+
+/// The same, for as long as a run lasts.
+pub struct SleepSlots {
+    buckets: NonNull<[Bucket<Sim>]>,
+    marks: NonNull<[Mark]>,
+    waiters: NonNull<[Waiter<Sim>]>,
+}
+
+impl SleepSlots {
+    /// The slots in `memory`, which stay where they are for as long as they are used.
+    pub fn new(memory: SleepMemory) -> Self {
+        Self {
+            buckets: NonNull::from(memory.buckets),
+            marks: NonNull::from(memory.marks),
+            waiters: NonNull::from(memory.waiters),
+        }
+    }
+    pub fn bucket(&self, at: usize) -> NonNull<Bucket<Sim>> {
+        element(self.buckets, at)
+    }
+    pub fn mark(&self, at: usize) -> NonNull<Mark> {
+        element(self.marks, at)
+    }
+    pub fn waiter(&self, at: usize) -> NonNull<Waiter<Sim>> {
+        element(self.waiters, at)
+    }
+    /// Whether nobody is in the table. Not for threads of the run.
+    pub fn is_empty(&self) -> bool {
+        (0..self.buckets.len()).all(|at| {
+            // SAFETY: the buckets live as long as they are used.
+            unsafe { self.bucket(at).as_ref() }.is_empty()
+        })
+    }
+}
+
+fn element<T>(slice: NonNull<[T]>, at: usize) -> NonNull<T> {
+    assert!(at < slice.len(), "the table of sleepers has no place {at}");
+    // SAFETY: within the slice, which outlives the table.
+    unsafe { slice.cast::<T>().add(at) }
+}
