@@ -1,6 +1,7 @@
 //! The arguments.
 
 use crate::cell::{PlacementPolicy, Settings};
+use crate::compare::CompareArgs;
 use crate::crew::GuestArgs;
 use crate::explore::ExploreArgs;
 use crate::kbuild::BuildArgs;
@@ -38,6 +39,8 @@ pub enum Command {
     Events(ListArgs),
     /// Measure locks: throughput, waiting times, fairness.
     Bench(BenchArgs),
+    /// Measure our mutex against every peer, here, and say which goals it meets.
+    Compare(CompareArgs),
     /// Try to break locks; exit code 1 if one breaks.
     Torture(TortureArgs),
     /// Run locks in many orders, simulated; exit code 1 if one breaks.
@@ -283,9 +286,9 @@ pub struct CalibrateArgs {
     pub quiet: bool,
 }
 
-/// A number in a list, with or without blanks around it.
+/// A number of threads in a list, with or without blanks around it.
 pub fn count(typed: &str) -> Result<usize, &'static str> {
-    whole(typed)?.try_into().map_err(|_| "give a smaller number")
+    typed.trim().parse().map_err(|_| "give a whole number from 1 on, with at most 19 digits")
 }
 
 /// A number of anything.

@@ -6,6 +6,7 @@ mod broken;
 mod calibrate;
 mod cell;
 mod cli;
+mod compare;
 mod crew;
 mod error;
 mod explore;
@@ -18,6 +19,7 @@ mod machines;
 mod native;
 mod plan;
 mod published;
+mod random;
 mod replay;
 mod report;
 mod simulated;
@@ -59,6 +61,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
         Some(Command::Workloads(args)) => lists::workloads(args).map(done),
         Some(Command::Events(args)) => lists::events(args).map(done),
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Torture(args)) => torture::run(args),
         Some(Command::Explore(args)) => explore::run(args),
         Some(Command::Calibrate(args)) => fit::run(args),

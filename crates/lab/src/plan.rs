@@ -4,7 +4,7 @@ use crate::cell::{LabMachine, Workload};
 use crate::crew::Crew;
 use crate::error::Error;
 use crate::native::peers::{order_of, waiters_sleep};
-use crate::subject::{Asked, Selection};
+use crate::subject::{Asked, Selection, Subject};
 
 /// The locks and thread counts of a command.
 #[derive(Clone, Debug)]
@@ -42,7 +42,8 @@ impl Matrix {
     /// What comes out is the collapse, in a bounded time.
     pub fn locks_with(&self, threads: usize) -> impl Iterator<Item = Asked> + '_ {
         let crowded = threads > self.cpus;
-        let runs = move |asked: &Asked| !crowded || asked.explicitly || !stalls_in_a_crowd(*asked);
+        let runs =
+            move |asked: &Asked| !crowded || asked.explicitly || !stalls_in_a_crowd(asked.subject);
         self.locks.iter().copied().filter(runs)
     }
     fn warn_about_crowds(&mut self) {
@@ -52,7 +53,7 @@ impl Matrix {
         let noun = self.crew.noun();
         let why = "a queue of spinners stops whenever the next one in line has no CPU";
         let names = |explicitly: bool| {
-            let locks = self.locks.iter().filter(|asked| stalls_in_a_crowd(**asked));
+            let locks = self.locks.iter().filter(|asked| stalls_in_a_crowd(asked.subject));
             let locks = locks.filter(|asked| asked.explicitly == explicitly);
             locks.map(|asked| asked.subject.name()).collect::<Vec<_>>().join(", ")
         };
@@ -73,8 +74,9 @@ impl Matrix {
     }
 }
 
-fn stalls_in_a_crowd(asked: Asked) -> bool {
-    order_of(asked.subject).is_queue() && !waiters_sleep(asked.subject)
+/// Whether a handoff may be to a waiter without a CPU.
+pub fn stalls_in_a_crowd(lock: Subject) -> bool {
+    order_of(lock).is_queue() && !waiters_sleep(lock)
 }
 
 /// The locks that `machine` can run; one that was named and cannot run is an error.

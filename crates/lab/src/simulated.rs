@@ -21,7 +21,7 @@ use lockwright::registry;
 use lockwright::tunables::Tunable;
 use lockwright_sim::machine::{Machine, MachineError, Parameters, Placement, PlacementError};
 use lockwright_sim::{Digest, ScheduleReport, Scheduling};
-use run::Run;
+use run::ProgramOf;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -167,8 +167,10 @@ pub fn run_cells(cells: &[Cell<'_>], workers: usize) -> Vec<Result<Outcome, Simu
 impl Cell<'_> {
     /// Runs the cell on the calling thread.
     pub fn run(&self) -> Result<Outcome, SimulatedError> {
-        registry::visit(self.lock, Run(self))
-            .unwrap_or_else(|| Err(SimulatedError::UnknownLock(self.lock.into())))
+        match registry::visit(self.lock, ProgramOf(self)) {
+            Some(program) => self.run_program(&program),
+            None => Err(SimulatedError::UnknownLock(self.lock.into())),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod workloads;
 
 pub use document::BenchDocument;
 pub use schedule::{Schedule, what_broke};
+pub use tables::duration;
 pub use workloads::{Listed, WORKLOADS};
 
 use crate::cell::{LabMachine, Workload};

@@ -17,9 +17,10 @@ pub fn title(document: &BenchDocument) -> String {
 pub fn text(document: &BenchDocument) -> String {
     let mut text = title(document);
     if let On::Simulated { placement, calibration, scheduled, cpus, .. } = &document.on {
-        let _ = match scheduled {
-            None => write!(text, "\nsimulated; placement {placement}; "),
-            Some(scheduled) => write!(text, "\nsimulated; {}; ", shared(*scheduled, *cpus)),
+        let _ = match (scheduled, placement) {
+            (Some(scheduled), _) => write!(text, "\nsimulated; {}; ", shared(*scheduled, *cpus)),
+            (None, Some(placement)) => write!(text, "\nsimulated; placement {placement}; "),
+            (None, None) => write!(text, "\nsimulated; "),
         };
         let _ = match calibration {
             Some(fitted) => write!(text, "{fitted}"),

@@ -31,8 +31,8 @@ pub enum On {
         numa_nodes: u32,
         /// Who shares the CPUs; `None` if every thread has one.
         scheduled: Option<Scheduled>,
-        /// Where threads run that have a CPU each.
-        placement: String,
+        /// Where threads run that have a CPU each; `None` for vCPUs, which their host moves.
+        placement: Option<String>,
         /// What was fitted for the workload, and on what; `None` if nothing was.
         calibration: Option<Fitted>,
     },
@@ -63,8 +63,11 @@ impl From<ScheduledKind> for Scheduled {
 impl On {
     /// The same machine with its CPUs shared, if they are.
     pub fn shared_by(mut self, kind: Option<ScheduledKind>) -> Self {
-        if let Self::Simulated { scheduled, .. } = &mut self {
+        if let Self::Simulated { scheduled, placement, .. } = &mut self {
             *scheduled = kind.map(Scheduled::from);
+            if matches!(scheduled, Some(Scheduled::Guest { .. })) {
+                *placement = None;
+            }
         }
         self
     }

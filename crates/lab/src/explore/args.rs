@@ -7,7 +7,7 @@ use crate::subject::{Origin, Selection, USUAL};
 use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::zoo::Bug;
-use lockwright_clients::CLIENTS;
+use lockwright_clients::{clients, clients_of};
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
 use lockwright_sim::machine::Placement;
 use std::path::PathBuf;
@@ -101,7 +101,8 @@ impl ExploreArgs {
                 return Err(Error::usage(why));
             }
             if asked.subject.origin == Origin::Registry && has_bug {
-                pairs.extend(clients.iter().map(|&client| Pair { lock, client }));
+                let its = clients_of(lock).filter(|client| clients.contains(client));
+                pairs.extend(its.map(|client| Pair { lock, client }));
             }
         }
         match pairs.is_empty() {
@@ -110,22 +111,22 @@ impl ExploreArgs {
         }
     }
     fn clients(&self) -> Result<Vec<&'static str>, Error> {
-        let mut clients = Vec::new();
+        let mut chosen = Vec::new();
         for name in self.client.iter().map(|name| name.trim()) {
             let is_meant = |client: &&str| ["all", *client].contains(&name);
-            let meant: Vec<_> = CLIENTS.iter().copied().filter(is_meant).collect();
+            let meant: Vec<_> = clients().filter(is_meant).collect();
             if meant.is_empty() {
-                let near = nearest(name, CLIENTS.iter().copied().chain(["all"]));
+                let near = nearest(name, clients().chain(["all"]));
                 let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-                let all = CLIENTS.join(", ");
+                let all = clients().collect::<Vec<_>>().join(", ");
                 let sentence = format!("unknown client `{name}`; {hint}There are {all} and all");
                 return Err(Error::usage(sentence.replace(char::is_control, " ")));
             }
-            clients.extend(
-                meant.into_iter().filter(|client| !clients.contains(client)).collect::<Vec<_>>(),
+            chosen.extend(
+                meant.into_iter().filter(|client| !chosen.contains(client)).collect::<Vec<_>>(),
             );
         }
-        Ok(clients)
+        Ok(chosen)
     }
     /// The bug that was asked for.
     pub fn bug(&self) -> Result<Option<Bug>, Error> {

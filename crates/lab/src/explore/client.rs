@@ -6,7 +6,7 @@ use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor};
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
-use lockwright_clients::{Client, ClientVisitor, visit_client};
+use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client, visit_client_of};
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, watch};
@@ -74,7 +74,7 @@ struct OfLock<'a, W> {
 impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
     type Output = Option<R>;
 
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Option<R> {
+    fn visit<L: RawLock>(self, row: &'static LockRow) -> Option<R> {
         let checks = Checks {
             fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
             word_is_legal: Some(L::word_is_legal),
@@ -83,7 +83,11 @@ impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
         let config = Config { checks, bug: self.target.bug, ..Config::default() };
         let variations = variations(L::ORDER, &config);
         let visitor = OfClient { target: self.target, config, variations, work: self.work };
-        visit_client::<Sim, Watched<L>, _>(self.client, visitor)
+        if CLIENTS.contains(&self.client) {
+            return visit_client::<Sim, Watched<L>, _>(self.client, visitor);
+        }
+        // It counts what it finds by itself.
+        visit_client_of::<Sim, _>(row.name, self.client, visitor)
     }
 }
 

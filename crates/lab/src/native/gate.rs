@@ -26,15 +26,19 @@ impl Gate {
         // ordering: Relaxed; nothing is read through it.
         self.says.load(Ordering::Relaxed) == WORK
     }
-    /// Sleeps while all threads pause; whether to go on then.
+    /// Sleeps while all threads pause, and counts it as one of the `pauses`; whether to go on then.
     #[cold]
-    pub fn pass(&self) -> bool {
+    pub fn pass(&self, pauses: &mut u64) -> bool {
         let mut guard = self.lock();
+        // ordering: Relaxed; written while `changing` is held.
+        let is_pause = self.says.load(Ordering::Relaxed) == PAUSE;
         // ordering: Relaxed; written while `changing` is held.
         while self.says.load(Ordering::Relaxed) == PAUSE {
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
-        self.is_open()
+        let goes_on = self.is_open();
+        *pauses += u64::from(is_pause && goes_on);
+        goes_on
     }
     /// Whether the threads only warm up: what they do does not count yet.
     pub fn is_warm_up(&self) -> bool {
@@ -87,17 +91,20 @@ mod tests {
     #[test]
     fn who_pauses_goes_on_when_the_gate_opens_and_returns_when_it_stops() {
         let gate = Gate::default();
-        assert!(gate.is_open() && gate.pass());
+        let mut pauses = 0;
+        assert!(gate.is_open() && gate.pass(&mut pauses));
+        assert_eq!(pauses, 0, "who finds the gate open has not paused");
         for (end, goes_on) in [(Gate::open as fn(&Gate), true), (Gate::stop, false)] {
             gate.pause();
             assert!(!gate.is_open());
             std::thread::scope(|scope| {
-                let waiter = scope.spawn(|| gate.pass());
+                let waiter = scope.spawn(|| gate.pass(&mut pauses));
                 std::thread::sleep(Duration::from_millis(5));
                 assert!(!waiter.is_finished());
                 end(&gate);
                 assert_eq!(waiter.join().expect("no panic"), goes_on);
             });
         }
+        assert_eq!(pauses, 1, "the last one was not a pause but the end");
     }
 }

@@ -1,11 +1,11 @@
 //! The workloads as loads of native threads, for any lock.
 
 use super::checked::Checked;
-use super::run::{Load, Plan, run_threads};
+use super::run::Load;
 use super::worker::NativeWorker;
-use crate::cell::{CellError, CellSpec, Measurement, Purpose, Workload};
+use crate::cell::{CellSpec, Purpose, Workload};
 use crate::latency::Timed;
-use crate::stress::Exercised;
+use crate::stress::{Exercised, Stress};
 use lockwright::native::Native;
 use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
@@ -13,45 +13,40 @@ use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{counter, kbuild, locktorture, uncontended};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Runs the cell `spec` for the lock that is visited.
-pub struct RunCell<'a> {
-    /// The cell.
-    pub spec: &'a CellSpec,
-    /// Threads, CPUs and time.
-    pub plan: Plan<'a>,
-}
+/// What the threads of the cell do, with the lock that is visited.
+pub struct LoadOf<'a>(pub &'a CellSpec);
 
-impl LockVisitor<Native> for RunCell<'_> {
-    type Output = Result<Measurement, CellError>;
+impl LockVisitor<Native> for LoadOf<'_> {
+    type Output = Box<dyn Load>;
 
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
-        match self.spec.purpose {
-            Purpose::Throughput => self.run::<L>(),
-            Purpose::Latency => self.run::<Timed<Native, L>>(),
-            Purpose::Torture(_) => self.run::<Checked<Timed<Native, L>>>(),
+        let Self(spec) = self;
+        match spec.purpose {
+            Purpose::Throughput => load::<L>(spec),
+            Purpose::Latency => load::<Timed<Native, L>>(spec),
+            Purpose::Torture(stress) => torture::<L>(spec, stress),
         }
     }
 }
 
-impl RunCell<'_> {
-    fn run<L: RawLock>(&self) -> Result<Measurement, CellError> {
-        match self.spec.workload {
-            Workload::Uncontended => run_threads(&self.plan, Pairs::<L>(Zeroed::zeroed())),
-            Workload::Counter { cs_load, think_load } => {
-                let knobs = counter::Knobs { cs_load, think_load };
-                run_threads(&self.plan, Counter::<L> { state: Zeroed::zeroed(), knobs })
-            }
-            Workload::Locktorture { long_hold } => {
-                let published_ns = if long_hold { locktorture::LONG_HOLD_NS } else { 0 };
-                let long_hold_ns = match self.spec.purpose {
-                    Purpose::Torture(stress) => stress.long_hold_ns,
-                    Purpose::Throughput | Purpose::Latency => published_ns,
-                };
-                run_threads(&self.plan, Torture::<L>::new(&self.plan, long_hold_ns))
-            }
-            Workload::Kbuild(knobs) => run_threads(&self.plan, Build::<L>::new(knobs)),
+fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
+    match spec.workload {
+        Workload::Uncontended => Box::new(Pairs::<L>(Zeroed::zeroed())),
+        Workload::Counter { cs_load, think_load } => {
+            let knobs = counter::Knobs { cs_load, think_load };
+            Box::new(Counter::<L> { state: Zeroed::zeroed(), knobs })
         }
+        Workload::Locktorture { long_hold } => {
+            let long_hold_ns = if long_hold { locktorture::LONG_HOLD_NS } else { 0 };
+            Box::new(Torture::<L>::new(spec, Stress { long_hold_ns, ..Stress::default() }))
+        }
+        Workload::Kbuild(knobs) => Box::new(Build::<L>::new(knobs)),
     }
+}
+
+/// A torture watches its owners.
+fn torture<L: RawLock>(spec: &CellSpec, stress: Stress) -> Box<dyn Load> {
+    Box::new(Torture::<Checked<Timed<Native, L>>>::new(spec, stress))
 }
 
 struct Pairs<L>(uncontended::State<L>);
@@ -87,13 +82,14 @@ struct Torture<L> {
 }
 
 impl<L: RawLock> Torture<L> {
-    fn new(plan: &Plan<'_>, long_hold_ns: u64) -> Self {
-        let lines = locktorture::stats_lines(plan.threads);
+    fn new(spec: &CellSpec, stress: Stress) -> Self {
+        let Stress { long_hold_ns, nested, .. } = stress;
+        let lines = locktorture::stats_lines(spec.threads);
         Self {
             state: Zeroed::zeroed(),
-            nested: (0..plan.stress.nested).map(|_| Zeroed::zeroed()).collect(),
+            nested: (0..nested).map(|_| Zeroed::zeroed()).collect(),
             stats: (0..lines).map(|_| Zeroed::zeroed()).collect(),
-            knobs: locktorture::Knobs { threads: plan.threads as u32, long_hold_ns },
+            knobs: locktorture::Knobs { threads: spec.threads as u32, long_hold_ns },
             fail: AtomicU64::new(0),
             long_holds: AtomicU64::new(0),
             nested_taken: AtomicU64::new(0),
@@ -174,8 +170,9 @@ impl<L: RawLock> Load for Build<L> {
 mod tests {
     use super::*;
     use crate::broken::{ForgetsInside, LosesPatience};
+    use crate::cell::Measurement;
     use crate::native::affinity::allowed_cpus;
-    use crate::stress::Stress;
+    use crate::native::run::{Plan, run_threads};
     use crate::subject::Subject;
     use std::time::Duration;
 
@@ -204,8 +201,7 @@ mod tests {
             counts_events: false,
             stress,
         };
-        let cell = RunCell { spec: &spec, plan };
-        cell.run::<Checked<Timed<Native, L>>>().expect("the threads come back")
+        run_threads(&plan, super::torture::<L>(&spec, stress)).expect("the threads come back")
     }
 
     #[test]

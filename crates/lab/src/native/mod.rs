@@ -1,6 +1,8 @@
 //! This computer as a machine of the lab.
 
 mod affinity;
+#[cfg(feature = "c-peers")]
+mod c_peers;
 mod checked;
 mod compute;
 mod conduct;
@@ -74,7 +76,7 @@ impl LabMachine for NativeMachine {
             counts_events: spec.purpose == Purpose::Latency,
             stress: spec.purpose.stress(),
         };
-        peers::visit(spec.lock, loads::RunCell { spec, plan })
+        run::run_threads(&plan, peers::visit(spec.lock, loads::LoadOf(spec)))
     }
     fn run_batch(&self, specs: &[CellSpec]) -> Vec<Result<Measurement, CellError>> {
         let is_pairs = |spec: &CellSpec| {

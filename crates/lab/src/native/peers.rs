@@ -1,8 +1,9 @@
 //! Locks of others behind the interface of ours, and all of them by name.
 
+#[cfg(feature = "c-peers")]
+use super::c_peers;
 use super::floor::Floor;
 use crate::subject::Subject;
-use lock_api::RawMutex as _;
 use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{self, LockVisitor};
@@ -15,10 +16,28 @@ pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output 
     let row = subject.row;
     match row.name {
         "std" => visitor.visit::<StdMutex>(row),
-        "parking_lot" => visitor.visit::<ParkingLot>(row),
-        "pthread" => visitor.visit::<PthreadMutex>(row),
+        "parking_lot" => visitor.visit::<OfTrait<parking_lot::RawMutex>>(row),
+        "parking_lot-0.13" => visitor.visit::<ParkingLot013>(row),
+        "spin" => visitor.visit::<OfTrait<spin::mutex::SpinMutex<()>>>(row),
+        "usync" => visitor.visit::<OfTrait<usync::RawMutex>>(row),
+        "pthread" => visitor.visit::<PthreadMutex<false>>(row),
+        "pthread-adaptive" => visitor.visit::<PthreadMutex<true>>(row),
         "pthread-spin" => visitor.visit::<PthreadSpin>(row),
         "floor" => visitor.visit::<Floor>(row),
+        #[cfg(feature = "c-peers")]
+        "ck_fas" => visitor.visit::<c_peers::CkFas>(row),
+        #[cfg(feature = "c-peers")]
+        "ck_ticket" => visitor.visit::<c_peers::CkTicket>(row),
+        #[cfg(feature = "c-peers")]
+        "ck_mcs" => visitor.visit::<c_peers::CkMcs>(row),
+        #[cfg(feature = "c-peers")]
+        "tbb_spin_mutex" => visitor.visit::<c_peers::TbbSpin>(row),
+        #[cfg(feature = "c-peers")]
+        "tbb_mutex" => visitor.visit::<c_peers::TbbMutex>(row),
+        #[cfg(feature = "c-peers")]
+        "nsync" => visitor.visit::<c_peers::Nsync>(row),
+        #[cfg(feature = "c-peers")]
+        "absl" => visitor.visit::<c_peers::Absl>(row),
         name => registry::visit(name, visitor).unwrap_or_else(|| unreachable!("no lock {name}")),
     }
 }
@@ -105,15 +124,15 @@ impl RawLock for StdMutex {
     }
 }
 
-/// parking_lot's raw mutex.
+/// A lock that has `lock_api`'s trait.
 #[repr(align(64))]
-struct ParkingLot(parking_lot::RawMutex);
+struct OfTrait<R>(R);
 
-impl RawLock for ParkingLot {
+impl<R: lock_api::RawMutex + Send + Sync + 'static> RawLock for OfTrait<R> {
     const ORDER: Order = Order::None;
 
     fn new() -> Self {
-        Self(parking_lot::RawMutex::INIT)
+        Self(R::INIT)
     }
     #[inline]
     fn lock(&self) {
@@ -133,20 +152,60 @@ impl RawLock for ParkingLot {
     }
 }
 
-/// The C library's mutex.
+/// parking_lot's raw mutex with the trait of `lock_api` 0.5. What an acquisition hands to its release is
+/// without content there, so it need not be kept.
 #[repr(align(64))]
-struct PthreadMutex(UnsafeCell<libc::pthread_mutex_t>);
+struct ParkingLot013(parking_lot_013::RawMutex);
 
-// SAFETY: the C library synchronises its mutexes.
-unsafe impl Send for PthreadMutex {}
-// SAFETY: as above.
-unsafe impl Sync for PthreadMutex {}
+/// What stands for an acquisition.
+type Taken013 = <parking_lot_013::RawMutex as lock_api_05::RawMutex>::Guard;
 
-impl RawLock for PthreadMutex {
+const _: () = assert!(size_of::<Taken013>() == 0 && !std::mem::needs_drop::<Taken013>());
+
+impl RawLock for ParkingLot013 {
     const ORDER: Order = Order::None;
 
     fn new() -> Self {
-        Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+        Self(<parking_lot_013::RawMutex as lock_api_05::RawMutex>::INIT)
+    }
+    #[inline]
+    fn lock(&self) {
+        // What it returns has no content.
+        let _: Taken013 = lock_api_05::RawMutex::lock(&self.0);
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        lock_api_05::RawMutex::try_lock(&self.0).is_some()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: a type without size; the caller holds the lock, so there was a value of it.
+        let taken = unsafe { std::mem::zeroed::<Taken013>() };
+        // SAFETY: the caller holds the lock.
+        unsafe { lock_api_05::RawMutex::unlock(&self.0, taken) }
+    }
+    fn is_locked(&self) -> bool {
+        lock_api_05::RawMutex::is_locked(&self.0)
+    }
+}
+
+/// The C library's mutex, of the default kind or of the one that spins for a while.
+#[repr(align(64))]
+struct PthreadMutex<const ADAPTIVE: bool>(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: the C library synchronises its mutexes.
+unsafe impl<const ADAPTIVE: bool> Send for PthreadMutex<ADAPTIVE> {}
+// SAFETY: as above.
+unsafe impl<const ADAPTIVE: bool> Sync for PthreadMutex<ADAPTIVE> {}
+
+impl<const ADAPTIVE: bool> RawLock for PthreadMutex<ADAPTIVE> {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(UnsafeCell::new(match ADAPTIVE {
+            false => libc::PTHREAD_MUTEX_INITIALIZER,
+            true => libc::PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
+        }))
     }
     #[inline]
     fn lock(&self) {
@@ -208,7 +267,7 @@ impl RawLock for PthreadSpin {
 }
 
 /// Whether `lock` is held, for locks that can only be asked by trying.
-fn looks_locked(lock: &impl RawLock) -> bool {
+pub fn looks_locked(lock: &impl RawLock) -> bool {
     let taken = lock.try_lock();
     if taken {
         // SAFETY: taken on the line above.
@@ -241,9 +300,25 @@ mod tests {
     #[test]
     fn every_peer_excludes_another_thread_and_lets_go() {
         has_the_manners_of_a_lock::<StdMutex>();
-        has_the_manners_of_a_lock::<ParkingLot>();
-        has_the_manners_of_a_lock::<PthreadMutex>();
+        has_the_manners_of_a_lock::<OfTrait<parking_lot::RawMutex>>();
+        has_the_manners_of_a_lock::<ParkingLot013>();
+        has_the_manners_of_a_lock::<OfTrait<spin::mutex::SpinMutex<()>>>();
+        has_the_manners_of_a_lock::<OfTrait<usync::RawMutex>>();
+        has_the_manners_of_a_lock::<PthreadMutex<false>>();
+        has_the_manners_of_a_lock::<PthreadMutex<true>>();
         has_the_manners_of_a_lock::<PthreadSpin>();
+    }
+
+    #[cfg(feature = "c-peers")]
+    #[test]
+    fn every_peer_in_c_does_so_too() {
+        has_the_manners_of_a_lock::<c_peers::CkFas>();
+        has_the_manners_of_a_lock::<c_peers::CkTicket>();
+        has_the_manners_of_a_lock::<c_peers::CkMcs>();
+        has_the_manners_of_a_lock::<c_peers::TbbSpin>();
+        has_the_manners_of_a_lock::<c_peers::TbbMutex>();
+        has_the_manners_of_a_lock::<c_peers::Nsync>();
+        has_the_manners_of_a_lock::<c_peers::Absl>();
     }
 
     #[test]

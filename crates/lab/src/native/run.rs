@@ -4,7 +4,7 @@ use super::affinity::{stay_on, this_thread};
 use super::checked::take_intrusions;
 use super::conduct::{Conducted, conduct};
 use super::gate::Gate;
-use super::usage::Usage;
+use super::usage::{Usage, cpu_s_of};
 use super::worker::NativeWorker;
 use crate::cell::{CellError, EventCounts, Measurement};
 use crate::interrupt;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 /// What threads do together: the state of a workload and its loop.
-pub trait Load: Send + Sync + Sized + 'static {
+pub trait Load: Send + Sync + 'static {
     /// The loop of one thread; ends soon after the worker says so.
     fn run(&self, worker: &mut NativeWorker<'_>);
     /// How often the workload itself saw two owners at once, when `ops` operations were done.
@@ -81,8 +81,8 @@ struct Report {
 }
 
 /// What all threads share.
-struct Stage<S> {
-    load: S,
+struct Stage {
+    load: Box<dyn Load>,
     start: Barrier,
     gate: Gate,
     /// Who the threads are, once they have started.
@@ -92,25 +92,12 @@ struct Stage<S> {
 /// Runs `load` and measures it.
 ///
 /// The threads own what they touch together with this function, so that a lock that never lets its
-/// thread go ends in an error and not in a wait.
-pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, CellError> {
+/// thread go ends in an error and not in a wait. Only the loop of a thread knows the type of its lock.
+pub fn run_threads(plan: &Plan<'_>, load: Box<dyn Load>) -> Result<Measurement, CellError> {
     let start = Barrier::new(plan.threads + 1);
     let threads = (0..plan.threads).map(|_| AtomicI32::new(0)).collect();
     let stage = Arc::new(Stage { load, start, gate: Gate::default(), threads });
-    let (sender, reports) = channel();
-    for index in 0..plan.threads {
-        let (stage, sender) = (Arc::clone(&stage), sender.clone());
-        let cpu = (plan.threads <= plan.cpus.len()).then(|| plan.cpus[index]);
-        let seed = plan.seed;
-        let body = move || {
-            // Nobody waits for the report any more if the receiver is gone.
-            let _ = sender.send(run_one(&stage, index, cpu, seed));
-        };
-        let spawned = std::thread::Builder::new().name(format!("worker {index}")).spawn(body);
-        // The threads that exist wait at the barrier and end with the process.
-        spawned.map_err(|error| CellError::Failed(format!("cannot start a thread: {error}")))?;
-    }
-    drop(sender);
+    let reports = spawn(plan, &stage)?;
     reset_events();
     // A fixed amount of work is all of the work.
     let warms_up = !plan.is_fixed_work;
@@ -126,7 +113,9 @@ pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, Cel
     // ordering: Relaxed; the barrier orders it.
     let threads: Vec<_> = stage.threads.iter().map(|t| t.load(Ordering::Relaxed)).collect();
     let is_done = || stage.load.wall_ns().is_some();
+    let cpu_before_s = cpu_s_of(&threads);
     let Conducted { window, shuffles } = conduct(plan, &stage.gate, &threads, is_done);
+    let cpu_after_s = cpu_s_of(&threads);
     stage.gate.stop();
     let reports = collect(plan.threads, return_timeout(plan), &reports);
     count_events(false);
@@ -136,9 +125,32 @@ pub fn run_threads<S: Load>(plan: &Plan<'_>, load: S) -> Result<Measurement, Cel
         return Err(CellError::Interrupted);
     }
     let window = wall_ns.map_or(window, Duration::from_nanos);
-    let mut measured = summarize(&reports?, window, &stage.load);
+    let mut measured = summarize(&reports?, window, &*stage.load);
     measured.exercised.shuffles = shuffles;
+    // Threads that have warmed up work on until the others have, and the last of a crowd ends long after the
+    // window: neither is a part of it.
+    if let (true, Some(before_s), Some(after_s)) = (warms_up, cpu_before_s, cpu_after_s) {
+        measured.cpu_s = after_s - before_s;
+    }
     Ok(measured)
+}
+
+/// Starts the threads, which wait for the start; what they will report.
+fn spawn(plan: &Plan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, CellError> {
+    let (sender, reports) = channel();
+    for index in 0..plan.threads {
+        let (stage, sender) = (Arc::clone(stage), sender.clone());
+        let cpu = (plan.threads <= plan.cpus.len()).then(|| plan.cpus[index]);
+        let seed = plan.seed;
+        let body = move || {
+            // Nobody waits for the report any more if the receiver is gone.
+            let _ = sender.send(run_one(&stage, index, cpu, seed));
+        };
+        let spawned = std::thread::Builder::new().name(format!("worker {index}")).spawn(body);
+        // The threads that exist wait at the barrier and end with the process.
+        spawned.map_err(|error| CellError::Failed(format!("cannot start a thread: {error}")))?;
+    }
+    Ok(reports)
 }
 
 /// Lets the threads work until each has done something, and opens the gate then.
@@ -157,7 +169,7 @@ fn wait_until_warm(plan: &Plan<'_>, gate: &Gate) {
 }
 
 /// What thread `index` does.
-fn run_one<S: Load>(stage: &Stage<S>, index: usize, cpu: Option<usize>, seed: u64) -> Report {
+fn run_one(stage: &Stage, index: usize, cpu: Option<usize>, seed: u64) -> Report {
     if let Some(cpu) = cpu {
         stay_on(cpu);
     }
@@ -209,7 +221,7 @@ fn collect(
     Ok(collected)
 }
 
-fn summarize<S: Load>(reports: &[Report], window: Duration, load: &S) -> Measurement {
+fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measurement {
     let mut waits = Histogram::default();
     reports.iter().for_each(|report| waits.merge(&report.waits));
     let total: u64 = reports.iter().map(|report| report.ops_that_count).sum();
@@ -261,7 +273,7 @@ mod tests {
 
     #[test]
     fn threads_work_for_the_window_and_every_thread_is_counted() {
-        let measured = run_threads(&plan(&[]), Spin).expect("nothing can fail here");
+        let measured = run_threads(&plan(&[]), Box::new(Spin)).expect("nothing can fail here");
         assert!(measured.window_ns >= 30_000_000);
         assert_eq!(measured.per_thread_ops.len(), 2);
         assert!(measured.per_thread_ops.iter().all(|&ops| ops > 0));
@@ -274,7 +286,7 @@ mod tests {
         let cpus = allowed_cpus();
         let stress = Stress { stutter_ns: 20_000_000, shuffle_ns: 15_000_000, ..Stress::default() };
         let stress_plan = Plan { stress, window: Duration::from_millis(300), ..plan(&cpus) };
-        let measured = run_threads(&stress_plan, Spin).expect("nothing can fail here");
+        let measured = run_threads(&stress_plan, Box::new(Spin)).expect("nothing can fail here");
         let exercised = measured.exercised;
         // On a busy computer a thread may sleep through some of the seven pauses.
         assert!((1..=8).contains(&exercised.stutters), "{exercised:?}");
@@ -292,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_is_an_error_and_not_a_hang() {
-        let error = run_threads(&plan(&[]), Panics).expect_err("one thread panicked");
+        let error = run_threads(&plan(&[]), Box::new(Panics)).expect_err("one thread panicked");
         assert_eq!(error, CellError::Failed("a thread panicked".into()));
     }
 }

@@ -44,6 +44,21 @@ impl Usage {
     }
 }
 
+/// CPU seconds of `threads` of this process so far; `None` if one of them has ended.
+pub fn cpu_s_of(threads: &[libc::pid_t]) -> Option<f64> {
+    threads.iter().map(|&thread| cpu_s_of_one(thread)).sum()
+}
+
+fn cpu_s_of_one(thread: libc::pid_t) -> Option<f64> {
+    /// In the kernel's number of a clock: it is a thread's, and counts the time that it ran.
+    const THREAD_RUN_TIME: libc::clockid_t = 4 | 2;
+    let clock = !thread << 3 | THREAD_RUN_TIME;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live structure of the right type.
+    let result = unsafe { libc::clock_gettime(clock, &mut time) };
+    (result == 0).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
 /// Watches what share of the machine others use while we measure.
 pub struct ForeignLoad {
     machine: Option<MachineTime>,
@@ -95,6 +110,7 @@ impl MachineTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::affinity::this_thread;
 
     #[test]
     fn a_busy_thread_uses_cpu_time() {
@@ -104,6 +120,28 @@ mod tests {
             std::hint::spin_loop();
         }
         assert!(Usage::of_this_thread().since(before).cpu_s > 0.0);
+    }
+
+    #[test]
+    fn the_cpu_time_of_a_thread_is_known_to_others_while_it_lives() {
+        use std::sync::mpsc::channel;
+        let (tell, told) = channel();
+        let (end, ended) = channel::<()>();
+        let busy = std::thread::spawn(move || {
+            let start = std::time::Instant::now();
+            while start.elapsed().as_millis() < 20 {
+                std::hint::spin_loop();
+            }
+            let _ = tell.send((this_thread(), Usage::of_this_thread().cpu_s));
+            let _ = ended.recv();
+        });
+        let (thread, used_s) = told.recv().expect("the thread lives");
+        let seen_s = cpu_s_of(&[thread, thread]).expect("it lives still") / 2.0;
+        assert!(used_s > 0.0 && (seen_s - used_s).abs() < 0.005, "{seen_s} {used_s}");
+        drop(end);
+        busy.join().expect("no panic");
+        // There are no such numbers.
+        assert_eq!(cpu_s_of(&[thread, 1 << 23]), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::compute::compute_ns;
 use super::gate::Gate;
 use super::usage::Usage;
 use crate::latency::take_waits;
+use crate::random::SplitMix;
 use lockwright::native::Native;
 use lockwright_clients::workload::Worker;
 use std::time::{Duration, Instant};
@@ -24,14 +25,13 @@ pub struct NativeWorker<'a> {
 impl<'a> NativeWorker<'a> {
     /// Thread `index` with random numbers of its own, made from `seed`.
     pub fn new(index: usize, seed: u64, gate: &'a Gate) -> Self {
-        let stream = (index as u64 + 1).wrapping_mul(SplitMix::STEP);
         Self {
             index,
             ops: 0,
             warm_up_ops: 0,
             warm: None,
             pauses: 0,
-            random: SplitMix(seed ^ stream),
+            random: SplitMix::new(seed, index as u64 + 1),
             gate,
         }
     }
@@ -61,9 +61,7 @@ impl<'a> NativeWorker<'a> {
         if self.gate.is_warm_up() {
             return self.pass_warming_up();
         }
-        let goes_on = self.gate.pass();
-        self.pauses += u64::from(goes_on);
-        goes_on
+        self.gate.pass(&mut self.pauses)
     }
     /// Goes on, and forgets what it has done so far.
     fn pass_warming_up(&mut self) -> bool {
@@ -112,22 +110,6 @@ fn busy_wait(ns: u64) {
     let end = Instant::now() + Duration::from_nanos(ns);
     while Instant::now() < end {
         std::hint::spin_loop();
-    }
-}
-
-/// splitmix64 (Steele, Lea and Flood, 2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
-    #[inline]
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(Self::STEP);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
     }
 }
 

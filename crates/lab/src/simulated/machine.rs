@@ -128,7 +128,7 @@ impl LabMachine for SimulatedMachine {
             cpus: self.cpus(),
             numa_nodes: self.machine.topology.sockets,
             scheduled: None,
-            placement: self.placement(workload).name().into(),
+            placement: Some(self.placement(workload).name().into()),
             calibration: self.fitted(workload),
         }
     }
@@ -215,6 +215,7 @@ mod tests {
         let told = |workload| match machine.on(workload) {
             On::Simulated { cpus, numa_nodes, placement, calibration, .. } => {
                 assert_eq!((cpus, numa_nodes), (144, 4));
+                let placement = placement.expect("its threads are not vCPUs");
                 (placement, calibration.expect("costs of the hardware were fitted"))
             }
             on => panic!("it is simulated: {on:?}"),
@@ -232,7 +233,7 @@ mod tests {
         else {
             panic!("nothing was fitted")
         };
-        assert_eq!(placement, "compact");
+        assert_eq!(placement.as_deref(), Some("compact"));
         let rate = |machine: &SimulatedMachine| {
             machine.run_cell(&spec("qspinlock", 0)).expect("it runs").ops_per_s
         };

@@ -12,18 +12,39 @@ use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{counter, kbuild, locktorture, uncontended};
 use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, ScheduledKind, Sim, Simulation};
 
-/// Runs a cell with the lock that its name stands for.
-pub struct Run<'a, 'b>(pub &'a Cell<'b>);
+/// What a cell needs of the type of its lock.
+pub struct Program {
+    order: Order,
+    word_is_legal: fn(u32) -> bool,
+    spawn: Spawn,
+}
 
-impl LockVisitor<Sim> for Run<'_, '_> {
-    type Output = Result<Outcome, SimulatedError>;
+/// Adds the threads of a cell.
+type Spawn = for<'a> fn(&Cell<'_>, &mut Stage<'a, '_>, Parts<'a>, &'a Seen);
 
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
-        match self.0.purpose {
-            Purpose::Throughput => self.0.run_typed::<L>(),
-            Purpose::Latency => self.0.run_typed::<Timed<Sim, L>>(),
-            Purpose::Torture(_) => self.0.run_typed::<Watched<Timed<Sim, L>>>(),
-        }
+/// What the parts of the workload's software take, in picoseconds.
+type Parts<'a> = &'a [(&'static str, u64)];
+
+/// What a cell needs of the lock that is visited.
+pub struct ProgramOf<'a, 'b>(pub &'a Cell<'b>);
+
+impl LockVisitor<Sim> for ProgramOf<'_, '_> {
+    type Output = Program;
+
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Program {
+        Program::of::<L>(self.0)
+    }
+}
+
+impl Program {
+    /// What `cell` needs of the lock `L`.
+    pub(super) fn of<L: RawLock>(cell: &Cell<'_>) -> Self {
+        let spawn: Spawn = match cell.purpose {
+            Purpose::Throughput => spawn::<L>,
+            Purpose::Latency => spawn::<Timed<Sim, L>>,
+            Purpose::Torture(_) => spawn_torture::<Watched<Timed<Sim, L>>>,
+        };
+        Self { order: L::ORDER, word_is_legal: L::word_is_legal, spawn }
     }
 }
 
@@ -47,13 +68,13 @@ impl<'a> Stage<'a, '_> {
 }
 
 impl Cell<'_> {
-    /// The settings of the run of a lock of type `L`.
-    pub(super) fn config<L: RawLock>(&self) -> Config {
+    /// The settings of the run.
+    pub(super) fn config(&self, program: &Program) -> Config {
         let checks = match self.purpose {
             Purpose::Torture(_) => Checks {
-                fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
+                fifo: matches!(program.order, Order::Fifo | Order::FifoAfterPending),
                 overtaking_max: Some(u32::MAX),
-                word_is_legal: Some(L::word_is_legal),
+                word_is_legal: Some(program.word_is_legal),
             },
             Purpose::Throughput | Purpose::Latency => Checks::default(),
         };
@@ -114,80 +135,18 @@ impl Cell<'_> {
         Ok(cpus.into_iter().map(Some).collect())
     }
 
-    pub(super) fn run_typed<L: RawLock>(&self) -> Result<Outcome, SimulatedError> {
+    pub(super) fn run_program(&self, program: &Program) -> Result<Outcome, SimulatedError> {
         let seats = self.seats()?;
         let parts = self.software_ps();
         let seen = Seen::default();
         let mut arena = Arena::default();
-        let config = self.config::<L>();
+        let config = self.config(program);
         let simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
         let mut stage = Stage { simulation, seats: &seats };
         take_waits();
-        self.spawn::<L>(&mut stage, &parts, &seen);
+        (program.spawn)(self, &mut stage, &parts, &seen);
         let report = stage.simulation.run();
         self.outcome(report, &seen)
-    }
-
-    fn spawn<'a, L: RawLock>(
-        &self,
-        stage: &mut Stage<'a, '_>,
-        parts: &'a [(&'static str, u64)],
-        seen: &'a Seen,
-    ) {
-        match self.workload {
-            Workload::Uncontended => {
-                let state = stage.simulation.alloc(uncontended::State::<L>::zeroed());
-                stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
-            }
-            Workload::Counter { cs_load, think_load } => {
-                let state = stage.simulation.alloc(counter::State::<Sim, L>::zeroed());
-                let knobs = counter::Knobs { cs_load, think_load };
-                stage.spawn(|_| move || counter::run(&mut SimWorker::new(parts), state, knobs));
-            }
-            Workload::Locktorture { .. } => self.spawn_torture::<L>(stage, parts, seen),
-            Workload::Kbuild(knobs) => {
-                let state = stage.simulation.alloc(kbuild::State::<Sim>::zeroed());
-                let locks = knobs.lock_count as usize;
-                let sites: &[kbuild::Site<Sim, L>] =
-                    stage.simulation.alloc_slice_at(0, locks, |_| Zeroed::zeroed());
-                stage.spawn(|_| {
-                    move || {
-                        let mut worker = SimWorker::new(parts);
-                        if let Some(end_ns) = kbuild::run(&mut worker, state, sites, knobs) {
-                            seen.finished(end_ns);
-                        }
-                    }
-                });
-            }
-        }
-    }
-
-    fn spawn_torture<'a, L: RawLock>(
-        &self,
-        stage: &mut Stage<'a, '_>,
-        parts: &'a [(&'static str, u64)],
-        seen: &'a Seen,
-    ) {
-        let stress = self.purpose.stress();
-        let simulation = &mut stage.simulation;
-        let state = simulation.alloc(locktorture::State::<Sim, L>::zeroed());
-        let lines = locktorture::stats_lines(self.threads as usize);
-        let stats = simulation.alloc_slice_at(0, lines, |_| locktorture::StatsLine::zeroed());
-        let nested: &[locktorture::State<Sim, L>] = match stress.nested {
-            0 => &[],
-            count => simulation.alloc_slice_at(0, count, |_| Zeroed::zeroed()),
-        };
-        let bed = self.scheduling.map(|_| simulation.alloc(<Sim as Cells>::U32::zeroed()));
-        // A benchmark adds its long holds by formula.
-        let knobs = locktorture::Knobs { threads: self.threads, long_hold_ns: stress.long_hold_ns };
-        stage.spawn(|index| {
-            let stats = &stats[index / locktorture::STATS_PER_LINE];
-            let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns).with_bed(bed);
-            move || {
-                let tally = locktorture::run(&mut worker, state, stats, nested, knobs);
-                seen.add(tally, worker.pauses());
-            }
-        });
     }
 
     /// What the parts of the workload's software take.
@@ -254,4 +213,68 @@ impl Cell<'_> {
             _ => report.ops_per_s(),
         }
     }
+}
+
+/// Adds the threads of the workload.
+fn spawn<'a, L: RawLock>(
+    cell: &Cell<'_>,
+    stage: &mut Stage<'a, '_>,
+    parts: Parts<'a>,
+    seen: &'a Seen,
+) {
+    match cell.workload {
+        Workload::Uncontended => {
+            let state = stage.simulation.alloc(uncontended::State::<L>::zeroed());
+            stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
+        }
+        Workload::Counter { cs_load, think_load } => {
+            let state = stage.simulation.alloc(counter::State::<Sim, L>::zeroed());
+            let knobs = counter::Knobs { cs_load, think_load };
+            stage.spawn(|_| move || counter::run(&mut SimWorker::new(parts), state, knobs));
+        }
+        Workload::Locktorture { .. } => spawn_torture::<L>(cell, stage, parts, seen),
+        Workload::Kbuild(knobs) => {
+            let state = stage.simulation.alloc(kbuild::State::<Sim>::zeroed());
+            let locks = knobs.lock_count as usize;
+            let sites: &[kbuild::Site<Sim, L>] =
+                stage.simulation.alloc_slice_at(0, locks, |_| Zeroed::zeroed());
+            stage.spawn(|_| {
+                move || {
+                    let mut worker = SimWorker::new(parts);
+                    if let Some(end_ns) = kbuild::run(&mut worker, state, sites, knobs) {
+                        seen.finished(end_ns);
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Adds the threads of locktorture.
+fn spawn_torture<'a, L: RawLock>(
+    cell: &Cell<'_>,
+    stage: &mut Stage<'a, '_>,
+    parts: Parts<'a>,
+    seen: &'a Seen,
+) {
+    let stress = cell.purpose.stress();
+    let simulation = &mut stage.simulation;
+    let state = simulation.alloc(locktorture::State::<Sim, L>::zeroed());
+    let lines = locktorture::stats_lines(cell.threads as usize);
+    let stats = simulation.alloc_slice_at(0, lines, |_| locktorture::StatsLine::zeroed());
+    let nested: &[locktorture::State<Sim, L>] = match stress.nested {
+        0 => &[],
+        count => simulation.alloc_slice_at(0, count, |_| Zeroed::zeroed()),
+    };
+    let bed = cell.scheduling.map(|_| simulation.alloc(<Sim as Cells>::U32::zeroed()));
+    // A benchmark adds its long holds by formula.
+    let knobs = locktorture::Knobs { threads: cell.threads, long_hold_ns: stress.long_hold_ns };
+    stage.spawn(|index| {
+        let stats = &stats[index / locktorture::STATS_PER_LINE];
+        let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns).with_bed(bed);
+        move || {
+            let tally = locktorture::run(&mut worker, state, stats, nested, knobs);
+            seen.add(tally, worker.pauses());
+        }
+    });
 }

@@ -1,9 +1,9 @@
+use super::run::Program;
 use super::*;
 use crate::broken::{ForgetsInside, LosesPatience};
-use crate::latency::Timed;
 use crate::stress::Stress;
 use lockwright::raw::RawLock;
-use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor};
+use lockwright::registry::{LOCKS, LockClass};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, Sim, StartState};
 
 fn x5_4() -> Machine {
@@ -37,17 +37,6 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> 
     }
 }
 
-/// Whether torture watches the order in which a lock serves.
-struct WatchesOrder<'a, 'b>(&'a Cell<'b>);
-
-impl LockVisitor<Sim> for WatchesOrder<'_, '_> {
-    type Output = bool;
-
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> bool {
-        self.0.config::<L>().checks.fifo
-    }
-}
-
 #[test]
 fn torture_watches_the_order_of_every_lock_that_promises_one() {
     let (machine, parameters) = (x5_4(), software());
@@ -55,7 +44,8 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
         [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
     {
         let cell = Cell { purpose: TORTURE_ONLY, ..cell(&machine, &parameters, lock) };
-        assert_eq!(registry::visit(lock, WatchesOrder(&cell)), Some(promises), "{lock}");
+        let program = registry::visit(lock, ProgramOf(&cell)).expect("a lock of the registry");
+        assert_eq!(cell.config(&program).checks.fifo, promises, "{lock}");
     }
 }
 
@@ -185,7 +175,7 @@ fn torture<L: RawLock>(stress: Stress) -> Outcome {
         window_ns: 2_000_000,
         ..cell(&machine, &parameters, "not in the registry")
     };
-    match cell.run_typed::<Watched<Timed<Sim, L>>>() {
+    match cell.run_program(&Program::of::<L>(&cell)) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error}"),
     }

@@ -1,7 +1,9 @@
 //! What a set of numbers says.
 
+mod bootstrap;
 mod histogram;
 
+pub use bootstrap::Bootstrap;
 pub use histogram::Histogram;
 use serde::Serialize;
 

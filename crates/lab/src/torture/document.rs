@@ -362,7 +362,7 @@ mod tests {
             cpus: 2,
             numa_nodes: 1,
             scheduled: None,
-            placement: "compact".into(),
+            placement: None,
             calibration: None,
         };
         TortureResult::new(&on, &spec, &measured, failure.map(String::from))

@@ -39,6 +39,10 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("explore --lock ticket --bug 48", "cna"),
         ("explore --on x5_4", "x5-4"),
         ("explore --policy rnadom", "random"),
+        ("compare --cells cs1-t9 --json out.json", "cs1-t8"),
+        ("compare --cells 'cs3-*'", "--cells takes"),
+        ("compare --peer usnyc", "usync"),
+        ("compare --ours mutx", "mutex"),
     ] {
         let said = refused(line);
         assert!(said.contains(nearest), "`{line}` said: {said}");
@@ -83,6 +87,9 @@ fn numbers_that_make_no_sense_are_refused() {
         "explore --schedules 0",
         "explore --rounds 0",
         "explore --depth 0",
+        "compare --runs 1",
+        "compare --secs 0",
+        "compare --secs NaN --json out.json",
     ] {
         refused(line);
     }
@@ -121,6 +128,12 @@ fn arguments_that_do_not_go_together_are_refused() {
         "explore --lock cna,mcs --client exclusion --replay 0:a",
         "explore --lock cna --replay 0:a",
         "bench --json out --csv out",
+        "compare --ours std",
+        "compare --ours busted --json out.json",
+        "compare --peer floor",
+        "compare --peer busted",
+        "compare --peer mutex",
+        "compare --json - --csv -",
     ] {
         refused(line);
     }

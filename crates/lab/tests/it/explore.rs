@@ -69,6 +69,10 @@ fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
     }
 }
 
+/// Asleep in the queue, early or not; woken by a kick, or for no reason; asleep again as its head.
+const WAYS_TO_SLEEP: [&str; 5] =
+    ["pv_wait_node", "pv_wait_early", "pv_kick_wake", "pv_spurious_wakeup", "pv_wait_again"];
+
 #[test]
 fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
     let document = json("explore --lock all --client all --schedules 1000 --json -");
@@ -88,6 +92,17 @@ fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
         for event in ["cna_set_aside", "cna_flush", "cna_flush_threshold", "lock_no_node"] {
             assert!(reached(lock, event), "{lock}: {event}");
         }
+    }
+    for lock in ["park", "hybrid", "cna-park", "cna-hybrid"] {
+        for event in WAYS_TO_SLEEP {
+            assert!(reached(lock, event), "{lock}: {event}");
+        }
+    }
+    // This policy seldom sleeps in a schedule that was not chosen for it.
+    let line = "explore --lock hybrid-bounded --client exclusion --schedules 10000 --json -";
+    let bounded = json(line);
+    for event in WAYS_TO_SLEEP {
+        assert!(bounded["results"][0]["events"][event].as_u64() > Some(0), "{event}: {bounded}");
     }
     // This version sets waiters aside in one of 128 turns only.
     let v15 =

@@ -1,7 +1,9 @@
 //! Guests, and programs with more threads than CPUs, on simulated machines.
 
 use super::simulated::replay_of;
-use super::{has_fields, json, lockwright, lockwright_in, stderr, stdout};
+use super::{
+    has_fields, json, lockwright, lockwright_in, one_seed_decides_every_byte, stderr, stdout,
+};
 use serde_json::Value;
 
 const STARTS: [&str; 3] = ["everybody-running", "random-queue", "after-preemption"];
@@ -39,6 +41,7 @@ fn a_guest_has_a_row_for_each_lock_number_of_vcpus_and_start_state() {
     let document = on_small_host("bench --lock unfair,unfair-backoff --vcpus 4,8 --secs 0.002");
     let scheduled = serde_json::json!({ "kind": "guest", "virtual_numa": false });
     assert_eq!((&document["on"]["scheduled"], &document["on"]["cpus"]), (&scheduled, &4.into()));
+    assert_eq!(document["on"]["placement"], Value::Null, "the host moves vCPUs");
     let rows: Vec<_> = results(&document)
         .iter()
         .map(|row| (row["lock"].clone(), row["threads"].clone(), row["start_state"].clone()))
@@ -76,11 +79,7 @@ fn one_seed_gives_identical_bytes_of_a_guest() {
         "bench --on haswell-2s --vcpus 72 --lock unfair --secs 0.002 --json -",
         "bench --on haswell-2s --vcpus 54 --lock unfair --workload kbuild --units 54 --json -",
     ] {
-        let (first, second) = (lockwright(line), lockwright(line));
-        assert!(first.status.success(), "{}", stderr(&first));
-        assert!(first.stdout == second.stdout, "two runs of one seed differ");
-        let other = lockwright(&format!("{line} --seed 2"));
-        assert!(first.stdout != other.stdout, "another seed makes no difference");
+        one_seed_decides_every_byte(line);
     }
 }
 
@@ -117,6 +116,7 @@ fn more_threads_than_cpus_are_a_program_and_the_others_are_pinned() {
     assert_eq!(starts, [Value::Null, STARTS[0].into(), STARTS[1].into(), STARTS[2].into()]);
     let pinned = on_small_host("bench --lock unfair --threads 3 --secs 0.002 --runs 1");
     assert_eq!(pinned["on"]["scheduled"], Value::Null);
+    assert_eq!(pinned["on"]["placement"], "compact");
     assert_eq!(results(&pinned)[0], results(&document)[0]);
 }
 

@@ -60,6 +60,19 @@ fn a_benchmark_keeps_the_repetition_that_was_cut_short() {
 }
 
 #[test]
+fn a_comparison_keeps_the_cells_that_were_begun() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let line = "compare --cells cs1-t2,cs20-t2 --peer std --secs 60 --json out.json";
+    assert_eq!(interrupted(directory.path(), line).code(), Some(130));
+    let document = document(&directory.path().join("out.json"));
+    assert_eq!(document["interrupted"], true);
+    let cells = document["cells"].as_array().expect("cells");
+    assert_eq!((cells.len(), &cells[0]["name"]), (1, &"cs1-t2".into()));
+    assert!(cells[0]["locks"]["mutex"]["ops_per_s"].as_f64() > Some(0.0));
+    assert!(cells[0]["ratio"].is_null(), "one repetition is no comparison");
+}
+
+#[test]
 fn a_torture_keeps_its_verdict_so_far() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let line = "torture --lock unfair,ticket --secs 60 --json out.json";

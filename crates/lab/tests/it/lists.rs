@@ -27,8 +27,12 @@ fn every_lock_is_listed() {
         "floor",
         "std",
         "parking_lot",
+        "parking_lot-0.13",
         "pthread",
+        "pthread-adaptive",
         "pthread-spin",
+        "spin",
+        "usync",
     ] {
         assert!(names.iter().any(|listed| listed == name), "no {name}");
     }

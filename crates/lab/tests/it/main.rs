@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod compare;
 mod explore;
 mod guests;
 mod interrupt;
@@ -34,6 +35,17 @@ fn lockwright_in(directory: &Path, line: &str) -> Output {
         .current_dir(directory)
         .output()
         .expect("the binary starts")
+}
+
+/// The bytes that `line` writes are decided by its seed: two runs write the same, and a run with another
+/// seed does not.
+fn one_seed_decides_every_byte(line: &str) {
+    let (first, second) = (lockwright(line), lockwright(line));
+    assert!(first.status.success(), "`{line}`: {}", stderr(&first));
+    assert!(first.stdout == second.stdout, "`{line}`: two runs of one seed differ");
+    let other = lockwright(&format!("{line} --seed 2"));
+    assert!(other.status.success(), "`{line}`: {}", stderr(&other));
+    assert!(first.stdout != other.stdout, "`{line}`: another seed makes no difference");
 }
 
 fn stdout(output: &Output) -> String {

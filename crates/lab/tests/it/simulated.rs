@@ -1,18 +1,15 @@
 //! The same commands on a simulated machine.
 
-use super::{has_fields, json, lockwright, lockwright_in, stderr, stdout};
+use super::{
+    has_fields, json, lockwright, lockwright_in, one_seed_decides_every_byte, stderr, stdout,
+};
 
 const BENCH: &str = "bench --on x5-4 --workload locktorture --lock fifo,cna,cna-v15 \
                      --threads 1,8,142 --runs 2 --secs 0.001 --json -";
 
 #[test]
 fn one_seed_gives_identical_bytes_from_two_processes() {
-    let first = lockwright(BENCH);
-    let second = lockwright(BENCH);
-    assert!(first.status.success(), "{}", stderr(&first));
-    assert!(first.stdout == second.stdout, "two runs of one seed differ");
-    let other = lockwright(&format!("{BENCH} --seed 2"));
-    assert!(first.stdout != other.stdout, "another seed makes no difference");
+    one_seed_decides_every_byte(BENCH);
 }
 
 #[test]

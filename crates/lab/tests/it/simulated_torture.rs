@@ -1,7 +1,7 @@
 //! `torture` on a simulated machine.
 
 use super::simulated::replay_of;
-use super::{has_fields, json, lockwright, stderr, stdout};
+use super::{has_fields, json, lockwright, one_seed_decides_every_byte, stderr, stdout};
 
 #[test]
 fn every_lock_survives_torture_and_the_busted_one_does_not() {
@@ -70,12 +70,9 @@ fn faults_preempt_threads_and_stall_fair_locks_and_break_none() {
 
 #[test]
 fn one_seed_gives_identical_bytes_with_everything_mixed_in() {
-    let line = "torture --on x5-4 --lock ticket,cna --nested 4 --faults --secs 0.005 --json -";
-    let (first, second) = (lockwright(line), lockwright(line));
-    assert!(first.status.success(), "{}", stderr(&first));
-    assert!(first.stdout == second.stdout, "two runs of one seed differ");
-    let other = lockwright(&format!("{line} --seed 2"));
-    assert!(first.stdout != other.stdout, "another seed makes no difference");
+    one_seed_decides_every_byte(
+        "torture --on x5-4 --lock ticket,cna --nested 4 --faults --secs 0.005 --json -",
+    );
 }
 
 #[test]

@@ -1,0 +1,186 @@
+//! Running a cell: in each repetition every lock has its turn, each time starting with another one.
+
+use super::args::label;
+use super::matrix::{Cell, Kind};
+use super::plan::Plan;
+use super::score::{Contest, Entry, Role, Run};
+use crate::bench::what_broke;
+use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
+use crate::interrupt;
+use crate::native::ForeignLoad;
+use crate::subject::{FLOOR, Origin, Subject};
+
+/// One who has a turn in each repetition.
+#[derive(Clone, Copy)]
+struct Contestant {
+    lock: Subject,
+    role: Role,
+    threads: usize,
+}
+
+/// Runs `cell`. Ends early, with what there is, after Ctrl-C and after a failure, which leaves threads
+/// behind.
+pub fn run(plan: &Plan, cell: Cell, machine: &dyn LabMachine) -> Contest {
+    let foreign = ForeignLoad::watch();
+    let contestants = contestants(plan, cell);
+    let entry = |who: &Contestant| Entry::new(label(who.lock), who.role);
+    let mut contest = Contest::new(cell, contestants.iter().map(entry).collect());
+    for repetition in 0..plan.runs {
+        let turns = turns(contestants.len(), repetition).collect::<Vec<_>>();
+        let results =
+            take_turns(plan, cell, machine, &contestants, &turns, repetition, Purpose::Throughput);
+        contest.entries.iter_mut().for_each(|entry| entry.runs.push(None));
+        for (turn, result) in turns.into_iter().zip(results) {
+            match kept(&contestants[turn], result) {
+                Ok(measured) => {
+                    contest.entries[turn].runs[repetition as usize] = measured.as_ref().map(Run::of)
+                }
+                Err(failure) => contest.failure = contest.failure.take().or(Some(failure)),
+            }
+        }
+        if interrupt::is_requested() || contest.failure.is_some() {
+            break;
+        }
+    }
+    if cell.kind() == Kind::Exclusive {
+        time_waits(plan, cell, machine, &contestants, &mut contest);
+    }
+    contest.foreign_load_percent = foreign.percent();
+    contest
+}
+
+/// Reading the clock slows a lock down, so waits have repetitions of their own.
+fn time_waits(
+    plan: &Plan,
+    cell: Cell,
+    machine: &dyn LabMachine,
+    contestants: &[Contestant],
+    contest: &mut Contest,
+) {
+    for repetition in plan.runs..plan.runs + plan.effort.wait_runs() {
+        if interrupt::is_requested() || contest.failure.is_some() {
+            return;
+        }
+        let is_timed = |turn: &usize| contestants[*turn].role.is_compared();
+        let turns: Vec<usize> = turns(contestants.len(), repetition).filter(is_timed).collect();
+        let results =
+            take_turns(plan, cell, machine, contestants, &turns, repetition, Purpose::Latency);
+        for (turn, result) in turns.into_iter().zip(results) {
+            match kept(&contestants[turn], result) {
+                Ok(measured) => contest.entries[turn].add_waits(measured.and_then(|m| m.waits)),
+                Err(failure) => contest.failure = contest.failure.take().or(Some(failure)),
+            }
+        }
+    }
+}
+
+/// Ours, the peers, and what stands beside them.
+fn contestants(plan: &Plan, cell: Cell) -> Vec<Contestant> {
+    let threads = cell.threads;
+    let mut all = vec![Contestant { lock: plan.ours, role: Role::Ours, threads }];
+    all.extend(plan.peers_in(cell).map(|p| Contestant {
+        lock: p.subject,
+        role: Role::Peer,
+        threads,
+    }));
+    if cell.kind() == Kind::Pair {
+        let lock = Subject { row: &FLOOR, origin: Origin::Floor };
+        all.push(Contestant { lock, role: Role::Floor, threads });
+    }
+    if cell.has_single_thread() {
+        all.push(Contestant { lock: plan.ours, role: Role::SingleThread, threads: 1 });
+    }
+    all
+}
+
+fn turns(count: usize, repetition: u32) -> impl Iterator<Item = usize> {
+    (0..count).map(move |place| (place + repetition as usize) % count)
+}
+
+fn take_turns(
+    plan: &Plan,
+    cell: Cell,
+    machine: &dyn LabMachine,
+    contestants: &[Contestant],
+    turns: &[usize],
+    repetition: u32,
+    purpose: Purpose,
+) -> Vec<Result<Measurement, CellError>> {
+    let spec = |&turn: &usize| CellSpec {
+        lock: contestants[turn].lock,
+        workload: cell.workload,
+        threads: contestants[turn].threads,
+        scheduling: None,
+        window_ns: plan.window_ns(cell),
+        repetition,
+        seed: plan.seed,
+        purpose,
+    };
+    machine.run_batch(&turns.iter().map(spec).collect::<Vec<_>>())
+}
+
+/// What is kept of a turn: nothing if Ctrl-C came before it.
+fn kept(
+    who: &Contestant,
+    result: Result<Measurement, CellError>,
+) -> Result<Option<Measurement>, String> {
+    let failed = |how: String| Err(format!("`{}`: {how}", label(who.lock)));
+    match result {
+        Ok(measured) if measured.held() => Ok(Some(measured)),
+        Ok(measured) => failed(what_broke(&measured)),
+        Err(CellError::Interrupted) => Ok(None),
+        Err(CellError::Failed(how)) => failed(how),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::mock::MockMachine;
+    use crate::compare::matrix;
+    use crate::compare::plan::Effort;
+    use crate::subject::Selection;
+
+    fn contest(ours: &str, cell: &str) -> (Vec<(&'static str, Purpose)>, Contest) {
+        let machine = MockMachine::default();
+        let plan = Plan {
+            ours: Subject::find(ours).expect("a known lock"),
+            peers: Selection::of(&["std".into(), "parking_lot".into()]).expect("known").subjects,
+            cells: matrix::select(&[cell.into()]).expect("a known cell"),
+            effort: Effort::Quick,
+            runs: 2,
+            asked_window_ns: Some(1_000),
+            seed: 1,
+            cpus: 2,
+        };
+        let contest = run(&plan, plan.cells[0], &machine);
+        (machine.ran(), contest)
+    }
+
+    #[test]
+    fn every_lock_runs_once_in_each_repetition_and_each_starts_with_another_one() {
+        let (ran, _) = contest("mutex", "cs1-t2");
+        let names: Vec<&str> = ran.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names[..6], ["mutex", "std", "parking_lot", "std", "parking_lot", "mutex"]);
+        let purposes: Vec<Purpose> = ran[6..].iter().map(|&(_, purpose)| purpose).collect();
+        assert_eq!(purposes, [Purpose::Latency; 3]);
+    }
+
+    #[test]
+    fn one_thread_alone_runs_beside_long_sections_and_the_floor_beside_pairs() {
+        let (ran, long) = contest("mutex", "cs100-t8");
+        assert_eq!(ran.iter().filter(|(name, _)| *name == "mutex").count(), 5);
+        let alone = long.entries.iter().find(|entry| entry.role == Role::SingleThread);
+        assert_eq!(alone.map(|entry| (entry.name, entry.runs.len())), Some(("mutex", 2)));
+        let (ran, pair) = contest("mutex", "pair");
+        assert_eq!(ran.len(), 8, "no waits are timed");
+        assert!(pair.entries.iter().any(|entry| entry.role == Role::Floor));
+    }
+
+    #[test]
+    fn a_lock_that_does_not_exclude_ends_the_contest() {
+        let (ran, contest) = contest("busted", "cs1-t2");
+        assert!(contest.failure.is_some_and(|how| how.starts_with("`busted`: does not exclude")));
+        assert_eq!(ran.len(), 3, "the first repetition is the last one");
+    }
+}

@@ -1,0 +1,294 @@
+//! What a comparison has to show, beside what it shows. Nothing but the goals is written down here.
+
+use super::matrix::Kind;
+use super::score::{Contest, Entry, Role, Run};
+use crate::stats::Histogram;
+use serde::Serialize;
+use std::ops::RangeInclusive;
+
+/// A goal, and what was measured of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// What is measured.
+    pub what: &'static str,
+    /// The limit, and on which side of it the goal is.
+    #[serde(flatten)]
+    pub bound: Bound,
+    /// Whether it has to be met; otherwise it is reported only.
+    pub gated: bool,
+    /// What was measured: of several cells, in the worst of them.
+    pub measured: Option<f64>,
+    /// Low and high of its 95 % interval, if it is of several repetitions.
+    pub ci95: Option<[f64; 2]>,
+    /// The cell that it is of, if it is of one.
+    pub cell: Option<&'static str>,
+    /// What comes of it.
+    pub verdict: Verdict,
+}
+
+/// A limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// Not above it.
+    AtMost(f64),
+    /// Not below it.
+    AtLeast(f64),
+}
+
+impl Bound {
+    /// Whether `value` is on the right side.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtMost(limit) => value <= limit,
+            Self::AtLeast(limit) => value >= limit,
+        }
+    }
+    /// Whether `a` is farther from the goal than `b`.
+    pub fn is_worse(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::AtMost(_) => a > b,
+            Self::AtLeast(_) => a < b,
+        }
+    }
+}
+
+/// What comes of a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is reached.
+    Met,
+    /// It is not.
+    Missed,
+    /// Some of its cells or peers were left out, so nobody knows.
+    PartlyMeasured,
+    /// All of them were.
+    NotMeasured,
+}
+
+impl Verdict {
+    /// For people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::Missed => "missed",
+            Self::PartlyMeasured => "partly measured",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// What ours is compared with.
+#[derive(Clone, Copy)]
+pub enum Against {
+    /// The least that a pair can cost.
+    Floor,
+    /// The better version of it in the cell.
+    ParkingLot,
+    /// The peer of that name.
+    Peer(&'static str),
+    /// The best of all in the cell.
+    BestPeer,
+}
+
+impl Against {
+    fn entry(self, contest: &Contest) -> Option<&Entry> {
+        match self {
+            Self::Floor => contest.find(Role::Floor),
+            Self::ParkingLot => contest.parking_lot(),
+            Self::Peer(name) => contest.peer(name),
+            Self::BestPeer => contest.best_peer(),
+        }
+    }
+}
+
+/// A figure that each cell has.
+#[derive(Clone, Copy)]
+pub enum Figure {
+    /// Time of a pair.
+    PairTime(Against),
+    /// Operations per second.
+    Rate(Against),
+    /// CPU time in the same time.
+    CpuTime(Against),
+    /// Operations per second of those of one thread alone.
+    RateOfSingleThread,
+    /// CPUs used.
+    Cpus,
+    /// The fewest operations of a thread, in parts of the most.
+    MinMax,
+    /// The longest wait.
+    LongestWait(Against),
+    /// The wait that one of a thousand exceeds.
+    Wait999(Against),
+}
+
+impl Figure {
+    /// A number for each repetition that counts; none if it was not measured.
+    pub fn of(self, contest: &Contest) -> Vec<f64> {
+        self.measured(contest).unwrap_or_default()
+    }
+    fn measured(self, contest: &Contest) -> Option<Vec<f64>> {
+        let ours = contest.find(Role::Ours)?;
+        let all = |get: fn(&Run) -> f64| ours.runs.iter().flatten().map(get).collect();
+        let waits = |against: Against, get: fn(&Histogram) -> u64| {
+            let theirs = get(against.entry(contest)?.waits.as_ref()?);
+            Some(vec![get(ours.waits.as_ref()?) as f64 / theirs.max(1) as f64])
+        };
+        match self {
+            Self::PairTime(against) => {
+                let ratios = contest.ratios_to(against.entry(contest)?);
+                Some(ratios.into_iter().map(f64::recip).collect())
+            }
+            Self::Rate(against) => Some(contest.ratios_to(against.entry(contest)?)),
+            Self::CpuTime(against) => Some(contest.cpu_ratios_to(against.entry(contest)?)),
+            Self::RateOfSingleThread => Some(contest.ratios_to(contest.find(Role::SingleThread)?)),
+            Self::Cpus => Some(all(|run| run.cpus)),
+            Self::MinMax => Some(all(|run| run.min_max)),
+            Self::LongestWait(against) => waits(against, |waits| waits.max()),
+            Self::Wait999(against) => waits(against, |waits| waits.quantile(999)),
+        }
+    }
+    /// Whether it depends on who the peers are.
+    pub fn needs_all_peers(self) -> bool {
+        match self {
+            Self::PairTime(against) | Self::Rate(against) | Self::CpuTime(against) => {
+                matches!(against, Against::BestPeer | Against::ParkingLot)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What is measured.
+#[derive(Clone)]
+pub enum Measure {
+    /// The worst of some cells.
+    Cells { kind: Kind, cs_load: u32, threads: RangeInclusive<usize>, figure: Figure },
+    /// The geometric mean of all exclusive cells.
+    GeometricMean,
+    /// The worst of all exclusive cells.
+    Worst,
+}
+
+/// A goal.
+pub struct Goal {
+    /// What is measured, in words.
+    pub what: &'static str,
+    /// What is measured.
+    pub measure: Measure,
+    /// The limit.
+    pub bound: Bound,
+    /// Whether it has to be met.
+    pub gated: bool,
+}
+
+/// The time of a pair.
+fn pair(what: &'static str, against: Against, limit: f64) -> Goal {
+    let figure = Figure::PairTime(against);
+    let measure = Measure::Cells { kind: Kind::Pair, cs_load: 0, threads: 1..=1, figure };
+    Goal { what, measure, bound: Bound::AtMost(limit), gated: true }
+}
+
+/// A figure of the worst of some cells.
+fn counter(
+    what: &'static str,
+    (cs_load, threads): (u32, RangeInclusive<usize>),
+    figure: Figure,
+    bound: Bound,
+) -> Goal {
+    let measure = Measure::Cells { kind: Kind::Exclusive, cs_load, threads, figure };
+    Goal { what, measure, bound, gated: true }
+}
+
+/// The goals.
+pub fn goals(has_membarrier: bool) -> Vec<Goal> {
+    let pairs = if has_membarrier { pairs() } else { pairs_without_membarrier() };
+    pairs.into_iter().chain(contended()).chain(stretch()).collect()
+}
+
+fn pairs() -> Vec<Goal> {
+    vec![
+        pair("pair, of floor", Against::Floor, 1.15),
+        pair("pair, of parking_lot", Against::ParkingLot, 0.75),
+        pair("pair, of std", Against::Peer("std"), 0.65),
+        pair("pair, of pthread", Against::Peer("pthread"), 0.55),
+    ]
+}
+
+/// An unlock costs more then.
+fn pairs_without_membarrier() -> Vec<Goal> {
+    vec![pair("pair without membarrier, of parking_lot", Against::ParkingLot, 1.0)]
+}
+
+fn contended() -> Vec<Goal> {
+    use Bound::{AtLeast, AtMost};
+    let overall = |what, measure, limit| Goal { what, measure, bound: AtLeast(limit), gated: true };
+    let (crowd, long_crowd) = ((1, 8..=64), (100, 8..=64));
+    vec![
+        overall("exclusive, geometric mean of best peer", Measure::GeometricMean, 1.0),
+        overall("exclusive, worst of best peer", Measure::Worst, 0.81),
+        counter(
+            "CS 1, 8 to 64 threads, of parking_lot",
+            crowd.clone(),
+            Figure::Rate(Against::ParkingLot),
+            AtLeast(1.3),
+        ),
+        counter(
+            "CS 1, 8 to 64 threads, CPU time of best peer",
+            crowd,
+            Figure::CpuTime(Against::BestPeer),
+            AtMost(0.6),
+        ),
+        counter(
+            "CS 100, from 8 threads, of one thread",
+            long_crowd.clone(),
+            Figure::RateOfSingleThread,
+            AtLeast(0.95),
+        ),
+        counter("CS 100, from 8 threads, CPUs", long_crowd, Figure::Cpus, AtMost(1.1)),
+        counter(
+            "CS 20, 32 threads, min/max per thread",
+            (20, 32..=32),
+            Figure::MinMax,
+            AtLeast(0.6),
+        ),
+    ]
+}
+
+/// What is reported and need not be met.
+fn stretch() -> Vec<Goal> {
+    const LONGEST: Figure = Figure::LongestWait(Against::Peer("parking_lot-0.12"));
+    const RARE: Figure = Figure::Wait999(Against::Peer("parking_lot-0.12"));
+    let stretch = |what, threads: usize, figure, limit| {
+        let goal = counter(what, (1, threads..=threads), figure, Bound::AtMost(limit));
+        Goal { gated: false, ..goal }
+    };
+    vec![
+        stretch("CS 1, 8 threads, longest wait of parking_lot 0.12", 8, LONGEST, 1.0),
+        stretch("CS 1, 8 threads, wait p99.9 of parking_lot 0.12", 8, RARE, 0.1),
+        stretch("CS 1, 32 threads, longest wait of parking_lot 0.12", 32, LONGEST, 1.0),
+        stretch("CS 1, 32 threads, wait p99.9 of parking_lot 0.12", 32, RARE, 0.1),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::matrix::{Cell, MATRIX};
+
+    #[test]
+    fn every_goal_is_about_cells_of_the_matrix() {
+        for goal in goals(true).into_iter().chain(goals(false)) {
+            if let Measure::Cells { kind, cs_load, threads, .. } = goal.measure {
+                let is_meant = |cell: &&Cell| {
+                    cell.kind() == kind
+                        && cell.loads().0 == cs_load
+                        && threads.contains(&cell.threads)
+                };
+                assert!(MATRIX.iter().any(|cell| is_meant(&cell)), "{}", goal.what);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Judging what was measured by the goals.
+
+use super::goals::{Bound, Figure, Goal, Judged, Measure, Verdict, goals};
+use super::matrix::{Cell, Kind, MATRIX};
+use super::score::{Contest, Estimate, Overall};
+
+/// What was measured, and what it is judged by.
+pub struct Evidence<'a> {
+    /// The cells that were run.
+    pub contests: &'a [Contest],
+    /// Whether all peers took part, and no other.
+    pub has_usual_peers: bool,
+    /// Whether unlocking may rely on membarrier.
+    pub has_membarrier: bool,
+    /// Seed of the intervals.
+    pub seed: u64,
+}
+
+/// A figure, whether all was measured that it is of, and the cell if it is of one.
+struct Reading {
+    estimate: Estimate,
+    is_of_one_run: bool,
+    cell: Option<&'static str>,
+    is_complete: bool,
+}
+
+impl Evidence<'_> {
+    /// All goals.
+    pub fn judge(&self) -> Vec<Judged> {
+        goals(self.has_membarrier).into_iter().map(|goal| self.judge_one(goal)).collect()
+    }
+    fn judge_one(&self, goal: Goal) -> Judged {
+        let reading = self.read(&goal);
+        let verdict = match &reading {
+            None => Verdict::NotMeasured,
+            Some(reading) if !reading.is_complete => Verdict::PartlyMeasured,
+            Some(reading) if goal.bound.holds(reading.estimate.value) => Verdict::Met,
+            Some(_) => Verdict::Missed,
+        };
+        Judged {
+            what: goal.what,
+            bound: goal.bound,
+            gated: goal.gated,
+            measured: reading.as_ref().map(|reading| reading.estimate.value),
+            ci95: reading.as_ref().filter(|r| !r.is_of_one_run).map(|r| r.estimate.ci95),
+            cell: reading.as_ref().and_then(|reading| reading.cell),
+            verdict,
+        }
+    }
+    fn read(&self, goal: &Goal) -> Option<Reading> {
+        let exclusive = || MATRIX.iter().filter(|cell| cell.kind() == Kind::Exclusive).count();
+        let overall = || Overall::of(self.contests, self.seed);
+        let reading = |value, ci95, cell, cells| Reading {
+            estimate: Estimate { value, ci95 },
+            is_of_one_run: false,
+            cell,
+            is_complete: cells == exclusive() && self.has_usual_peers,
+        };
+        match &goal.measure {
+            Measure::Cells { kind, cs_load, threads, figure } => {
+                let is_meant = |cell: &Cell| {
+                    cell.kind() == *kind
+                        && cell.loads().0 == *cs_load
+                        && threads.contains(&cell.threads)
+                };
+                self.worst_of(is_meant, *figure, goal.bound)
+            }
+            Measure::GeometricMean => overall()
+                .map(|all| reading(all.geometric_mean, all.geometric_mean_ci95, None, all.cells)),
+            Measure::Worst => overall()
+                .map(|all| reading(all.worst, all.worst_ci95, Some(all.worst_cell), all.cells)),
+        }
+    }
+    fn worst_of(
+        &self,
+        is_meant: impl Fn(&Cell) -> bool,
+        figure: Figure,
+        bound: Bound,
+    ) -> Option<Reading> {
+        let measured: Vec<(&'static str, Vec<f64>)> = self
+            .contests
+            .iter()
+            .filter(|contest| is_meant(&contest.cell))
+            .map(|contest| (contest.cell.name, figure.of(contest)))
+            .filter(|(_, values)| !values.is_empty())
+            .collect();
+        let meant = MATRIX.iter().filter(|cell| is_meant(cell)).count();
+        let peers_suffice = self.has_usual_peers || !figure.needs_all_peers();
+        let is_complete = measured.len() == meant && peers_suffice;
+        let worse =
+            |a: Reading, b: Reading| match bound.is_worse(b.estimate.value, a.estimate.value) {
+                true => b,
+                false => a,
+            };
+        let read = |(cell, values): &(&'static str, Vec<f64>)| {
+            let estimate = Estimate::of(values, self.seed)?;
+            Some(Reading {
+                estimate,
+                is_of_one_run: values.len() == 1,
+                cell: Some(cell),
+                is_complete,
+            })
+        };
+        measured.iter().filter_map(read).reduce(worse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::score::{Entry, Role, tests::contest};
+
+    fn judge(contests: &[Contest], has_usual_peers: bool) -> Vec<Judged> {
+        Evidence { contests, has_usual_peers, has_membarrier: true, seed: 1 }.judge()
+    }
+
+    fn of<'a>(judged: &'a [Judged], what: &str) -> &'a Judged {
+        judged.iter().find(|goal| goal.what == what).expect("a goal of that name")
+    }
+
+    #[test]
+    fn a_goal_of_several_cells_is_judged_by_the_worst_of_them() {
+        let cell = |name, ours| {
+            contest(
+                name,
+                &[("mutex", &[ours; 4]), ("parking_lot-0.12", &[1.0; 4]), ("std", &[1.2; 4])],
+            )
+        };
+        let mut cells = vec![
+            cell("cs1-t8", 1.5),
+            cell("cs1-t16", 1.25),
+            cell("cs1-t32", 1.4),
+            cell("cs1-t64", 2.0),
+        ];
+        let what = "CS 1, 8 to 64 threads, of parking_lot";
+        let judged = judge(&cells, true);
+        let goal = of(&judged, what);
+        assert_eq!((goal.measured, goal.cell), (Some(1.25), Some("cs1-t16")));
+        assert_eq!(goal.verdict, Verdict::Missed);
+        cells[1] = cell("cs1-t16", 1.3);
+        assert_eq!(of(&judge(&cells, true), what).verdict, Verdict::Met);
+        assert_eq!(of(&judge(&cells, false), what).verdict, Verdict::PartlyMeasured);
+        assert_eq!(of(&judge(&cells[1..], true), what).verdict, Verdict::PartlyMeasured);
+        assert_eq!(of(&judge(&cells[..0], true), what).verdict, Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn the_cost_of_a_pair_is_a_time_so_less_is_better() {
+        let floor = |mut contest: Contest| {
+            contest.entries.push(Entry {
+                role: Role::Floor,
+                name: "floor",
+                ..contest.entries[1].clone()
+            });
+            contest
+        };
+        let cells = [floor(contest("pair", &[("mutex", &[80.0; 2]), ("std", &[40.0; 2])]))];
+        let judged = judge(&cells, true);
+        assert_eq!(of(&judged, "pair, of std").measured, Some(0.5));
+        assert_eq!(of(&judged, "pair, of std").verdict, Verdict::Met);
+        assert_eq!(of(&judged, "pair, of floor").verdict, Verdict::Met);
+        assert_eq!(of(&judged, "pair, of pthread").verdict, Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn without_membarrier_pairs_have_a_goal_of_their_own() {
+        let cells = [contest("pair", &[("mutex", &[9.0; 2]), ("parking_lot-0.12", &[10.0; 2])])];
+        let evidence = |has_membarrier| {
+            let evidence =
+                Evidence { contests: &cells, has_usual_peers: true, has_membarrier, seed: 1 };
+            let judged = evidence.judge();
+            let pairs = judged.into_iter().filter(|goal| goal.what.starts_with("pair"));
+            pairs.map(|goal| (goal.bound, goal.verdict)).collect::<Vec<_>>()
+        };
+        assert_eq!(evidence(false), [(Bound::AtMost(1.0), Verdict::Missed)]);
+        assert_eq!(evidence(true).len(), 4);
+    }
+
+    #[test]
+    fn a_cell_may_use_one_cpu_and_be_as_fast_as_one_thread() {
+        let cells: Vec<Contest> = ["cs100-t8", "cs100-t16", "cs100-t32", "cs100-t64"]
+            .map(|name| {
+                let mut cell = contest(name, &[("mutex", &[96.0; 4]), ("std", &[50.0; 4])]);
+                let single = contest(name, &[("mutex", &[100.0; 4])]).entries.remove(0);
+                cell.entries.push(Entry { role: Role::SingleThread, ..single });
+                cell
+            })
+            .into();
+        let judged = judge(&cells, false);
+        let rate = of(&judged, "CS 100, from 8 threads, of one thread");
+        assert_eq!((rate.measured, rate.verdict), (Some(0.96), Verdict::Met));
+        // The made-up cells use two.
+        assert_eq!(of(&judged, "CS 100, from 8 threads, CPUs").verdict, Verdict::Missed);
+    }
+}

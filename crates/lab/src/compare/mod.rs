@@ -1,0 +1,87 @@
+//! `lockwright compare`: ours against every peer, in a matrix that is part of the source.
+
+mod args;
+mod contest;
+mod document;
+mod goals;
+mod judge;
+mod matrix;
+mod plan;
+mod score;
+mod tables;
+
+pub use args::CompareArgs;
+
+use crate::bench::note_foreign_load;
+use crate::cell::{LabMachine, Settings};
+use crate::error::Error;
+use crate::interrupt;
+use crate::native::{ForeignLoad, NativeMachine};
+use crate::plan::stalls_in_a_crowd;
+use crate::report::{Outputs, Progress};
+use document::CompareDocument;
+use plan::Plan;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.quiet);
+    let machine = NativeMachine::new(&Settings::default());
+    let plan = args.plan(&machine)?;
+    let outputs = Outputs::open(&args.outputs())?;
+    progress.say(&plan.described());
+    warn_about_crowds(&plan, progress);
+
+    let mut document = CompareDocument::new(&plan, &machine, has_membarrier());
+    let foreign = ForeignLoad::watch();
+    measure(&plan, &machine, progress, &mut document, &outputs)?;
+    document.interrupted = interrupt::is_requested();
+    document.foreign_load_percent = foreign.percent();
+    note_foreign_load(document.foreign_load_percent, progress);
+    outputs.finish(&document)?;
+    if document.interrupted {
+        progress.say("interrupted: the results are of what was measured until then");
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
+    document.verdict().map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs the cells, and keeps each as soon as it is complete.
+fn measure(
+    plan: &Plan,
+    machine: &dyn LabMachine,
+    progress: Progress,
+    document: &mut CompareDocument,
+    outputs: &Outputs,
+) -> Result<(), Error> {
+    for (index, &cell) in plan.cells.iter().enumerate() {
+        let contest = contest::run(plan, cell, machine);
+        let has_failed = contest.failure.is_some();
+        if contest.has_runs() || has_failed {
+            document.add(contest, plan.window_ns(cell));
+            outputs.keep(document)?;
+            progress.say(&format!("{}/{} {}", index + 1, plan.cells.len(), document.newest()));
+        }
+        if interrupt::is_requested() || has_failed {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether unlocking may rely on membarrier, as far as the environment is concerned.
+fn has_membarrier() -> bool {
+    std::env::var_os("LOCKWRIGHT_MEMBARRIER").is_none_or(|value| value != "off")
+}
+
+fn warn_about_crowds(plan: &Plan, progress: Progress) {
+    let is_crowded = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
+    if is_crowded && stalls_in_a_crowd(plan.ours) {
+        progress.warn(&format!(
+            "more threads than the {} CPUs: `{}` will be very slow, because a queue of spinners stops \
+             whenever the next one in line has no CPU",
+            plan.cpus,
+            plan.ours.name()
+        ));
+    }
+}

@@ -1,0 +1,100 @@
+//! `compare`: the shape of what comes out. What it means is tested where it is computed.
+
+use super::{files_in, has_fields, json, lockwright, lockwright_in, stderr, stdout};
+
+/// Two cells with two threads at most, two peers, and no time.
+const TINY: &str =
+    "compare --cells pair,cs1-t2 --peer std,parking_lot --runs 2 --secs 0.02 --quiet";
+
+#[test]
+fn the_document_has_the_fields_of_the_schema() {
+    let document = json(&format!("{TINY} --json -"));
+    assert_eq!(document["schema"], "lockwright.compare/1");
+    assert_eq!((&document["ours"], &document["on"]["kind"]), (&"mutex".into(), &"native".into()));
+    has_fields(&document["on"], &["machine", "cpus", "kernel"]);
+    has_fields(&document, &["foreign_load_percent", "goals", "exclusive"]);
+    has_fields(&document["exclusive"], &["geometric_mean", "worst"]);
+    let cells = document["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 2);
+    for cell in cells {
+        has_fields(cell, &["workload", "kind", "threads", "ours", "best_peer", "ratio"]);
+        let locks = cell["locks"].as_object().expect("locks by name");
+        for name in ["mutex", "std", "parking_lot", "parking_lot-0.12", "parking_lot-0.13"] {
+            let lock = locks.get(name).unwrap_or_else(|| panic!("no {name} in {cell}"));
+            let fields =
+                ["ops_per_s", "pair_ns", "cpu_s", "min_max", "wait_p999_ns", "wait_max_ns"];
+            has_fields(lock, &fields);
+            assert!(lock["ops_per_s"].as_f64() > Some(0.0), "{lock}");
+        }
+        let best = cell["best_peer"].as_str().expect("there are peers");
+        assert!(best != "mutex" && best != "floor" && locks.contains_key(best), "{best}");
+        assert!(cell["ratio"].as_f64() > Some(0.0));
+        assert_eq!(cell["ratio_ci95"].as_array().map(Vec::len), Some(2));
+    }
+}
+
+#[test]
+fn pairs_have_a_time_and_a_floor_and_contended_cells_have_waits() {
+    let document = json(&format!("{TINY} --json -"));
+    let (pair, counter) = (&document["cells"][0], &document["cells"][1]);
+    assert_eq!((&pair["kind"], &pair["workload"]["name"]), (&"pair".into(), &"uncontended".into()));
+    assert!(pair["locks"]["floor"]["pair_ns"].as_f64() > Some(0.0));
+    assert!(pair["locks"]["mutex"]["wait_max_ns"].is_null());
+    assert_eq!(counter["kind"], "exclusive");
+    assert_eq!((&counter["workload"]["cs_load"], &counter["threads"]), (&1.into(), &2.into()));
+    assert!(counter["locks"]["mutex"]["wait_max_ns"].as_u64() > Some(0));
+    assert!(counter["locks"]["floor"].is_null() && counter["locks"]["std"]["pair_ns"].is_null());
+}
+
+#[test]
+fn a_goal_is_judged_only_if_all_that_it_is_about_was_measured() {
+    let document = json(&format!("{TINY} --json -"));
+    let goals = document["goals"].as_array().expect("goals");
+    let verdict = |what: &str| {
+        let goal = goals.iter().find(|goal| goal["what"] == what);
+        goal.unwrap_or_else(|| panic!("no goal `{what}`"))["verdict"].clone()
+    };
+    let judged = verdict("pair, of std");
+    assert!(judged == "met" || judged == "missed", "{judged}");
+    assert_eq!(verdict("pair, of pthread"), "not_measured");
+    assert_eq!(verdict("exclusive, geometric mean of best peer"), "partly_measured");
+}
+
+#[test]
+fn people_get_a_table_and_files_are_complete() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let line =
+        "compare --cells cs1-t2 --peer std --runs 2 --secs 0.01 --json out.json --csv out.csv";
+    let output = lockwright_in(directory.path(), line);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for words in ["best peer", "geometric mean", "goal", "not measured"] {
+        assert!(stdout(&output).contains(words), "no `{words}` in {}", stdout(&output));
+    }
+    let said = stderr(&output);
+    assert!(said.contains("mutex against std in 1 cells") && said.contains("1/1 cs1-t2"), "{said}");
+    let mut files = files_in(directory.path());
+    files.sort();
+    assert_eq!(files, ["out.csv", "out.json"]);
+    let csv = std::fs::read_to_string(directory.path().join("out.csv")).expect("it was written");
+    assert_eq!(csv.lines().count(), 3, "a header, ours and a peer: {csv}");
+}
+
+#[test]
+fn without_membarrier_pairs_are_judged_by_another_goal() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args("compare --cells pair --peer parking_lot --runs 2 --secs 0.01 --quiet".split(' '))
+        .env("LOCKWRIGHT_MEMBARRIER", "off")
+        .output()
+        .expect("the binary starts");
+    let text = stdout(&output);
+    assert!(text.contains("without membarrier") && !text.contains("of pthread"), "{text}");
+}
+
+#[test]
+fn another_lock_of_ours_can_be_compared() {
+    let output = lockwright(
+        "compare --ours hybrid-lock --cells cs1-t2 --peer std --runs 2 --secs 0.01 --quiet",
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("cna-hybrid-bounded against"), "{}", stdout(&output));
+}
