@@ -6,19 +6,22 @@ use core::marker::PhantomData;
 /// How long a thread spins before it sleeps: what it costs to put a thread to sleep and to wake it.
 /// Whoever spins that long in vain has wasted no more than twice what sleeping at once would have cost.
 pub(crate) const SPIN_NS: u64 = 10_000;
-/// The longest pause between two looks, about a microsecond: what a look costs the owner, a few
-/// transfers of a cache line, is little of that.
-const PAUSES_MAX: u32 = 64;
+/// A pause of so many is timed: before that, most waits end before a clock is worth its time.
+const TIMED_PAUSES: u32 = 32;
+/// A pause that takes this long is not made longer. What a look costs the owner, a few transfers of a
+/// cache line, is little of that; and who waits looks too late by less than it has waited.
+const LONG_PAUSE_NS: u64 = 2_000;
 
 /// A look after every pause, until the one who pauses says that it is over.
 pub(crate) const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
 
-/// The back-off of one thread: pauses that double, and then a time to spin.
+/// The back-off of one thread: pauses that double until they are long, and then a time to spin.
 pub(crate) struct Patience<P: Platform> {
     pauses: u32,
     kind: Kind,
-    /// When it is over. Not known while the pauses are short: most waits end before a clock was worth
-    /// its time.
+    /// When the last pause ended, once they are timed.
+    paused_ns: Option<u64>,
+    /// When it is over, once the pauses are long.
     until_ns: Option<u64>,
     _platform: PhantomData<P>,
 }
@@ -35,7 +38,7 @@ enum Kind {
 
 impl<P: Platform> Patience<P> {
     fn new(kind: Kind) -> Self {
-        Self { pauses: 1, kind, until_ns: None, _platform: PhantomData }
+        Self { pauses: 8, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
     }
     /// A few pauses, some microseconds in all.
     pub(crate) fn short() -> Self {
@@ -52,14 +55,19 @@ impl<P: Platform> Patience<P> {
     /// Pauses; whether it is over.
     pub(crate) fn pause(&mut self) -> bool {
         P::delay(self.pauses);
-        if self.pauses < PAUSES_MAX {
+        if self.pauses < TIMED_PAUSES {
             self.pauses *= 2;
+            return false;
+        }
+        let now_ns = P::now_ns();
+        let took_ns = now_ns.saturating_sub(self.paused_ns.replace(now_ns).unwrap_or(now_ns));
+        if took_ns < LONG_PAUSE_NS && self.until_ns.is_none() {
+            self.pauses = self.pauses.saturating_mul(2);
             return false;
         }
         if self.kind == Kind::Short {
             return true;
         }
-        let now_ns = P::now_ns();
         match self.until_ns {
             Some(until_ns) => now_ns >= until_ns,
             None if self.kind == Kind::Seated || P::begin_spinning() => {

@@ -104,6 +104,9 @@ impl Barriers for Loom {
     fn heavy_barrier() {
         atomic::fence(SeqCst);
     }
+    fn has_heavy_barrier() -> bool {
+        true
+    }
     fn may_use_heavy_barrier() -> bool {
         true
     }

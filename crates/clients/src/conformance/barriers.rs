@@ -58,6 +58,18 @@ pub fn full_barriers_forbid_store_buffering<P: Platform, T: Threads>(threads: &T
     threads.run(StoreBuffering::new(), &bodies, StoreBuffering::finish);
 }
 
+pub fn barriers_after_exchanges_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
+    fn exchanging<P: Platform>(state: &StoreBuffering<P>) {
+        state.words[0].swap(1, Relaxed);
+        P::barrier_after_exchange(&state.words[1]);
+        state.seen[0].write(state.words[1].load(Relaxed));
+    }
+    fn storing<P: Platform>(state: &StoreBuffering<P>) {
+        state.body(1, |word| P::full_barrier(word));
+    }
+    threads.run(StoreBuffering::<P>::new(), &[exchanging, storing], StoreBuffering::finish);
+}
+
 pub fn a_light_and_a_heavy_barrier_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
     fn light<P: Platform>(state: &StoreBuffering<P>) {
         state.body(0, |_| P::light_barrier());

@@ -73,6 +73,7 @@ laws! { P;
     "B2" barriers::full_barriers_forbid_store_buffering;
     "B3" barriers::a_light_and_a_heavy_barrier_forbid_store_buffering;
     "B4" barriers::delay_returns;
+    "B6" barriers::barriers_after_exchanges_forbid_store_buffering;
     "N1" nodes::claimed_nodes_are_distinct;
     "N1" nodes::threads_claim_different_nodes;
     "N2" nodes::the_storage_of_a_node_stays_where_it_is;

@@ -67,7 +67,9 @@ fn time_waits(
             take_turns(plan, cell, machine, contestants, &turns, repetition, Purpose::Latency);
         for (turn, result) in turns.into_iter().zip(results) {
             match kept(&contestants[turn], result) {
-                Ok(measured) => contest.entries[turn].add_waits(measured.and_then(|m| m.waits)),
+                Ok(measured) => {
+                    measured.into_iter().for_each(|timed| contest.entries[turn].add_timed(timed))
+                }
                 Err(failure) => contest.failure = contest.failure.take().or(Some(failure)),
             }
         }
@@ -111,7 +113,7 @@ fn take_turns(
         workload: cell.workload,
         threads: contestants[turn].threads,
         scheduling: None,
-        window_ns: plan.window_ns(cell),
+        window_ns: plan.window_ns(cell, purpose),
         repetition,
         seed: plan.seed,
         purpose,

@@ -10,6 +10,7 @@ use super::tables;
 use crate::cell::{LabMachine, On, Workload};
 use crate::error::Error;
 use crate::report::{self, Chart, Grid, Report};
+use crate::stats::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -93,7 +94,7 @@ impl LockResult {
             pair_ns: is_pair.then(|| 1e9 / ops_per_s),
             cpu_s: entry.median(|run| run.cpu_s)?,
             cpus: entry.median(|run| run.cpus)?,
-            min_max: entry.median(|run| run.min_max).filter(|_| !is_pair),
+            min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
             wait_p999_ns: waits.map(|waits| waits.quantile(999)),
             wait_max_ns: waits.map(|waits| waits.max()),
         })

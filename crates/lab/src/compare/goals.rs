@@ -1,6 +1,6 @@
 //! What a comparison has to show, beside what it shows. Nothing but the goals is written down here.
 
-use super::matrix::Kind;
+use super::matrix::{Kind, SHARES};
 use super::score::{Contest, Entry, Role, Run};
 use crate::stats::Histogram;
 use serde::Serialize;
@@ -145,7 +145,7 @@ impl Figure {
             Self::CpuTime(against) => Some(contest.cpu_ratios_to(against.entry(contest)?)),
             Self::RateOfSingleThread => Some(contest.ratios_to(contest.find(Role::SingleThread)?)),
             Self::Cpus => Some(all(|run| run.cpus)),
-            Self::MinMax => Some(all(|run| run.min_max)),
+            Self::MinMax => Some(ours.min_max.clone()),
             Self::LongestWait(against) => waits(against, |waits| waits.max()),
             Self::Wait999(against) => waits(against, |waits| waits.quantile(999)),
         }
@@ -250,7 +250,7 @@ fn contended() -> Vec<Goal> {
         counter("CS 100, from 8 threads, CPUs", long_crowd, Figure::Cpus, AtMost(1.1)),
         counter(
             "CS 20, 32 threads, min/max per thread",
-            (20, 32..=32),
+            (SHARES.0, SHARES.1..=SHARES.1),
             Figure::MinMax,
             AtLeast(0.6),
         ),

@@ -44,12 +44,20 @@ impl Cell {
             _ => (0, 0),
         }
     }
+    /// Whether the shares of the threads are what it is for: then its waits are timed for so long that the
+    /// scheduler's shares are even.
+    pub fn is_for_shares(&self) -> bool {
+        (self.loads().0, self.threads) == SHARES
+    }
     /// Whether one thread alone is measured beside it: where nobody has anything to do but in the
     /// critical section, more threads cannot be faster, and a good lock is not slower.
     pub fn has_single_thread(&self) -> bool {
         matches!(self.loads(), (cs_load, 0) if cs_load >= LONG_LOAD)
     }
 }
+
+/// Pauses in the section and threads of the cell in which shares are compared.
+pub const SHARES: (u32, usize) = (20, 32);
 
 /// From so many pauses on a critical section is long beside what a lock costs.
 const LONG_LOAD: u32 = 100;

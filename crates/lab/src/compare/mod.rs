@@ -13,7 +13,7 @@ mod tables;
 pub use args::CompareArgs;
 
 use crate::bench::note_foreign_load;
-use crate::cell::{LabMachine, Settings};
+use crate::cell::{LabMachine, Purpose, Settings};
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::{ForeignLoad, NativeMachine};
@@ -58,7 +58,7 @@ fn measure(
         let contest = contest::run(plan, cell, machine);
         let has_failed = contest.failure.is_some();
         if contest.has_runs() || has_failed {
-            document.add(contest, plan.window_ns(cell));
+            document.add(contest, plan.window_ns(cell, Purpose::Throughput));
             outputs.keep(document)?;
             progress.say(&format!("{}/{} {}", index + 1, plan.cells.len(), document.newest()));
         }

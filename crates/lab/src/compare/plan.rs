@@ -2,6 +2,7 @@
 
 use super::args::{PEERS, bears_a_crowd, label};
 use super::matrix::{Cell, Kind};
+use crate::cell::Purpose;
 use crate::subject::{Asked, Subject};
 use serde::Serialize;
 
@@ -52,6 +53,12 @@ const MANY_THREADS: usize = 16;
 /// So many times as long.
 const MANY_THREADS_FACTOR: u32 = 2;
 
+/// Window for each thread where shares are compared: some seventy slices of each on two CPUs. Threads that
+/// share nothing but the CPUs have had at least 0.7 of each other then; with a fifth of it, 0.4.
+const SHARE_NS: u64 = 125_000_000;
+/// But no more than this part of the time.
+const SHARE_PART: f64 = 0.25;
+
 /// What a repetition takes beside its window, at most: the warm-up, in parts of the window, ...
 const WARM_UP: f64 = 0.25;
 /// ... and starting and ending it, and each of its threads.
@@ -91,45 +98,65 @@ impl Plan {
         self.peers.len() == PEERS.len() && self.peers.iter().all(is_usual)
     }
     /// How long a repetition of `cell` is.
-    pub fn window_ns(&self, cell: Cell) -> u64 {
-        self.asked_window_ns.unwrap_or_else(|| {
+    pub fn window_ns(&self, cell: Cell, purpose: Purpose) -> u64 {
+        self.fixed_window_ns(cell, purpose).unwrap_or_else(|| {
             let base_s = self.base_window_s().min(self.effort.longest_s());
             (base_s * f64::from(factor(cell)) * 1e9) as u64
         })
     }
+    /// How long it is if that does not depend on how much time there is.
+    fn fixed_window_ns(&self, cell: Cell, purpose: Purpose) -> Option<u64> {
+        let is_for_shares = purpose == Purpose::Latency && cell.is_for_shares();
+        let for_shares_ns = || {
+            let turns =
+                (self.peers_in(cell).count() + 1) as f64 * f64::from(self.effort.wait_runs());
+            let longest_ns = self.effort.budget_s() * SHARE_PART / turns * 1e9;
+            (cell.threads as u64 * SHARE_NS).min(longest_ns as u64)
+        };
+        self.asked_window_ns.or_else(|| is_for_shares.then(for_shares_ns))
+    }
     /// How long all of it takes.
     pub fn estimate_s(&self) -> f64 {
-        let cell_s = |&cell: &Cell| {
-            let window_s = self.window_ns(cell) as f64 * 1e-9;
-            self.turns(cell) * (window_s * (1.0 + WARM_UP) + around_s(cell))
+        let turn_s = |turn: Turn| {
+            let window_s = self.window_ns(turn.cell, turn.purpose) as f64 * 1e-9;
+            turn.count * (window_s * (1.0 + WARM_UP) + around_s(turn.cell))
         };
-        self.cells.iter().map(cell_s).sum()
+        self.turns().map(turn_s).sum()
     }
     /// The length of a repetition with few threads that would use up the time.
     fn base_window_s(&self) -> f64 {
-        let around_s: f64 = self.cells.iter().map(|&c| self.turns(c) * around_s(c)).sum();
-        let windows: f64 = self
-            .cells
-            .iter()
-            .map(|&c| self.turns(c) * f64::from(factor(c)) * (1.0 + WARM_UP))
-            .sum();
-        (self.effort.budget_s() - around_s).max(1.0) / windows
+        let (mut fixed_s, mut windows) = (0.0, 0.0);
+        for turn in self.turns() {
+            let window_s = match self.fixed_window_ns(turn.cell, turn.purpose) {
+                Some(ns) => ns as f64 * 1e-9,
+                None => {
+                    windows += turn.count * f64::from(factor(turn.cell)) * (1.0 + WARM_UP);
+                    0.0
+                }
+            };
+            fixed_s += turn.count * (window_s * (1.0 + WARM_UP) + around_s(turn.cell));
+        }
+        (self.effort.budget_s() - fixed_s).max(1.0) / windows
     }
-    /// How often a lock has its turn in a cell.
-    fn turns(&self, cell: Cell) -> f64 {
-        let locks = self.peers_in(cell).count() + 1;
-        let waits = match cell.kind() {
-            Kind::Pair => 0,
-            Kind::Exclusive => self.effort.wait_runs(),
-        };
-        // The floor beside the pairs, and one thread alone beside the cells that are compared with it.
-        let beside = usize::from(cell.kind() == Kind::Pair || cell.has_single_thread());
-        locks as f64 * f64::from(self.runs + waits) + beside as f64 * f64::from(self.runs)
+    /// Who has a turn how often.
+    fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
+        self.cells.iter().flat_map(|&cell| {
+            let is_pair = cell.kind() == Kind::Pair;
+            let locks = self.peers_in(cell).count() + 1;
+            // The floor beside the pairs, and one thread alone beside the cells that are compared with it.
+            let beside = usize::from(is_pair || cell.has_single_thread());
+            let wait_runs = if is_pair { 0 } else { self.effort.wait_runs() };
+            let counted = (locks + beside) as f64 * f64::from(self.runs);
+            let timed = locks as f64 * f64::from(wait_runs);
+            [(counted, Purpose::Throughput), (timed, Purpose::Latency)]
+                .map(|(count, purpose)| Turn { cell, purpose, count })
+        })
     }
     /// In a sentence.
     pub fn described(&self) -> String {
         let peers: Vec<&str> = self.peers.iter().map(|peer| label(peer.subject)).collect();
-        let windows = self.cells.iter().map(|&cell| self.window_ns(cell) as f64 * 1e-9);
+        let windows =
+            self.cells.iter().map(|&cell| self.window_ns(cell, Purpose::Throughput) as f64 * 1e-9);
         let (shortest, longest) =
             windows.fold((f64::MAX, 0.0), |(low, high), s| (f64::min(low, s), f64::max(high, s)));
         let seconds = match shortest == longest {
@@ -146,6 +173,14 @@ impl Plan {
             self.estimate_s() / 60.0
         )
     }
+}
+
+/// Repetitions of a cell.
+struct Turn {
+    cell: Cell,
+    purpose: Purpose,
+    /// Of all locks together.
+    count: f64,
 }
 
 /// How many times as long as with few threads.
@@ -191,7 +226,7 @@ mod tests {
         assert!(small.estimate_s() < 15.0, "{}", small.estimate_s());
         let windows = ["cs1-t2", "cs1-t32"].map(|cell| {
             let plan = plan(&format!("--cells {cell} --peer std"));
-            plan.window_ns(plan.cells[0])
+            plan.window_ns(plan.cells[0], Purpose::Throughput)
         });
         assert!(windows[1] > windows[0], "{windows:?}");
     }

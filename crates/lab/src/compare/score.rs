@@ -38,19 +38,15 @@ pub struct Run {
     pub cpu_s: f64,
     /// CPU seconds per second.
     pub cpus: f64,
-    /// The fewest operations of a thread, in parts of the most.
-    pub min_max: f64,
 }
 
 impl Run {
     /// What a comparison needs of a measurement.
     pub fn of(measured: &Measurement) -> Self {
-        let (min, max) = measured.min_max_ops();
         Self {
             ops_per_s: measured.ops_per_s,
             cpu_s: measured.cpu_s,
             cpus: measured.cpu_s / (measured.window_ns.max(1) as f64 * 1e-9),
-            min_max: min as f64 / max.max(1) as f64,
         }
     }
 }
@@ -66,6 +62,8 @@ pub struct Entry {
     pub runs: Vec<Option<Run>>,
     /// All waits that were timed.
     pub waits: Option<Histogram>,
+    /// Of each repetition in which they were: the fewest operations of a thread, in parts of the most.
+    pub min_max: Vec<f64>,
 }
 
 /// Which repetitions.
@@ -86,11 +84,13 @@ impl Half {
 impl Entry {
     /// A contestant that has not run.
     pub fn new(name: &'static str, role: Role) -> Self {
-        Self { name, role, runs: Vec::new(), waits: None }
+        Self { name, role, runs: Vec::new(), waits: None, min_max: Vec::new() }
     }
-    /// Adds the waits of a repetition.
-    pub fn add_waits(&mut self, waits: Option<Histogram>) {
-        match (&mut self.waits, waits) {
+    /// Adds a repetition in which waits were timed.
+    pub fn add_timed(&mut self, timed: Measurement) {
+        let (min, max) = timed.min_max_ops();
+        self.min_max.push(min as f64 / max.max(1) as f64);
+        match (&mut self.waits, timed.waits) {
             (Some(all), Some(waits)) => all.merge(&waits),
             (all @ None, waits) => *all = waits,
             (Some(_), None) => {}
@@ -256,7 +256,7 @@ pub mod tests {
             0 => Role::Ours,
             _ => Role::Peer,
         };
-        let run = |&ops_per_s: &f64| Some(Run { ops_per_s, cpu_s: 0.2, cpus: 2.0, min_max: 0.5 });
+        let run = |&ops_per_s: &f64| Some(Run { ops_per_s, cpu_s: 0.2, cpus: 2.0 });
         let entry = |(index, (name, rates)): (usize, &(&'static str, &[f64]))| Entry {
             runs: rates.iter().map(run).collect(),
             ..Entry::new(name, role(index))
@@ -321,14 +321,18 @@ pub mod tests {
     }
 
     #[test]
-    fn a_wait_is_added_to_those_there_are() {
+    fn a_timed_repetition_is_added_to_those_there_are() {
         let mut entry = Entry::new("std", Role::Peer);
         let waits = |ns| {
             let mut waits = Histogram::default();
             waits.record(ns);
             Some(waits)
         };
-        [waits(3), None, waits(9)].into_iter().for_each(|waits| entry.add_waits(waits));
+        for (waits, per_thread_ops) in [(waits(3), [1, 4]), (None, [5, 5]), (waits(9), [0, 0])] {
+            let per_thread_ops = per_thread_ops.into();
+            entry.add_timed(Measurement { waits, per_thread_ops, ..Measurement::default() });
+        }
+        assert_eq!(entry.min_max, [0.25, 1.0, 0.0]);
         assert_eq!(entry.waits.map(|waits| (waits.count(), waits.max())), Some((2, 9)));
     }
 }

@@ -52,11 +52,16 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     #[inline]
     unsafe fn unlock(&self) {
         let name = SleepTable::<P>::name(&self.word);
-        // (*,*,1) -> (*,*,0)
-        // ordering: Release; L1.
-        self.word.store_byte0(0, Release);
-        // From here on the lock may not exist any more.
-        SleepTable::<P>::released(name);
+        // (*,*,1) -> (*,*,0), after which the lock may not exist any more.
+        if SleepTable::<P>::is_quiet(name) {
+            // ordering: Release; L1.
+            self.word.store_byte0(0, Release);
+            SleepTable::<P>::released(name);
+        } else {
+            // ordering: Release; L1.
+            self.word.swap_byte0(0, Release);
+            SleepTable::<P>::released_by_exchange(name);
+        }
     }
     fn is_locked(&self) -> bool {
         barrier_before_look::<P, _>(&self.word);

@@ -2,16 +2,20 @@
 
 use super::{HELD_HALF, NAP_NS, RawMutex};
 use crate::events::Event;
-use crate::node::{NodeId, QNode, node};
-use crate::patience::{Patience, UNTIL_OVER};
+use crate::node::{NodeId, QNode};
+use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
 use crate::platform::{Atomic, Bound, LockWordOps, Platform};
 use crate::qspinlock::pv::bounded::wait_for_link;
-use crate::qspinlock::{Alone, Grant, Spin, Succession, Waiting, Word, queue};
+use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
 use crate::sleep_table::SleepTable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
 const RESERVED_NS: u64 = 50_000;
+/// How long a spinner waits to become the head, awake: the turns of some heads that had a CPU.
+const QUEUED_NS: u64 = 4 * SPIN_NS;
+/// How long it naps after that, before it looks again.
+const QUEUED_NAP_NS: u64 = 50_000;
 /// The lower half of a lock that is free and reserved.
 pub(super) const RESERVED_HALF: u16 = 1 << 8;
 
@@ -101,7 +105,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         }
         let me = queue::prepare::<P, S>(id);
         let granted = match queue::join::<P>(&self.word, id) {
-            Some(prev) => <Spin as Waiting<P>>::wait_node(me, node(prev)),
+            Some(_) => wait_in_queue(me),
             None => Grant::PLAIN,
         };
         let turn = S::become_head(id, me, granted);
@@ -159,6 +163,26 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
                 Ok(_) => return,
                 Err(now) => bits = now,
             }
+        }
+    }
+}
+
+/// Waits to become the head; what was granted. Nobody may leave the queue but its head, so one who waits
+/// behind a thread without a CPU naps: it does not keep that one from running.
+fn wait_in_queue<P: Platform>(me: &QNode<P>) -> u32 {
+    let look = || {
+        // ordering: Acquire; Q3.
+        me.locked.cond_load_bounded(
+            Acquire,
+            Bound::nanoseconds(QUEUED_NS),
+            |seen| seen != 0,
+            || false,
+        )
+    };
+    loop {
+        match look() {
+            Ok(granted) => return granted,
+            Err(_) => P::futex_wait(&me.locked, 0, Some(P::now_ns().saturating_add(QUEUED_NAP_NS))),
         }
     }
 }

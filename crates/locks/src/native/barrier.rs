@@ -104,6 +104,15 @@ impl Barriers for Native {
         fence(Ordering::SeqCst);
     }
     #[inline(always)]
+    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
+        if cfg!(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word))) {
+            // ordering: SeqCst; V1, where the exchange is a locked instruction.
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            Self::full_barrier(on);
+        }
+    }
+    #[inline(always)]
     fn light_barrier() {
         if cfg!(miri) {
             // ordering: SeqCst; V2, without membarrier.
@@ -122,10 +131,14 @@ impl Barriers for Native {
         // ordering: SeqCst; V2, the caller's own half.
         fence(Ordering::SeqCst);
     }
+    #[inline]
+    fn has_heavy_barrier() -> bool {
+        mode() == EXPEDITED
+    }
     fn may_use_heavy_barrier() -> bool {
         // ordering: Relaxed; nothing is read through it.
-        let since_ns = Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
-        mode() == EXPEDITED && since_ns >= APART_NS
+        let since_ns = || Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
+        Self::has_heavy_barrier() && since_ns() >= APART_NS
     }
     #[inline]
     fn delay(pauses: u32) {

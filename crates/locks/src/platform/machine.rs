@@ -18,11 +18,18 @@ pub trait Barriers: Cells {
     /// detector that does not understand fences may touch it. The one way to write a store-load pair here: there is no
     /// `SeqCst` access in this crate.
     fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>);
+    /// As [`full_barrier`](Self::full_barrier), for a caller whose last write before it is an exchange,
+    /// which on some machines is a barrier itself. `on` is the cell read after it.
+    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
+        Self::full_barrier(on);
+    }
     /// The cheap side of an asymmetric barrier pair: keeps the compiler from reordering.
     fn light_barrier();
     /// The dear side: after it, every other thread of the process has executed a full barrier at
     /// some point between the call and the return.
     fn heavy_barrier();
+    /// Whether there are heavy barriers; the same for as long as the machine runs.
+    fn has_heavy_barrier() -> bool;
     /// Whether the caller may begin to rely on the asymmetric pair: `false` where there are no heavy
     /// barriers, and where there have been so many lately that other threads should be spared. Light
     /// barriers before the first `true` pair with heavy ones, too.

@@ -94,8 +94,26 @@ impl<P: Platform> SleepTable<P> {
         P::futex_wait(mark, mark.load(Relaxed), Some(until_ns));
     }
 
-    /// Called by a thread that has just released the lock `name`, which may not exist any more: wakes
-    /// its first waiter if that sleeps.
+    /// Whether a release of the lock `name` may be a store; otherwise somebody may sleep, and it had
+    /// better be an exchange.
+    #[inline(always)]
+    pub(crate) fn is_quiet(name: u64) -> bool {
+        // ordering: Relaxed; only a hint, re-checked in `released`.
+        Self::mark(Self::place(name)).load(Relaxed) == QUIET
+    }
+
+    /// Called by a thread that has just released the lock `name` by an exchange; it may not exist any
+    /// more. Wakes its first waiter if that sleeps.
+    #[inline(always)]
+    pub(crate) fn released_by_exchange(name: u64) {
+        let at = Self::place(name);
+        let bucket = Self::bucket(at);
+        // ordering: full barrier; W3.
+        P::barrier_after_exchange(&bucket.wanted);
+        Self::look(name, at, bucket);
+    }
+
+    /// As [`released_by_exchange`](Self::released_by_exchange) after a store.
     #[inline(always)]
     pub(crate) fn released(name: u64) {
         // ordering: light barrier; W2.
@@ -106,15 +124,21 @@ impl<P: Platform> SleepTable<P> {
         let at = Self::place(name);
         // ordering: Relaxed; after the barrier, W2.
         if Self::mark(at).load(Relaxed) != QUIET {
-            Self::look(name, at);
+            Self::look_late(name, at);
         }
     }
 
+    /// The bucket was quiet before the release, and is not any more.
     #[cold]
-    fn look(name: u64, at: usize) {
+    fn look_late(name: u64, at: usize) {
         let bucket = Self::bucket(at);
         // ordering: full barrier; W3.
         P::full_barrier(&bucket.wanted);
+        Self::look(name, at, bucket);
+    }
+
+    #[inline(always)]
+    fn look(name: u64, at: usize, bucket: &Bucket<P>) {
         // ordering: Relaxed; after the barrier, W3.
         if bucket.wanted.load(Relaxed) == 0 {
             return Self::calm_down(at, bucket);
@@ -144,7 +168,14 @@ impl<P: Platform> SleepTable<P> {
     }
 
     /// After some looks in vain: makes the bucket quiet, if heavy barriers are to be had.
+    #[inline]
     fn calm_down(at: usize, bucket: &Bucket<P>) {
+        if P::has_heavy_barrier() {
+            Self::count_calm(at, bucket);
+        }
+    }
+    #[cold]
+    fn count_calm(at: usize, bucket: &Bucket<P>) {
         // ordering: Relaxed; nothing is read through it, and looks may be missed.
         let calm = bucket.calm.load(Relaxed).wrapping_add(1);
         // ordering: Relaxed; as above.

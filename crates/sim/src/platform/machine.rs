@@ -27,10 +27,15 @@ impl Barriers for Sim {
             here.full_barrier();
         }
     }
+    /// Exchanges wait for the writes before them.
+    fn barrier_after_exchange<T: Copy + Eq>(_on: &impl Atomic<T>) {}
     #[inline]
     fn light_barrier() {}
     fn heavy_barrier() {
         Here::expect("a barrier").heavy_barrier();
+    }
+    fn has_heavy_barrier() -> bool {
+        true
     }
     fn may_use_heavy_barrier() -> bool {
         true
