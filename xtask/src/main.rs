@@ -105,11 +105,11 @@ fn ci() -> Vec<Stage> {
     let mut stages = checks();
     stages.push(full::aarch64_builds());
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 330, &[&test[..], &["--no-run"]].concat()));
+    stages.push(Stage::command("build", 280, &[&test[..], &["--no-run"]].concat()));
     // Without Miri, which is not part of the pinned toolchain.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
     stages.push(Stage::command("weaken", 150, &weaken));
-    stages.push(Stage::command("zoo", 120, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("zoo", 170, &["cargo", "xtask", "zoo"]));
     // The README's test command.
     stages.push(Stage::command("test", 300, &test));
     stages

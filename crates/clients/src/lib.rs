@@ -13,6 +13,7 @@ pub mod conformance;
 pub mod exclusion;
 pub mod free;
 pub mod is_locked;
+pub mod last_user;
 pub mod mutex;
 pub mod prebuilt;
 mod table;

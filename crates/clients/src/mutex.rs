@@ -241,3 +241,102 @@ impl<P: Platform> Client for GiveUp<P> {
         assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
     }
 }
+
+/// What [`Exact`] is selected by.
+pub const EXACT: &str = "condvar-exact";
+
+/// Waiters draw numbers before they wait. A notification is for the lowest number that has had none; nobody
+/// returns for another reason, and each has had one in the end. The second thread waits with a
+/// deadline and draws no number. The first thread notifies with the mutex held.
+pub struct Exact<P: Platform> {
+    /// Its number is how many have been drawn.
+    drawn: Counter<P>,
+    notified: Guarded<P, u64>,
+    /// Notifications for the thread with a deadline.
+    in_time: Guarded<P, u64>,
+    is_over: Guarded<P, bool>,
+    changed: RawCondvar<P>,
+    threads: usize,
+    rounds: u32,
+}
+
+impl<P: Platform> Exact<P> {
+    fn notify(&self) {
+        let waits = (self.threads - 1) as u64 * u64::from(self.rounds);
+        for last in (0..=waits).rev().map(|left| left == 0) {
+            self.drawn.mutex.lock();
+            let served = match last {
+                true => self.changed.notify_all(),
+                false => u32::from(self.changed.notify_one()),
+            };
+            // SAFETY: taken above.
+            let before = unsafe { self.notified.get() };
+            // SAFETY: as above.
+            unsafe { self.notified.set(before + u64::from(served)) };
+            // SAFETY: as above.
+            unsafe { self.is_over.set(last) };
+            self.drawn.unlock();
+        }
+    }
+    /// For the owner.
+    fn wait(&self, thread: usize) {
+        if thread == 1 {
+            let soon = Some(P::now_ns() + 1);
+            // SAFETY: called by the owner.
+            let is_notified = unsafe { self.changed.wait(&self.drawn.mutex, soon) };
+            // SAFETY: as above.
+            let before = unsafe { self.in_time.get() };
+            // SAFETY: as above.
+            unsafe { self.in_time.set(before + u64::from(is_notified)) };
+            return;
+        }
+        let number = self.drawn.change(1) - 1;
+        // SAFETY: called by the owner.
+        unsafe { self.changed.wait(&self.drawn.mutex, None) };
+        // SAFETY: as above.
+        let notified = unsafe { self.notified.get() };
+        assert!(number < notified, "notification {notified} was for somebody before {number}");
+    }
+}
+
+impl<P: Platform> Client for Exact<P> {
+    const NAME: &'static str = EXACT;
+
+    fn new(threads: usize) -> Self {
+        Self {
+            drawn: Counter::new(),
+            notified: Guarded::new(0),
+            in_time: Guarded::new(0),
+            is_over: Guarded::new(false),
+            changed: RawCondvar::new(),
+            threads,
+            rounds: 1,
+        }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        self.drawn.mutex.calm();
+        if thread == 0 {
+            return self.notify();
+        }
+        for _ in 0..self.rounds {
+            self.drawn.mutex.lock();
+            // SAFETY: taken above.
+            if !unsafe { self.is_over.get() } {
+                self.wait(thread);
+            }
+            self.drawn.unlock();
+        }
+    }
+    fn finish(&self) {
+        assert!(self.drawn.mutex.try_lock(), "the mutex is held when nobody holds it");
+        // SAFETY: taken above.
+        let in_time = unsafe { self.in_time.get() };
+        // SAFETY: as above.
+        let notified = unsafe { self.notified.get() };
+        assert_eq!(notified, self.drawn.change(0) + in_time, "each waiter was notified once");
+        self.drawn.unlock();
+    }
+}

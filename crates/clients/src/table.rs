@@ -3,7 +3,8 @@
 use crate::Client;
 use crate::exclusion::{self, Exclusion};
 use crate::is_locked::{self, IsLocked};
-use crate::mutex::{self, Fair, GiveUp, Notify, Timed};
+use crate::last_user::{self, LastUser};
+use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::try_lock::{self, TryLock};
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
@@ -64,6 +65,8 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             mutex::FAIR => return Some(visitor.visit::<Fair<P>>()),
             mutex::NOTIFY => return Some(visitor.visit::<Notify<P>>()),
             mutex::GIVE_UP => return Some(visitor.visit::<GiveUp<P>>()),
+            mutex::EXACT => return Some(visitor.visit::<Exact<P>>()),
+            last_user::NAME => return Some(visitor.visit::<LastUser<P>>()),
             _ => {}
         }
     }
@@ -72,7 +75,8 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
 
 /// The lock that has clients of its own.
 const MUTEX: &str = "mutex";
-const OF_MUTEX: [&str; 4] = [mutex::TIMED, mutex::FAIR, mutex::NOTIFY, mutex::GIVE_UP];
+const OF_MUTEX: [&str; 6] =
+    [mutex::TIMED, mutex::FAIR, mutex::NOTIFY, mutex::GIVE_UP, mutex::EXACT, last_user::NAME];
 
 /// The names of the clients that `lock` has to satisfy.
 pub fn clients_of(lock: &str) -> impl Iterator<Item = &'static str> + Clone {

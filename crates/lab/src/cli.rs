@@ -116,6 +116,9 @@ pub struct MachineArgs {
     /// CNA by time: nanoseconds before the others get their turn.
     #[arg(long, value_name = "N")]
     pub numa_spinlock_threshold_ns: Option<u64>,
+    /// Mutex: nanoseconds after a heavy barrier before locks rely on the next one [default: 200000].
+    #[arg(long, value_name = "N")]
+    pub heavy_barrier_apart_ns: Option<u64>,
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -156,6 +159,7 @@ impl MachineArgs {
             (Tunable::numa_spinlock, mode),
             (Tunable::numa_spinlock_threshold, self.numa_spinlock_threshold),
             (Tunable::numa_spinlock_threshold_ns, self.numa_spinlock_threshold_ns),
+            (Tunable::heavy_barrier_apart_ns, self.heavy_barrier_apart_ns),
         ];
         let set = tunables.into_iter().filter_map(|(tunable, value)| Some((tunable, value?)));
         Settings { tunables: set.collect(), placement: self.placement }

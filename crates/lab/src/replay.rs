@@ -86,6 +86,7 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
         ("--numa-spinlock", machine.numa_spinlock.and_then(name)),
         ("--numa-spinlock-threshold", number(machine.numa_spinlock_threshold)),
         ("--numa-spinlock-threshold-ns", number(machine.numa_spinlock_threshold_ns)),
+        ("--heavy-barrier-apart-ns", number(machine.heavy_barrier_apart_ns)),
     ];
     knobs.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
 }

@@ -1,6 +1,6 @@
 //! Numbers of the locks that can be set at run time.
 //!
-//! The names are the kernel's parameters. They belong to a machine, not to a lock: natively they
+//! The names are the kernel's parameters where the kernel has them. They belong to a machine, not to a lock: natively they
 //! are process-wide, on a simulated machine they belong to one run.
 
 macro_rules! tunables {
@@ -40,7 +40,14 @@ tunables! {
     /// After how many nanoseconds the waiters set aside get their turn, in the policies that
     /// measure time. Default: the policy's own, 1,000,000.
     numa_spinlock_threshold_ns: u64::MAX / 2,
+    /// How many nanoseconds after a heavy barrier no lock begins to rely on the next one: a release is
+    /// an exchange meanwhile. Default 200,000.
+    heavy_barrier_apart_ns: u64::MAX / 2,
 }
+
+/// `heavy_barrier_apart_ns`: a heavy barrier interrupts every CPU that runs the process for a microsecond
+/// or two, so that is what they lose in a hundred.
+pub const HEAVY_BARRIER_APART_NS: u64 = 200_000;
 
 /// `numa_spinlock`: on if the machine has more than one NUMA node.
 pub const NUMA_AUTO: u64 = 0;

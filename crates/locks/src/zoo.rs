@@ -98,27 +98,21 @@ const SLEEPING: &[&str] = &[
     "cna-v15-hybrid-bounded",
 ];
 const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
-/// The same and the mutex.
-const SLEEPING_OR_MUTEX: &[&str] = &{
-    let mut names = ["mutex"; SLEEPING.len() + 1];
-    let mut at = 0;
-    while at < SLEEPING.len() {
-        names[at] = SLEEPING[at];
-        at += 1;
-    }
-    names
-};
 const MUTEX: &[&str] = &["mutex"];
-/// As above.
-const HYBRID_OR_MUTEX: &[&str] = &{
-    let mut names = ["mutex"; HYBRID.len() + 1];
+/// The same and the mutex.
+const SLEEPING_OR_MUTEX: &[&str] = &and_mutex::<{ SLEEPING.len() + 1 }>(SLEEPING);
+const HYBRID_OR_MUTEX: &[&str] = &and_mutex::<{ HYBRID.len() + 1 }>(HYBRID);
+
+const fn and_mutex<const N: usize>(locks: &[&'static str]) -> [&'static str; N] {
+    let mut names = ["mutex"; N];
     let mut at = 0;
-    while at < HYBRID.len() {
-        names[at] = HYBRID[at];
+    while at < locks.len() {
+        names[at] = locks[at];
         at += 1;
     }
     names
-};
+}
+
 /// Those of them that newcomers may steal.
 const HYBRID: &[&str] = &[
     "hybrid",
@@ -151,13 +145,40 @@ bugs! {
     /// The owner hands the lock to a waiter and leaves it among the waiters: the next one hands it to
     /// the same thread again, which may be its owner already.
     HandoffTwice, "8", "Linux mutex handoff, 2017 (e274795ea7b7)", MUTEX;
+    /// A waiter reads that it was handed the lock and acquires nothing: its section may run before what
+    /// the last owner did.
+    GrantReadRelaxed, "14", "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)", MUTEX;
     /// The internal lock of the table is taken by an exchange that acquires nothing: the list may be read as
     /// it was before the last change.
     BucketTakenRelaxed, "15", "parking_lot WordLock, 2020 (PR 292)", MUTEX;
+    /// A notifier moves a waiter and counts it out afterwards, when the waiter may have returned: it
+    /// writes to what was the condition variable.
+    CountedOutLate, "16", "parking_lot ReentrantMutex, 2019 (da16c2c)", MUTEX;
+    /// A waiter that gives up asks whether it was the first when it is not in the list any more. It
+    /// was not, so nobody answers for the next one.
+    FirstAfterRemoval, "17", "parking_lot core, 2019 (PR 129)", MUTEX;
+    /// The owner looks at the lock after it has released it. The next owner may have freed it.
+    ReadAfterRelease, "18", "glibc mutex and semaphore (BZ 13690, BZ 12674)", MUTEX;
     /// The head of the queue was woken and robbed of the lock, and sleeps again without saying so in
     /// the lock word: the thief releases a lock for which, as far as it can see, nobody sleeps.
     RobbedSleepsUnannounced, "19", "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
         HYBRID_OR_MUTEX;
+    /// The first sleeper takes a lock that is reserved for it and writes the whole word: the queue of those
+    /// that spin is forgotten.
+    TakeoverForgetsQueue, "20", "glibc robust mutex, 2016 (BZ 20973)", MUTEX;
+    /// A notifier finds that the only waiter has just given up, and counts one out all the same: one
+    /// that comes later does not count.
+    CountedOutTwice, "21", "glibc condition variable, 2016 to 2024 (BZ 25847)", MUTEX;
+    /// The waiter that came last is notified, not the one that the notification was for.
+    NewcomerNotified, "22", "glibc condition variable before 2016 (BZ 12875, BZ 13165)", MUTEX;
+    /// A thread that wakes up for no reason sleeps again as long as its word has the value that it has
+    /// now, not the one that means sleep: if it has been told meanwhile, for ever.
+    StaleExpected, "24", "Darwin pthread_rwlock, 2026 (ClickHouse PR 112267)", MUTEX;
+    /// What a waiter sleeps on keeps the value of its last sleep: it takes an old word for a new one.
+    SignalKept, "25", "musl condition variable, 2011 (97c5b5a87c3d)", MUTEX;
+    /// A notifier looks whether the mutex is free and counts the waiter that it moves there afterwards: a
+    /// release in between finds nobody to wake.
+    CountedAfterLook, "26", "Linux futex requeue, 2014 (69cd9eba3886)", MUTEX;
     /// A waiter says that it sleeps and looks at its grant with no full barrier in between. The
     /// granter does not see it sleep, it does not see the grant: nobody kicks it.
     HaltUnordered, "27", "Linux futex, 2014 (76835b0ebf8a)", SLEEPING;
@@ -177,11 +198,20 @@ bugs! {
         SLEEPING_OR_MUTEX;
     /// A waiter of a condition variable is moved to a mutex that nobody holds: nobody will wake it.
     MovedToFree, "37", "nsync condition variables, 2017 (215217c)", MUTEX;
+    /// The lock is handed to a waiter by its number, after the table was given back: by then the number
+    /// may be another thread's.
+    NumberReused, "39", "Rust std ReentrantLock, 2025 (PR 141248)", MUTEX;
+    /// A thread that sleeps for one thing takes the word that it was told for another one: when it
+    /// asks for that, nobody has told it anything.
+    WordEaten, "40", "Rust std thread parking, 2025 (issue 145816)", MUTEX;
     /// The owner releases the lock and does not look whether somebody sleeps for it.
     SleeperMissed, "42", "gperftools SpinLock (93a69c4df287)", SLEEPING_OR_MUTEX;
     /// A sleeper writes that it is wanted and looks at the lock with no barrier in between. The owner's
     /// release does not see it, it does not see the release: nobody wakes it.
-    SleepUnordered, "43", "brpc ParkingLot, 2026 (PR 3539); HotSpot Parker (6822370)", MUTEX;
+    SleepUnordered, "43a", "brpc ParkingLot, 2026 (PR 3539)", MUTEX;
+    /// The other side of the same: where somebody may sleep, the owner releases the lock by a store and
+    /// looks with no barrier in between.
+    ReleaseUnordered, "43b", "HotSpot Parker (6822370)", MUTEX;
     /// The owner has found a sleeper and leaves the lock to it, without a release: whoever wakes up
     /// is the owner. But the sleeper was awake already, by itself, and does not know.
     WakeTakenForHandoff, "45", "litebox RwLock, 2026 (PR 809)", SLEEPING_OR_MUTEX;

@@ -116,6 +116,11 @@ pub enum FailureKind {
         /// The value.
         word: u32,
     },
+    /// The thread touched an object that was freed.
+    Freed {
+        /// The line it touched.
+        line: usize,
+    },
     /// The thread panicked.
     Panicked {
         /// With this message.
@@ -228,6 +233,7 @@ impl fmt::Display for FailureKind {
             Self::IllegalWord { line, word } => {
                 write!(f, "the lock word in line {line} became {word:#010x}, which is no state")
             }
+            Self::Freed { line } => write!(f, "touched line {line}, which was freed"),
             Self::Panicked { message } => write!(f, "panicked: {message}"),
             Self::Stuck { threads } => list(f, "stuck", threads),
             Self::TimeLimit { threads } => list(f, "not done within the time limit", threads),

@@ -26,6 +26,15 @@ pub fn done() {
     Here::expect("to be watched").with(|engine| engine.checkers.are_done = true);
 }
 
+/// Nobody may touch `object` from now on: its last user has freed it.
+pub fn freed<T>(object: &T) {
+    let address = core::ptr::from_ref(object).addr();
+    Here::expect("to be watched").with(|engine| {
+        let offset = address - engine.base;
+        engine.checkers.freed(engine.current, offset..offset + size_of_val(object));
+    });
+}
+
 /// The thread is about to ask for `lock`, exclusively.
 pub fn requested<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.requested(call));

@@ -104,10 +104,39 @@ impl Explored {
 }
 
 /// How `lockwright explore` is asked: with the client that can show a bug of this lock.
-fn exploration(lock: &str) -> Vec<&str> {
-    let (client, threads) = if lock == "ticket" { ("try-lock", "4") } else { ("exclusion", "8") };
+fn exploration(lock: &str, bug: Option<Bug>) -> Vec<&str> {
+    let (client, threads, rounds) = match lock {
+        "ticket" => ("try-lock", "4", "4"),
+        "mutex" => (bug.and_then(of_mutex).unwrap_or(OF_MUTEX), "4", "2"),
+        _ => ("exclusion", "8", "4"),
+    };
     let of = ["explore", "--lock", lock, "--client", client, "--threads", threads];
-    [&of[..], &["--rounds", "4", "--schedules", "10000", "--json", "-"]].concat()
+    [&of[..], &["--rounds", rounds, "--schedules", "10000", "--json", "-"]].concat()
+}
+
+/// What is explored of the mutex.
+const OF_MUTEX: &str = "mutex-timed,mutex-fair,condvar,condvar-exact,last-user";
+
+/// The client that shows a bug of the mutex soonest.
+fn of_mutex(bug: Bug) -> Option<&'static str> {
+    match bug {
+        Bug::HandoffTwice
+        | Bug::FirstAfterRemoval
+        | Bug::NumberReused
+        | Bug::WordEaten
+        | Bug::SleeperMissed => Some("mutex-timed"),
+        Bug::MovedToFree
+        | Bug::CountedAfterLook
+        | Bug::RobbedSleepsUnannounced
+        | Bug::WakeTakenForHandoff => Some("condvar"),
+        Bug::CountedOutTwice
+        | Bug::NewcomerNotified
+        | Bug::SignalKept
+        | Bug::StaleExpected
+        | Bug::ReleaseUnordered => Some("condvar-exact"),
+        Bug::CountedOutLate | Bug::ReadAfterRelease => Some("last-user"),
+        _ => None,
+    }
 }
 
 /// How `sample` is asked, with the client that can show a bug of this lock.
@@ -156,6 +185,27 @@ fn is_of_sleeping(bug: Bug) -> bool {
             | Bug::SleeperMissed
             | Bug::WakeTakenForHandoff
             | Bug::SlowTakenForHeld
+            | Bug::HandoffTwice
+            | Bug::MovedToFree
+            | Bug::NumberReused
+            | Bug::WordEaten
+    )
+}
+
+/// Whether it takes more threads, more preemptions or another memory than loom is given: for these,
+/// schedules are sampled.
+fn is_too_wide_for_loom(bug: Bug) -> bool {
+    matches!(
+        bug,
+        Bug::CountedOutLate
+            | Bug::FirstAfterRemoval
+            | Bug::ReadAfterRelease
+            | Bug::CountedOutTwice
+            | Bug::NewcomerNotified
+            | Bug::StaleExpected
+            | Bug::SignalKept
+            | Bug::CountedAfterLook
+            | Bug::ReleaseUnordered
     )
 }
 
@@ -173,22 +223,22 @@ impl Checker {
         }
     }
     /// Whether it must see `bug`: a bug of waiting too long violates no property that loom knows,
-    /// nothing else needs more than two or three threads. Of a sampling checker only those bugs are
+    /// few others need more than two or three threads. Of a sampling checker only those bugs are
     /// asked that it finds soon in every lock that has them; bugs of ordering are loom's alone, but
     /// for those that delayed stores show.
     pub fn must_see(self, bug: Bug) -> bool {
         let is_of_waiting = matches!(bug, Bug::NeverDue | Bug::ScanUnlimited);
         match self {
-            Self::Loom => !is_of_waiting,
+            Self::Loom => !is_of_waiting && !is_too_wide_for_loom(bug),
             Self::Shuttle => is_found_soon(bug),
-            Self::Explore => is_found_soon(bug) || is_of_sleeping(bug),
+            Self::Explore => is_found_soon(bug) || is_of_sleeping(bug) || is_too_wide_for_loom(bug),
             Self::Fairness => is_of_waiting,
         }
     }
-    /// Whether it is asked in `lock`, too, if it must see `bug`: a bounded hybrid, or the mutex, seldom
-    /// sleeps in a schedule that was not chosen for it.
+    /// Whether it is asked in `lock`, too, if it must see `bug`: a bounded hybrid seldom sleeps in a schedule
+    /// that was not chosen for it.
     pub fn is_asked_in(self, bug: Bug, lock: &str) -> bool {
-        let seldom_sleeps = lock.ends_with("hybrid-bounded") || lock == "mutex";
+        let seldom_sleeps = lock.ends_with("hybrid-bounded");
         self != Self::Explore || !is_of_sleeping(bug) || !seldom_sleeps
     }
     /// The program, below the folder of a build.
@@ -232,7 +282,7 @@ impl Job {
         let program = folder.join(self.checker.program());
         let mut command = Command::new(&program);
         match self.checker {
-            Checker::Explore => command.args(exploration(self.lock)),
+            Checker::Explore => command.args(exploration(self.lock, self.bug.filter(|_| !how.all))),
             Checker::Shuttle => command.arg(self.lock).args(sampling(self.lock)),
             Checker::Loom | Checker::Fairness => command.arg(self.lock),
         };

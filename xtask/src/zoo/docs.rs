@@ -17,7 +17,7 @@ pub fn text() -> String {
          fails if a checker that must see it does\nnot, and runs the same checks on the right code.\n\n\
          Numbers are those of a longer list of lock bugs; rows of locks that do not exist here yet are left \
          out, and\nthose from 47 on were not found in the field. `explore` is not asked for bugs of going to sleep and \
-         waking up in\nhybrid-bounded and mutex, whose waiters seldom sleep in sampled schedules.\n",
+         waking up in\nhybrid-bounded, whose waiters seldom sleep in sampled schedules.\n",
     );
     for bug in Bug::ALL {
         let checkers = Checker::ALL.into_iter().filter(|checker| checker.must_see(*bug));

@@ -121,6 +121,7 @@ fn kind_name(kind: &FailureKind) -> &'static str {
         FailureKind::OutOfOrder { .. } => "out-of-order",
         FailureKind::Overtaken { .. } => "overtaken",
         FailureKind::IllegalWord { .. } => "illegal-word",
+        FailureKind::Freed { .. } => "freed",
         FailureKind::Panicked { .. } => "panicked",
         FailureKind::Stuck { .. } => "stuck",
         FailureKind::TimeLimit { .. } => "time-limit",

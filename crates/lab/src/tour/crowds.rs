@@ -38,6 +38,7 @@ pub fn in_a_guest(guide: &Guide) -> Result<BenchDocument, Error> {
         numa_spinlock: None,
         numa_spinlock_threshold: None,
         numa_spinlock_threshold_ns: None,
+        heavy_barrier_apart_ns: None,
         seed: guide.seed,
         guest: GuestArgs::default(),
     };

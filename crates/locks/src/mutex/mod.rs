@@ -8,6 +8,7 @@ use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platf
 use crate::qspinlock::{LOCKED, Succession, Word, cna};
 use crate::raw::{Order, RawLock};
 use crate::sleep_table::SleepTable;
+use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -53,7 +54,7 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     unsafe fn unlock(&self) {
         let name = SleepTable::<P>::name(&self.word);
         // (*,*,1) -> (*,*,0), after which the lock may not exist any more.
-        if SleepTable::<P>::is_quiet(name) {
+        if SleepTable::<P>::is_quiet(name) || P::is_seeded(Bug::ReleaseUnordered) {
             // ordering: Release; L1.
             self.word.store_byte0(0, Release);
             SleepTable::<P>::released(name);
@@ -61,6 +62,10 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
             // ordering: Release; L1.
             self.word.swap_byte0(0, Release);
             SleepTable::<P>::released_by_exchange(name);
+        }
+        if P::is_seeded(Bug::ReadAfterRelease) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.word.load(Relaxed);
         }
     }
     fn is_locked(&self) -> bool {

@@ -45,7 +45,12 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
                         return self.give_up(name, id, has_reserved);
                     }
                     P::count(Event::mutex_sleep);
-                    P::futex_wait(signal, ASLEEP, deadline_ns);
+                    let mut asleep = ASLEEP;
+                    if P::is_seeded(Bug::StaleExpected) {
+                        // ordering: Relaxed; WRONG ON PURPOSE.
+                        asleep = signal.load(Relaxed);
+                    }
+                    P::futex_wait(signal, asleep, deadline_ns);
                 }
                 _ if P::is_seeded(Bug::WakeTakenForHandoff) => {
                     SleepTable::<P>::leave_as_owner(name, id);
@@ -94,8 +99,13 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
         let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
         // ordering: Relaxed; as above, on failure.
-        self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, order, Relaxed).is_ok()
-            || self.take_free()
+        let is_ours =
+            self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, order, Relaxed).is_ok();
+        if is_ours && P::is_seeded(Bug::TakeoverForgetsQueue) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.word.swap_half1(0, Relaxed);
+        }
+        is_ours || self.take_free()
     }
 
     /// Ends a reservation, as the first waiter or the owner: nobody else reserves meanwhile.

@@ -15,7 +15,8 @@
 
 use super::Native;
 use super::environment;
-use crate::platform::{Atomic, Barriers, Clock};
+use crate::platform::{Atomic, Barriers, Clock, Counters};
+use crate::tunables::{HEAVY_BARRIER_APART_NS, Tunable};
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
@@ -30,9 +31,6 @@ const FENCES: u8 = 2;
 
 /// When the last heavy barrier was.
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
-/// How long after a heavy barrier nobody begins to rely on the next one. Each interrupts every CPU that
-/// runs the process for a microsecond or two: so that is what they lose in a hundred.
-const APART_NS: u64 = 200_000;
 
 /// Registers for expedited membarriers if the kernel has them. Concurrent callers decide the same.
 #[cold]
@@ -138,7 +136,8 @@ impl Barriers for Native {
     fn may_use_heavy_barrier() -> bool {
         // ordering: Relaxed; nothing is read through it.
         let since_ns = || Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
-        Self::has_heavy_barrier() && since_ns() >= APART_NS
+        let apart_ns = || Self::tunable(Tunable::heavy_barrier_apart_ns);
+        Self::has_heavy_barrier() && since_ns() >= apart_ns().unwrap_or(HEAVY_BARRIER_APART_NS)
     }
     #[inline]
     fn delay(pauses: u32) {

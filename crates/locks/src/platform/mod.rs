@@ -44,6 +44,12 @@ pub trait Cells: Sized + 'static {
         let _ = bug;
         false
     }
+    /// Nobody may touch `object` from now on: its last user has freed it. Only a machine for checking
+    /// does anything about it.
+    #[inline(always)]
+    fn freed<T>(object: &T) {
+        let _ = object;
+    }
 }
 
 /// A cell that starts as zero (null).

@@ -214,6 +214,14 @@ impl<P: Platform> Section<'_, P> {
         // SAFETY: the bucket's lock is held.
         self.find(id_of(unsafe { self.0.first.get() }), name)
     }
+    /// The last waiter for `name`.
+    pub(super) fn last_of(&self, name: u64) -> Option<NodeId> {
+        let mut last = self.first_of(name);
+        while let Some(next) = last.and_then(|id| self.find(self.behind(id), name)) {
+            last = Some(next);
+        }
+        last
+    }
     /// Appends `id`, which is in no bucket, as a waiter for `name`.
     pub(super) fn push(&self, id: NodeId, name: u64) {
         let me = waiter::<P>(id);

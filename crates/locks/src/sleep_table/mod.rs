@@ -9,7 +9,7 @@ pub use bucket::{Bucket, Waiter};
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::zoo::Bug;
+use crate::zoo::{Bug, unless};
 use bucket::Section;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -25,7 +25,14 @@ pub(crate) const GRANTED: u32 = 2;
 /// something older.
 pub(crate) fn told<P: Platform>(id: NodeId) -> u32 {
     // ordering: Acquire; W4.
-    waiter::<P>(id).signal.fetch_or(0, Acquire)
+    let order = unless::<P>(Bug::GrantReadRelaxed, Acquire);
+    let signal = &waiter::<P>(id).signal;
+    match P::is_seeded(Bug::WordEaten) {
+        // ordering: the same; WRONG ON PURPOSE.
+        true => signal.swap(ASLEEP, order),
+        // ordering: the same; W4.
+        false => signal.fetch_or(0, order),
+    }
 }
 
 /// Mark: somebody may sleep, look at the bucket. Every thread of the process knows that, or passes a
@@ -118,9 +125,6 @@ impl<P: Platform> SleepTable<P> {
     pub(crate) fn released(name: u64) {
         // ordering: light barrier; W2.
         P::light_barrier();
-        if P::is_seeded(Bug::SleeperMissed) {
-            return;
-        }
         let at = Self::place(name);
         // ordering: Relaxed; after the barrier, W2.
         if Self::mark(at).load(Relaxed) != QUIET {
@@ -132,13 +136,18 @@ impl<P: Platform> SleepTable<P> {
     #[cold]
     fn look_late(name: u64, at: usize) {
         let bucket = Self::bucket(at);
-        // ordering: full barrier; W3.
-        P::full_barrier(&bucket.wanted);
+        if !P::is_seeded(Bug::ReleaseUnordered) {
+            // ordering: full barrier; W3.
+            P::full_barrier(&bucket.wanted);
+        }
         Self::look(name, at, bucket);
     }
 
     #[inline(always)]
     fn look(name: u64, at: usize, bucket: &Bucket<P>) {
+        if P::is_seeded(Bug::SleeperMissed) {
+            return;
+        }
         // ordering: Relaxed; after the barrier, W3.
         if bucket.wanted.load(Relaxed) == 0 {
             return Self::calm_down(at, bucket);
@@ -249,8 +258,10 @@ impl<P: Platform> SleepTable<P> {
     /// Appends `id` to the waiters for the lock `name`; whether it is the first. Then the caller has to
     /// look at the lock once more before it sleeps: nobody may have seen it.
     pub(crate) fn enqueue(name: u64, id: NodeId) -> bool {
-        // ordering: Relaxed; published by W1.
-        waiter::<P>(id).signal.store(ASLEEP, Relaxed);
+        if !P::is_seeded(Bug::SignalKept) {
+            // ordering: Relaxed; published by W1.
+            waiter::<P>(id).signal.store(ASLEEP, Relaxed);
+        }
         let owes = Self::within(name, |at, section| {
             let is_first = section.first_of(name).is_none();
             section.push(id, name);
@@ -299,7 +310,8 @@ impl<P: Platform> SleepTable<P> {
             if waiter::<P>(id).signal.load(Relaxed) == GRANTED {
                 return Err(Left::Owner);
             }
-            let was_first = section.first_of(name) == Some(id);
+            let is_first = || section.first_of(name) == Some(id);
+            let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
             Self::take_out(section, name, id);
             if !was_first || section.first_of(name).is_none() {
                 return Err(Left::Nobody);
@@ -328,6 +340,10 @@ impl<P: Platform> SleepTable<P> {
     /// Makes the first waiter the owner of the lock `name`, which the caller holds; whether there is one.
     /// `before` runs before it can know.
     pub(crate) fn grant(name: u64, before: impl FnOnce()) -> bool {
+        let tell = |signal: &P::U32| {
+            // ordering: Release; W4.
+            signal.swap(GRANTED, Release);
+        };
         let granted = Self::within(name, |at, section| {
             let id = section.first_of(name)?;
             if !P::is_seeded(Bug::HandoffTwice) {
@@ -339,11 +355,15 @@ impl<P: Platform> SleepTable<P> {
             before();
             let signal = &waiter::<P>(id).signal;
             // The last access to the waiter: it may be gone then.
-            // ordering: Release; W4.
-            signal.swap(GRANTED, Release);
-            Some(&raw const *signal)
+            if !P::is_seeded(Bug::NumberReused) {
+                tell(signal);
+            }
+            Some(signal)
         });
         if let Some(signal) = granted {
+            if P::is_seeded(Bug::NumberReused) {
+                tell(signal);
+            }
             P::count(Event::mutex_handoff);
             P::futex_wake(signal, 1);
         }

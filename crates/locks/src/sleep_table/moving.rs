@@ -46,6 +46,9 @@ impl<P: Platform> SleepTable<P> {
         leave: impl Fn(),
     ) -> bool {
         let mut wants = Self::within(name, |_, section| wanted_by_first(section, name));
+        if wants.is_none() && P::is_seeded(Bug::CountedOutTwice) {
+            leave();
+        }
         while let Some(mutex) = wants {
             // SAFETY: a waiter wants it, so it is alive; if that waiter has gone meanwhile, only its
             // address is used.
@@ -55,13 +58,18 @@ impl<P: Platform> SleepTable<P> {
                 if now_wants != Some(mutex) {
                     return Err(now_wants);
                 }
-                leave();
+                if !P::is_seeded(Bug::CountedOutLate) {
+                    leave();
+                }
                 // SAFETY: wanted by a waiter that is in the table for as long as we hold its bucket.
                 let mutex = unsafe { &*mutex };
                 Ok(Self::move_first(name, target, (from, at, to), || is_free(mutex)))
             });
             match done {
                 Ok(woken) => {
+                    if P::is_seeded(Bug::CountedOutLate) {
+                        leave();
+                    }
                     if let Some(signal) = woken {
                         P::futex_wake(signal, 1);
                     }
@@ -80,7 +88,7 @@ impl<P: Platform> SleepTable<P> {
         (from, at, to): (&Section<P>, usize, &Section<P>),
         is_free: impl Fn() -> bool,
     ) -> Option<*const P::U32> {
-        let id = from.first_of(name)?;
+        let id = next_of(from, name)?;
         from.remove(id);
         let is_first = to.first_of(target).is_none();
         to.push(id, target);
@@ -92,7 +100,8 @@ impl<P: Platform> SleepTable<P> {
             let owes = Self::want(at, to);
             // With the bucket held, so that the waiter cannot come back and the mutex go.
             Self::pay(at, owes);
-            if P::is_seeded(Bug::MovedToFree) || !is_free() {
+            let is_blind = P::is_seeded(Bug::MovedToFree) || P::is_seeded(Bug::CountedAfterLook);
+            if is_blind || !is_free() {
                 return None;
             }
             to.change_wanted(-1);
@@ -129,9 +138,14 @@ impl<P: Platform> SleepTable<P> {
     }
 }
 
+/// The first waiter for `name`.
+fn next_of<P: Platform>(section: &Section<P>, name: u64) -> Option<NodeId> {
+    if P::is_seeded(Bug::NewcomerNotified) { section.last_of(name) } else { section.first_of(name) }
+}
+
 /// The mutex that the first waiter for `name` wants.
 fn wanted_by_first<P: Platform>(section: &Section<P>, name: u64) -> Option<*const P::Word> {
-    let first = waiter::<P>(section.first_of(name)?);
+    let first = waiter::<P>(next_of(section, name)?);
     // ordering: Relaxed; written under the lock, W1.
     Some(first.wants.load(Relaxed).cast_const().cast())
 }

@@ -3,6 +3,7 @@
 
 mod exclusion;
 mod fifo;
+mod freed;
 mod legality;
 mod overtaking;
 mod stuck;
@@ -14,6 +15,7 @@ use crate::config::Checks;
 use crate::report::{Failure, FailureKind};
 use exclusion::Exclusion;
 use fifo::Place;
+use freed::Freed;
 
 /// Failures that are described; more are only counted.
 const DESCRIBED_MAX: usize = 32;
@@ -40,6 +42,8 @@ pub struct Checkers {
     /// Where each thread is in the queue of the lock it waits for.
     places: Vec<Place>,
     turns: u64,
+    /// What nobody may touch any more.
+    freed: Vec<Freed>,
     /// The most overtakes of a wait that is over.
     most_overtakes: u32,
     /// What threads tell no longer counts.
@@ -56,6 +60,7 @@ impl Checkers {
             lock_at: Vec::new(),
             places: Vec::new(),
             turns: 0,
+            freed: Vec::new(),
             most_overtakes: 0,
             are_done: false,
             failures: Vec::new(),

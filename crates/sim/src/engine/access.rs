@@ -4,9 +4,10 @@ use super::cell::PendingStore;
 use super::explore::Intent;
 use super::queue::EventKind;
 use super::thread::STORES_MAX;
-use super::{CellRef, Engine, Step};
+use super::{CellRef, Engine, PS_PER_NS, Step};
 use crate::memory::{Access, Kind};
 use crate::switch::Here;
+use lockwright::tunables::{HEAVY_BARRIER_APART_NS, Tunable};
 
 impl Engine {
     /// Issues an access of `thread`, not before `from`, and wakes the spinners it invalidates.
@@ -55,6 +56,7 @@ impl Engine {
     /// Makes a value visible: writes it and wakes who spins on the line.
     #[inline]
     fn write(&mut self, thread: usize, cell: CellRef, value: u64) {
+        self.checkers.committed(self.now, thread, cell.address() - self.base);
         cell.write(value);
         self.fold_value(cell, value);
         let line = self.line_of(cell.address());
@@ -72,6 +74,17 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Whether the last heavy barrier is long enough ago. An exploration, in which next to no time
+    /// passes, does not ask.
+    pub fn may_use_heavy_barrier(&self) -> bool {
+        let usual_ns = if self.is_exploring() { 0 } else { HEAVY_BARRIER_APART_NS };
+        let apart_ns = self.tunables[Tunable::heavy_barrier_apart_ns as usize].unwrap_or(usual_ns);
+        let since_ns = |at: u64| (self.now - at) / PS_PER_NS;
+        self.last_heavy_barrier.is_none_or(|at| since_ns(at) >= apart_ns)
+    }
+}
+
 impl Here {
     /// A load of the current thread.
     #[inline]
@@ -79,7 +92,9 @@ impl Here {
         let done = self.with(|engine| engine.issue_here(cell.address(), Kind::Read, 0));
         self.until(done);
         self.with(|engine| {
-            let value = engine.threads[engine.current].view(cell);
+            let current = engine.current;
+            engine.checkers.touched(engine.now, current, cell.address() - engine.base);
+            let value = engine.threads[current].view(cell);
             engine.fold_value(cell, value);
             value
         })
@@ -112,6 +127,8 @@ impl Here {
         });
         self.until(done);
         self.with(|engine| {
+            let current = engine.current;
+            engine.checkers.touched(engine.now, current, cell.address() - engine.base);
             let old = cell.read();
             engine.fold_value(cell, old);
             if let Some(value) = new(old) {
@@ -176,5 +193,6 @@ impl Here {
             drained + engine.costs.heavy_barrier + per_cpu * others
         });
         self.until(done);
+        self.with(|engine| engine.last_heavy_barrier = Some(engine.now));
     }
 }

@@ -77,6 +77,8 @@ pub struct Engine {
     pub sleep_slots: SleepSlots,
     pub checkers: Checkers,
     /// Who decides what happens next, if it is not the time.
+    /// When the last heavy barrier ended.
+    last_heavy_barrier: Option<u64>,
     exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
@@ -142,6 +144,7 @@ impl Engine {
             sleep_slots,
             checkers: Checkers::new(config.checks),
             exploration: None,
+            last_heavy_barrier: None,
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
             bug: config.bug,

@@ -128,6 +128,7 @@ impl Engine {
         let (cell, predicate) = (state.wait.cell?, state.wait.predicate?);
         let value = state.view(cell);
         state.wait.seen = value;
+        self.checkers.touched(self.now, thread, cell.address() - self.base);
         self.fold_value(cell, value);
         Some(Step::Look { thread, predicate, value })
     }

@@ -38,7 +38,7 @@ impl Barriers for Sim {
         true
     }
     fn may_use_heavy_barrier() -> bool {
-        true
+        Here::get().is_none_or(|here| here.with(|engine| engine.may_use_heavy_barrier()))
     }
     fn delay(pauses: u32) {
         let here = Here::expect("a delay");

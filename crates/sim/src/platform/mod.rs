@@ -29,6 +29,9 @@ impl Cells for Sim {
     fn is_seeded(bug: Bug) -> bool {
         Here::get().is_some_and(|here| here.with(|engine| engine.bug == Some(bug)))
     }
+    fn freed<T>(object: &T) {
+        crate::watch::freed(object);
+    }
 }
 
 const _: () = assert!(size_of::<<Sim as Cells>::U32>() == 4);

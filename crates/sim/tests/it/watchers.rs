@@ -129,6 +129,43 @@ fn the_legality_watcher_catches_an_illegal_word() {
 }
 
 #[test]
+fn every_kind_of_access_to_what_was_freed_is_a_failure_and_those_before_are_not() {
+    let accesses: [fn(&Word); 3] = [
+        |word| assert_eq!(word.load(Relaxed), 0),
+        |word| assert_eq!(word.swap(0, Relaxed), 0),
+        |word| assert_eq!(word.cond_load(Relaxed, |value| value == 0), 0),
+    ];
+    for access in accesses {
+        let report = alone(Config::default(), |word| {
+            access(word);
+            // On its way when the word is freed, by the one who does that.
+            word.store_byte0(0, Release);
+            watch::freed(word);
+        });
+        assert_eq!(report.failures, []);
+        let report = alone(Config::default(), |word| {
+            watch::freed(word);
+            access(word);
+        });
+        assert!(has(&report, |kind| matches!(kind, FailureKind::Freed { .. })), "{report:?}");
+    }
+}
+
+#[test]
+fn a_store_to_what_somebody_else_freed_is_a_failure() {
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine(1, 2, 1), &mut arena, 1, Config::default());
+    let word = simulation.alloc(Word::zeroed());
+    simulation.spawn(0, move || watch::freed(word));
+    simulation.spawn(1, move || {
+        thread::work_ns(1000);
+        word.store_byte0(0, Release);
+    });
+    let report = simulation.run();
+    assert!(has(&report, |kind| matches!(kind, FailureKind::Freed { .. })), "{report:?}");
+}
+
+#[test]
 fn giving_back_what_one_does_not_hold_is_a_failure() {
     let report = alone(Config::default(), watch::left);
     assert!(has(&report, |kind| *kind == FailureKind::NotHeld { holder: None }));

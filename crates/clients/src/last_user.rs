@@ -1,0 +1,106 @@
+//! Free-on-acquire: the last user of an object frees it, lock and all.
+
+use crate::Client;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::condvar::RawCondvar;
+use lockwright::mutex::RawMutex;
+use lockwright::platform::{Guarded, Platform};
+use lockwright::raw::RawLock;
+
+/// What the client is selected by.
+pub const NAME: &str = "last-user";
+
+/// Each thread takes leave of an object under its mutex; the last one frees it, while the one before may
+/// still be about to return from its unlock. The second thread waits on the object's condition variable
+/// first if it comes before the first one, which notifies it after it has taken leave.
+///
+/// For machines that see accesses to what was freed.
+pub struct LastUser<P: Platform> {
+    object: Object<P>,
+    freed: AtomicBool,
+}
+
+struct Object<P: Platform> {
+    mutex: RawMutex<P>,
+    notified: RawCondvar<P>,
+    users: Guarded<P, usize>,
+    waits: Guarded<P, bool>,
+    first_has_left: Guarded<P, bool>,
+}
+
+impl<P: Platform> Object<P> {
+    /// For the owner of the mutex: takes leave; whether it is the last to do so.
+    fn take_leave(&self) -> bool {
+        // SAFETY: called by the owner of the mutex.
+        let users = unsafe { self.users.get() } - 1;
+        // SAFETY: as above.
+        unsafe { self.users.set(users) };
+        users == 0
+    }
+    /// What the first thread does; whether it is the last user.
+    fn leave_and_notify(&self) -> bool {
+        // SAFETY: the caller holds the mutex.
+        unsafe { self.first_has_left.set(true) };
+        // SAFETY: as above.
+        let waits = unsafe { self.waits.get() };
+        let is_last = self.take_leave();
+        // SAFETY: as above.
+        unsafe { self.mutex.unlock() };
+        if waits {
+            // The waiter is a user until it has been notified.
+            assert!(self.notified.notify_one(), "the waiter was not there");
+        }
+        is_last
+    }
+    /// What the second thread does before it takes leave.
+    fn wait(&self) {
+        // SAFETY: the caller holds the mutex.
+        if unsafe { self.first_has_left.get() } {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe { self.waits.set(true) };
+        // SAFETY: as above.
+        unsafe { self.notified.wait(&self.mutex, None) };
+    }
+}
+
+impl<P: Platform> Client for LastUser<P> {
+    const NAME: &'static str = NAME;
+
+    fn new(threads: usize) -> Self {
+        let object = Object {
+            mutex: RawMutex::new(),
+            notified: RawCondvar::new(),
+            users: Guarded::new(threads),
+            waits: Guarded::new(false),
+            first_has_left: Guarded::new(false),
+        };
+        Self { object, freed: AtomicBool::new(false) }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let object = &self.object;
+        object.mutex.calm();
+        object.mutex.lock();
+        let is_last = if thread == 0 {
+            object.leave_and_notify()
+        } else {
+            if thread == 1 {
+                object.wait();
+            }
+            let is_last = object.take_leave();
+            // SAFETY: taken above.
+            unsafe { object.mutex.unlock() };
+            is_last
+        };
+        if is_last {
+            P::freed(object);
+            self.freed.store(true, Relaxed);
+        }
+    }
+    fn finish(&self) {
+        assert!(self.freed.load(Relaxed), "nobody was the last user");
+    }
+}
