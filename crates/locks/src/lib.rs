@@ -23,6 +23,7 @@
 extern crate std;
 
 pub mod condvar;
+mod contest;
 pub mod events;
 mod is_locked;
 pub mod mutex;

@@ -98,6 +98,9 @@ impl Barriers for Loom {
     fn full_barrier<T: Copy + Eq>(_on: &impl Atomic<T>) {
         atomic::fence(SeqCst);
     }
+    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
+        Self::full_barrier(on);
+    }
     fn light_barrier() {
         atomic::fence(SeqCst);
     }

@@ -1,21 +1,18 @@
 //! Waiting asleep, in the table.
 
-use super::spin::RESERVED_HALF;
 use super::{HELD_HALF, RawMutex, is_free};
+use crate::contest::{self, RESERVED_HALF};
 use crate::events::Event;
 use crate::node::NodeId;
-use crate::patience::{Patience, SPIN_NS};
-use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
-use crate::qspinlock::{Succession, Word};
+use crate::patience::Patience;
+use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::qspinlock::Succession;
 use crate::sleep_table::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
 use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the heir competes before it reserves the lock.
 const UNFAIR_NS: u64 = 4_000_000;
-/// The value of the pending byte that says: the lock is reserved for the heir.
-const RESERVED_BYTE: u8 = 1;
-
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// Sleeps until the lock is taken or the deadline has passed; whether it is taken.
     pub(super) fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
@@ -76,21 +73,11 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         let is_granted = || signal.load(Relaxed) == GRANTED;
         if P::now_ns().saturating_sub(since_ns) < UNFAIR_NS {
             let mut patience = Patience::<P>::long();
-            return self.compete(|| is_granted() || patience.pause());
+            let pause = || is_granted() || patience.pause();
+            return contest::compete::<P>(&self.word, pause, || self.take_free());
         }
         *has_reserved = true;
-        // (*,*,*) -> (*,1,*)
-        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
-        self.word.store_byte1(RESERVED_BYTE, Relaxed);
-        let is_free = |bits| !Word::from_bits(bits).is_locked();
-        let bound = Bound { budget: Budget::Nanoseconds(SPIN_NS), stop_every: 16 };
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        while self.word.cond_load_bounded(Relaxed, bound, is_free, is_granted).is_ok() {
-            if self.take_reserved_or_free() {
-                return true;
-            }
-        }
-        false
+        contest::reserve::<P>(&self.word, is_granted, || self.take_reserved_or_free())
     }
 
     /// Takes the lock if it is free, reserved or not: only the first waiter may.

@@ -1,24 +1,20 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
 use super::{HELD_HALF, NAP_NS, RawMutex};
+use crate::contest::{self, RESERVED_HALF};
 use crate::events::Event;
 use crate::node::{NodeId, QNode};
 use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
 use crate::platform::{Atomic, Bound, LockWordOps, Platform};
-use crate::qspinlock::pv::bounded::wait_for_link;
+use crate::qspinlock::pv::bounded::{look_for_grant, wait_for_link};
 use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
 use crate::sleep_table::SleepTable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
-const RESERVED_NS: u64 = 50_000;
 /// How long a spinner waits to become the head, awake: the turns of some heads that had a CPU.
 const QUEUED_NS: u64 = 4 * SPIN_NS;
 /// How long it naps after that, before it looks again.
 const QUEUED_NAP_NS: u64 = 50_000;
-/// The lower half of a lock that is free and reserved.
-pub(super) const RESERVED_HALF: u16 = 1 << 8;
-
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// Everything but the first attempt; whether the lock is taken, which it is without a deadline.
     #[cold]
@@ -68,16 +64,9 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// heir makes it again when it runs.
     #[cold]
     pub(super) fn take_abandoned(&self) -> bool {
-        let is_used = |bits| {
-            let seen = Word::from_bits(bits);
-            !seen.is_pending() || seen.is_locked()
-        };
-        let bound = Bound::nanoseconds(RESERVED_NS);
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let is_abandoned = self.word.cond_load_bounded(Relaxed, bound, is_used, || false).is_err();
         // (*,1,0) -> (*,0,1)
         // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
-        is_abandoned
+        contest::is_abandoned::<P>(&self.word)
             && self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()
     }
 
@@ -110,27 +99,10 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         };
         let turn = S::become_head(id, me, granted);
         let mut patience = Patience::<P>::seated();
-        let is_ours = self.compete(|| patience.pause());
+        let is_ours = contest::compete::<P>(&self.word, || patience.pause(), || self.take_free());
         self.pass_on(id, me, turn);
         P::end_spinning();
         is_ours
-    }
-
-    /// Competes for the lock until a pause says that it is over; whether it is taken.
-    pub(super) fn compete(&self, mut pause: impl FnMut() -> bool) -> bool {
-        loop {
-            let is_free = |bits| Word::from_bits(bits).is_free_for_head();
-            // ordering: Relaxed; only a hint, re-checked by `take_free`.
-            if self.word.cond_load_bounded(Relaxed, UNTIL_OVER, is_free, &mut pause).is_err() {
-                return false;
-            }
-            if self.take_free() {
-                return true;
-            }
-            if pause() {
-                return false;
-            }
-        }
     }
 
     /// Leaves the queue as its head, with the lock or without.
@@ -170,17 +142,9 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
 /// Waits to become the head; what was granted. Nobody may leave the queue but its head, so one who waits
 /// behind a thread without a CPU naps: it does not keep that one from running.
 fn wait_in_queue<P: Platform>(me: &QNode<P>) -> u32 {
-    let look = || {
-        // ordering: Acquire; Q3.
-        me.locked.cond_load_bounded(
-            Acquire,
-            Bound::nanoseconds(QUEUED_NS),
-            |seen| seen != 0,
-            || false,
-        )
-    };
+    let bound = Bound::nanoseconds(QUEUED_NS);
     loop {
-        match look() {
+        match look_for_grant(me, bound, || false) {
             Ok(granted) => return granted,
             Err(_) => P::futex_wait(&me.locked, 0, Some(P::now_ns().saturating_add(QUEUED_NAP_NS))),
         }

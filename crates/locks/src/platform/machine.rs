@@ -20,10 +20,7 @@ pub trait Barriers: Cells {
     fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>);
     /// As [`full_barrier`](Self::full_barrier), for a caller whose last write before it is an exchange,
     /// which on some machines is a barrier itself. `on` is the cell read after it.
-    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
-        // ordering: full barrier; the caller's.
-        Self::full_barrier(on);
-    }
+    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>);
     /// The cheap side of an asymmetric barrier pair: keeps the compiler from reordering.
     fn light_barrier();
     /// The dear side: after it, every other thread of the process has executed a full barrier at

@@ -19,13 +19,14 @@
 //! Fairness bound: a waiter becomes the head when those in front of it have had the lock. As the head it
 //! is passed for [`UNFAIR_NS`], and from then on by nobody while it has a CPU. So a waiter behind `n`
 //! others that gets a CPU whenever it is woken waits for `n + 1` times [`UNFAIR_NS`], two sections and two
-//! wake-ups at most. One that does not get a CPU may be passed every [`RESERVED_NS`] until it does.
+//! wake-ups at most. One that does not get a CPU may be passed every 50 us until it does.
 
 use super::HybridBounded;
-use super::rules::{PENDING_BYTE, Rules};
+use super::rules::Rules;
+use crate::contest::{self, RESERVED_HALF};
 use crate::events::Event;
 use crate::node::QNode;
-use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
+use crate::patience::{Patience, UNTIL_OVER};
 use crate::platform::{Atomic, Bound, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
 use crate::zoo::{Bug, unless};
@@ -34,10 +35,6 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 /// How long the head of the queue competes before it reserves the lock: some fifty wake-ups, so that
 /// reserving, which makes everybody else sleep, costs little of the throughput.
 const UNFAIR_NS: u64 = 500_000;
-/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
-const RESERVED_NS: u64 = 50_000;
-/// The pending half of a lock that is reserved.
-const RESERVED_HALF: u16 = word::PENDING as u16;
 
 impl Rules for HybridBounded {
     const STEALS: bool = true;
@@ -76,8 +73,7 @@ impl Rules for HybridBounded {
     ) -> Result<u32, u32> {
         let mut patience = Patience::<P>::long();
         let is_over = || prev_has_stopped() || patience.pause();
-        // ordering: Acquire; Q3.
-        me.locked.cond_load_bounded(Acquire, UNTIL_OVER, |granted| granted != 0, is_over)
+        look_for_grant(me, UNTIL_OVER, is_over)
     }
 
     fn try_as_head<P: Platform>(word: &P::Word, since_ns: &mut Option<u64>) -> bool {
@@ -89,6 +85,16 @@ impl Rules for HybridBounded {
     fn wait_for_link<P: Platform>(me: &QNode<P>) {
         wait_for_link(me);
     }
+}
+
+/// Looks whether `me` was granted, until the bound is reached or `is_over`.
+pub(crate) fn look_for_grant<P: Platform>(
+    me: &QNode<P>,
+    bound: Bound,
+    is_over: impl FnMut() -> bool,
+) -> Result<u32, u32> {
+    // ordering: Acquire; Q3.
+    me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, is_over)
 }
 
 /// Looks of the head for the link of the next waiter, before it naps: the two stores between which a
@@ -121,58 +127,36 @@ fn take_free<P: Platform>(word: &P::Word) -> bool {
 /// Takes a lock that is reserved and free for as long as one may be.
 #[cold]
 fn take_from_absent<P: Platform>(word: &P::Word) -> bool {
-    let is_used = |bits| {
-        let seen = Word::from_bits(bits);
-        !seen.is_pending() || seen.is_locked()
-    };
-    let bound = Bound::nanoseconds(RESERVED_NS);
-    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-    let is_absent = word.cond_load_bounded(Relaxed, bound, is_used, || false).is_err();
     let taken = RESERVED_HALF | word::LOCKED_HALF;
     // (n,1,0) -> (n,1,1)
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-    is_absent && word.compare_exchange_half0(RESERVED_HALF, taken, Acquire, Relaxed).is_ok()
+    contest::is_abandoned::<P>(word)
+        && word.compare_exchange_half0(RESERVED_HALF, taken, Acquire, Relaxed).is_ok()
 }
 
 /// Competes as the head, like a newcomer.
 fn compete<P: Platform>(word: &P::Word) -> bool {
     let mut patience = Patience::<P>::long();
-    loop {
-        let is_free = |bits| Word::from_bits(bits).is_free_for_head();
-        // ordering: Relaxed; only a hint, re-checked by `take_free`.
-        if word.cond_load_bounded(Relaxed, UNTIL_OVER, is_free, || patience.pause()).is_err() {
-            return false;
-        }
-        if take_free::<P>(word) {
-            return true;
-        }
-        if P::is_seeded(Bug::HeadStoresBesideThief) {
+    let take = || {
+        let is_ours = take_free::<P>(word);
+        if !is_ours && P::is_seeded(Bug::HeadStoresBesideThief) {
             // ordering: Relaxed; WRONG ON PURPOSE.
             word.store_half0(word::LOCKED_HALF, Relaxed);
             return true;
         }
-        if patience.pause() {
-            return false;
-        }
-    }
+        is_ours
+    };
+    contest::compete::<P>(word, || patience.pause(), take)
 }
 
 /// Reserves the lock for the head, and spins for it. It stays reserved.
 fn reserve<P: Platform>(word: &P::Word) -> bool {
-    // (n,*,*) -> (n,1,*)
-    // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
-    word.store_byte1(PENDING_BYTE, Relaxed);
-    let bound = Bound::nanoseconds(SPIN_NS);
-    let is_free = |bits| !Word::from_bits(bits).is_locked();
-    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-    while word.cond_load_bounded(Relaxed, bound, is_free, || false).is_ok() {
+    let take = || {
         // (n,1,0) -> (n,0,1)
         // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
         let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
         // ordering: Relaxed; as above, on failure.
-        if word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, order, Relaxed).is_ok() {
-            return true;
-        }
-    }
-    false
+        word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, order, Relaxed).is_ok()
+    };
+    contest::reserve::<P>(word, || false, take)
 }

@@ -1,0 +1,70 @@
+//! Competing for a lock word that newcomers may take, and reserving it: what the waiters of the bounded
+//! hybrid and of the mutex do who are first.
+//!
+//! Nothing here takes the lock: the caller does, by an exchange of its own.
+
+use crate::patience::{SPIN_NS, UNTIL_OVER};
+use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::qspinlock::Word;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
+const RESERVED_NS: u64 = 50_000;
+/// The value of the pending byte of a lock that is reserved.
+const RESERVED_BYTE: u8 = 1;
+/// The lower half of a lock that is free and reserved.
+pub(crate) const RESERVED_HALF: u16 = (RESERVED_BYTE as u16) << 8;
+
+/// Looks for the lock to be free and tries to `take` it until a pause says that it is over; whether it is
+/// taken.
+pub(crate) fn compete<P: Platform>(
+    word: &P::Word,
+    mut pause: impl FnMut() -> bool,
+    mut take: impl FnMut() -> bool,
+) -> bool {
+    let is_free = |bits| Word::from_bits(bits).is_free_for_head();
+    loop {
+        // ordering: Relaxed; only a hint, re-checked by `take`.
+        if word.cond_load_bounded(Relaxed, UNTIL_OVER, is_free, &mut pause).is_err() {
+            return false;
+        }
+        if take() {
+            return true;
+        }
+        if pause() {
+            return false;
+        }
+    }
+}
+
+/// Reserves the lock, and spins for it until it is taken or `is_over`; whether it is. It stays reserved.
+pub(crate) fn reserve<P: Platform>(
+    word: &P::Word,
+    mut is_over: impl FnMut() -> bool,
+    mut take: impl FnMut() -> bool,
+) -> bool {
+    // (*,*,*) -> (*,1,*)
+    // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+    word.store_byte1(RESERVED_BYTE, Relaxed);
+    let is_free = |bits| !Word::from_bits(bits).is_locked();
+    let bound = Bound { budget: Budget::Nanoseconds(SPIN_NS), stop_every: 16 };
+    // ordering: Relaxed; only a hint, re-checked by `take`.
+    while word.cond_load_bounded(Relaxed, bound, is_free, &mut is_over).is_ok() {
+        if take() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the lock is reserved and free for as long as one may be: the thread that it is reserved for
+/// has no CPU.
+#[cold]
+pub(crate) fn is_abandoned<P: Platform>(word: &P::Word) -> bool {
+    let is_used = |bits| {
+        let seen = Word::from_bits(bits);
+        !seen.is_pending() || seen.is_locked()
+    };
+    // ordering: Relaxed; only a hint, re-checked by whoever takes it.
+    word.cond_load_bounded(Relaxed, Bound::nanoseconds(RESERVED_NS), is_used, || false).is_err()
+}
