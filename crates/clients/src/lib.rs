@@ -15,6 +15,7 @@ pub mod free;
 pub mod is_locked;
 pub mod last_user;
 pub mod mutex;
+pub mod neighbours;
 pub mod prebuilt;
 mod table;
 mod threads;

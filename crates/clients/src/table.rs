@@ -5,6 +5,7 @@ use crate::exclusion::{self, Exclusion};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
+use crate::neighbours::{self, Neighbours};
 use crate::try_lock::{self, TryLock};
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
@@ -66,6 +67,7 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             mutex::NOTIFY => return Some(visitor.visit::<Notify<P>>()),
             mutex::GIVE_UP => return Some(visitor.visit::<GiveUp<P>>()),
             mutex::EXACT => return Some(visitor.visit::<Exact<P>>()),
+            neighbours::NAME => return Some(visitor.visit::<Neighbours<P>>()),
             last_user::NAME => return Some(visitor.visit::<LastUser<P>>()),
             _ => {}
         }
@@ -75,8 +77,15 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
 
 /// The lock that has clients of its own.
 const MUTEX: &str = "mutex";
-const OF_MUTEX: [&str; 6] =
-    [mutex::TIMED, mutex::FAIR, mutex::NOTIFY, mutex::GIVE_UP, mutex::EXACT, last_user::NAME];
+const OF_MUTEX: [&str; 7] = [
+    mutex::TIMED,
+    mutex::FAIR,
+    mutex::NOTIFY,
+    mutex::GIVE_UP,
+    mutex::EXACT,
+    last_user::NAME,
+    neighbours::NAME,
+];
 
 /// The names of the clients that `lock` has to satisfy.
 pub fn clients_of(lock: &str) -> impl Iterator<Item = &'static str> + Clone {

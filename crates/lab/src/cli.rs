@@ -116,7 +116,7 @@ pub struct MachineArgs {
     /// CNA by time: nanoseconds before the others get their turn.
     #[arg(long, value_name = "N")]
     pub numa_spinlock_threshold_ns: Option<u64>,
-    /// Mutex: nanoseconds after a heavy barrier before locks rely on the next one [default: 200000].
+    /// Mutex: nanoseconds after a heavy barrier before locks rely on the next one [default: 100000 for each CPU].
     #[arg(long, value_name = "N")]
     pub heavy_barrier_apart_ns: Option<u64>,
     /// Seed of everything random.

@@ -41,13 +41,13 @@ tunables! {
     /// measure time. Default: the policy's own, 1,000,000.
     numa_spinlock_threshold_ns: u64::MAX / 2,
     /// How many nanoseconds after a heavy barrier no lock begins to rely on the next one: a release is
-    /// an exchange meanwhile. Default 200,000.
+    /// an exchange meanwhile. Default: 100,000 for each CPU that the process may use.
     heavy_barrier_apart_ns: u64::MAX / 2,
 }
 
-/// `heavy_barrier_apart_ns`: a heavy barrier interrupts every CPU that runs the process for a microsecond
-/// or two, so that is what they lose in a hundred.
-pub const HEAVY_BARRIER_APART_NS: u64 = 200_000;
+/// `heavy_barrier_apart_ns`, for each CPU: a heavy barrier interrupts every CPU that runs the process for a
+/// microsecond or two, and whoever asks for it waits for all of them.
+pub const HEAVY_BARRIER_APART_NS_PER_CPU: u64 = 100_000;
 
 /// `numa_spinlock`: on if the machine has more than one NUMA node.
 pub const NUMA_AUTO: u64 = 0;

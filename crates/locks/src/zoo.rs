@@ -258,6 +258,13 @@ bugs! {
     /// and sleeps without another look. The predecessor may have granted it before, and be a waiter
     /// again, for this lock or another one.
     PrevTrusted, "53", "design: the predecessor's node is a hint", SLEEPING;
+    /// A sleeper makes its bucket restless and interrupts everybody after it has given the bucket back. In
+    /// between another one, for another lock, relies on everybody knowing: an owner that released that
+    /// lock by a store, and looked before, does not.
+    MarkedTooSoon, "55", "our own finding, in review", MUTEX;
+    /// An owner leaves a sleeper behind and makes the bucket restless without interrupting anybody: those who
+    /// own its lock later will know, those who own another lock of the bucket need not.
+    OwnerSpeaksForAll, "56", "design: a mark of its own for what only later owners know", MUTEX;
     /// The head of the queue, awake for no reason, makes the lock slow and finds that it is slow
     /// already. It takes that for an owner who will kick. But that owner has taken the head's last
     /// entry out and is about to overwrite the byte.

@@ -104,10 +104,15 @@ impl Explored {
 }
 
 /// How `lockwright explore` is asked: with the client that can show a bug of this lock.
-fn exploration(lock: &str, bug: Option<Bug>) -> Vec<&str> {
+fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
     let (client, threads, rounds) = match lock {
         "ticket" => ("try-lock", "4", "4"),
-        "mutex" => (bug.and_then(of_mutex).unwrap_or(OF_MUTEX), "4", "2"),
+        "mutex" => match bug.and_then(of_mutex) {
+            // It takes some owners and sleepers of both.
+            Some("neighbours") => ("neighbours", "8", "2"),
+            Some(client) if !all => (client, "4", "2"),
+            _ => (OF_MUTEX, "4", "2"),
+        },
         _ => ("exclusion", "8", "4"),
     };
     let of = ["explore", "--lock", lock, "--client", client, "--threads", threads];
@@ -115,7 +120,7 @@ fn exploration(lock: &str, bug: Option<Bug>) -> Vec<&str> {
 }
 
 /// What is explored of the mutex.
-const OF_MUTEX: &str = "mutex-timed,mutex-fair,condvar,condvar-exact,last-user";
+const OF_MUTEX: &str = "mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours";
 
 /// The client that shows a bug of the mutex soonest.
 fn of_mutex(bug: Bug) -> Option<&'static str> {
@@ -135,6 +140,7 @@ fn of_mutex(bug: Bug) -> Option<&'static str> {
         | Bug::StaleExpected
         | Bug::ReleaseUnordered => Some("condvar-exact"),
         Bug::CountedOutLate | Bug::ReadAfterRelease => Some("last-user"),
+        Bug::MarkedTooSoon | Bug::OwnerSpeaksForAll => Some("neighbours"),
         _ => None,
     }
 }
@@ -206,6 +212,8 @@ fn is_too_wide_for_loom(bug: Bug) -> bool {
             | Bug::SignalKept
             | Bug::CountedAfterLook
             | Bug::ReleaseUnordered
+            | Bug::MarkedTooSoon
+            | Bug::OwnerSpeaksForAll
     )
 }
 
@@ -282,7 +290,7 @@ impl Job {
         let program = folder.join(self.checker.program());
         let mut command = Command::new(&program);
         match self.checker {
-            Checker::Explore => command.args(exploration(self.lock, self.bug.filter(|_| !how.all))),
+            Checker::Explore => command.args(exploration(self.lock, self.bug, how.all)),
             Checker::Shuttle => command.arg(self.lock).args(sampling(self.lock)),
             Checker::Loom | Checker::Fairness => command.arg(self.lock),
         };

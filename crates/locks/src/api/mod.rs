@@ -151,13 +151,14 @@ macro_rules! aliases {
         /// *After unlock.* `unlock` does not touch the mutex after the store that releases it: the next owner
         /// may free it.
         ///
-        /// *Signals, forks.* A signal handler may take other locks while its thread waits for this one. A
+        /// *Signals, forks.* A signal handler may take other locks while its thread waits for this one, if
+        /// nobody who owns one of them waits for this one: its thread may be the one that everybody else waits behind. A
         /// forked child may use a lock that its thread held. Not for memory shared between processes.
         ///
         /// *Membarrier.* A thread that goes to sleep for a lock which was quiet for some time interrupts
-        /// the other CPUs that run the process (a microsecond or two each, at most once in 200 us). Set
-        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs a
-        /// full barrier.
+        /// the other CPUs that run the process (a microsecond or two each, at most once in 100 us for each of them). Set
+        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs an
+        /// exchange.
         pub type Mutex<T> = $lock_api::Mutex<crate::mutex::RawMutex<Native>, T>;
         /// Guard of a [`Mutex`].
         pub type MutexGuard<'a, T> = $lock_api::MutexGuard<'a, crate::mutex::RawMutex<Native>, T>;

@@ -14,6 +14,27 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 /// How long the heir competes before it reserves the lock.
 const UNFAIR_NS: u64 = 4_000_000;
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
+    /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
+    ///
+    /// # Panics
+    /// Without a queue node left.
+    #[doc(hidden)]
+    pub fn lock_asleep(&self) {
+        if !self.take_free() {
+            let id = P::claim_node().expect("a machine for checking has nodes enough");
+            self.sleep(id, None);
+            // SAFETY: claimed above, and taken out of the table.
+            unsafe { P::release_node(id) };
+        }
+    }
+
+    /// Whether this mutex and `other` share a bucket of the table of sleepers.
+    #[doc(hidden)]
+    pub fn shares_bucket_with(&self, other: &Self) -> bool {
+        let name = |mutex: &Self| SleepTable::<P>::name(&mutex.word);
+        SleepTable::<P>::place(name(self)) == SleepTable::<P>::place(name(other))
+    }
+
     /// Sleeps until the lock is taken or the deadline has passed; whether it is taken.
     pub(super) fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
         let since_ns = P::now_ns();
@@ -95,7 +116,8 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         is_ours || self.take_free()
     }
 
-    /// Ends a reservation, as the first waiter or the owner: nobody else reserves meanwhile.
+    /// Ends a reservation, as the first waiter or the owner. Rarely it is that of the next first waiter, woken
+    /// by a release that comes late: that one makes it again when it is woken next.
     fn unreserve(&self, has_reserved: bool) {
         if has_reserved {
             // (*,1,*) -> (*,0,*)

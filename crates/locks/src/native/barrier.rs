@@ -15,8 +15,8 @@
 
 use super::Native;
 use super::environment;
-use crate::platform::{Atomic, Barriers, Clock, Counters};
-use crate::tunables::{HEAVY_BARRIER_APART_NS, Tunable};
+use crate::platform::{Atomic, Barriers, Clock, Counters, SchedulerHints};
+use crate::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
@@ -136,8 +136,9 @@ impl Barriers for Native {
     fn may_use_heavy_barrier() -> bool {
         // ordering: Relaxed; nothing is read through it.
         let since_ns = || Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
-        let apart_ns = || Self::tunable(Tunable::heavy_barrier_apart_ns);
-        Self::has_heavy_barrier() && since_ns() >= apart_ns().unwrap_or(HEAVY_BARRIER_APART_NS)
+        let usual_ns = || HEAVY_BARRIER_APART_NS_PER_CPU * (u64::from(Self::idle_cpus()) + 1);
+        let apart_ns = || Self::tunable(Tunable::heavy_barrier_apart_ns).unwrap_or_else(usual_ns);
+        Self::has_heavy_barrier() && since_ns() >= apart_ns()
     }
     #[inline]
     fn delay(pauses: u32) {

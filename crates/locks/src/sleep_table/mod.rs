@@ -61,12 +61,6 @@ pub(crate) enum Left {
     Sleeper,
 }
 
-/// Which barrier a thread owes before it may rely on being woken.
-enum Owes {
-    Heavy,
-    Full,
-}
-
 impl<P: Platform> SleepTable<P> {
     /// The name of a lock or a condition variable by its word.
     #[inline(always)]
@@ -75,7 +69,7 @@ impl<P: Platform> SleepTable<P> {
     }
 
     #[inline(always)]
-    fn place(name: u64) -> usize {
+    pub(crate) fn place(name: u64) -> usize {
         // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
         (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (P::sleep_buckets() - 1)
     }
@@ -217,17 +211,34 @@ impl<P: Platform> SleepTable<P> {
         });
     }
 
-    /// The first waiter of a word of bucket `at` is going to sleep.
-    fn want(at: usize, section: &Section<P>) -> Owes {
+    /// The first waiter of a word of bucket `at` is going to sleep. Whoever looks at its lock after this
+    /// finds it free, or the next release finds the waiter.
+    ///
+    /// With the bucket held: once the mark says restless, others rely on every thread having passed a
+    /// barrier since. Whether the heavy one is still owed, which it never is but in a seeded bug.
+    fn want(at: usize, section: &Section<P>) -> bool {
         section.change_wanted(1);
+        if P::is_seeded(Bug::SleepUnordered) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            Self::mark(at).store(RESTLESS, Relaxed);
+            return false;
+        }
         let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
         if mark.load(Relaxed) == RESTLESS {
-            return Owes::Full;
+            // ordering: full barrier; W3.
+            P::full_barrier(&Self::bucket(at).wanted);
+            return false;
         }
         // ordering: Relaxed; ordered by the heavy barrier, W2.
         mark.store(RESTLESS, Relaxed);
-        Owes::Heavy
+        P::count(Event::heavy_barrier);
+        let late = P::is_seeded(Bug::MarkedTooSoon);
+        if !late {
+            // ordering: heavy barrier; W2, W3.
+            P::heavy_barrier();
+        }
+        late
     }
     /// As [`want`](Self::want), for a thread that owns the lock whose waiter it is: those that will
     /// own it later find the mark without a barrier.
@@ -236,25 +247,11 @@ impl<P: Platform> SleepTable<P> {
         let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
         if mark.load(Relaxed) == QUIET {
+            let stirred = if P::is_seeded(Bug::OwnerSpeaksForAll) { RESTLESS } else { STIRRED };
             // ordering: Relaxed; published by the release of the lock.
-            mark.store(STIRRED, Relaxed);
+            mark.store(stirred, Relaxed);
         }
     }
-    fn pay(at: usize, owes: Owes) {
-        if P::is_seeded(Bug::SleepUnordered) {
-            return;
-        }
-        match owes {
-            Owes::Heavy => {
-                P::count(Event::heavy_barrier);
-                // ordering: heavy barrier; W2, W3.
-                P::heavy_barrier();
-            }
-            // ordering: full barrier; W3.
-            Owes::Full => P::full_barrier(&Self::bucket(at).wanted),
-        }
-    }
-
     /// Appends `id` to the waiters for the lock `name`; whether it is the first. Then the caller has to
     /// look at the lock once more before it sleeps: nobody may have seen it.
     pub(crate) fn enqueue(name: u64, id: NodeId) -> bool {
@@ -262,35 +259,35 @@ impl<P: Platform> SleepTable<P> {
             // ordering: Relaxed; published by W1.
             waiter::<P>(id).signal.store(ASLEEP, Relaxed);
         }
-        let owes = Self::within(name, |at, section| {
+        let (is_first, is_late) = Self::within(name, |at, section| {
             let is_first = section.first_of(name).is_none();
             section.push(id, name);
-            is_first.then(|| Self::want(at, section))
+            (is_first, is_first && Self::want(at, section))
         });
-        Self::settle(name, owes)
+        if is_late && P::is_seeded(Bug::MarkedTooSoon) {
+            // ordering: heavy barrier; WRONG ON PURPOSE.
+            P::heavy_barrier();
+        }
+        is_first
     }
 
     /// The first waiter goes to sleep again. Whether it has to look at the lock once more; otherwise it
     /// has been granted the lock meanwhile.
     pub(crate) fn sleep_again(name: u64, id: NodeId) -> bool {
-        let owes = Self::within(name, |at, section| {
+        Self::within(name, |at, section| {
             let signal = &waiter::<P>(id).signal;
             // ordering: Relaxed; written under the lock, W1.
             if signal.load(Relaxed) == GRANTED {
-                return None;
+                return false;
             }
             // ordering: Relaxed; read under the lock, W1.
             signal.store(ASLEEP, Relaxed);
             if P::is_seeded(Bug::RobbedSleepsUnannounced) {
-                return None;
+                return false;
             }
-            Some(Self::want(at, section))
-        });
-        Self::settle(name, owes)
-    }
-
-    fn settle(name: u64, owes: Option<Owes>) -> bool {
-        owes.map(|owes| Self::pay(Self::place(name), owes)).is_some()
+            Self::want(at, section);
+            true
+        })
     }
 
     /// Takes out the first waiter `id`, which owns the lock now.
@@ -305,26 +302,20 @@ impl<P: Platform> SleepTable<P> {
 
     /// Takes out `id`, which does not want the lock any more.
     pub(crate) fn leave(name: u64, id: NodeId) -> Left {
-        let owes = Self::within(name, |at, section| {
+        Self::within(name, |at, section| {
             // ordering: Relaxed; written under the lock, W1, which carries the section, too.
             if waiter::<P>(id).signal.load(Relaxed) == GRANTED {
-                return Err(Left::Owner);
+                return Left::Owner;
             }
             let is_first = || section.first_of(name) == Some(id);
             let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
             Self::take_out(section, name, id);
             if !was_first || section.first_of(name).is_none() {
-                return Err(Left::Nobody);
+                return Left::Nobody;
             }
-            Ok(Self::want(at, section))
-        });
-        match owes {
-            Ok(owes) => {
-                Self::pay(Self::place(name), owes);
-                Left::Sleeper
-            }
-            Err(left) => left,
-        }
+            Self::want(at, section);
+            Left::Sleeper
+        })
     }
 
     /// Takes `id` out of the bucket of `name`.

@@ -97,9 +97,8 @@ impl<P: Platform> SleepTable<P> {
             return None;
         }
         if !is_free() || P::is_seeded(Bug::MovedToFree) {
-            let owes = Self::want(at, to);
-            // With the bucket held, so that the waiter cannot come back and the mutex go.
-            Self::pay(at, owes);
+            Self::want(at, to);
+            // The bucket is held, so the waiter cannot come back and the mutex go.
             let is_blind = P::is_seeded(Bug::MovedToFree) || P::is_seeded(Bug::CountedAfterLook);
             if is_blind || !is_free() {
                 return None;

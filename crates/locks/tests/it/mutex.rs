@@ -3,6 +3,7 @@
 use super::alone;
 use lockwright::events::Event;
 use lockwright::native;
+use lockwright::platform::QueueNodes;
 use lockwright::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -175,4 +176,50 @@ fn no_notification_is_lost_between_two_sides() {
             .sum();
         assert_eq!(sum, rounds * (rounds - 1));
     });
+}
+
+/// Runs this test once more in a process of its own, where `body` may use up what all tests share.
+fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
+    const MARK: &str = "LOCKWRIGHT_TEST_OF_ITS_OWN";
+    if std::env::var_os(MARK).is_some() {
+        return body();
+    }
+    let this = std::env::current_exe().expect("the path of this test");
+    let mut again = std::process::Command::new(this);
+    again.args(["--exact", name, "--nocapture"]).env(MARK, "1");
+    let output = again.output().expect("this test can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable() {
+    in_a_process_of_its_own(
+        "mutex::more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable",
+        || {
+            let nodes: Vec<_> = std::iter::from_fn(native::Native::claim_node).collect();
+            assert!(nodes.len() > 60_000, "{} nodes", nodes.len());
+            let (counter, changed) = (Mutex::new(0), Condvar::new());
+            thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| {
+                        for _ in 0..20 {
+                            *counter.lock() += 1;
+                            thread::yield_now();
+                        }
+                        changed.notify_one();
+                    });
+                }
+                let mut guard = counter.lock();
+                changed.wait_while(&mut guard, |count| *count < 160);
+                let late = scope.spawn(|| counter.try_lock_for(SHORT).is_none());
+                assert!(late.join().expect("no panic"), "the mutex is held");
+            });
+            assert_eq!(*counter.lock(), 160);
+            for id in nodes {
+                // SAFETY: claimed above, and never in a queue.
+                unsafe { native::Native::release_node(id) };
+            }
+            assert!(native::Native::claim_node().is_some());
+        },
+    );
 }

@@ -7,7 +7,7 @@ use super::thread::STORES_MAX;
 use super::{CellRef, Engine, PS_PER_NS, Step};
 use crate::memory::{Access, Kind};
 use crate::switch::Here;
-use lockwright::tunables::{HEAVY_BARRIER_APART_NS, Tunable};
+use lockwright::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
 
 impl Engine {
     /// Issues an access of `thread`, not before `from`, and wakes the spinners it invalidates.
@@ -78,7 +78,10 @@ impl Engine {
     /// Whether the last heavy barrier is long enough ago. An exploration, in which next to no time
     /// passes, does not ask.
     pub fn may_use_heavy_barrier(&self) -> bool {
-        let usual_ns = if self.is_exploring() { 0 } else { HEAVY_BARRIER_APART_NS };
+        let usual_ns = match self.is_exploring() {
+            true => 0,
+            false => HEAVY_BARRIER_APART_NS_PER_CPU * self.cpus_in_use() as u64,
+        };
         let apart_ns = self.tunables[Tunable::heavy_barrier_apart_ns as usize].unwrap_or(usual_ns);
         let since_ns = |at: u64| (self.now - at) / PS_PER_NS;
         self.last_heavy_barrier.is_none_or(|at| since_ns(at) >= apart_ns)

@@ -135,7 +135,11 @@ impl Engine {
     pub fn is_scheduled(&self) -> bool {
         !self.host.cpus.is_empty()
     }
-    /// How many CPUs have nothing to do.
+    /// How many CPUs the program may use.
+    pub fn cpus_in_use(&self) -> usize {
+        if self.is_scheduled() { self.host.cpus.len() } else { self.threads.len() }
+    }
+    /// CPUs of the host that have nothing to do.
     pub fn idle_host_cpus(&self) -> usize {
         self.host.cpus.iter().filter(|cpu| cpu.is_idle()).count()
     }

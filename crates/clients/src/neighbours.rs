@@ -1,0 +1,65 @@
+//! Two mutexes whose sleepers share a bucket of the table.
+
+use crate::Client;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::mutex::RawMutex;
+use lockwright::platform::Platform;
+use lockwright::raw::RawLock;
+
+/// What the client is selected by.
+pub const NAME: &str = "neighbours";
+
+/// More mutexes than a machine for checking has buckets, so two of them share one.
+const MUTEXES: usize = 65;
+
+/// The first thread begins as the owner of two mutexes that share a bucket and releases one after the other. The
+/// others take one of them each, asleep at once where they have to wait. The bucket is quiet at first.
+pub struct Neighbours<P: Platform> {
+    mutexes: [RawMutex<P>; MUTEXES],
+    taken: AtomicU64,
+    threads: usize,
+}
+
+impl<P: Platform> Neighbours<P> {
+    /// The same two whoever asks.
+    fn pair(&self) -> [&RawMutex<P>; 2] {
+        let later = |at: usize| self.mutexes[at + 1..].iter().map(move |other| (at, other));
+        let mut pairs = (0..MUTEXES).flat_map(later);
+        let shared = pairs.find(|(at, other)| self.mutexes[*at].shares_bucket_with(other));
+        let (first, second) = shared.expect("there are fewer buckets than mutexes");
+        [&self.mutexes[first], second]
+    }
+}
+
+impl<P: Platform> Client for Neighbours<P> {
+    const NAME: &'static str = NAME;
+
+    fn new(threads: usize) -> Self {
+        let mutexes = core::array::from_fn(|_| RawMutex::new());
+        // Where they will lie is not known yet.
+        mutexes.iter().for_each(RawMutex::lock);
+        Self { mutexes, taken: AtomicU64::new(0), threads }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let pair = self.pair();
+        pair[0].calm();
+        if thread == 0 {
+            for mutex in pair {
+                // SAFETY: taken when the client was made, and released by nobody else.
+                unsafe { mutex.unlock() };
+            }
+            return;
+        }
+        let mutex = pair[thread % 2];
+        mutex.lock_asleep();
+        self.taken.fetch_add(1, Relaxed);
+        mutex.calm();
+        // SAFETY: taken above.
+        unsafe { mutex.unlock() };
+    }
+    fn finish(&self) {
+        assert_eq!(self.taken.load(Relaxed), self.threads as u64 - 1, "somebody got nothing");
+    }
+}
