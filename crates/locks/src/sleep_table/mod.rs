@@ -235,10 +235,14 @@ impl<P: Platform> SleepTable<P> {
         P::count(Event::heavy_barrier);
         let late = P::is_seeded(Bug::MarkedTooSoon);
         if !late {
-            // ordering: heavy barrier; W2, W3.
-            P::heavy_barrier();
+            Self::make_known();
         }
         late
+    }
+    /// Every owner sees the mark when it looks next.
+    fn make_known() {
+        // ordering: heavy barrier; W2, W3.
+        P::heavy_barrier();
     }
     /// As [`want`](Self::want), for a thread that owns the lock whose waiter it is: those that will
     /// own it later find the mark without a barrier.
@@ -265,8 +269,7 @@ impl<P: Platform> SleepTable<P> {
             (is_first, is_first && Self::want(at, section))
         });
         if is_late && P::is_seeded(Bug::MarkedTooSoon) {
-            // ordering: heavy barrier; WRONG ON PURPOSE.
-            P::heavy_barrier();
+            Self::make_known();
         }
         is_first
     }
