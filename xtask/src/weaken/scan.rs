@@ -8,8 +8,14 @@ pub const CRATE: &str = "crates/locks/src/";
 /// The orderings that can be weakened.
 const STRONG: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
 /// The calls that order without accessing anything.
-const BARRIERS: [&str; 5] =
-    ["fence", "compiler_fence", "full_barrier", "light_barrier", "heavy_barrier"];
+const BARRIERS: [&str; 6] = [
+    "fence",
+    "compiler_fence",
+    "full_barrier",
+    "barrier_after_exchange",
+    "light_barrier",
+    "heavy_barrier",
+];
 
 /// A place in the source that orders something.
 #[derive(Clone, Debug, PartialEq, Eq)]
