@@ -105,13 +105,13 @@ fn ci() -> Vec<Stage> {
     let mut stages = checks();
     stages.push(full::aarch64_builds());
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 280, &[&test[..], &["--no-run"]].concat()));
+    stages.push(Stage::command("build", 360, &[&test[..], &["--no-run"]].concat()));
     // Without Miri, which is not part of the pinned toolchain.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
-    stages.push(Stage::command("weaken", 150, &weaken));
-    stages.push(Stage::command("zoo", 170, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("weaken", 190, &weaken));
+    stages.push(Stage::command("zoo", 180, &["cargo", "xtask", "zoo"]));
     // The README's test command.
-    stages.push(Stage::command("test", 300, &test));
+    stages.push(Stage::command("test", 270, &test));
     stages
 }
 
@@ -121,12 +121,12 @@ fn checks() -> Vec<Stage> {
     let no_std = ["cargo", "check", "--package", "lockwright", "--no-default-features"];
     let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05"];
     vec![
-        Stage::command("fmt", 20, &["cargo", "fmt", "--all", "--check"]),
-        Stage::command("clippy", 150, &clippy),
+        Stage::command("fmt", 10, &["cargo", "fmt", "--all", "--check"]),
+        Stage::command("clippy", 80, &clippy),
         Stage::new("tidy", 10, Step::Call(|| tidy::run(&root()))),
         Stage::new("evidence --check", 10, Step::Call(|| evidence::check(&root()))),
         Stage::command("no-std", 20, &no_std),
-        Stage::command("lock-apis", 50, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
+        Stage::command("lock-apis", 30, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
     ]
 }
 

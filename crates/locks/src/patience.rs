@@ -11,6 +11,8 @@ const TIMED_PAUSES: u32 = 32;
 /// A pause that takes this long is not made longer. What a look costs the owner, a few transfers of a
 /// cache line, is little of that; and who waits looks too late by less than it has waited.
 const LONG_PAUSE_NS: u64 = 2_000;
+/// Nor is one of so many, where the clock hardly moves.
+const PAUSES_MAX: u32 = 1 << 10;
 
 /// A look after every pause, until the one who pauses says that it is over.
 pub(crate) const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
@@ -61,8 +63,9 @@ impl<P: Platform> Patience<P> {
         }
         let now_ns = P::now_ns();
         let took_ns = now_ns.saturating_sub(self.paused_ns.replace(now_ns).unwrap_or(now_ns));
-        if took_ns < LONG_PAUSE_NS && self.until_ns.is_none() {
-            self.pauses = self.pauses.saturating_mul(2);
+        let is_short = took_ns < LONG_PAUSE_NS && self.pauses < PAUSES_MAX;
+        if is_short && self.until_ns.is_none() {
+            self.pauses *= 2;
             return false;
         }
         if self.kind == Kind::Short {
