@@ -29,7 +29,9 @@
 //!    until they arrive; reads of clean lines for a quarter of their time, because they pipeline.
 //! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
 //!    transfer that takes the line away, because the snoop has not reached it yet. Without this
-//!    the releasing core of an unfair lock could never win.
+//!    the releasing core of an unfair lock could never win. If several wait for the line, whoever has
+//!    just got it still hits for that part of a local transfer: a compare-exchange that failed and is
+//!    tried again at once succeeds, and a crowd that does so is slow and does not stand still.
 //!    *Arbitration* is the other half: a read-modify-write of a core that comes back to a line which
 //!    others want, within the retention or while its own store to it is on its way, is served after
 //!    them with this chance. Then a spinner is drawn that is woken before the others; one in another

@@ -90,12 +90,25 @@ impl Line {
 pub struct Memory {
     pub lines: Vec<Line>,
     pub transfers: Transfers,
+    /// What each core took last, to write it.
+    taken: Vec<Taken>,
+}
+
+/// A line that a core took, and until when it hits there even if others have asked for it meanwhile.
+#[derive(Clone, Copy)]
+struct Taken {
+    line: usize,
+    until: u64,
+}
+
+impl Taken {
+    const NOTHING: Self = Self { line: usize::MAX, until: 0 };
 }
 
 impl Memory {
     pub fn new(classes: usize) -> Self {
         let transfers = Transfers { by_class: vec![0; classes], ..Transfers::default() };
-        Self { lines: Vec::new(), transfers }
+        Self { lines: Vec::new(), transfers, taken: vec![Taken::NOTHING; CORES_MAX as usize] }
     }
     /// Registers `count` lines whose memory is at socket `home`.
     pub fn register(&mut self, count: usize, home: u16) {
@@ -133,7 +146,9 @@ impl Memory {
             let floor = if kind == Kind::Read { 0 } else { state.last_done };
             return Access { done_ps: (now + own).max(floor), invalidates: false };
         }
-        let is_retained = state.previous == site.core && now + own <= state.retained_until;
+        let taken = self.taken[usize::from(site.core)];
+        let is_retained = state.previous == site.core && now + own <= state.retained_until
+            || taken.line == line && now + own <= taken.until;
         if is_retained || kind == Kind::Read && state.sharers.has(site.core) {
             self.transfers.hits += 1;
             return Access { done_ps: now + own, invalidates: false };
@@ -153,7 +168,8 @@ impl Memory {
         let latency = self.latency(costs, site, line, kind);
         let latency = costs.transfer_jitter.jitter(latency, noise);
         let extra = if kind == Kind::Rmw { costs.rmw_extra } else { 0 };
-        let line = &mut self.lines[line];
+        let at = line;
+        let line = &mut self.lines[at];
         // Misses on one line are served first come, first served.
         let start = now.max(line.busy_until);
         let done_ps = (start + latency + extra).max(line.last_done);
@@ -163,6 +179,8 @@ impl Memory {
             line.retained_until = start + costs.owner_retention.of(latency);
         }
         if kind != Kind::Read {
+            let until = done_ps + costs.owner_retention.of(costs.transfer[0]);
+            self.taken[usize::from(site.core)] = Taken { line: at, until };
             line.owner = site.core;
             line.sharers = CoreSet::default();
             line.busy_until = done_ps;

@@ -29,6 +29,8 @@ fn storm(machine: &Machine, window_us: u64) -> (RunReport, u64) {
             while !thread::is_over() {
                 lock.lock();
                 changes.set(changes.get() + u64::from(last.replace(cpu) != cpu));
+                // Until the line is with the others.
+                thread::work_ns(40);
                 // SAFETY: taken above.
                 unsafe { lock.unlock() };
                 thread::op_done();

@@ -92,11 +92,11 @@ fn the_golden_runs_have_their_digests() {
     );
     assert_eq!(
         history(torture::<TicketLock<Sim>>(1)),
-        golden("e4d6819b940d71ff4f2bdd569965065a", 8921, 90)
+        golden("37ca40fa1941687192f0a13990703e66", 12947, 142)
     );
     assert_eq!(
         history(torture::<UnfairLock<Sim>>(1)),
-        golden("2671245f98aa5c6ba3bd00a2a1f571ae", 5777, 89)
+        golden("1dba3a5310ec4d05e65b12ad949a639d", 6559, 178)
     );
 }
 
@@ -129,32 +129,32 @@ type Golden = (&'static str, &'static str, u64, u64);
 
 /// The limited scan of `cna-v10_limited` is long enough for these runs, so its histories are `cna`'s.
 const GOLDEN: &[Golden] = &[
-    ("qspinlock", "54f44a08286378d46f9a5fb9ec7e4d83", 52518, 1734),
-    ("cna", "95b1a5c98018131336ed9eee033ee343", 85429, 1992),
-    ("cna-v10_time", "f046d0b4395c7ca2cfdd5eede8de1cc5", 103568, 2504),
-    ("cna-v10_limited", "95b1a5c98018131336ed9eee033ee343", 85429, 1992),
-    ("cna-v11", "8bd07bf5344186fc5fd4146ec971dea0", 76971, 1547),
-    ("cna-v15", "6293cef4647177cd0df77d780d2d17ab", 63953, 1754),
-    ("park", "8e0e0d721ca90fccbd3c73c035706f3c", 80108, 889),
-    ("hybrid", "d9a9783baa69a11fd35e9edf2545825c", 78280, 785),
-    ("hybrid-bounded", "6d26986d17cc5760feb631f97748ee7c", 239757, 18327),
-    ("cna-park", "0a4dc585175ad306bcb456736c63a2f9", 119867, 1470),
-    ("cna-hybrid", "68cb0a58fcd01f6dadf19f1c11d02818", 125216, 2774),
-    ("cna-hybrid-bounded", "1a9ef726ffa8b3777a784194bfdc2bb5", 321039, 21432),
-    ("cna-v10_time-park", "36d204baa20ec52dd2f6fd9f6c29603b", 123474, 1578),
-    ("cna-v10_time-hybrid", "c6e9294fd6e3ea5c9185140e1e018513", 124407, 2779),
-    ("cna-v10_time-hybrid-bounded", "dea67a997952212cf853f948ab65b4ed", 257920, 18231),
-    ("cna-v10_limited-park", "0a4dc585175ad306bcb456736c63a2f9", 119867, 1470),
-    ("cna-v10_limited-hybrid", "68cb0a58fcd01f6dadf19f1c11d02818", 125216, 2774),
-    ("cna-v10_limited-hybrid-bounded", "1a9ef726ffa8b3777a784194bfdc2bb5", 321039, 21432),
-    ("cna-v11-park", "899f74530ebe231a9ce17aed7b4d35e6", 101486, 995),
-    ("cna-v11-hybrid", "fb4c2027d8559ae91a0f351695ffe624", 91699, 1022),
-    ("cna-v11-hybrid-bounded", "79dee4dc0c14c6a298ba77e065f91506", 251523, 18279),
-    ("cna-v15-park", "41bffbe342fae85f839cf58a7d021d44", 84057, 855),
-    ("cna-v15-hybrid", "a4b634776423ab6b659fcdb2e55188c6", 80440, 924),
-    ("cna-v15-hybrid-bounded", "a8b0d4ce736e239d6263cdb4452d23cb", 247328, 18096),
-    ("mutex", "1dd5e7ef592a8a5da489e7a764335d02", 107545, 6365),
-    ("unfair-backoff", "d3f8b5520ff1a7ce0a6fa20a75b45547", 62568, 1565),
+    ("qspinlock", "28c9723d9f4983415eab2956a1dd2035", 62769, 2066),
+    ("cna", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
+    ("cna-v10_time", "6afb346b169a4b8c40956646e411cc20", 105605, 2560),
+    ("cna-v10_limited", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
+    ("cna-v11", "2b0c5f4dfdf41df2c3d1cfc5e5839847", 74840, 1514),
+    ("cna-v15", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
+    ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),
+    ("hybrid", "9b504feb99b2fcf63d6170bd75a28db0", 91668, 1217),
+    ("hybrid-bounded", "25a417a2ac629eaee68df021de00d2a9", 194149, 10199),
+    ("cna-park", "2f0d8212fad8a9229b466c8dc366dfa8", 122913, 1537),
+    ("cna-hybrid", "b3bb566f37f7459e0f929f046a50cb90", 141150, 3326),
+    ("cna-hybrid-bounded", "dc12570f32bb747e92f200f605864760", 301808, 16202),
+    ("cna-v10_time-park", "8e73614285b8230e5d46b7c82574aaa6", 127899, 1671),
+    ("cna-v10_time-hybrid", "8ef95539f79faf07ed590e288206eb5b", 140694, 3164),
+    ("cna-v10_time-hybrid-bounded", "198fab4bceac947d273b59d1a3dc4c87", 223753, 11586),
+    ("cna-v10_limited-park", "2f0d8212fad8a9229b466c8dc366dfa8", 122913, 1537),
+    ("cna-v10_limited-hybrid", "b3bb566f37f7459e0f929f046a50cb90", 141150, 3326),
+    ("cna-v10_limited-hybrid-bounded", "dc12570f32bb747e92f200f605864760", 301808, 16202),
+    ("cna-v11-park", "878d10a9d0e3c33a561f3796074026a6", 104959, 1061),
+    ("cna-v11-hybrid", "6f8a251263bc21ac3827609b64f052a5", 101037, 1200),
+    ("cna-v11-hybrid-bounded", "f8456daee979cbaa0f7f9d6b32e46947", 207348, 10854),
+    ("cna-v15-park", "6d8a34f5bf914383a81fe65a09c29fce", 96705, 1131),
+    ("cna-v15-hybrid", "063f17739359eaf2d39b634b9c559a4c", 82284, 1076),
+    ("cna-v15-hybrid-bounded", "114a77678633eb6b35b565f787e2e52c", 198961, 10759),
+    ("mutex", "9cf435dad4e2a24471ee132bb04774fd", 115406, 6609),
+    ("unfair-backoff", "8b62f98afbdc7706e633f978915b9250", 58169, 1947),
     ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
 ];
 

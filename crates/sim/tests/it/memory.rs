@@ -257,7 +257,7 @@ fn a_heavy_barrier_waits_for_stores_issued_while_its_caller_drained() {
     for cpu in 2..26 {
         let line = if cpu < 10 { slow } else { slower };
         simulation.spawn(cpu, move || {
-            for _ in 0..20 {
+            for _ in 0..60 {
                 line.fetch_add(1, Relaxed);
             }
         });

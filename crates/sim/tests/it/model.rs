@@ -6,6 +6,7 @@ use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::{Order, RawLock};
 use lockwright::ticket::TicketLock;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
+use std::cell::Cell;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 /// Spins on the locked operation itself.
@@ -31,7 +32,10 @@ impl RawLock for TestAndSet {
     }
 }
 
-/// Nanoseconds per acquisition with `threads` threads on one socket that do nothing but lock.
+/// What everybody does with the lock held.
+const SECTION_NS: u64 = 40;
+
+/// Nanoseconds per acquisition with `threads` threads on one socket that do next to nothing but lock.
 fn period_ns<L: RawLock>(threads: u32) -> f64 {
     period_with_arbitration_ns::<L>(threads, 0.0)
 }
@@ -48,6 +52,8 @@ fn period_with_arbitration_ns<L: RawLock>(threads: u32, chance: f64) -> f64 {
         simulation.spawn(cpu, move || {
             while !thread::is_over() {
                 lock.lock();
+                // Long enough for the line to be with the others then.
+                thread::work_ns(SECTION_NS);
                 // SAFETY: taken above.
                 unsafe { lock.unlock() };
                 thread::op_done();
@@ -74,14 +80,129 @@ fn a_test_and_set_lock_serves_one_over_n_transfers() {
 }
 
 #[test]
-fn a_ticket_lock_slows_down_by_a_quarter_of_a_shared_load_per_waiter() {
-    // Every release is read by every waiter, reads of a clean line pipeline, and the next release
-    // queues behind them.
+fn a_ticket_lock_slows_down_by_half_of_a_shared_load_per_waiter() {
+    // Every release and every arrival is read by every waiter, reads of a clean line pipeline at a
+    // quarter of their time, and whatever is next queues behind them.
     let [few, some, many] = [8, 16, 32].map(period_ns::<TicketLock<Sim>>);
     println!("ticket: {few:.0}, {some:.0}, {many:.0} ns");
     assert!(few < some);
     let slope_ns = (many - some) / 16.0;
-    assert!((4.5..5.5).contains(&slope_ns), "{slope_ns} ns per waiter");
+    assert!((9.0..11.0).contains(&slope_ns), "{slope_ns} ns per waiter");
+}
+
+/// Acquisitions per nanosecond with so many threads on one socket that compute for `think_ns` in between.
+fn rate_of_ticket(threads: u32, think_ns: u64) -> f64 {
+    let mut arena = Arena::default();
+    let config = Config::window(200_000, 2_000_000);
+    let mut machine = quiet(machine(1, 48, 1));
+    machine.costs.work_jitter = 0.9;
+    let mut simulation = Simulation::new(&machine, &mut arena, 1, config);
+    let lock = simulation.alloc(TicketLock::<Sim>::new());
+    for cpu in 0..threads {
+        simulation.spawn(cpu, move || {
+            while !thread::is_over() {
+                lock.lock();
+                thread::work_ns(SECTION_NS);
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+                thread::op_done();
+                thread::work_ns(think_ns);
+            }
+        });
+    }
+    simulation.run().ops_per_s() * 1e-9
+}
+
+/// The Markov chain of Boyd-Wickizer, Kaashoek, Morris and Zeldovich ("Non-scalable locks are
+/// dangerous", 2012): with `k` of `n` threads at the lock the others come at rate (n - k) / think, and the
+/// lock takes `service_ns(k)` for one of them.
+fn markov_rate(threads: u32, think_ns: f64, service_ns: impl Fn(u32) -> f64) -> f64 {
+    let service = |at_lock: u32| 1.0 / service_ns(at_lock);
+    let mut weights = vec![1.0];
+    for at_lock in 1..=threads {
+        let arrivals = f64::from(threads - at_lock + 1) / think_ns;
+        weights.push(weights[weights.len() - 1] * arrivals / service(at_lock));
+    }
+    let all: f64 = weights.iter().sum();
+    (1..=threads).map(|at_lock| weights[at_lock as usize] / all * service(at_lock)).sum()
+}
+
+#[test]
+fn a_ticket_lock_collapses_as_the_markov_chain_says() {
+    const THINK_NS: u64 = 4_000;
+    // What a handoff takes is from runs in which nearly everybody waits, and linear in the waiters.
+    let [few, many] = [8, 32].map(period_ns::<TicketLock<Sim>>);
+    let per_waiter_ns = (many - few) / 24.0;
+    // Who finds nobody there takes one transfer and the section.
+    let alone_ns = 50.0 + 7.0 + SECTION_NS as f64;
+    let service_ns = |at_lock: u32| match at_lock {
+        1 => alone_ns,
+        more => few + (f64::from(more) - 7.0) * per_waiter_ns,
+    };
+    let mut peak: f64 = 0.0;
+    for threads in [2, 4, 8, 16, 24, 32, 48] {
+        let simulated = rate_of_ticket(threads, THINK_NS);
+        let expected = markov_rate(threads, THINK_NS as f64, service_ns);
+        println!("ticket, {threads} threads: {simulated:.6} per ns, expected {expected:.6}");
+        assert!(
+            (0.85..1.15).contains(&(simulated / expected)),
+            "{threads}: {simulated} {expected}"
+        );
+        peak = peak.max(simulated);
+    }
+    assert!(rate_of_ticket(48, THINK_NS) < 0.9 * peak, "it does not collapse");
+}
+
+/// Nanoseconds per acquisition of an MCS lock by 16 threads on `sockets` sockets that are equally far
+/// from each other, with a remote transfer of so many nanoseconds; and the share of the handoffs that went to
+/// another socket.
+fn mcs_period_ns(sockets: u32, remote_ns: f64) -> (f64, f64) {
+    let mut arena = Arena::default();
+    let mut machine = quiet(machine(sockets, 16, 1));
+    machine.topology.distance =
+        (0..sockets).map(|a| (0..sockets).map(|b| u32::from(a != b)).collect()).collect();
+    machine.costs.transfer_remote_ns = vec![remote_ns; usize::from(sockets > 1)];
+    machine.costs.work_jitter = 0.9;
+    let config = Config::window(50_000, 2_000_000);
+    let (last, changes) = (Cell::new(0), Cell::new(0));
+    let mut simulation = Simulation::new(&machine, &mut arena, 1, config);
+    let lock = simulation.alloc(McsLock::<Sim>::new());
+    for index in 0..16 {
+        let (last, changes, socket) = (&last, &changes, index % sockets);
+        simulation.spawn(socket * 16 + index / sockets, move || {
+            while !thread::is_over() {
+                lock.lock();
+                changes.set(changes.get() + u64::from(last.replace(socket) != socket));
+                thread::work_ns(SECTION_NS);
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+                thread::op_done();
+                thread::work_ns(1_000);
+            }
+        });
+    }
+    let report = simulation.run();
+    (1e9 / report.ops_per_s(), changes.get() as f64 / report.ops_total() as f64)
+}
+
+#[test]
+fn an_mcs_lock_has_a_plateau_of_local_and_remote_transfers() {
+    const LOCAL_NS: f64 = 50.0;
+    let (local_period_ns, _) = mcs_period_ns(1, 0.0);
+    for sockets in [2, 4] {
+        // f + t ((1 - p) local + p remote), of which a share p of the t transfers is remote: what one
+        // more nanosecond of a remote transfer costs is t p.
+        let [(near, share), (far, _)] = [130.0, 190.0].map(|ns| mcs_period_ns(sockets, ns));
+        let transfers = (far - near) / 60.0 / share;
+        let expected = local_period_ns + transfers * share * (130.0 - LOCAL_NS);
+        println!(
+            "mcs, {sockets} sockets: {share:.2} remote, {transfers:.2} transfers, {near:.0} ns, \
+             expected {expected:.0}"
+        );
+        assert!((0.4..1.0).contains(&share), "{share} of the handoffs are remote");
+        assert!((2.0..4.0).contains(&transfers), "{transfers} transfers in a handoff");
+        assert!((0.9..1.1).contains(&(near / expected)), "{near} ns, not {expected}");
+    }
 }
 
 #[test]
