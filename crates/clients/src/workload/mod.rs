@@ -7,7 +7,10 @@
 
 pub mod counter;
 pub mod kbuild;
+pub mod lock2;
 pub mod locktorture;
+pub mod open1;
+pub mod readrandom;
 pub mod uncontended;
 
 use core::ops::Deref;
