@@ -11,6 +11,22 @@ const TABLES: &[(&str, &str)] = &[
         include_str!("../../../../data/published/cna_v10_locktorture_x5_4.csv"),
     ),
     (
+        "cna_v10_will_it_scale_open1_threads_x5_4",
+        include_str!("../../../../data/published/cna_v10_will_it_scale_open1_threads_x5_4.csv"),
+    ),
+    (
+        "cna_v10_will_it_scale_lock2_threads_x5_4",
+        include_str!("../../../../data/published/cna_v10_will_it_scale_lock2_threads_x5_4.csv"),
+    ),
+    (
+        "cna_v10_leveldb_readrandom_x5_4",
+        include_str!("../../../../data/published/cna_v10_leveldb_readrandom_x5_4.csv"),
+    ),
+    (
+        "pvqspinlock_kernel_build_e5_2620_v4",
+        include_str!("../../../../data/published/pvqspinlock_kernel_build_e5_2620_v4.csv"),
+    ),
+    (
         "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
         include_str!(
             "../../../../data/published/pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3.csv"
@@ -47,6 +63,19 @@ impl Published {
     /// The numbers of a column, in the order of the rows.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.find(name)
+    }
+
+    /// The number of a column in the row with so many threads, or vCPUs.
+    pub fn at(&self, threads: u32, column: &str) -> Option<f64> {
+        let row = self.threads().iter().position(|&row| row == threads)?;
+        self.column(column)?.get(row).copied()
+    }
+
+    /// The names of all columns.
+    #[cfg(test)]
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        let Columns(columns) = &self.columns;
+        columns.iter().map(|(name, _)| name.as_str())
     }
 
     /// How many threads, or vCPUs, each row has.

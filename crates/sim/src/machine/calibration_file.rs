@@ -13,6 +13,10 @@ use toml::Value;
 const BUILTIN: &[(&str, &str)] = &[
     ("x5-4", include_str!("../../../../machines/x5-4.calibration.toml")),
     ("haswell-2s", include_str!("../../../../machines/haswell-2s.calibration.toml")),
+    (
+        "broadwell-2s-e5-2620v4",
+        include_str!("../../../../machines/broadwell-2s-e5-2620v4.calibration.toml"),
+    ),
 ];
 
 const HEADER: &str = "\
@@ -109,12 +113,19 @@ fn parameters(section: &Section<'_>) -> Result<Parameters, MachineError> {
     let workloads = section.section("software")?;
     for workload in workloads.keys() {
         let section = workloads.section(workload)?;
-        let parts = section
-            .keys()
-            .map(|part| Ok((part.clone(), section.with_unit(part, Unit::Ns, Range::NotNegative)?)));
+        let parts = section.keys().map(|part| Ok((part.clone(), software_ns(&section, part)?)));
         software.insert(workload.clone(), parts.collect::<Result<_, MachineError>>()?);
     }
     Ok(Parameters { hardware, software })
+}
+
+/// A time of the software in nanoseconds; the file may give long ones in seconds.
+fn software_ns(section: &Section<'_>, part: &str) -> Result<f64, MachineError> {
+    let has_seconds = section.section(part)?.find(Unit::Seconds.key()).is_some();
+    match has_seconds {
+        true => Ok(section.with_unit(part, Unit::Seconds, Range::NotNegative)? * SECOND_NS),
+        false => section.with_unit(part, Unit::Ns, Range::NotNegative),
+    }
 }
 
 fn fit(section: Section<'_>) -> Result<Fit, MachineError> {
@@ -156,6 +167,13 @@ fn alternative(section: Section<'_>) -> Result<Alternative, MachineError> {
     Ok(alternative)
 }
 
+const SECOND_NS: f64 = 1e9;
+
+/// So many nanoseconds in seconds, to the millisecond.
+fn milliseconds(ns: f64) -> f64 {
+    (ns / SECOND_NS * 1e3).round() / 1e3
+}
+
 // Writing to a `String` cannot fail; the results below are dropped for that reason.
 
 fn write_parameters(text: &mut String, prefix: &str, parameters: &Parameters) {
@@ -167,7 +185,10 @@ fn write_parameters(text: &mut String, prefix: &str, parameters: &Parameters) {
     for (workload, parts) in &parameters.software {
         let _ = write!(text, "\n[{prefix}software.{workload}]\n");
         for (part, ns) in parts {
-            let _ = writeln!(text, "{part} = {{ ns = {ns:?} }}");
+            let _ = match *ns > SECOND_NS {
+                true => writeln!(text, "{part} = {{ s = {:?} }}", milliseconds(*ns)),
+                false => writeln!(text, "{part} = {{ ns = {ns:?} }}"),
+            };
         }
     }
     if parameters.software.is_empty() {

@@ -14,6 +14,8 @@ pub enum Unit {
     Fraction,
     /// How many.
     Count,
+    /// Seconds, of software that is not simulated but added by formula.
+    Seconds,
 }
 
 impl Unit {
@@ -24,6 +26,7 @@ impl Unit {
             Self::Factor => "factor",
             Self::Fraction => "fraction",
             Self::Count => "count",
+            Self::Seconds => "s",
         }
     }
 

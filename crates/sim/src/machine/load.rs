@@ -11,6 +11,7 @@ use std::path::Path;
 const BUILTIN: &[(&str, &str)] = &[
     ("x5-4", include_str!("../../../../machines/x5-4.toml")),
     ("haswell-2s", include_str!("../../../../machines/haswell-2s.toml")),
+    ("broadwell-2s-e5-2620v4", include_str!("../../../../machines/broadwell-2s-e5-2620v4.toml")),
 ];
 
 /// The section that a machine may do without.
@@ -163,6 +164,7 @@ fn with_unit(value: f64, unit: Unit) -> String {
         Unit::Ns => format!("{value} ns"),
         Unit::Factor => format!("x {value}"),
         Unit::Fraction | Unit::Count => value.to_string(),
+        Unit::Seconds => format!("{value} s"),
     }
 }
 
