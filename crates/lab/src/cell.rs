@@ -39,6 +39,12 @@ pub enum Workload {
         /// Whether the rare hold of 100 ms happens.
         long_hold: bool,
     },
+    /// will-it-scale: record locks on one file.
+    Lock2,
+    /// will-it-scale: opening and closing files.
+    Open1,
+    /// leveldb: lookups behind a mutex whose sleepers meet on a spin lock.
+    Readrandom,
     /// A build with many jobs: a fixed amount of work.
     Kbuild(#[serde(with = "kbuild::InDocuments")] Knobs),
 }
@@ -50,7 +56,7 @@ impl Workload {
             Self::Counter { cs_load, think_load } => {
                 format!("counter (--cs-load {cs_load} --think-load {think_load})")
             }
-            Self::Uncontended | Self::Locktorture { .. } | Self::Kbuild(_) => self.name().into(),
+            _ => self.name().into(),
         }
     }
     /// Whether the amount of work is fixed: the time that it takes is the result, and the window of a
@@ -62,7 +68,8 @@ impl Workload {
     pub const fn locks(self) -> u32 {
         match self {
             Self::Kbuild(knobs) => knobs.lock_count,
-            Self::Uncontended | Self::Counter { .. } | Self::Locktorture { .. } => 1,
+            Self::Open1 => 2,
+            _ => 1,
         }
     }
     /// The name it is selected by.
@@ -71,6 +78,9 @@ impl Workload {
             Self::Uncontended => "uncontended",
             Self::Counter { .. } => "counter",
             Self::Locktorture { .. } => "locktorture",
+            Self::Lock2 => "lock2",
+            Self::Open1 => "open1",
+            Self::Readrandom => "readrandom",
             Self::Kbuild(_) => "kbuild",
         }
     }

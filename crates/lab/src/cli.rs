@@ -45,6 +45,10 @@ pub enum Command {
     Torture(TortureArgs),
     /// Run locks in many orders, simulated; exit code 1 if one breaks.
     Explore(ExploreArgs),
+    /// Simulate published tables, beside what was published.
+    Reproduce(ReproduceArgs),
+    /// Answer a question that no published table answers, simulated.
+    Study(StudyArgs),
     /// Fit a simulated machine to published measurements of unpatched code.
     Calibrate(CalibrateArgs),
 }
@@ -268,6 +272,43 @@ pub struct StressArgs {
     /// Simulated: threads are preempted at random, for a fifth of the time.
     #[arg(long, alias = "preempt")]
     pub faults: bool,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Clone, Debug, Args)]
+pub struct ReproduceArgs {
+    /// The table: the name of its file in data/published, with or without `.csv`.
+    #[arg(value_name = "TABLE", value_parser = name)]
+    pub table: Option<String>,
+    /// All tables.
+    #[arg(long)]
+    pub all: bool,
+    /// Fewer and shorter runs: minutes become seconds, and intervals wider.
+    #[arg(long)]
+    pub quick: bool,
+    /// Draw each table into this directory, as TABLE.svg.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub plots: Option<PathBuf>,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `study`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyArgs {
+    /// `cna-threshold`, `cna-variants` or `hybrid-cna-overcommit`.
+    #[arg(value_name = "STUDY", value_parser = name)]
+    pub study: String,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of `calibrate`.

@@ -3,10 +3,8 @@
 use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use crate::cli::CalibrateArgs;
 use crate::error::Error;
-use crate::published::Unpatched;
 use crate::report::{self, Chart, Grid, OutputArgs, Outputs, Progress, Report, Target, print};
-use crate::simulated::Fitted;
-use lockwright_sim::machine::Machine;
+use lockwright_sim::machine::{Fit, Machine};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,8 +23,6 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     };
     let plan = Plan::of(&args.machine).ok_or_else(unknown)?;
     let machine = Machine::builtin(plan.machine).ok_or_else(unknown)?;
-    let table = Unpatched::of(plan.table)
-        .ok_or_else(|| Error::Machine(format!("there is no table `{}`", plan.table)))?;
     let path = args.out.clone().unwrap_or_else(|| usual_path(plan.machine));
     let target = Target::open(&path)?;
     let outputs = Outputs::open(&OutputArgs {
@@ -36,14 +32,10 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     })?;
 
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut tell = |Step { done, total, seeds, least_percent }: Step| {
-        if done.is_multiple_of(25) || done == total {
-            progress.say(&format!(
-                "{done} of {total} tried, least residual with {seeds} seeds {least_percent:.2} %"
-            ));
-        }
+    let mut tell = |Step { what, of: (done, total), residual_percent }: Step| {
+        progress.say(&format!("{done} of {total}: {what}, residual {residual_percent:.2} %"));
     };
-    let fitted = calibrate(&machine, plan, &table, &(plan.effort)(), workers, &mut tell)
+    let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
     target.write(fitted.calibration.to_toml().as_bytes())?;
     outputs.finish(&CalibrateReport { plan, fitted: &fitted })?;
@@ -70,15 +62,34 @@ struct CalibrateDocument<'a> {
     schema: &'a str,
     machine: &'a str,
     simulated: bool,
-    calibration: Option<Fitted>,
+    hash: &'a str,
     evaluations: usize,
+    columns: Vec<DocumentColumn<'a>>,
     rows: Vec<DocumentRow>,
     /// The least and the greatest value that fits about as well.
     spread: BTreeMap<&'a str, [f64; 2]>,
 }
 
 #[derive(Serialize)]
+struct DocumentColumn<'a> {
+    table: &'a str,
+    columns: &'a [String],
+    residual_percent: f64,
+}
+
+impl<'a> DocumentColumn<'a> {
+    fn of(fit: &'a Fit) -> Self {
+        Self {
+            table: &fit.table,
+            columns: &fit.columns,
+            residual_percent: fit.residual_rms_percent,
+        }
+    }
+}
+
+#[derive(Serialize)]
 struct DocumentRow {
+    table: &'static str,
     threads: u32,
     column: &'static str,
     simulated: f64,
@@ -92,27 +103,31 @@ impl Report for CalibrateReport<'_> {
     }
     fn json(&self) -> String {
         let row = |row: &Row| DocumentRow {
+            table: row.table,
             threads: row.threads,
             column: row.column,
             simulated: row.simulated,
             published: row.published,
             error_percent: row.error_percent(),
         };
-        let spread = self.fitted.spread.iter().map(|&(name, low, high)| (name, [low, high]));
+        let spread = self.fitted.spread.iter().map(|(name, low, high)| (&name[..], [*low, *high]));
         report::to_json(&CalibrateDocument {
             schema: "lockwright.calibrate/1",
             machine: self.plan.machine,
             simulated: true,
-            calibration: Fitted::of(&self.fitted.calibration, self.plan.workload),
+            hash: &self.fitted.calibration.hash,
             evaluations: self.fitted.evaluations,
+            columns: self.fitted.calibration.fits.iter().map(DocumentColumn::of).collect(),
             rows: self.fitted.rows.iter().map(row).collect(),
             spread: spread.collect(),
         })
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new(["threads", "column", "simulated", "published", "error_percent"]);
+        let mut grid =
+            Grid::new(["table", "threads", "column", "simulated", "published", "error_percent"]);
         for row in &self.fitted.rows {
             grid.push([
+                row.table.into(),
                 row.threads.to_string(),
                 row.column.into(),
                 row.simulated.to_string(),
@@ -140,16 +155,23 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
     }
     let mut spread = Grid::new(["number", "least that fits as well", "greatest"]);
     for (name, low, high) in &fitted.spread {
-        spread.push([(*name).into(), low.to_string(), high.to_string()]);
+        spread.push([name.clone(), low.to_string(), high.to_string()]);
+    }
+    let mut columns = Grid::new(["table", "column", "residual % RMS", "runs of a cell"]);
+    for fit in &fitted.calibration.fits {
+        columns.push([
+            fit.table.clone(),
+            fit.columns.join(", "),
+            format!("{:.2}", fit.residual_rms_percent),
+            fit.seeds.len().to_string(),
+        ]);
     }
     format!(
-        "simulated {} fitted on {} of {}: residual {:.2} % RMS with {} seeds, {} evaluations\n\n{}\n{}",
+        "simulated {}, {} sets of numbers tried, hash {}\n\n{}\n{}\n{}",
         plan.machine,
-        plan.column_names().join(", "),
-        plan.table,
-        fitted.calibration.residual_rms_percent(),
-        fitted.calibration.fits.first().map_or(0, |fit| fit.seeds.len()),
         fitted.evaluations,
+        fitted.calibration.hash,
+        report::text_table(&columns, 2),
         report::text_table(&rows, 1),
         report::text_table(&spread, 1)
     )
@@ -161,28 +183,29 @@ mod tests {
     use crate::calibrate::Effort;
 
     #[test]
-    fn the_document_and_the_text_tell_the_same_residual() {
-        let machine = Machine::builtin("x5-4").expect("it is built in");
-        let plan = Plan::of("x5-4").expect("there is a plan");
-        let table = Unpatched::of(plan.table).expect("the table is built in");
-        let effort = Effort {
-            places: 2,
-            descents: 1,
-            evaluations: 4,
-            search_seeds: vec![1],
-            seeds: vec![1, 2],
-            warmup_us: 20,
-            search_window_us: 40,
-            window_us: 40,
-            ..Effort::default()
+    fn the_document_and_the_text_tell_the_same_residuals() {
+        let plan = Plan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
+        let machine = Machine::builtin(plan.machine).expect("it is built in");
+        let shallow = |table: &crate::tables::Table| crate::tables::Depth {
+            units: 40,
+            starts: &table.full.starts[..1],
+            ..table.full
         };
-        let fitted = calibrate(&machine, plan, &table, &effort, 2, &mut |_| ()).expect("it runs");
+        let effort = Effort {
+            places: 1,
+            descents: 1,
+            steps: 1,
+            tolerance_percent: 1.0,
+            search: shallow,
+            judged: shallow,
+        };
+        let fitted = calibrate(&machine, plan, &effort, 2, &mut |_| ()).expect("it runs");
         let report = CalibrateReport { plan, fitted: &fitted };
         let document: serde_json::Value = serde_json::from_str(&report.json()).expect("a document");
         assert_eq!(document["schema"], "lockwright.calibrate/1");
         assert_eq!(document["rows"].as_array().map(Vec::len), Some(report.grid().rows.len()));
-        let residual = document["calibration"]["residual_percent"].as_f64().expect("a number");
-        let told = format!("residual {residual:.2} % RMS with 2 seeds");
-        assert!(report.text().contains(&told), "{}", report.text());
+        let residual = document["columns"][0]["residual_percent"].as_f64().expect("a number");
+        assert!(report.text().contains(&format!("{residual:.2}")), "{}", report.text());
+        assert!(report.text().contains(&fitted.calibration.hash));
     }
 }

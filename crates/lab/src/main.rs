@@ -22,11 +22,14 @@ mod published;
 mod random;
 mod replay;
 mod report;
+mod reproduce;
 mod simulated;
 mod stats;
 mod stress;
+mod study;
 mod subject;
 mod suggest;
+mod tables;
 mod torture;
 mod tour;
 
@@ -64,6 +67,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Torture(args)) => torture::run(args),
         Some(Command::Explore(args)) => explore::run(args),
+        Some(Command::Reproduce(args)) => reproduce::run(args),
+        Some(Command::Study(args)) => study::run(args),
         Some(Command::Calibrate(args)) => fit::run(args),
     }
 }

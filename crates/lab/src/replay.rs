@@ -61,7 +61,9 @@ fn torture(stress: Stress) -> String {
 /// seed after the last one, unless threads share CPUs: then in every one.
 fn bench(spec: &CellSpec) -> (String, u64) {
     let knobs = match spec.workload {
-        Workload::Uncontended => String::new(),
+        Workload::Uncontended | Workload::Lock2 | Workload::Open1 | Workload::Readrandom => {
+            String::new()
+        }
         Workload::Counter { cs_load, think_load } => {
             format!(" --cs-load {cs_load} --think-load {think_load}")
         }

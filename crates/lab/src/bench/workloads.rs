@@ -36,6 +36,21 @@ pub const WORKLOADS: &[Listed] = &[
         is: "the kernel's locktorture with the rules of v5.6",
     },
     Listed {
+        name: "lock2",
+        knobs: &[],
+        is: "will-it-scale's lock2_threads: record locks on one file, one `fcntl` for each operation",
+    },
+    Listed {
+        name: "open1",
+        knobs: &[],
+        is: "will-it-scale's open1_threads: a file opened and closed; the table's lock and a lockref",
+    },
+    Listed {
+        name: "readrandom",
+        knobs: &[],
+        is: "leveldb lookups behind a futex mutex; the lock is that of the futex's hash bucket",
+    },
+    Listed {
         name: "kbuild",
         knobs: kbuild::LISTED,
         is: "a build with many jobs: the wall time of a fixed amount of work",
@@ -66,6 +81,9 @@ pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
             think_load: args.think_load.unwrap_or(THINK_LOAD),
         },
         "locktorture" => Workload::Locktorture { long_hold: holds_long(args, is_simulated) },
+        "lock2" => Workload::Lock2,
+        "open1" => Workload::Open1,
+        "readrandom" => Workload::Readrandom,
         "kbuild" => Workload::Kbuild(args.build.knobs(!args.machine.guest.vcpus.is_empty())?),
         _ => Workload::Uncontended,
     })

@@ -1,9 +1,10 @@
-//! Looking for the least value of a rough function of a few variables.
+//! Looking for numbers with which a simulation meets many published ones.
 //!
-//! The variables live in the unit cube. A low-discrepancy sequence looks everywhere once, then
-//! simplexes (Nelder and Mead, 1965) descend from the best places. All of it is deterministic.
+//! The variables live in the unit cube. A low-discrepancy sequence looks everywhere once; then damped
+//! steps of least squares (Levenberg, 1944; Marquardt, 1963) descend from the best places. Slopes are
+//! differences over a good part of a range, because the errors are rough. All of it is deterministic.
 
-/// A place in the unit cube and the value there.
+/// A place in the unit cube and the value there: the root mean square of the errors, in percent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     /// The place.
@@ -12,9 +13,27 @@ pub struct Tried {
     pub value: f64,
 }
 
-/// The `index`-th point (from 0) of the Halton sequence in `dimensions` dimensions (at most 6).
+/// Errors at a place, and how each changes with each variable.
+pub struct Slopes {
+    /// The errors.
+    pub errors: Vec<f64>,
+    /// For each error one slope for each variable.
+    pub slopes: Vec<Vec<f64>>,
+}
+
+/// Something with errors that are to become small.
+pub trait Model {
+    /// Why there are no errors.
+    type Error;
+    /// The errors at a place.
+    fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Self::Error>;
+    /// The errors and their slopes at a place.
+    fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Self::Error>;
+}
+
+/// The `index`-th point (from 0) of the Halton sequence in `dimensions` dimensions (at most 16).
 pub fn halton(index: usize, dimensions: usize) -> Vec<f64> {
-    const PRIMES: [usize; 6] = [2, 3, 5, 7, 11, 13];
+    const PRIMES: [usize; 16] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53];
     PRIMES[..dimensions].iter().map(|&base| radical_inverse(index + 1, base)).collect()
 }
 
@@ -29,24 +48,6 @@ fn radical_inverse(mut n: usize, base: usize) -> f64 {
     value
 }
 
-/// The best `count` of `tried`, which is sorted, that lie apart from each other: otherwise all of
-/// them may be in one valley.
-pub fn apart(tried: Vec<Tried>, count: usize) -> Vec<Tried> {
-    const NEAR: f64 = 0.25;
-    let is_near = |a: &Tried, b: &Tried| a.at.iter().zip(&b.at).all(|(a, b)| (a - b).abs() < NEAR);
-    let (mut chosen, mut others): (Vec<Tried>, Vec<Tried>) = Default::default();
-    for place in tried {
-        match chosen.iter().any(|better| is_near(better, &place)) {
-            true => others.push(place),
-            false => chosen.push(place),
-        }
-    }
-    // If there are not enough valleys the second best places of them must do.
-    chosen.extend(others);
-    chosen.truncate(count);
-    chosen
-}
-
 /// The mean of the places; `None` of none.
 pub fn centre(places: &[Tried]) -> Option<Vec<f64>> {
     let (first, others) = places.split_first()?;
@@ -56,130 +57,150 @@ pub fn centre(places: &[Tried]) -> Option<Vec<f64>> {
     Some(sum.into_iter().map(|x| x / places.len() as f64).collect())
 }
 
-/// Descends from `start` with steps of `step` at first, for at most `evaluations` values of `f`.
-/// Returns everything tried, in order.
-pub fn descend(
+/// Descends from `start` in at most `steps` steps, without moving the variable `fixed`.
+pub fn descend<M: Model>(
+    model: &mut M,
     start: &[f64],
-    step: f64,
-    evaluations: usize,
-    f: &mut impl FnMut(&[f64]) -> f64,
-) -> Vec<Tried> {
-    let mut descent = Descent { f, evaluations, tried: Vec::new() };
-    descent.run(start, step);
-    descent.tried
-}
-
-struct Descent<'a, F> {
-    f: &'a mut F,
-    evaluations: usize,
-    tried: Vec<Tried>,
-}
-
-impl<F: FnMut(&[f64]) -> f64> Descent<'_, F> {
-    /// The value at `at`, brought back into the cube; `None` if there were enough.
-    fn look(&mut self, at: Vec<f64>) -> Option<Tried> {
-        if self.tried.len() == self.evaluations {
-            return None;
+    steps: usize,
+    fixed: Option<usize>,
+) -> Result<Vec<f64>, M::Error> {
+    const TRIES: usize = 3;
+    /// A step that gains less than this part is the last.
+    const GAIN: f64 = 0.01;
+    let mut at = start.to_vec();
+    let mut damping = 0.01;
+    for _ in 0..steps {
+        let Slopes { errors, slopes } = model.slopes(&at)?;
+        let before = sum_of_squares(&errors);
+        let mut gain = 0.0;
+        for _ in 0..TRIES {
+            let there = stepped(&at, &step(&errors, &slopes, damping, fixed));
+            let after = sum_of_squares(&model.errors(&there)?);
+            if after < before {
+                (at, gain) = (there, 1.0 - after / before);
+                damping /= 4.0;
+                break;
+            }
+            damping *= 8.0;
         }
-        let at: Vec<f64> = at.into_iter().map(|x| x.clamp(0.0, 1.0)).collect();
-        let tried = Tried { value: (self.f)(&at), at };
-        self.tried.push(tried.clone());
-        Some(tried)
-    }
-
-    fn run(&mut self, start: &[f64], step: f64) -> Option<()> {
-        let mut simplex = vec![self.look(start.to_vec())?];
-        for axis in 0..start.len() {
-            let mut corner = start.to_vec();
-            // Inwards where there is no room.
-            corner[axis] += if corner[axis] + step <= 1.0 { step } else { -step };
-            simplex.push(self.look(corner)?);
-        }
-        loop {
-            simplex.sort_by(|a, b| a.value.total_cmp(&b.value));
-            self.improve(&mut simplex)?;
+        if gain < GAIN {
+            break;
         }
     }
-
-    /// Replaces the worst corner, or draws all corners towards the best.
-    fn improve(&mut self, simplex: &mut [Tried]) -> Option<()> {
-        let (worst, others) = simplex.split_last_mut()?;
-        let centre = centre(others)?;
-        let (best, second_worst) = (others.first()?.value, others.last()?.value);
-        let reflected = self.look(between(&centre, &worst.at, -1.0))?;
-        if reflected.value < best {
-            let expanded = self.look(between(&centre, &worst.at, -2.0))?;
-            *worst = if expanded.value < reflected.value { expanded } else { reflected };
-            return Some(());
-        }
-        if reflected.value < second_worst {
-            *worst = reflected;
-            return Some(());
-        }
-        let towards = if reflected.value < worst.value { -0.5 } else { 0.5 };
-        let contracted = self.look(between(&centre, &worst.at, towards))?;
-        if contracted.value < worst.value.min(reflected.value) {
-            *worst = contracted;
-            return Some(());
-        }
-        let (best, others) = simplex.split_first_mut()?;
-        for corner in others {
-            *corner = self.look(between(&best.at, &corner.at, 0.5))?;
-        }
-        Some(())
-    }
+    Ok(at)
 }
 
-/// The point at `share` of the way from `a` to `b`.
-fn between(a: &[f64], b: &[f64], share: f64) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a + share * (b - a)).collect()
+fn sum_of_squares(errors: &[f64]) -> f64 {
+    errors.iter().map(|error| error * error).sum()
+}
+
+/// `at` moved by `step`, at most this far in each variable, and not out of the cube.
+fn stepped(at: &[f64], step: &[f64]) -> Vec<f64> {
+    const FARTHEST: f64 = 0.35;
+    let moved = at.iter().zip(step).map(|(x, by)| x + by.clamp(-FARTHEST, FARTHEST));
+    moved.map(|x| x.clamp(0.0, 1.0)).collect()
+}
+
+/// The damped step of least squares: (J'J + d diag(J'J)) step = -J'e.
+fn step(errors: &[f64], slopes: &[Vec<f64>], damping: f64, fixed: Option<usize>) -> Vec<f64> {
+    let count = slopes.first().map_or(0, Vec::len);
+    let column =
+        |at: usize| slopes.iter().map(move |row| if fixed == Some(at) { 0.0 } else { row[at] });
+    let product = |a: usize, b: usize| column(a).zip(column(b)).map(|(a, b)| a * b).sum::<f64>();
+    let mut rows: Vec<Vec<f64>> = (0..count)
+        .map(|a| {
+            let mut row: Vec<f64> = (0..count).map(|b| product(a, b)).collect();
+            // What moves nothing stays where it is.
+            row[a] = row[a] * (1.0 + damping) + f64::MIN_POSITIVE.sqrt();
+            row.push(-column(a).zip(errors).map(|(slope, error)| slope * error).sum::<f64>());
+            row
+        })
+        .collect();
+    solve(&mut rows)
+}
+
+/// Solves linear equations by elimination; each row has its right side at its end. The matrix is
+/// positive definite, so no row has to be exchanged.
+fn solve(rows: &mut [Vec<f64>]) -> Vec<f64> {
+    let count = rows.len();
+    for pivot in 0..count {
+        let (above, below) = rows.split_at_mut(pivot + 1);
+        let pivot_row = &above[pivot];
+        for row in below {
+            let factor = row[pivot] / pivot_row[pivot];
+            for (x, by) in row[pivot..].iter_mut().zip(&pivot_row[pivot..]) {
+                *x -= factor * by;
+            }
+        }
+    }
+    let mut solution = vec![0.0; count];
+    for at in (0..count).rev() {
+        let known: f64 = (at + 1..count).map(|other| rows[at][other] * solution[other]).sum();
+        solution[at] = (rows[at][count] - known) / rows[at][at];
+    }
+    solution
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
 
-    fn best(tried: &[Tried]) -> &Tried {
-        tried.iter().min_by(|a, b| a.value.total_cmp(&b.value)).expect("something was tried")
+    /// A bent valley whose bottom is at (0.6, 0.3, 0.9).
+    struct Valley {
+        asked: usize,
     }
 
-    #[test]
-    fn a_smooth_valley_is_found_from_every_start() {
-        let valley = |x: &[f64]| {
-            let bend = x[1] - 0.3 - (x[0] - 0.6).powi(2);
-            (x[0] - 0.6).powi(2) + 10.0 * bend * bend + (x[2] - 0.9).powi(2)
-        };
-        for index in 0..5 {
-            let tried = descend(&halton(index, 3), 0.2, 200, &mut { valley });
-            let found = best(&tried);
-            assert!(found.value < 1e-4, "from {index}: {found:?}");
+    impl Model for Valley {
+        type Error = Infallible;
+        fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Infallible> {
+            self.asked += 1;
+            assert!(at.iter().all(|x| (0.0..=1.0).contains(x)), "{at:?}");
+            let bend = at[1] - 0.3 - (at[0] - 0.6).powi(2);
+            Ok(vec![at[0] - 0.6, 3.0 * bend, at[2] - 0.9])
+        }
+        fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Infallible> {
+            let errors = self.errors(at)?;
+            let mut slopes = vec![vec![0.0; at.len()]; errors.len()];
+            for variable in 0..at.len() {
+                let mut there = at.to_vec();
+                let by = if there[variable] < 0.9 { 0.08 } else { -0.08 };
+                there[variable] += by;
+                for (cell, error) in self.errors(&there)?.into_iter().enumerate() {
+                    slopes[cell][variable] = (error - errors[cell]) / by;
+                }
+            }
+            Ok(Slopes { errors, slopes })
         }
     }
 
     #[test]
-    fn the_number_of_evaluations_and_the_cube_are_limits() {
-        let mut calls = 0;
-        let tried = descend(&[0.95, 0.5], 0.3, 37, &mut |x: &[f64]| {
-            calls += 1;
-            assert!(x.iter().all(|x| (0.0..=1.0).contains(x)), "{x:?}");
-            // Falls towards a corner, so the descent leans on the walls.
-            -x[0] - x[1]
-        });
-        assert_eq!(tried.len(), 37);
-        assert_eq!(calls, 37);
-        assert!(best(&tried).value < -1.95);
+    fn the_bottom_of_a_valley_is_found_from_every_start() {
+        for index in 0..5 {
+            let mut valley = Valley { asked: 0 };
+            let Ok(at) = descend(&mut valley, &halton(index, 3), 10, None);
+            for (x, bottom) in at.iter().zip([0.6, 0.3, 0.9]) {
+                assert!((x - bottom).abs() < 0.01, "from {index}: {at:?}");
+            }
+            assert!(valley.asked <= 10 * 7, "{}", valley.asked);
+        }
     }
 
     #[test]
-    fn starts_lie_apart_and_the_best_one_is_among_them() {
-        let place = |x: f64, value| Tried { at: vec![x, 0.5], value };
-        let tried = vec![place(0.1, 1.0), place(0.2, 2.0), place(0.8, 3.0), place(0.75, 4.0)];
-        let values = |count| -> Vec<f64> {
-            apart(tried.clone(), count).into_iter().map(|place| place.value).collect()
-        };
-        assert_eq!(values(1), [1.0]);
-        assert_eq!(values(2), [1.0, 3.0]);
-        assert_eq!(values(4), [1.0, 3.0, 2.0, 4.0]);
+    fn what_is_fixed_does_not_move_and_the_others_do() {
+        let Ok(at) = descend(&mut Valley { asked: 0 }, &[0.2, 0.8, 0.5], 10, Some(0));
+        assert_eq!(at[0], 0.2);
+        assert!((at[1] - 0.46).abs() < 0.01 && (at[2] - 0.9).abs() < 0.01, "{at:?}");
+    }
+
+    #[test]
+    fn equations_are_solved() {
+        let mut rows =
+            vec![vec![4.0, 1.0, 2.0, 13.0], vec![1.0, 3.0, 0.0, 7.0], vec![2.0, 0.0, 5.0, 17.0]];
+        let solution = solve(&mut rows);
+        for (found, wanted) in solution.iter().zip([1.0, 2.0, 3.0]) {
+            assert!((found - wanted).abs() < 1e-12, "{solution:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,9 @@ use lockwright::native::Native;
 use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::{counter, kbuild, locktorture, uncontended};
+use lockwright_clients::workload::{
+    counter, kbuild, lock2, locktorture, open1, readrandom, uncontended,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the threads of the cell do, with the lock that is visited.
@@ -40,6 +42,9 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
             let long_hold_ns = if long_hold { locktorture::LONG_HOLD_NS } else { 0 };
             Box::new(Torture::<L>::new(spec, Stress { long_hold_ns, ..Stress::default() }))
         }
+        Workload::Lock2 => Box::new(Lock2::<L>::new(spec.threads)),
+        Workload::Open1 => Box::new(Open1::<L>::new(spec.threads)),
+        Workload::Readrandom => Box::new(Readrandom::<L>::new(spec.threads)),
         Workload::Kbuild(knobs) => Box::new(Build::<L>::new(knobs)),
     }
 }
@@ -121,6 +126,62 @@ impl<L: RawLock> Load for Torture<L> {
             nested: self.nested_taken.load(Ordering::Relaxed),
             ..Exercised::default()
         }
+    }
+}
+
+struct Lock2<L> {
+    state: lock2::State<Native, L>,
+    entries: Vec<lock2::Entry<Native>>,
+}
+
+impl<L: RawLock> Lock2<L> {
+    fn new(threads: usize) -> Self {
+        let entries = threads * lock2::ENTRIES_PER_THREAD;
+        Self { state: Zeroed::zeroed(), entries: (0..entries).map(|_| Zeroed::zeroed()).collect() }
+    }
+}
+
+impl<L: RawLock> Load for Lock2<L> {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        lock2::run(worker, &self.state, &self.entries);
+    }
+}
+
+struct Open1<L> {
+    state: open1::State<Native, L>,
+    slots: Vec<open1::Slots<Native>>,
+    threads: usize,
+}
+
+impl<L: RawLock> Open1<L> {
+    fn new(threads: usize) -> Self {
+        Self { state: Zeroed::zeroed(), slots: open1::slots::<Native>().collect(), threads }
+    }
+}
+
+impl<L: RawLock> Load for Open1<L> {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        open1::run(worker, &self.state, &self.slots, self.threads);
+    }
+}
+
+struct Readrandom<L> {
+    state: readrandom::State<Native, L>,
+    sleepers: Vec<readrandom::Sleeper<Native>>,
+}
+
+impl<L: RawLock> Readrandom<L> {
+    fn new(threads: usize) -> Self {
+        Self { state: Zeroed::zeroed(), sleepers: (0..threads).map(|_| Zeroed::zeroed()).collect() }
+    }
+}
+
+impl<L: RawLock> Load for Readrandom<L> {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        readrandom::run(worker, &self.state, &self.sleepers);
+    }
+    fn fail(&self, ops: u64) -> u64 {
+        (ops * 2).saturating_sub(self.state.sections())
     }
 }
 

@@ -9,7 +9,9 @@ use lockwright::node::NODES_PER_CPU;
 use lockwright::platform::{Cells, Zeroed};
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::{counter, kbuild, locktorture, uncontended};
+use lockwright_clients::workload::{
+    counter, kbuild, lock2, locktorture, open1, readrandom, uncontended,
+};
 use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, ScheduledKind, Sim, Simulation};
 
 /// What a cell needs of the type of its lock.
@@ -156,11 +158,15 @@ impl Cell<'_> {
             let ns = self.parameters.software_ns(workload, part);
             (part, (ns * 1000.0).round() as u64)
         };
-        match self.workload {
-            Workload::Locktorture { .. } => locktorture::part::ALL.iter().map(part).collect(),
-            Workload::Counter { .. } => counter::part::ALL.iter().map(part).collect(),
-            Workload::Uncontended | Workload::Kbuild(_) => Vec::new(),
-        }
+        let parts: &[_] = match self.workload {
+            Workload::Locktorture { .. } => locktorture::part::ALL,
+            Workload::Counter { .. } => counter::part::ALL,
+            Workload::Lock2 => lock2::part::ALL,
+            Workload::Open1 => open1::part::ALL,
+            Workload::Readrandom => readrandom::part::ALL,
+            Workload::Uncontended | Workload::Kbuild(_) => &[],
+        };
+        parts.iter().map(part).collect()
     }
 
     fn outcome(&self, report: RunReport, seen: &Seen) -> Result<Outcome, SimulatedError> {
@@ -233,6 +239,29 @@ fn spawn<'a, L: RawLock>(
             stage.spawn(|_| move || counter::run(&mut SimWorker::new(parts), state, knobs));
         }
         Workload::Locktorture { .. } => spawn_torture::<L>(cell, stage, parts, seen),
+        Workload::Lock2 => {
+            let state = stage.simulation.alloc(lock2::State::<Sim, L>::zeroed());
+            let entries = cell.threads as usize * lock2::ENTRIES_PER_THREAD;
+            let entries = stage.simulation.alloc_slice_at(0, entries, |_| Zeroed::zeroed());
+            stage.spawn(|_| move || lock2::run(&mut SimWorker::new(parts), state, entries));
+        }
+        Workload::Open1 => {
+            let threads = cell.threads as usize;
+            let state = stage.simulation.alloc(open1::State::<Sim, L>::zeroed());
+            let slots: Vec<_> = open1::slots::<Sim>().collect();
+            let (lines, mut slots) = (slots.len(), slots.into_iter());
+            let slots = stage.simulation.alloc_slice_at(0, lines, |_| match slots.next() {
+                Some(line) => line,
+                None => unreachable!("as many as there are"),
+            });
+            stage.spawn(|_| move || open1::run(&mut SimWorker::new(parts), state, slots, threads));
+        }
+        Workload::Readrandom => {
+            let state = stage.simulation.alloc(readrandom::State::<Sim, L>::zeroed());
+            let threads = cell.threads as usize;
+            let sleepers = stage.simulation.alloc_slice_at(0, threads, |_| Zeroed::zeroed());
+            stage.spawn(|_| move || readrandom::run(&mut SimWorker::new(parts), state, sleepers));
+        }
         Workload::Kbuild(knobs) => {
             let state = stage.simulation.alloc(kbuild::State::<Sim>::zeroed());
             let locks = knobs.lock_count as usize;

@@ -1,0 +1,83 @@
+//! `lockwright reproduce`: published tables, simulated.
+
+mod document;
+mod score;
+mod simulate;
+
+pub use document::TableDocument;
+
+use crate::cli::ReproduceArgs;
+use crate::error::Error;
+use crate::interrupt;
+use crate::report::{OutputArgs, Outputs, Progress, Report, print};
+use crate::tables::{TABLES, Table};
+use document::ReproduceDocument;
+pub use simulate::{Effort, simulate};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.output.quiet);
+    let tables = asked(args)?;
+    let outputs = Outputs::open(&args.output)?;
+    let effort = if args.quick { Effort::Quick } else { Effort::Full };
+    progress.answer_interrupts();
+    let mut document = ReproduceDocument::new(effort, args.seed, args.all);
+    for table in tables {
+        let reproduced = simulate(table, effort, args.seed, progress)?;
+        document.interrupted = interrupt::is_requested();
+        if document.interrupted && reproduced.is_empty() {
+            break;
+        }
+        if outputs.stdout_is_for_people() {
+            print(&(reproduced.text() + "\n"))?;
+        }
+        if let Some(directory) = &args.plots {
+            draw(&reproduced, table, directory)?;
+        }
+        document.tables.push(reproduced);
+        outputs.keep(&document)?;
+        if document.interrupted {
+            break;
+        }
+    }
+    outputs.finish_documents(&document)?;
+    if document.interrupted {
+        progress.say("interrupted: the results are of what was simulated until then");
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws a table, if all of it is there.
+fn draw(reproduced: &TableDocument, table: &Table, directory: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
+    let plot = Some(directory.join(format!("{}.svg", table.name)));
+    Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })?.keep(reproduced)
+}
+
+/// The tables that were asked for.
+fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
+    match (&args.table, args.all) {
+        (None, true) if args.output.plot.is_some() => {
+            Err(Error::usage("--plot draws one table: name it, and leave out --all"))
+        }
+        (None, true) => Ok(TABLES.to_vec()),
+        (Some(_), true) => Err(Error::usage("name a table or say --all, not both")),
+        (Some(name), false) => {
+            // People have the file in front of them.
+            let stem = name.trim_end_matches(".csv");
+            let stem = stem.rsplit('/').next().unwrap_or(stem);
+            let found = Table::named(stem).ok_or_else(|| {
+                let names = TABLES.iter().map(|table| table.name);
+                Error::unknown("table", name, names, "lockwright reproduce")
+            });
+            Ok(vec![found?])
+        }
+        (None, false) => {
+            let names: Vec<_> = TABLES.iter().map(|table| table.name).collect();
+            Err(Error::usage(format!("name a table, or say --all; there are {}", names.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Simulating a table row by row, with the chosen fit and with those that fit about as well.
+
+use super::document::{Cell, Row, TableDocument, Windows};
+use super::score::Score;
+use crate::error::Error;
+use crate::interrupt;
+use crate::published::Published;
+use crate::report::Progress;
+use crate::simulated::{Fitted, SimulatedError};
+use crate::tables::{self, Depth, Job, Runs, Table};
+use lockwright_sim::machine::{Calibration, Machine, Parameters};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How much is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// For minutes.
+    Full,
+    /// For seconds.
+    Quick,
+}
+
+impl Effort {
+    fn depth(self, table: &'static Table) -> &'static Depth {
+        match self {
+            Self::Full => &table.full,
+            Self::Quick => &table.quick,
+        }
+    }
+    /// How many of the fits that fit about as well are simulated, too, at the depth of a quick run.
+    fn alternatives(self) -> usize {
+        match self {
+            Self::Full => 4,
+            Self::Quick => 1,
+        }
+    }
+}
+
+/// A set of fitted numbers, applied.
+struct Fit {
+    machine: Machine,
+    parameters: Parameters,
+    depth: &'static Depth,
+}
+
+impl Fit {
+    fn of(
+        machine: &Machine,
+        parameters: &Parameters,
+        depth: &'static Depth,
+    ) -> Result<Self, SimulatedError> {
+        let machine = parameters.applied_to(machine)?;
+        Ok(Self { machine, parameters: parameters.clone(), depth })
+    }
+}
+
+/// Simulates a table; until Ctrl-C, then with the rows that were done.
+pub fn simulate(
+    table: &'static Table,
+    effort: Effort,
+    seed: u64,
+    progress: Progress,
+) -> Result<TableDocument, Error> {
+    let broken = |error: SimulatedError| Error::Measurement(error.to_string());
+    let machine = Machine::builtin(table.machine)
+        .ok_or_else(|| Error::Machine(format!("there is no machine `{}`", table.machine)))?;
+    let calibration = Calibration::builtin(table.machine);
+    if let Some(calibration) = &calibration {
+        let stale =
+            |error: lockwright_sim::machine::MachineError| Error::Machine(error.to_string());
+        calibration.check_for(&machine).map_err(stale)?;
+    }
+    let fits = fits(&machine, calibration.as_ref(), table, effort).map_err(broken)?;
+    let published = Published::named(table.name);
+    let mut document = TableDocument::new(
+        table,
+        calibration.as_ref().and_then(|c| fitted(c, table, &fits[0])),
+        Windows::of(table, fits[0].depth, fits.len()),
+    );
+    for (at, threads) in table.rows.iter().enumerate() {
+        progress.say(&format!(
+            "simulated {}, {} {threads}: row {} of {}",
+            table.name,
+            table.key,
+            at + 1,
+            table.rows.len()
+        ));
+        let cells = row(table, *threads, &fits, seed, published.as_ref()).map_err(broken)?;
+        if interrupt::is_requested() {
+            break;
+        }
+        document.rows.push(Row { key: BTreeMap::from([(table.key, *threads)]), columns: cells });
+    }
+    document.score = Score::of(table, &document.rows, published.as_ref());
+    Ok(document)
+}
+
+/// The chosen fit first.
+fn fits(
+    machine: &Machine,
+    calibration: Option<&Calibration>,
+    table: &'static Table,
+    effort: Effort,
+) -> Result<Vec<Fit>, SimulatedError> {
+    let Some(calibration) = calibration else {
+        return Ok(vec![Fit::of(machine, &Parameters::default(), effort.depth(table))?]);
+    };
+    let chosen = Fit::of(machine, &calibration.parameters, effort.depth(table));
+    let others = calibration.alternatives.iter().take(effort.alternatives());
+    let others = others.map(|other| Fit::of(machine, &other.parameters, &table.quick));
+    std::iter::once(chosen).chain(others).collect()
+}
+
+/// What was fitted, with the residual of this table if it took part.
+fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitted> {
+    let workload = (table.workload)(&chosen.parameters, chosen.depth);
+    let fitted = Fitted::of(calibration, workload)?;
+    let of_table = calibration.fits.iter().filter(|fit| fit.table == table.name);
+    let squares: Vec<f64> = of_table.map(|fit| fit.residual_rms_percent.powi(2)).collect();
+    Some(match squares.is_empty() {
+        true => fitted,
+        false => Fitted {
+            residual_percent: (squares.iter().sum::<f64>() / squares.len() as f64).sqrt(),
+            ..fitted
+        },
+    })
+}
+
+/// The cells of a row: the mean is of the chosen fit, the interval of all of them.
+fn row(
+    table: &'static Table,
+    threads: u32,
+    fits: &[Fit],
+    seed: u64,
+    published: Option<&Published>,
+) -> Result<BTreeMap<&'static str, Cell>, SimulatedError> {
+    let (rows, locks) = ([threads], table.locks());
+    let jobs: Vec<Job<'_>> = fits
+        .iter()
+        .map(|Fit { machine, parameters, depth }| Job {
+            table,
+            machine,
+            parameters,
+            depth,
+            rows: &rows,
+            locks: &locks,
+            seed,
+        })
+        .collect();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let runs: Vec<Runs<'_>> = tables::run(&jobs, workers)?;
+    let cell = |column: &'static tables::Column| {
+        let all = runs.iter().flat_map(|runs| runs.column(0, column));
+        let interval = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
+            [low.min(value), high.max(value)]
+        });
+        let published = published.and_then(|table| table.at(threads, column.name));
+        (column.name, Cell::new(runs[0].mean(0, column), interval, published))
+    };
+    Ok(table.columns.iter().map(cell).collect())
+}

@@ -1,0 +1,194 @@
+//! What a study found.
+
+use super::list::{Point as At, Study};
+use crate::report::{self, Chart, Grid, Point, Report, Series, Shape};
+use crate::simulated::Outcome;
+use crate::stats::Summary;
+use serde::Serialize;
+
+/// `lockwright.study/1`.
+#[derive(Serialize)]
+pub struct StudyDocument {
+    schema: &'static str,
+    study: &'static str,
+    asks: &'static str,
+    machine: &'static str,
+    simulated: bool,
+    calibration_hash: Option<String>,
+    x: &'static str,
+    seed: u64,
+    runs: usize,
+    /// Whether Ctrl-C came before the end.
+    pub interrupted: bool,
+    /// Point by point, lock by lock.
+    pub rows: Vec<Row>,
+    #[serde(skip)]
+    locks: &'static [&'static str],
+}
+
+/// A lock at a point.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Row {
+    x: u64,
+    lock: &'static str,
+    window_ms: f64,
+    /// Of all threads together, with the range over seeds and start states.
+    ops_per_us: Summary,
+    /// The share of the half of the threads that did most: 0.5 is fair, 1 is not.
+    fairness_factor: f64,
+    /// What the thread with the fewest operations had of the average, in the worst run.
+    least_of_average: f64,
+}
+
+impl Row {
+    /// A row of the runs of a cell.
+    pub fn new(at: &At, lock: &'static str, outcomes: &[Outcome]) -> Self {
+        let of = |get: fn(&Outcome) -> f64| outcomes.iter().map(get).collect::<Vec<f64>>();
+        Self {
+            x: at.x,
+            lock,
+            window_ms: at.window_ns as f64 / 1e6,
+            ops_per_us: Summary::of(&of(|run| run.ops_per_s / 1e6)),
+            fairness_factor: Summary::of(&of(|run| fairness_factor(&run.per_thread_ops))).mean,
+            least_of_average: Summary::of(&of(|run| least_of_average(&run.per_thread_ops))).min,
+        }
+    }
+}
+
+/// The share of the half of the threads that did most.
+fn fairness_factor(ops: &[u64]) -> f64 {
+    let mut sorted = ops.to_vec();
+    sorted.sort_unstable();
+    let upper: u64 = sorted[sorted.len() / 2..].iter().sum();
+    let all: u64 = sorted.iter().sum();
+    upper as f64 / all.max(1) as f64
+}
+
+fn least_of_average(ops: &[u64]) -> f64 {
+    let all: u64 = ops.iter().sum();
+    let average = all as f64 / ops.len().max(1) as f64;
+    ops.iter().min().map_or(0.0, |&least| least as f64 / average.max(f64::MIN_POSITIVE))
+}
+
+impl StudyDocument {
+    /// A study that has found nothing yet.
+    pub fn new(study: &Study, seed: u64, calibration_hash: Option<String>) -> Self {
+        Self {
+            schema: "lockwright.study/1",
+            study: study.name,
+            asks: study.asks,
+            machine: study.machine,
+            simulated: true,
+            calibration_hash,
+            x: study.x,
+            seed,
+            runs: study.schedulings().len() * study.seeds as usize,
+            interrupted: false,
+            rows: Vec::new(),
+            locks: study.locks,
+        }
+    }
+}
+
+impl Report for StudyDocument {
+    fn text(&self) -> String {
+        let mut grid = Grid::new([
+            "lock",
+            self.x,
+            "ops/us",
+            "from",
+            "to",
+            "fairness factor",
+            "least of average",
+            "window ms",
+        ]);
+        for row in &self.rows {
+            grid.push([
+                row.lock.into(),
+                row.x.to_string(),
+                format!("{:.3}", row.ops_per_us.mean),
+                format!("{:.3}", row.ops_per_us.min),
+                format!("{:.3}", row.ops_per_us.max),
+                format!("{:.3}", row.fairness_factor),
+                format!("{:.3}", row.least_of_average),
+                format!("{:.0}", row.window_ms),
+            ]);
+        }
+        format!(
+            "{}: {}\nsimulated {}, {} runs of each cell, calibration {}\n\n{}",
+            self.study,
+            self.asks,
+            self.machine,
+            self.runs,
+            self.calibration_hash.as_deref().unwrap_or("none"),
+            report::text_table(&grid, 1)
+        )
+    }
+    fn json(&self) -> String {
+        report::to_json(self)
+    }
+    fn grid(&self) -> Grid {
+        let mut grid = Grid::new([
+            "x",
+            "lock",
+            "ops_per_us",
+            "ops_per_us_min",
+            "ops_per_us_max",
+            "fairness_factor",
+            "least_of_average",
+            "window_ms",
+        ]);
+        for row in &self.rows {
+            grid.push([
+                row.x.to_string(),
+                row.lock.into(),
+                row.ops_per_us.mean.to_string(),
+                row.ops_per_us.min.to_string(),
+                row.ops_per_us.max.to_string(),
+                row.fairness_factor.to_string(),
+                row.least_of_average.to_string(),
+                row.window_ms.to_string(),
+            ]);
+        }
+        grid
+    }
+    fn chart(&self) -> Option<Chart> {
+        let series = |name: String, lock: &str, y: &dyn Fn(&Row) -> (f64, f64)| {
+            let points = self.rows.iter().filter(|row| row.lock == lock).map(|row| {
+                let (y, spread) = y(row);
+                // The axis is logarithmic, and 2^0 is a threshold.
+                Point { x: (row.x as f64).max(1.0), y, spread }
+            });
+            Series { name, points: points.collect(), is_reference: false }
+        };
+        let throughput = |row: &Row| {
+            let Summary { mean, min, max, .. } = row.ops_per_us;
+            (mean, (max - min) / 2.0)
+        };
+        let mut lines: Vec<Series> =
+            self.locks.iter().map(|lock| series((*lock).into(), lock, &throughput)).collect();
+        if let [lock] = self.locks {
+            let fairness = |row: &Row| (row.fairness_factor, 0.0);
+            lines.push(series("fairness factor".into(), lock, &fairness));
+        }
+        Some(Chart {
+            title: format!("{}, simulated on {}", self.study, self.machine),
+            x_label: self.x.into(),
+            y_label: "operations per microsecond".into(),
+            shape: Shape::Lines(lines),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fair_run_has_a_factor_of_a_half_and_an_unfair_one_of_one() {
+        assert_eq!(fairness_factor(&[5, 5, 5, 5]), 0.5);
+        assert_eq!(fairness_factor(&[0, 9, 0, 9]), 1.0);
+        assert_eq!(least_of_average(&[1, 3, 4, 8]), 0.25);
+        assert_eq!(least_of_average(&[0, 0]), 0.0);
+    }
+}

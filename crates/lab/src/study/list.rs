@@ -1,0 +1,139 @@
+//! The studies.
+
+use crate::cell::Workload;
+use lockwright::tunables::Tunable;
+use lockwright_sim::machine::Placement;
+use lockwright_sim::{ScheduledKind, Scheduling, StartState};
+
+/// A question, and the cells that answer it.
+#[derive(Debug)]
+pub struct Study {
+    /// Its name.
+    pub name: &'static str,
+    /// The question.
+    pub asks: &'static str,
+    /// The simulated machine.
+    pub machine: &'static str,
+    /// What the threads do.
+    pub workload: Workload,
+    /// What is varied.
+    pub x: &'static str,
+    /// Where threads run that have a CPU each.
+    pub placement: Placement,
+    /// Whether the threads are vCPUs of a guest that sees the sockets.
+    pub is_guest: bool,
+    /// The locks.
+    pub locks: &'static [&'static str],
+    /// Runs of each cell; in a guest with each start state.
+    pub seeds: u64,
+    /// What is simulated.
+    pub points: fn() -> Vec<Point>,
+}
+
+/// A place on the axis.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Where.
+    pub x: u64,
+    /// Threads, or vCPUs.
+    pub threads: u32,
+    /// How long is counted, in simulated nanoseconds.
+    pub window_ns: u64,
+    /// Run-time numbers of the locks.
+    pub tunables: Vec<(Tunable, u64)>,
+}
+
+impl Study {
+    /// The scheduler of each run of a cell.
+    pub fn schedulings(&self) -> Vec<Option<Scheduling>> {
+        let kind = ScheduledKind::Guest { virtual_numa: true };
+        match self.is_guest {
+            false => vec![None],
+            true => StartState::ALL.iter().map(|&start| Some(Scheduling { kind, start })).collect(),
+        }
+    }
+}
+
+const LOCKTORTURE: Workload = Workload::Locktorture { long_hold: false };
+
+/// Every study.
+pub static STUDIES: &[Study] = &[
+    Study {
+        name: "cna-threshold",
+        asks: "what does the threshold of CNA trade of fairness between sockets for throughput?",
+        machine: "x5-4",
+        workload: LOCKTORTURE,
+        x: "threshold (handoffs, 2^x)",
+        placement: Placement::Random,
+        is_guest: false,
+        locks: &["cna"],
+        seeds: 2,
+        points: thresholds,
+    },
+    Study {
+        name: "cna-variants",
+        asks: "which of the versions of CNA that the review discussed gains how much, at every \
+               number of threads?",
+        machine: "x5-4",
+        workload: LOCKTORTURE,
+        x: "threads",
+        placement: Placement::Scheduler56,
+        is_guest: false,
+        locks: &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11"],
+        seeds: 12,
+        points: thread_counts,
+    },
+    Study {
+        name: "hybrid-cna-overcommit",
+        asks: "does NUMA-aware succession still help a hybrid lock when a 4-socket host is \
+               overcommitted?",
+        machine: "x5-4",
+        workload: LOCKTORTURE,
+        x: "vcpus",
+        placement: Placement::Compact,
+        is_guest: true,
+        locks: &[
+            "unfair",
+            "park",
+            "cna-park",
+            "hybrid",
+            "cna-hybrid",
+            "hybrid-bounded",
+            "cna-hybrid-bounded",
+        ],
+        seeds: 1,
+        points: vcpu_counts,
+    },
+];
+
+/// Windows in which every socket has many turns, even with the greatest threshold.
+fn thresholds() -> Vec<Point> {
+    let point = |power: u64| Point {
+        x: power,
+        threads: 142,
+        window_ns: 20_000_000 + (8 << power) * 330,
+        tunables: vec![(Tunable::numa_spinlock_threshold, power)],
+    };
+    [0, 2, 4, 6, 8, 10, 12, 14, 16].map(point).to_vec()
+}
+
+fn thread_counts() -> Vec<Point> {
+    let point = |threads: u32| Point {
+        x: threads.into(),
+        threads,
+        window_ns: 3_000_000,
+        tunables: Vec::new(),
+    };
+    [1, 2, 4, 8, 16, 32, 36, 72, 108, 142].map(point).to_vec()
+}
+
+/// Half, all, one and a half and twice as many vCPUs as CPUs.
+fn vcpu_counts() -> Vec<Point> {
+    let point = |threads: u32| Point {
+        x: threads.into(),
+        threads,
+        window_ns: 100_000_000,
+        tunables: Vec::new(),
+    };
+    [72, 144, 180, 216, 288].map(point).to_vec()
+}

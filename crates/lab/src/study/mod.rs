@@ -1,0 +1,100 @@
+//! `lockwright study`: questions about locks that no published table answers, simulated.
+
+mod document;
+mod list;
+
+use crate::cli::StudyArgs;
+use crate::error::Error;
+use crate::interrupt;
+use crate::report::{Outputs, Progress};
+use crate::simulated::{Cell, Outcome, run_cells};
+use document::{Row, StudyDocument};
+use list::{Point, STUDIES, Study};
+use lockwright_sim::machine::{Calibration, Machine, Parameters};
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &StudyArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.output.quiet);
+    let names = || STUDIES.iter().map(|study| study.name);
+    let study = STUDIES
+        .iter()
+        .find(|study| study.name == args.study)
+        .ok_or_else(|| Error::unknown("study", &args.study, names(), "lockwright study --help"))?;
+    let outputs = Outputs::open(&args.output)?;
+    progress.answer_interrupts();
+    let (machine, calibration) = machine_of(study)?;
+    let hash = calibration.as_ref().map(|calibration| calibration.hash.clone());
+    let parameters = calibration.map(|calibration| calibration.parameters).unwrap_or_default();
+    let mut document = StudyDocument::new(study, args.seed, hash);
+    let points = (study.points)();
+    for (at, point) in points.iter().enumerate() {
+        progress.say(&format!(
+            "simulated {}, {} {}: {} of {}",
+            study.machine,
+            study.x,
+            point.x,
+            at + 1,
+            points.len()
+        ));
+        let rows = simulate(study, point, &machine, &parameters, args.seed)?;
+        document.interrupted = interrupt::is_requested();
+        if document.interrupted {
+            break;
+        }
+        document.rows.extend(rows);
+        outputs.keep(&document)?;
+    }
+    outputs.finish(&document)?;
+    Ok(match document.interrupted {
+        true => ExitCode::from(interrupt::EXIT_CODE),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// The machine of a study, with what was fitted of it.
+fn machine_of(study: &Study) -> Result<(Machine, Option<Calibration>), Error> {
+    let machine = Machine::builtin(study.machine)
+        .ok_or_else(|| Error::Machine(format!("there is no machine `{}`", study.machine)))?;
+    let Some(calibration) = Calibration::builtin(study.machine) else {
+        return Ok((machine, None));
+    };
+    let fitted = machine.with(&calibration).map_err(|e| Error::Machine(e.to_string()))?;
+    Ok((fitted, Some(calibration)))
+}
+
+/// All locks at a point.
+fn simulate(
+    study: &Study,
+    point: &Point,
+    machine: &Machine,
+    parameters: &Parameters,
+    seed: u64,
+) -> Result<Vec<Row>, Error> {
+    let cell = |lock, scheduling, at: u64| Cell {
+        machine,
+        parameters,
+        lock,
+        workload: study.workload,
+        threads: point.threads,
+        placement: study.placement,
+        scheduling,
+        seed: seed.wrapping_add(at),
+        warmup_ns: point.window_ns / 5,
+        window_ns: point.window_ns,
+        tunables: &point.tunables,
+        purpose: crate::cell::Purpose::Throughput,
+    };
+    let schedulings = study.schedulings();
+    let runs = schedulings.len() * study.seeds as usize;
+    let of_lock = |&lock: &&'static str| {
+        let seeds = 0..study.seeds;
+        schedulings.iter().flat_map(move |&s| seeds.clone().map(move |at| cell(lock, s, at)))
+    };
+    let cells: Vec<Cell<'_>> = study.locks.iter().flat_map(of_lock).collect();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let outcomes: Result<Vec<Outcome>, _> = run_cells(&cells, workers).into_iter().collect();
+    let outcomes = outcomes.map_err(|error| Error::Measurement(error.to_string()))?;
+    let rows = study.locks.iter().zip(outcomes.chunks(runs));
+    Ok(rows.map(|(lock, outcomes)| Row::new(point, lock, outcomes)).collect())
+}

@@ -1,0 +1,273 @@
+//! The published tables as simulations: which machine, which workload and which lock stand for each
+//! column, where its threads run, and for how long.
+//!
+//! `calibrate` fits the columns of unpatched code, `reproduce` simulates all of them; both run the cells
+//! that are described here, through [`run`]. What was published is in [`crate::published`].
+
+mod guests;
+mod run;
+mod x5_4;
+
+pub use run::{Job, Runs, run};
+
+use crate::cell::Workload;
+use crate::simulated::Outcome;
+use lockwright::events::Event;
+use lockwright_sim::machine::{Parameters, Placement};
+use lockwright_sim::{ScheduledKind, Scheduling, StartState};
+
+/// Every table, in the order in which they are reproduced.
+pub static TABLES: &[&Table] = &[
+    &x5_4::LOCKTORTURE,
+    &x5_4::OPEN1,
+    &x5_4::LOCK2,
+    &x5_4::READRANDOM,
+    &guests::BUILD_2699,
+    &guests::BUILD_2620,
+    &guests::MICROBENCHMARK,
+    &guests::MODES,
+];
+
+/// A published table and how it is simulated.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name: the file's name without `.csv`.
+    pub name: &'static str,
+    /// The simulated machine.
+    pub machine: &'static str,
+    /// The column that is the key.
+    pub key: &'static str,
+    /// The rows, by their threads or vCPUs.
+    pub rows: &'static [u32],
+    /// The rows that are fitted.
+    pub fitted_rows: &'static [u32],
+    /// The workload that stands for the benchmark, with what was fitted of it.
+    pub workload: fn(&Parameters, &Depth) -> Workload,
+    /// Who runs.
+    pub crew: Crew,
+    /// The columns that are simulated.
+    pub columns: &'static [Column],
+    /// The times of its software that are fitted.
+    pub software: &'static [Variable],
+    /// While searching for a fit.
+    pub search: Depth,
+    /// For the judgement of a fit, and to reproduce.
+    pub full: Depth,
+    /// To reproduce in a hurry.
+    pub quick: Depth,
+}
+
+/// How much is simulated of each cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Depth {
+    /// Seeds; each has a placement of its own, if placement is random.
+    pub seeds: u64,
+    /// In a guest: how runs begin; each seed once with each of them.
+    pub starts: &'static [StartState],
+    /// Simulated microseconds before counting.
+    pub warmup_us: u64,
+    /// Simulated microseconds counted; the longest that a fixed amount of work may take.
+    pub window_us: u64,
+    /// The amount of work, if that is fixed.
+    pub units: u64,
+}
+
+/// Who runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crew {
+    /// Threads with a CPU each, placed like this.
+    Threads(Placement),
+    /// The vCPUs of a guest.
+    Guest,
+}
+
+/// One run of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Decides everything random, from 0.
+    pub seed: u64,
+    /// The scheduler, if there is one.
+    pub scheduling: Option<Scheduling>,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about.
+    pub quantity: Quantity,
+    /// How much a squared error in it counts in a fit; 0: not at all. Only columns of unpatched code
+    /// can count.
+    pub weight: f64,
+}
+
+/// What a column is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Quantity {
+    /// Something that a run of a lock shows.
+    Of(&'static str, Measure),
+    /// The quotient of two other columns.
+    Ratio(&'static str, &'static str),
+}
+
+/// What a run shows.
+#[derive(Clone, Copy, Debug)]
+pub enum Measure {
+    /// Operations of all threads, and how many of them per second are one in the column's unit.
+    Total(f64),
+    /// Operations of the thread with the fewest, in so many seconds.
+    Least(f64),
+    /// Operations of a thread, on average, in so many seconds.
+    Average(f64),
+    /// Operations of the thread with the most, in so many seconds.
+    Greatest(f64),
+    /// Seconds that a build takes: the serial part, and the parallel part by its simulated speed-up.
+    BuildTime,
+    /// How often it happens in a build.
+    InBuild(Event),
+}
+
+/// A number to be fitted, with the range it is looked for in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variable {
+    /// The cost of the machine or the part of the software.
+    pub name: &'static str,
+    /// Least value, in nanoseconds if it is a time.
+    pub low: f64,
+    /// Greatest value.
+    pub high: f64,
+}
+
+impl Table {
+    /// The table of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        TABLES.iter().copied().find(|table| table.name == name)
+    }
+    /// The tables of a machine.
+    pub fn of_machine(machine: &str) -> impl Iterator<Item = &'static Self> {
+        TABLES.iter().copied().filter(move |table| table.machine == machine)
+    }
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+    /// The locks that its columns are about, each once.
+    pub fn locks(&self) -> Vec<&'static str> {
+        Self::locks_of(self.columns.iter())
+    }
+    /// The locks that its fitted columns are about, each once.
+    pub fn fitted_locks(&self) -> Vec<&'static str> {
+        Self::locks_of(self.columns.iter().filter(|column| column.weight > 0.0))
+    }
+    fn locks_of(columns: impl Iterator<Item = &'static Column>) -> Vec<&'static str> {
+        let mut locks = Vec::new();
+        for column in columns {
+            if let Quantity::Of(lock, _) = column.quantity
+                && !locks.contains(&lock)
+            {
+                locks.push(lock);
+            }
+        }
+        locks
+    }
+    /// The runs of a cell.
+    pub fn samples(&self, depth: &Depth) -> Vec<Sample> {
+        let seeds = 0..depth.seeds;
+        match self.crew {
+            Crew::Threads(_) => seeds.map(|seed| Sample { seed, scheduling: None }).collect(),
+            Crew::Guest => {
+                let kind = ScheduledKind::Guest { virtual_numa: false };
+                let of_start = |&start| {
+                    let scheduling = Some(Scheduling { kind, start });
+                    seeds.clone().map(move |seed| Sample { seed, scheduling })
+                };
+                depth.starts.iter().flat_map(of_start).collect()
+            }
+        }
+    }
+}
+
+impl Crew {
+    /// Where threads are placed; of no effect in a guest.
+    pub fn placement(self) -> Placement {
+        match self {
+            Self::Threads(placement) => placement,
+            Self::Guest => Placement::Compact,
+        }
+    }
+    /// What a calibration calls the placement.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Threads(placement) => placement.name(),
+            Self::Guest => "guest",
+        }
+    }
+}
+
+impl Measure {
+    /// What a run shows, in the column's unit.
+    pub fn of(self, outcome: &Outcome, workload: Workload, parameters: &Parameters) -> f64 {
+        let ops = &outcome.per_thread_ops;
+        let in_secs = |ops: Option<&u64>, secs: f64| {
+            ops.map_or(0.0, |&ops| ops as f64) * secs * 1e9 / outcome.window_ns as f64
+        };
+        match self {
+            Self::Total(unit) => outcome.ops_per_s / unit,
+            Self::Least(secs) => in_secs(ops.iter().min(), secs),
+            Self::Average(secs) => outcome.ops_per_s * secs / ops.len() as f64,
+            Self::Greatest(secs) => in_secs(ops.iter().max(), secs),
+            Self::BuildTime => guests::build_s(outcome, workload, parameters),
+            Self::InBuild(event) => {
+                guests::in_build(outcome.events.of(event) as f64, workload, parameters)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::{Published, Unpatched};
+    use lockwright_sim::machine::Machine;
+
+    #[test]
+    fn every_table_is_about_a_builtin_machine_and_has_the_published_rows() {
+        for table in TABLES {
+            assert!(Machine::builtin(table.machine).is_some(), "{}", table.name);
+            assert!(table.fitted_rows.iter().all(|row| table.rows.contains(row)));
+            if let Some(published) = Published::named(table.name) {
+                assert_eq!(published.threads(), table.rows, "{}", table.name);
+                assert!(published.column(table.key).is_some(), "{}", table.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_published_column_is_simulated_and_what_is_fitted_is_unpatched() {
+        for table in TABLES {
+            let unpatched = Unpatched::of(table.name);
+            for column in table.columns.iter().filter(|column| column.weight > 0.0) {
+                let cells = unpatched.as_ref().and_then(|table| table.column(column.name));
+                assert!(cells.is_some(), "{}: {}", table.name, column.name);
+            }
+            let Some(published) = Published::named(table.name) else {
+                assert!(table.columns.iter().all(|column| column.weight == 0.0));
+                continue;
+            };
+            for name in published.columns().filter(|name| !name.contains("_stddev_")) {
+                assert!(name == table.key || table.column(name).is_some(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_one_of_columns_of_the_table() {
+        for table in TABLES {
+            for column in table.columns {
+                let Quantity::Ratio(a, b) = column.quantity else { continue };
+                assert!(table.column(a).is_some() && table.column(b).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Running the cells of tables.
+
+use super::{Column, Crew, Depth, Measure, Quantity, Table};
+use crate::cell::Purpose;
+use crate::simulated::{Cell, Outcome, SimulatedError, run_cells};
+use lockwright_sim::machine::{Machine, Parameters};
+
+/// Rows of a table to be simulated with some numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The table.
+    pub table: &'static Table,
+    /// Its machine, with the costs of `parameters`.
+    pub machine: &'a Machine,
+    /// What the software takes.
+    pub parameters: &'a Parameters,
+    /// How much is simulated of each cell.
+    pub depth: &'a Depth,
+    /// The rows, by their threads or vCPUs.
+    pub rows: &'a [u32],
+    /// The locks.
+    pub locks: &'a [&'static str],
+    /// What seeds are counted from.
+    pub seed: u64,
+}
+
+/// The outcomes of a job, row by row, lock by lock, sample by sample.
+pub struct Runs<'a> {
+    job: Job<'a>,
+    outcomes: Vec<Outcome>,
+}
+
+/// Runs all cells of the jobs together on `workers` host threads. Jobs that differ only in what is
+/// made of the outcomes run once.
+pub fn run<'a>(jobs: &[Job<'a>], workers: usize) -> Result<Vec<Runs<'a>>, SimulatedError> {
+    let first_same = |at: usize| (0..at).find(|&other| jobs[other].runs_as(&jobs[at]));
+    let same: Vec<Option<usize>> = (0..jobs.len()).map(first_same).collect();
+    let distinct = jobs.iter().zip(&same).filter(|(_, same)| same.is_none());
+    let cells: Vec<Cell<'_>> = distinct.flat_map(|(job, _)| job.cells()).collect();
+    let outcomes = run_cells(&cells, workers).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut outcomes = outcomes.into_iter();
+    let mut runs: Vec<Runs<'a>> = Vec::new();
+    for (job, same) in jobs.iter().zip(same) {
+        let outcomes = match same {
+            Some(other) => runs[other].outcomes.clone(),
+            None => outcomes.by_ref().take(job.cells().count()).collect(),
+        };
+        runs.push(Runs { job: *job, outcomes });
+    }
+    Ok(runs)
+}
+
+impl<'a> Job<'a> {
+    /// Whether another job runs the same cells. A fixed amount of work has no other software than
+    /// what the workload says.
+    fn runs_as(&self, other: &Self) -> bool {
+        let workload = |job: &Self| (job.table.workload)(job.parameters, job.depth);
+        let is_simulated_alike = workload(self) == workload(other)
+            && (workload(self).is_fixed_work() || self.parameters == other.parameters);
+        is_simulated_alike
+            && std::ptr::eq(self.table, other.table)
+            && self.machine == other.machine
+            && (self.depth, self.rows, self.locks, self.seed)
+                == (other.depth, other.rows, other.locks, other.seed)
+    }
+    fn cells(&self) -> impl Iterator<Item = Cell<'a>> {
+        let Self { table, machine, parameters, depth, rows, locks, seed } = *self;
+        let workload = (table.workload)(parameters, depth);
+        let samples = table.samples(depth);
+        let cell = move |threads, lock, sample: super::Sample| Cell {
+            machine,
+            parameters,
+            lock,
+            workload,
+            threads,
+            placement: table.crew.placement(),
+            scheduling: sample.scheduling,
+            seed: seed.wrapping_add(sample.seed),
+            warmup_ns: depth.warmup_us * 1_000,
+            window_ns: depth.window_us * 1_000,
+            tunables: &[],
+            purpose: Purpose::Throughput,
+        };
+        rows.iter().flat_map(move |&threads| {
+            let samples = samples.clone();
+            let of_lock = move |&lock| {
+                let cells = samples.clone().into_iter();
+                cells.map(move |sample| cell(threads, lock, sample))
+            };
+            locks.iter().flat_map(of_lock)
+        })
+    }
+}
+
+impl Runs<'_> {
+    /// A column in the row of that number, sample by sample. Empty if its locks did not run.
+    pub fn column(&self, row: usize, column: &Column) -> Vec<f64> {
+        match column.quantity {
+            Quantity::Of(lock, measure) => self.measured(row, lock, measure),
+            Quantity::Ratio(over, under) => {
+                let cells = |name| match self.job.table.column(name) {
+                    Some(column) => self.column(row, column),
+                    None => Vec::new(),
+                };
+                cells(over).iter().zip(cells(under)).map(|(over, under)| over / under).collect()
+            }
+        }
+    }
+
+    /// The column in the row, for all samples together: the mean, and of a quotient that of the means.
+    pub fn mean(&self, row: usize, column: &Column) -> f64 {
+        match column.quantity {
+            Quantity::Of(..) => mean(&self.column(row, column)),
+            Quantity::Ratio(over, under) => {
+                let of = |name| self.job.table.column(name).map_or(0.0, |c| self.mean(row, c));
+                of(over) / of(under)
+            }
+        }
+    }
+
+    fn measured(&self, row: usize, lock: &str, measure: Measure) -> Vec<f64> {
+        let Job { table, parameters, depth, locks, .. } = self.job;
+        let Some(at) = locks.iter().position(|name| *name == lock) else { return Vec::new() };
+        let samples = table.samples(depth).len();
+        let first = (row * locks.len() + at) * samples;
+        let workload = (table.workload)(parameters, depth);
+        let outcomes = &self.outcomes[first..first + samples];
+        outcomes.iter().map(|outcome| measure.of(outcome, workload, parameters)).collect()
+    }
+}
+
+/// The mean of numbers; 0 of none.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+impl Crew {
+    /// What a calibration calls the starts, if there are any.
+    pub fn starts(self, depth: &Depth) -> Option<String> {
+        let names: Vec<_> = depth.starts.iter().map(|start| start.name()).collect();
+        (self == Self::Guest).then(|| names.join(", "))
+    }
+}
