@@ -1,6 +1,7 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
 mod evidence;
+mod fidelity;
 mod full;
 mod limit;
 mod output;
@@ -25,6 +26,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   evidence [--fresh]     writes docs/evidence.md from what weaken, zoo and sample have found, and runs
                          those whose results are missing or old, or all (--fresh)
   evidence --check       does the committed docs/evidence.md list what the tree has?
+  fidelity [--keep]      writes docs/fidelity.md from published tables, reproduced, and from this computer beside
+                         its own description; --keep takes what target/fidelity has
   tidy                   the rules of STYLE.md that a program can check
   weaken [--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full]
                          every ordering of the locks weakened: does a check see it?
@@ -48,6 +51,8 @@ fn main() -> ExitCode {
         ["evidence", "--check"] => evidence::check(&root()),
         ["evidence"] => evidence(false),
         ["evidence", "--fresh"] => evidence(true),
+        ["fidelity"] => fidelity(false),
+        ["fidelity", "--keep"] => fidelity(true),
         ["tidy"] => tidy::run(&root()),
         ["weaken", ref options @ ..] => {
             let request = weaken::Request::of(options);
@@ -90,6 +95,13 @@ fn tool<R>(
 fn evidence(is_fresh: bool) -> bool {
     evidence::generate(&root(), is_fresh).unwrap_or_else(|message| {
         eprintln!("evidence: {message}");
+        false
+    })
+}
+
+fn fidelity(keeps: bool) -> bool {
+    fidelity::generate(&root(), keeps).unwrap_or_else(|message| {
+        eprintln!("fidelity: {message}");
         false
     })
 }

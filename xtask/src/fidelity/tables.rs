@@ -1,0 +1,151 @@
+//! The published tables.
+
+use super::{FIGURES, markdown};
+use serde_json::Value;
+
+/// A line for each table: how well its unpatched columns are met.
+pub fn scores(document: &Value) -> Result<String, String> {
+    let header =
+        ["table", "machine", "unpatched cells", "RMS error %", "pairs in order", "held back"];
+    let mut rows = Vec::new();
+    for table in list(document, "tables")? {
+        let score = &table["score"];
+        let count = |key: &str| score[key].as_u64().map(|count| count.to_string());
+        let none = || "-".to_string();
+        let pairs = count("pairs_right").zip(count("pairs"));
+        rows.push(vec![
+            text(table, "table")?,
+            text(table, "machine")?,
+            count("cells").unwrap_or_else(none),
+            score["rms_percent"].as_f64().map_or_else(none, |rms| format!("{rms:.1}")),
+            pairs.map_or_else(none, |(right, all)| format!("{right} of {all}")),
+            predicted(table)?.join(", "),
+        ]);
+    }
+    Ok(markdown(&header.map(String::from), 2, &rows))
+}
+
+/// The columns of which no cell was published.
+fn predicted(table: &Value) -> Result<Vec<String>, String> {
+    let first = &list(table, "rows")?[0]["columns"];
+    let columns = first.as_object().ok_or("a row without columns")?;
+    let held_back = columns.iter().filter(|(_, cell)| cell["published"].is_null());
+    Ok(held_back.map(|(name, _)| format!("`{name}`")).collect())
+}
+
+/// A section for each table.
+pub fn all(document: &Value) -> Result<String, String> {
+    list(document, "tables")?.iter().map(section).collect()
+}
+
+fn section(table: &Value) -> Result<String, String> {
+    let name = text(table, "table")?;
+    let mut section = format!("### {name}\n\n{}\n\n", windows(table));
+    if !table["calibration"].is_null() {
+        section += &format!("{}\n\n", fitted(&table["calibration"])?);
+    }
+    let figures = FIGURES.trim_start_matches("docs/");
+    section += &format!("![{name}, simulated, and as published]({figures}/{name}.svg)\n\n");
+    Ok(section + &cells(table)? + "\n")
+}
+
+fn windows(table: &Value) -> String {
+    let windows = &table["windows"];
+    let number = |key: &str| windows[key].as_f64().unwrap_or_default();
+    let what = match windows["units"].as_u64() {
+        Some(units) => format!("{units} units of work"),
+        None => format!("windows of {} ms", number("window_us") / 1e3),
+    };
+    let starts = windows["start_states"].as_array().map_or(0, Vec::len);
+    let starts = if starts > 0 { format!(", {starts} start states") } else { String::new() };
+    format!(
+        "Simulated: {what}, {} seeds{starts}, placement {}, {} sets of numbers that fit. Intervals are \
+         from the least to the greatest of all these runs.",
+        number("seeds"),
+        windows["placement"].as_str().unwrap_or_default(),
+        number("fits")
+    )
+}
+
+fn fitted(calibration: &Value) -> Result<String, String> {
+    let parameters = calibration["parameters"].as_object().ok_or("no parameters")?;
+    let number = |value: &Value| match value.as_f64().unwrap_or_default() {
+        large if large > 1e9 => format!("{:.1} s", large / 1e9),
+        value => format!("{value}"),
+    };
+    let told: Vec<_> =
+        parameters.iter().map(|(key, value)| format!("{key} = {}", number(value))).collect();
+    Ok(format!(
+        "Fitted on unpatched columns: {}; residual of this table {:.1} % RMS; calibration `{}`.",
+        told.join(", "),
+        calibration["residual_percent"].as_f64().unwrap_or_default(),
+        text(calibration, "hash")?
+    ))
+}
+
+fn cells(table: &Value) -> Result<String, String> {
+    let rows = list(table, "rows")?;
+    let key = rows[0]["key"].as_object().and_then(|key| key.keys().next().cloned());
+    let key = key.ok_or("a row without a key")?;
+    let columns = rows[0]["columns"].as_object().ok_or("a row without columns")?;
+    let mut lines = Vec::new();
+    for column in columns.keys() {
+        for row in rows {
+            let cell = &row["columns"][column];
+            let number = |value: &Value| value.as_f64().map_or("-".into(), digits);
+            let error = cell["error_percent"].as_f64();
+            lines.push(vec![
+                format!("`{column}`"),
+                row["key"][&key].to_string(),
+                number(&cell["simulated"]),
+                format!("{} to {}", number(&cell["interval"][0]), number(&cell["interval"][1])),
+                number(&cell["published"]),
+                error.map_or("predicted".into(), |error| format!("{error:+.1}")),
+            ]);
+        }
+    }
+    let header = ["column", &key, "simulated", "interval", "published", "error %"];
+    Ok(markdown(&header.map(String::from), 1, &lines))
+}
+
+fn digits(value: f64) -> String {
+    match value.abs() {
+        large if large >= 1e4 => format!("{value:.0}"),
+        large if large >= 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A list that has something in it.
+pub fn list<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], String> {
+    match value[key].as_array() {
+        Some(list) if !list.is_empty() => Ok(list),
+        _ => Err(format!("the document has no {key}")),
+    }
+}
+
+/// A text.
+pub fn text(value: &Value, key: &str) -> Result<String, String> {
+    value[key].as_str().map(String::from).ok_or_else(|| format!("the document has no {key}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_cell_without_a_published_number_is_a_prediction() {
+        let table = json!({
+            "table": "t", "machine": "m", "score": null,
+            "rows": [{"key": {"threads": 2}, "columns": {
+                "a": {"simulated": 1.5, "interval": [1.0, 2.0], "published": null, "error_percent": null},
+                "b": {"simulated": 3.0, "interval": [3.0, 3.0], "published": 2.0, "error_percent": 50.0},
+            }}],
+        });
+        let text = cells(&table).expect("a table");
+        assert!(text.contains("| `a` | 2 | 1.500 | 1.000 to 2.000 | - | predicted |"), "{text}");
+        assert!(text.contains("| `b` | 2 | 3.000 | 3.000 to 3.000 | 2.000 | +50.0 |"), "{text}");
+        assert_eq!(predicted(&table), Ok(vec!["`a`".to_string()]));
+    }
+}
