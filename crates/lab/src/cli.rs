@@ -31,8 +31,8 @@ pub struct Cli {
 pub enum Command {
     /// List the locks.
     Locks(ListArgs),
-    /// List the machines that `--on` knows.
-    Machines(ListArgs),
+    /// List the machines that `--on` knows; or measure this computer into a description of one.
+    Machines(MachinesArgs),
     /// List the workloads and their knobs.
     Workloads(ListArgs),
     /// List the lock events that are counted.
@@ -82,6 +82,39 @@ pub struct ListArgs {
     /// Write CSV; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+}
+
+/// Arguments of `machines`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct MachinesArgs {
+    /// What to do instead of listing them.
+    #[command(subcommand)]
+    pub command: Option<MachinesCommand>,
+    /// The list.
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
+/// What can be done with machines.
+#[derive(Clone, Debug, Subcommand)]
+pub enum MachinesCommand {
+    /// Measure this computer into a description that `--on` takes, in under half a minute.
+    Probe(ProbeArgs),
+}
+
+/// Arguments of `machines probe`.
+#[derive(Clone, Debug, Args)]
+pub struct ProbeArgs {
+    /// Where the description goes [default: standard output].
+    #[arg(long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
+    /// Measure for a second only: numbers to try things with.
+    #[arg(long)]
+    pub quick: bool,
+    /// Say nothing on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Where results go.

@@ -1,12 +1,14 @@
 //! The machines, and which of them `--on` means.
 
 use crate::cell::{LabMachine, On, Settings, Workload};
-use crate::cli::MachineArgs;
+use crate::cli::{MachineArgs, MachinesArgs, MachinesCommand};
 use crate::error::Error;
 use crate::native::NativeMachine;
 use crate::simulated::SimulatedMachine;
+use crate::{lists, probe};
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
+use std::process::ExitCode;
 
 /// The name of this computer in `--on`.
 pub const NATIVE: &str = "native";
@@ -23,6 +25,15 @@ pub struct Listed {
     pub numa_nodes: u32,
     /// One line about it.
     pub description: String,
+}
+
+/// `lockwright machines`, and what can be done with them.
+pub fn run(args: &MachinesArgs) -> Result<ExitCode, Error> {
+    let done = |()| ExitCode::SUCCESS;
+    match &args.command {
+        None => lists::machines(&args.list).map(done),
+        Some(MachinesCommand::Probe(args)) => probe::run(args).map(done),
+    }
 }
 
 /// Every machine that has a name.

@@ -18,6 +18,7 @@ mod lists;
 mod machines;
 mod native;
 mod plan;
+mod probe;
 mod published;
 mod random;
 mod replay;
@@ -60,7 +61,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
     match &cli.command {
         None => tour::run(&cli.tour),
         Some(Command::Locks(args)) => lists::locks(args).map(done),
-        Some(Command::Machines(args)) => lists::machines(args).map(done),
+        Some(Command::Machines(args)) => machines::run(args),
         Some(Command::Workloads(args)) => lists::workloads(args).map(done),
         Some(Command::Events(args)) => lists::events(args).map(done),
         Some(Command::Bench(args)) => bench::run(args),

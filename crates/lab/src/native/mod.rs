@@ -1,6 +1,6 @@
 //! This computer as a machine of the lab.
 
-mod affinity;
+pub mod affinity;
 #[cfg(feature = "c-peers")]
 mod c_peers;
 mod checked;
@@ -99,7 +99,7 @@ impl LabMachine for NativeMachine {
 }
 
 /// The processor's name.
-fn processor() -> String {
+pub fn processor() -> String {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |line: &str| {
         let (key, value) = line.split_once(':')?;
@@ -109,7 +109,7 @@ fn processor() -> String {
 }
 
 /// The kernel's name and version.
-fn kernel() -> String {
+pub fn kernel() -> String {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_string()
 }

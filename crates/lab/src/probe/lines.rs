@@ -1,0 +1,199 @@
+//! What a cache line costs that another core has.
+
+use super::own::Chain;
+use super::pair::{Alone, relay, together};
+use super::topology::Couple;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Lines of a round: enough to time them with a clock, too few to leave the nearest cache.
+const LINES: usize = 64;
+
+/// What passes between two cores, in nanoseconds of a line, a number for each round.
+#[derive(Clone, Debug)]
+pub struct PairCosts {
+    /// Which cores.
+    pub couple: Couple,
+    /// A load of a line that the other core has written.
+    pub transfer: Vec<f64>,
+    /// A read-modify-write of a line that the other core has written.
+    pub rmw_of_dirty: Vec<f64>,
+    /// A load of a line that the other core has read since this one wrote it.
+    pub load_again: Vec<f64>,
+    /// A read-modify-write of a line that this core has read since the other one wrote it.
+    pub rmw_of_read: Vec<f64>,
+    /// A read-modify-write of a line that both have read since one wrote it, this one last.
+    pub rmw_of_shared: Vec<f64>,
+    /// One way of a value that goes back and forth on one line.
+    pub hop: Vec<f64>,
+}
+
+impl PairCosts {
+    /// Measures a pair.
+    pub fn measure(couple: Couple, rounds: usize) -> Self {
+        let chain = Chain::new(LINES, 3);
+        // ordering: Relaxed; the turns of the relay order everything.
+        let take_one =
+            |word: &AtomicU32| next(word.fetch_add(1 << Chain::LINK_BITS, Ordering::Relaxed));
+        let dirty = || chain.words().map(take_one).map(f64::from).sum::<f64>();
+        // ordering: Relaxed; as above.
+        let read = || chain.walk(|word| next(word.load(Ordering::Relaxed)));
+        let take = || chain.walk(take_one);
+        Self {
+            couple,
+            transfer: relay(couple.cpus, rounds, || _ = dirty(), read),
+            rmw_of_dirty: relay(couple.cpus, rounds, || _ = dirty(), take),
+            load_again: every_second(relay(
+                couple.cpus,
+                rounds * 2,
+                || _ = read(),
+                in_turns(dirty, read),
+            )),
+            rmw_of_read: relay(
+                couple.cpus,
+                rounds,
+                || _ = dirty(),
+                || {
+                    read();
+                    take()
+                },
+            ),
+            rmw_of_shared: every_second(relay(
+                couple.cpus,
+                rounds * 2,
+                unnoticed(in_turns(dirty, read)),
+                in_turns(read, || {
+                    read();
+                    take()
+                }),
+            )),
+            hop: (0..rounds.div_ceil(8)).flat_map(|_| hops(couple.cpus)).collect(),
+        }
+    }
+    /// Adds the rounds of another burst.
+    pub fn add(&mut self, burst: Self) {
+        self.transfer.extend(burst.transfer);
+        self.rmw_of_dirty.extend(burst.rmw_of_dirty);
+        self.load_again.extend(burst.load_again);
+        self.rmw_of_read.extend(burst.rmw_of_read);
+        self.rmw_of_shared.extend(burst.rmw_of_shared);
+        self.hop.extend(burst.hop);
+    }
+}
+
+/// Does one thing and the other in turns.
+fn in_turns(odd: impl Fn() -> f64, even: impl Fn() -> f64) -> impl FnMut() -> f64 {
+    let mut turn = 0;
+    move || {
+        turn += 1;
+        if turn % 2 == 1 { odd() } else { even() }
+    }
+}
+
+/// The same without a result.
+fn unnoticed(mut body: impl FnMut() -> f64) -> impl FnMut() {
+    move || _ = body()
+}
+
+/// The results of the even turns.
+fn every_second(results: Vec<f64>) -> Vec<f64> {
+    results.into_iter().skip(1).step_by(2).collect()
+}
+
+/// Where a chain goes on from a line that holds this: the rest counts read-modify-writes, because a
+/// compiler may turn one that changes nothing into a load.
+fn next(holds: u32) -> u32 {
+    holds & ((1 << Chain::LINK_BITS) - 1)
+}
+
+/// One way of a value on one line, a few times.
+fn hops(cpus: [usize; 2]) -> Vec<f64> {
+    const BACK_AND_FORTH: u32 = 200;
+    let line = Alone::default();
+    let play = |mine: u32| {
+        let start = Instant::now();
+        for turn in 0..BACK_AND_FORTH {
+            let wanted = turn * 2 + mine;
+            // ordering: Relaxed; the value is all there is.
+            while line.0.load(Ordering::Relaxed) != wanted {
+                std::hint::spin_loop();
+            }
+            // ordering: Relaxed; as above.
+            line.0.store(wanted + 1, Ordering::Relaxed);
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(BACK_AND_FORTH * 2)
+    };
+    let times = together(&cpus, Duration::ZERO, |index, _| play(index as u32));
+    times.into_iter().take(1).collect()
+}
+
+/// Two cores that want one line all the time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contest {
+    /// How many operations in a row are of one core.
+    pub run_length: f64,
+    /// Nanoseconds of an operation, of both together.
+    pub each_ns: f64,
+}
+
+/// Both cores do read-modify-writes of one line and nothing else.
+pub fn hammer(cpus: [usize; 2], time: Duration) -> Contest {
+    let line = Alone::default();
+    contest(cpus, time, |_| {
+        // ordering: Relaxed; the value is all there is.
+        line.0.fetch_add(1, Ordering::Relaxed)
+    })
+}
+
+/// Both cores take a word, write another line and give the word back; who finds it taken waits until it
+/// reads that it is free. Who gives it back wants it again at once.
+pub fn take_turns(cpus: [usize; 2], time: Duration) -> Contest {
+    let (taken, count) = (Alone::default(), Alone::default());
+    contest(cpus, time, |_| {
+        loop {
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let is_free = || taken.0.load(Ordering::Relaxed) == 0;
+            // ordering: Acquire; with the release below.
+            let take = || taken.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+            if is_free() && take().is_ok() {
+                break;
+            }
+            while !is_free() {
+                std::hint::spin_loop();
+            }
+        }
+        // ordering: Relaxed; whoever has the word is alone.
+        let number = count.0.load(Ordering::Relaxed);
+        std::hint::spin_loop();
+        // ordering: Relaxed; as above.
+        count.0.store(number.wrapping_add(1), Ordering::Relaxed);
+        // ordering: Release; with the acquire above.
+        taken.0.store(0, Ordering::Release);
+        number
+    })
+}
+
+/// Lets two cores do `operation`, which returns its number in the order of all.
+fn contest(cpus: [usize; 2], time: Duration, operation: impl Fn(usize) -> u32 + Sync) -> Contest {
+    let start = Instant::now();
+    let body = |index: usize, is_over: &AtomicBool| {
+        let (mut operations, mut in_a_row) = (0_u64, 0_u64);
+        let mut last = u32::MAX - 1;
+        // ordering: Relaxed; nothing is read through it.
+        while !is_over.load(Ordering::Relaxed) {
+            let number = operation(index);
+            operations += 1;
+            in_a_row += u64::from(number == last.wrapping_add(1));
+            last = number;
+        }
+        (operations, in_a_row)
+    };
+    let counts = together(&cpus, time, body);
+    let took_ns = start.elapsed().as_nanos() as f64;
+    let operations: u64 = counts.iter().map(|(operations, _)| operations).sum();
+    let in_a_row: u64 = counts.iter().map(|(_, in_a_row)| in_a_row).sum();
+    Contest {
+        run_length: operations as f64 / (operations - in_a_row).max(1) as f64,
+        each_ns: took_ns / operations.max(1) as f64,
+    }
+}

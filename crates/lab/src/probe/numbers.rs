@@ -1,0 +1,401 @@
+//! What the measurements are in terms of the simulator's rules.
+
+use super::lines::PairCosts;
+use super::measured::Measured;
+use super::samples::{grouped, quantile, spread, threshold};
+use crate::stats::median;
+
+/// A number of the file and where it comes from.
+pub struct Sourced {
+    /// Its unit, as the format has it.
+    pub unit: &'static str,
+    /// The number, or a list of them.
+    pub value: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// All numbers of the file.
+pub struct Numbers {
+    /// Distance classes of the sockets.
+    pub classes: Vec<Vec<u32>>,
+    /// Where they come from.
+    pub classes_source: String,
+    /// The section `costs`.
+    pub costs: Vec<(&'static str, Sourced)>,
+    /// The section `scheduler`.
+    pub scheduler: Vec<(&'static str, Sourced)>,
+}
+
+/// Sockets whose transfers differ by less than this factor are equally far.
+const SAME_CLASS: f64 = 1.15;
+/// A wake-up that takes less than this part of a slice took the CPU away.
+const AT_ONCE: f64 = 0.25;
+
+fn number(unit: &'static str, value: f64, source: String) -> Sourced {
+    Sourced { unit, value: plain(value), source }
+}
+fn measured(unit: &'static str, value: f64, how: &str) -> Sourced {
+    number(unit, value, format!("measured in this computer by `lockwright machines probe`: {how}"))
+}
+fn derived(unit: &'static str, value: f64, from: &str) -> Sourced {
+    number(unit, value, format!("derived from {from}"))
+}
+fn guess(unit: &'static str, value: f64, why: &str) -> Sourced {
+    number(unit, value, format!("guess: {why}"))
+}
+
+/// Four digits, and a point, so that it is a number with a fraction.
+fn plain(value: f64) -> String {
+    let digits = 3 - (value.abs().max(1e-9).log10().floor() as i32).clamp(-2, 3);
+    format!("{:?}", format!("{value:.*}", digits.max(0) as usize).parse::<f64>().unwrap_or(value))
+}
+
+/// Transfers within a socket and between sockets.
+struct Distances {
+    local: Option<f64>,
+    /// By distance class from 1.
+    remote: Vec<f64>,
+    classes: Vec<Vec<u32>>,
+}
+
+impl Distances {
+    fn of(measured: &Measured) -> Self {
+        let sockets = measured.shape.sockets.len();
+        let between = |a: usize, b: usize| {
+            let is_there = |pair: &&PairCosts| {
+                let [x, y] = pair.couple.sockets;
+                (x, y) == (a, b) || (x, y) == (b, a)
+            };
+            let hops: Vec<f64> =
+                measured.pairs.iter().filter(is_there).map(|pair| median(&pair.hop)).collect();
+            (!hops.is_empty()).then(|| median(&hops))
+        };
+        let locals: Vec<f64> = (0..sockets).filter_map(|socket| between(socket, socket)).collect();
+        let local = (!locals.is_empty()).then(|| median(&locals));
+        let far: Vec<f64> = (0..sockets)
+            .flat_map(|a| (a + 1..sockets).filter_map(move |b| Some((a, b))))
+            .filter_map(|(a, b)| between(a, b))
+            .collect();
+        let groups = grouped(&far, SAME_CLASS);
+        let class =
+            |hop: f64| 1 + groups.iter().filter(|group| hop > group[group.len() - 1]).count();
+        let class_of = |a: usize, b: usize| match a == b {
+            true => 0,
+            false => between(a, b).map_or(1, class) as u32,
+        };
+        let row = |a: usize| (0..sockets).map(|b| class_of(a, b)).collect();
+        let floor = local.unwrap_or(0.0);
+        let remote = groups.iter().map(|group| median(group).max(floor)).collect();
+        Self { local, remote, classes: (0..sockets).map(row).collect() }
+    }
+}
+
+impl Numbers {
+    /// The numbers that follow from the measurements.
+    pub fn of(measured: &Measured) -> Self {
+        let distances = Distances::of(measured);
+        let mut costs = own(measured);
+        costs.extend(transfers(measured, &distances));
+        costs.extend(contention(measured, &distances));
+        costs.extend(software(measured));
+        Self {
+            classes_source: match distances.remote.is_empty() {
+                true => "derived from the number of sockets".into(),
+                false => {
+                    "measured in this computer by `lockwright machines probe`: sockets grouped by \
+                          the time of a hop between their cores"
+                        .into()
+                }
+            },
+            classes: distances.classes,
+            costs,
+            scheduler: scheduler(measured),
+        }
+    }
+}
+
+/// What a core does alone.
+fn own(m: &Measured) -> Vec<(&'static str, Sourced)> {
+    let own = &m.own;
+    vec![
+        ("load_hit", measured("ns", own.load, "a chain of loads of one line")),
+        ("store_issue", measured("ns", own.store, "stores to one line, one after the other")),
+        (
+            "rmw_extra",
+            measured(
+                "ns",
+                (own.rmw - own.load).max(0.0),
+                "fetch-and-adds to one line, less a load",
+            ),
+        ),
+        ("pause", measured("ns", own.pause, "pauses, one after the other")),
+        (
+            "spin_reaction",
+            derived(
+                "ns",
+                (own.load + own.pause) / 2.0,
+                "a load and a pause: a polling loop is in the middle of one on average",
+            ),
+        ),
+    ]
+}
+
+/// What lines of others cost.
+fn transfers(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)> {
+    let local_ns = distances.local.unwrap_or(50.0).max(m.own.load);
+    let local = match distances.local {
+        Some(ns) => {
+            measured("ns", ns, "one way of a value that two cores pass back and forth on a line")
+        }
+        None => guess(
+            "ns",
+            local_ns,
+            "one core only, so no line could be passed; 50 is usual in a socket",
+        ),
+    };
+    let list = distances.remote.iter().map(|&ns| plain(ns)).collect::<Vec<_>>().join(", ");
+    let remote = Sourced {
+        value: format!("[{list}]"),
+        ..match distances.remote.is_empty() {
+            true => derived("ns", 0.0, "the number of sockets: there is one"),
+            false => measured("ns", 0.0, "as in a socket, for each distance class"),
+        }
+    };
+    let dram_ns = m.own.dram.unwrap_or(100.0);
+    let dram = match m.own.dram {
+        Some(ns) => measured("ns", ns, "loads of lines that were flushed"),
+        None => guess("ns", dram_ns, "lines cannot be flushed by this program here"),
+    };
+    vec![
+        ("transfer_local", local),
+        ("transfer_remote", remote),
+        ("upgrade_local", upgrade(m)),
+        ("upgrade_remote", derived("factor", 1.0, "nothing: sockets were not told apart in this")),
+        (
+            "shared_load",
+            derived(
+                "ns",
+                local_ns,
+                "transfer_local: with the other copies clean it was not told apart",
+            ),
+        ),
+        ("dram_local", dram),
+        (
+            "dram_remote",
+            guess(
+                "ns",
+                dram_ns,
+                "as local; memory of other nodes was not measured, and is touched once",
+            ),
+        ),
+        (
+            "remote_inflation",
+            guess("fraction", 0.0, "none; more than two cores at once were not measured"),
+        ),
+    ]
+}
+
+/// Pairs of one socket, or of different ones if there is none.
+fn near_pairs(m: &Measured) -> Vec<&PairCosts> {
+    let near: Vec<_> =
+        m.pairs.iter().filter(|pair| pair.couple.sockets[0] == pair.couple.sockets[1]).collect();
+    if near.is_empty() { m.pairs.iter().collect() } else { near }
+}
+
+/// The median over near pairs of something of each pair.
+fn over_pairs(m: &Measured, of: impl Fn(&PairCosts) -> f64) -> Option<f64> {
+    let values: Vec<f64> = near_pairs(m).into_iter().map(of).collect();
+    (!values.is_empty()).then(|| median(&values))
+}
+
+fn upgrade(m: &Measured) -> Sourced {
+    let extra = m.own.rmw - m.own.load;
+    let ratio = over_pairs(m, |pair| {
+        (median(&pair.rmw_of_shared) - extra) / (median(&pair.rmw_of_dirty) - extra).max(1.0)
+    });
+    match ratio {
+        Some(ratio) => measured(
+            "factor",
+            ratio.max(0.01),
+            "a read-modify-write of lines that both cores have read, as a part of one of lines that the \
+             other has written",
+        ),
+        None => guess("factor", 1.0, "one core only; as much as a transfer"),
+    }
+}
+
+/// What happens where several want a line.
+fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)> {
+    let local_ns = distances.local.unwrap_or(50.0);
+    let retention = match m.hammer {
+        Some(contest) => measured(
+            "fraction",
+            ((contest.run_length - 1.0) * m.own.rmw / local_ns).clamp(0.0, 1.0),
+            "fetch-and-adds of two cores to one line: those in a row of one core after its first, in \
+             terms of a transfer",
+        ),
+        None => guess("fraction", 0.5, "one core only; the snoop arrives half-way"),
+    };
+    let arbitration = match m.turns {
+        Some(contest) => measured(
+            "fraction",
+            (1.0 / contest.run_length.max(1.0)).clamp(0.0, 1.0),
+            "two cores that take a word, give it back and want it again at once: one in so many in a row \
+             is of the other core",
+        ),
+        None => guess("fraction", 0.0, "one core only"),
+    };
+    let jitter = over_pairs(m, |pair| spread(&pair.hop)).map(|jitter| jitter.clamp(0.02, 0.9));
+    vec![
+        (
+            "smt",
+            match m.sibling {
+                Some(factor) => {
+                    measured("factor", factor, "arithmetic beside arithmetic on the same core")
+                }
+                None => derived("factor", 1.0, "the number of hardware threads: a core has one"),
+            },
+        ),
+        ("owner_retention", retention),
+        ("arbitration", arbitration),
+        (
+            "arbitration_remote",
+            guess("factor", 1.0, "all sockets are equal; this was not measured"),
+        ),
+        (
+            "transfer_jitter",
+            match jitter {
+                Some(jitter) => measured(
+                    "fraction",
+                    jitter,
+                    "quartiles of the hops between two cores, at least 0.02; a round is 400 hops, so a \
+                     single one varies more",
+                ),
+                None => guess("fraction", 0.1, "one core only"),
+            },
+        ),
+        ("work_jitter", guess("fraction", 0.1, "without any, threads phase-lock")),
+    ]
+}
+
+/// System calls.
+fn software(m: &Measured) -> Vec<(&'static str, Sourced)> {
+    let per_cpu = match m.barrier_in_company {
+        Some(ns) => measured(
+            "ns",
+            (ns - m.barrier_alone).max(0.0),
+            "membarrier(PRIVATE_EXPEDITED) with one other thread running, less one alone",
+        ),
+        None => guess("ns", 2_000.0, "one core only; an interrupt"),
+    };
+    let (call, latency) = match typical_wake_up(m) {
+        Some((idle_us, wake_up)) => {
+            let how = format!("a wake-up on a CPU that has been idle for {idle_us} us");
+            (
+                measured("ns", wake_up.call, &format!("futex, {how}")),
+                measured("ns", wake_up.latency, &format!("until the thread runs, {how}")),
+            )
+        }
+        None => (
+            guess("ns", m.round_trip / 4.0, "one core only; a quarter of a round trip on it"),
+            guess("ns", 0.0, "one core only: nobody is woken on another"),
+        ),
+    };
+    vec![
+        (
+            "heavy_barrier",
+            measured(
+                "ns",
+                m.barrier_alone,
+                "membarrier(PRIVATE_EXPEDITED) with no other thread running",
+            ),
+        ),
+        ("heavy_barrier_per_cpu", per_cpu),
+        ("wake_call", call),
+        ("wake_latency", latency),
+        (
+            "sleep_call",
+            measured(
+                "ns",
+                m.refused_sleep,
+                "a futex call that does not sleep, because the word changed",
+            ),
+        ),
+    ]
+}
+
+/// The wake-up that a lock's waiter is likely to see: its CPU has been idle for about as long as a
+/// wake-up takes.
+fn typical_wake_up(m: &Measured) -> Option<(u128, super::sleep::WakeUp)> {
+    let typical = |wake_up: &super::sleep::WakeUp| wake_up.call + wake_up.latency;
+    let closest = m.wake_ups.iter().min_by(|(a, x), (b, y)| {
+        let off =
+            |idle: &std::time::Duration, it| (idle.as_nanos() as f64 / typical(it)).ln().abs();
+        off(a, x).total_cmp(&off(b, y))
+    });
+    closest.map(|(idle, wake_up)| (idle.as_micros(), *wake_up))
+}
+
+fn scheduler(m: &Measured) -> Vec<(&'static str, Sourced)> {
+    let slice = m.slice_ns();
+    let switch = (m.round_trip / 2.0 - 2.0 * m.refused_sleep).max(0.0);
+    let (slice, is_seen) = if slice > 0.0 { (slice, true) } else { (3e6, false) };
+    let at_once: Vec<(f64, bool)> =
+        m.arrivals.iter().map(|one| (one.had_run, one.delay < slice * AT_ONCE)).collect();
+    vec![
+        (
+            "slice",
+            match is_seen {
+                true => {
+                    measured("ns", slice, "two threads on one CPU that never sleep: what one waits")
+                }
+                false => guess(
+                    "ns",
+                    slice,
+                    "two threads on one CPU did not take it from each other in time",
+                ),
+            },
+        ),
+        (
+            "context_switch",
+            measured(
+                "ns",
+                switch,
+                "half a round trip of two threads that wake each other on one CPU, less the two calls",
+            ),
+        ),
+        (
+            "wake_granularity",
+            match at_once.is_empty() {
+                true => {
+                    guess("ns", 0.0, "one core only, from which nothing can be woken unnoticed")
+                }
+                false => measured(
+                    "ns",
+                    threshold(&at_once),
+                    "wake-ups at random moments on a CPU that another thread uses: those that run at once \
+                     come so long after it last lost the CPU",
+                ),
+            },
+        ),
+        ("halt_exit", guess("ns", 1_500.0, "guests were not measured: one exit to the host")),
+        ("kick_call", guess("ns", 1_000.0, "guests were not measured: one hypercall")),
+        ("kick_latency", guess("ns", 20_000.0, "guests were not measured")),
+        (
+            "noise",
+            measured(
+                "ns",
+                m.noise_part() * slice,
+                &format!(
+                    "{:.2} % of the time that a thread alone on a CPU does not have it, in gaps of {:.0} \
+                     us (median), as one gap in each slice",
+                    m.noise_part() * 100.0,
+                    quantile(&m.noise.gaps, 0.5) / 1_000.0
+                ),
+            ),
+        ),
+        ("pause_loop_window", guess("ns", 0.0, "off: it is about guests, which were not measured")),
+        ("pause_loop_gap", guess("ns", m.own.pause * 3.0, "unused while the window is 0")),
+    ]
+}

@@ -1,0 +1,162 @@
+//! What it costs to sleep, to wake, and to interrupt the others.
+
+use super::pair::{Alone, alone, together};
+use crate::native::affinity::stay_on;
+use lockwright::native::Native;
+use lockwright::platform::{Barriers, Clock, Sleeping};
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A wake-up: nanoseconds of the waker's call, and from its end until the sleeper runs.
+#[derive(Clone, Copy, Debug)]
+pub struct WakeUp {
+    /// The call.
+    pub call: f64,
+    /// What comes after it.
+    pub latency: f64,
+}
+
+/// Nanoseconds of a call that does not sleep, because the word has changed already.
+pub fn refused_sleep(cpu: usize, rounds: usize) -> Vec<f64> {
+    const CALLS: u32 = 100;
+    alone(cpu, || {
+        let word = Alone::default();
+        let round = |_| {
+            let start = Instant::now();
+            (0..CALLS).for_each(|_| Native::futex_wait(&word.0, 1, None));
+            start.elapsed().as_nanos() as f64 / f64::from(CALLS)
+        };
+        (0..rounds).map(round).collect()
+    })
+}
+
+/// Nanoseconds from one thread to another and back on one CPU, each waking the other and sleeping.
+pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
+    const TRIPS: u32 = 50;
+    let word = Alone::default();
+    let play = |mine: u32| {
+        stay_on(cpu);
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            let start = Instant::now();
+            for _ in 0..TRIPS {
+                // ordering: Acquire; with the release below.
+                while word.0.load(Ordering::Acquire) != mine {
+                    Native::futex_wait(&word.0, 1 - mine, None);
+                }
+                // ordering: Release; with the acquire above.
+                word.0.store(1 - mine, Ordering::Release);
+                Native::futex_wake(&word.0, 1);
+            }
+            times.push(start.elapsed().as_nanos() as f64 / f64::from(TRIPS));
+        }
+        times
+    };
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| play(1));
+        scope.spawn(|| play(0));
+        second.join().unwrap_or_default()
+    })
+}
+
+/// Wakes a thread on the second CPU, which sleeps and leaves that idle, from the first, `rounds` times,
+/// each so long after it ran.
+pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> {
+    let (word, ran_at) = (AtomicU32::new(0), AtomicU64::new(0));
+    let sleeper = || {
+        stay_on(cpus[1]);
+        for round in 0..rounds as u32 {
+            // ordering: Acquire; with the release of the waker.
+            while word.load(Ordering::Acquire) == round {
+                Native::futex_wait(&word, round, None);
+            }
+            // ordering: Release; the waker reads it when it sees it.
+            ran_at.store(Native::now_ns(), Ordering::Release);
+        }
+    };
+    let waker = || {
+        stay_on(cpus[0]);
+        let mut seen = Vec::new();
+        for round in 0..rounds as u32 {
+            busy(idle);
+            // ordering: Relaxed; the sleeper waits.
+            ran_at.store(0, Ordering::Relaxed);
+            let before = Native::now_ns();
+            // ordering: Release; with the acquire of the sleeper.
+            word.store(round + 1, Ordering::Release);
+            Native::futex_wake(&word, 1);
+            let after = Native::now_ns();
+            seen.push(WakeUp {
+                call: (after - before) as f64,
+                latency: until_set(&ran_at).saturating_sub(after) as f64,
+            });
+        }
+        seen
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(sleeper);
+        scope.spawn(waker).join().unwrap_or_default()
+    })
+}
+
+/// What `word` holds once it is not 0.
+fn until_set(word: &AtomicU64) -> u64 {
+    loop {
+        // ordering: Acquire; with the release of the writer.
+        match word.load(Ordering::Acquire) {
+            0 => spin_loop(),
+            value => return value,
+        }
+    }
+}
+
+/// Passes time.
+pub fn busy(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        spin_loop();
+    }
+}
+
+/// Nanoseconds of a heavy barrier with nobody else running.
+pub fn lonely_barriers(cpu: usize, rounds: usize) -> Vec<f64> {
+    alone(cpu, || barriers(rounds))
+}
+
+/// Nanoseconds of a heavy barrier while a thread of this process spins on the second CPU.
+pub fn barriers_in_company(cpus: [usize; 2], rounds: usize) -> Vec<f64> {
+    // ordering: Relaxed; nothing is read through it.
+    let results = together(&cpus, Duration::from_millis(rounds.max(1) as u64), |index, is_over| {
+        if index == 0 {
+            return barriers(rounds);
+        }
+        while !is_over.load(Ordering::Relaxed) {
+            spin_loop();
+        }
+        Vec::new()
+    });
+    results.into_iter().next().unwrap_or_default()
+}
+
+fn barriers(rounds: usize) -> Vec<f64> {
+    let barrier = |_| {
+        let start = Instant::now();
+        Native::heavy_barrier();
+        start.elapsed().as_nanos() as f64
+    };
+    (0..rounds).map(barrier).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::affinity::allowed_cpus;
+
+    #[test]
+    fn calls_and_switches_take_time() {
+        let cpu = allowed_cpus()[0];
+        assert!(refused_sleep(cpu, 2).iter().all(|&ns| ns > 0.0));
+        assert!(round_trips(cpu, 2).iter().all(|&ns| ns > 0.0));
+    }
+}

@@ -1,0 +1,178 @@
+//! How the kernel shares out a CPU: slices, what a thread that wakes up may do, and noise.
+
+use super::pair::{alone, together};
+use super::sleep::busy;
+use crate::native::affinity::stay_on;
+use crate::random::SplitMix;
+use lockwright::native::Native;
+use lockwright::platform::{Clock, Sleeping};
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A thread that looks at the clock all the time has lost its CPU if so much passes between two looks.
+const GAP_NS: u64 = 1_000;
+
+/// What a thread that looks at the clock all the time sees.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Stretches between two gaps, in nanoseconds.
+    pub runs: Vec<f64>,
+    /// Gaps, in nanoseconds.
+    pub gaps: Vec<f64>,
+}
+
+impl Watch {
+    /// Watches until the flag is up.
+    fn until(is_over: &AtomicBool) -> Self {
+        let mut watch = Self::default();
+        let mut began = Native::now_ns();
+        let mut last = began;
+        // ordering: Relaxed; nothing is read through it.
+        while !is_over.load(Ordering::Relaxed) {
+            let now = Native::now_ns();
+            if now - last > GAP_NS {
+                watch.runs.push((last - began) as f64);
+                watch.gaps.push((now - last) as f64);
+                began = now;
+            }
+            last = now;
+        }
+        watch
+    }
+    /// Those stretches and gaps in which somebody else had the CPU for at least this long; shorter gaps
+    /// belong to the stretch.
+    pub fn without_gaps_below(&self, least_ns: f64) -> Self {
+        let mut merged = Self::default();
+        let mut run = 0.0;
+        for (&before, &gap) in self.runs.iter().zip(&self.gaps) {
+            run += before;
+            if gap < least_ns {
+                run += gap;
+                continue;
+            }
+            merged.runs.push(std::mem::take(&mut run));
+            merged.gaps.push(gap);
+        }
+        merged
+    }
+}
+
+/// One thread alone on a CPU: what it loses is noise.
+pub fn noise(cpu: usize, time: Duration) -> Watch {
+    together(&[cpu], time, |_, is_over| Watch::until(is_over)).pop().unwrap_or_default()
+}
+
+/// Threads that share a CPU, and never sleep: what one of them sees.
+pub fn shared(cpu: usize, threads: usize, time: Duration) -> Watch {
+    let all = together(&vec![cpu; threads], time, |_, is_over| Watch::until(is_over));
+    all.into_iter().next().unwrap_or_default()
+}
+
+/// A thread that was woken on a CPU on which another one computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// How long the other one had had the CPU since it last lost it, in nanoseconds.
+    pub had_run: f64,
+    /// How long it took until the woken one ran, in nanoseconds.
+    pub delay: f64,
+}
+
+/// Wakes a thread on the second CPU, which another one keeps busy, from the first, at random moments.
+pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival> {
+    let (word, ran_at) = (AtomicU32::new(0), AtomicU64::new(0));
+    let is_over = AtomicBool::new(false);
+    let sleeper = || {
+        stay_on(cpus[1]);
+        for round in 0..rounds as u32 {
+            // ordering: Acquire; with the release of the waker.
+            while word.load(Ordering::Acquire) == round {
+                Native::futex_wait(&word, round, None);
+            }
+            // ordering: Release; the waker reads it when it sees it.
+            ran_at.store(Native::now_ns(), Ordering::Release);
+        }
+    };
+    let waker = || {
+        stay_on(cpus[0]);
+        let mut random = SplitMix::new(1, 1);
+        let mut seen = Vec::new();
+        let mut last_ran = Native::now_ns();
+        for round in 0..rounds as u32 {
+            busy(Duration::from_nanos(random.below(apart_ns.max(1)) as u64));
+            // ordering: Relaxed; the sleeper waits.
+            ran_at.store(0, Ordering::Relaxed);
+            let woken = Native::now_ns();
+            // ordering: Release; with the acquire of the sleeper.
+            word.store(round + 1, Ordering::Release);
+            Native::futex_wake(&word, 1);
+            let mut ran = 0;
+            while ran == 0 {
+                spin_loop();
+                // ordering: Acquire; with the release of the sleeper.
+                ran = ran_at.load(Ordering::Acquire);
+            }
+            let had_run = woken.saturating_sub(last_ran) as f64;
+            seen.push(Arrival { had_run, delay: ran.saturating_sub(woken) as f64 });
+            last_ran = ran;
+        }
+        // ordering: Relaxed; nothing is read through it.
+        is_over.store(true, Ordering::Relaxed);
+        seen
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            stay_on(cpus[1]);
+            // ordering: Relaxed; nothing is read through it.
+            while !is_over.load(Ordering::Relaxed) {
+                spin_loop();
+            }
+        });
+        scope.spawn(sleeper);
+        scope.spawn(waker).join().unwrap_or_default()
+    })
+}
+
+/// How many times as long work takes on the first CPU while the second, of the same core, works too.
+pub fn sibling_factor(cpus: [usize; 2], rounds: usize) -> f64 {
+    let work = || {
+        let start = Native::now_ns();
+        let mut random = SplitMix::new(1, 2);
+        for _ in 0..20_000 {
+            std::hint::black_box(random.next());
+        }
+        (Native::now_ns() - start) as f64
+    };
+    let times = || (0..rounds).map(|_| work()).collect::<Vec<_>>();
+    let lonely = crate::stats::median(&alone(cpus[0], times));
+    let time = Duration::from_nanos((lonely * rounds as f64) as u64);
+    let both = together(&cpus, time, |_, is_over| {
+        let mut seen = Vec::new();
+        // ordering: Relaxed; nothing is read through it.
+        while !is_over.load(Ordering::Relaxed) {
+            seen.push(work());
+        }
+        seen
+    });
+    let company = both.first().map_or(lonely, |times| crate::stats::median(times));
+    (company / lonely.max(1.0)).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_gaps_belong_to_the_stretch_around_them() {
+        let watch = Watch { runs: vec![10.0, 20.0, 30.0], gaps: vec![1.0, 50.0, 2.0] };
+        let merged = watch.without_gaps_below(5.0);
+        assert_eq!((merged.runs, merged.gaps), (vec![31.0], vec![50.0]));
+    }
+
+    #[test]
+    fn two_threads_on_one_cpu_take_it_from_each_other() {
+        let cpu = crate::native::affinity::allowed_cpus()[0];
+        let watch = shared(cpu, 2, Duration::from_millis(60));
+        assert!(!watch.gaps.is_empty());
+    }
+}
