@@ -5,7 +5,7 @@ use crate::cli::{MachineArgs, MachinesArgs, MachinesCommand};
 use crate::error::Error;
 use crate::native::NativeMachine;
 use crate::simulated::SimulatedMachine;
-use crate::{lists, probe};
+use crate::{fidelity, lists, probe};
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,6 +33,7 @@ pub fn run(args: &MachinesArgs) -> Result<ExitCode, Error> {
     match &args.command {
         None => lists::machines(&args.list).map(done),
         Some(MachinesCommand::Probe(args)) => probe::run(args).map(done),
+        Some(MachinesCommand::Check(args)) => fidelity::run(args),
     }
 }
 

@@ -10,6 +10,7 @@ mod compare;
 mod crew;
 mod error;
 mod explore;
+mod fidelity;
 mod fit;
 mod interrupt;
 mod kbuild;

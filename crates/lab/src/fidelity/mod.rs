@@ -1,0 +1,107 @@
+//! `lockwright machines check`: workload `counter` natively and simulated on a description of this
+//! computer, lock by lock.
+
+mod document;
+mod judge;
+mod plan;
+
+use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
+use crate::cli::{CheckArgs, OutputArgs};
+use crate::error::Error;
+use crate::interrupt;
+use crate::native::NativeMachine;
+use crate::report::{Outputs, Progress};
+use crate::simulated::SimulatedMachine;
+use crate::subject::Subject;
+use document::{CheckDocument, Checked};
+use judge::Entry;
+use plan::{Cell, Plan};
+use std::process::ExitCode;
+
+/// `lockwright machines check`.
+pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
+    let CheckArgs { json, csv, quiet, .. } = args.clone();
+    let outputs = Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?;
+    let opened = SimulatedMachine::from_path(&args.machine, Settings::default());
+    let simulated = opened.map_err(|error| Error::Machine(error.to_string()))?;
+    let native = NativeMachine::new(&Settings::default());
+    let plan = Plan::of(args, &native, &simulated)?;
+    let progress = Progress::new(quiet);
+    let natives = measure(&plan, &native, progress)?;
+    let mut document = CheckDocument::new(args, &native, &simulated);
+    for (&cell, locks) in plan.cells.iter().zip(natives) {
+        if interrupt::is_requested() {
+            return Ok(ExitCode::from(interrupt::EXIT_CODE));
+        }
+        progress.say(&format!("simulated, {}", described(cell)));
+        let simulated = simulate(&plan, &simulated, cell)?;
+        let entries = locks
+            .into_iter()
+            .zip(simulated)
+            .filter_map(|((lock, native), simulated)| Entry::of(lock.name(), &native, &simulated));
+        document.push(Checked::of(cell, entries.collect()));
+        outputs.keep(&document)?;
+    }
+    document.finish();
+    outputs.finish(&document)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A lock and its native operations per second, a number for each repetition.
+type Natives = Vec<(Subject, Vec<f64>)>;
+
+/// Measures all cells natively. In each repetition every cell has its turn and in it every lock, each
+/// time another one first, so that a disturbance meets a repetition and not a cell.
+fn measure(
+    plan: &Plan,
+    machine: &NativeMachine,
+    progress: Progress,
+) -> Result<Vec<Natives>, Error> {
+    let empty =
+        |&cell: &Cell| plan.locks_in(cell).into_iter().map(|lock| (lock, Vec::new())).collect();
+    let mut natives: Vec<Natives> = plan.cells.iter().map(empty).collect();
+    for repetition in 0..plan.runs {
+        progress.say(&format!("native, repetition {} of {}", repetition + 1, plan.runs));
+        for (&cell, locks) in plan.cells.iter().zip(&mut natives) {
+            let count = locks.len();
+            for turn in 0..count {
+                let (lock, seen) = &mut locks[(turn + repetition as usize) % count];
+                let spec = plan.native(cell, *lock, repetition);
+                seen.push(result(&spec, machine.run_cell(&spec))?.ops_per_s);
+            }
+        }
+    }
+    Ok(natives)
+}
+
+/// Simulates a cell; operations per second of each lock in each repetition.
+fn simulate(plan: &Plan, machine: &SimulatedMachine, cell: Cell) -> Result<Vec<Vec<f64>>, Error> {
+    let specs = plan.simulated(cell);
+    let each = specs.len() / plan.locks_in(cell).len().max(1);
+    let results = machine.run_batch(&specs);
+    let numbers =
+        specs.iter().zip(results).map(|(spec, measured)| Ok(result(spec, measured)?.ops_per_s));
+    let numbers: Vec<f64> = numbers.collect::<Result<_, Error>>()?;
+    Ok(numbers.chunks(each.max(1)).map(<[f64]>::to_vec).collect())
+}
+
+/// What came out of a cell that was not interrupted and did not fail.
+fn result(spec: &CellSpec, result: Result<Measurement, CellError>) -> Result<Measurement, Error> {
+    let lock = spec.lock.name();
+    match result {
+        Ok(measured) if measured.held() => Ok(measured),
+        Ok(_) => Err(Error::Measurement(format!("`{lock}` does not exclude"))),
+        Err(CellError::Interrupted) => {
+            Err(Error::Measurement("interrupted before there was a result".into()))
+        }
+        Err(CellError::Failed(how)) => {
+            Err(Error::Measurement(format!("`{lock}` with {} threads: {how}", spec.threads)))
+        }
+    }
+}
+
+/// A cell in words.
+fn described(cell: Cell) -> String {
+    let Cell { cs_load, think_load, threads } = cell;
+    format!("{threads} threads, {cs_load} pauses inside, {think_load} outside")
+}

@@ -1,0 +1,138 @@
+//! Which cells are compared, and for how long.
+
+use crate::cell::{CellSpec, LabMachine, Purpose, Workload};
+use crate::cli::CheckArgs;
+use crate::crew::Crew;
+use crate::error::Error;
+use crate::plan::stalls_in_a_crowd;
+use crate::subject::{Asked, Origin, Selection, Subject};
+use lockwright_sim::{ScheduledKind, Scheduling, StartState};
+
+/// Pauses inside and outside of the critical section: nothing to speak of, and a section that is a sixth
+/// of a thread's time.
+pub const LOADS: [(u32, u32); 2] = [(1, 0), (20, 100)];
+/// Threads, unless others are asked for.
+const THREADS: [usize; 6] = [1, 2, 8, 16, 32, 64];
+/// A native repetition with a CPU for each thread, and one in which all threads have their slices.
+const WINDOW_NS: u64 = 20_000_000;
+const CROWD_WINDOW_NS: u64 = 150_000_000;
+/// The same simulated, where nothing disturbs.
+const SIMULATED_WINDOW_NS: u64 = 5_000_000;
+const SIMULATED_CROWD_WINDOW_NS: u64 = 100_000_000;
+/// Native repetitions.
+const RUNS: u32 = 5;
+/// Simulated repetitions, each with another seed.
+const SIMULATED_RUNS: u32 = 2;
+
+/// Threads that do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Pauses inside.
+    pub cs_load: u32,
+    /// Pauses outside.
+    pub think_load: u32,
+    /// How many threads.
+    pub threads: usize,
+}
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The locks.
+    pub locks: Vec<Asked>,
+    /// The cells, in order.
+    pub cells: Vec<Cell>,
+    /// Native repetitions.
+    pub runs: u32,
+    cpus: usize,
+    seed: u64,
+}
+
+impl Plan {
+    /// What was asked for, on two machines with as many CPUs.
+    pub fn of(
+        args: &CheckArgs,
+        native: &dyn LabMachine,
+        simulated: &dyn LabMachine,
+    ) -> Result<Self, Error> {
+        let cpus = simulated.cpus();
+        if native.cpus() != cpus {
+            return Err(Error::usage(format!(
+                "`{}` has {cpus} CPUs and this computer lets us use {}: describe it with `lockwright \
+                 machines probe`",
+                args.machine.display(),
+                native.cpus()
+            )));
+        }
+        let asked = if args.threads.is_empty() { &THREADS[..] } else { &args.threads };
+        let workload = Workload::Counter { cs_load: 1, think_load: 0 };
+        let counts = Crew::of_threads(simulated, workload, asked)?.counts().to_vec();
+        let cell =
+            |threads| LOADS.map(|(cs_load, think_load)| Cell { cs_load, think_load, threads });
+        let locks = Selection::of(&args.lock)?.subjects;
+        if let Some(named) =
+            locks.iter().find(|lock| lock.explicitly && lock.subject.origin != Origin::Registry)
+            && let Some(why) = simulated.refuses(named.subject, workload)
+        {
+            return Err(Error::usage(why));
+        }
+        let locks: Vec<_> =
+            locks.into_iter().filter(|lock| lock.subject.origin == Origin::Registry).collect();
+        if locks.is_empty() {
+            return Err(Error::usage("no lock to compare: name one with --lock"));
+        }
+        Ok(Self {
+            locks,
+            cells: counts.into_iter().flat_map(cell).collect(),
+            runs: args.runs.unwrap_or(RUNS),
+            cpus,
+            seed: args.seed,
+        })
+    }
+    /// The locks of a cell: in a crowd no queue of spinners, unless it was named.
+    pub fn locks_in(&self, cell: Cell) -> Vec<Subject> {
+        let is_crowd = self.is_crowd(cell);
+        let takes_part =
+            |lock: &&Asked| !is_crowd || lock.explicitly || !stalls_in_a_crowd(lock.subject);
+        self.locks.iter().filter(takes_part).map(|lock| lock.subject).collect()
+    }
+    fn is_crowd(&self, cell: Cell) -> bool {
+        cell.threads > self.cpus
+    }
+    /// A native repetition.
+    pub fn native(&self, cell: Cell, lock: Subject, repetition: u32) -> CellSpec {
+        let window_ns = if self.is_crowd(cell) { CROWD_WINDOW_NS } else { WINDOW_NS };
+        self.spec(cell, lock, repetition, None, window_ns)
+    }
+    /// The simulated repetitions of a cell, lock by lock.
+    pub fn simulated(&self, cell: Cell) -> Vec<CellSpec> {
+        // Native threads have run for different times when they are measured.
+        let scheduling = Scheduling { kind: ScheduledKind::Program, start: StartState::Queued };
+        let (scheduling, window_ns) = match self.is_crowd(cell) {
+            true => (Some(scheduling), SIMULATED_CROWD_WINDOW_NS),
+            false => (None, SIMULATED_WINDOW_NS),
+        };
+        let spec = |lock, repetition| self.spec(cell, lock, repetition, scheduling, window_ns);
+        let locks = self.locks_in(cell).into_iter();
+        locks.flat_map(|lock| (0..SIMULATED_RUNS).map(move |run| spec(lock, run))).collect()
+    }
+    fn spec(
+        &self,
+        Cell { cs_load, think_load, threads }: Cell,
+        lock: Subject,
+        repetition: u32,
+        scheduling: Option<Scheduling>,
+        window_ns: u64,
+    ) -> CellSpec {
+        CellSpec {
+            lock,
+            workload: Workload::Counter { cs_load, think_load },
+            threads,
+            scheduling,
+            window_ns,
+            repetition,
+            seed: self.seed,
+            purpose: Purpose::Throughput,
+        }
+    }
+}
