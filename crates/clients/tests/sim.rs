@@ -43,6 +43,8 @@ fn machine() -> Machine {
             wake_call_ns: 1_000.0,
             wake_latency_ns: 5_000.0,
             sleep_call_ns: 1_000.0,
+            migratory: 0.0,
+            rmw_shield: 0.0,
         },
         scheduler: None,
     }
@@ -63,6 +65,9 @@ fn host() -> Machine {
         noise_ns: 100.0,
         pause_loop_window_ns: 500.0,
         pause_loop_gap_ns: 50.0,
+        wake_local: 0.0,
+        wake_local_call_ns: 0.0,
+        steal_after_ns: 0.0,
     });
     host
 }

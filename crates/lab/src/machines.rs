@@ -123,6 +123,8 @@ pub fn two_nodes(threads: u32) -> Machine {
             wake_call_ns: 1.0,
             wake_latency_ns: 1.0,
             sleep_call_ns: 1.0,
+            migratory: 0.0,
+            rmw_shield: 0.0,
         },
         scheduler: None,
     }

@@ -15,10 +15,10 @@ pub const LOADS: [(u32, u32); 2] = [(1, 0), (20, 100)];
 const THREADS: [usize; 6] = [1, 2, 8, 16, 32, 64];
 /// A native repetition with a CPU for each thread, and one in which all threads have their slices.
 const WINDOW_NS: u64 = 20_000_000;
-const CROWD_WINDOW_NS: u64 = 150_000_000;
+const CROWD_WINDOW_NS: u64 = 250_000_000;
 /// The same simulated, where nothing disturbs.
 const SIMULATED_WINDOW_NS: u64 = 5_000_000;
-const SIMULATED_CROWD_WINDOW_NS: u64 = 100_000_000;
+const SIMULATED_CROWD_WINDOW_NS: u64 = 250_000_000;
 /// Native repetitions.
 const RUNS: u32 = 5;
 /// Simulated repetitions, each with another seed.

@@ -1,8 +1,9 @@
 //! The description: a machine file, every number with its source.
 
 use super::measured::Measured;
-use super::numbers::{Numbers, Sourced};
+use super::numbers::Numbers;
 use super::samples::quantile;
+use super::sourced::Sourced;
 use crate::stats::median;
 use std::fmt::Write;
 

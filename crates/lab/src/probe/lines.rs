@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Lines of a round: enough to time them with a clock, too few to leave the nearest cache.
-const LINES: usize = 64;
+pub const LINES: usize = 64;
 
 /// What passes between two cores, in nanoseconds of a line, a number for each round.
 #[derive(Clone, Debug)]

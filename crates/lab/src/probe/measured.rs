@@ -3,7 +3,7 @@
 use super::lines::{Contest, PairCosts, hammer, take_turns};
 use super::own::{self, OwnCosts};
 use super::sleep::{self, WakeUp};
-use super::slices::{self, Arrival, Watch};
+use super::slices::{self, Arrival, Visit, Watch};
 use super::topology::Shape;
 use crate::report::Progress;
 use crate::stats::median;
@@ -71,8 +71,10 @@ pub struct Measured {
     pub noise: Watch,
     /// Two threads on one CPU.
     pub shared: Watch,
-    /// Wake-ups on a busy CPU.
+    /// Wake-ups on a busy CPU by another one, of a thread that may run there only.
     pub arrivals: Vec<Arrival>,
+    /// Wake-ups by the thread that has the sleeper's last CPU, while another CPU is idle.
+    pub visits: Vec<Visit>,
 }
 
 impl Measured {
@@ -127,13 +129,15 @@ impl Measured {
             noise,
             shared,
             arrivals: Vec::new(),
+            visits: Vec::new(),
         };
         if let Some(cpus) = two {
             let slice = measured.slice_ns();
             // Each takes a slice on average, or two where it has to wait.
             let rounds = effort.watch.as_nanos() as f64 * 2.0 / slice.max(1.0);
             let rounds = (rounds as usize).clamp(5, effort.wake_ups);
-            measured.arrivals = slices::arrivals(cpus, rounds, slice as usize);
+            measured.arrivals = slices::arrivals(cpus, rounds / 2, slice as usize);
+            measured.visits = slices::visits(cpus, rounds, slice as usize / 4);
         }
         measured
     }

@@ -7,8 +7,10 @@ mod numbers;
 mod own;
 mod pair;
 mod samples;
+mod shares;
 mod sleep;
 mod slices;
+mod sourced;
 mod topology;
 
 use crate::cli::ProbeArgs;

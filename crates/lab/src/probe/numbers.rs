@@ -1,19 +1,12 @@
 //! What the measurements are in terms of the simulator's rules.
 
-use super::lines::PairCosts;
+use super::lines::{LINES, PairCosts};
 use super::measured::Measured;
-use super::samples::{grouped, quantile, spread, threshold};
+use super::samples::{grouped, spread};
+use super::shares;
+use super::sleep::WakeUp;
+use super::sourced::{Sourced, derived, guess, measured, number, plain};
 use crate::stats::median;
-
-/// A number of the file and where it comes from.
-pub struct Sourced {
-    /// Its unit, as the format has it.
-    pub unit: &'static str,
-    /// The number, or a list of them.
-    pub value: String,
-    /// Where it comes from.
-    pub source: String,
-}
 
 /// All numbers of the file.
 pub struct Numbers {
@@ -29,27 +22,6 @@ pub struct Numbers {
 
 /// Sockets whose transfers differ by less than this factor are equally far.
 const SAME_CLASS: f64 = 1.15;
-/// A wake-up that takes less than this part of a slice took the CPU away.
-const AT_ONCE: f64 = 0.25;
-
-fn number(unit: &'static str, value: f64, source: String) -> Sourced {
-    Sourced { unit, value: plain(value), source }
-}
-fn measured(unit: &'static str, value: f64, how: &str) -> Sourced {
-    number(unit, value, format!("measured in this computer by `lockwright machines probe`: {how}"))
-}
-fn derived(unit: &'static str, value: f64, from: &str) -> Sourced {
-    number(unit, value, format!("derived from {from}"))
-}
-fn guess(unit: &'static str, value: f64, why: &str) -> Sourced {
-    number(unit, value, format!("guess: {why}"))
-}
-
-/// Four digits, and a point, so that it is a number with a fraction.
-fn plain(value: f64) -> String {
-    let digits = 3 - (value.abs().max(1e-9).log10().floor() as i32).clamp(-2, 3);
-    format!("{:?}", format!("{value:.*}", digits.max(0) as usize).parse::<f64>().unwrap_or(value))
-}
 
 /// Transfers within a socket and between sockets.
 struct Distances {
@@ -110,7 +82,7 @@ impl Numbers {
             },
             classes: distances.classes,
             costs,
-            scheduler: scheduler(measured),
+            scheduler: shares::numbers(measured),
         }
     }
 }
@@ -189,6 +161,7 @@ fn transfers(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)
                 "as local; memory of other nodes was not measured, and is touched once",
             ),
         ),
+        ("migratory", migratory(m)),
         (
             "remote_inflation",
             guess("fraction", 0.0, "none; more than two cores at once were not measured"),
@@ -207,6 +180,34 @@ fn near_pairs(m: &Measured) -> Vec<&PairCosts> {
 fn over_pairs(m: &Measured, of: impl Fn(&PairCosts) -> f64) -> Option<f64> {
     let values: Vec<f64> = near_pairs(m).into_iter().map(of).collect();
     (!values.is_empty()).then(|| median(&values))
+}
+
+/// Whether a line that was read comes to the reader alone: then the reader may write it at once.
+fn migratory(m: &Measured) -> Sourced {
+    let chance = over_pairs(m, |pair| {
+        let of_read = median(&pair.rmw_of_read) - m.own.rmw;
+        let of_shared = median(&pair.rmw_of_shared) - m.own.rmw;
+        1.0 - of_read / of_shared.max(1.0)
+    });
+    match chance {
+        Some(chance) => measured(
+            "fraction",
+            chance.clamp(0.0, 1.0),
+            "how much less a read-modify-write costs of a line that this core has read since the other \
+             one wrote it, than of a line that both have read since",
+        ),
+        None => guess("fraction", 0.0, "one core only"),
+    }
+}
+
+/// Whether an atomic instruction that has begun is completed before others get the line.
+fn shield() -> Sourced {
+    const SOURCE: &str = "from memory of Intel's and AMD's manuals: a locked instruction keeps its line \
+                          until it is done (cache locking), and interrupts come between instructions";
+    match cfg!(target_arch = "x86_64") {
+        true => number("fraction", 1.0, SOURCE.into()),
+        false => guess("fraction", 0.0, "this was not measured"),
+    }
 }
 
 fn upgrade(m: &Measured) -> Sourced {
@@ -246,7 +247,8 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
         ),
         None => guess("fraction", 0.0, "one core only"),
     };
-    let jitter = over_pairs(m, |pair| spread(&pair.hop)).map(|jitter| jitter.clamp(0.02, 0.9));
+    let jitter = over_pairs(m, |pair| spread(&pair.transfer) * (LINES as f64).sqrt());
+    let jitter = jitter.map(|jitter| jitter.clamp(0.02, 0.5));
     vec![
         (
             "smt",
@@ -258,6 +260,7 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
             },
         ),
         ("owner_retention", retention),
+        ("rmw_shield", shield()),
         ("arbitration", arbitration),
         (
             "arbitration_remote",
@@ -269,8 +272,7 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
                 Some(jitter) => measured(
                     "fraction",
                     jitter,
-                    "quartiles of the hops between two cores, at least 0.02; a round is 400 hops, so a \
-                     single one varies more",
+                    "quartiles of rounds of 64 loads of modified lines, times 8 for a single one",
                 ),
                 None => guess("fraction", 0.1, "one core only"),
             },
@@ -325,77 +327,7 @@ fn software(m: &Measured) -> Vec<(&'static str, Sourced)> {
     ]
 }
 
-/// The wake-up that a lock's waiter is likely to see: its CPU has been idle for about as long as a
-/// wake-up takes.
-fn typical_wake_up(m: &Measured) -> Option<(u128, super::sleep::WakeUp)> {
-    let typical = |wake_up: &super::sleep::WakeUp| wake_up.call + wake_up.latency;
-    let closest = m.wake_ups.iter().min_by(|(a, x), (b, y)| {
-        let off =
-            |idle: &std::time::Duration, it| (idle.as_nanos() as f64 / typical(it)).ln().abs();
-        off(a, x).total_cmp(&off(b, y))
-    });
-    closest.map(|(idle, wake_up)| (idle.as_micros(), *wake_up))
-}
-
-fn scheduler(m: &Measured) -> Vec<(&'static str, Sourced)> {
-    let slice = m.slice_ns();
-    let switch = (m.round_trip / 2.0 - 2.0 * m.refused_sleep).max(0.0);
-    let (slice, is_seen) = if slice > 0.0 { (slice, true) } else { (3e6, false) };
-    let at_once: Vec<(f64, bool)> =
-        m.arrivals.iter().map(|one| (one.had_run, one.delay < slice * AT_ONCE)).collect();
-    vec![
-        (
-            "slice",
-            match is_seen {
-                true => {
-                    measured("ns", slice, "two threads on one CPU that never sleep: what one waits")
-                }
-                false => guess(
-                    "ns",
-                    slice,
-                    "two threads on one CPU did not take it from each other in time",
-                ),
-            },
-        ),
-        (
-            "context_switch",
-            measured(
-                "ns",
-                switch,
-                "half a round trip of two threads that wake each other on one CPU, less the two calls",
-            ),
-        ),
-        (
-            "wake_granularity",
-            match at_once.is_empty() {
-                true => {
-                    guess("ns", 0.0, "one core only, from which nothing can be woken unnoticed")
-                }
-                false => measured(
-                    "ns",
-                    threshold(&at_once),
-                    "wake-ups at random moments on a CPU that another thread uses: those that run at once \
-                     come so long after it last lost the CPU",
-                ),
-            },
-        ),
-        ("halt_exit", guess("ns", 1_500.0, "guests were not measured: one exit to the host")),
-        ("kick_call", guess("ns", 1_000.0, "guests were not measured: one hypercall")),
-        ("kick_latency", guess("ns", 20_000.0, "guests were not measured")),
-        (
-            "noise",
-            measured(
-                "ns",
-                m.noise_part() * slice,
-                &format!(
-                    "{:.2} % of the time that a thread alone on a CPU does not have it, in gaps of {:.0} \
-                     us (median), as one gap in each slice",
-                    m.noise_part() * 100.0,
-                    quantile(&m.noise.gaps, 0.5) / 1_000.0
-                ),
-            ),
-        ),
-        ("pause_loop_window", guess("ns", 0.0, "off: it is about guests, which were not measured")),
-        ("pause_loop_gap", guess("ns", m.own.pause * 3.0, "unused while the window is 0")),
-    ]
+/// The wake-up that the waiter of a lock in demand is likely to see: its CPU has just fallen idle.
+fn typical_wake_up(m: &Measured) -> Option<(u128, WakeUp)> {
+    m.wake_ups.first().map(|(idle, wake_up)| (idle.as_micros(), *wake_up))
 }

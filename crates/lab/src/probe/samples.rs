@@ -36,15 +36,6 @@ pub fn grouped(values: &[f64], factor: f64) -> Vec<Vec<f64>> {
     groups
 }
 
-/// The threshold that tells best which of the pairs (number, whether something happened) are of which
-/// kind: what has at least this number happens. 0 if it always happens or none were seen.
-pub fn threshold(seen: &[(f64, bool)]) -> f64 {
-    let wrong =
-        |limit: f64| seen.iter().filter(|(at, happened)| (*at >= limit) != *happened).count();
-    let limits = std::iter::once(0.0).chain(seen.iter().map(|(at, _)| *at));
-    limits.min_by_key(|&limit| wrong(limit)).unwrap_or(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,17 +53,5 @@ mod tests {
         let groups = grouped(&[130.0, 100.0, 105.0, 200.0, 128.0], 1.15);
         assert_eq!(groups, [vec![100.0, 105.0], vec![128.0, 130.0], vec![200.0]]);
         assert!(grouped(&[], 1.15).is_empty());
-    }
-
-    #[test]
-    fn a_threshold_tells_what_happens_from_what_does_not() {
-        assert_eq!(threshold(&[(1.0, false), (2.0, false), (3.0, true), (4.0, true)]), 3.0);
-        assert_eq!(threshold(&[(1.0, true), (2.0, true)]), 0.0);
-        assert_eq!(threshold(&[]), 0.0);
-        // One outlier does not move it.
-        assert_eq!(
-            threshold(&[(1.0, true), (2.0, false), (3.0, false), (4.0, true), (5.0, true)]),
-            4.0
-        );
     }
 }

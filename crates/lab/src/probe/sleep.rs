@@ -101,7 +101,7 @@ pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> 
 }
 
 /// What `word` holds once it is not 0.
-fn until_set(word: &AtomicU64) -> u64 {
+pub fn until_set(word: &AtomicU64) -> u64 {
     loop {
         // ordering: Acquire; with the release of the writer.
         match word.load(Ordering::Acquire) {

@@ -1,13 +1,13 @@
 //! How the kernel shares out a CPU: slices, what a thread that wakes up may do, and noise.
 
 use super::pair::{alone, together};
-use super::sleep::busy;
-use crate::native::affinity::stay_on;
+use super::sleep::{busy, until_set};
+use crate::native::affinity::{put, stay_on, this_thread};
 use crate::random::SplitMix;
 use lockwright::native::Native;
 use lockwright::platform::{Clock, Sleeping};
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A thread that looks at the clock all the time has lost its CPU if so much passes between two looks.
@@ -106,12 +106,7 @@ pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival
             // ordering: Release; with the acquire of the sleeper.
             word.store(round + 1, Ordering::Release);
             Native::futex_wake(&word, 1);
-            let mut ran = 0;
-            while ran == 0 {
-                spin_loop();
-                // ordering: Acquire; with the release of the sleeper.
-                ran = ran_at.load(Ordering::Acquire);
-            }
+            let ran = until_set(&ran_at);
             let had_run = woken.saturating_sub(last_ran) as f64;
             seen.push(Arrival { had_run, delay: ran.saturating_sub(woken) as f64 });
             last_ran = ran;
@@ -131,6 +126,66 @@ pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival
         scope.spawn(sleeper);
         scope.spawn(waker).join().unwrap_or_default()
     })
+}
+
+/// A thread that was woken by the one that has its last CPU, while another CPU was idle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Visit {
+    /// Whether it got the same CPU.
+    pub stayed: bool,
+    /// The waker's call, in nanoseconds.
+    pub call: f64,
+    /// How long it took until the woken one ran, in nanoseconds.
+    pub delay: f64,
+}
+
+/// Wakes a thread that ran last on the CPU of its waker, the first one, and may run on both.
+pub fn visits(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Visit> {
+    let (word, ran_at, ran_on) = (AtomicU32::new(0), AtomicU64::new(0), AtomicUsize::new(0));
+    let sleeper = || {
+        for round in 0..rounds as u32 {
+            stay_on(cpus[0]);
+            let _ = put(this_thread(), &cpus);
+            // ordering: Acquire; with the release of the waker.
+            while word.load(Ordering::Acquire) == round {
+                Native::futex_wait(&word, round, None);
+            }
+            // ordering: Relaxed; published below.
+            ran_on.store(this_cpu(), Ordering::Relaxed);
+            // ordering: Release; the waker reads it when it sees it.
+            ran_at.store(Native::now_ns(), Ordering::Release);
+        }
+    };
+    let waker = || {
+        stay_on(cpus[0]);
+        let mut random = SplitMix::new(1, 3);
+        let mut seen = Vec::new();
+        for round in 0..rounds as u32 {
+            busy(Duration::from_nanos(random.below(apart_ns.max(1)) as u64));
+            // ordering: Relaxed; the sleeper waits.
+            ran_at.store(0, Ordering::Relaxed);
+            let woken = Native::now_ns();
+            // ordering: Release; with the acquire of the sleeper.
+            word.store(round + 1, Ordering::Release);
+            Native::futex_wake(&word, 1);
+            let call = Native::now_ns() - woken;
+            let delay = until_set(&ran_at).saturating_sub(woken);
+            // ordering: Relaxed; published with `ran_at`.
+            let stayed = ran_on.load(Ordering::Relaxed) == cpus[0];
+            seen.push(Visit { stayed, call: call as f64, delay: delay as f64 });
+        }
+        seen
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(sleeper);
+        scope.spawn(waker).join().unwrap_or_default()
+    })
+}
+
+/// The CPU that the calling thread runs on.
+fn this_cpu() -> usize {
+    // SAFETY: has no preconditions; -1, if the kernel does not say, is no CPU.
+    unsafe { libc::sched_getcpu() as usize }
 }
 
 /// How many times as long work takes on the first CPU while the second, of the same core, works too.

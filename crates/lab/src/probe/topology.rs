@@ -64,10 +64,6 @@ impl Shape {
     pub fn threads_per_core(&self) -> usize {
         self.sockets.first().and_then(|socket| socket.first()).map_or(0, Vec::len)
     }
-    /// All CPUs.
-    pub fn cpus(&self) -> usize {
-        self.sockets.len() * self.cores_per_socket() * self.threads_per_core()
-    }
     /// The CPU for what one thread measures alone: not the first, which serves most interrupts.
     pub fn quiet_cpu(&self) -> usize {
         let last = self.sockets.last().and_then(|socket| socket.last());
@@ -138,7 +134,7 @@ mod tests {
         ]));
         let socket = |cpus: [[usize; 2]; 2]| cpus.map(|core| core.to_vec()).to_vec();
         assert_eq!(shape.sockets, [socket([[0, 4], [1, 5]]), socket([[2, 6], [3, 7]])]);
-        assert_eq!((shape.cpus(), shape.siblings()), (8, Some([0, 4])));
+        assert_eq!(shape.siblings(), Some([0, 4]));
         assert!(shape.left_out.is_empty());
         let couples = shape.couples(100);
         assert_eq!(couples.len(), 6);

@@ -126,7 +126,9 @@ impl Here {
         }
         let done = self.with(|engine| {
             let from = engine.stores_done();
-            engine.issue_here(cell.address(), Kind::Rmw, from)
+            let done = engine.issue_here(cell.address(), Kind::Rmw, from);
+            engine.shield_until(done);
+            done
         });
         self.until(done);
         self.with(|engine| {

@@ -40,10 +40,30 @@ impl Engine {
         let state = &self.threads[thread];
         self.busy_on_core[usize::from(state.site.core)] += 1;
     }
-    fn wake_sleepers(&mut self, address: usize, count: u32) {
+    /// As [`wake_sleepers`](Self::wake_sleepers), of threads that come to their last CPU or to another one;
+    /// what the interrupts of other CPUs cost the waker.
+    fn wake_somewhere(&mut self, address: usize, count: u32) -> u64 {
+        let interrupt = self.costs.wake_call.saturating_sub(self.wake_local_call());
+        let mut cost = 0;
+        for thread in self.sleepers_on(address, count) {
+            self.wake_up(thread);
+            let latency = match self.interrupts(thread) {
+                true => {
+                    cost += interrupt;
+                    cost + self.costs.wake_latency
+                }
+                false => cost,
+            };
+            self.kick(thread, latency);
+        }
+        cost
+    }
+    fn sleepers_on(&self, address: usize, count: u32) -> Vec<usize> {
         let wanted = self.sleepers.0.iter().filter(|sleeper| sleeper.address == address);
-        let woken: Vec<usize> = wanted.take(count as usize).map(|sleeper| sleeper.thread).collect();
-        for thread in woken {
+        wanted.take(count as usize).map(|sleeper| sleeper.thread).collect()
+    }
+    fn wake_sleepers(&mut self, address: usize, count: u32) {
+        for thread in self.sleepers_on(address, count) {
             self.wake_up(thread);
             let latency = self.costs.wake_latency;
             if self.is_scheduled() {
@@ -73,6 +93,11 @@ impl Here {
     }
     /// Wakes up to `count` threads that sleep on the word at `address`.
     pub fn wake(self, address: usize, count: u32) {
+        if self.with(|engine| engine.wakes_locally()) {
+            self.until(self.with(|engine| engine.stores_done() + engine.wake_local_call()));
+            let interrupts = self.with(|engine| engine.wake_somewhere(address, count));
+            return self.until(self.with(|engine| engine.now + interrupts));
+        }
         let entered = self.with(|engine| engine.stores_done() + engine.costs.wake_call);
         self.until(entered);
         self.with(|engine| engine.wake_sleepers(address, count));

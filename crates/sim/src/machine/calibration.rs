@@ -105,7 +105,8 @@ impl Machine {
     /// The text of [`numbers`](Self::numbers) with those of the scheduler.
     fn scheduled_numbers(&self) -> String {
         let scheduler = self.scheduler.iter().flat_map(|scheduler| {
-            super::costs::SCHEDULER.iter().map(move |s| (s.key, (s.get)(scheduler)))
+            let is_used = move |s: &&Scalar<_>| !is_left_out(s, scheduler);
+            super::costs::SCHEDULER.iter().filter(is_used).map(move |s| (s.key, (s.get)(scheduler)))
         });
         format!("{} {:?}", self.numbers(), scheduler.collect::<Vec<_>>())
     }
@@ -119,6 +120,7 @@ impl Machine {
         // Without arbitration its numbers decide nothing.
         let has_arbitration = self.costs.arbitration > 0.0;
         let costs = costs.filter(|s| has_arbitration || !s.key.starts_with("arbitration"));
+        let costs = costs.filter(|s| !is_left_out(s, &self.costs));
         let costs: Vec<_> = costs.map(|s| (s.key, (s.get)(&self.costs))).collect();
         format!(
             "{sockets} {cores_per_socket} {threads_per_core} {distance:?} {costs:?} {transfer_remote_ns:?}"
@@ -181,6 +183,11 @@ impl Calibration {
         });
         (squares.sum::<f64>() / rows.max(1) as f64).sqrt()
     }
+}
+
+/// Whether a number is one that a file may do without, and switches nothing on.
+fn is_left_out<T>(scalar: &Scalar<T>, numbers: &T) -> bool {
+    super::costs::OPTIONAL.contains(&scalar.key) && (scalar.get)(numbers) == 0.0
 }
 
 /// Fowler, Noll and Vo's hash, 64 bits: detects a change, not an attack.

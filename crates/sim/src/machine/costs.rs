@@ -135,6 +135,8 @@ numbers! {
     "wake_call" Ns NotNegative wake_call_ns;
     "wake_latency" Ns NotNegative wake_latency_ns;
     "sleep_call" Ns NotNegative sleep_call_ns;
+    "migratory" Fraction UpToOne migratory;
+    "rmw_shield" Fraction UpToOne rmw_shield;
 }
 
 numbers! {
@@ -149,7 +151,14 @@ numbers! {
     "noise" Ns NotNegative noise_ns;
     "pause_loop_window" Ns NotNegative pause_loop_window_ns;
     "pause_loop_gap" Ns NotNegative pause_loop_gap_ns;
+    "wake_local" Fraction UpToOne wake_local;
+    "wake_local_call" Ns NotNegative wake_local_call_ns;
+    "steal_after" Ns NotNegative steal_after_ns;
 }
+
+/// Numbers that a file may do without: then they are 0, and the rule that they belong to is off.
+pub(super) const OPTIONAL: &[&str] =
+    &["migratory", "rmw_shield", "wake_local", "wake_local_call", "steal_after"];
 
 /// The key of the remote transfer costs, a list with one number per distance class.
 pub(super) const TRANSFER_REMOTE: &str = "transfer_remote";

@@ -1,6 +1,6 @@
 //! Reading machine files.
 
-use super::costs::{Range, SCALARS, SCHEDULER, Scalar, TRANSFER_REMOTE, Unit};
+use super::costs::{OPTIONAL, Range, SCALARS, SCHEDULER, Scalar, TRANSFER_REMOTE, Unit};
 use super::error::{MachineError, Problem};
 use super::provenance::Sourced;
 use super::section::{self, SOURCE, Section};
@@ -130,7 +130,8 @@ fn fill_in<T>(
     section: &Section<'_>,
     sources: &mut Vec<Sourced>,
 ) -> Result<(), MachineError> {
-    for scalar in scalars {
+    let is_left_out = |key: &str| OPTIONAL.contains(&key) && section.find(key).is_none();
+    for scalar in scalars.iter().filter(|scalar| !is_left_out(scalar.key)) {
         let entry = section.section(scalar.key)?;
         entry.expect(&[scalar.unit.key(), SOURCE])?;
         let value = entry.quantity(scalar.unit)?;
@@ -191,7 +192,8 @@ mod tests {
         assert_eq!((topology.core_of(72 + 19), topology.socket_of(72 + 19)), (19, 1));
         assert_eq!(file.machine.costs.transfer_remote_ns, [128.0]);
         // 3 counts, the distances, every cost, and the scheduler: nothing comes without a source.
-        assert_eq!(file.sources.len(), 4 + SCALARS.len() + 1 + SCHEDULER.len());
+        let costs = SCALARS.len() + SCHEDULER.len() - OPTIONAL.len();
+        assert_eq!(file.sources.len(), 4 + costs + 1);
         let guesses = file.sources.iter().filter(|sourced| sourced.origin == Origin::Guess);
         assert!(guesses.clone().all(|sourced| sourced.source.starts_with("guess: ")));
         assert!(guesses.count() > 0, "the X5-4 is not measured and must not look as if it were");

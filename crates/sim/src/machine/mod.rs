@@ -130,4 +130,9 @@ pub struct Costs {
     pub wake_latency_ns: f64,
     /// Going to sleep.
     pub sleep_call_ns: f64,
+    /// Chance that a read of a line that another core has written takes it away instead of sharing it.
+    pub migratory: f64,
+    /// Fraction of a read-modify-write that may be left when the snoop reaches the old owner: it is
+    /// completed first.
+    pub rmw_shield: f64,
 }

@@ -28,6 +28,16 @@ pub struct Scheduler {
     pub pause_loop_window_ns: f64,
     /// A pause between two spins that are one go all the same.
     pub pause_loop_gap_ns: f64,
+    /// Chance that a thread of a program that is woken waits for its last CPU, which is busy, although
+    /// another one is idle. Above 0, idle CPUs look for threads when they fall idle and when a slice
+    /// ends, not at once, and a wake-up that interrupts no other CPU costs `wake_local_call_ns`.
+    pub wake_local: f64,
+    /// The system call of a wake-up that interrupts no other CPU; the machine's `wake_call_ns` is
+    /// that of one that does.
+    pub wake_local_call_ns: f64,
+    /// An idle CPU takes no thread from the run queue of another that had a CPU so recently: its cache
+    /// is still of use there.
+    pub steal_after_ns: f64,
 }
 
 impl Machine {

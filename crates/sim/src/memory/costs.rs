@@ -7,7 +7,7 @@ use crate::rng::Rng;
 const FRACTION_BITS: u32 = 20;
 
 /// A factor in fixed point, 20 bits after the point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Factor(u64);
 
 impl Factor {
@@ -70,6 +70,11 @@ pub struct CostTable {
     pub wake_call: u64,
     pub wake_latency: u64,
     pub sleep_call: u64,
+    pub migratory: Factor,
+    /// What a read-modify-write that hits must have had of the line when the snoop comes.
+    pub rmw_exposed: u64,
+    /// Whether a read-modify-write that is under way is completed before an interrupt.
+    pub is_shielded: bool,
     pub sockets: usize,
     /// `distance[a * sockets + b]`: distance class of two sockets.
     distance: Vec<u8>,
@@ -120,6 +125,9 @@ impl CostTable {
             wake_call: ps(costs.wake_call_ns),
             wake_latency: ps(costs.wake_latency_ns),
             sleep_call: ps(costs.sleep_call_ns),
+            migratory: Factor::new(costs.migratory),
+            is_shielded: costs.rmw_shield > 0.0,
+            rmw_exposed: ps((costs.load_hit_ns + costs.rmw_extra_ns) * (1.0 - costs.rmw_shield)),
             sockets,
             distance: topology.distance.iter().flatten().map(|&class| class as u8).collect(),
             cores_of_socket,

@@ -7,7 +7,7 @@ mod cores;
 mod costs;
 
 pub use cores::{CORES_MAX, CoreSet};
-pub use costs::CostTable;
+pub use costs::{CostTable, Factor};
 
 use crate::rng::Rng;
 
@@ -61,6 +61,8 @@ pub struct Line {
     retained_until: u64,
     owner: u16,
     previous: u16,
+    /// The owner has written it.
+    is_modified: bool,
     pub home: u16,
     /// The next time the spinners are woken, one of them is drawn to be the first.
     pub is_contested: bool,
@@ -78,6 +80,7 @@ impl Line {
             retained_until: 0,
             owner: NOBODY,
             previous: NOBODY,
+            is_modified: false,
             home,
             is_contested: false,
             first_spinner: NOBODY,
@@ -135,7 +138,7 @@ impl Memory {
         kind: Kind,
         noise: &mut Rng,
     ) -> Access {
-        let state = &self.lines[line];
+        let state = &mut self.lines[line];
         let own = match kind {
             Kind::Read => costs.load_hit,
             Kind::Write => costs.store_issue,
@@ -143,12 +146,14 @@ impl Memory {
         };
         if state.owner == site.core {
             self.transfers.hits += 1;
+            state.is_modified |= kind != Kind::Read;
             let floor = if kind == Kind::Read { 0 } else { state.last_done };
             return Access { done_ps: (now + own).max(floor), invalidates: false };
         }
+        let exposed = if kind == Kind::Rmw { costs.rmw_exposed } else { own };
         let taken = self.taken[usize::from(site.core)];
-        let is_retained = state.previous == site.core && now + own <= state.retained_until
-            || taken.line == line && now + own <= taken.until;
+        let is_retained = state.previous == site.core && now + exposed <= state.retained_until
+            || taken.line == line && now + exposed <= taken.until;
         if is_retained || kind == Kind::Read && state.sharers.has(site.core) {
             self.transfers.hits += 1;
             return Access { done_ps: now + own, invalidates: false };
@@ -182,17 +187,23 @@ impl Memory {
             let until = done_ps + costs.owner_retention.of(costs.transfer[0]);
             self.taken[usize::from(site.core)] = Taken { line: at, until };
             line.owner = site.core;
+            line.is_modified = true;
             line.sharers = CoreSet::default();
             line.busy_until = done_ps;
             return Access { done_ps, invalidates: true };
         }
-        if line.owner != NOBODY {
+        if line.owner != NOBODY && line.is_modified && costs.migratory.happens(noise) {
+            line.owner = site.core;
+            line.is_modified = false;
+            line.busy_until = start + latency;
+        } else if line.owner != NOBODY {
             line.sharers = CoreSet::only(line.owner);
             line.sharers.add(site.core);
             line.owner = NOBODY;
             line.busy_until = start + latency;
         } else if line.sharers.is_empty() {
             line.owner = site.core;
+            line.is_modified = false;
             line.busy_until = start + latency;
         } else {
             // Clean copies: reads pipeline.

@@ -46,6 +46,8 @@ pub fn costs() -> Costs {
         wake_call_ns: 500.0,
         wake_latency_ns: 2000.0,
         sleep_call_ns: 700.0,
+        migratory: 0.0,
+        rmw_shield: 0.0,
     }
 }
 
@@ -61,6 +63,9 @@ pub fn scheduler() -> Scheduler {
         noise_ns: 0.0,
         pause_loop_window_ns: 0.0,
         pause_loop_gap_ns: 50.0,
+        wake_local: 0.0,
+        wake_local_call_ns: 0.0,
+        steal_after_ns: 0.0,
     }
 }
 

@@ -13,7 +13,7 @@ use super::Engine;
 use super::queue::{Event, EventKind};
 use super::thread::Activity;
 use crate::machine::Scheduler;
-use crate::memory::Site;
+use crate::memory::{Factor, Site};
 use crate::report::Ending;
 use crate::rng::Rng;
 use crate::scheduling::{ScheduleReport, ScheduledKind};
@@ -38,6 +38,9 @@ struct Times {
     noise: u64,
     pause_loop_window: u64,
     pause_loop_gap: u64,
+    wake_local: Factor,
+    wake_local_call: u64,
+    steal_after: u64,
 }
 
 struct Cpu {
@@ -73,6 +76,10 @@ pub struct Turn {
     cpu: usize,
     /// The only socket it may run on, if there is one.
     socket: Option<u16>,
+    /// It was woken and waits for its last CPU.
+    stays: bool,
+    /// Until when it cannot lose its CPU, because a read-modify-write is under way.
+    pub shielded_until: u64,
     /// Since when it gets on: the switch to it is over.
     on_since: u64,
     off_since: u64,
@@ -98,6 +105,8 @@ impl Default for Turn {
             is_off: false,
             cpu: 0,
             socket: None,
+            stays: false,
+            shielded_until: 0,
             on_since: 0,
             off_since: 0,
             off_ps: 0,
@@ -125,6 +134,9 @@ impl Times {
             noise: ps(scheduler.noise_ns),
             pause_loop_window: if is_guest { ps(scheduler.pause_loop_window_ns) } else { 0 },
             pause_loop_gap: ps(scheduler.pause_loop_gap_ns),
+            wake_local: Factor::new(if is_guest { 0.0 } else { scheduler.wake_local }),
+            wake_local_call: ps(scheduler.wake_local_call_ns),
+            steal_after: ps(scheduler.steal_after_ns),
         }
     }
 }
@@ -153,6 +165,20 @@ impl Engine {
     #[inline]
     pub fn cpu_time(&self) -> u64 {
         self.now - self.threads[self.current].turn.off_ps
+    }
+
+    /// The current thread does a read-modify-write until `done`, which is completed before an interrupt.
+    #[inline]
+    pub(super) fn shield_until(&mut self, done: u64) {
+        if self.costs.is_shielded {
+            self.threads[self.current].turn.shielded_until = done;
+        }
+    }
+    /// Until when the thread on `cpu` cannot lose it, if that is later than now.
+    fn shielded_until(&self, cpu: usize) -> Option<u64> {
+        let current = self.host.cpus[cpu].current?;
+        let until = self.threads[current].turn.shielded_until;
+        (until > self.now).then_some(until)
     }
 
     /// The next step of `thread`, which has a CPU, comes at `at`.

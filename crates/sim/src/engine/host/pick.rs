@@ -25,10 +25,11 @@ impl Host {
             .unwrap_or(thread.turn.cpu)
     }
     /// The CPU with the longest run queue, the nearest of several, from which `cpu` may take a thread.
-    fn most_wanted(&self, threads: &[Thread], cpu: usize) -> Option<usize> {
+    fn most_wanted(&self, threads: &[Thread], cpu: usize, now: u64) -> Option<usize> {
+        let is_cold = |thread: &Thread| now >= thread.turn.off_since + self.times.steal_after;
         let may_take = |&other: &usize| {
-            let first = self.cpus[other].queue.front();
-            first.is_some_and(|&thread| self.may_run(&threads[thread], cpu))
+            let first = self.cpus[other].queue.front().map(|&thread| &threads[thread]);
+            first.is_some_and(|thread| self.may_run(thread, cpu) && is_cold(thread))
         };
         // The last of several equal ones wins.
         let candidates: Vec<usize> = self.near(cpu).filter(may_take).collect();
@@ -37,6 +38,28 @@ impl Host {
 }
 
 impl Engine {
+    /// Whether wake-ups prefer the last CPU of a thread to an idle one.
+    pub(in crate::engine) fn wakes_locally(&self) -> bool {
+        !self.host.times.wake_local.is_never()
+    }
+    /// Decides whether a thread that the current one wakes waits for its last CPU; returns whether another
+    /// CPU is interrupted for it.
+    pub(in crate::engine) fn interrupts(&mut self, thread: usize) -> bool {
+        let last = self.threads[thread].turn.cpu;
+        let own = self.threads[self.current].turn.cpu;
+        let cpus = &self.host.cpus;
+        let has_choice = !cpus[last].is_idle() && cpus.iter().any(super::Cpu::is_idle);
+        let local = self.host.times.wake_local;
+        let state = &mut self.threads[thread];
+        state.turn.stays = has_choice && local.happens(&mut state.noise);
+        let goes_to =
+            if state.turn.stays { last } else { self.host.cpu_for(&self.threads[thread]) };
+        goes_to != own
+    }
+    /// What a wake-up costs that interrupts nobody.
+    pub(in crate::engine) fn wake_local_call(&self) -> u64 {
+        self.host.times.wake_local_call
+    }
     /// Finds something to do for a CPU that has nothing: who is first in its run queue, or who is
     /// first in the longest other.
     pub(super) fn fill(&mut self, cpu: usize) {
@@ -46,7 +69,7 @@ impl Engine {
         }
         let own = host.cpus[cpu].queue.pop_front();
         let thread = own.or_else(|| {
-            let from = host.most_wanted(&self.threads, cpu)?;
+            let from = host.most_wanted(&self.threads, cpu, self.now)?;
             let thread = host.cpus[from].queue.pop_front();
             if (self.warmup_ps..self.end_ps).contains(&self.now) {
                 host.report.steals += 1;
@@ -65,7 +88,12 @@ impl Engine {
                 host.cpus[other].is_idle() && host.may_run(&self.threads[first], other)
             });
             match idle {
-                Some(idle) => self.fill(idle),
+                Some(idle) => {
+                    self.fill(idle);
+                    if self.host.cpus[idle].is_idle() {
+                        return;
+                    }
+                }
                 None => return,
             }
         }

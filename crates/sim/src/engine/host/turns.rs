@@ -22,13 +22,20 @@ impl Engine {
     fn slice_ends(&mut self, cpu: usize) {
         self.end_if_deadlocked();
         let slice = self.host.times.slice;
+        let shielded_until = self.shielded_until(cpu);
         let host = &mut self.host.cpus[cpu];
-        if host.queue.is_empty() {
+        if let Some(until) = shielded_until {
+            host.slice_end = until;
+            self.schedule(until, EventKind::SliceEnd, cpu);
+        } else if host.queue.is_empty() {
             host.slice_end = self.now + slice;
             self.schedule(self.now + slice, EventKind::SliceEnd, cpu);
         } else if let Some(thread) = self.preempt_on(cpu) {
             self.queue_last(cpu, thread);
             self.fill(cpu);
+            if self.wakes_locally() {
+                self.share(cpu);
+            }
         }
     }
     /// Ends the turn of a thread that has just lost the CPU: it waits behind all others.
@@ -39,7 +46,10 @@ impl Engine {
 
     /// A thread that was woken comes to a run queue, or gets a CPU at once.
     pub(in crate::engine) fn arrive(&mut self, thread: usize) {
-        let cpu = self.host.cpu_for(&self.threads[thread]);
+        let cpu = match core::mem::take(&mut self.threads[thread].turn.stays) {
+            true => self.threads[thread].turn.cpu,
+            false => self.host.cpu_for(&self.threads[thread]),
+        };
         let host = &self.host.cpus[cpu];
         if host.is_idle() {
             // The latency of the wake-up was all there is to wait for.
@@ -70,6 +80,9 @@ impl Engine {
     }
     fn noise_begins(&mut self, cpu: usize) {
         self.end_if_deadlocked();
+        if let Some(until) = self.shielded_until(cpu) {
+            return self.schedule(until, EventKind::NoiseBegin, cpu);
+        }
         self.plan_noise(cpu);
         self.take_away(cpu, self.now + self.host.times.noise);
     }
@@ -85,7 +98,9 @@ impl Engine {
             host.queue.push_front(thread);
         }
         self.schedule(until, EventKind::NoiseEnd, cpu);
-        self.share(cpu);
+        if !self.wakes_locally() {
+            self.share(cpu);
+        }
     }
     fn noise_ends(&mut self, cpu: usize) {
         let host = &mut self.host.cpus[cpu];

@@ -1,0 +1,121 @@
+//! What the measurements say about how the kernel shares out CPUs.
+
+use super::measured::Measured;
+use super::samples::quantile;
+use super::sourced::{Sourced, guess, measured, number};
+
+/// A wake-up that takes less than this part of a slice took the CPU away.
+const AT_ONCE: f64 = 1.0 / 16.0;
+
+/// A number of the section and its key.
+type Entry = (&'static str, Sourced);
+
+/// The section `scheduler`.
+pub fn numbers(m: &Measured) -> Vec<Entry> {
+    let slice = m.slice_ns();
+    let (slice, is_seen) = if slice > 0.0 { (slice, true) } else { (3e6, false) };
+    let mut numbers = turns(m, slice, is_seen);
+    numbers.extend(wake_ups(m, slice));
+    numbers.extend(guests(m));
+    numbers
+}
+
+/// Who has a CPU for how long.
+fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<Entry> {
+    let switch = (m.round_trip / 2.0 - 2.0 * m.refused_sleep).max(0.0);
+    let noise = m.noise_part();
+    let slice_entry = match is_seen {
+        true => measured("ns", slice, "two threads on one CPU that never sleep: what one waits"),
+        false => {
+            guess("ns", slice, "two threads on one CPU did not take it from each other in time")
+        }
+    };
+    let switch = measured(
+        "ns",
+        switch,
+        "half a round trip of two threads that wake each other on one CPU, less the two calls",
+    );
+    let noise = measured(
+        "ns",
+        noise * slice,
+        &format!(
+            "{:.2} % of the time that a thread alone on a CPU does not have it, in gaps of {:.0} us \
+             (median), as one gap in each slice",
+            noise * 100.0,
+            quantile(&m.noise.gaps, 0.5) / 1_000.0
+        ),
+    );
+    vec![("slice", slice_entry), ("context_switch", switch), ("noise", noise)]
+}
+
+/// Where a thread goes that is woken, and whom it interrupts.
+fn wake_ups(m: &Measured, slice: f64) -> Vec<Entry> {
+    let stayed: Vec<_> = m.visits.iter().filter(|visit| visit.stayed).collect();
+    let calls: Vec<f64> = stayed.iter().map(|visit| visit.call).collect();
+    let local = match m.visits.is_empty() {
+        true => guess("fraction", 0.0, "one core only"),
+        false => measured(
+            "fraction",
+            stayed.len() as f64 / m.visits.len() as f64,
+            "how often a thread that is woken gets its last CPU, which its waker has, although another \
+             one is idle",
+        ),
+    };
+    let local_call = match stayed.is_empty() {
+        true => guess("ns", m.round_trip / 4.0, "a quarter of a round trip on one CPU"),
+        false => measured(
+            "ns",
+            quantile(&calls, 0.25),
+            "futex, a wake-up on the CPU of the waker, the least quarter: a waker that is preempted in \
+             the call sees a longer one",
+        ),
+    };
+    let steal_after = number(
+        "ns",
+        500_000.0,
+        "from memory of Linux: the default of sched_migration_cost; this was not measured".into(),
+    );
+    vec![
+        ("wake_granularity", granularity(m, slice)),
+        ("wake_local", local),
+        ("wake_local_call", local_call),
+        ("steal_after", steal_after),
+    ]
+}
+
+/// How long a thread has had its CPU before one that wakes up may take it away.
+fn granularity(m: &Measured, slice: f64) -> Sourced {
+    let at_once = |delays: Vec<f64>| {
+        let soon = delays.iter().filter(|&&delay| delay < slice * AT_ONCE).count();
+        soon as f64 / delays.len().max(1) as f64
+    };
+    let stayed = m.visits.iter().filter(|visit| visit.stayed).map(|visit| visit.delay);
+    let stayed: Vec<f64> = stayed.collect();
+    if stayed.is_empty() {
+        return guess("ns", 0.0, "no thread was woken on the CPU of its waker");
+    }
+    let own = at_once(stayed);
+    let others = at_once(m.arrivals.iter().map(|arrival| arrival.delay).collect());
+    measured(
+        "ns",
+        (1.0 - own) * slice,
+        &format!(
+            "a thread that is woken on the CPU of its waker gets it at once {:.0} times in 100, as if \
+             wake-ups came at random moments of a slice; one that is woken by another CPU, and sleeps \
+             most of the time, {:.0} times",
+            own * 100.0,
+            others * 100.0
+        ),
+    )
+}
+
+/// What is about guests.
+fn guests(m: &Measured) -> Vec<Entry> {
+    vec![
+        ("halt_exit", guess("ns", 1_500.0, "guests were not measured: one exit to the host")),
+        ("kick_call", guess("ns", 1_000.0, "guests were not measured: one hypercall")),
+        ("kick_latency", guess("ns", 20_000.0, "guests were not measured")),
+        ("pause_loop_window", guess("ns", 0.0, "off: it is about guests, which were not measured")),
+        ("pause_loop_gap", guess("ns", m.own.pause * 3.0, "unused while the window is 0")),
+    ]
+}
