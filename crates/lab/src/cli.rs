@@ -5,6 +5,7 @@ use crate::compare::CompareArgs;
 use crate::crew::GuestArgs;
 use crate::explore::ExploreArgs;
 use crate::kbuild::BuildArgs;
+use crate::machines::MachinesArgs;
 use crate::report::complain;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -82,72 +83,6 @@ pub struct ListArgs {
     /// Write CSV; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-}
-
-/// Arguments of `machines`.
-#[derive(Clone, Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct MachinesArgs {
-    /// What to do instead of listing them.
-    #[command(subcommand)]
-    pub command: Option<MachinesCommand>,
-    /// The list.
-    #[command(flatten)]
-    pub list: ListArgs,
-}
-
-/// What can be done with machines.
-#[derive(Clone, Debug, Subcommand)]
-pub enum MachinesCommand {
-    /// Measure this computer into a description that `--on` takes, in under half a minute.
-    Probe(ProbeArgs),
-    /// Compare locks natively with the same locks simulated on a description of this computer, in a few
-    /// minutes.
-    Check(CheckArgs),
-}
-
-/// Arguments of `machines probe`.
-#[derive(Clone, Debug, Args)]
-pub struct ProbeArgs {
-    /// Where the description goes [default: standard output].
-    #[arg(long, value_name = "FILE.toml")]
-    pub out: Option<PathBuf>,
-    /// Measure for a second only: numbers to try things with.
-    #[arg(long)]
-    pub quick: bool,
-    /// Say nothing on standard error.
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
-/// Arguments of `machines check`.
-#[derive(Clone, Debug, Args)]
-pub struct CheckArgs {
-    /// The description, as `machines probe` writes it.
-    #[arg(value_name = "FILE.toml")]
-    pub machine: PathBuf,
-    /// Locks or patterns, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = crate::subject::USUAL)]
-    pub lock: Vec<String>,
-    /// Numbers of threads, separated by commas [default: 1,2,8,16,32,64].
-    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
-          allow_negative_numbers = true)]
-    pub threads: Vec<usize>,
-    /// Native repetitions of each cell [default: 5].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub runs: Option<u32>,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Write a JSON document; `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write CSV; `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Say nothing on standard error.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Where results go.

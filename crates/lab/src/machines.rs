@@ -1,11 +1,14 @@
 //! The machines, and which of them `--on` means.
 
 use crate::cell::{LabMachine, On, Settings, Workload};
-use crate::cli::{MachineArgs, MachinesArgs, MachinesCommand};
+use crate::cli::{ListArgs, MachineArgs};
 use crate::error::Error;
+use crate::fidelity::{self, CheckArgs};
+use crate::lists;
 use crate::native::NativeMachine;
+use crate::probe::{self, ProbeArgs};
 use crate::simulated::SimulatedMachine;
-use crate::{fidelity, lists, probe};
+use clap::{Args, Subcommand};
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,6 +28,28 @@ pub struct Listed {
     pub numa_nodes: u32,
     /// One line about it.
     pub description: String,
+}
+
+/// Arguments of `machines`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct MachinesArgs {
+    /// What to do instead of listing them.
+    #[command(subcommand)]
+    pub command: Option<MachinesCommand>,
+    /// The list.
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
+/// What can be done with machines.
+#[derive(Clone, Debug, Subcommand)]
+pub enum MachinesCommand {
+    /// Measure this computer into a description that `--on` takes, in under half a minute.
+    Probe(ProbeArgs),
+    /// Compare locks natively with the same locks simulated on a description of this computer, in a few
+    /// minutes.
+    Check(CheckArgs),
 }
 
 /// `lockwright machines`, and what can be done with them.

@@ -25,6 +25,9 @@
 //!    | shared | `shared_load` if a sharer is in this socket, else the transfer from the nearest | the upgrade of the farthest sharer's class; `load_hit` if there is no other |
 //!    | nowhere (first touch) | memory, local or remote to the line's home | the same |
 //!
+//!    A machine may let lines *migrate*: with the chance `migratory` a read of a line that its owner has
+//!    written takes it away, so that the reader owns it and may write it at no more cost. Off if its
+//!    file says nothing of it, as are `rmw_shield`, `wake_local` and `steal_after` below.
 //! 4. **First come, first served**: a miss starts when the line is free. Transfers occupy the line
 //!    until they arrive; reads of clean lines for a quarter of their time, because they pipeline.
 //! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
@@ -36,6 +39,10 @@
 //!    others want, within the retention or while its own store to it is on its way, is served after
 //!    them with this chance. Then a spinner is drawn that is woken before the others; one in another
 //!    socket than the line's home weighs `arbitration_remote` of one in that socket.
+//!    With `rmw_shield` up to that part of a read-modify-write may be left when the snoop arrives: one
+//!    that has begun is completed, because a locked instruction keeps its line, and it is completed
+//!    before its thread loses the CPU. A spinner that reads now and then finds a lock that is taken all
+//!    the time nearly always taken: what the owner does next after its release has begun by then.
 //! 6. **Read-modify-writes** add `rmw_extra` and first drain the store buffer. One that fails (a
 //!    compare-exchange) has moved the line all the same.
 //! 7. **Store buffers**: a store asks for its line when it is issued and commits in order, at the
@@ -76,6 +83,7 @@
 //! 2. **Idle stealing.** A CPU with nothing to do takes the first of the longest run queue, of the
 //!    nearest if there are several. So nobody waits while a CPU is idle; queues of different lengths are
 //!    not evened out as long as none is.
+//!    With `steal_after`, no CPU takes a thread that had one so recently.
 //! 3. **Waking up.** A thread that is woken (`kick_latency` after the kick of a vCPU, `wake_latency`
 //!    after the wake-up of a thread, at once at its own deadline) gets its last CPU if that is idle;
 //!    otherwise any idle one, those of the same socket first; otherwise the one with the fewest threads
@@ -84,6 +92,11 @@
 //!    left of its slice; unless that has had the CPU for less than `wake_granularity`, in which case it
 //!    waits at the end of the queue. So two threads that wake each other do not keep a third from
 //!    getting anything done.
+//!    With `wake_local` a thread of a program gets its last CPU with this chance although that is busy
+//!    and another one idle, at once, and a wake-up costs `wake_local_call` unless it interrupts
+//!    another CPU: then it costs `wake_call` and takes `wake_latency` besides. Threads wait in the run
+//!    queues of busy CPUs then while others are idle, which look for them when they fall idle and when a
+//!    slice ends.
 //! 4. **Sleeping.** A vCPU that sleeps pays `halt_exit`, and whoever wakes it `kick_call`; the threads of
 //!    a program pay the machine's `sleep_call` and `wake_call`.
 //! 5. **Noise.** In each period of a slice, each CPU does something else for `noise`, from a random

@@ -1,10 +1,9 @@
 //! The results of a check, in each format.
 
-use super::described;
 use super::judge::{CLEAR, Entry, Order, median_error};
 use super::plan::{Cell, LOADS};
+use super::{CheckArgs, described};
 use crate::cell::{LabMachine, On, Workload};
-use crate::cli::CheckArgs;
 use crate::native::NativeMachine;
 use crate::report::{self, Chart, Grid, Report, text_table};
 use crate::simulated::SimulatedMachine;

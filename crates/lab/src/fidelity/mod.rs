@@ -1,18 +1,20 @@
 //! `lockwright machines check`: workload `counter` natively and simulated on a description of this
 //! computer, lock by lock.
 
+mod args;
 mod document;
 mod judge;
 mod plan;
 
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
-use crate::cli::{CheckArgs, OutputArgs};
+use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::NativeMachine;
 use crate::report::{Outputs, Progress};
 use crate::simulated::SimulatedMachine;
 use crate::subject::Subject;
+pub use args::CheckArgs;
 use document::{CheckDocument, Checked};
 use judge::Entry;
 use plan::{Cell, Plan};

@@ -1,7 +1,7 @@
 //! Which cells are compared, and for how long.
 
+use super::CheckArgs;
 use crate::cell::{CellSpec, LabMachine, Purpose, Workload};
-use crate::cli::CheckArgs;
 use crate::crew::Crew;
 use crate::error::Error;
 use crate::plan::stalls_in_a_crowd;

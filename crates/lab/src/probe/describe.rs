@@ -1,5 +1,6 @@
 //! The description: a machine file, every number with its source.
 
+use super::lines::PairCosts;
 use super::measured::Measured;
 use super::numbers::Numbers;
 use super::samples::quantile;
@@ -22,34 +23,16 @@ pub fn text(measured: &Measured, name: &str) -> String {
 /// What the reader should know first, and what was measured and has no place in the format.
 fn head(measured: &Measured, name: &str) -> String {
     let clean: String = name.chars().filter(|c| !c.is_control() && !"\"\\".contains(*c)).collect();
-    let mut text = format!(
+    let mut text = String::from(
         "# Written by `lockwright machines probe`, which measured the computer it ran on.\n\
          #\n\
          # Every number names its source. What was measured is the middle of many short rounds; what could\n\
          # not be measured says so. Numbers of another run differ: by some percent for costs, by more for\n\
          # what depends on who else used the computer.\n\
-         #\n"
+         #\n",
     );
     text += "# Pairs of CPUs, nanoseconds of a line (least quarter, median, greatest quarter):\n";
-    for pair in &measured.pairs {
-        let three = |values: &[f64]| {
-            let [low, high] = [0.25, 0.75].map(|part| quantile(values, part));
-            format!("{low:.1} {:.1} {high:.1}", median(values))
-        };
-        let _ = writeln!(
-            text,
-            "#   CPUs {:>3} {:>3}: hop {}, load of a modified line {}, read-modify-write of one {}, of one \
-             that this core has read since {}, that both have {}, load of one that the other has read {}",
-            pair.couple.cpus[0],
-            pair.couple.cpus[1],
-            three(&pair.hop),
-            three(&pair.transfer),
-            three(&pair.rmw_of_dirty),
-            three(&pair.rmw_of_read),
-            three(&pair.rmw_of_shared),
-            three(&pair.load_again),
-        );
-    }
+    measured.pairs.iter().for_each(|pair| text += &pair_line(pair));
     for (idle, wake_up) in &measured.wake_ups {
         let _ = writeln!(
             text,
@@ -78,6 +61,24 @@ fn head(measured: &Measured, name: &str) -> String {
     text + &format!("\ndescription = \"measured: {clean}\"\n")
 }
 
+fn pair_line(pair: &PairCosts) -> String {
+    let three = |values: &[f64]| {
+        let [low, high] = [0.25, 0.75].map(|part| quantile(values, part));
+        format!("{low:.1} {:.1} {high:.1}", median(values))
+    };
+    let [a, b] = pair.couple.cpus;
+    format!(
+        "#   CPUs {a:>3} {b:>3}: hop {}, load of a modified line {}, read-modify-write of one {}, of one that \
+         this core has read since {}, of one that both have {}, load of one that the other has read {}\n",
+        three(&pair.hop),
+        three(&pair.transfer),
+        three(&pair.rmw_of_dirty),
+        three(&pair.rmw_of_read),
+        three(&pair.rmw_of_shared),
+        three(&pair.load_again),
+    )
+}
+
 fn topology(measured: &Measured, numbers: &Numbers) -> String {
     const SOURCE: &str = "measured in this computer: what the kernel says about the CPUs that the \
                           process may use";
@@ -102,4 +103,95 @@ fn topology(measured: &Measured, numbers: &Numbers) -> String {
 fn entry(section: &str, key: &str, number: &Sourced) -> String {
     let Sourced { unit, value, source } = number;
     format!("\n[{section}.{key}]\n{unit} = {value}\nsource = \"{source}\"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::lines::Contest;
+    use crate::probe::own::OwnCosts;
+    use crate::probe::sleep::WakeUp;
+    use crate::probe::slices::{Arrival, Visit, Watch};
+    use crate::probe::topology::{Place, Shape};
+    use lockwright_sim::machine::{Machine, MachineFile, Origin};
+    use std::time::Duration;
+
+    /// What might have been measured in a machine of so many sockets with two cores each.
+    fn measured(sockets: u64) -> Measured {
+        let place = |cpu: usize| Place { cpu, package: cpu as u64 / 2, core: cpu as u64 };
+        let shape = Shape::of(&(0..sockets as usize * 2).map(place).collect::<Vec<_>>());
+        let pair = |couple: crate::probe::topology::Couple| {
+            let ns = if couple.sockets[0] == couple.sockets[1] { 60.0 } else { 130.0 };
+            PairCosts {
+                couple,
+                transfer: vec![ns * 1.2, ns * 1.21, ns * 1.22],
+                rmw_of_dirty: vec![ns * 1.3],
+                load_again: vec![ns],
+                rmw_of_read: vec![6.0],
+                rmw_of_shared: vec![ns * 1.2],
+                hop: vec![ns],
+            }
+        };
+        let wake_up = WakeUp { call: 11_000.0, latency: 10_000.0 };
+        Measured {
+            pairs: shape.couples(100).into_iter().map(pair).collect(),
+            shape,
+            own: OwnCosts { load: 1.3, store: 0.5, rmw: 6.5, pause: 9.0, dram: Some(150.0) },
+            hammer: Some(Contest { run_length: 3.0, each_ns: 20.0 }),
+            turns: Some(Contest { run_length: 5.0, each_ns: 140.0 }),
+            sibling: None,
+            barrier_alone: 180.0,
+            barrier_in_company: Some(16_000.0),
+            refused_sleep: 140.0,
+            round_trip: 1_500.0,
+            wake_ups: vec![(Duration::from_micros(3), wake_up)],
+            noise: Watch { runs: vec![990_000.0], gaps: vec![10_000.0] },
+            shared: Watch { runs: vec![4e6; 3], gaps: vec![4e6; 3] },
+            arrivals: vec![Arrival { had_run: 1e6, delay: 20_000.0 }],
+            visits: vec![
+                Visit { stayed: true, call: 800.0, delay: 2_000.0 },
+                Visit { stayed: true, call: 900.0, delay: 3e6 },
+                Visit { stayed: false, call: 12_000.0, delay: 40_000.0 },
+                Visit { stayed: false, call: 12_000.0, delay: 40_000.0 },
+            ],
+        }
+    }
+
+    fn parsed(measured: &Measured) -> (Machine, Vec<Origin>) {
+        let text = text(measured, "A \"processor\"\nwith control characters");
+        let file = MachineFile::parse("here.toml", "here", &text).unwrap_or_else(|error| {
+            panic!("{error}:\n{text}");
+        });
+        (file.machine, file.sources.iter().map(|sourced| sourced.origin).collect())
+    }
+
+    #[test]
+    fn what_is_written_is_a_machine_with_the_numbers_that_were_measured() {
+        let (machine, origins) = parsed(&measured(1));
+        assert_eq!(machine.topology.cpus(), 2);
+        let costs = &machine.costs;
+        assert_eq!((costs.transfer_local_ns, costs.rmw_extra_ns, costs.pause_ns), (60.0, 5.2, 9.0));
+        assert_eq!((costs.migratory, costs.arbitration), (1.0, 0.2));
+        assert!((costs.owner_retention - 13.0 / 60.0).abs() < 1e-3, "{costs:?}");
+        assert_eq!(costs.heavy_barrier_per_cpu_ns, 15_820.0);
+        let scheduler = machine.scheduler().expect("it has one");
+        assert_eq!((scheduler.slice_ns, scheduler.noise_ns), (4e6, 40_000.0));
+        assert_eq!((scheduler.wake_local, scheduler.wake_granularity_ns), (0.5, 2e6));
+        assert!(origins.iter().filter(|&&origin| origin == Origin::Measured).count() > 20);
+    }
+
+    #[test]
+    fn sockets_have_distances_and_a_single_core_has_guesses() {
+        let (machine, _) = parsed(&measured(2));
+        assert_eq!(machine.topology.distance, [[0, 1], [1, 0]]);
+        assert_eq!(machine.costs.transfer_remote_ns, [130.0]);
+        let mut lonely = measured(1);
+        lonely.shape = Shape::of(&[Place { cpu: 3, package: 0, core: 0 }]);
+        lonely.pairs.clear();
+        (lonely.hammer, lonely.turns, lonely.barrier_in_company) = (None, None, None);
+        (lonely.arrivals, lonely.visits, lonely.wake_ups) = (Vec::new(), Vec::new(), Vec::new());
+        let (machine, origins) = parsed(&lonely);
+        assert_eq!((machine.topology.cpus(), machine.costs.migratory), (1, 0.0));
+        assert!(origins.iter().filter(|&&origin| origin == Origin::Guess).count() > 10);
+    }
 }

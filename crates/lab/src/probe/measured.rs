@@ -132,14 +132,18 @@ impl Measured {
             visits: Vec::new(),
         };
         if let Some(cpus) = two {
-            let slice = measured.slice_ns();
-            // Each takes a slice on average, or two where it has to wait.
-            let rounds = effort.watch.as_nanos() as f64 * 2.0 / slice.max(1.0);
-            let rounds = (rounds as usize).clamp(5, effort.wake_ups);
-            measured.arrivals = slices::arrivals(cpus, rounds / 2, slice as usize);
-            measured.visits = slices::visits(cpus, rounds, slice as usize / 4);
+            measured.wake_on_busy_cpus(cpus, effort);
         }
         measured
+    }
+    /// Measures where threads go that are woken.
+    fn wake_on_busy_cpus(&mut self, cpus: [usize; 2], effort: Effort) {
+        let slice = self.slice_ns();
+        // Each takes a slice on average, or two where it has to wait.
+        let rounds = effort.watch.as_nanos() as f64 * 2.0 / slice.max(1.0);
+        let rounds = (rounds as usize).clamp(5, effort.wake_ups);
+        self.arrivals = slices::arrivals(cpus, rounds / 2, slice as usize);
+        self.visits = slices::visits(cpus, rounds, slice as usize / 4);
     }
     /// How long a thread has a CPU that another one wants: the middle of the long gaps that it sees.
     pub fn slice_ns(&self) -> f64 {

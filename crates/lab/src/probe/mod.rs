@@ -1,5 +1,6 @@
 //! `lockwright machines probe`: measures this computer into a machine description.
 
+mod args;
 mod describe;
 mod lines;
 mod measured;
@@ -13,10 +14,10 @@ mod slices;
 mod sourced;
 mod topology;
 
-use crate::cli::ProbeArgs;
 use crate::error::Error;
 use crate::native::{kernel, processor};
 use crate::report::{Progress, Target};
+pub use args::ProbeArgs;
 use lockwright_sim::machine::MachineFile;
 use measured::{Effort, Measured};
 

@@ -46,7 +46,7 @@ impl Distances {
         let locals: Vec<f64> = (0..sockets).filter_map(|socket| between(socket, socket)).collect();
         let local = (!locals.is_empty()).then(|| median(&locals));
         let far: Vec<f64> = (0..sockets)
-            .flat_map(|a| (a + 1..sockets).filter_map(move |b| Some((a, b))))
+            .flat_map(|a| (a + 1..sockets).map(move |b| (a, b)))
             .filter_map(|(a, b)| between(a, b))
             .collect();
         let groups = grouped(&far, SAME_CLASS);

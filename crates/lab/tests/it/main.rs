@@ -9,6 +9,7 @@ mod explore;
 mod guests;
 mod interrupt;
 mod lists;
+mod probe;
 mod simulated;
 mod simulated_torture;
 mod torture;

@@ -46,7 +46,8 @@ fn a_missing_number_is_refused() {
 
 #[test]
 fn every_cost_is_mandatory() {
-    for scalar in super::costs::SCALARS {
+    let is_mandatory = |key| !super::costs::OPTIONAL.contains(&key);
+    for scalar in super::costs::SCALARS.iter().filter(|scalar| is_mandatory(scalar.key)) {
         let expected = format!("machines/foo.toml: costs.{}: is missing", scalar.key);
         assert_eq!(refusal(entry(scalar.key), ""), expected);
     }
@@ -295,7 +296,8 @@ fn a_machine_may_do_without_a_scheduler_but_not_with_a_part_of_one() {
         "machine foo: scheduler: is missing, and without it there are no guests and no more \
          threads than CPUs: add the section to the machine's file"
     );
-    for scalar in super::costs::SCHEDULER {
+    let is_mandatory = |key| !super::costs::OPTIONAL.contains(&key);
+    for scalar in super::costs::SCHEDULER.iter().filter(|scalar| is_mandatory(scalar.key)) {
         let (old, new) = (format!("[scheduler.{}]", scalar.key), "[scheduler.surprise]");
         let expected = format!(
             "machines/foo.toml: scheduler.surprise: is not a key of this file, and \
@@ -304,6 +306,19 @@ fn a_machine_may_do_without_a_scheduler_but_not_with_a_part_of_one() {
         );
         assert_eq!(refusal(&old, new), expected);
     }
+}
+
+#[test]
+fn some_numbers_may_be_left_out_and_switch_nothing_on_then() {
+    let without = parse(X5_4).expect("the file is right");
+    assert_eq!((without.costs.migratory, without.costs.rmw_shield), (0.0, 0.0));
+    let more = "\n[costs.migratory]\nfraction = 1.0\nsource = \"guess: it does\"\n\
+                \n[scheduler.steal_after]\nns = 500000.0\nsource = \"guess: half a millisecond\"\n";
+    let with = parse(&format!("{X5_4}{more}")).expect("the keys are known");
+    assert_eq!(with.costs.migratory, 1.0);
+    assert_eq!(with.scheduler().expect("it has one").steal_after_ns, 500_000.0);
+    let wrong = parse(&format!("{X5_4}{}", more.replace("1.0", "1.5"))).expect_err("too much");
+    assert!(wrong.to_string().contains("costs.migratory: is 1.5"), "{wrong}");
 }
 
 #[test]

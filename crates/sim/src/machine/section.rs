@@ -1,6 +1,6 @@
 //! Reading a table of a TOML file key by key, so that every complaint names its key.
 
-use super::costs::{Range, Unit};
+use super::costs::{OPTIONAL, Range, Unit};
 use super::error::{MachineError, Problem};
 use super::provenance::{Origin, Sourced};
 use std::cell::RefCell;
@@ -161,7 +161,8 @@ impl<'a> Section<'a> {
         let Some(unknown) = self.table.keys().find(|key| !keys.contains(&key.as_str())) else {
             return Ok(());
         };
-        let missing = keys.iter().filter(|key| !self.table.contains_key(**key));
+        let is_missing = |key: &&&str| !self.table.contains_key(**key) && !OPTIONAL.contains(*key);
+        let missing = keys.iter().filter(is_missing);
         let missing: Vec<String> = missing.map(|key| self.path_of(key)).collect();
         match missing.is_empty() {
             true => Err(self.refuse(unknown, Problem::UnknownKey)),

@@ -320,3 +320,30 @@ fn stores_become_visible_in_order() {
     let report = simulation.run();
     assert_eq!(report.failures, []);
 }
+
+#[test]
+fn a_line_that_another_core_has_written_comes_to_its_reader_alone_where_lines_migrate() {
+    let costs = |migratory: f64| {
+        let mut machine = three_sockets();
+        machine.costs.migratory = migratory;
+        let mut arena = Arena::default();
+        let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
+        let word = simulation.alloc(U32::zeroed());
+        let (taken, read_again) = (Cell::new(0), Cell::new(0));
+        simulation.spawn(0, || {
+            word.store(1, Relaxed);
+            thread::hold_ps(20_000_000);
+            read_again.set(elapsed_ps(|| _ = word.load(Relaxed)));
+        });
+        simulation.spawn(1, || {
+            thread::hold_ps(10_000_000);
+            word.load(Relaxed);
+            taken.set(elapsed_ps(|| _ = word.fetch_add(1, Relaxed)));
+        });
+        assert_eq!(simulation.run().failures, []);
+        (taken.get(), read_again.get())
+    };
+    // A hit of a read-modify-write, or an upgrade of a line that both have.
+    assert_eq!(costs(1.0), (8_500, 50_000));
+    assert_eq!(costs(0.0), (42_500 + 7_000, 50_000));
+}

@@ -26,7 +26,9 @@ impl Host {
     }
     /// The CPU with the longest run queue, the nearest of several, from which `cpu` may take a thread.
     fn most_wanted(&self, threads: &[Thread], cpu: usize, now: u64) -> Option<usize> {
-        let is_cold = |thread: &Thread| now >= thread.turn.off_since + self.times.steal_after;
+        let steal_after = self.times.steal_after;
+        let is_cold =
+            |thread: &Thread| steal_after == 0 || now >= thread.turn.off_since + steal_after;
         let may_take = |&other: &usize| {
             let first = self.cpus[other].queue.front().map(|&thread| &threads[thread]);
             first.is_some_and(|thread| self.may_run(thread, cpu) && is_cold(thread))

@@ -1,6 +1,6 @@
 //! Halting, kicking, and where a thread wakes up.
 
-use super::{MS, U32, US, host, run, run_as, schedule, works};
+use super::{MS, U32, US, host, run, run_as, schedule, with, works};
 use lockwright::platform::{Atomic, Placement as _, Sleeping};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::Cell;
@@ -160,4 +160,35 @@ fn who_wakes_up_on_busy_cpus_gets_the_one_that_the_fewest_want() {
     assert_eq!(report.failures, []);
     assert_ne!(before.get(), other.get());
     assert_eq!(after.get(), other.get());
+}
+
+/// When a thread runs that is woken, from the beginning of the call: its last CPU is the one of its waker,
+/// which has had it for long, and another one is idle.
+fn runs_after_ps(wake_local: f64) -> u64 {
+    let (called, awake) = (Cell::new(0), Cell::new(0));
+    let bodies: [&dyn Fn(&U32); 3] = [
+        &|word| {
+            Sim::futex_wait(word, 0, None);
+            awake.set(thread::now_ps());
+        },
+        &|_| thread::hold_ps(50 * US),
+        &|word| {
+            thread::hold_ps(300 * US);
+            called.set(thread::now_ps());
+            Sim::futex_wake(word, 1);
+        },
+    ];
+    let machine = with(host(1, 2), |scheduler| {
+        scheduler.wake_local = wake_local;
+        scheduler.wake_local_call_ns = 100.0;
+    });
+    let report = run_as(&machine, ScheduledKind::Program, StartState::Running, &bodies);
+    assert_eq!(report.failures, []);
+    awake.get() - called.get()
+}
+
+#[test]
+fn who_is_woken_may_wait_for_its_busy_cpu_for_a_cheap_call_and_a_switch() {
+    assert_eq!(runs_after_ps(0.0), US / 2 + 2 * US);
+    assert_eq!(runs_after_ps(1.0), US / 10 + 2 * US);
 }

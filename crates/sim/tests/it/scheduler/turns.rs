@@ -2,8 +2,10 @@
 
 use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
 use lockwright::platform::Placement as _;
+use lockwright::platform::{Atomic, AtomicInt};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering::Relaxed;
 
 #[test]
 fn two_that_compute_share_a_cpu_slice_by_slice() {
@@ -123,4 +125,24 @@ fn an_idle_cpu_takes_from_the_nearest_of_equal_run_queues() {
     // It waited behind the thread on the other CPU of that socket.
     let (from, to) = (cpus[stolen - 4], cpus[1]);
     assert!(from != to && from / 2 == to / 2, "from {from} to {to}");
+}
+
+#[test]
+fn a_read_modify_write_is_completed_before_the_slice_ends_where_it_is_shielded() {
+    let seen_by_the_next = |rmw_shield: f64| {
+        let mut machine = host(1, 1);
+        machine.costs.rmw_shield = rmw_shield;
+        let seen = Cell::new(u32::MAX);
+        let bodies: [&dyn Fn(&U32); 2] = [
+            &|word| {
+                thread::hold_ps(MS - 10_000);
+                word.fetch_add(1, Relaxed);
+                thread::hold_ps(MS);
+            },
+            &|word| seen.set(word.load(Relaxed)),
+        ];
+        assert_eq!(run(&machine, &bodies).failures, []);
+        seen.get()
+    };
+    assert_eq!((seen_by_the_next(1.0), seen_by_the_next(0.0)), (1, 0));
 }
