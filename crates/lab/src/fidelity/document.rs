@@ -1,6 +1,6 @@
 //! The results of a check, in each format.
 
-use super::judge::{CLEAR, Entry, Order, median_error};
+use super::judge::{CLEAR, Entry, Order, Wrong, median_error};
 use super::plan::{Cell, LOADS};
 use super::{CheckArgs, described};
 use crate::cell::{LabMachine, On, Workload};
@@ -44,6 +44,8 @@ struct Overall {
     cells_with_right_order: usize,
     pairs_judged: usize,
     pairs_right: usize,
+    /// Wrong pairs whose native ranges overlap.
+    pairs_wrong_and_unsteady: usize,
     median_error_percent: f64,
 }
 
@@ -65,7 +67,11 @@ impl Checked {
     /// One sentence about the order.
     fn verdict(&self) -> String {
         let Order { judged, right, wrong } = &self.order;
-        let pairs: Vec<_> = wrong.iter().map(|[fast, slow]| format!("{fast} > {slow}")).collect();
+        let pair = |wrong: &Wrong| {
+            let but = if wrong.ranges_overlap { " (ranges overlap)" } else { "" };
+            format!("{} > {}{but}", wrong.faster, wrong.slower)
+        };
+        let pairs: Vec<_> = wrong.iter().map(pair).collect();
         match self.order.is_right() {
             true => format!("order right in all {judged} clear pairs"),
             false => {
@@ -102,6 +108,9 @@ impl CheckDocument {
             cells_with_right_order: sum(|order| usize::from(order.is_right())),
             pairs_judged: sum(|order| order.judged),
             pairs_right: sum(|order| order.right),
+            pairs_wrong_and_unsteady: sum(|order| {
+                order.wrong.iter().filter(|wrong| wrong.ranges_overlap).count()
+            }),
             median_error_percent: median_error(self.cells.iter().flat_map(|cell| &cell.locks)),
         });
     }
@@ -141,11 +150,13 @@ impl Report for CheckDocument {
             let _ = write!(
                 text,
                 "\nall cells: median error {:.1} %; order right in {} of {} pairs whose native medians \
-                 differ by more than {:.0} %, and in all of them in {} of {} cells\n",
+                 differ by more than {:.0} % (of the others the native ranges overlap in {}), and in all of \
+                 them in {} of {} cells\n",
                 all.median_error_percent,
                 all.pairs_right,
                 all.pairs_judged,
                 (CLEAR - 1.0) * 100.0,
+                all.pairs_wrong_and_unsteady,
                 all.cells_with_right_order,
                 all.cells
             );

@@ -42,8 +42,20 @@ pub struct Order {
     pub judged: usize,
     /// Those of them that have the same order simulated.
     pub right: usize,
-    /// The others: natively the first is clearly faster.
-    pub wrong: Vec<[&'static str; 2]>,
+    /// The others.
+    pub wrong: Vec<Wrong>,
+}
+
+/// A pair of locks in the wrong order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Wrong {
+    /// Natively the faster one.
+    pub faster: &'static str,
+    /// The other one.
+    pub slower: &'static str,
+    /// Whether some native repetition of the slower one was faster than some of the faster one: then
+    /// other repetitions might have said something else.
+    pub ranges_overlap: bool,
 }
 
 impl Order {
@@ -58,7 +70,11 @@ impl Order {
                 order.judged += 1;
                 match fast.simulated_ops_per_s > slow.simulated_ops_per_s {
                     true => order.right += 1,
-                    false => order.wrong.push([fast.lock, slow.lock]),
+                    false => order.wrong.push(Wrong {
+                        faster: fast.lock,
+                        slower: slow.lock,
+                        ranges_overlap: slow.native_ops_per_s.max > fast.native_ops_per_s.min,
+                    }),
                 }
             }
         }
@@ -88,7 +104,8 @@ mod tests {
         let cell = [entry("a", 100.0, 50.0), entry("b", 85.0, 60.0), entry("c", 40.0, 55.0)];
         let order = Order::of(&cell);
         assert_eq!((order.judged, order.right), (2, 1));
-        assert_eq!(order.wrong, [["a", "c"]]);
+        let wrong = Wrong { faster: "a", slower: "c", ranges_overlap: true };
+        assert_eq!(order.wrong, [wrong]);
         assert!(!order.is_right() && Order::of(&cell[..2]).is_right());
     }
 
