@@ -10,7 +10,7 @@ use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
 use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
-use crate::native::NativeMachine;
+use crate::native::{ForeignLoad, NativeMachine};
 use crate::report::{Outputs, Progress};
 use crate::simulated::SimulatedMachine;
 use crate::subject::Subject;
@@ -19,6 +19,9 @@ use document::{CheckDocument, Checked};
 use judge::Entry;
 use plan::{Cell, Plan};
 use std::process::ExitCode;
+
+/// Above this, others have made the native numbers worse.
+const DISTURBED_PERCENT: f64 = 10.0;
 
 /// `lockwright machines check`.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
@@ -29,7 +32,13 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     let native = NativeMachine::new(&Settings::default());
     let plan = Plan::of(args, &native, &simulated)?;
     let progress = Progress::new(quiet);
+    let foreign = ForeignLoad::watch();
     let natives = measure(&plan, &native, progress)?;
+    if let Some(percent) = foreign.percent().filter(|&percent| percent > DISTURBED_PERCENT) {
+        progress.warn(&format!(
+            "others used {percent:.0} % of the computer meanwhile: do not believe the native numbers"
+        ));
+    }
     let mut document = CheckDocument::new(args, &native, &simulated);
     for (&cell, locks) in plan.cells.iter().zip(natives) {
         if interrupt::is_requested() {

@@ -15,11 +15,22 @@ mod sourced;
 mod topology;
 
 use crate::error::Error;
-use crate::native::{kernel, processor};
+use crate::native::{ForeignLoad, kernel, processor};
 use crate::report::{Progress, Target};
 pub use args::ProbeArgs;
 use lockwright_sim::machine::MachineFile;
 use measured::{Effort, Measured};
+
+/// Above this, what is about several CPUs and about the scheduler may be wrong.
+const DISTURBED_PERCENT: f64 = 10.0;
+
+/// What others did meanwhile, in words.
+fn disturbance(percent: f64) -> String {
+    format!(
+        "others used {percent:.0} % of the computer meanwhile; above {DISTURBED_PERCENT:.0} % do not \
+         believe the numbers about contention and the scheduler"
+    )
+}
 
 /// `lockwright machines probe`.
 pub fn run(args: &ProbeArgs) -> Result<(), Error> {
@@ -28,11 +39,18 @@ pub fn run(args: &ProbeArgs) -> Result<(), Error> {
         None => Target::Stdout,
     };
     let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
-    let measured = Measured::here(effort, Progress::new(args.quiet));
+    let foreign = ForeignLoad::watch();
+    let progress = Progress::new(args.quiet);
+    let measured = Measured::here(effort, progress);
+    let foreign_percent = foreign.percent().unwrap_or(0.0);
+    if foreign_percent > DISTURBED_PERCENT {
+        progress.warn(&disturbance(foreign_percent));
+    }
     if crate::interrupt::is_requested() {
         return Err(Error::Measurement("interrupted: nothing was written".into()));
     }
-    let text = describe::text(&measured, &format!("{}, {}", processor(), kernel()));
+    let name = format!("{}, {}", processor(), kernel());
+    let text = format!("# {}.\n{}", disturbance(foreign_percent), describe::text(&measured, &name));
     if let Err(error) = MachineFile::parse("the description", "here", &text) {
         return Err(Error::Measurement(format!(
             "what was measured makes no machine ({error}): was the computer busy? Try again"
