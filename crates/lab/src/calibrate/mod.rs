@@ -89,13 +89,14 @@ pub fn calibrate(
     progress: &mut dyn FnMut(Step),
 ) -> Result<Calibrated, SimulatedError> {
     let judge = Judge::new(machine, plan, workers)?;
-    let searched = 2 * effort.descents + 2 * plan.hardware.len() + effort.places;
+    // Each is looked at when it was found, and judged.
+    let finalists = effort.descents.min(effort.places) + 2 * plan.hardware.len();
     let mut search = Search {
         judge: &judge,
         effort,
         progress,
         done: 0,
-        total: 2 * searched - effort.places + 1,
+        total: effort.places + 2 * finalists + 1,
         evaluations: 0,
     };
     let mut finalists = search.descend_from_best_places()?;

@@ -86,7 +86,7 @@ static PLANS: &[Plan] = &[
     Plan {
         machine: "broadwell-2s-e5-2620v4",
         hardware: &[],
-        effort: Effort { places: 6, descents: 2, ..Effort::USUAL },
+        effort: Effort { places: 12, descents: 4, ..Effort::USUAL },
     },
 ];
 

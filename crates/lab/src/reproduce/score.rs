@@ -42,7 +42,7 @@ impl Score {
             for row in rows {
                 let Some(cell) = row.columns.get(column.name) else { continue };
                 let Some(value) = cell.published else { continue };
-                let stddev = published.at(row.threads(), &spread);
+                let stddev = spread.as_ref().and_then(|name| published.at(row.threads(), name));
                 cells.push(Pair {
                     published: value,
                     stddev: stddev.unwrap_or(value * UNKNOWN_STDDEV),
@@ -75,9 +75,9 @@ fn is_certain(a: &Pair, b: &Pair) -> bool {
     (a.published - b.published).abs() > 2.0 * a.stddev.hypot(b.stddev)
 }
 
-/// The column with the standard deviations of a column.
-fn stddev_column(name: &str) -> String {
-    name.replacen("stock_", "stock_stddev_", 1)
+/// The column with the standard deviations of a column, if its table has some.
+fn stddev_column(name: &str) -> Option<String> {
+    name.strip_prefix("stock_").map(|rest| format!("stock_stddev_{rest}"))
 }
 
 #[cfg(test)]
@@ -101,6 +101,8 @@ mod tests {
         let noisy = |published, simulated| Pair { published, stddev: 3.0, simulated };
         assert_eq!(Score::of_cells(&[noisy(100.0, 1.0), noisy(108.0, 2.0)]).pairs, 0);
         assert_eq!(Score::of_cells(&[noisy(100.0, 1.0), noisy(109.0, 2.0)]).pairs, 1);
-        assert_eq!(stddev_column("stock_ops_per_us"), "stock_stddev_ops_per_us");
+        let column = stddev_column("stock_ops_per_us");
+        assert_eq!(column.as_deref(), Some("stock_stddev_ops_per_us"));
+        assert_eq!(stddev_column("pvqlock_build_time_s"), None);
     }
 }

@@ -238,7 +238,7 @@ fn a_machine_without_a_scheduler_has_no_guests() {
 
 #[test]
 fn a_lock_whose_waiters_sleep_says_in_which_mode_it_was_taken() {
-    let document = on_small_host("bench --lock park,hybrid,unfair --vcpus 12 --secs 0.005");
+    let document = on_small_host("bench --lock park,hybrid,unfair --vcpus 12 --secs 0.02");
     for row in results(&document) {
         let shares = &row["mode_shares"];
         let (queued, unfair) = (shares["queued"].as_f64(), shares["unfair"].as_f64());

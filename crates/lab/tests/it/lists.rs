@@ -43,7 +43,10 @@ fn every_lock_is_listed() {
 #[test]
 fn every_machine_workload_and_event_is_listed() {
     assert_eq!(listed("machines")[..2], ["native", "x5-4"]);
-    assert_eq!(listed("workloads"), ["uncontended", "counter", "locktorture", "kbuild"]);
+    assert_eq!(
+        listed("workloads"),
+        ["uncontended", "counter", "locktorture", "lock2", "open1", "readrandom", "kbuild"]
+    );
     assert!(listed("events").contains(&"lock_pending".to_string()));
 }
 

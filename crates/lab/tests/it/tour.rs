@@ -16,7 +16,7 @@ fn the_tour_shows_this_machine_the_peers_and_a_simulated_machine() {
         "a guest of simulated haswell-2s",
         "CPUs, of what it did qspinlock keeps",
         "as much as qspinlock (simulated)",
-        "simulated x5-4",
+        "simulated on x5-4",
         "published",
         "error %",
     ] {
