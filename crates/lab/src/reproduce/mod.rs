@@ -60,9 +60,9 @@ fn draw(reproduced: &TableDocument, table: &Table, directory: &Path) -> Result<(
 /// The tables that were asked for.
 fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
     match (&args.table, args.all) {
-        (None, true) if args.output.plot.is_some() => {
-            Err(Error::usage("--plot draws one table: name it, and leave out --all"))
-        }
+        (None, true) if args.output.plot.is_some() => Err(Error::usage(
+            "--plot draws one table: name it instead of --all, or say --plots DIRECTORY",
+        )),
         (None, true) => Ok(TABLES.to_vec()),
         (Some(_), true) => Err(Error::usage("name a table or say --all, not both")),
         (Some(name), false) => {

@@ -80,7 +80,7 @@ pub static STUDIES: &[Study] = &[
         placement: Placement::Scheduler56,
         is_guest: false,
         locks: &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11"],
-        seeds: 12,
+        seeds: 4,
         points: thread_counts,
     },
     Study {
@@ -121,7 +121,8 @@ fn thread_counts() -> Vec<Point> {
     let point = |threads: u32| Point {
         x: threads.into(),
         threads,
-        window_ns: 3_000_000,
+        // Three thresholds of the versions that count.
+        window_ns: 80_000_000,
         tunables: Vec::new(),
     };
     [1, 2, 4, 8, 16, 32, 36, 72, 108, 142].map(point).to_vec()

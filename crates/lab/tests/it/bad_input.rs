@@ -43,6 +43,13 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("compare --cells 'cs3-*'", "--cells takes"),
         ("compare --peer usnyc", "usync"),
         ("compare --ours mutx", "mutex"),
+        ("reproduce cna_v10_locktortur_x5_4", "cna_v10_locktorture_x5_4"),
+        ("reproduce --json out.json", "name a table"),
+        ("reproduce --all cna_v10_locktorture_x5_4", "not both"),
+        ("reproduce --all --plot out.svg", "--plots"),
+        ("study cna-treshold --json out.json", "cna-threshold"),
+        ("calibrate x5_4", "x5-4"),
+        ("bench --workload opne1", "open1"),
     ] {
         let said = refused(line);
         assert!(said.contains(nearest), "`{line}` said: {said}");

@@ -10,6 +10,7 @@ mod guests;
 mod interrupt;
 mod lists;
 mod probe;
+mod reproduce;
 mod simulated;
 mod simulated_torture;
 mod torture;

@@ -1,0 +1,55 @@
+//! `reproduce`: the documents, and what they may and may not contain.
+
+use super::{lockwright, stderr};
+use serde_json::Value;
+
+const LOCK2: &str = "reproduce cna_v10_will_it_scale_lock2_threads_x5_4 --quick --quiet --json -";
+
+fn stdout_of(line: &str) -> Vec<u8> {
+    let output = lockwright(line);
+    assert!(output.status.success(), "{}", stderr(&output));
+    output.stdout
+}
+
+#[test]
+fn a_table_has_the_names_of_its_file_and_held_back_columns_are_predicted() {
+    let text = stdout_of(LOCK2);
+    assert_eq!(text, stdout_of(LOCK2), "one seed gives one document");
+    let document: Value = serde_json::from_slice(&text).expect("a document");
+    assert_eq!(document["schema"], "lockwright.reproduce/1");
+    assert_eq!(document["table"], "cna_v10_will_it_scale_lock2_threads_x5_4");
+    assert_eq!(document["machine"], "x5-4");
+    let calibration = include_str!("../../../../machines/x5-4.calibration.toml");
+    let hash = document["calibration"]["hash"].as_str().expect("it is calibrated");
+    assert!(calibration.contains(&format!("hash = \"{hash}\"")));
+    let rows = document["rows"].as_array().expect("rows");
+    let threads: Vec<_> = rows.iter().filter_map(|row| row["key"]["threads"].as_u64()).collect();
+    assert_eq!(threads, [1, 2, 4, 8, 16, 32, 36, 72, 108, 142]);
+    for row in rows {
+        let columns = row["columns"].as_object().expect("columns");
+        let names: Vec<_> = columns.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            ["patch_cna_ops_per_us", "speedup_patch_cna_over_stock", "stock_ops_per_us"]
+        );
+        for (name, cell) in columns {
+            let of = |key: &str| cell[key].as_f64();
+            let [low, high] = [0, 1].map(|end| cell["interval"][end].as_f64().expect("a number"));
+            assert!(low <= of("simulated").expect("a number"), "{name}: {cell}");
+            assert!(of("simulated").expect("a number") <= high, "{name}: {cell}");
+            let is_published = name.starts_with("stock_");
+            assert_eq!(of("published").is_some(), is_published, "{name}: {cell}");
+            assert_eq!(of("error_percent").is_some(), is_published, "{name}: {cell}");
+        }
+    }
+    assert_eq!(document["score"]["cells"], 10);
+}
+
+#[test]
+fn another_seed_gives_another_document_and_csv_has_a_line_for_each_cell() {
+    let table = "reproduce data/published/cna_v10_will_it_scale_lock2_threads_x5_4.csv --quick";
+    let csv = |seed: u64| stdout_of(&format!("{table} --quiet --csv - --seed {seed}"));
+    let one = String::from_utf8(csv(1)).expect("text");
+    assert_eq!(one.lines().count(), 1 + 3 * 10);
+    assert_ne!(one.as_bytes(), csv(2));
+}
