@@ -98,6 +98,7 @@ pub static STUDIES: &[Study] = &[
             "cna-park",
             "hybrid",
             "cna-hybrid",
+            "cna-v10_time-hybrid",
             "hybrid-bounded",
             "cna-hybrid-bounded",
         ],
@@ -133,7 +134,7 @@ fn vcpu_counts() -> Vec<Point> {
     let point = |threads: u32| Point {
         x: threads.into(),
         threads,
-        window_ns: 100_000_000,
+        window_ns: 400_000_000,
         tunables: Vec::new(),
     };
     [72, 144, 180, 216, 288].map(point).to_vec()
