@@ -250,5 +250,6 @@ fn closing_words(plots: &Path) -> String {
         lockwright bench --on x5-4 --workload locktorture   the same command on another machine\n  \
         lockwright bench --on haswell-2s --vcpus 36,72      in a guest of one\n  \
         lockwright torture                                  try to break them\n  \
-        lockwright explore --lock cna                       in as many orders, simulated\n"
+        lockwright explore --lock cna                       in as many orders, simulated\n  \
+        lockwright reproduce --all --quick                  published tables, simulated\n"
 }
