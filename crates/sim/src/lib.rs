@@ -32,16 +32,17 @@
 //!    until they arrive; reads of clean lines for a quarter of their time, because they pipeline.
 //! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
 //!    transfer that takes the line away, because the snoop has not reached it yet. Without this
-//!    the releasing core of an unfair lock could never win. If several wait for the line, whoever has
-//!    just got it still hits for that part of a local transfer: a compare-exchange that failed and is
-//!    tried again at once succeeds, and a crowd that does so is slow and does not stand still.
+//!    the releasing core of an unfair lock could never win. Whoever has
+//!    just got the line to write it still hits for that part of a local transfer, however many others wait
+//!    for it: a compare-exchange that failed and is tried again at once succeeds, and a crowd that does so is
+//!    slow and does not stand still.
 //!    *Arbitration* is the other half: a read-modify-write of a core that comes back to a line which
 //!    others want, within the retention or while its own store to it is on its way, is served after
 //!    them with this chance. Then a spinner is drawn that is woken before the others; one in another
 //!    socket than the line's home weighs `arbitration_remote` of one in that socket.
 //!    With `rmw_shield` up to that part of a read-modify-write may be left when the snoop arrives: one
 //!    that has begun is completed, because a locked instruction keeps its line, and it is completed
-//!    before its thread loses the CPU. A spinner that reads now and then finds a lock that is taken all
+//!    before a slice ends or noise begins. A spinner that reads now and then finds a lock that is taken all
 //!    the time nearly always taken: what the owner does next after its release has begun by then.
 //! 6. **Read-modify-writes** add `rmw_extra` and first drain the store buffer. One that fails (a
 //!    compare-exchange) has moved the line all the same.

@@ -17,6 +17,32 @@ pub fn all(document: &Value) -> Result<String, String> {
     Ok(format!("{}\n{}", summary(document), markdown(&header.map(String::from), 1, &rows)))
 }
 
+/// What is not as it should be, a line each.
+pub fn unmet(document: &Value) -> Result<String, String> {
+    let mut lines = String::new();
+    for cell in list(document, "cells")? {
+        for pair in cell["order"]["wrong"].as_array().into_iter().flatten() {
+            let lock = |key: &str| pair[key].as_str().unwrap_or_default().to_string();
+            let noise = match pair["ranges_overlap"].as_bool() {
+                Some(true) => "; the native ranges overlap",
+                _ => "",
+            };
+            lines += &format!(
+                "- this computer, {}, {} threads: natively `{}` is faster than `{}`, simulated it is not{noise}\n",
+                load(cell),
+                cell["threads"],
+                lock("faster"),
+                lock("slower")
+            );
+        }
+    }
+    Ok(lines)
+}
+
+fn load(cell: &Value) -> String {
+    format!("cs {}, think {}", cell["cs_load"], cell["think_load"])
+}
+
 fn summary(document: &Value) -> String {
     let summary = &document["summary"];
     let number = |key: &str| summary[key].as_u64().unwrap_or_default();
@@ -37,7 +63,7 @@ fn row(cell: &Value, entry: &Value) -> Vec<String> {
         value.as_f64().map_or("-".into(), |ops_per_s| format!("{:.3}", ops_per_s / 1e6))
     };
     vec![
-        format!("cs {}, think {}", cell["cs_load"], cell["think_load"]),
+        load(cell),
         cell["threads"].to_string(),
         format!("`{}`", entry["lock"].as_str().unwrap_or_default()),
         mops(&entry["native_ops_per_s"]["median"]),

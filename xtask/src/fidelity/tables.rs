@@ -25,6 +25,23 @@ pub fn scores(document: &Value) -> Result<String, String> {
     Ok(markdown(&header.map(String::from), 2, &rows))
 }
 
+/// The goals that a table misses, a line each.
+pub fn unmet(document: &Value) -> Result<String, String> {
+    let mut lines = String::new();
+    for table in list(document, "tables")? {
+        let (name, score) = (text(table, "table")?, &table["score"]);
+        let goal = if name.contains("locktorture") { 10.0 } else { 15.0 };
+        if let Some(rms) = score["rms_percent"].as_f64().filter(|rms| *rms > goal) {
+            lines += &format!("- `{name}`: {rms:.1} % RMS instead of at most {goal}\n");
+        }
+        let (right, all) = (score["pairs_right"].as_u64(), score["pairs"].as_u64());
+        if let Some((right, all)) = right.zip(all).filter(|(right, all)| right < all) {
+            lines += &format!("- `{name}`: {} of {all} pairs in another order\n", all - right);
+        }
+    }
+    Ok(if lines.is_empty() { "- none\n".into() } else { lines })
+}
+
 /// The columns of which no cell was published.
 fn predicted(table: &Value) -> Result<Vec<String>, String> {
     let first = &list(table, "rows")?[0]["columns"];
@@ -42,7 +59,7 @@ fn section(table: &Value) -> Result<String, String> {
     let name = text(table, "table")?;
     let mut section = format!("### {name}\n\n{}\n\n", windows(table));
     if !table["calibration"].is_null() {
-        section += &format!("{}\n\n", fitted(&table["calibration"])?);
+        section += &format!("{}\n\n", fitted(table)?);
     }
     let figures = FIGURES.trim_start_matches("docs/");
     section += &format!("![{name}, simulated, and as published]({figures}/{name}.svg)\n\n");
@@ -58,16 +75,20 @@ fn windows(table: &Value) -> String {
     };
     let starts = windows["start_states"].as_array().map_or(0, Vec::len);
     let starts = if starts > 0 { format!(", {starts} start states") } else { String::new() };
+    let plural = |count: f64| if count == 1.0 { "" } else { "s" };
+    let (seeds, others) = (number("seeds"), number("fits") - 1.0);
     format!(
-        "Simulated: {what}, {} seeds{starts}, placement {}, {} sets of numbers that fit. Intervals are \
-         from the least to the greatest of all these runs.",
-        number("seeds"),
+        "Simulated: {what}, {seeds} seed{}{starts}, placement {}; intervals are of these and of {others} other \
+         set{} of numbers that fit{} as well.",
+        plural(seeds),
         windows["placement"].as_str().unwrap_or_default(),
-        number("fits")
+        plural(others),
+        if others == 1.0 { "s" } else { "" }
     )
 }
 
-fn fitted(calibration: &Value) -> Result<String, String> {
+fn fitted(table: &Value) -> Result<String, String> {
+    let calibration = &table["calibration"];
     let parameters = calibration["parameters"].as_object().ok_or("no parameters")?;
     let number = |value: &Value| match value.as_f64().unwrap_or_default() {
         large if large > 1e9 => format!("{:.1} s", large / 1e9),
@@ -75,10 +96,16 @@ fn fitted(calibration: &Value) -> Result<String, String> {
     };
     let told: Vec<_> =
         parameters.iter().map(|(key, value)| format!("{key} = {}", number(value))).collect();
+    let residual = match table["score"].is_null() {
+        true => "nothing of this table was".to_string(),
+        false => format!(
+            "residual of the cells that were, in the runs that judged the fit: {:.1} % RMS",
+            calibration["residual_percent"].as_f64().unwrap_or_default()
+        ),
+    };
     Ok(format!(
-        "Fitted on unpatched columns: {}; residual of this table {:.1} % RMS; calibration `{}`.",
+        "Fitted on unpatched columns: {}; {residual}; calibration `{}`.",
         told.join(", "),
-        calibration["residual_percent"].as_f64().unwrap_or_default(),
         text(calibration, "hash")?
     ))
 }

@@ -111,11 +111,15 @@ pub fn calibrate(
     }
     let centre = search::centre(&fits).ok_or(SimulatedError::NothingTried)?;
     let centre = search.look("judging the centre".into(), centre, effort.judged)?;
-    if fits.iter().all(|fit| fit.value < centre.value) {
-        fits.push(centre);
-    } else {
-        fits.insert(0, centre);
-    }
+    let at = if fits.iter().all(|fit| fit.value < centre.value) { fits.len() } else { 0 };
+    fits.insert(at, centre);
+    let mut seen = Vec::new();
+    fits.retain(|fit| {
+        let numbers = plan.parameters(&fit.at);
+        let is_new = !seen.contains(&numbers);
+        seen.push(numbers);
+        is_new
+    });
     let evaluations = search.evaluations;
     conclude(&judge, machine, &fits, effort, evaluations)
 }
@@ -187,6 +191,10 @@ impl Search<'_, '_> {
             for by in [-AWAY, AWAY] {
                 let mut start = best.clone();
                 start[fixed] = (start[fixed] + by).clamp(0.0, 1.0);
+                // At the end of its range there is one direction.
+                if start == best {
+                    continue;
+                }
                 let what = format!("{} {}", variable.name, variable.value(start[fixed]));
                 profiles.push(self.descend(what, &start, Some(fixed))?);
             }

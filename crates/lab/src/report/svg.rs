@@ -63,7 +63,9 @@ pub struct Bar {
 }
 
 const SIZE: (u32, u32) = (900, 560);
+/// The narrowest legend, and what a letter of a longer one takes.
 const LEGEND_WIDTH: u32 = 150;
+const LETTER_WIDTH: u32 = 7;
 const FONT: &str = "sans-serif";
 
 /// Colours that stay apart for most eyes (Okabe and Ito, 2002), then plotters' own.
@@ -118,14 +120,17 @@ impl Chart {
         let points = || series.iter().flat_map(|series| &series.points);
         let right = points().map(|point| point.x).fold(1.0, f64::max);
         let top = points().map(|point| point.y + point.spread).fold(0.0, f64::max);
-        let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND_WIDTH);
+        let (plot, legend) = area.split_horizontally(SIZE.0 - legend_width(series));
         let mut chart = ChartBuilder::on(&plot);
         chart
             .caption(&self.title, (FONT, 18))
             .margin(16)
             .x_label_area_size(44)
             .y_label_area_size(64);
-        let across = (0.9..right * 1.15).log_scale();
+        let left = points().map(|point| point.x).fold(f64::INFINITY, f64::min);
+        // From 1 on, unless nothing is near it.
+        let left = if left.is_finite() && left > 8.0 { left / 1.5 } else { 0.9 };
+        let across = (left..right * 1.15).log_scale();
         match lowest_of_orders(points().map(|point| point.y)) {
             None => {
                 let chart = chart.build_cartesian_2d(across, 0.0..positive(top) * 1.08)?;
@@ -211,6 +216,12 @@ impl Chart {
     }
 }
 
+/// As wide as its longest name needs.
+fn legend_width(series: &[Series]) -> u32 {
+    let longest = series.iter().map(|series| series.name.len() as u32).max().unwrap_or(0);
+    LEGEND_WIDTH.max(30 + longest * LETTER_WIDTH)
+}
+
 /// Each series with its colour; a reference has the colour of the line it belongs to.
 fn colored(series: &[Series]) -> impl Iterator<Item = (&Series, RGBColor)> {
     let lines = series.iter().filter(|series| !series.is_reference).count().max(1);
@@ -261,6 +272,14 @@ mod tests {
             y_label: "million operations per second".into(),
             shape,
         }
+    }
+
+    #[test]
+    fn a_long_name_has_room_in_the_legend() {
+        let named =
+            |name: &str| Series { name: name.into(), points: Vec::new(), is_reference: false };
+        assert_eq!(legend_width(&[named("mcs")]), LEGEND_WIDTH);
+        assert!(legend_width(&[named("hybrid pvqlock min, simulated"), named("mcs")]) > 200);
     }
 
     #[test]

@@ -181,6 +181,7 @@ impl TableDocument {
     }
     fn told_score(&self) -> String {
         match &self.score {
+            None if self.rows.is_empty() => "no row was simulated".into(),
             None => "nothing of this table was published here: all of it is a prediction".into(),
             Some(Score { cells, rms_percent, pairs, pairs_right }) => format!(
                 "unpatched columns: {rms_percent:.1} % RMS over {cells} cells; {pairs_right} of {pairs} \
@@ -252,7 +253,10 @@ impl Report for TableDocument {
             });
             published.push(series(column.name, "published", true, points.collect()));
         }
-        // References take the colours of the lines in front of them in their order.
+        // References take the colours of the lines in their order, so only the last ones can be missing.
+        while published.last().is_some_and(|series: &Series| series.points.is_empty()) {
+            published.pop();
+        }
         Some(Chart {
             title: format!("{}: simulated, and as published", self.table),
             x_label: self.key.into(),

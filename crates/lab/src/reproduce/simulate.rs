@@ -113,12 +113,19 @@ fn fits(
     std::iter::once(chosen).chain(others).collect()
 }
 
-/// What was fitted, with the residual of this table if it took part.
+/// What was fitted, with the residual of this table if it took part, else of those with its workload.
 fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitted> {
     let workload = (table.workload)(&chosen.parameters, chosen.depth);
     let fitted = Fitted::of(calibration, workload)?;
-    let of_table = calibration.fits.iter().filter(|fit| fit.table == table.name);
-    let squares: Vec<f64> = of_table.map(|fit| fit.residual_rms_percent.powi(2)).collect();
+    let squares = |is_its: &dyn Fn(&lockwright_sim::machine::Fit) -> bool| -> Vec<f64> {
+        let fits = calibration.fits.iter().filter(|fit| is_its(fit));
+        fits.map(|fit| fit.residual_rms_percent.powi(2)).collect()
+    };
+    let of_table = squares(&|fit| fit.table == table.name);
+    let squares = match of_table.is_empty() {
+        true => squares(&|fit| fit.workload == workload.name()),
+        false => of_table,
+    };
     Some(match squares.is_empty() {
         true => fitted,
         false => Fitted {

@@ -24,6 +24,8 @@ pub struct StudyDocument {
     pub rows: Vec<Row>,
     #[serde(skip)]
     locks: &'static [&'static str],
+    #[serde(skip)]
+    shows_fairness: bool,
 }
 
 /// A lock at a point.
@@ -86,6 +88,7 @@ impl StudyDocument {
             interrupted: false,
             rows: Vec::new(),
             locks: study.locks,
+            shows_fairness: study.shows_fairness,
         }
     }
 }
@@ -156,8 +159,7 @@ impl Report for StudyDocument {
         let series = |name: String, lock: &str, y: &dyn Fn(&Row) -> (f64, f64)| {
             let points = self.rows.iter().filter(|row| row.lock == lock).map(|row| {
                 let (y, spread) = y(row);
-                // The axis is logarithmic, and 2^0 is a threshold.
-                Point { x: (row.x as f64).max(1.0), y, spread }
+                Point { x: row.x as f64, y, spread }
             });
             Series { name, points: points.collect(), is_reference: false }
         };
@@ -167,9 +169,10 @@ impl Report for StudyDocument {
         };
         let mut lines: Vec<Series> =
             self.locks.iter().map(|lock| series((*lock).into(), lock, &throughput)).collect();
-        if let [lock] = self.locks {
+        if self.shows_fairness {
             let fairness = |row: &Row| (row.fairness_factor, 0.0);
-            lines.push(series("fairness factor".into(), lock, &fairness));
+            let lock = self.locks[0];
+            lines.push(series(format!("{lock}, fairness factor"), lock, &fairness));
         }
         Some(Chart {
             title: format!("{}, simulated on {}", self.study, self.machine),

@@ -22,6 +22,8 @@ pub struct Study {
     pub placement: Placement,
     /// Whether the threads are vCPUs of a guest that sees the sockets.
     pub is_guest: bool,
+    /// Whether the fairness factor of the first lock is drawn, too.
+    pub shows_fairness: bool,
     /// The locks.
     pub locks: &'static [&'static str],
     /// Runs of each cell; in a guest with each start state.
@@ -63,10 +65,11 @@ pub static STUDIES: &[Study] = &[
         asks: "what does the threshold of CNA trade of fairness between sockets for throughput?",
         machine: "x5-4",
         workload: LOCKTORTURE,
-        x: "threshold (handoffs, 2^x)",
+        x: "threshold (handoffs)",
         placement: Placement::Random,
         is_guest: false,
-        locks: &["cna"],
+        shows_fairness: true,
+        locks: &["cna", "qspinlock"],
         seeds: 2,
         points: thresholds,
     },
@@ -79,6 +82,7 @@ pub static STUDIES: &[Study] = &[
         x: "threads",
         placement: Placement::Scheduler56,
         is_guest: false,
+        shows_fairness: false,
         locks: &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11"],
         seeds: 4,
         points: thread_counts,
@@ -92,6 +96,7 @@ pub static STUDIES: &[Study] = &[
         x: "vcpus",
         placement: Placement::Compact,
         is_guest: true,
+        shows_fairness: false,
         locks: &[
             "unfair",
             "park",
@@ -107,10 +112,10 @@ pub static STUDIES: &[Study] = &[
     },
 ];
 
-/// Windows in which every socket has many turns, even with the greatest threshold.
+/// Windows in which every socket has several turns, with the greatest thresholds two or three.
 fn thresholds() -> Vec<Point> {
     let point = |power: u64| Point {
-        x: power,
+        x: 1 << power,
         threads: 142,
         window_ns: 20_000_000 + (8 << power) * 330,
         tunables: vec![(Tunable::numa_spinlock_threshold, power)],
@@ -129,7 +134,7 @@ fn thread_counts() -> Vec<Point> {
     [1, 2, 4, 8, 16, 32, 36, 72, 108, 142].map(point).to_vec()
 }
 
-/// Half, all, one and a half and twice as many vCPUs as CPUs.
+/// From half to twice as many vCPUs as CPUs.
 fn vcpu_counts() -> Vec<Point> {
     let point = |threads: u32| Point {
         x: threads.into(),

@@ -123,7 +123,10 @@ fn parameters(section: &Section<'_>) -> Result<Parameters, MachineError> {
 fn software_ns(section: &Section<'_>, part: &str) -> Result<f64, MachineError> {
     let has_seconds = section.section(part)?.find(Unit::Seconds.key()).is_some();
     match has_seconds {
-        true => Ok(section.with_unit(part, Unit::Seconds, Range::NotNegative)? * SECOND_NS),
+        true => {
+            let seconds = section.with_unit(part, Unit::Seconds, Range::NotNegative)?;
+            Ok((seconds * 1e3).round() * 1e6)
+        }
         false => section.with_unit(part, Unit::Ns, Range::NotNegative),
     }
 }

@@ -78,7 +78,7 @@ pub struct Turn {
     socket: Option<u16>,
     /// It was woken and waits for its last CPU.
     stays: bool,
-    /// Until when it cannot lose its CPU, because a read-modify-write is under way.
+    /// Until when neither the end of a slice nor noise takes its CPU, because a read-modify-write is under way.
     pub shielded_until: u64,
     /// Since when it gets on: the switch to it is over.
     on_since: u64,
