@@ -347,3 +347,34 @@ fn a_line_that_another_core_has_written_comes_to_its_reader_alone_where_lines_mi
     assert_eq!(costs(1.0), (8_500, 50_000));
     assert_eq!(costs(0.0), (42_500 + 7_000, 50_000));
 }
+
+#[test]
+fn who_has_just_got_a_line_keeps_it_for_a_moment_however_many_wait_for_it() {
+    // How long the operation takes that one of eight waiters does on the line so long after it got it.
+    let again_after_ps = |pause_ps: u64| {
+        let mut arena = Arena::default();
+        let machine = quiet(machine(1, 16, 1));
+        let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
+        let word = simulation.alloc(U32::zeroed());
+        let took = Cell::new(0);
+        for cpu in 0..8 {
+            let took = &took;
+            simulation.spawn(cpu, move || {
+                word.fetch_add(1, Relaxed);
+                if cpu == 3 {
+                    thread::hold_ps(pause_ps);
+                    took.set(elapsed_ps(|| {
+                        word.fetch_add(1, Relaxed);
+                    }));
+                }
+            });
+        }
+        assert_eq!(simulation.run().failures, []);
+        took.get()
+    };
+    // A hit is 1.5 ns and 7 of the locked operation; half of a local transfer is 25.
+    assert_eq!(again_after_ps(0), 8_500);
+    assert_eq!(again_after_ps(16_000), 8_500);
+    // Later it goes to the end of the queue: four others are served before.
+    assert!(again_after_ps(20_000) > 4 * 50_000);
+}
