@@ -71,7 +71,41 @@ impl Calibration {
     /// The file.
     pub fn to_toml(&self) -> String {
         let Self { machine, hash, .. } = self;
-        format!("{HEADER}machine = {}\nhash = {}\n{}", quoted(machine), quoted(hash), self.body())
+        let (machine, hash) = (quoted(machine), quoted(hash));
+        format!("{HEADER}machine = {machine}\nhash = {hash}\n{}{}", self.spread(), self.body())
+    }
+
+    /// A comment with the least and the greatest of each number among the fits that are equally good.
+    fn spread(&self) -> String {
+        let mut text =
+            String::from("\n# The spread over the fits below, which are equally good:\n");
+        let fits = || {
+            let others = self.alternatives.iter().map(|other| &other.parameters);
+            std::iter::once(&self.parameters).chain(others)
+        };
+        let mut line = |name: String, get: &dyn Fn(&Parameters) -> Option<f64>| {
+            let values = fits().filter_map(get);
+            let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+                (low.min(x), high.max(x))
+            });
+            let _ = match high > SECOND_NS {
+                true => {
+                    let (low, high) = (milliseconds(low), milliseconds(high));
+                    writeln!(text, "# {name} = {low:?} to {high:?} s")
+                }
+                false => writeln!(text, "# {name} = {low:?} to {high:?}"),
+            };
+        };
+        for key in self.parameters.hardware.keys() {
+            line(key.clone(), &|fit| fit.hardware.get(key).copied());
+        }
+        for (workload, parts) in &self.parameters.software {
+            for part in parts.keys() {
+                let of = |fit: &Parameters| Some(fit.software_ns(workload, part));
+                line(format!("{workload}.{part}"), &of);
+            }
+        }
+        text
     }
 
     /// Writes the file, whole or not at all.
@@ -261,6 +295,14 @@ mod tests {
     }
 
     #[test]
+    fn the_builtin_files_are_what_would_be_written() {
+        for (machine, text) in BUILTIN {
+            let calibration = Calibration::builtin(machine).expect("it is built in");
+            assert_eq!(calibration.to_toml(), *text, "{machine}");
+        }
+    }
+
+    #[test]
     fn what_is_saved_is_what_is_read() {
         let saved = calibration();
         let mut read = Calibration::parse("c.toml", &saved.to_toml()).expect("we wrote it");
@@ -344,7 +386,7 @@ mod tests {
         let text = calibration().to_toml();
         for (old, new, expected) in [
             ("hash = ", "hush = ", "c.toml: hash: is missing"),
-            ("transfer_local", "transfer_loco", "hardware.transfer_loco: is not a key"),
+            ("transfer_local = {", "transfer_loco = {", "hardware.transfer_loco: is not a key"),
             ("{ ns = 74.3 }", "{ factor = 74.3 }", "hardware.transfer_local.ns: is missing"),
             ("{ ns = 70.0 }", "{ ns = -70.0 }", "software.locktorture.inside: is -70 but must be"),
             ("seeds = [1, 2]", "seeds = []", "fit[0].seeds: must be a list that is not empty"),
