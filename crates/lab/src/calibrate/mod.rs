@@ -22,7 +22,7 @@ use crate::simulated::SimulatedError;
 use crate::tables::{Depth, Table};
 use judge::Judge;
 use lockwright_sim::machine::{Alternative, Calibration, Machine};
-use search::{Model, Slopes, Tried};
+use search::{Model, Slopes};
 
 /// A calibration and how the cells it was fitted on are met.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +109,8 @@ pub fn calibrate(
     if let Some(least) = fits.first().map(|fit| fit.value) {
         fits.retain(|fit| fit.value <= least + effort.tolerance_percent);
     }
-    let centre = search::centre(&fits).ok_or(SimulatedError::NothingTried)?;
+    let places: Vec<&[f64]> = fits.iter().map(|fit| &fit.at[..]).collect();
+    let centre = search::centre(&places).ok_or(SimulatedError::NothingTried)?;
     let centre = search.look("judging the centre".into(), centre, effort.judged)?;
     let at = if fits.iter().all(|fit| fit.value < centre.value) { fits.len() } else { 0 };
     fits.insert(at, centre);
@@ -122,6 +123,13 @@ pub fn calibrate(
     });
     let evaluations = search.evaluations;
     conclude(&judge, machine, &fits, effort, evaluations)
+}
+
+/// A place in the unit cube, what was simulated there, and its residual; less is better.
+struct Tried {
+    at: Vec<f64>,
+    rows: Vec<Row>,
+    value: f64,
 }
 
 /// A place with its name.
@@ -149,7 +157,7 @@ impl Search<'_, '_> {
         self.done += 1;
         let of = (self.done, self.total.max(self.done));
         (self.progress)(Step { what, of, residual_percent: value });
-        Ok(Tried { at, value })
+        Ok(Tried { at, rows, value })
     }
 
     /// The ends of descents from the best places.
@@ -228,7 +236,7 @@ fn conclude(
         return Err(SimulatedError::NothingTried);
     };
     let plan = judge.plan;
-    let rows = judge.rows(&chosen.at, effort.judged)?;
+    let rows = chosen.rows.clone();
     let alternatives = others.iter().map(|tried| Alternative {
         residual_rms_percent: rounded(tried.value, 3),
         parameters: plan.parameters(&tried.at),

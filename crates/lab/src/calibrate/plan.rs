@@ -45,7 +45,7 @@ impl Effort {
     };
 }
 
-/// A number of a table's software is the first index, one of the hardware is `None`.
+/// Whose a number is: that of the table with this index, or the hardware's.
 pub type Owner = Option<usize>;
 
 /// What can be calibrated, and the ranges of the hardware's numbers.

@@ -4,15 +4,6 @@
 //! steps of least squares (Levenberg, 1944; Marquardt, 1963) descend from the best places. Slopes are
 //! differences over a good part of a range, because the errors are rough. All of it is deterministic.
 
-/// A place in the unit cube and the value there: the root mean square of the errors, in percent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tried {
-    /// The place.
-    pub at: Vec<f64>,
-    /// The value; less is better.
-    pub value: f64,
-}
-
 /// Errors at a place, and how each changes with each variable.
 pub struct Slopes {
     /// The errors.
@@ -49,10 +40,10 @@ fn radical_inverse(mut n: usize, base: usize) -> f64 {
 }
 
 /// The mean of the places; `None` of none.
-pub fn centre(places: &[Tried]) -> Option<Vec<f64>> {
+pub fn centre(places: &[&[f64]]) -> Option<Vec<f64>> {
     let (first, others) = places.split_first()?;
-    let sum = others.iter().fold(first.at.clone(), |sum, place| {
-        sum.iter().zip(&place.at).map(|(sum, x)| sum + x).collect()
+    let sum = others.iter().fold(first.to_vec(), |sum, place| {
+        sum.iter().zip(*place).map(|(sum, x)| sum + x).collect()
     });
     Some(sum.into_iter().map(|x| x / places.len() as f64).collect())
 }
