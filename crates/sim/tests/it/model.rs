@@ -5,6 +5,7 @@ use lockwright::mcs::McsLock;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::{Order, RawLock};
 use lockwright::ticket::TicketLock;
+use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
@@ -42,11 +43,16 @@ fn period_ns<L: RawLock>(threads: u32) -> f64 {
 
 /// The same on a machine that takes the line from who comes back to it with this chance.
 fn period_with_arbitration_ns<L: RawLock>(threads: u32, chance: f64) -> f64 {
-    let mut arena = Arena::default();
-    let config = Config::window(20_000, 500_000);
     let mut machine = quiet(machine(1, 32, 1));
     machine.costs.arbitration = chance;
-    let mut simulation = Simulation::new(&machine, &mut arena, 1, config);
+    // Computing in between is long enough for the thread not to be the next one again.
+    1e9 / ops_per_s::<L>(&machine, Config::window(20_000, 500_000), threads, 100)
+}
+
+/// Acquisitions per second of threads that compute for `think_ns` in between.
+fn ops_per_s<L: RawLock>(machine: &Machine, config: Config, threads: u32, think_ns: u64) -> f64 {
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(machine, &mut arena, 1, config);
     let lock = simulation.alloc(L::new());
     for cpu in 0..threads {
         simulation.spawn(cpu, move || {
@@ -57,14 +63,13 @@ fn period_with_arbitration_ns<L: RawLock>(threads: u32, chance: f64) -> f64 {
                 // SAFETY: taken above.
                 unsafe { lock.unlock() };
                 thread::op_done();
-                // Long enough for the thread not to be the next one again.
-                thread::work_ns(100);
+                thread::work_ns(think_ns);
             }
         });
     }
     let report = simulation.run();
     assert_eq!(report.failures, []);
-    1e9 / report.ops_per_s()
+    report.ops_per_s()
 }
 
 #[test]
@@ -92,25 +97,10 @@ fn a_ticket_lock_slows_down_by_half_of_a_shared_load_per_waiter() {
 
 /// Acquisitions per nanosecond with so many threads on one socket that compute for `think_ns` in between.
 fn rate_of_ticket(threads: u32, think_ns: u64) -> f64 {
-    let mut arena = Arena::default();
-    let config = Config::window(200_000, 2_000_000);
     let mut machine = quiet(machine(1, 48, 1));
     machine.costs.work_jitter = 0.9;
-    let mut simulation = Simulation::new(&machine, &mut arena, 1, config);
-    let lock = simulation.alloc(TicketLock::<Sim>::new());
-    for cpu in 0..threads {
-        simulation.spawn(cpu, move || {
-            while !thread::is_over() {
-                lock.lock();
-                thread::work_ns(SECTION_NS);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-                thread::op_done();
-                thread::work_ns(think_ns);
-            }
-        });
-    }
-    simulation.run().ops_per_s() * 1e-9
+    let config = Config::window(200_000, 2_000_000);
+    ops_per_s::<TicketLock<Sim>>(&machine, config, threads, think_ns) * 1e-9
 }
 
 /// The Markov chain of Boyd-Wickizer, Kaashoek, Morris and Zeldovich ("Non-scalable locks are
