@@ -7,6 +7,8 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     /// Whether waiters give up their CPU before long. Where they do not and queue, one without a CPU
     /// stalls everybody behind it: with more threads than CPUs the lock collapses.
     const WAITERS_SLEEP: bool = false;
+    /// Whether several readers may hold it at once. Where they may not, to read is to own.
+    const READERS_SHARE: bool = false;
 
     /// An unlocked lock: all words zero.
     fn new() -> Self;
@@ -21,6 +23,39 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     /// # Safety
     /// The caller holds the lock.
     unsafe fn unlock(&self);
+    /// Takes the lock together with other readers, waiting as long as it takes. Acquires what the
+    /// last owner released.
+    #[doc(alias = "down_read")]
+    #[inline(always)]
+    fn lock_shared(&self) {
+        self.lock();
+    }
+    /// Takes the lock together with other readers if that needs no waiting; `true` if it did.
+    /// Acquires on success only.
+    #[doc(alias = "down_read_trylock")]
+    #[inline(always)]
+    fn try_lock_shared(&self) -> bool {
+        self.try_lock()
+    }
+    /// Gives back what [`lock_shared`](Self::lock_shared) took. The next owner acquires what the
+    /// reader did.
+    ///
+    /// # Safety
+    /// The caller is a reader of the lock.
+    #[doc(alias = "up_read")]
+    #[inline(always)]
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: where readers do not share, a reader is the owner.
+        unsafe { self.unlock() }
+    }
+    /// Makes the owner a reader, with nobody owning the lock in between. Releases everything the
+    /// owner did.
+    ///
+    /// # Safety
+    /// The caller holds the lock as its owner, and is a reader afterwards.
+    #[doc(alias = "downgrade_write")]
+    #[inline(always)]
+    unsafe fn downgrade(&self) {}
     /// Whether somebody holds the lock. Stale when it is returned, and acquires nothing. But of two
     /// threads that each hold a lock and then ask about the other's, one finds it held: the question
     /// is a full barrier.

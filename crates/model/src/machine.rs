@@ -169,6 +169,12 @@ macro_rules! machine {
             fn is_running(_node: &QNode<Self>) -> bool {
                 true
             }
+            fn this_thread() -> u64 {
+                (u64::from(<Self as lockwright::platform::Placement>::this_cpu()) + 1) << 3
+            }
+            fn is_thread_running(_thread: u64) -> bool {
+                true
+            }
             fn need_resched() -> bool {
                 false
             }

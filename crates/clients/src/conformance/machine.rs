@@ -1,6 +1,6 @@
 //! Laws L, H, T and E: placement, hints, time, events.
 
-use super::nothing_more;
+use super::{Note, nothing_more};
 use crate::Threads;
 use lockwright::events::Event;
 use lockwright::platform::Platform;
@@ -34,6 +34,21 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
         unsafe { P::release_node(id) };
     }
     threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn threads_have_numbers_of_their_own<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(seen: &Note) {
+        let number = P::this_thread();
+        assert!(number != 0 && number.is_multiple_of(8), "a thread has number {number}");
+        assert_eq!(P::this_thread(), number, "a thread has two numbers");
+        let _ = P::is_thread_running(number);
+        seen.write(number);
+    }
+    let first = |seen: &[Note; 2]| body::<P>(&seen[0]);
+    let second = |seen: &[Note; 2]| body::<P>(&seen[1]);
+    threads.run(Default::default(), &[first, second], |seen: &[Note; 2]| {
+        assert_ne!(seen[0].read(), seen[1].read(), "two threads have the same number");
+    });
 }
 
 pub fn the_clock_does_not_go_backwards<P: Platform, T: Threads>(threads: &T) {

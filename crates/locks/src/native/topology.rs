@@ -53,11 +53,28 @@ impl Placement for Native {
     }
 }
 
+/// What a thread is known by: where its copy of this is.
+#[repr(align(8))]
+struct Place(#[allow(dead_code)] u64);
+
+std::thread_local! {
+    // Constant initialiser, no destructor.
+    static PLACE: Place = const { Place(0) };
+}
+
 impl SchedulerHints for Native {
     /// A waiter last seen on the CPU that runs the caller is not running there now.
     fn is_running(node: &QNode<Self>) -> bool {
         // ordering: Relaxed; only a hint.
         node.cpu.load(Relaxed) != cpu::this_cpu()
+    }
+    #[inline]
+    fn this_thread() -> u64 {
+        PLACE.with(|place| core::ptr::from_ref(place).addr() as u64)
+    }
+    /// Programs are not told.
+    fn is_thread_running(_thread: u64) -> bool {
+        true
     }
     /// Programs are not told.
     fn need_resched() -> bool {

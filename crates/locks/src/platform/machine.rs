@@ -138,6 +138,11 @@ pub trait Placement: Sized {
 pub trait SchedulerHints: Cells {
     /// Whether the thread that uses `node` is probably running on a CPU.
     fn is_running(node: &QNode<Self>) -> bool;
+    /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while
+    /// this one lives.
+    fn this_thread() -> u64;
+    /// Whether the thread of that number is probably running on a CPU. It need not exist any more.
+    fn is_thread_running(thread: u64) -> bool;
     /// Whether the caller should give up its CPU soon.
     fn need_resched() -> bool;
     /// How many CPUs this process may use that are probably idle.

@@ -130,6 +130,16 @@ impl SchedulerHints for Sim {
             None => true,
         })
     }
+    #[inline]
+    fn this_thread() -> u64 {
+        Here::expect("its number").with(|engine| (engine.current as u64 + 1) << 3)
+    }
+    fn is_thread_running(thread: u64) -> bool {
+        Here::expect("a hint").with(|engine| {
+            let thread = (thread >> 3) as usize - 1;
+            engine.threads[thread].has_cpu(engine.now) && !engine.is_preempted(thread)
+        })
+    }
     /// Whether some thread waits in the run queue of the caller's CPU, also if that is a matter of the
     /// host and no guest could know; in explorations, whether some thread has no CPU.
     fn need_resched() -> bool {
