@@ -10,6 +10,7 @@
 use super::{Native, cpu, priority, spinners::SPINNERS};
 use crate::node::QNode;
 use crate::platform::{Placement, SchedulerHints};
+use core::cell::Cell;
 use core::sync::atomic::{
     AtomicU8, AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
@@ -53,13 +54,9 @@ impl Placement for Native {
     }
 }
 
-/// What a thread is known by: where its copy of this is.
-#[repr(align(8))]
-struct Place(#[allow(dead_code)] u64);
-
 std::thread_local! {
-    // Constant initialiser, no destructor.
-    static PLACE: Place = const { Place(0) };
+    /// What a thread is known by is where its copy of this is. Constant initialiser, no destructor.
+    static PLACE: Cell<u64> = const { Cell::new(0) };
 }
 
 impl SchedulerHints for Native {
@@ -70,7 +67,7 @@ impl SchedulerHints for Native {
     }
     #[inline]
     fn this_thread() -> u64 {
-        PLACE.with(|place| core::ptr::from_ref(place).addr() as u64)
+        PLACE.with(|place| place.as_ptr().addr() as u64)
     }
     /// Programs are not told.
     fn is_thread_running(_thread: u64) -> bool {
