@@ -7,6 +7,7 @@
 mod on;
 
 use crate::error::Error;
+use crate::latency::Waited;
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
@@ -149,6 +150,8 @@ pub struct Measurement {
     pub ops_per_s: f64,
     /// Waiting times, unless it was for [`Purpose::Throughput`].
     pub waits: Option<Histogram>,
+    /// The same by kind, if anybody has read.
+    pub waited: Option<Waited>,
     /// CPU seconds of all threads, in the machine's time.
     pub cpu_s: f64,
     /// Voluntary context switches of all threads.

@@ -1,4 +1,4 @@
-//! Measuring how long `lock` takes, for any lock on any machine.
+//! Measuring how long it takes to get a lock, for any lock on any machine.
 
 use crate::stats::Histogram;
 use lockwright::platform::Platform;
@@ -8,12 +8,47 @@ use std::marker::PhantomData;
 
 thread_local! {
     /// Waits of this thread; in a simulation, of all simulated threads that it runs.
-    static WAITS: RefCell<Histogram> = RefCell::default();
+    static WAITED: RefCell<Waited> = RefCell::default();
+}
+
+/// Waiting times of writers and of readers.
+#[derive(Clone, Debug, Default)]
+pub struct Waited {
+    /// Of those who own the lock.
+    pub writers: Histogram,
+    /// Of those who read, whether or not the lock lets several of them do so at once.
+    pub readers: Histogram,
+}
+
+impl Waited {
+    /// Adds the waits of another thread.
+    pub fn merge(&mut self, other: &Self) {
+        self.writers.merge(&other.writers);
+        self.readers.merge(&other.readers);
+    }
+    /// Those of everybody.
+    pub fn all(&self) -> Histogram {
+        let mut all = self.writers.clone();
+        all.merge(&self.readers);
+        all
+    }
+    /// The same, if anybody has read.
+    pub fn if_read(self) -> Option<Self> {
+        (self.readers.count() > 0).then_some(self)
+    }
 }
 
 /// The waits recorded on this thread since the last call.
-pub fn take_waits() -> Histogram {
-    WAITS.take()
+pub fn take_waits() -> Waited {
+    WAITED.take()
+}
+
+/// Does `wait` and returns what it took, by the clock of `P`.
+#[inline(always)]
+fn timed<P: Platform>(wait: impl FnOnce()) -> u64 {
+    let start_ns = P::now_ns();
+    wait();
+    P::now_ns().saturating_sub(start_ns)
 }
 
 /// A lock whose acquisitions are timed by the platform's clock and recorded on the thread.
@@ -25,16 +60,15 @@ pub struct Timed<P, L> {
 impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     const ORDER: Order = L::ORDER;
     const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
+    const READERS_SHARE: bool = L::READERS_SHARE;
 
     fn new() -> Self {
         Self { inner: L::new(), _platform: PhantomData }
     }
     #[inline]
     fn lock(&self) {
-        let start_ns = P::now_ns();
-        self.inner.lock();
-        let wait_ns = P::now_ns().saturating_sub(start_ns);
-        WAITS.with_borrow_mut(|waits| waits.record(wait_ns));
+        let wait_ns = timed::<P>(|| self.inner.lock());
+        WAITED.with_borrow_mut(|waited| waited.writers.record(wait_ns));
     }
     #[inline]
     fn try_lock(&self) -> bool {
@@ -44,6 +78,25 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
         unsafe { self.inner.unlock() }
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        let wait_ns = timed::<P>(|| self.inner.lock_shared());
+        WAITED.with_borrow_mut(|waited| waited.readers.record(wait_ns));
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        self.inner.try_lock_shared()
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: the caller is a reader of the lock.
+        unsafe { self.inner.unlock_shared() }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.inner.downgrade() }
     }
     fn is_locked(&self) -> bool {
         self.inner.is_locked()
@@ -58,6 +111,7 @@ mod tests {
     use super::*;
     use lockwright::native::Native;
     use lockwright::ticket::TicketLock;
+    use lockwright_clients::plain_rw::PlainRwLock;
 
     #[test]
     fn every_acquisition_is_recorded_once() {
@@ -68,7 +122,30 @@ mod tests {
             // SAFETY: taken on the line above.
             unsafe { lock.unlock() };
         }
-        assert_eq!(take_waits().count(), 10);
-        assert_eq!(take_waits().count(), 0);
+        assert_eq!(take_waits().all().count(), 10);
+        assert_eq!(take_waits().all().count(), 0);
+    }
+
+    #[test]
+    fn waits_of_readers_are_kept_apart_also_where_to_read_is_to_own() {
+        fn is_kept_apart<L: RawLock>() {
+            take_waits();
+            let lock = Timed::<Native, L>::new();
+            for _ in 0..3 {
+                lock.lock_shared();
+                // SAFETY: taken on the line above.
+                unsafe { lock.unlock_shared() };
+            }
+            lock.lock();
+            // SAFETY: taken on the line above.
+            unsafe { lock.downgrade() };
+            // SAFETY: taken above, and downgraded.
+            unsafe { lock.unlock_shared() };
+            assert!(!lock.is_locked());
+            let waited = take_waits();
+            assert_eq!((waited.writers.count(), waited.readers.count()), (1, 3));
+        }
+        is_kept_apart::<PlainRwLock<Native>>();
+        is_kept_apart::<TicketLock<Native>>();
     }
 }

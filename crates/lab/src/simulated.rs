@@ -15,6 +15,7 @@ pub use machine::SimulatedMachine;
 pub use watched::Watched;
 
 use crate::cell::{EventCounts, Purpose, Workload};
+use crate::latency::Waited;
 use crate::stats::Histogram;
 use crate::stress::Exercised;
 use lockwright::registry;
@@ -80,6 +81,8 @@ pub struct Outcome {
     pub most_overtakes: Option<u32>,
     /// Waiting times, unless it was for [`Purpose::Throughput`].
     pub waits: Option<Histogram>,
+    /// The same by kind, if anybody has read.
+    pub waited: Option<Waited>,
     /// What the lock counted.
     pub events: EventCounts,
     /// Events of the simulation, which is what it costs to run.

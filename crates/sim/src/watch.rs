@@ -1,7 +1,8 @@
 //! Tells the checkers what the calling thread does with a lock, at no simulated cost.
 //!
 //! A lock is named by a reference to it; it must lie in the arena. The calls frame those of the
-//! lock: `requested`, `lock()`, `entered`, the critical section, `left`, `unlock()`.
+//! lock: `requested`, `lock()`, `entered`, the critical section, `left`, `unlock()`; for a reader
+//! `requested`, `lock_shared()`, `entered_shared`, its section, `left_shared`, `unlock_shared()`.
 
 use crate::switch::Here;
 
@@ -35,7 +36,7 @@ pub fn freed<T>(object: &T) {
     });
 }
 
-/// The thread is about to ask for `lock`, exclusively.
+/// The thread is about to ask for `lock`, exclusively or as a reader.
 pub fn requested<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.requested(call));
 }
@@ -58,6 +59,11 @@ pub fn left<L>(lock: &L) {
 /// The thread holds `lock` together with other readers.
 pub fn entered_shared<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.entered_shared(call));
+}
+
+/// The thread holds `lock` exclusively and is about to become a reader.
+pub fn downgraded<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.downgraded(call));
 }
 
 /// The thread is about to give back `lock`, which it holds as a reader.

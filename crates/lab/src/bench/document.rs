@@ -4,6 +4,7 @@ use super::schedule::{Sample, Schedule};
 use super::{chart, tables};
 use crate::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
 use crate::error::Error;
+use crate::latency::Waited;
 use crate::native::peers::waiters_sleep;
 use crate::report::{self, Chart, Grid, Report, Waits};
 use crate::stats::Summary;
@@ -53,6 +54,11 @@ pub(super) struct BenchResult {
     pub(super) ops_per_s: Summary,
     pub(super) per_thread_ops: PerThread,
     pub(super) wait_ns: Option<Waits>,
+    /// The same of those who read, and of those who wrote meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reader_wait_ns: Option<Waits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) writer_wait_ns: Option<Waits>,
     pub(super) cpu_s: f64,
     pub(super) voluntary_switches: u64,
     pub(super) involuntary_switches: u64,
@@ -120,6 +126,7 @@ impl BenchResult {
         let mean = |get| Summary::of(&column(get)).mean;
         let rounded = |get| mean(get).round() as u64;
         let events = events(sample);
+        let waited = waited(sample);
         let is_pair = workload == Workload::Uncontended && !runs.is_empty();
         Self {
             lock: sample.asked.subject.name(),
@@ -135,6 +142,11 @@ impl BenchResult {
                 max: rounded(|run| run.min_max_ops().1 as f64),
             },
             wait_ns: waits(sample),
+            reader_wait_ns: waited.as_ref().map(|waited| Waits::of(&waited.readers)),
+            writer_wait_ns: waited
+                .as_ref()
+                .filter(|waited| waited.writers.count() > 0)
+                .map(|waited| Waits::of(&waited.writers)),
             cpu_s: mean(|run| run.cpu_s),
             voluntary_switches: rounded(|run| run.voluntary_switches as f64),
             involuntary_switches: rounded(|run| run.involuntary_switches as f64),
@@ -162,6 +174,14 @@ fn waits(sample: &Sample) -> Option<Waits> {
     let mut all = timed.next()?.clone();
     timed.for_each(|waits| all.merge(waits));
     Some(Waits::of(&all))
+}
+
+/// The same by kind, if anybody has read.
+fn waited(sample: &Sample) -> Option<Waited> {
+    let mut timed = sample.timed().filter_map(|run| run.waited.as_ref());
+    let mut all = timed.next()?.clone();
+    timed.for_each(|waited| all.merge(waited));
+    Some(all)
 }
 
 /// How long the work took, if it was done in every repetition.

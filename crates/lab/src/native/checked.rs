@@ -1,4 +1,4 @@
-//! Noticing that an owner was not alone.
+//! Noticing that an owner was not alone, and a reader not only with readers.
 
 use lockwright::raw::{Order, RawLock};
 use std::cell::{Cell, RefCell};
@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 thread_local! {
     /// How often this thread saw that it was not alone.
     static INTRUSIONS: Cell<u64> = const { Cell::new(0) };
-    /// What this thread wrote when it took the locks it holds, in the order in which it took them.
-    static WRITTEN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// What this thread wrote or, as a reader, found when it took the locks it holds, in the order in
+    /// which it took them.
+    static LEFT_ALONE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The intrusions seen by this thread since the last call.
@@ -18,11 +19,11 @@ pub fn take_intrusions() -> u64 {
 
 /// A lock that guards a counter of several words, incremented one after the other.
 ///
-/// All words are equal whenever nobody is inside. An owner that finds them different, or finds
-/// something else than it wrote when it leaves, was not alone. The accesses are relaxed loads and
-/// stores, never read-modify-writes: they lose updates like plain ones would, without being a data
-/// race in the sense of the language when the lock is broken. A thread that holds several gives them
-/// back in reverse.
+/// All words are equal, and even, whenever no owner is inside; an owner makes them odd. Whoever finds
+/// them odd or different, or finds something else when it leaves than an owner wrote or a reader found
+/// when it came, was not alone. The accesses are relaxed loads and stores, never read-modify-writes: they
+/// lose updates like plain ones would, without being a data race in the sense of the language when the
+/// lock is broken. A thread that holds several gives them back in reverse.
 #[repr(C)]
 pub struct Checked<L> {
     lock: L,
@@ -39,19 +40,57 @@ impl<L> Checked<L> {
         let first = self.words[0].0.load(Relaxed);
         self.words.iter().all(|word| word.0.load(Relaxed) == first).then_some(first)
     }
+    /// What everybody does first: what the words hold if nobody owns the lock.
+    #[inline]
+    fn look(&self) -> u64 {
+        let found = self.agreed();
+        if found.is_none_or(is_odd) {
+            intruded();
+        }
+        found.unwrap_or_else(|| self.words[0].0.load(Relaxed))
+    }
+    fn write(&self, value: u64) {
+        for word in &self.words {
+            word.0.store(value, Relaxed);
+        }
+    }
     /// What an owner does first.
     #[inline]
     fn enter(&self) {
-        let found = self.agreed();
-        if found.is_none() {
+        let odd = (self.look() | 1).wrapping_add(2);
+        self.write(odd);
+        leave_alone(odd);
+    }
+    /// What a reader does first.
+    #[inline]
+    fn enter_shared(&self) {
+        leave_alone(self.look());
+    }
+    /// What everybody does last: whether the words are what they should be.
+    #[inline]
+    fn look_again(&self) {
+        let expected = LEFT_ALONE.with_borrow_mut(Vec::pop);
+        if expected.is_none() || self.agreed() != expected {
             intruded();
         }
-        let next = found.unwrap_or_else(|| self.words[0].0.load(Relaxed)).wrapping_add(1);
-        for word in &self.words {
-            word.0.store(next, Relaxed);
-        }
-        WRITTEN.with_borrow_mut(|written| written.push(next));
     }
+    /// What an owner does last; the even value that it leaves behind.
+    #[inline]
+    fn leave(&self) -> u64 {
+        self.look_again();
+        let even = (self.words[0].0.load(Relaxed) | 1).wrapping_add(1);
+        self.write(even);
+        even
+    }
+}
+
+const fn is_odd(value: u64) -> bool {
+    value % 2 == 1
+}
+
+/// This thread expects the value until it gives the lock back.
+fn leave_alone(value: u64) {
+    LEFT_ALONE.with_borrow_mut(|values| values.push(value));
 }
 
 /// Counts one intrusion.
@@ -63,6 +102,7 @@ fn intruded() {
 impl<L: RawLock> RawLock for Checked<L> {
     const ORDER: Order = L::ORDER;
     const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
+    const READERS_SHARE: bool = L::READERS_SHARE;
 
     fn new() -> Self {
         let word = || Padded(AtomicU64::new(0));
@@ -82,12 +122,32 @@ impl<L: RawLock> RawLock for Checked<L> {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        let written = WRITTEN.with_borrow_mut(Vec::pop);
-        if written.is_none() || self.agreed() != written {
-            intruded();
-        }
+        self.leave();
         // SAFETY: the caller holds the lock.
         unsafe { self.lock.unlock() }
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        self.lock.lock_shared();
+        self.enter_shared();
+    }
+    fn try_lock_shared(&self) -> bool {
+        let taken = self.lock.try_lock_shared();
+        if taken {
+            self.enter_shared();
+        }
+        taken
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        self.look_again();
+        // SAFETY: the caller is a reader of the lock.
+        unsafe { self.lock.unlock_shared() }
+    }
+    unsafe fn downgrade(&self) {
+        leave_alone(self.leave());
+        // SAFETY: the caller holds the lock.
+        unsafe { self.lock.downgrade() }
     }
     fn is_locked(&self) -> bool {
         self.lock.is_locked()
@@ -100,6 +160,67 @@ mod tests {
     use lockwright::busted::BustedLock;
     use lockwright::native::Native;
     use lockwright::ticket::TicketLock;
+    use lockwright_clients::plain_rw::PlainRwLock;
+
+    /// The intrusions that another thread sees meanwhile.
+    fn elsewhere(what: impl FnOnce() + Send) -> u64 {
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                what();
+                take_intrusions()
+            });
+            other.join().expect("no panic")
+        })
+    }
+
+    #[test]
+    fn readers_see_nothing_in_each_other_nor_in_an_owner_that_became_one_of_them() {
+        let lock = Checked::<PlainRwLock<Native>>::new();
+        let read = || {
+            lock.lock_shared();
+            // SAFETY: taken on the line above.
+            unsafe { lock.unlock_shared() };
+        };
+        take_intrusions();
+        lock.lock_shared();
+        assert_eq!(elsewhere(read), 0);
+        // SAFETY: taken above.
+        unsafe { lock.unlock_shared() };
+        lock.lock();
+        // SAFETY: taken on the line above.
+        unsafe { lock.downgrade() };
+        assert_eq!(elsewhere(read), 0);
+        // SAFETY: taken above, and downgraded.
+        unsafe { lock.unlock_shared() };
+        assert_eq!(take_intrusions(), 0);
+    }
+
+    #[test]
+    fn an_owner_beside_a_reader_is_seen_by_whoever_came_first() {
+        let lock = Checked::<BustedLock<Native>>::new();
+        take_intrusions();
+        let own = || {
+            lock.lock();
+            // SAFETY: taken on the line above, as far as that lock can be taken.
+            unsafe { lock.unlock() };
+        };
+        lock.lock_shared();
+        assert_eq!(elsewhere(own), 0, "it finds nothing wrong");
+        // SAFETY: taken above.
+        unsafe { lock.unlock_shared() };
+        assert_eq!(take_intrusions(), 1);
+
+        lock.lock();
+        let read = || {
+            lock.lock_shared();
+            // SAFETY: taken on the line above.
+            unsafe { lock.unlock_shared() };
+        };
+        assert_eq!(elsewhere(read), 1, "the words are odd");
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        assert_eq!(take_intrusions(), 0, "a reader changes nothing");
+    }
 
     #[test]
     fn an_intruder_is_seen_by_the_owner_when_it_leaves() {

@@ -8,8 +8,7 @@ use super::usage::{Usage, cpu_s_of};
 use super::worker::NativeWorker;
 use crate::cell::{CellError, EventCounts, Measurement};
 use crate::interrupt;
-use crate::latency::take_waits;
-use crate::stats::Histogram;
+use crate::latency::{Waited, take_waits};
 use crate::stress::{Exercised, Stress};
 use lockwright::native::{count_events, event_count, reset_events};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -75,7 +74,7 @@ struct Report {
     /// Those of the window.
     ops_that_count: u64,
     usage: Usage,
-    waits: Histogram,
+    waited: Waited,
     intrusions: u64,
     pauses: u64,
 }
@@ -185,7 +184,7 @@ fn run_one(stage: &Stage, index: usize, cpu: Option<usize>, seed: u64) -> Report
         ops: worker.ops(),
         ops_that_count: worker.ops_that_count(),
         usage,
-        waits: take_waits(),
+        waited: take_waits(),
         intrusions: take_intrusions(),
         pauses: worker.pauses(),
     }
@@ -222,8 +221,9 @@ fn collect(
 }
 
 fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measurement {
-    let mut waits = Histogram::default();
-    reports.iter().for_each(|report| waits.merge(&report.waits));
+    let mut waited = Waited::default();
+    reports.iter().for_each(|report| waited.merge(&report.waited));
+    let waits = waited.all();
     let total: u64 = reports.iter().map(|report| report.ops_that_count).sum();
     let all_ops = reports.iter().map(|report| report.ops).sum();
     let stutters = reports.iter().map(|report| report.pauses).min().unwrap_or(0);
@@ -233,6 +233,7 @@ fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measureme
         per_thread_ops: reports.iter().map(|report| report.ops_that_count).collect(),
         ops_per_s: total as f64 / window.as_secs_f64(),
         waits: (waits.count() > 0).then_some(waits),
+        waited: waited.if_read(),
         cpu_s: reports.iter().map(|report| report.usage.cpu_s).sum(),
         voluntary_switches: reports.iter().map(|report| report.usage.voluntary_switches).sum(),
         involuntary_switches: reports.iter().map(|report| report.usage.involuntary_switches).sum(),

@@ -168,6 +168,7 @@ impl LabMachine for SimulatedMachine {
             per_thread_ops: outcome.per_thread_ops,
             ops_per_s: outcome.ops_per_s,
             waits: outcome.waits,
+            waited: outcome.waited,
             events: outcome.events,
             fail: outcome.fail,
             violations: outcome.violations,

@@ -3,7 +3,7 @@
 use super::worker::{Seen, SimWorker};
 use super::{Cell, Outcome, SimulatedError, Watched};
 use crate::cell::{EventCounts, Purpose, Workload};
-use crate::latency::{Timed, take_waits};
+use crate::latency::{Timed, Waited, take_waits};
 use crate::stress::Exercised;
 use lockwright::node::NODES_PER_CPU;
 use lockwright::platform::{Cells, Zeroed};
@@ -189,6 +189,7 @@ impl Cell<'_> {
         let events = EventCounts::from_fn(|event| report.count_of(event));
         let wall_ns = seen.end_ns();
         let window_ns = wall_ns.unwrap_or(report.window_ps / 1_000);
+        let waited = self.purpose.times_waits().then(take_waits);
         Ok(Outcome {
             ops_per_s: self.ops_per_s(&report, wall_ns),
             fail: seen.failed(),
@@ -198,7 +199,8 @@ impl Cell<'_> {
             window_ns,
             wall_ns,
             schedule: report.schedule,
-            waits: self.purpose.times_waits().then(take_waits),
+            waits: waited.as_ref().map(Waited::all),
+            waited: waited.and_then(Waited::if_read),
             events,
             simulated_events: report.events,
             digest: report.digest,

@@ -21,6 +21,10 @@ impl Exclusion {
         let holder = self.writer.take();
         if holder == Some(thread) { Ok(()) } else { Err(FailureKind::NotHeld { holder }) }
     }
+    pub fn downgrade(&mut self, thread: usize) -> Result<(), FailureKind> {
+        let left = self.leave(thread);
+        left.and(self.enter_shared())
+    }
     pub fn enter_shared(&mut self) -> Result<(), FailureKind> {
         self.readers += 1;
         match self.writer {
@@ -56,5 +60,18 @@ mod tests {
         assert!(lock.enter(2).is_ok());
         assert!(lock.enter_shared().is_err());
         assert!(lock.leave(3).is_err());
+    }
+
+    #[test]
+    fn an_owner_that_becomes_a_reader_lets_readers_in_and_no_writer() {
+        let mut lock = Exclusion::default();
+        assert!(lock.enter(1).is_ok());
+        assert!(lock.downgrade(1).is_ok());
+        assert!(lock.enter_shared().is_ok());
+        assert!(lock.enter(2).is_err());
+        assert!(lock.leave(2).is_ok());
+        assert!(lock.leave_shared().is_ok());
+        assert!(lock.leave_shared().is_ok());
+        assert!(lock.downgrade(1).is_err());
     }
 }

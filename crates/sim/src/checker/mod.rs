@@ -112,10 +112,14 @@ impl Checkers {
         }
         if self.orders() {
             self.check_fifo(call, lock);
-            self.check_overtaking(call, lock);
-            self.note_overtakes(call.thread, lock);
-            self.places[call.thread] = Place::default();
+            self.served(call, lock);
         }
+    }
+    /// Whoever asked has got the lock.
+    fn served(&mut self, call: Call, lock: usize) {
+        self.check_overtaking(call, lock);
+        self.note_overtakes(call.thread, lock);
+        self.places[call.thread] = Place::default();
     }
     pub fn left(&mut self, call: Call) {
         let lock = self.lock(call.offset);
@@ -126,6 +130,16 @@ impl Checkers {
     pub fn entered_shared(&mut self, call: Call) {
         let lock = self.lock(call.offset);
         if let Err(fault) = self.locks[lock].exclusion.enter_shared() {
+            self.failed(call.at_ps, call.thread, fault);
+        }
+        // Readers that are let in together come in any order.
+        if self.orders() {
+            self.served(call, lock);
+        }
+    }
+    pub fn downgraded(&mut self, call: Call) {
+        let lock = self.lock(call.offset);
+        if let Err(fault) = self.locks[lock].exclusion.downgrade(call.thread) {
             self.failed(call.at_ps, call.thread, fault);
         }
     }
