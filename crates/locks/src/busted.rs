@@ -4,8 +4,9 @@
 //! |----|-----------|------------------------|---------|
 //! | B1 | `store` in `unlock`, Relaxed where Release belongs | `compare_exchange` in `try_lock`, Acquire | nothing, which is the fault |
 
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::platform::{Atomic, Barriers, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::raw::{Order, RawLock};
+use crate::unfair::UnfairLock;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -31,6 +32,54 @@ impl<P: Cells> RawLock for BustedLock<P> {
     unsafe fn unlock(&self) {}
     fn is_locked(&self) -> bool {
         false
+    }
+}
+
+/// Its writers exclude each other, its readers take nothing. Every harness that has readers must fail on
+/// it, and no other one.
+#[repr(transparent)]
+pub struct BustedRwLock<P: Cells> {
+    writers: UnfairLock<P>,
+}
+
+impl<P: ConstCells> BustedRwLock<P> {
+    /// An unlocked lock, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { writers: UnfairLock::INIT };
+}
+
+impl<P: Barriers> RawLock for BustedRwLock<P> {
+    const ORDER: Order = Order::Broken;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        Self { writers: UnfairLock::new() }
+    }
+    fn lock(&self) {
+        self.writers.lock();
+    }
+    fn try_lock(&self) -> bool {
+        self.writers.try_lock()
+    }
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock as a writer.
+        unsafe { self.writers.unlock() }
+    }
+    // Wrong on purpose from here on.
+    fn lock_shared(&self) {}
+    fn try_lock_shared(&self) -> bool {
+        true
+    }
+    unsafe fn unlock_shared(&self) {}
+    unsafe fn downgrade(&self) {
+        // SAFETY: the caller holds the lock as a writer.
+        unsafe { self.writers.unlock() }
+    }
+    fn is_locked(&self) -> bool {
+        self.writers.is_locked()
+    }
+    fn word_is_legal(word: u32) -> bool {
+        UnfairLock::<P>::word_is_legal(word)
     }
 }
 

@@ -136,6 +136,8 @@ locks! { P;
         "queue in which each spins on its predecessor (Craig, 1993; Landin and Hagersten, 1994)";
     "busted", Busted, crate::busted::BustedLock<P>,
         "takes nothing: every torture must fail on it";
+    "busted-rw", Busted, crate::busted::BustedRwLock<P>,
+        "its writers exclude each other, its readers take nothing: every harness with readers must fail on it";
     "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
         "excludes, but its release orders nothing: weak-memory checkers must fail on it";
 }

@@ -84,9 +84,12 @@ impl<L: RawLock> RawLock for Watched<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockwright::busted::BustedRwLock;
     use lockwright_clients::plain_rw::PlainRwLock;
     use lockwright_sim::machine::Machine;
-    use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread};
+    use lockwright_sim::{
+        Arena, Checks, Config, Failure, FailureKind, RunReport, Sim, Simulation, thread,
+    };
 
     /// Readers, owners and owners that become readers, who hold the lock for a while each.
     fn crowd<L: RawLock>() -> RunReport {
@@ -132,6 +135,13 @@ mod tests {
         assert!(report.ops.iter().all(|&ops| ops > 1), "{:?}", report.ops);
         // Readers pass an owner that waits: this lock lets them.
         assert!(report.most_overtakes > Some(0));
+    }
+
+    #[test]
+    fn readers_that_take_nothing_are_caught_beside_an_owner() {
+        let report = crowd::<BustedRwLock<Sim>>();
+        let is_beside = |it: &Failure| matches!(it.kind, FailureKind::Exclusion { .. });
+        assert!(report.failures.iter().any(is_beside), "{:?}", report.failures);
     }
 
     #[test]

@@ -24,6 +24,7 @@ fn every_lock_is_listed() {
         "mcs",
         "clh",
         "busted",
+        "busted-rw",
         "floor",
         "std",
         "parking_lot",

@@ -1,7 +1,7 @@
 //! The checkers catch what they are for.
 
 use crate::machines::{costs, machine};
-use lockwright::busted::BustedLock;
+use lockwright::busted::{BustedLock, BustedRwLock};
 use lockwright::node::NodeId;
 use lockwright::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
 use lockwright::raw::RawLock;
@@ -59,6 +59,49 @@ fn the_exclusion_watcher_catches_the_busted_lock() {
     // It is also the only thing wrong: the run goes on.
     assert!(report.ops_total() > 100);
     assert_eq!(torture::<UnfairLock<Sim>>(4, Checks::default()).failures, []);
+}
+
+#[test]
+fn the_exclusion_watcher_catches_readers_that_take_nothing_and_only_them() {
+    let with_readers = |readers: u32| {
+        let mut arena = Arena::default();
+        let config = Config::window(0, 50_000);
+        let mut simulation = Simulation::new(&machine(2, 16, 2), &mut arena, 1, config);
+        let lock = simulation.alloc(BustedRwLock::<Sim>::new());
+        for cpu in 0..4 {
+            simulation.spawn(cpu, move || {
+                while !thread::is_over() {
+                    watch::requested(lock);
+                    if cpu < readers {
+                        lock.lock_shared();
+                        watch::entered_shared(lock);
+                        thread::work_ns(50);
+                        watch::left_shared(lock);
+                        // SAFETY: taken above.
+                        unsafe { lock.unlock_shared() };
+                    } else {
+                        lock.lock();
+                        watch::entered(lock);
+                        thread::work_ns(50);
+                        watch::left(lock);
+                        // SAFETY: taken above.
+                        unsafe { lock.unlock() };
+                    }
+                    thread::op_done();
+                }
+            });
+        }
+        simulation.run()
+    };
+    for readers in 1..4 {
+        let report = with_readers(readers);
+        let is_beside =
+            |kind: &FailureKind| matches!(kind, FailureKind::Exclusion { readers: 1.., .. });
+        assert!(has(&report, is_beside), "{readers}: {:?}", report.failures);
+    }
+    // Among themselves neither writers nor readers are wrong.
+    assert_eq!(with_readers(0).failures, []);
+    assert_eq!(with_readers(4).failures, []);
 }
 
 #[test]
