@@ -45,6 +45,7 @@ pub fn miri() -> Vec<Stage> {
     let wrong = |name, program| of(wrong(name, &run, program, "Undefined Behavior"));
     vec![
         wrong("miri-sees-a-race", "busted"),
+        wrong("miri-sees-a-race-with-a-reader", "busted-rw"),
         wrong("miri-sees-a-missing-release", "busted-relaxed"),
         wrong("miri-sees-a-late-touch", "late-touch"),
         test("miri-locks", &["--package", "lockwright", "--test", "it", "registry"]),
@@ -71,6 +72,7 @@ pub fn tsan() -> Vec<Stage> {
     let race = "WARNING: ThreadSanitizer: data race";
     vec![
         of(wrong("tsan-sees-a-race", &run, "busted", race)),
+        of(wrong("tsan-sees-a-race-with-a-reader", &run, "busted-rw", race)),
         of(wrong("tsan-sees-a-missing-release", &run, "busted-relaxed", race)),
         of(clients("tsan-clients", &options)),
     ]

@@ -1,13 +1,14 @@
 //! Programs that are wrong on purpose: a tool that says nothing about them sees nothing.
 //!
-//! `wrong busted` races, `wrong busted-relaxed` has a release that orders nothing, `wrong late-touch`
+//! `wrong busted` races, `wrong busted-rw` as soon as somebody reads, `wrong busted-relaxed` has a release that orders nothing, `wrong late-touch`
 //! reads a lock after the next owner has freed it. To be run under Miri or a sanitizer.
 
-use lockwright::busted::{BustedLock, BustedRelaxedLock};
+use lockwright::busted::{BustedLock, BustedRelaxedLock, BustedRwLock};
 use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
 use lockwright_clients::exclusion::Exclusion;
 use lockwright_clients::free::Free;
+use lockwright_clients::shared::Shared;
 use lockwright_clients::{Client, NativeThreads};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU32;
@@ -21,10 +22,11 @@ const RUNS: u32 = if cfg!(miri) { 1 } else { 50 };
 fn main() -> ExitCode {
     let run = match std::env::args().nth(1).as_deref() {
         Some("busted") => run::<Exclusion<Native, BustedLock<Native>>>,
+        Some("busted-rw") => run::<Shared<Native, BustedRwLock<Native>>>,
         Some("busted-relaxed") => run::<Exclusion<Native, BustedRelaxedLock<Native>>>,
         Some("late-touch") => run::<Free<Native, LateTouch>>,
         _ => {
-            eprintln!("wrong: name a program: busted, busted-relaxed or late-touch");
+            eprintln!("wrong: name a program: busted, busted-rw, busted-relaxed or late-touch");
             return ExitCode::from(2);
         }
     };

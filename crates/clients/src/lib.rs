@@ -1,7 +1,8 @@
 //! Test bodies and workloads, written once, generic over the platform.
 //!
 //! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every
-//! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. [`clients_of`] the mutex has more: deadlines, handing over, and
+//! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
+//! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines, handing over, and
 //! the condition variable ([`mod@mutex`]). Those of [`prebuilt`]
 //! are about the queued spinlock and start in the middle of a queue; [`free`] is for real threads; harnesses with
 //! readers are tested with [`plain_rw`]. [`conformance`] is the suite
@@ -11,6 +12,7 @@
 
 mod client;
 pub mod conformance;
+pub mod downgrade;
 pub mod exclusion;
 pub mod free;
 pub mod is_locked;
@@ -19,11 +21,16 @@ pub mod mutex;
 pub mod neighbours;
 pub mod plain_rw;
 pub mod prebuilt;
+pub mod shared;
 mod table;
 mod threads;
 pub mod try_lock;
+pub mod try_shared;
 pub mod workload;
 
 pub use client::{Client, Outcome};
-pub use table::{CLIENTS, ClientVisitor, clients, clients_of, visit_client, visit_client_of};
+pub use table::{
+    CLIENTS, ClientVisitor, READER_CLIENTS, clients, clients_of, clients_on, visit_client,
+    visit_client_of,
+};
 pub use threads::{Migrate, NativeThreads, Threads};

@@ -1,12 +1,15 @@
 //! The one list of clients: those that every lock has to satisfy, and those of one lock.
 
 use crate::Client;
+use crate::downgrade::{self, Downgrade};
 use crate::exclusion::{self, Exclusion};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::neighbours::{self, Neighbours};
+use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
+use crate::try_shared::{self, TryShared};
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LockRow, LockVisitor};
@@ -20,9 +23,15 @@ pub trait ClientVisitor {
 }
 
 macro_rules! clients {
-    ($P:ident, $L:ident; $($name:path => $client:ty;)+) => {
+    (
+        $P:ident, $L:ident;
+        every lock { $($name:path => $client:ty;)+ }
+        readers { $($shared_name:path => $shared:ty;)+ }
+    ) => {
         /// The names of the clients that every lock has to satisfy.
         pub const CLIENTS: &[&str] = &[$($name),+];
+        /// The names of those that a lock has to satisfy whose readers share it.
+        pub const READER_CLIENTS: &[&str] = &[$($shared_name),+];
 
         /// Calls `visitor` with the client of that name for lock `L`; `None` if there is none.
         pub fn visit_client<$P: Platform, $L: RawLock, V: ClientVisitor>(
@@ -32,15 +41,38 @@ macro_rules! clients {
             $(if name == $name {
                 return Some(visitor.visit::<$client>());
             })+
+            if const { !$L::READERS_SHARE } {
+                return None;
+            }
+            $(if name == $shared_name {
+                return Some(visitor.visit::<$shared>());
+            })+
             None
         }
     };
 }
 
 clients! { P, L;
-    exclusion::NAME => Exclusion<P, L>;
-    try_lock::NAME => TryLock<P, L>;
-    is_locked::NAME => IsLocked<P, L>;
+    every lock {
+        exclusion::NAME => Exclusion<P, L>;
+        try_lock::NAME => TryLock<P, L>;
+        is_locked::NAME => IsLocked<P, L>;
+    }
+    readers {
+        shared::NAME => Shared<P, L>;
+        try_shared::NAME => TryShared<P, L>;
+        downgrade::NAME => Downgrade<P, L>;
+    }
+}
+
+/// The names of the clients that lock `L` has to satisfy as any such lock has.
+pub fn clients_on<L: RawLock>() -> impl Iterator<Item = &'static str> + Clone {
+    of_any(L::READERS_SHARE)
+}
+
+fn of_any(readers_share: bool) -> impl Iterator<Item = &'static str> + Clone {
+    let readers: &[&str] = if readers_share { READER_CLIENTS } else { &[] };
+    CLIENTS.iter().chain(readers).copied()
 }
 
 /// Calls `visitor` with client `client` for lock `lock` on `P`; `None` if there is no such lock or
@@ -87,13 +119,21 @@ const OF_MUTEX: [&str; 7] = [
     neighbours::NAME,
 ];
 
-/// The names of the clients that `lock` has to satisfy.
-pub fn clients_of(lock: &str) -> impl Iterator<Item = &'static str> + Clone {
+/// The names of the clients that `lock` has to satisfy; none if there is no such lock.
+pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str> + Clone + use<P> {
+    struct ReadersShare;
+    impl<P: Platform> LockVisitor<P> for ReadersShare {
+        type Output = bool;
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> bool {
+            L::READERS_SHARE
+        }
+    }
     let own: &[&str] = if lock == MUTEX { &OF_MUTEX } else { &[] };
-    CLIENTS.iter().chain(own).copied()
+    let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
+    any.chain(own.iter().copied())
 }
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    clients_of(MUTEX)
+    of_any(true).chain(OF_MUTEX)
 }

@@ -1,7 +1,7 @@
 //! The clients on real threads. Natively this is a short torture; under Miri and the sanitizers it
 //! is a search for races, weak memory and accesses to freed locks.
 
-use lockwright::busted::BustedLock;
+use lockwright::busted::{BustedLock, BustedRwLock};
 use lockwright::native::{self, Native, topology};
 use lockwright::qspinlock::cna::{Cna, V10, V11, V15};
 use lockwright::qspinlock::testing::QueueOnly;
@@ -10,8 +10,10 @@ use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
 use lockwright::tunables::{NUMA_ON, Tunable};
 use lockwright_clients::free::Free;
+use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::try_lock::TryLock;
-use lockwright_clients::{CLIENTS, Client, ClientVisitor, NativeThreads, visit_client};
+use lockwright_clients::try_shared::TryShared;
+use lockwright_clients::{Client, ClientVisitor, NativeThreads, clients_on, visit_client};
 use std::time::{Duration, Instant};
 
 /// Operations of a thread between two looks at the clock; an interpreter gets less far.
@@ -52,7 +54,7 @@ impl LockVisitor<Native> for Run {
 }
 
 fn all_clients_hold<L: RawLock>(name: &str) {
-    for client in CLIENTS {
+    for client in clients_on::<L>() {
         println!("{client} on {name}");
         visit_client::<Native, L, _>(client, Run).expect("a client of the table");
     }
@@ -72,6 +74,7 @@ fn every_client_holds_on_every_lock_and_the_next_owner_may_free_it() {
     for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
         visit::<Native, _>(row.name, Run).expect("a registered lock");
     }
+    all_clients_hold::<PlainRwLock<Native>>("a plain reader-writer lock");
     all_clients_hold_in_the_queue::<Fifo>("the queue alone");
     all_clients_hold_in_the_queue::<Cna<V10>>("the queue of cna-v10 alone");
     all_clients_hold_in_the_queue::<Cna<V11>>("the queue of cna-v11 alone");
@@ -84,4 +87,10 @@ fn every_client_holds_on_every_lock_and_the_next_owner_may_free_it() {
 #[should_panic(expected = "a held lock can be taken again")]
 fn a_lock_that_takes_nothing_fails() {
     NativeThreads::client::<TryLock<Native, BustedLock<Native>>>(1, 1);
+}
+
+#[test]
+#[should_panic(expected = "a lock that is read is found free")]
+fn readers_that_take_nothing_fail() {
+    NativeThreads::client::<TryShared<Native, BustedRwLock<Native>>>(1, 1);
 }

@@ -19,7 +19,10 @@ use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
-use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client, visit_client_of};
+use lockwright_clients::{
+    CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, clients_on, visit_client,
+    visit_client_of,
+};
 
 /// One lock, one client, one machine.
 pub struct Check {
@@ -133,9 +136,12 @@ fn of_any_lock(lock: &'static str) -> Vec<Check> {
             explore,
         }
     };
+    // Clients of this lock alone have rows of their own.
+    let is_of_any = |client: &&str| CLIENTS.contains(client) || READER_CLIENTS.contains(client);
+    let clients = clients_of::<Loom>(lock).filter(is_of_any);
     let rows = machines
         .iter()
-        .flat_map(|machine| CLIENTS.iter().map(move |client| row(client, machine.clone())));
+        .flat_map(|machine| clients.clone().map(move |client| row(client, machine.clone())));
     rows.collect()
 }
 
@@ -163,11 +169,11 @@ fn in_the_queue<S: Succession<Loom>>(lock: &'static str, settings: Settings) -> 
             row::<C>(self.0, "queue only", 3, self.1)
         }
     }
-    let visit = |client: &&str| {
+    let visit = |client: &str| {
         let visitor = Row(lock, settings.clone());
         visit_client::<Loom, QueueOnly<Loom, S, Spin>, _>(client, visitor)
     };
-    CLIENTS.iter().filter_map(visit).collect()
+    clients_on::<QueueOnly<Loom, S, Spin>>().filter_map(visit).collect()
 }
 
 /// Rounds enough for tickets of two bits to wrap around.
@@ -203,8 +209,8 @@ pub(crate) fn three_on<L: RawLock>(
             Check { settings: self.2, ..check }
         }
     }
-    let visit = |client: &&str| visit_client::<Loom, L, _>(client, Row(lock, on, settings.clone()));
-    CLIENTS.iter().filter_map(visit).collect()
+    let visit = |client: &str| visit_client::<Loom, L, _>(client, Row(lock, on, settings.clone()));
+    clients_on::<L>().filter_map(visit).collect()
 }
 
 /// Queues of waiters from two NUMA nodes. The threads' own nodes decide whether newcomers are local

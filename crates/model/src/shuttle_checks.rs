@@ -47,7 +47,7 @@ pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sampl
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);
             let run = ShuttleRun { rounds, ..run };
             let row = |client| Sample { lock, client, on: on.clone(), run: run.clone() };
-            samples.extend(clients_of(lock).map(row));
+            samples.extend(clients_of::<Shuttle>(lock).map(row));
         }
     }
     samples

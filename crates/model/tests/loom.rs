@@ -4,7 +4,11 @@
 //! `LOCKWRIGHT_CHECK=full` explores two preemptions more.
 
 use lockwright::registry::{LOCKS, LockClass};
-use lockwright_clients::{CLIENTS, Client, ClientVisitor, Outcome, visit_client_of};
+use lockwright_clients::plain_rw::PlainRwLock;
+use lockwright_clients::{
+    CLIENTS, Client, ClientVisitor, Outcome, READER_CLIENTS, clients_of, clients_on, visit_client,
+    visit_client_of,
+};
 use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
 
 struct Explore<'a>(&'a LoomRun);
@@ -32,7 +36,8 @@ fn holds(lock: &str) {
     let three = LoomRun::bounded(3, if is_full() { 5 } else { 3 });
     let three = three.on(Settings::flat(3).with_numa(&[0, 1, 0]));
     for run in [two, three] {
-        for client in CLIENTS {
+        let is_of_any = |client: &&str| CLIENTS.contains(client) || READER_CLIENTS.contains(client);
+        for client in clients_of::<Loom>(lock).filter(is_of_any) {
             let seen = explore(lock, client, &run);
             let threads = run.threads;
             println!("{lock} {client}: {} executions of {threads} threads", seen.executions);
@@ -103,6 +108,30 @@ fn a_lock_that_takes_nothing_fails_every_client() {
     fails("busted", "exclusion", "Causality violation");
     fails("busted", "try-lock", "Causality violation");
     fails("busted", "is-locked", "two owners each found the other's lock free");
+}
+
+#[test]
+fn readers_that_take_nothing_fail_every_client_with_readers_and_no_other() {
+    for client in READER_CLIENTS {
+        fails("busted-rw", client, "Causality violation");
+    }
+    for client in CLIENTS {
+        let seen = explore("busted-rw", client, &LoomRun::all(2));
+        assert!(seen.executions > 1, "nothing was explored");
+    }
+}
+
+#[test]
+fn a_plain_reader_writer_lock_holds() {
+    type Plain = PlainRwLock<Loom>;
+    for run in [LoomRun::all(2), LoomRun::bounded(3, 2)] {
+        for client in clients_on::<Plain>() {
+            let seen = visit_client::<Loom, Plain, _>(client, Explore(&run)).expect("a client");
+            let (executions, threads) = (seen.executions, run.threads);
+            println!("plain {client}: {executions} executions of {threads} threads");
+            assert!(executions > 1, "nothing was explored");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use lockwright::events::Event;
 use lockwright::zoo::Bug;
-use lockwright_clients::CLIENTS;
+use lockwright_clients::{CLIENTS, READER_CLIENTS};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{FULL, Sample, THREADS, machine, samples_of};
 use lockwright_model::{Failure, Schedule, Scheduler, Seen, ShuttleRun};
@@ -80,6 +80,18 @@ fn a_lock_that_takes_nothing_fails_every_client() {
     for threads in THREADS {
         for client in CLIENTS {
             violation("busted", client, ShuttleRun::new(threads, 300));
+        }
+    }
+}
+
+#[test]
+fn readers_that_take_nothing_fail_every_client_with_readers_and_no_other() {
+    for threads in THREADS {
+        for client in READER_CLIENTS {
+            violation("busted-rw", client, ShuttleRun::new(threads, 300));
+        }
+        for client in CLIENTS {
+            holds(&sample("busted-rw", client, ShuttleRun::new(threads, 20)));
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::zoo::Bug;
 use lockwright_clients::{clients, clients_of};
+use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
 use lockwright_sim::machine::Placement;
 use std::path::PathBuf;
@@ -101,12 +102,15 @@ impl ExploreArgs {
                 return Err(Error::usage(why));
             }
             if asked.subject.origin == Origin::Registry && has_bug {
-                let its = clients_of(lock).filter(|client| clients.contains(client));
+                let its = clients_of::<Sim>(lock).filter(|client| clients.contains(client));
                 pairs.extend(its.map(|client| Pair { lock, client }));
             }
         }
         match pairs.is_empty() {
-            true => Err(Error::usage("no lock to explore: name one with --lock")),
+            true => Err(Error::usage(
+                "nothing to explore: name a lock of ours that has such a client with --lock, or leave \
+                 out --client",
+            )),
             false => Ok(pairs),
         }
     }

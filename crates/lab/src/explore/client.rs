@@ -6,7 +6,7 @@ use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor};
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
-use lockwright_clients::{CLIENTS, Client, ClientVisitor, visit_client, visit_client_of};
+use lockwright_clients::{Client, ClientVisitor, clients_on, visit_client, visit_client_of};
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, watch};
@@ -83,7 +83,7 @@ impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
         let config = Config { checks, bug: self.target.bug, ..Config::default() };
         let variations = variations(L::ORDER, &config);
         let visitor = OfClient { target: self.target, config, variations, work: self.work };
-        if CLIENTS.contains(&self.client) {
+        if clients_on::<L>().any(|client| client == self.client) {
             return visit_client::<Sim, Watched<L>, _>(self.client, visitor);
         }
         // It counts what it finds by itself.

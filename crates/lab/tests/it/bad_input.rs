@@ -29,6 +29,7 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("bench --workload kbiuld", "kbuild"),
         ("bench --lock kna-*", "lockwright locks"),
         ("bench --lock busted*", "lockwright locks"),
+        ("explore --lock ticket --client shared", "--client"),
         ("bench --on haswell-2s --vcpus -4", "whole number"),
         ("bench --workload kbuild --units -1", "whole number"),
         ("bench --on haswell-2s --vcpus 4 --lock std", "leave it out"),

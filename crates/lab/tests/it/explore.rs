@@ -69,6 +69,19 @@ fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
     }
 }
 
+#[test]
+fn readers_that_take_nothing_are_caught_by_every_client_with_readers_and_by_no_other() {
+    for client in ["shared", "try-shared", "downgrade"] {
+        let result = found(&format!("explore --lock busted-rw --client {client}"));
+        assert_eq!(result["failure"]["kind"], "exclusion", "{result}");
+    }
+    let others = "explore --lock busted-rw --client exclusion,try-lock,is-locked --schedules 500";
+    let document = json(&format!("{others} --json -"));
+    for result in document["results"].as_array().expect("results") {
+        assert_eq!(result["verdict"], "HELD", "{result}");
+    }
+}
+
 /// Asleep in the queue, early or not; woken by a kick, or for no reason; asleep again as its head.
 const WAYS_TO_SLEEP: [&str; 5] =
     ["pv_wait_node", "pv_wait_early", "pv_kick_wake", "pv_spurious_wakeup", "pv_wait_again"];

@@ -1,0 +1,111 @@
+//! A reader reads beside other readers and beside no writer, and sees what the last writer wrote.
+
+use crate::Client;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::platform::{Guarded, Platform};
+use lockwright::raw::RawLock;
+
+/// What the client is selected by.
+pub const NAME: &str = "shared";
+
+/// Two plain counters that are always equal, because writers increment both.
+pub(crate) struct Twins<P: Platform> {
+    counts: [Guarded<P, u64>; 2],
+    /// Writes, as the threads count them, unseen by the machine.
+    writes: AtomicU64,
+}
+
+impl<P: Platform> Twins<P> {
+    pub(crate) fn new() -> Self {
+        Self { counts: [Guarded::new(0), Guarded::new(0)], writes: AtomicU64::new(0) }
+    }
+    /// # Safety
+    /// The caller owns the lock that guards the counters.
+    pub(crate) unsafe fn increment(&self) {
+        let [first, second] = &self.counts;
+        // SAFETY: by the contract of this function.
+        let count = unsafe { first.get() };
+        assert_eq!(count, self.writes.load(Relaxed), "a writer does not see the one before");
+        // SAFETY: as above.
+        unsafe { first.set(count + 1) };
+        // SAFETY: as above.
+        unsafe { second.set(count + 1) };
+        self.writes.store(count + 1, Relaxed);
+    }
+    /// The counters; they must be equal and the newest.
+    ///
+    /// # Safety
+    /// The caller owns the lock that guards the counters or reads under it.
+    pub(crate) unsafe fn read(&self) -> u64 {
+        let [first, second] = &self.counts;
+        // SAFETY: by the contract of this function.
+        let count = unsafe { first.get() };
+        // SAFETY: as above.
+        let twin = unsafe { second.get() };
+        assert_eq!(count, twin, "a reader sees half of what a writer wrote");
+        assert_eq!(count, self.writes.load(Relaxed), "a reader does not see the writer before");
+        count
+    }
+    /// The same, twice: nobody writes meanwhile.
+    ///
+    /// # Safety
+    /// As [`read`](Self::read).
+    pub(crate) unsafe fn read_twice(&self) -> u64 {
+        // SAFETY: by the contract of this function.
+        let count = unsafe { self.read() };
+        // SAFETY: as above.
+        let again = unsafe { self.read() };
+        assert_eq!(count, again, "somebody wrote while somebody read");
+        count
+    }
+}
+
+/// Threads with an odd number read, the others write.
+///
+/// A writer beside a reader, or a reader that does not see a release, is a race on the counters where
+/// races are seen.
+pub struct Shared<P: Platform, L> {
+    lock: L,
+    twins: Twins<P>,
+    threads: usize,
+    rounds: u32,
+}
+
+impl<P: Platform, L: RawLock> Client for Shared<P, L> {
+    const NAME: &'static str = NAME;
+
+    fn new(threads: usize) -> Self {
+        Self { lock: L::new(), twins: Twins::new(), threads, rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        for _ in 0..self.rounds {
+            if thread % 2 == 1 {
+                self.lock.lock_shared();
+                // SAFETY: this thread reads under the lock that guards the counters.
+                unsafe { self.twins.read_twice() };
+                // SAFETY: taken above.
+                unsafe { self.lock.unlock_shared() };
+            } else {
+                self.lock.lock();
+                // SAFETY: this thread owns the lock that guards the counters.
+                unsafe { self.twins.increment() };
+                // SAFETY: taken above.
+                unsafe { self.lock.unlock() };
+            }
+        }
+    }
+    fn finish(&self) {
+        self.lock.lock_shared();
+        // SAFETY: this thread reads under the lock that guards the counters.
+        let count = unsafe { self.twins.read() };
+        // SAFETY: taken above.
+        unsafe { self.lock.unlock_shared() };
+        let writers = self.threads.div_ceil(2) as u64;
+        assert_eq!(count, writers * u64::from(self.rounds), "increments were lost");
+        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+    }
+}
