@@ -5,6 +5,7 @@
 //! in simulated time. Benchmarks and tortures see nothing but this interface.
 
 mod on;
+mod reader_order;
 
 use crate::error::Error;
 use crate::latency::Waited;
@@ -17,6 +18,7 @@ use lockwright::tunables::Tunable;
 use lockwright_clients::workload::kbuild::Knobs;
 use lockwright_sim::{ScheduleReport, Scheduling};
 pub use on::{On, Scheduled};
+pub use reader_order::ReaderOrder;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Mutex;
@@ -34,6 +36,10 @@ pub enum Workload {
         cs_load: u32,
         /// Pause instructions between two critical sections.
         think_load: u32,
+        /// Of 100 operations of each thread, those that read.
+        readers: u32,
+        /// Which ones.
+        reader_order: ReaderOrder,
     },
     /// The kernel's locktorture.
     Locktorture {
@@ -51,13 +57,37 @@ pub enum Workload {
 }
 
 impl Workload {
+    /// A counter that is written only.
+    pub const fn counter(cs_load: u32, think_load: u32) -> Self {
+        Self::Counter { cs_load, think_load, readers: 0, reader_order: ReaderOrder::Alternate }
+    }
     /// The name and the knobs, for people; of many knobs the name.
     pub fn described(self) -> String {
+        match self.counter_typed() {
+            Some(knobs) => format!("counter ({knobs})"),
+            None => self.name().into(),
+        }
+    }
+    /// The knobs of a counter as they are typed, if it is one.
+    pub fn counter_typed(self) -> Option<String> {
+        let Self::Counter { cs_load, think_load, readers, reader_order } = self else {
+            return None;
+        };
+        let mut knobs = format!("--cs-load {cs_load} --think-load {think_load}");
+        if readers > 0 {
+            knobs += &format!(" --readers {readers}");
+        }
+        if reader_order == ReaderOrder::Random {
+            knobs += " --reader-order random";
+        }
+        Some(knobs)
+    }
+    /// Of `threads` threads, how many read and how many write. A thread may do both.
+    pub const fn readers_and_writers(self, threads: usize) -> (usize, usize) {
         match self {
-            Self::Counter { cs_load, think_load } => {
-                format!("counter (--cs-load {cs_load} --think-load {think_load})")
-            }
-            _ => self.name().into(),
+            Self::Counter { readers: 1..100, .. } => (threads, threads),
+            Self::Counter { readers: 100.., .. } => (threads, 0),
+            _ => (0, threads),
         }
     }
     /// Whether the amount of work is fixed: the time that it takes is the result, and the window of a

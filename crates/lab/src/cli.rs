@@ -1,6 +1,6 @@
 //! The arguments.
 
-use crate::cell::{PlacementPolicy, Settings};
+use crate::cell::{PlacementPolicy, ReaderOrder, Settings};
 use crate::compare::CompareArgs;
 use crate::crew::GuestArgs;
 use crate::explore::ExploreArgs;
@@ -202,6 +202,12 @@ pub struct BenchArgs {
     /// Workload `counter`: pause instructions between critical sections [default: 0].
     #[arg(long, value_name = "PAUSES")]
     pub think_load: Option<u32>,
+    /// Workload `counter`: of 100 operations of each thread, so many read [default: 0].
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub readers: Option<u32>,
+    /// Workload `counter`: which operations read [default: alternate, evenly spread].
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub reader_order: Option<ReaderOrder>,
     /// Workload `locktorture`: whether the rare hold of 100 ms happens [default: on simulated
     /// machines, where it is added by formula].
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]

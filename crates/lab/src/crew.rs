@@ -209,7 +209,7 @@ mod tests {
     use crate::simulated::SimulatedMachine;
     use clap::Parser;
 
-    const COUNTER: Workload = Workload::Counter { cs_load: 1, think_load: 0 };
+    const COUNTER: Workload = Workload::counter(1, 0);
 
     fn haswell() -> SimulatedMachine {
         let machine = SimulatedMachine::builtin("haswell-2s", Settings::default());

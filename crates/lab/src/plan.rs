@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::cell::mock::MockMachine;
 
-    const COUNTER: Workload = Workload::Counter { cs_load: 1, think_load: 0 };
+    const COUNTER: Workload = Workload::counter(1, 0);
 
     fn matrix(locks: &str, threads: &[usize]) -> Result<Matrix, Error> {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();

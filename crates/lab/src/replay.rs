@@ -64,8 +64,8 @@ fn bench(spec: &CellSpec) -> (String, u64) {
         Workload::Uncontended | Workload::Lock2 | Workload::Open1 | Workload::Readrandom => {
             String::new()
         }
-        Workload::Counter { cs_load, think_load } => {
-            format!(" --cs-load {cs_load} --think-load {think_load}")
+        Workload::Counter { .. } => {
+            format!(" {}", spec.workload.counter_typed().unwrap_or_default())
         }
         Workload::Kbuild(knobs) => format!(" {}", kbuild::typed(&knobs)),
         Workload::Locktorture { long_hold: true } => " --long-hold on".into(),
@@ -105,13 +105,14 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::ReaderOrder;
     use crate::cli::{Cli, Command};
     use crate::subject::{FLOOR, Origin, Subject};
     use clap::Parser;
 
     const SPEC: CellSpec = CellSpec {
         lock: Subject { row: &FLOOR, origin: Origin::Floor },
-        workload: Workload::Counter { cs_load: 2, think_load: 3 },
+        workload: Workload::counter(2, 3),
         threads: 4,
         scheduling: None,
         window_ns: 1_234_567,
@@ -137,6 +138,14 @@ mod tests {
              --on x5-4 --lock floor --threads 4 --secs 0.001234567 --seed 15 \
              --placement scheduler-5.6 --numa-spinlock off"
         );
+    }
+
+    #[test]
+    fn the_readers_of_a_counter_are_in_its_line() {
+        let reader_order = ReaderOrder::Random;
+        let workload = Workload::Counter { cs_load: 2, think_load: 3, readers: 40, reader_order };
+        let mixed = line(&machine(""), &CellSpec { workload, ..SPEC });
+        assert!(mixed.contains(" --think-load 3 --readers 40 --reader-order random "), "{mixed}");
     }
 
     #[test]

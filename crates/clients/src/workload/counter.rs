@@ -1,7 +1,11 @@
 //! A shared counter: the smallest critical section that does something, with adjustable work
 //! inside and outside.
+//!
+//! Each thread does so many percent of its operations as a reader: it looks at the counter before and
+//! after the work inside. By default they are spread as evenly as can be, which at 50 % is every other
+//! one, and threads are out of step.
 
-use super::{Line, Worker, locked};
+use super::{Line, Worker, locked, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Barriers, Cells, Zeroed};
 use lockwright::raw::RawLock;
@@ -23,6 +27,29 @@ pub struct Knobs {
     pub cs_load: u32,
     /// Between two critical sections.
     pub think_load: u32,
+    /// Percent of the operations that read.
+    pub readers: u32,
+    /// Which ones.
+    pub reader_order: ReaderOrder,
+}
+
+/// Which operations of a thread read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReaderOrder {
+    /// Evenly spread.
+    #[default]
+    Alternate,
+    /// Drawn for each.
+    Random,
+}
+
+/// What one thread did as a reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Operations.
+    pub read: u64,
+    /// How often the counter changed meanwhile.
+    pub disturbed: u64,
 }
 
 /// What the threads share: the lock on a line of its own, the counter on another.
@@ -43,7 +70,7 @@ impl<P: Cells, L> State<P, L> {
         &self.lock
     }
 
-    /// The counter: the number of operations, unless the lock is broken. Only when all threads are
+    /// The counter: the number of operations that write, unless the lock is broken. Only when all threads are
     /// done.
     pub fn value(&self) -> u64 {
         // ordering: Relaxed; whoever waited for the threads is ordered after them.
@@ -53,20 +80,87 @@ impl<P: Cells, L> State<P, L> {
 
 /// What one thread does.
 #[inline]
-pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) {
+pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) -> Tally {
+    let mut tally = Tally::default();
+    if knobs.readers == 0 {
+        while worker.keep_going() {
+            write(worker, state, knobs);
+            between(worker, knobs);
+        }
+        return tally;
+    }
+    let mut kinds = Kinds::of(knobs, worker.index());
     while worker.keep_going() {
-        locked(&*state.lock, || {
-            // ordering: Relaxed; the lock orders the accesses to the counter.
-            let value = state.value.load(Relaxed);
-            pauses::<W>(knobs.cs_load);
-            worker.software(part::INSIDE);
-            // ordering: Relaxed; as above. Not one atomic operation on purpose: a lock that does
-            // not exclude loses increments.
-            state.value.store(value + 1, Relaxed);
-        });
-        worker.op_done();
-        pauses::<W>(knobs.think_load);
-        worker.software(part::OUTSIDE);
+        if kinds.next_is_read(worker) {
+            tally.disturbed += u64::from(read(worker, state, knobs));
+            tally.read += 1;
+        } else {
+            write(worker, state, knobs);
+        }
+        between(worker, knobs);
+    }
+    tally
+}
+
+#[inline(always)]
+fn write<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) {
+    locked(&*state.lock, || {
+        // ordering: Relaxed; the lock orders the accesses to the counter.
+        let value = state.value.load(Relaxed);
+        pauses::<W>(knobs.cs_load);
+        worker.software(part::INSIDE);
+        // ordering: Relaxed; as above. Not one atomic operation on purpose: a lock that does
+        // not exclude loses increments.
+        state.value.store(value + 1, Relaxed);
+    });
+}
+
+/// Whether the counter changed meanwhile.
+#[inline(always)]
+fn read<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) -> bool {
+    locked_shared(&*state.lock, || {
+        // ordering: Relaxed; the lock orders the accesses to the counter.
+        let value = state.value.load(Relaxed);
+        pauses::<W>(knobs.cs_load);
+        worker.software(part::INSIDE);
+        // ordering: Relaxed; as above.
+        state.value.load(Relaxed) != value
+    })
+}
+
+/// What follows an operation.
+#[inline(always)]
+fn between<W: Worker>(worker: &mut W, knobs: Knobs) {
+    worker.op_done();
+    pauses::<W>(knobs.think_load);
+    worker.software(part::OUTSIDE);
+}
+
+/// Decides which operations of a thread read.
+struct Kinds {
+    percent: u32,
+    order: ReaderOrder,
+    /// Hundredths of a read that are due.
+    due: u32,
+}
+
+impl Kinds {
+    /// Those of the thread of that number; each begins where the one before it would go on.
+    fn of(knobs: Knobs, thread: usize) -> Self {
+        let Knobs { readers: percent, reader_order: order, .. } = knobs;
+        Self { percent, order, due: (thread as u64 * u64::from(percent) % 100) as u32 }
+    }
+    #[inline]
+    fn next_is_read(&mut self, worker: &mut impl Worker) -> bool {
+        if self.order == ReaderOrder::Random {
+            return worker.random() % 100 < u64::from(self.percent);
+        }
+        self.due += self.percent;
+        let is_read = self.due >= 100;
+        if is_read {
+            self.due -= 100;
+        }
+        is_read
     }
 }
 
@@ -86,8 +180,46 @@ mod tests {
     fn the_counter_counts_the_operations() {
         let state = State::<_, SpyLock>::zeroed();
         let mut worker = Scripted::new(9);
-        run(&mut worker, &state, Knobs { cs_load: 1, think_load: 2 });
+        run(&mut worker, &state, Knobs { cs_load: 1, think_load: 2, ..Knobs::default() });
         assert_eq!((worker.ops, state.value(), state.lock().pairs()), (9, 9, 9));
         assert_eq!(worker.parts, [part::INSIDE]);
+    }
+
+    #[test]
+    fn so_many_percent_read_and_only_the_others_are_counted() {
+        for readers in [0, 1, 20, 50, 99, 100] {
+            let state = State::<_, SpyLock>::zeroed();
+            let knobs = Knobs { readers, ..Knobs::default() };
+            let tally = run(&mut Scripted::new(1_000), &state, knobs);
+            let read = u64::from(readers) * 10;
+            assert_eq!(tally, Tally { read, disturbed: 0 }, "{readers} %");
+            assert_eq!((state.value(), state.lock().pairs()), (1_000 - read, 1_000 - read));
+            assert_eq!(state.lock().shared_pairs(), read);
+        }
+    }
+
+    /// Which of the first operations of a thread read.
+    fn first(readers: u32, reader_order: ReaderOrder, thread: usize) -> String {
+        let knobs = Knobs { readers, reader_order, ..Knobs::default() };
+        let (mut kinds, mut worker) = (Kinds::of(knobs, thread), Scripted::new(0));
+        let letter = |_| if kinds.next_is_read(&mut worker) { 'r' } else { 'w' };
+        (0..10).map(letter).collect()
+    }
+
+    #[test]
+    fn half_of_the_operations_read_in_strict_alternation_and_neighbours_are_out_of_step() {
+        let half = |thread| first(50, ReaderOrder::Alternate, thread);
+        assert_eq!([half(0), half(1)], ["wrwrwrwrwr", "rwrwrwrwrw"]);
+        assert_eq!(first(20, ReaderOrder::Alternate, 0), "wwwwrwwwwr");
+        assert_eq!(first(80, ReaderOrder::Alternate, 1), "rrrrwrrrrw");
+    }
+
+    #[test]
+    fn drawn_readers_are_so_many_and_in_no_order() {
+        let knobs = Knobs { readers: 30, reader_order: ReaderOrder::Random, ..Knobs::default() };
+        let state = State::<_, SpyLock>::zeroed();
+        let read = run(&mut Scripted::new(100_000), &state, knobs).read;
+        assert!((29_000..31_000).contains(&read), "{read}");
+        assert_ne!(first(50, ReaderOrder::Random, 0), first(50, ReaderOrder::Alternate, 0));
     }
 }

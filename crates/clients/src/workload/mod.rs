@@ -80,5 +80,15 @@ fn locked<L: RawLock, R>(lock: &L, section: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Reads under `lock` while `section` runs.
+#[inline(always)]
+fn locked_shared<L: RawLock, R>(lock: &L, section: impl FnOnce() -> R) -> R {
+    lock.lock_shared();
+    let result = section();
+    // SAFETY: taken above, as in `locked`.
+    unsafe { lock.unlock_shared() };
+    result
+}
+
 #[cfg(test)]
 mod scripted;

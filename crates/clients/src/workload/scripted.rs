@@ -61,32 +61,57 @@ impl Worker for Scripted {
     }
 }
 
-/// A lock that takes nothing and counts how often it is given back.
+/// A lock for one thread that counts how often it is given back, by owners and by readers.
 pub(super) struct SpyLock {
     held: AtomicU64,
     pairs: AtomicU64,
+    shared_pairs: AtomicU64,
 }
+
+const OWNED: u64 = 1;
+const READ: u64 = 2;
 
 impl SpyLock {
     pub(super) fn pairs(&self) -> u64 {
         self.pairs.load(Relaxed)
     }
+    pub(super) fn shared_pairs(&self) -> u64 {
+        self.shared_pairs.load(Relaxed)
+    }
+    fn change(&self, from: u64, to: u64) {
+        assert_eq!(self.held.swap(to, Relaxed), from, "held as something else");
+    }
 }
 
 impl RawLock for SpyLock {
     const ORDER: Order = Order::None;
+    const READERS_SHARE: bool = true;
     fn new() -> Self {
-        Self { held: AtomicU64::new(0), pairs: AtomicU64::new(0) }
+        let [held, pairs, shared_pairs] = [0; 3].map(AtomicU64::new);
+        Self { held, pairs, shared_pairs }
     }
     fn lock(&self) {
-        assert_eq!(self.held.swap(1, Relaxed), 0, "taken twice");
+        self.change(0, OWNED);
     }
     fn try_lock(&self) -> bool {
-        self.held.swap(1, Relaxed) == 0
+        self.held.compare_exchange(0, OWNED, Relaxed, Relaxed).is_ok()
     }
     unsafe fn unlock(&self) {
-        assert_eq!(self.held.swap(0, Relaxed), 1, "given back twice");
+        self.change(OWNED, 0);
         self.pairs.fetch_add(1, Relaxed);
+    }
+    fn lock_shared(&self) {
+        self.change(0, READ);
+    }
+    fn try_lock_shared(&self) -> bool {
+        self.held.compare_exchange(0, READ, Relaxed, Relaxed).is_ok()
+    }
+    unsafe fn unlock_shared(&self) {
+        self.change(READ, 0);
+        self.shared_pairs.fetch_add(1, Relaxed);
+    }
+    unsafe fn downgrade(&self) {
+        self.change(OWNED, READ);
     }
     fn is_locked(&self) -> bool {
         self.held.load(Relaxed) != 0

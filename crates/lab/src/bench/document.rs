@@ -69,6 +69,7 @@ pub(super) struct BenchResult {
     /// A lock that has modes: how it was acquired by those who had to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mode_shares: Option<ModeShares>,
+    /// Threads that read, and threads that write: each does both where both happen.
     readers: usize,
     writers: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +128,7 @@ impl BenchResult {
         let rounded = |get| mean(get).round() as u64;
         let events = events(sample);
         let waited = waited(sample);
+        let (readers, writers) = workload.readers_and_writers(sample.threads);
         let is_pair = workload == Workload::Uncontended && !runs.is_empty();
         Self {
             lock: sample.asked.subject.name(),
@@ -153,8 +155,8 @@ impl BenchResult {
             host: Host::mean(runs.iter().filter_map(|run| run.host)),
             mode_shares: ModeShares::of(sample.asked.subject, &events),
             events: events.happened().collect(),
-            readers: 0,
-            writers: sample.threads,
+            readers,
+            writers,
             pair_ns: is_pair.then(|| Summary::of(&column(pair_ns))),
             ratio_to_floor: ratio_to_floor(sample),
             digests: runs.iter().filter_map(|run| run.digest.clone()).collect(),
@@ -264,6 +266,8 @@ impl BenchDocument {
         let wait = |get: fn(&Waits) -> u64| {
             result.wait_ns.as_ref().map_or(String::new(), |waits| get(waits).to_string())
         };
+        let longest =
+            |waits: Option<Waits>| waits.map_or(String::new(), |waits| waits.max.to_string());
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
         let (ops, per_thread) = (result.ops_per_s, result.per_thread_ops);
         [
@@ -294,12 +298,14 @@ impl BenchDocument {
             optional(result.wall_s.flatten().map(|wall| wall.median)),
             optional(result.mode_shares.map(|shares| shares.queued)),
             optional(result.mode_shares.map(|shares| shares.unfair)),
+            longest(result.reader_wait_ns),
+            longest(result.writer_wait_ns),
         ]
     }
 }
 
 /// The columns of the CSV form.
-const CSV_COLUMNS: [&str; 27] = [
+const CSV_COLUMNS: [&str; 29] = [
     "kind",
     "machine",
     "workload",
@@ -327,6 +333,8 @@ const CSV_COLUMNS: [&str; 27] = [
     "wall_s_median",
     "queued_share",
     "unfair_share",
+    "reader_wait_ns_max",
+    "writer_wait_ns_max",
 ];
 
 impl Report for BenchDocument {

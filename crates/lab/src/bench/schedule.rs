@@ -190,7 +190,7 @@ mod tests {
 
     fn schedule(machine: &dyn LabMachine, locks: &str) -> Schedule {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();
-        let workload = Workload::Counter { cs_load: 1, think_load: 0 };
+        let workload = Workload::counter(1, 0);
         let crew = Crew::of_threads(machine, workload, &[2]).expect("a sound number");
         let matrix = Matrix::new(machine, workload, &locks, crew).expect("a sound matrix");
         Schedule { matrix, workload, runs: 3, window_ns: 1_000, seed: 1, one_at_a_time: false }

@@ -105,6 +105,9 @@ fn contended(document: &BenchDocument) -> String {
     }
     columns.extend(throughput(document, is_shared));
     columns.extend(waits());
+    if document.results.iter().any(|result| result.reader_wait_ns.is_some()) {
+        columns.extend(longest_by_kind());
+    }
     columns.extend(switches(document.on.is_simulated(), is_shared));
     if has_modes {
         columns.extend(modes());
@@ -162,6 +165,15 @@ fn waits<'a>() -> [Column<'a>; 3] {
         column("wait p50", wait(|waits| waits.p50)),
         column("p99.9", wait(|waits| waits.p999)),
         column("max", wait(|waits| waits.max)),
+    ]
+}
+
+/// The longest waits of those who read and of those who wrote.
+fn longest_by_kind<'a>() -> [Column<'a>; 2] {
+    let longest = |waits: Option<Waits>| waits.map_or("-".into(), |waits| duration(waits.max));
+    [
+        column("reader max", move |result| longest(result.reader_wait_ns)),
+        column("writer max", move |result| longest(result.writer_wait_ns)),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! The workloads by name, and their knobs.
 
-use crate::cell::Workload;
+use crate::cell::{ReaderOrder, Workload};
 use crate::cli::{BenchArgs, Switch};
 use crate::error::Error;
 use crate::kbuild;
@@ -27,8 +27,13 @@ pub const WORKLOADS: &[Listed] = &[
     },
     Listed {
         name: "counter",
-        knobs: &[("--cs-load", "1"), ("--think-load", "0")],
-        is: "a shared counter, pause instructions in and out",
+        knobs: &[
+            ("--cs-load", "1"),
+            ("--think-load", "0"),
+            ("--readers", "0"),
+            ("--reader-order", "alternate"),
+        ],
+        is: "a shared counter, pauses in and out; readers share a lock that has readers, else they own it",
     },
     Listed {
         name: "locktorture",
@@ -76,10 +81,7 @@ pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
         )));
     }
     Ok(match listed.name {
-        "counter" => Workload::Counter {
-            cs_load: args.cs_load.unwrap_or(CS_LOAD),
-            think_load: args.think_load.unwrap_or(THINK_LOAD),
-        },
+        "counter" => counter(args)?,
         "locktorture" => Workload::Locktorture { long_hold: holds_long(args, is_simulated) },
         "lock2" => Workload::Lock2,
         "open1" => Workload::Open1,
@@ -89,11 +91,28 @@ pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
     })
 }
 
+fn counter(args: &BenchArgs) -> Result<Workload, Error> {
+    let readers = args.readers.unwrap_or(0);
+    if args.reader_order.is_some() && !(1..100).contains(&readers) {
+        return Err(Error::usage(
+            "--reader-order is for reads and writes: add --readers with 1 to 99 percent",
+        ));
+    }
+    Ok(Workload::Counter {
+        cs_load: args.cs_load.unwrap_or(CS_LOAD),
+        think_load: args.think_load.unwrap_or(THINK_LOAD),
+        readers,
+        reader_order: args.reader_order.unwrap_or(ReaderOrder::Alternate),
+    })
+}
+
 /// The knobs that were given.
 fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
     let own = [
         ("--cs-load", args.cs_load.is_some()),
         ("--think-load", args.think_load.is_some()),
+        ("--readers", args.readers.is_some()),
+        ("--reader-order", args.reader_order.is_some()),
         ("--long-hold", args.long_hold.is_some()),
     ];
     own.into_iter().filter_map(|(flag, is)| is.then_some(flag)).chain(args.build.given())

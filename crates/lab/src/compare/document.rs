@@ -217,7 +217,7 @@ fn csv_row(cell: &CellResult, name: &str, lock: &LockResult) -> [String; CSV_COL
         value.map_or_else(String::new, |value| value.to_string())
     }
     let (cs_load, think_load) = match cell.workload {
-        Workload::Counter { cs_load, think_load } => (Some(cs_load), Some(think_load)),
+        Workload::Counter { cs_load, think_load, .. } => (Some(cs_load), Some(think_load)),
         _ => (None, None),
     };
     let kind = if cell.kind == Kind::Pair { "pair" } else { "exclusive" };

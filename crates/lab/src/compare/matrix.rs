@@ -31,7 +31,7 @@ impl Cell {
     const PAIR: Self = Self { name: "pair", workload: Workload::Uncontended, threads: 1 };
 
     const fn counter(name: &'static str, cs_load: u32, think_load: u32, threads: usize) -> Self {
-        Self { name, workload: Workload::Counter { cs_load, think_load }, threads }
+        Self { name, workload: Workload::counter(cs_load, think_load), threads }
     }
     /// What is compared in it.
     pub fn kind(&self) -> Kind {
@@ -40,7 +40,7 @@ impl Cell {
     /// Pauses inside and outside the critical section.
     pub fn loads(&self) -> (u32, u32) {
         match self.workload {
-            Workload::Counter { cs_load, think_load } => (cs_load, think_load),
+            Workload::Counter { cs_load, think_load, .. } => (cs_load, think_load),
             _ => (0, 0),
         }
     }

@@ -85,7 +85,7 @@ impl CheckDocument {
     /// A document without cells yet.
     pub fn new(args: &CheckArgs, native: &NativeMachine, simulated: &SimulatedMachine) -> Self {
         let (cs_load, think_load) = LOADS[0];
-        let workload = Workload::Counter { cs_load, think_load };
+        let workload = Workload::counter(cs_load, think_load);
         Self {
             schema: "lockwright.machines-check/1",
             native: native.on(workload),

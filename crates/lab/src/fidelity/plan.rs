@@ -65,7 +65,7 @@ impl Plan {
             )));
         }
         let asked = if args.threads.is_empty() { &THREADS[..] } else { &args.threads };
-        let workload = Workload::Counter { cs_load: 1, think_load: 0 };
+        let workload = Workload::counter(1, 0);
         let counts = Crew::of_threads(simulated, workload, asked)?.counts().to_vec();
         let cell =
             |threads| LOADS.map(|(cs_load, think_load)| Cell { cs_load, think_load, threads });
@@ -126,7 +126,7 @@ impl Plan {
     ) -> CellSpec {
         CellSpec {
             lock,
-            workload: Workload::Counter { cs_load, think_load },
+            workload: Workload::counter(cs_load, think_load),
             threads,
             scheduling,
             window_ns,

@@ -34,9 +34,14 @@ impl LockVisitor<Native> for LoadOf<'_> {
 fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
     match spec.workload {
         Workload::Uncontended => Box::new(Pairs::<L>(Zeroed::zeroed())),
-        Workload::Counter { cs_load, think_load } => {
-            let knobs = counter::Knobs { cs_load, think_load };
-            Box::new(Counter::<L> { state: Zeroed::zeroed(), knobs })
+        Workload::Counter { cs_load, think_load, readers, reader_order } => {
+            let reader_order = reader_order.into();
+            Box::new(Counter::<L> {
+                state: Zeroed::zeroed(),
+                knobs: counter::Knobs { cs_load, think_load, readers, reader_order },
+                read: AtomicU64::new(0),
+                disturbed: AtomicU64::new(0),
+            })
         }
         Workload::Locktorture { long_hold } => {
             let long_hold_ns = if long_hold { locktorture::LONG_HOLD_NS } else { 0 };
@@ -65,14 +70,23 @@ impl<L: RawLock> Load for Pairs<L> {
 struct Counter<L> {
     state: counter::State<Native, L>,
     knobs: counter::Knobs,
+    read: AtomicU64,
+    disturbed: AtomicU64,
 }
 
 impl<L: RawLock> Load for Counter<L> {
     fn run(&self, worker: &mut NativeWorker<'_>) {
-        counter::run(worker, &self.state, self.knobs);
+        let tally = counter::run(worker, &self.state, self.knobs);
+        // ordering: Relaxed; read after the threads have reported.
+        self.read.fetch_add(tally.read, Ordering::Relaxed);
+        // ordering: Relaxed; as above.
+        self.disturbed.fetch_add(tally.disturbed, Ordering::Relaxed);
     }
     fn fail(&self, ops: u64) -> u64 {
-        ops.saturating_sub(self.state.value())
+        // ordering: Relaxed; as above.
+        let written = ops - self.read.load(Ordering::Relaxed);
+        // ordering: Relaxed; as above.
+        written.saturating_sub(self.state.value()) + self.disturbed.load(Ordering::Relaxed)
     }
 }
 

@@ -235,10 +235,10 @@ fn spawn<'a, L: RawLock>(
             let state = stage.simulation.alloc(uncontended::State::<L>::zeroed());
             stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
         }
-        Workload::Counter { cs_load, think_load } => {
-            let state = stage.simulation.alloc(counter::State::<Sim, L>::zeroed());
-            let knobs = counter::Knobs { cs_load, think_load };
-            stage.spawn(|_| move || counter::run(&mut SimWorker::new(parts), state, knobs));
+        Workload::Counter { cs_load, think_load, readers, reader_order } => {
+            let reader_order = reader_order.into();
+            let knobs = counter::Knobs { cs_load, think_load, readers, reader_order };
+            spawn_counter::<L>(knobs, stage, parts, seen);
         }
         Workload::Locktorture { .. } => spawn_torture::<L>(cell, stage, parts, seen),
         Workload::Lock2 => {
@@ -279,6 +279,22 @@ fn spawn<'a, L: RawLock>(
             });
         }
     }
+}
+
+/// Adds the threads of a counter.
+fn spawn_counter<'a, L: RawLock>(
+    knobs: counter::Knobs,
+    stage: &mut Stage<'a, '_>,
+    parts: Parts<'a>,
+    seen: &'a Seen,
+) {
+    let state = stage.simulation.alloc(counter::State::<Sim, L>::zeroed());
+    stage.spawn(|_| {
+        move || {
+            let tally = counter::run(&mut SimWorker::new(parts), state, knobs);
+            seen.disturbed(tally.disturbed);
+        }
+    });
 }
 
 /// Adds the threads of locktorture.

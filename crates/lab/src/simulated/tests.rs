@@ -91,9 +91,7 @@ fn a_cell_has_one_result_whatever_runs_beside_it() {
 #[test]
 fn every_workload_counts_operations_and_waits() {
     let (machine, parameters) = (x5_4(), software());
-    for workload in
-        [Workload::Uncontended, Workload::Counter { cs_load: 3, think_load: 10 }, TORTURE]
-    {
+    for workload in [Workload::Uncontended, Workload::counter(3, 10), TORTURE] {
         let base = Cell { workload, ..cell(&machine, &parameters, "qspinlock") };
         let outcome = run(&base);
         assert_eq!(outcome.per_thread_ops.len(), 8);

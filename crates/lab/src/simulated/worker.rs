@@ -112,6 +112,10 @@ impl Seen {
         let fewest = self.fewest_pauses.get().map_or(pauses, |fewest| fewest.min(pauses));
         self.fewest_pauses.set(Some(fewest));
     }
+    /// So many readers were not alone with readers.
+    pub fn disturbed(&self, times: u64) {
+        self.failed.set(self.failed.get() + times);
+    }
     /// All of a fixed amount of work is done.
     pub fn finished(&self, end_ns: u64) {
         self.end_ns.set(Some(end_ns));

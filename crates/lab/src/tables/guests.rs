@@ -167,7 +167,7 @@ pub static MICROBENCHMARK: Table = Table {
     key: "vcpus",
     rows: &[36, 54, 72, 108],
     fitted_rows: &[36, 54, 72],
-    workload: |_, _| Workload::Counter { cs_load: 0, think_load: 0 },
+    workload: |_, _| Workload::counter(0, 0),
     crew: Crew::Guest,
     columns: &[
         column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", Measure::Least(5.0), 0.1),

@@ -24,7 +24,7 @@ pub fn natively(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument,
     let most = if cpus <= FEW_CPUS { 8 } else { 2 };
     let mut counts = vec![1, cpus, cpus * 2, cpus * most / 2, cpus * most];
     counts.sort_unstable();
-    let workload = Workload::Counter { cs_load: 20, think_load: 0 };
+    let workload = Workload::counter(20, 0);
     let crew = Crew::of_threads(native, workload, &counts)?;
     let plan = Plan { workload, locks, runs: 3, window_ns: 50_000_000, seed: guide.seed };
     plan.run(native, crew, guide)
@@ -47,7 +47,7 @@ pub fn in_a_guest(guide: &Guide) -> Result<BenchDocument, Error> {
     let vcpus = vec![cpus, cpus * 3 / 2, cpus * 2, cpus * 3];
     let start_state = vec![START.into()];
     let guest = GuestArgs { vcpus, start_state, ..GuestArgs::default() };
-    let workload = Workload::Counter { cs_load: 1, think_load: 0 };
+    let workload = Workload::counter(1, 0);
     let crew = Crew::asked(host.as_ref(), workload, &MachineArgs { guest, ..args }, &[], &[])?;
     let locks = "qspinlock,park,hybrid,unfair";
     let plan = Plan { workload, locks, runs: 1, window_ns: 50_000_000, seed: guide.seed };

@@ -201,7 +201,7 @@ fn compare_alone(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument
 /// What it is worth when somebody does.
 fn compare_in_company(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
     let locks = "qspinlock,cna,unfair-backoff,ticket,mcs,std,parking_lot,pthread,pthread-spin";
-    let workload = Workload::Counter { cs_load: 1, think_load: 4 };
+    let workload = Workload::counter(1, 4);
     let threads = [1, native.cpus()];
     let threads = if native.cpus() > 1 { &threads[..] } else { &threads[..1] };
     bench(native, workload, locks, threads, 80_000_000, guide)

@@ -41,6 +41,36 @@ fn the_document_has_the_fields_of_the_schema() {
 }
 
 #[test]
+fn readers_of_a_counter_are_told_apart_and_those_that_take_nothing_fail() {
+    let bench = "bench --lock std --threads 2 --secs 0.05 --runs 1 --json -";
+    let document = json(&format!("{bench} --readers 50"));
+    let workload = &document["workload"];
+    assert_eq!(
+        (&workload["readers"], &workload["reader_order"]),
+        (&50.into(), &"alternate".into())
+    );
+    let result = &document["results"][0];
+    assert_eq!((&result["readers"], &result["writers"]), (&2.into(), &2.into()));
+    let longest = |kind: &str| result[kind]["max"].as_u64().expect("they waited");
+    let both = longest("reader_wait_ns").max(longest("writer_wait_ns"));
+    assert_eq!(longest("wait_ns"), both);
+
+    let threads = |readers: u32| {
+        let result = json(&format!("{bench} --readers {readers}"))["results"][0].clone();
+        (result["readers"].as_u64(), result["writers"].as_u64())
+    };
+    assert_eq!(threads(0), (Some(0), Some(2)));
+    assert_eq!(threads(100), (Some(2), Some(0)));
+
+    // Long sections, so that a reader on a busy computer is sure to meet a writer.
+    let busted = "bench --lock busted-rw --threads 2 --secs 0.2 --runs 1 --cs-load 1000";
+    let output = lockwright(&format!("{busted} --readers 50"));
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("does not exclude"), "{}", stderr(&output));
+    assert!(lockwright(busted).status.success(), "its writers exclude each other");
+}
+
+#[test]
 fn a_build_ends_when_its_work_is_done() {
     let line = "bench --workload kbuild --lock std,ticket --threads 1,2 --units 20 --unit-ops 100 \
                 --runs 2 --json -";

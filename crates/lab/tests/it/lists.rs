@@ -97,5 +97,10 @@ fn a_list_for_programs_has_plain_keys_numbers_and_arrays() {
     assert_eq!(lock["runs_on"], serde_json::json!(["native", "simulated"]));
     assert_eq!(item("workloads", "uncontended")["knobs"], serde_json::json!([]));
     assert_eq!(item("workloads", "locktorture")["knobs"], serde_json::json!(["--long-hold"]));
-    assert_eq!(item("workloads", "counter")["defaults"], "--cs-load 1 --think-load 0");
+    let counter = item("workloads", "counter");
+    assert_eq!(
+        counter["defaults"],
+        "--cs-load 1 --think-load 0 --readers 0 --reader-order alternate"
+    );
+    assert!(counter["is"].as_str().is_some_and(|is| is.contains("else they own it")));
 }
