@@ -12,6 +12,9 @@ const BUILTIN: &[(&str, &str)] = &[
     ("x5-4", include_str!("../../../../machines/x5-4.toml")),
     ("haswell-2s", include_str!("../../../../machines/haswell-2s.toml")),
     ("broadwell-2s-e5-2620v4", include_str!("../../../../machines/broadwell-2s-e5-2620v4.toml")),
+    ("cascade-lake-2s", include_str!("../../../../machines/cascade-lake-2s.toml")),
+    ("broadwell-2s-80t", include_str!("../../../../machines/broadwell-2s-80t.toml")),
+    ("dl980", include_str!("../../../../machines/dl980.toml")),
 ];
 
 /// The section that a machine may do without.
@@ -205,6 +208,30 @@ mod tests {
         let topology = &machine.topology;
         assert_eq!((topology.sockets, topology.cores(), topology.cpus()), (2, 36, 36));
         assert!(machine.scheduler().is_ok(), "guests have more vCPUs than that");
+    }
+
+    #[test]
+    fn the_machines_of_the_semaphore_tables_have_the_published_shapes_and_a_scheduler() {
+        for (name, sockets, cores, cpus) in
+            [("cascade-lake-2s", 2, 48, 96), ("broadwell-2s-80t", 2, 40, 80), ("dl980", 8, 80, 160)]
+        {
+            let machine = Machine::builtin(name).expect("it is built in");
+            let topology = &machine.topology;
+            assert_eq!(
+                (topology.sockets, topology.cores(), topology.cpus()),
+                (sockets, cores, cpus)
+            );
+            assert!(machine.scheduler().is_ok(), "its tasks sleep");
+        }
+    }
+
+    #[test]
+    fn the_dl980_has_pairs_halves_and_the_rest() {
+        let topology = Machine::builtin("dl980").expect("it is built in").topology;
+        for row in &topology.distance {
+            let of_class = |class| row.iter().filter(|&&other| other == class).count();
+            assert_eq!([0, 1, 2, 3].map(of_class), [1, 1, 2, 4]);
+        }
     }
 
     #[test]
