@@ -42,7 +42,7 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
 fn crew(scheduling: Option<Scheduling>) -> &'static str {
     match scheduling.map(|scheduling| scheduling.kind) {
         Some(ScheduledKind::Guest { .. }) => "--vcpus",
-        Some(ScheduledKind::Program) | None => "--threads",
+        Some(ScheduledKind::Program | ScheduledKind::Kernel) | None => "--threads",
     }
 }
 

@@ -114,8 +114,14 @@
 //!    noticed on a CPU.
 //! 8. **Moving** costs nothing but cold caches: from then on the thread's accesses come from another
 //!    core.
-//! 9. **The end.** When all threads sleep or spin for ever the run is stuck, whatever slices and noise
-//!    might follow: at once if all sleep, within a slice if one spins.
+//! 9. **Tasks of a kernel** ([`ScheduledKind::Kernel`]) keep their CPU where a program would lose it: at the
+//!    end of a slice, and for one that wakes up and goes to the front of the queue, they are only asked
+//!    (`need_resched`). They give way in user mode ([`thread::user_ns`]), where they ask for it
+//!    ([`thread::may_reschedule`]), or by sleeping. So nobody waits for the owner of a spinlock who has no
+//!    CPU; and who spins for a task that has none, and does not look at `need_resched`, spins for ever, as in
+//!    such a kernel. There is no noise.
+//! 10. **The end.** When all threads sleep or spin for ever the run is stuck, whatever slices and noise
+//!     might follow: at once if all sleep, within a slice if one spins.
 //!
 //! The start ([`StartState`]) matters: an overcommitted machine is metastable, and may stay for long in
 //! what it began with. What the scheduler did is in [`RunReport::schedule`].

@@ -18,6 +18,19 @@ pub enum ScheduledKind {
     /// The threads are those of a program. `this_cpu` is the CPU a thread runs on now, and the NUMA
     /// nodes are the machine's. Such a run needs a [pool](crate::NodesMode::Pool) of queue nodes.
     Program,
+    /// The threads are tasks in a kernel that is not preemptible. As those of a program, but a task
+    /// keeps its CPU until it sleeps, computes in user mode
+    /// ([`thread::user_ns`](crate::thread::user_ns)) or says that it may lose it
+    /// ([`thread::may_reschedule`](crate::thread::may_reschedule)); until then it is asked
+    /// (`need_resched`). Nothing but the tasks takes CPUs away: there is no noise.
+    Kernel,
+}
+
+impl ScheduledKind {
+    /// Whether the threads move between CPUs whose numbers they see.
+    pub const fn moves_between_cpus(self) -> bool {
+        !matches!(self, Self::Guest { .. })
+    }
 }
 
 /// How a run begins. An overcommitted machine is metastable: what it settles into depends on it.
@@ -108,7 +121,7 @@ impl Numa {
                 let node_of_cpu = (0..threads).map(|vcpu| (vcpu % nodes as usize) as u16);
                 Self { nodes, node_of_cpu: node_of_cpu.collect() }
             }
-            Some(ScheduledKind::Program) | None => {
+            Some(ScheduledKind::Program | ScheduledKind::Kernel) | None => {
                 let node_of_cpu = (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16);
                 Self { nodes: sockets, node_of_cpu: node_of_cpu.collect() }
             }
@@ -128,8 +141,8 @@ pub(crate) fn check(machine: &Machine, config: &Config) {
          scheduler"
     );
     assert!(
-        scheduling.kind != ScheduledKind::Program || config.nodes != NodesMode::PerCpu,
-        "the threads of a program move between CPUs: give it a pool of queue nodes"
+        !scheduling.kind.moves_between_cpus() || config.nodes != NodesMode::PerCpu,
+        "the threads of a program or of a kernel move between CPUs: give it a pool of queue nodes"
     );
 }
 

@@ -29,19 +29,35 @@ pub fn now_ps() -> u64 {
 /// jitter of work.
 pub fn work_ps(ps: u64) {
     let here = here();
-    let done = here.with(|engine| {
+    here.until(done_after(here, ps));
+}
+
+/// When work of about `ps` picoseconds is done that begins now.
+fn done_after(here: Here, ps: u64) -> u64 {
+    here.with(|engine| {
         let thread = &mut engine.threads[engine.current];
         let is_shared = engine.busy_on_core[usize::from(thread.site.core)] > 1;
         let costs = &engine.costs;
         let ps = if is_shared { costs.smt_factor.of(ps) } else { ps };
         engine.now.saturating_add(costs.work_jitter.jitter(ps, &mut thread.noise))
-    });
-    here.until(done);
+    })
 }
 
 /// Works for about `ns` nanoseconds; see [`work_ps`].
 pub fn work_ns(ns: u64) {
     work_ps(ns.saturating_mul(1000));
+}
+
+/// As [`work_ns`]; of a [task in a kernel](crate::ScheduledKind::Kernel) in user mode, where its CPU may be
+/// taken away.
+pub fn user_ns(ns: u64) {
+    let here = here();
+    here.in_user_mode(|| done_after(here, ns.saturating_mul(1000)));
+}
+
+/// A place where a [task in a kernel](crate::ScheduledKind::Kernel) may lose its CPU, if it was asked for it.
+pub fn may_reschedule() {
+    here().give_way();
 }
 
 /// Lets exactly `ps` picoseconds pass; with a scheduler, on a CPU.

@@ -53,6 +53,7 @@ fn shared(scheduled: Scheduled, cpus: usize) -> String {
         Scheduled::Guest { virtual_numa: false } => format!("a guest without NUMA on {cpus} CPUs"),
         Scheduled::Guest { virtual_numa: true } => format!("a guest with NUMA on {cpus} CPUs"),
         Scheduled::Program => format!("more than {cpus} threads are not pinned, the others are"),
+        Scheduled::Kernel => format!("tasks of a kernel on {cpus} CPUs"),
     }
 }
 

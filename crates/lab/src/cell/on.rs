@@ -49,6 +49,8 @@ pub enum Scheduled {
     },
     /// The threads of a program, if there are more than CPUs.
     Program,
+    /// The tasks of a kernel that is not preemptible.
+    Kernel,
 }
 
 impl From<ScheduledKind> for Scheduled {
@@ -56,6 +58,7 @@ impl From<ScheduledKind> for Scheduled {
         match kind {
             ScheduledKind::Guest { virtual_numa } => Self::Guest { virtual_numa },
             ScheduledKind::Program => Self::Program,
+            ScheduledKind::Kernel => Self::Kernel,
         }
     }
 }

@@ -12,7 +12,7 @@ use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{
     counter, kbuild, lock2, locktorture, open1, readrandom, uncontended,
 };
-use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, ScheduledKind, Sim, Simulation};
+use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation};
 
 /// What a cell needs of the type of its lock.
 pub struct Program {
@@ -96,8 +96,8 @@ impl Cell<'_> {
     /// nodes or share a CPU without being its guest; then a pool, as in a program.
     fn nodes(&self) -> NodesMode {
         let held = self.purpose.stress().nested as u32 + 1;
-        let is_program = self.scheduling.is_some_and(|s| s.kind == ScheduledKind::Program);
-        match is_program || held > u32::from(NODES_PER_CPU) {
+        let moves = self.scheduling.is_some_and(|s| s.kind.moves_between_cpus());
+        match moves || held > u32::from(NODES_PER_CPU) {
             true => {
                 // A CLH lock in use keeps a node of its own.
                 let locks = self.workload.locks().min(self.threads);

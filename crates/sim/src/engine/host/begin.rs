@@ -34,7 +34,8 @@ impl Host {
         Self {
             cpus: (0..topology.cpus()).map(cpu).collect(),
             times: Times::new(scheduler, kind),
-            is_program: kind == ScheduledKind::Program,
+            is_program: !matches!(kind, ScheduledKind::Guest { .. }),
+            is_kernel: kind == ScheduledKind::Kernel,
             report: ScheduleReport::default(),
         }
     }

@@ -6,6 +6,7 @@
 //! [`Turn::due`]; when it loses its CPU, that event stays in the queue and is stale.
 
 mod begin;
+mod kernel;
 mod pick;
 mod turns;
 
@@ -26,6 +27,8 @@ pub struct Host {
     times: Times,
     /// Threads are those of a program: their CPU number is the CPU they run on.
     is_program: bool,
+    /// They keep their CPU until they give it up.
+    is_kernel: bool,
     pub report: ScheduleReport,
 }
 
@@ -72,6 +75,10 @@ impl Cpu {
 pub struct Turn {
     /// Has no CPU.
     pub is_off: bool,
+    /// Of a kernel: computes in user mode, where its CPU can be taken away.
+    is_in_user: bool,
+    /// Of a kernel: should give up its CPU.
+    is_asked: bool,
     /// The CPU it has or had last.
     cpu: usize,
     /// The only socket it may run on, if there is one.
@@ -103,6 +110,8 @@ impl Default for Turn {
     fn default() -> Self {
         Self {
             is_off: false,
+            is_in_user: false,
+            is_asked: false,
             cpu: 0,
             socket: None,
             stays: false,
@@ -131,7 +140,7 @@ impl Times {
             slice: ps(scheduler.slice_ns),
             context_switch: ps(scheduler.context_switch_ns),
             wake_granularity: ps(scheduler.wake_granularity_ns),
-            noise: ps(scheduler.noise_ns),
+            noise: if kind == ScheduledKind::Kernel { 0 } else { ps(scheduler.noise_ns) },
             pause_loop_window: if is_guest { ps(scheduler.pause_loop_window_ns) } else { 0 },
             pause_loop_gap: ps(scheduler.pause_loop_gap_ns),
             wake_local: Factor::new(if is_guest { 0.0 } else { scheduler.wake_local }),
@@ -155,9 +164,14 @@ impl Engine {
     pub fn idle_host_cpus(&self) -> usize {
         self.host.cpus.iter().filter(|cpu| cpu.is_idle()).count()
     }
-    /// Whether somebody waits for the CPU of the current thread.
+    /// Whether somebody waits for the CPU of the current thread; of a kernel's task, whether it was
+    /// asked to give way.
     pub fn is_awaited_on_host(&self) -> bool {
-        let cpu = self.threads[self.current].turn.cpu;
+        let turn = &self.threads[self.current].turn;
+        if self.host.is_kernel {
+            return turn.is_asked;
+        }
+        let cpu = turn.cpu;
         self.host.cpus.get(cpu).is_some_and(|cpu| !cpu.queue.is_empty())
     }
     /// The time the current thread had a CPU, and before it started: a clock that stands still while
@@ -228,6 +242,7 @@ impl Engine {
         host.slice_end = on_since + slice;
         let away = on_since - turn.off_since;
         turn.is_off = false;
+        turn.is_asked = false;
         turn.cpu = cpu;
         turn.on_since = on_since;
         turn.off_ps += away;

@@ -23,6 +23,7 @@ impl Engine {
         self.end_if_deadlocked();
         let slice = self.host.times.slice;
         let shielded_until = self.shielded_until(cpu);
+        let is_kept = self.is_kept(cpu);
         let host = &mut self.host.cpus[cpu];
         if let Some(until) = shielded_until {
             host.slice_end = until;
@@ -30,6 +31,8 @@ impl Engine {
         } else if host.queue.is_empty() {
             host.slice_end = self.now + slice;
             self.schedule(self.now + slice, EventKind::SliceEnd, cpu);
+        } else if is_kept {
+            self.ask(cpu);
         } else if let Some(thread) = self.preempt_on(cpu) {
             self.queue_last(cpu, thread);
             self.fill(cpu);
@@ -39,7 +42,7 @@ impl Engine {
         }
     }
     /// Ends the turn of a thread that has just lost the CPU: it waits behind all others.
-    fn queue_last(&mut self, cpu: usize, thread: usize) {
+    pub(super) fn queue_last(&mut self, cpu: usize, thread: usize) {
         self.threads[thread].turn.slice_left = 0;
         self.host.cpus[cpu].queue.push_back(thread);
     }
@@ -59,7 +62,10 @@ impl Engine {
         let has_run_enough = host.current.is_some_and(|current| {
             self.now >= self.threads[current].turn.on_since.saturating_add(granularity)
         });
-        if has_run_enough && let Some(preempted) = self.preempt_on(cpu) {
+        if has_run_enough && self.is_kept(cpu) {
+            self.host.cpus[cpu].queue.push_front(thread);
+            self.ask(cpu);
+        } else if has_run_enough && let Some(preempted) = self.preempt_on(cpu) {
             // It goes on with the rest of its slice after the one that woke up.
             self.host.cpus[cpu].queue.push_front(preempted);
             self.put_on(cpu, thread, self.host.times.context_switch);

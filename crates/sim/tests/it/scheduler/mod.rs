@@ -5,6 +5,7 @@
 
 mod bounded;
 mod guests;
+mod kernel;
 mod locks;
 mod sleeping;
 mod spinning;
@@ -43,7 +44,7 @@ fn run_as<'a>(
     let mut arena = Arena::default();
     let nodes = match kind {
         ScheduledKind::Guest { .. } => NodesMode::PerCpu,
-        ScheduledKind::Program => NodesMode::Pool(64),
+        ScheduledKind::Program | ScheduledKind::Kernel => NodesMode::Pool(64),
     };
     let scheduling = Some(Scheduling { kind, start });
     let config = Config { scheduling, nodes, ..Config::default() };

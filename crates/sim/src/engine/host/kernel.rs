@@ -1,0 +1,65 @@
+//! The tasks of a kernel, which keep their CPU until they give it up.
+//!
+//! At the end of a slice, and when somebody wakes up who would preempt it, a task is *asked*. It goes to
+//! the end of the run queue when it next looks ([`Here::give_way`]), and has lost nothing if it sleeps
+//! before that. Only while it is in user mode its CPU is taken away as that of any thread.
+
+use crate::engine::Engine;
+use crate::engine::queue::EventKind;
+use crate::switch::Here;
+
+impl Engine {
+    /// Whether the thread that has `cpu` has to be asked for it.
+    pub(super) fn is_kept(&self, cpu: usize) -> bool {
+        let current = self.host.cpus[cpu].current;
+        self.host.is_kernel && current.is_some_and(|thread| !self.threads[thread].turn.is_in_user)
+    }
+    /// Asks the thread that has `cpu` to give way.
+    pub(super) fn ask(&mut self, cpu: usize) {
+        if let Some(thread) = self.host.cpus[cpu].current {
+            self.threads[thread].turn.is_asked = true;
+        }
+    }
+    /// Whether the current thread was asked; if so, it is not any more. Without somebody who waits for
+    /// the CPU, another slice begins.
+    fn takes_question(&mut self) -> bool {
+        let turn = &mut self.threads[self.current].turn;
+        if !core::mem::take(&mut turn.is_asked) {
+            return false;
+        }
+        let cpu = turn.cpu;
+        let slice_end = self.now + self.host.times.slice;
+        let host = &mut self.host.cpus[cpu];
+        if !host.queue.is_empty() {
+            return true;
+        }
+        host.slice_end = slice_end;
+        self.schedule(slice_end, EventKind::SliceEnd, cpu);
+        false
+    }
+    fn goes_last(&mut self) {
+        let cpu = self.threads[self.current].turn.cpu;
+        if let Some(thread) = self.preempt_on(cpu) {
+            self.queue_last(cpu, thread);
+            self.fill(cpu);
+        }
+    }
+}
+
+impl Here {
+    /// Gives way to others if the current task was asked to.
+    pub fn give_way(self) {
+        if self.with(Engine::takes_question) {
+            self.with(Engine::goes_last);
+            self.wait_for_others();
+        }
+    }
+    /// Lets time pass until `until` in user mode.
+    pub fn in_user_mode(self, until: impl FnOnce() -> u64) {
+        self.give_way();
+        let until = until();
+        self.with(|engine| engine.threads[engine.current].turn.is_in_user = true);
+        self.until(until);
+        self.with(|engine| engine.threads[engine.current].turn.is_in_user = false);
+    }
+}
