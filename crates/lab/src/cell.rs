@@ -9,6 +9,7 @@ mod reader_order;
 
 use crate::error::Error;
 use crate::latency::Waited;
+use crate::sleepers::{self, Section};
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
@@ -54,6 +55,24 @@ pub enum Workload {
     Readrandom,
     /// A build with many jobs: a fixed amount of work.
     Kbuild(#[serde(with = "kbuild::InDocuments")] Knobs),
+    /// A lock that everybody always wants, held for a fixed time.
+    Handoff {
+        /// What its owner does meanwhile.
+        section: Section,
+        /// How long.
+        section_ns: u64,
+    },
+    /// Many tasks that take sleeping locks, nearly always to write.
+    Aim7 {
+        /// Locks.
+        lock_count: u32,
+        /// Mean time on a CPU between two operations.
+        compute_ns: u64,
+        /// Time on a CPU under the lock.
+        section_ns: u64,
+        /// Percentage of the operations that only read.
+        read_percent: u32,
+    },
 }
 
 impl Workload {
@@ -63,9 +82,10 @@ impl Workload {
     }
     /// The name and the knobs, for people; of many knobs the name.
     pub fn described(self) -> String {
-        match self.counter_typed() {
-            Some(knobs) => format!("counter ({knobs})"),
-            None => self.name().into(),
+        match (self, self.counter_typed()) {
+            (_, Some(knobs)) => format!("counter ({knobs})"),
+            (Self::Handoff { .. }, _) => format!("handoff ({})", sleepers::typed(self)),
+            _ => self.name().into(),
         }
     }
     /// The knobs of a counter as they are typed, if it is one.
@@ -90,6 +110,10 @@ impl Workload {
             _ => (0, threads),
         }
     }
+    /// Whether simulated threads are the tasks of a kernel, however many there are.
+    pub const fn is_in_kernel(self) -> bool {
+        matches!(self, Self::Aim7 { .. })
+    }
     /// Whether the amount of work is fixed: the time that it takes is the result, and the window of a
     /// cell is the longest that it may take.
     pub const fn is_fixed_work(self) -> bool {
@@ -99,6 +123,7 @@ impl Workload {
     pub const fn locks(self) -> u32 {
         match self {
             Self::Kbuild(knobs) => knobs.lock_count,
+            Self::Aim7 { lock_count, .. } => lock_count,
             Self::Open1 => 2,
             _ => 1,
         }
@@ -113,6 +138,8 @@ impl Workload {
             Self::Open1 => "open1",
             Self::Readrandom => "readrandom",
             Self::Kbuild(_) => "kbuild",
+            Self::Handoff { .. } => "handoff",
+            Self::Aim7 { .. } => "aim7",
         }
     }
 }
@@ -216,6 +243,10 @@ impl Measurement {
         let min = self.per_thread_ops.iter().min().copied().unwrap_or(0);
         let max = self.per_thread_ops.iter().max().copied().unwrap_or(0);
         (min, max)
+    }
+    /// How many threads did at most one operation.
+    pub fn threads_with_at_most_one_op(&self) -> u64 {
+        self.per_thread_ops.iter().filter(|&&ops| ops <= 1).count() as u64
     }
     /// Whether exclusion and everything else that was checked held.
     pub fn held(&self) -> bool {

@@ -7,6 +7,7 @@ use crate::explore::ExploreArgs;
 use crate::kbuild::BuildArgs;
 use crate::machines::MachinesArgs;
 use crate::report::complain;
+use crate::sleepers::Section;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
@@ -212,6 +213,9 @@ pub struct BenchArgs {
     /// machines, where it is added by formula].
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]
     pub long_hold: Option<Switch>,
+    /// Workload `handoff`: what the owner of the lock does in its section, for --section-ns [default: spin].
+    #[arg(long, value_enum)]
+    pub section: Option<Section>,
     /// Workload `kbuild`.
     #[command(flatten)]
     pub build: BuildArgs,

@@ -64,6 +64,8 @@ pub struct Crew {
     starts: Vec<StartState>,
     /// CPUs of the machine, if it is a simulated one, where sharing them needs a scheduler.
     simulated_cpus: Option<usize>,
+    /// Simulated, they are the tasks of a kernel.
+    is_in_kernel: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +148,13 @@ impl Crew {
         let simulated_cpus = machine.is_simulated().then(|| machine.cpus());
         let flag = if guest.is_some() { "--vcpus" } else { "--threads" };
         let limit = if simulated_cpus.is_some() { SIMULATED_MAX } else { NATIVE_MAX };
-        let mut crew = Self { counts: Vec::new(), guest, starts: starts.to_vec(), simulated_cpus };
+        let mut crew = Self {
+            counts: Vec::new(),
+            guest,
+            starts: starts.to_vec(),
+            simulated_cpus,
+            is_in_kernel: workload.is_in_kernel(),
+        };
         for &count in counts {
             if count == 0 {
                 return Err(Error::usage(format!("{flag} 0 runs nothing: give at least 1")));
@@ -182,6 +190,7 @@ impl Crew {
         let cpus = self.simulated_cpus?;
         match self.guest {
             Some(Guest { virtual_numa }) => Some(ScheduledKind::Guest { virtual_numa }),
+            None if self.is_in_kernel => Some(ScheduledKind::Kernel),
             None => (count > cpus).then_some(ScheduledKind::Program),
         }
     }

@@ -26,6 +26,7 @@ mod replay;
 mod report;
 mod reproduce;
 mod simulated;
+mod sleepers;
 mod stats;
 mod stress;
 mod study;

@@ -5,8 +5,8 @@
 
 use crate::cell::{CellSpec, Purpose, Workload};
 use crate::cli::MachineArgs;
-use crate::kbuild;
 use crate::stress::Stress;
+use crate::{kbuild, sleepers};
 use clap::ValueEnum;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
@@ -66,6 +66,9 @@ fn bench(spec: &CellSpec) -> (String, u64) {
         }
         Workload::Counter { .. } => {
             format!(" {}", spec.workload.counter_typed().unwrap_or_default())
+        }
+        Workload::Handoff { .. } | Workload::Aim7 { .. } => {
+            format!(" {}", sleepers::typed(spec.workload))
         }
         Workload::Kbuild(knobs) => format!(" {}", kbuild::typed(&knobs)),
         Workload::Locktorture { long_hold: true } => " --long-hold on".into(),

@@ -5,7 +5,9 @@
 //! simulated machine; its knobs; and `run`, what one thread does until its [`Worker`] says that it
 //! is over.
 
+pub mod aim7;
 pub mod counter;
+pub mod handoff;
 pub mod kbuild;
 pub mod lock2;
 pub mod locktorture;
@@ -40,6 +42,11 @@ pub trait Worker {
     fn hold_ns(&mut self, ns: u64);
     /// Computes for about `ns` nanoseconds, in which only time on a CPU counts.
     fn compute_ns(&mut self, ns: u64);
+    /// As [`compute_ns`](Self::compute_ns), outside of a kernel: whose lock this is may take the CPU
+    /// away meanwhile.
+    fn user_ns(&mut self, ns: u64) {
+        self.compute_ns(ns);
+    }
     /// Announces that the words at these addresses will be written soon: misses that an
     /// out-of-order core overlaps. Natively nothing (the core does it by itself).
     fn overlap(&mut self, words: &[*const ()]);

@@ -89,6 +89,8 @@ pub(super) struct PerThread {
     pub(super) min: u64,
     pub(super) avg: u64,
     pub(super) max: u64,
+    /// How many threads did at most one.
+    pub(super) threads_with_at_most_one: u64,
 }
 
 /// The parts of the acquisitions that were not immediate.
@@ -142,6 +144,7 @@ impl BenchResult {
                 min: rounded(|run| run.min_max_ops().0 as f64),
                 avg: rounded(|run| run.total_ops() as f64 / run.per_thread_ops.len().max(1) as f64),
                 max: rounded(|run| run.min_max_ops().1 as f64),
+                threads_with_at_most_one: rounded(|run| run.threads_with_at_most_one_op() as f64),
             },
             wait_ns: waits(sample),
             reader_wait_ns: waited.as_ref().map(|waited| Waits::of(&waited.readers)),

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{Outputs, Progress, complain};
-use crate::{interrupt, machines, replay};
+use crate::{interrupt, machines, replay, sleepers};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -29,6 +29,8 @@ const SIMULATED_DEFAULT_S: f64 = 0.005;
 const SHARED_DEFAULT_S: f64 = 1.0;
 /// How long a fixed amount of work may take.
 const WORK_DEFAULT_S: f64 = 60.0;
+/// Tasks of a kernel take turns by sleeping, whatever a slice is.
+const TASKS_DEFAULT_S: f64 = 0.02;
 const DEFAULT_RUNS: u32 = 5;
 /// Of threads that share CPUs: each start state is a run already, and takes seconds.
 const SHARED_DEFAULT_RUNS: u32 = 1;
@@ -103,12 +105,14 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Erro
     }
     let usual = match workload {
         Workload::Uncontended => vec![1],
+        Workload::Aim7 { .. } => vec![machine.cpus() * sleepers::TASKS_PER_CPU],
         _ => plan::usual_threads(machine.cpus()),
     };
     let crew = Crew::asked(machine, workload, &args.machine, &args.threads, &usual)?;
     let shares_cpus = crew.kind().is_some();
     let default_s = match (workload.is_fixed_work(), is_simulated, shares_cpus) {
         (true, ..) => WORK_DEFAULT_S,
+        (false, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
         (false, _, true) => SHARED_DEFAULT_S,
         (false, true, false) => SIMULATED_DEFAULT_S,
         (false, false, false) => NATIVE_DEFAULT_S,

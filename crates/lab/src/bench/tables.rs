@@ -104,7 +104,8 @@ fn contended(document: &BenchDocument) -> String {
     if document.workload.is_fixed_work() {
         columns.extend(wall_time(document));
     }
-    columns.extend(throughput(document, is_shared));
+    let is_about_threads = is_shared || matches!(document.workload, Workload::Handoff { .. });
+    columns.extend(throughput(document, is_about_threads));
     columns.extend(waits());
     if document.results.iter().any(|result| result.reader_wait_ns.is_some()) {
         columns.extend(longest_by_kind());
@@ -134,12 +135,12 @@ fn wall_time(document: &BenchDocument) -> [Column<'_>; 2] {
     ]
 }
 
-fn throughput(document: &BenchDocument, is_shared: bool) -> Vec<Column<'_>> {
+fn throughput(document: &BenchDocument, is_about_threads: bool) -> Vec<Column<'_>> {
     let mut columns = vec![
         column("Mops/s", |result| format!("{:.3}", result.ops_per_s.median / 1e6)),
         column(SPREAD, |result| format!("{:.3}", result.ops_per_s.stddev / 1e6)),
     ];
-    if is_shared {
+    if is_about_threads {
         // Of one thread or vCPU, within the window.
         let one = document.noun().trim_end_matches('s');
         columns.extend([
@@ -147,6 +148,11 @@ fn throughput(document: &BenchDocument, is_shared: bool) -> Vec<Column<'_>> {
             column("avg", |result| result.per_thread_ops.avg.to_string()),
             column("max", |result| result.per_thread_ops.max.to_string()),
         ]);
+        if matches!(document.workload, Workload::Handoff { .. }) {
+            columns.push(column("with 0 or 1", |result| {
+                result.per_thread_ops.threads_with_at_most_one.to_string()
+            }));
+        }
     } else {
         columns.push(column("thread min/max", |result| {
             let per_thread = result.per_thread_ops;

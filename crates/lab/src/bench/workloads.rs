@@ -3,7 +3,7 @@
 use crate::cell::{ReaderOrder, Workload};
 use crate::cli::{BenchArgs, Switch};
 use crate::error::Error;
-use crate::kbuild;
+use crate::{kbuild, sleepers};
 
 /// A flag, and what it is unless something else is asked for.
 pub type Knob = (&'static str, &'static str);
@@ -60,6 +60,16 @@ pub const WORKLOADS: &[Listed] = &[
         knobs: kbuild::LISTED,
         is: "a build with many jobs: the wall time of a fixed amount of work",
     },
+    Listed {
+        name: "handoff",
+        knobs: sleepers::HANDOFF,
+        is: "a lock that everybody always wants, held for a fixed time: who gets it how often",
+    },
+    Listed {
+        name: "aim7",
+        knobs: sleepers::AIM7,
+        is: "many tasks that take a lock for a short section, nine times in ten to write",
+    },
 ];
 
 const CS_LOAD: u32 = 1;
@@ -86,6 +96,8 @@ pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
         "lock2" => Workload::Lock2,
         "open1" => Workload::Open1,
         "readrandom" => Workload::Readrandom,
+        "handoff" => sleepers::handoff(args.section, &args.build)?,
+        "aim7" => sleepers::aim7(&args.build)?,
         "kbuild" => Workload::Kbuild(args.build.knobs(!args.machine.guest.vcpus.is_empty())?),
         _ => Workload::Uncontended,
     })
@@ -114,6 +126,7 @@ fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
         ("--readers", args.readers.is_some()),
         ("--reader-order", args.reader_order.is_some()),
         ("--long-hold", args.long_hold.is_some()),
+        ("--section", args.section.is_some()),
     ];
     own.into_iter().filter_map(|(flag, is)| is.then_some(flag)).chain(args.build.given())
 }

@@ -11,7 +11,7 @@ use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{
-    counter, kbuild, lock2, locktorture, open1, readrandom, uncontended,
+    aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom, uncontended,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,6 +51,14 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
         Workload::Open1 => Box::new(Open1::<L>::new(spec.threads)),
         Workload::Readrandom => Box::new(Readrandom::<L>::new(spec.threads)),
         Workload::Kbuild(knobs) => Box::new(Build::<L>::new(knobs)),
+        Workload::Handoff { section, section_ns } => {
+            let knobs = handoff::Knobs { section: section.into(), section_ns };
+            Box::new(Handoff::<L> { state: Zeroed::zeroed(), knobs })
+        }
+        Workload::Aim7 { lock_count, compute_ns: think_ns, section_ns, read_percent } => {
+            let knobs = aim7::Knobs { lock_count, think_ns, section_ns, read_percent };
+            Box::new(Tasks::<L>::new(knobs))
+        }
     }
 }
 
@@ -196,6 +204,45 @@ impl<L: RawLock> Load for Readrandom<L> {
     }
     fn fail(&self, ops: u64) -> u64 {
         (ops * 2).saturating_sub(self.state.sections())
+    }
+}
+
+struct Handoff<L> {
+    state: handoff::State<Native, L>,
+    knobs: handoff::Knobs,
+}
+
+impl<L: RawLock> Load for Handoff<L> {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        handoff::run(worker, &self.state, self.knobs);
+    }
+    fn fail(&self, ops: u64) -> u64 {
+        ops.saturating_sub(self.state.value())
+    }
+}
+
+struct Tasks<L> {
+    sites: Vec<aim7::Site<Native, L>>,
+    knobs: aim7::Knobs,
+    writes: AtomicU64,
+}
+
+impl<L: RawLock> Tasks<L> {
+    fn new(knobs: aim7::Knobs) -> Self {
+        let sites = (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect();
+        Self { sites, knobs, writes: AtomicU64::new(0) }
+    }
+}
+
+impl<L: RawLock> Load for Tasks<L> {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        let writes = aim7::run(worker, &self.sites, self.knobs);
+        // ordering: Relaxed; read after the threads have reported.
+        self.writes.fetch_add(writes, Ordering::Relaxed);
+    }
+    fn fail(&self, _ops: u64) -> u64 {
+        // ordering: Relaxed; as above.
+        self.writes.load(Ordering::Relaxed).saturating_sub(aim7::written(&self.sites))
     }
 }
 

@@ -10,7 +10,7 @@ use lockwright::platform::{Cells, Zeroed};
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{
-    counter, kbuild, lock2, locktorture, open1, readrandom, uncontended,
+    aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom, uncontended,
 };
 use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation};
 
@@ -95,7 +95,9 @@ impl Cell<'_> {
     /// The queue nodes: those of a kernel, unless threads may hold more queue locks than a CPU has
     /// nodes or share a CPU without being its guest; then a pool, as in a program.
     fn nodes(&self) -> NodesMode {
-        let held = self.purpose.stress().nested as u32 + 1;
+        // A task that sleeps for a lock keeps a node, and takes others for what the lock is made of.
+        let of_lock = if self.workload.is_in_kernel() { NODES_PER_CPU.into() } else { 1 };
+        let held = (self.purpose.stress().nested as u32 + 1) * of_lock;
         let moves = self.scheduling.is_some_and(|s| s.kind.moves_between_cpus());
         match moves || held > u32::from(NODES_PER_CPU) {
             true => {
@@ -164,7 +166,10 @@ impl Cell<'_> {
             Workload::Lock2 => lock2::part::ALL,
             Workload::Open1 => open1::part::ALL,
             Workload::Readrandom => readrandom::part::ALL,
-            Workload::Uncontended | Workload::Kbuild(_) => &[],
+            Workload::Uncontended
+            | Workload::Kbuild(_)
+            | Workload::Handoff { .. }
+            | Workload::Aim7 { .. } => &[],
         };
         parts.iter().map(part).collect()
     }
@@ -264,6 +269,14 @@ fn spawn<'a, L: RawLock>(
             let sleepers = stage.simulation.alloc_slice_at(0, threads, |_| Zeroed::zeroed());
             stage.spawn(|_| move || readrandom::run(&mut SimWorker::new(parts), state, sleepers));
         }
+        Workload::Handoff { section, section_ns } => {
+            let knobs = handoff::Knobs { section: section.into(), section_ns };
+            spawn_handoff::<L>(knobs, stage, parts);
+        }
+        Workload::Aim7 { lock_count, compute_ns: think_ns, section_ns, read_percent } => {
+            let knobs = aim7::Knobs { lock_count, think_ns, section_ns, read_percent };
+            spawn_tasks::<L>(knobs, stage, parts);
+        }
         Workload::Kbuild(knobs) => {
             let state = stage.simulation.alloc(kbuild::State::<Sim>::zeroed());
             let locks = knobs.lock_count as usize;
@@ -293,6 +306,28 @@ fn spawn_counter<'a, L: RawLock>(
         move || {
             let tally = counter::run(&mut SimWorker::new(parts), state, knobs);
             seen.disturbed(tally.disturbed);
+        }
+    });
+}
+
+/// Adds the threads of a handoff.
+fn spawn_handoff<'a, L: RawLock>(
+    knobs: handoff::Knobs,
+    stage: &mut Stage<'a, '_>,
+    parts: Parts<'a>,
+) {
+    let state = stage.simulation.alloc(handoff::State::<Sim, L>::zeroed());
+    stage.spawn(|_| move || handoff::run(&mut SimWorker::new(parts), state, knobs));
+}
+
+/// Adds the tasks of `aim7`.
+fn spawn_tasks<'a, L: RawLock>(knobs: aim7::Knobs, stage: &mut Stage<'a, '_>, parts: Parts<'a>) {
+    let locks = knobs.lock_count as usize;
+    let sites: &[aim7::Site<Sim, L>] =
+        stage.simulation.alloc_slice_at(0, locks, |_| Zeroed::zeroed());
+    stage.spawn(|_| {
+        move || {
+            aim7::run(&mut SimWorker::new(parts), sites, knobs);
         }
     });
 }

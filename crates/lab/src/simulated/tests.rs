@@ -1,7 +1,9 @@
 use super::run::Program;
 use super::*;
 use crate::broken::{ForgetsInside, LosesPatience};
+use crate::sleepers::Section;
 use crate::stress::Stress;
+use lockwright::events::Event;
 use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, Sim, StartState};
@@ -247,4 +249,38 @@ fn preempted_waiters_show_in_the_longest_wait() {
     let half = Preemption { every_ns: 20_000, for_ns: 20_000 };
     let stalled_ns = longest_ns(Some(half)).expect("a torture times its waits");
     assert!(stalled_ns > 20_000 && stalled_ns > calm_ns * 2, "{stalled_ns} and {calm_ns} ns");
+}
+
+#[test]
+fn the_sections_of_a_handoff_exclude_each_other_and_who_sleeps_in_one_is_not_spun_on() {
+    let machine = Machine::builtin("broadwell-2s-80t").expect("it is built in");
+    let parameters = Parameters::default();
+    let run = |section| {
+        let workload = Workload::Handoff { section, section_ns: 3_000 };
+        let base = cell(&machine, &parameters, "mutex");
+        run(&Cell { workload, threads: 20, warmup_ns: 0, window_ns: 2_000_000, ..base })
+    };
+    let (spin, sleep) = (run(Section::Spin), run(Section::Sleep));
+    for outcome in [&spin, &sleep] {
+        let ops: u64 = outcome.per_thread_ops.iter().sum();
+        assert!((300..=700).contains(&ops), "{ops} sections of 3 us in 2 ms");
+    }
+    assert!(sleep.events.of(Event::mutex_sleep) > 0);
+}
+
+#[test]
+fn the_tasks_of_a_kernel_share_its_cpus_and_their_time_on_them_is_told() {
+    let machine = Machine::builtin("dl980").expect("it is built in");
+    let parameters = Parameters::default();
+    let (lock_count, compute_ns) = (2, 20_000);
+    let workload = Workload::Aim7 { lock_count, compute_ns, section_ns: 300, read_percent: 10 };
+    let scheduling = Some(Scheduling { kind: ScheduledKind::Kernel, start: StartState::Running });
+    let base = cell(&machine, &parameters, "mutex");
+    let outcome = run(&Cell { workload, scheduling, threads: 320, window_ns: 2_000_000, ..base });
+    let ops: u64 = outcome.per_thread_ops.iter().sum();
+    let schedule = outcome.schedule.expect("tasks have a scheduler");
+    let busy_ps: u64 = schedule.run_ps.iter().sum();
+    // Each operation computes for 20 us on average.
+    assert!(busy_ps > ops * 15_000_000 && busy_ps <= 160 * outcome.window_ns * 1_000, "{busy_ps}");
+    assert!(ops > 100 && schedule.voluntary_switches.iter().sum::<u64>() > 100, "{ops}");
 }

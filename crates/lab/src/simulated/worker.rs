@@ -61,6 +61,7 @@ impl Worker for SimWorker<'_> {
         if !thread::is_over() {
             self.stutter();
         }
+        thread::may_reschedule();
         !thread::is_over()
     }
     fn op_done(&mut self) {
@@ -84,6 +85,11 @@ impl Worker for SimWorker<'_> {
     fn compute_ns(&mut self, ns: u64) {
         if ns > 0 {
             thread::work_ns(ns);
+        }
+    }
+    fn user_ns(&mut self, ns: u64) {
+        if ns > 0 {
+            thread::user_ns(ns);
         }
     }
     fn overlap(&mut self, words: &[*const ()]) {

@@ -54,6 +54,9 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("study cna-treshold --json out.json", "cna-threshold"),
         ("calibrate x5_4", "x5-4"),
         ("bench --workload opne1", "open1"),
+        ("bench --workload hadoff", "handoff"),
+        ("bench --workload handoff --section slep", "sleep"),
+        ("bench --on dl890", "dl980"),
     ] {
         let said = refused(line);
         assert!(said.contains(nearest), "`{line}` said: {said}");
@@ -78,6 +81,10 @@ fn numbers_that_make_no_sense_are_refused() {
         "bench --workload kbuild --hot-percent 101",
         "bench --workload kbuild --serial-percent 100",
         "bench --workload kbuild --compute-ns -1",
+        "bench --workload handoff --section-ns 1000000001",
+        "bench --workload handoff --section-ns -1 --json out.json",
+        "bench --workload aim7 --lock-count 0",
+        "bench --workload aim7 --lock-count 65",
         "torture --on haswell-2s --vcpus 0",
         "bench --secs 0",
         "bench --secs -1",
@@ -113,6 +120,9 @@ fn arguments_that_do_not_go_together_are_refused() {
         "torture --lock floor",
         "bench --workload uncontended --threads 2",
         "bench --workload locktorture --cs-load 3",
+        "bench --workload counter --section sleep",
+        "bench --workload handoff --compute-ns 5",
+        "bench --workload aim7 --section sleep --json out.json",
         "bench --workload counter --long-hold",
         "bench --placement compact",
         "bench --vcpus 4",

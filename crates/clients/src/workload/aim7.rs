@@ -1,0 +1,127 @@
+//! Many tasks that create, map and end processes, as in AIM7's `high_systime`: each computes for a while and
+//! takes one of a few sleeping reader-writer locks for a short section, nearly always to write.
+//!
+//! There are more tasks than CPUs, so that those which have to wait sleep and others run instead. What
+//! decides the result is then the lock's internal lock: every sleeper takes it on its way in, and every
+//! release on which somebody sleeps. A lock that says how long that took counts it in events; divided by the time
+//! that tasks had a CPU, they are what a profile of the kernel shows.
+//!
+//! It is the pattern and not the benchmark: files, pipes and signals are time to think.
+
+use super::{Line, Worker, locked};
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright::raw::RawLock;
+
+/// The most locks.
+pub const LOCKS_MAX: u32 = 64;
+
+/// What the tasks do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knobs {
+    /// Locks, at least 1; each operation takes one of them at random.
+    pub lock_count: u32,
+    /// Mean time on a CPU before each operation, in nanoseconds: anything up to twice as much.
+    pub think_ns: u64,
+    /// Time on a CPU under the lock, in nanoseconds.
+    pub section_ns: u64,
+    /// Percentage of the operations that only read.
+    pub read_percent: u32,
+}
+
+/// A lock and what it guards, a line each.
+pub struct Site<P: Cells, L> {
+    lock: Line<L>,
+    value: Line<P::U64>,
+}
+
+impl<P: Cells, L: RawLock> Zeroed for Site<P, L> {
+    fn zeroed() -> Self {
+        Self { lock: Line::new(L::new()), value: Zeroed::zeroed() }
+    }
+}
+
+/// The sections of writers that were entered, unless a lock is broken: then fewer. Only when all tasks
+/// are done.
+pub fn written<P: Cells, L>(sites: &[Site<P, L>]) -> u64 {
+    // ordering: Relaxed; whoever waited for the tasks is ordered after them.
+    sites.iter().map(|site| site.value.load(Relaxed)).sum()
+}
+
+/// What one task does; returns how often it wrote. `sites` are [`Knobs::lock_count`] ones.
+#[inline]
+pub fn run<W: Worker, L: RawLock>(worker: &mut W, sites: &[Site<W::P, L>], knobs: Knobs) -> u64 {
+    let mut writes = 0;
+    while worker.keep_going() {
+        let think_ns = worker.random() % (knobs.think_ns * 2 + 1);
+        worker.user_ns(think_ns);
+        let drawn = worker.random();
+        let site = &sites[(drawn >> 32) as usize % sites.len()];
+        if drawn % 100 < u64::from(knobs.read_percent) {
+            read(worker, site, knobs);
+        } else {
+            write(worker, site, knobs);
+            writes += 1;
+        }
+        worker.op_done();
+    }
+    writes
+}
+
+fn write<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Knobs) {
+    locked(&*site.lock, || {
+        // ordering: Relaxed; the lock orders the accesses to the counter.
+        let value = site.value.load(Relaxed);
+        worker.compute_ns(knobs.section_ns);
+        // ordering: Relaxed; as above. Not one atomic operation on purpose: a lock that does not
+        // exclude loses increments.
+        site.value.store(value + 1, Relaxed);
+    });
+}
+
+fn read<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Knobs) {
+    site.lock.lock_shared();
+    // ordering: Relaxed; the lock orders the accesses to the counter.
+    site.value.load(Relaxed);
+    worker.compute_ns(knobs.section_ns);
+    // SAFETY: taken above, and nothing in between gives it back.
+    unsafe { site.lock.unlock_shared() };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+
+    const KNOBS: Knobs =
+        Knobs { lock_count: 4, think_ns: 1_000, section_ns: 100, read_percent: 25 };
+
+    fn run_with(knobs: Knobs) -> (u64, Scripted, Vec<Site<ScriptedPlatform, SpyLock>>) {
+        let sites: Vec<_> = (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect();
+        let mut worker = Scripted::new(2_000);
+        let writes = run(&mut worker, &sites, knobs);
+        (writes, worker, sites)
+    }
+
+    #[test]
+    fn what_was_written_is_counted_and_readers_write_nothing() {
+        let (writes, worker, sites) = run_with(KNOBS);
+        assert_eq!((worker.ops, written(&sites)), (2_000, writes));
+        assert!((1_400..1_600).contains(&writes), "{writes}");
+        let (writes, _, sites) = run_with(Knobs { read_percent: 100, ..KNOBS });
+        assert_eq!((writes, written(&sites)), (0, 0));
+    }
+
+    #[test]
+    fn every_lock_has_its_share_of_the_operations() {
+        let (_, _, sites) = run_with(KNOBS);
+        assert!(sites.iter().all(|site| (420..580).contains(&site.lock.pairs())));
+    }
+
+    #[test]
+    fn thinking_has_its_mean() {
+        let (_, worker, _) = run_with(KNOBS);
+        let mean_ns = worker.computed_ns as f64 / 2_000.0;
+        assert!((mean_ns / 1_100.0 - 1.0).abs() < 0.05, "{mean_ns} ns");
+    }
+}

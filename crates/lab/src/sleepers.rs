@@ -1,0 +1,130 @@
+//! The knobs of the workloads whose locks put their waiters to sleep, `handoff` and `aim7`: their defaults
+//! and what makes sense. They share flags with `kbuild`.
+
+use crate::cell::Workload;
+use crate::error::Error;
+use crate::kbuild::BuildArgs;
+use lockwright_clients::workload::{aim7, handoff};
+use serde::Serialize;
+
+/// What the owner does in a section of `handoff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// Computes.
+    Spin,
+    /// Sleeps.
+    Sleep,
+}
+
+impl Section {
+    /// The name it is selected by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Sleep => "sleep",
+        }
+    }
+}
+
+impl From<Section> for handoff::Section {
+    fn from(section: Section) -> Self {
+        match section {
+            Section::Spin => Self::Spin,
+            Section::Sleep => Self::Sleep,
+        }
+    }
+}
+
+/// The knobs of `handoff` and their defaults, in words.
+pub const HANDOFF: &[(&str, &str)] = &[("--section", "spin"), ("--section-ns", "1000")];
+const SECTION: Section = Section::Spin;
+const SECTION_NS: u64 = 1_000;
+
+/// The knobs of `aim7` and their defaults, in words.
+pub const AIM7: &[(&str, &str)] =
+    &[("--lock-count", "1"), ("--compute-ns", "50000"), ("--section-ns", "500")];
+const LOCK_COUNT: u64 = 1;
+const THINK_NS: u64 = 50_000;
+const TASK_SECTION_NS: u64 = 500;
+/// The share of readers: few.
+pub const READ_PERCENT: u32 = 10;
+/// Tasks for each CPU.
+pub const TASKS_PER_CPU: usize = 4;
+
+/// Longer times make no sense, in nanoseconds.
+const TIME_MAX_NS: u64 = 1_000_000_000;
+
+/// `handoff` as it was asked for.
+pub fn handoff(section: Option<Section>, args: &BuildArgs) -> Result<Workload, Error> {
+    let section_ns =
+        sensible("--section-ns", args.section_ns.unwrap_or(SECTION_NS), 0, TIME_MAX_NS)?;
+    Ok(Workload::Handoff { section: section.unwrap_or(SECTION), section_ns })
+}
+
+/// `aim7` as it was asked for.
+pub fn aim7(args: &BuildArgs) -> Result<Workload, Error> {
+    let most = aim7::LOCKS_MAX.into();
+    let locks = sensible("--lock-count", args.lock_count.unwrap_or(LOCK_COUNT), 1, most)?;
+    let think = sensible("--compute-ns", args.compute_ns.unwrap_or(THINK_NS), 0, TIME_MAX_NS)?;
+    let section =
+        sensible("--section-ns", args.section_ns.unwrap_or(TASK_SECTION_NS), 0, TIME_MAX_NS)?;
+    Ok(Workload::Aim7 {
+        lock_count: locks as u32,
+        compute_ns: think,
+        section_ns: section,
+        read_percent: READ_PERCENT,
+    })
+}
+
+fn sensible(flag: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
+    match (least..=most).contains(&value) {
+        true => Ok(value),
+        false => Err(Error::usage(format!(
+            "{flag} {value} makes no sense: give between {least} and {most}"
+        ))),
+    }
+}
+
+/// The knobs of a workload as they are typed; empty for one that is not of these two.
+pub fn typed(workload: Workload) -> String {
+    match workload {
+        Workload::Handoff { section, section_ns } => {
+            format!("--section {} --section-ns {section_ns}", section.name())
+        }
+        Workload::Aim7 { lock_count, compute_ns, section_ns, .. } => {
+            format!("--lock-count {lock_count} --compute-ns {compute_ns} --section-ns {section_ns}")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(knobs: &[(&str, &str)]) -> String {
+        knobs.iter().map(|(flag, value)| format!("{flag} {value}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_defaults_are_those_that_are_told() {
+        let none = BuildArgs::default();
+        assert_eq!(typed(handoff(None, &none).expect("sound")), told(HANDOFF));
+        assert_eq!(typed(aim7(&none).expect("sound")), told(AIM7));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_its_name() {
+        let too_long = BuildArgs { section_ns: Some(u64::MAX), ..BuildArgs::default() };
+        let no_lock = BuildArgs { lock_count: Some(0), ..BuildArgs::default() };
+        for (refused, flag) in [
+            (handoff(None, &too_long), "--section-ns"),
+            (aim7(&too_long), "--section-ns"),
+            (aim7(&no_lock), "--lock-count"),
+        ] {
+            let said = refused.expect_err("no sense").to_string();
+            assert!(said.starts_with(flag), "{said}");
+        }
+    }
+}
