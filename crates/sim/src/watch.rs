@@ -41,6 +41,11 @@ pub fn requested<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.requested(call));
 }
 
+/// The thread is about to ask for `lock`, exclusively, and may withdraw: nobody passes it.
+pub fn attempted<L>(lock: &L) {
+    tell(lock, |checkers, call| checkers.attempted(call));
+}
+
 /// The thread no longer waits for `lock` and has not got it.
 pub fn withdrew<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.withdrew(call));

@@ -21,7 +21,7 @@ impl<L: RawLock> RawLock for Watched<L> {
         watch::entered(self);
     }
     fn try_lock(&self) -> bool {
-        watch::requested(self);
+        watch::attempted(self);
         let taken = self.0.try_lock();
         if taken {
             watch::entered(self)

@@ -5,7 +5,8 @@
 //! waits afterwards. So the *place* of a thread is the moment of the last successful one on the
 //! lock's line between its request and its first wait after one. Steps that a thread takes back
 //! before it waits, such as a pending bit it could not use, move its place with them, and whoever
-//! got a lock that keeps an order before that has not overtaken it.
+//! got a lock that keeps an order before that has not overtaken it. Nobody passes a thread that only
+//! attempts to take the lock: it may be leaving the queue.
 
 use super::{Call, Checkers};
 use crate::arena::LINE_BYTES;
@@ -22,6 +23,8 @@ pub struct Place {
     pub has_queued: bool,
     /// It waits, so its place is final.
     pub is_settled: bool,
+    /// It may leave the queue without the lock.
+    pub may_withdraw: bool,
     /// How many came later and were served earlier.
     pub overtaken: u32,
 }
@@ -64,10 +67,11 @@ impl Checkers {
             return;
         }
         let turn = self.turn_of(call.thread, lock);
-        let passed = self
-            .places
-            .iter()
-            .position(|other| other.lock == Some(lock) && other.is_settled && other.turn < turn);
+        let is_passed = |other: &Place| {
+            let stays = other.is_settled && !other.may_withdraw;
+            other.lock == Some(lock) && stays && other.turn < turn
+        };
+        let passed = self.places.iter().position(is_passed);
         if let Some(passed) = passed {
             self.failed(call.at_ps, call.thread, FailureKind::OutOfOrder { passed });
         }

@@ -102,6 +102,10 @@ impl Checkers {
             self.queue_up(call.thread, lock);
         }
     }
+    pub fn attempted(&mut self, call: Call) {
+        self.requested(call);
+        self.places[call.thread].may_withdraw = true;
+    }
     pub fn withdrew(&mut self, call: Call) {
         self.places[call.thread] = Place::default();
     }
