@@ -7,6 +7,7 @@ use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::neighbours::{self, Neighbours};
+use crate::osq::{self, Leave};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
@@ -104,11 +105,16 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             _ => {}
         }
     }
+    if (lock, client) == (OSQ, osq::LEAVE) {
+        return Some(visitor.visit::<Leave<P>>());
+    }
     registry::visit::<P, _>(lock, OfLock { client, visitor })?
 }
 
-/// The lock that has clients of its own.
+// The locks that have clients of their own.
 const MUTEX: &str = "mutex";
+const OSQ: &str = "osq";
+const OF_OSQ: [&str; 1] = [osq::LEAVE];
 const OF_MUTEX: [&str; 7] = [
     mutex::TIMED,
     mutex::FAIR,
@@ -128,12 +134,16 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
             L::READERS_SHARE
         }
     }
-    let own: &[&str] = if lock == MUTEX { &OF_MUTEX } else { &[] };
+    let own: &[&str] = match lock {
+        MUTEX => &OF_MUTEX,
+        OSQ => &OF_OSQ,
+        _ => &[],
+    };
     let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
     any.chain(own.iter().copied())
 }
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    of_any(true).chain(OF_MUTEX)
+    of_any(true).chain(OF_MUTEX).chain(OF_OSQ)
 }

@@ -10,6 +10,7 @@ use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
 use lockwright::tunables::{NUMA_ON, Tunable};
 use lockwright_clients::free::Free;
+use lockwright_clients::osq::Leave;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::try_shared::TryShared;
@@ -81,6 +82,11 @@ fn every_client_holds_on_every_lock_and_the_next_owner_may_free_it() {
     all_clients_hold_in_the_queue::<Cna<V15>>("the queue of cna-v15 alone");
     native::set_tunable(Tunable::numa_spinlock, None);
     topology::clear_fake();
+}
+
+#[test]
+fn spinners_that_leave_their_queue_leave_nobody_behind() {
+    holds::<Leave<Native>>();
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! - [`qspinlock`] is the queued spinlock: the kernel's word, and two questions as type
 //!   parameters, *who is next* and *how does one wait*.
 //! - [`mutex`] and [`condvar`] are for programs; their waiters sleep in the [`sleep_table`].
+//! - [`osq`] is the queue in which the spinners of a sleeping lock wait, and which they may leave.
 //! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
 //!   [`busted`] holds locks that are wrong on purpose.
 //! - [`zoo`] lists the historical bugs that the checkers seed in these locks to prove themselves.
@@ -40,6 +41,7 @@ pub mod zoo;
 pub mod busted;
 pub mod clh;
 pub mod mcs;
+pub mod osq;
 pub mod qspinlock;
 pub mod ticket;
 pub mod unfair;

@@ -9,17 +9,17 @@
 //!      | next   | locked | numa   | intra  | since_ns       | claim | cpu   | random | state   |
 //!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
 //!       MCS link and grant   CNA: who, how often, how long    platform        private  waiting
-//! byte  40       48      52 .. 63
-//!      +--------+-------+----------+
-//!      | kicked | kick  |  unused  |
-//!      +--------+-------+----------+
-//!       waiting
+//! byte  40       48      52      56 .. 63
+//!      +--------+-------+-------+----------+
+//!      | kicked | kick  | prev  |  unused  |
+//!      +--------+-------+-------+----------+
+//!       waiting          spinners' queue
 //! ```
 //!
 //! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
 //! `since_ns` belong to CNA. `claim` and `cpu` belong to the platform that hands nodes out, `random`
 //! to the thread that uses the node. `state`, `kick` and `kicked_ns` belong to the waiting policies
-//! that sleep.
+//! that sleep, `prev` to the queue of optimistic spinners, which one may leave.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, QueueNodes, Zeroed};
 use core::sync::atomic::{AtomicU32 as Private, AtomicU64 as PrivateU64};
@@ -112,6 +112,8 @@ pub struct QNode<P: Cells> {
     pub(crate) kicked_ns: PrivateU64,
     /// What it sleeps on: 1 once it was kicked.
     pub(crate) kick: P::U32,
+    /// Tail code of the waiter in front; 0 for the head. See `osq`.
+    pub(crate) prev: P::U32,
 }
 
 impl<P: Cells> QNode<P> {
@@ -129,6 +131,7 @@ impl<P: Cells> QNode<P> {
             state: Zeroed::zeroed(),
             kicked_ns: PrivateU64::new(0),
             kick: Zeroed::zeroed(),
+            prev: Zeroed::zeroed(),
         }
     }
 }
@@ -154,6 +157,7 @@ impl<P: ConstCells> QNode<P> {
         state: ConstZeroed::ZEROED,
         kicked_ns: PrivateU64::new(0),
         kick: ConstZeroed::ZEROED,
+        prev: ConstZeroed::ZEROED,
     };
 }
 

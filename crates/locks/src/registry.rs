@@ -134,6 +134,8 @@ locks! { P;
         "queue of local spinners (Mellor-Crummey and Scott, 1991)";
     "clh", Reference, crate::clh::ClhLock<P>,
         "queue in which each spins on its predecessor (Craig, 1993; Landin and Hagersten, 1994)";
+    "osq", Reference, crate::osq::testing::OsqMutex<P>,
+        "the queue of optimistic spinners by itself: its head is the owner, an attempt leaves again";
     "busted", Busted, crate::busted::BustedLock<P>,
         "takes nothing: every torture must fail on it";
     "busted-rw", Busted, crate::busted::BustedRwLock<P>,

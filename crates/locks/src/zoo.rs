@@ -68,6 +68,7 @@ const ALL: &[&str] = &[
     "ticket",
     "mcs",
     "clh",
+    "osq",
 ];
 const QUEUED: &[&str] =
     &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
@@ -99,6 +100,7 @@ const SLEEPING: &[&str] = &[
 ];
 const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 const MUTEX: &[&str] = &["mutex"];
+const OSQ: &[&str] = &["osq"];
 /// The same and the mutex.
 const SLEEPING_OR_MUTEX: &[&str] = &and_mutex::<{ SLEEPING.len() + 1 }>(SLEEPING);
 const HYBRID_OR_MUTEX: &[&str] = &and_mutex::<{ HYBRID.len() + 1 }>(HYBRID);
@@ -269,4 +271,10 @@ bugs! {
     /// already. It takes that for an owner who will kick. But that owner has taken the head's last
     /// entry out and is about to overwrite the byte.
     SlowTakenForHeld, "54", "our own finding, by the Promela model", SLEEPING;
+    /// The head looks who is behind it and makes that one the head, without keeping it where it is. It
+    /// may be leaving: then nobody is the head, and who comes later waits for ever.
+    NextNotTaken, "57", "design: a link is taken before what it names is used", OSQ;
+    /// A waiter that was the last one leaves, and the one in front, the last one now, goes before the mark
+    /// in its link is cleared. It is cleared in a node that somebody else uses.
+    MarkOutlived, "58", "design: a node is given back when nobody will write to it", OSQ;
 }

@@ -17,6 +17,7 @@ use lockwright::registry::{LOCKS, LockClass};
 use lockwright::ticket::TicketLock;
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
+use lockwright_clients::osq::Leave;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::{
@@ -81,6 +82,7 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
     match lock {
         "ticket" => checks.push(of_ticket(lock)),
         "mutex" => checks.extend(of_mutex(lock)),
+        "osq" => checks.extend(of_osq(lock)),
         "qspinlock" => checks.extend(of_fifo(lock)),
         "cna" => checks.extend(of_cna::<V10>(lock)),
         "cna-v10_time" => checks.extend(of_cna::<V10Time>(lock)),
@@ -182,6 +184,20 @@ const WRAPS: u32 = 4;
 fn of_ticket(lock: &'static str) -> Check {
     let check = row::<TryLock<Loom, TicketLock<Loom>>>(lock, "four rounds", 2, Settings::flat(2));
     Check { rounds: WRAPS, ..check }
+}
+
+/// In two rounds nodes are used again, when a neighbour may not be done with them.
+fn of_osq(lock: &'static str) -> [Check; 4] {
+    let leave = |on, threads, rounds| {
+        let settings = Settings::flat(threads as u32);
+        Check { rounds, ..row::<Leave<Loom>>(lock, on, threads, settings) }
+    };
+    [
+        leave("two, two rounds", 2, 2),
+        leave("three", 3, 1),
+        leave("three, two rounds", 3, 2),
+        leave("four", 4, 1),
+    ]
 }
 
 fn of_fifo(lock: &'static str) -> Vec<Check> {

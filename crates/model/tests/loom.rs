@@ -94,6 +94,7 @@ locks_hold! {
     ticket_holds: "ticket";
     mcs_holds: "mcs";
     clh_holds: "clh";
+    osq_holds: "osq";
 }
 
 fn fails(lock: &str, client: &str, complaint: &str) {

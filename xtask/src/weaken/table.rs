@@ -38,12 +38,13 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 20] = [
+const CHECKERS: [(&str, Checker); 21] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
     ("mcs.rs", Checker::Loom(&["mcs"])),
     ("clh.rs", Checker::Loom(&["clh"])),
+    ("osq/", Checker::Loom(&["osq"])),
     ("mutex/", Checker::Loom(&["mutex"])),
     ("sleep_table/", Checker::Loom(&["mutex"])),
     ("condvar.rs", Checker::Loom(&["mutex"])),

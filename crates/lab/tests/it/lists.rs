@@ -23,6 +23,7 @@ fn every_lock_is_listed() {
         "ticket",
         "mcs",
         "clh",
+        "osq",
         "busted",
         "busted-rw",
         "floor",

@@ -3,10 +3,12 @@
 use super::alone;
 use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
+use lockwright::osq::OsqLock;
+use lockwright::platform::QueueNodes;
 use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use lockwright::raw::RawLock;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -190,4 +192,59 @@ fn a_forked_child_uses_the_lock_for_programs_whose_head_sleeps() {
     static LOCKS: [CnaSpinlock<Native, cna::V10, HybridBounded>; 2] =
         [const { QSpinlock::INIT }; 2];
     a_child_outlives_a_sleeping_head(LOCKS.each_ref());
+}
+
+/// Exits with 0 if the caller is the head of the queue as soon as it joins.
+fn join_in_child(queue: &OsqLock<Native>) -> ! {
+    // SAFETY: ends this process if it hangs.
+    unsafe { alarm(10) };
+    let me = Native::claim_node().expect("a node");
+    let is_head = queue.lock(me, || true);
+    if is_head {
+        // SAFETY: with this node.
+        unsafe { queue.unlock(me) };
+    }
+    let status = c_int::from(!is_head || queue.is_locked());
+    // SAFETY: leaves without running the parent's destructors.
+    unsafe { _exit(status) }
+}
+
+#[test]
+fn a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it() {
+    let _alone = alone();
+    static QUEUE: OsqLock<Native> = OsqLock::INIT;
+    if !forks_can_be_told() {
+        return;
+    }
+    let is_over = AtomicBool::new(false);
+    let spin = || {
+        let me = Native::claim_node().expect("a node");
+        if QUEUE.lock(me, || is_over.load(Relaxed)) {
+            while !is_over.load(Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            // SAFETY: this thread is the head.
+            unsafe { QUEUE.unlock(me) };
+        }
+        // SAFETY: claimed above, and in no queue any more.
+        unsafe { Native::release_node(me) };
+    };
+    let mut status = -1;
+    thread::scope(|scope| {
+        scope.spawn(spin);
+        scope.spawn(spin);
+        while !QUEUE.is_locked() {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(20));
+        // SAFETY: the child below only uses the queue and exits.
+        let child = unsafe { fork() };
+        if child == 0 {
+            join_in_child(&QUEUE);
+        }
+        is_over.store(true, Relaxed);
+        // SAFETY: our child, and a valid place for the status.
+        assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
+    });
+    assert_eq!(status, 0);
 }

@@ -156,6 +156,7 @@ const GOLDEN: &[Golden] = &[
     ("mutex", "9cf435dad4e2a24471ee132bb04774fd", 115406, 6609),
     ("unfair-backoff", "8b62f98afbdc7706e633f978915b9250", 58169, 1947),
     ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
+    ("osq", "c655a7946691e0b7448a9482e572ce69", 29100, 1239),
 ];
 
 /// As above, for the locks that are chosen by name. The digests hold in dev and release builds.

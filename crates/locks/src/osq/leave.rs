@@ -1,0 +1,103 @@
+//! Out of the queue: from its head, or from anywhere.
+
+use super::OsqLock;
+use super::word::{Link, TAKEN, code, named};
+use crate::node::{NodeId, node};
+use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::zoo::Bug;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+impl<P: Platform> OsqLock<P> {
+    /// Takes a waiter out of the queue; `false` if it is the head by now, and stays.
+    #[cold]
+    pub(super) fn leave(&self, me: NodeId) -> bool {
+        let Some(prev) = mark::<P>(me) else { return false };
+        let link = &node::<P>(prev).next;
+        match self.take_next(me, Some(prev)) {
+            Some(next) => {
+                tell::<P>(next, Some(prev));
+                // (t,1,me) -> (t,0,next)
+                // ordering: Release; O3.
+                link.fetch_add(Link::relinked(me, next), Release);
+            }
+            None => {
+                // (t,1,me+n) -> (t,0,n)
+                // ordering: Relaxed; nothing is read through it: whoever waits for it writes to the same
+                // word next, if to any.
+                link.fetch_sub(Link::of_leaving(me), Relaxed);
+            }
+        }
+        true
+    }
+
+    /// Keeps the one behind `me` where it is, until it is told who is in front of it now. `None` if nobody is
+    /// behind: then the newest is the one in front, and `me` is in no queue.
+    pub(super) fn take_next(&self, me: NodeId, prev: Option<NodeId>) -> Option<NodeId> {
+        let link = &node::<P>(me).next;
+        if self.put_tail_back(me, prev) {
+            if !P::is_seeded(Bug::MarkOutlived) {
+                // The last one that left from behind may not have cleared its mark yet.
+                // ordering: Relaxed; nothing is read through it. That there is a mark is known by O5.
+                link.cond_load(Relaxed, |bits| !Link::from_bits(bits).is_leaving());
+            }
+            return None;
+        }
+        let taken = if P::is_seeded(Bug::NextNotTaken) { 0 } else { TAKEN };
+        // (0,l,n) -> (1,l,n)
+        // ordering: Acquire; O3.
+        let mut seen = Link::from_bits(link.fetch_or(taken, Acquire));
+        if seen.is_leaving() {
+            // ordering: Acquire; O3.
+            let bits = link.cond_load(Acquire, |bits| !Link::from_bits(bits).is_leaving());
+            seen = Link::from_bits(bits);
+        }
+        // Nobody is behind, or one who has not linked itself yet and cannot leave.
+        if seen.next().is_none() && !self.put_tail_back(me, prev) {
+            // ordering: Acquire; O3.
+            let bits = link.cond_load(Acquire, |bits| Link::from_bits(bits).next().is_some());
+            seen = Link::from_bits(bits);
+        }
+        seen.next()
+    }
+
+    /// Makes the one in front the newest, if nobody has come after `me`; whether that is so.
+    fn put_tail_back(&self, me: NodeId, prev: Option<NodeId>) -> bool {
+        let newest = prev.map_or(0, code);
+        // ordering: AcqRel; O2, O5 both ways. On failure Relaxed: the failure value is not used.
+        self.tail.compare_exchange(code(me), newest, AcqRel, Relaxed).is_ok()
+    }
+}
+
+/// Marks the link of the one in front of `me`, which stays there then; `None` if nobody is.
+fn mark<P: Platform>(me: NodeId) -> Option<NodeId> {
+    let mine = node::<P>(me);
+    // ordering: Acquire; O4.
+    let mut seen = mine.prev.load(Acquire);
+    loop {
+        // It may have left by now, and be a node of another queue: there is no link to us there.
+        let prev = named(seen)?;
+        let link = &node::<P>(prev).next;
+        // (0,0,me) -> (0,1,me)
+        // ordering: Relaxed; published by O5. On failure only a hint, re-checked at the next attempt.
+        match link.compare_exchange(code(me), Link::of_leaving(me), Relaxed, Relaxed) {
+            Ok(_) => return Some(prev),
+            Err(bits) if Link::from_bits(bits).is_leaving() => {
+                // One that has left in between has told us already, and has not linked us yet.
+                // ordering: Relaxed; only a hint, re-checked at the next attempt.
+                link.cond_load(Relaxed, |now| now != bits);
+                // ordering: Acquire; O4.
+                seen = mine.prev.load(Acquire);
+            }
+            Err(_) => {
+                // ordering: Acquire; O4.
+                seen = mine.prev.cond_load(Acquire, |now| now != seen);
+            }
+        }
+    }
+}
+
+/// Tells the one whose link was taken who is in front of it: nobody, if it is the head.
+pub(super) fn tell<P: Platform>(next: NodeId, prev: Option<NodeId>) {
+    // ordering: Release; O4.
+    node::<P>(next).prev.store(prev.map_or(0, code), Release);
+}

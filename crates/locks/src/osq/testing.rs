@@ -1,0 +1,56 @@
+//! The queue as a lock, for the checks that every lock has to pass.
+
+use super::OsqLock;
+use crate::is_locked::barrier_before_look;
+use crate::mcs::claim_patiently;
+use crate::node::NodeId;
+use crate::platform::{Cells, Guarded, Platform};
+use crate::raw::{Order, RawLock};
+
+/// Owning it is being the head of the queue. A thread that locks waits for its turn; an attempt joins
+/// and leaves again unless it is the head at once.
+///
+/// As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept in the lock, with the same limits.
+pub struct OsqMutex<P: Cells> {
+    queue: OsqLock<P>,
+    /// Number of the owner's node. Guarded by the lock itself.
+    holder: Guarded<P, u16>,
+}
+
+impl<P: Platform> RawLock for OsqMutex<P> {
+    const ORDER: Order = Order::Fifo;
+
+    fn new() -> Self {
+        Self { queue: OsqLock::new(), holder: Guarded::new(0) }
+    }
+    fn lock(&self) {
+        let id = claim_patiently::<P>();
+        self.queue.lock_for_turn(id);
+        // SAFETY: the lock is ours.
+        unsafe { self.holder.set(id.number()) };
+    }
+    fn try_lock(&self) -> bool {
+        let Some(id) = P::claim_node() else { return false };
+        let is_ours = self.queue.lock(id, || true);
+        if is_ours {
+            // SAFETY: the lock is ours.
+            unsafe { self.holder.set(id.number()) };
+        } else {
+            // SAFETY: claimed above, and in no queue any more.
+            unsafe { P::release_node(id) };
+        }
+        is_ours
+    }
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        let id = NodeId::new(unsafe { self.holder.get() });
+        // SAFETY: it is the head with this node.
+        unsafe { self.queue.unlock(id) };
+        // SAFETY: claimed in `lock` or `try_lock`, and in no queue any more.
+        unsafe { P::release_node(id) };
+    }
+    fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.queue.tail);
+        self.queue.is_locked()
+    }
+}
