@@ -88,6 +88,50 @@ lock_events! {
     condvar_requeue,
     /// Barriers that interrupted every CPU that ran the process.
     heavy_barrier,
+    /// Times a waiting reader of a semaphore went to sleep.
+    rwsem_sleep_reader,
+    /// Times a waiting writer of a semaphore went to sleep.
+    rwsem_sleep_writer,
+    /// Groups of readers of a semaphore that were granted it together.
+    rwsem_wake_reader,
+    /// Wake-ups of a writer that waits for a semaphore.
+    rwsem_wake_writer,
+    /// Acquisitions by writers that spun.
+    rwsem_opt_lock,
+    /// Acquisitions by writers that spun, under policies where readers may spin, too, and older ones.
+    rwsem_opt_wlock,
+    /// Acquisitions by readers that spun.
+    rwsem_opt_rlock,
+    /// Acquisitions by readers that had spun in vain and found other readers there.
+    rwsem_opt_rlock2,
+    /// Times a thread did not spin, or did so in vain.
+    rwsem_opt_fail,
+    /// Times a writer had spun on readers for long enough and asked everybody not to spin.
+    rwsem_opt_nospin,
+    /// Times readers were kept from spinning anew, by one that had waited.
+    rwsem_opt_norspin,
+    /// Acquisitions by readers from the wait list.
+    rwsem_rlock,
+    /// Acquisitions by readers past those who wait.
+    rwsem_rlock_steal,
+    /// Acquisitions by readers that were about to queue and found nobody there.
+    rwsem_rlock_fast,
+    /// Waits of readers that ended in vain.
+    rwsem_rlock_fail,
+    /// Times a semaphore was kept for a reader.
+    rwsem_rlock_handoff,
+    /// Acquisitions by writers from the wait list.
+    rwsem_wlock,
+    /// Waits of writers that ended in vain.
+    rwsem_wlock_fail,
+    /// Times a semaphore was kept for a writer.
+    rwsem_wlock_handoff,
+    /// Nanoseconds for which releases, and readers that woke others, waited for the internal lock.
+    rwsem_wait_lock_wake_ns,
+    /// Nanoseconds for which readers that queued or gave up waited for the internal lock.
+    rwsem_wait_lock_read_ns,
+    /// Nanoseconds for which writers that queued or waited did so for the internal lock.
+    rwsem_wait_lock_write_ns,
     /// Waiters moved from the primary to the secondary queue.
     cna_set_aside,
     /// Times the secondary queue was put back in front, because the threshold was reached or

@@ -11,7 +11,8 @@
 //! - [`qspinlock`] is the queued spinlock: the kernel's word, and two questions as type
 //!   parameters, *who is next* and *how does one wait*.
 //! - [`mutex`] and [`condvar`] are for programs; their waiters sleep in the [`sleep_table`].
-//! - [`osq`] is the queue in which the spinners of a sleeping lock wait, and which they may leave.
+//! - [`rwsem`] is the reader-writer semaphore, with the patches of its history as policies;
+//!   [`osq`] is the queue in which the spinners of a sleeping lock wait, and which they may leave.
 //! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
 //!   [`busted`] holds locks that are wrong on purpose.
 //! - [`zoo`] lists the historical bugs that the checkers seed in these locks to prove themselves.
@@ -34,6 +35,7 @@ pub mod platform;
 pub mod ptr;
 pub mod raw;
 pub mod registry;
+pub mod rwsem;
 pub mod sleep_table;
 pub mod tunables;
 pub mod zoo;

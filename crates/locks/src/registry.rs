@@ -7,6 +7,7 @@
 use crate::platform::Platform;
 use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use crate::raw::RawLock;
+use crate::rwsem::{self, RwSem};
 
 /// What the registry knows about a lock beside its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,30 @@ locks! { P;
         "CNA v15 whose waiters wait as in hybrid-bounded";
     "mutex", Product, crate::mutex::RawMutex<P>,
         "a mutex for programs: barges, spins in CNA order, sleeps in a table; plain-store unlock";
+    "rwsem-current" | "rwsem", Product, RwSem<P, rwsem::Current>,
+        "the kernel's reader-writer semaphore of today";
+    "rwsem-v5_10_no_rspin", Product, RwSem<P, rwsem::V5_10NoRspin>,
+        "Linux 5.10 with the series of November 2020: readers steal and do not spin";
+    "rwsem-v5_10_limit_rspin", Product, RwSem<P, rwsem::V5_10LimitRspin>,
+        "Linux 5.10 with patches 1 to 4 of that series and one spinning reader at a time";
+    "rwsem-v5_10_before", Product, RwSem<P, rwsem::V5_10Before>,
+        "Linux 5.10 with patches 1 to 4 of that series";
+    "rwsem-v5_10", Product, RwSem<P, rwsem::V5_10>,
+        "Linux 5.10: readers spin, too";
+    "rwsem-v4_14_handoff", Product, RwSem<P, rwsem::V4_14Handoff>,
+        "Linux 4.14 with the handoff of October 2017, corrected";
+    "rwsem-v4_14", Product, RwSem<P, rwsem::V4_14>,
+        "Linux 4.14: writers spin in a queue";
+    "rwsem-v3_12_wake_flag", Product, RwSem<P, rwsem::V3_12WakeFlag>,
+        "Linux 3.12 with the wake-up flag of October 2013, corrected";
+    "rwsem-v3_12_series", Product, RwSem<P, rwsem::V3_12Series>,
+        "Linux 3.12 with patches 1 to 8 of October 2013: writers spin in turns";
+    "rwsem-v3_12", Product, RwSem<P, rwsem::V3_12>,
+        "Linux 3.12: writers steal on the fast path, nobody spins";
+    "rwsem-v3_12_wake_flag_as_posted", Busted, RwSem<P, rwsem::V3_12WakeFlagAsPosted>,
+        "Linux 3.12 with the wake-up flag as posted: loses wake-ups";
+    "rwsem-v4_14_handoff_as_posted", Busted, RwSem<P, rwsem::V4_14HandoffAsPosted>,
+        "Linux 4.14 with the handoff as posted: loses wake-ups";
     "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set, the kernel's fallback in guests";
     "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,

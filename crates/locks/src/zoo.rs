@@ -101,6 +101,10 @@ const SLEEPING: &[&str] = &[
 const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 const MUTEX: &[&str] = &["mutex"];
 const OSQ: &[&str] = &["osq"];
+/// The semaphore: the presets that stand for the others, and those of them that can have a bug.
+const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
+const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
+const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 /// The same and the mutex.
 const SLEEPING_OR_MUTEX: &[&str] = &and_mutex::<{ SLEEPING.len() + 1 }>(SLEEPING);
 const HYBRID_OR_MUTEX: &[&str] = &and_mutex::<{ HYBRID.len() + 1 }>(HYBRID);
@@ -277,4 +281,42 @@ bugs! {
     /// A waiter that was the last one leaves, and the one in front, the last one now, goes before the mark
     /// in its link is cleared. It is cleared in a node that somebody else uses.
     MarkOutlived, "58", "design: a node is given back when nobody will write to it", OSQ;
+    /// A waiter whose wait is over clears the handoff bit that it believes to have set. It had not come
+    /// to set it: the count is wrong from then on.
+    HandoffClearedStale, "1", "Linux rwsem, 2021 (d257cc8cb8d5)", RWSEM_TODAY;
+    /// A reader at the head of the list gives up and leaves. Those behind it wait for a wake-up that it
+    /// was given.
+    AbortWakesNobody, "2", "Linux rwsem, 2022 (1ee326196c66)", RWSEM;
+    /// A writer that is not the first asks for the lock to be kept, and it is kept for that one. The
+    /// first waiter is passed, however long it has waited.
+    HandoffToAnybody, "3", "Linux rwsem, 2023 (b613c7f31476)", RWSEM_TODAY;
+    /// A reader is woken and told afterwards that it was granted the lock. It finds nothing, and sleeps for
+    /// ever.
+    WokenBeforeGranted, "4", "Linux rwsem, 2018", RWSEM;
+    /// A reader finds the list empty and the writer gone, and goes on without acquiring what that one
+    /// released.
+    FastReadRelaxed, "5", "Linux rwsem, 2019 (e1b98fa31664)", RWSEM_TODAY;
+    /// A waiting reader sees its grant and acquires nothing.
+    GrantPolledRelaxed, "6", "Linux rwsem, 2019 (99143f82a255)", RWSEM;
+    /// A writer gives the lock back and releases nothing.
+    WriterReleaseRelaxed, "7", "Linux rwbase, 2021", RWSEM;
+    /// A writer gives up as the last waiter and says outside the internal lock that nobody waits. Somebody
+    /// may have come in between.
+    WaitersClearedUnlocked, "12", "parking_lot RwLock, 2025 (PR 466)", RWSEM_TODAY;
+    /// A writer at the head of the list gives up and leaves. Readers behind it could join those that
+    /// hold the lock, and nobody tells them.
+    TimeoutWakesNobody, "13", "parking_lot RwLock, 2025 (249cb2a)", RWSEM;
+    /// A writer that wakes up decides by the count as it was before it slept whether to sleep again.
+    StaleCount, "23", "glibc rwlock, 2018 (BZ 23861)", RWSEM_LOOKING;
+    /// A writer that becomes a reader walks the list without the internal lock, to take readers along.
+    DowngradeUnguarded, "38", "Rust std RwLock, 2024 (PR 128219)", RWSEM;
+    /// Readers are counted in four bits and nobody looks for the last: after some more of them the lock
+    /// is free while they read.
+    ReadersOverflow, "41", "spin RwLock, 2022 (0.9.4)", RWSEM_TODAY;
+    /// The last reader looks for others in the count as it was before it left: it is among them, so
+    /// nobody is woken.
+    OldValueTested, "44", "Asterinas RwMutex, 2024 (issue 1303)", RWSEM;
+    /// Readers are granted the lock by an addition that acquires nothing: what the last writer released
+    /// does not reach them.
+    GrantUnacquired, "59", "design: whoever grants has acquired", RWSEM;
 }

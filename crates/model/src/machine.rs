@@ -46,7 +46,7 @@ impl Sleepers {
 /// Builds the machine of `$platform` from the mutex, condition variable, lazy statics and thread
 /// locals of `$checker`, and implements the groups of `Platform` that rest on it.
 macro_rules! machine {
-    ($platform:ident, $checker:ident) => {
+    ($platform:ident, $checker:ident, knows_who_runs: $knows:literal) => {
         struct Machine {
             world: $crate::world::World<$platform>,
             sleepers: ::$checker::sync::Mutex<$crate::machine::Sleepers>,
@@ -166,6 +166,8 @@ macro_rules! machine {
         }
 
         impl lockwright::platform::SchedulerHints for $platform {
+            const KNOWS_WHO_RUNS: bool = $knows;
+
             fn is_running(_node: &QNode<Self>) -> bool {
                 true
             }

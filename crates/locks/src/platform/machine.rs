@@ -136,6 +136,11 @@ pub trait Placement: Sized {
 
 /// What the scheduler lets us guess. Hints only: nothing may rely on them.
 pub trait SchedulerHints: Cells {
+    /// Whether [`is_thread_running`](Self::is_thread_running) and
+    /// [`need_resched`](Self::need_resched) know what they say, so that they end a wait that is not worth
+    /// its while. Elsewhere a spinner has to end it by itself.
+    const KNOWS_WHO_RUNS: bool = false;
+
     /// Whether the thread that uses `node` is probably running on a CPU.
     fn is_running(node: &QNode<Self>) -> bool;
     /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while

@@ -4,6 +4,7 @@
 
 use crate::node::{NodeId, TailCode};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Platform, Zeroed};
+use crate::rwsem::Place;
 use crate::zoo::{Bug, unless};
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -20,6 +21,10 @@ pub struct Waiter<P: Cells> {
     pub(super) name: P::U64,
     /// Of a waiter on a condition variable: the word of the mutex it wants afterwards.
     pub(super) wants: P::Ptr,
+    /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
+    pub(crate) grant: P::U32,
+    /// Its place in the list there.
+    pub(crate) place: Guarded<P, Place>,
 }
 
 impl<P: Cells> Waiter<P> {
@@ -31,6 +36,8 @@ impl<P: Cells> Waiter<P> {
             prev: Guarded::new(0),
             name: Zeroed::zeroed(),
             wants: Zeroed::zeroed(),
+            grant: Zeroed::zeroed(),
+            place: Guarded::new(Place::NONE),
         }
     }
 }
@@ -50,6 +57,8 @@ impl<P: ConstCells> Waiter<P> {
         prev: Guarded::const_new(0),
         name: ConstZeroed::ZEROED,
         wants: ConstZeroed::ZEROED,
+        grant: ConstZeroed::ZEROED,
+        place: Guarded::const_new(Place::NONE),
     };
 }
 

@@ -121,6 +121,8 @@ impl Placement for Sim {
 }
 
 impl SchedulerHints for Sim {
+    const KNOWS_WHO_RUNS: bool = true;
+
     fn is_running(node: &QNode<Self>) -> bool {
         let address = core::ptr::from_ref(node).addr();
         Here::expect("a hint").with(|engine| match engine.nodes.claimant_at(address) {

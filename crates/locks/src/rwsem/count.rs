@@ -1,0 +1,105 @@
+//! The count word, in its two historical forms.
+
+use super::policy::Format;
+use crate::platform::Cells;
+use crate::zoo::Bug;
+
+/// Bits: a writer holds the lock.
+pub const WRITER: u64 = 1;
+/// Bits: somebody is in the wait list.
+pub const WAITERS: u64 = 1 << 1;
+/// Bits: the lock is kept for the first waiter.
+pub const HANDOFF: u64 = 1 << 2;
+/// Bits: one reader. Readers are counted in bits 8 to 62.
+pub const READER: u64 = 1 << READER_SHIFT;
+const READER_SHIFT: u32 = 8;
+/// Bits: more readers than can be counted.
+pub const GUARD: u64 = 1 << 63;
+/// Bits: readers hold the lock, or try to.
+pub const READERS_MASK: u64 = !(READER - 1);
+/// Bits: somebody holds the lock, or a reader tries to.
+pub const HELD_MASK: u64 = WRITER | READERS_MASK;
+/// Bits: a reader that finds one of these must not go on.
+pub const READER_WAITS_MASK: u64 = WRITER | WAITERS | HANDOFF | GUARD;
+
+const _: () = assert!(WRITER | WAITERS | HANDOFF | READER < GUARD);
+const _: () = assert!(HELD_MASK & (WAITERS | HANDOFF) == 0);
+
+/// Biased: the lower half counts those who hold the lock and attempts under way.
+pub const ACTIVE_MASK: u64 = 0xffff_ffff;
+/// Biased: a reader.
+pub const ACTIVE: u64 = 1;
+/// Biased: added once while the wait list is not empty.
+pub const WAITING: u64 = 0_u64.wrapping_sub(1 << 32);
+/// Biased: a writer.
+pub const WRITE: u64 = WAITING.wrapping_add(ACTIVE);
+
+/// Reader fields of four bits and no guard: the 32nd reader wraps around.
+const NARROW_SHIFT: u32 = 59;
+
+/// One reader, as it is added to the bits.
+#[inline(always)]
+pub fn reader<P: Cells>() -> u64 {
+    if P::is_seeded(Bug::ReadersOverflow) { 1 << NARROW_SHIFT } else { READER }
+}
+
+/// Readers in the bits.
+#[inline]
+pub fn readers_in<P: Cells>(count: u64) -> u64 {
+    (count & !GUARD) / reader::<P>()
+}
+
+/// What keeps a newcomer that reads from going on at once.
+#[inline(always)]
+pub fn reader_waits_mask<P: Cells>() -> u64 {
+    if P::is_seeded(Bug::ReadersOverflow) { READER_WAITS_MASK & !GUARD } else { READER_WAITS_MASK }
+}
+
+/// Whether the biased count says that readers hold the lock or try to, beside a wait list: no writer does.
+pub fn is_above_waiting(count: u64) -> bool {
+    count.cast_signed() > WAITING.cast_signed()
+}
+
+/// Whether the biased count says that a writer holds the lock or tries to, beside a wait list.
+pub fn is_below_waiting(count: u64) -> bool {
+    count.cast_signed() < WAITING.cast_signed()
+}
+
+/// Whether the biased count is negative: a writer, or a wait list.
+#[inline(always)]
+pub fn is_negative(count: u64) -> bool {
+    count.cast_signed() < 0
+}
+
+impl Format {
+    /// Whether somebody holds the lock, or tries to in a way that shows.
+    #[inline(always)]
+    pub const fn is_held(self, count: u64) -> bool {
+        match self {
+            Self::Bits => count & HELD_MASK != 0,
+            Self::Biased => count & ACTIVE_MASK != 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_biased_states_are_told_apart_as_the_table_says() {
+        let (readers, write_waiting) = (WAITING.wrapping_add(3), WRITE.wrapping_add(WAITING));
+        assert!(is_above_waiting(readers) && is_negative(readers));
+        assert!(is_below_waiting(write_waiting) && !is_above_waiting(write_waiting));
+        assert!(!is_above_waiting(WAITING) && !is_below_waiting(WAITING));
+        assert!(Format::Biased.is_held(WRITE) && !Format::Biased.is_held(WAITING));
+        // One writer without a list looks like one reader with a list.
+        assert_eq!(WRITE, WAITING.wrapping_add(ACTIVE));
+    }
+
+    #[test]
+    fn waiters_and_handoff_do_not_hold_the_lock() {
+        assert!(!Format::Bits.is_held(WAITERS | HANDOFF));
+        assert!(Format::Bits.is_held(WRITER) && Format::Bits.is_held(READER));
+    }
+}

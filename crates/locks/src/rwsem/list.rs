@@ -1,0 +1,270 @@
+//! The wait list, in order of arrival, and the internal lock that guards it.
+
+use super::Slow;
+use super::policy::WaitLockKind;
+use crate::events::Event;
+use crate::node::{NodeId, TailCode};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Guarded, Platform, Zeroed};
+use crate::qspinlock::{Fifo, HybridBounded, QSpinlock};
+use crate::raw::RawLock;
+use crate::sleep_table::waiter;
+use crate::ticket::TicketLock;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// What a waiter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// To read.
+    Reader,
+    /// To own.
+    Writer,
+}
+
+/// The place of a waiter in a list. Guarded by the internal lock of its semaphore.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    next: u16,
+    prev: u16,
+    kind: Kind,
+    /// Whether it is in a list.
+    is_queued: bool,
+    /// Whether the lock is kept for it.
+    has_handoff: bool,
+    /// When it has waited long enough, in nanoseconds.
+    due_ns: u64,
+    thread: u64,
+}
+
+impl Place {
+    /// In no list.
+    pub const NONE: Self = Self {
+        next: 0,
+        prev: 0,
+        kind: Kind::Reader,
+        is_queued: false,
+        has_handoff: false,
+        due_ns: 0,
+        thread: 0,
+    };
+}
+
+/// The internal lock, as it was at different times.
+pub struct WaitLock<P: Cells> {
+    ticket: TicketLock<P>,
+    queued: QSpinlock<P>,
+    /// Instead of `queued` where its owner may lose its CPU.
+    bounded: QSpinlock<P, Fifo, HybridBounded>,
+}
+
+/// The ends of the list.
+pub struct List<P: Cells> {
+    /// Written under the internal lock; also read without it.
+    first: P::U32,
+    last: Guarded<P, u16>,
+}
+
+impl<P: Cells> Zeroed for List<P> {
+    fn zeroed() -> Self {
+        Self { first: Zeroed::zeroed(), last: Guarded::new(0) }
+    }
+}
+
+impl<P: ConstCells> List<P> {
+    /// An empty one.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const EMPTY: Self = Self { first: ConstZeroed::ZEROED, last: Guarded::const_new(0) };
+}
+
+impl<P: Platform> Zeroed for WaitLock<P> {
+    fn zeroed() -> Self {
+        Self { ticket: RawLock::new(), queued: RawLock::new(), bounded: RawLock::new() }
+    }
+}
+
+impl<P: ConstCells> WaitLock<P> {
+    /// A free one.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const FREE: Self =
+        Self { ticket: TicketLock::INIT, queued: QSpinlock::INIT, bounded: QSpinlock::INIT };
+}
+
+/// Who takes the internal lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// A release, or a reader that wakes others.
+    Wake,
+    /// A reader that queues.
+    Read,
+    /// A writer that queues or waits.
+    Write,
+}
+
+impl Site {
+    const fn event(self) -> Event {
+        match self {
+            Self::Wake => Event::rwsem_wait_lock_wake_ns,
+            Self::Read => Event::rwsem_wait_lock_read_ns,
+            Self::Write => Event::rwsem_wait_lock_write_ns,
+        }
+    }
+}
+
+fn id_of(code: u16) -> Option<NodeId> {
+    TailCode::from_bits(code).node()
+}
+
+fn code_of(id: Option<NodeId>) -> u16 {
+    id.map_or(0, |id| id.code().bits())
+}
+
+impl<'a, P: Platform> Slow<'a, P> {
+    /// Takes the internal lock.
+    pub fn section(self, site: Site) -> Section<'a, P> {
+        let since_ns = if P::is_counting() { P::now_ns() } else { 0 };
+        let lock = &self.sem.wait_lock;
+        match self.policy.wait_lock {
+            WaitLockKind::Ticket => lock.ticket.lock(),
+            WaitLockKind::Queued if P::KNOWS_WHO_RUNS => lock.queued.lock(),
+            WaitLockKind::Queued => lock.bounded.lock(),
+        }
+        if P::is_counting() {
+            P::count_many(site.event(), P::now_ns().saturating_sub(since_ns));
+        }
+        Section(self)
+    }
+    /// Takes the internal lock if nobody has it.
+    pub fn try_section(self) -> Option<Section<'a, P>> {
+        let lock = &self.sem.wait_lock;
+        let is_ours = match self.policy.wait_lock {
+            WaitLockKind::Ticket => lock.ticket.try_lock(),
+            WaitLockKind::Queued if P::KNOWS_WHO_RUNS => lock.queued.try_lock(),
+            WaitLockKind::Queued => lock.bounded.try_lock(),
+        };
+        is_ours.then(|| Section(self))
+    }
+    /// The first waiter, at a glance.
+    pub fn first(self) -> Option<NodeId> {
+        // ordering: Relaxed; only a hint, re-checked under the internal lock.
+        id_of(self.sem.list.first.load(Relaxed) as u16)
+    }
+    /// The list, for whoever walks it without the internal lock: wrong on purpose.
+    pub fn unguarded(self) -> core::mem::ManuallyDrop<Section<'a, P>> {
+        core::mem::ManuallyDrop::new(Section(self))
+    }
+}
+
+/// The wait list, while the internal lock is held. Dropping it gives the lock back.
+pub struct Section<'a, P: Platform>(pub(super) Slow<'a, P>);
+
+impl<P: Platform> Drop for Section<'_, P> {
+    fn drop(&mut self) {
+        let lock = &self.0.sem.wait_lock;
+        match self.0.policy.wait_lock {
+            // SAFETY: taken when the section was made, which nobody copies.
+            WaitLockKind::Ticket => unsafe { lock.ticket.unlock() },
+            // SAFETY: as above.
+            WaitLockKind::Queued if P::KNOWS_WHO_RUNS => unsafe { lock.queued.unlock() },
+            // SAFETY: as above.
+            WaitLockKind::Queued => unsafe { lock.bounded.unlock() },
+        }
+    }
+}
+
+impl<P: Platform> Section<'_, P> {
+    fn place(&self, id: NodeId) -> Place {
+        // SAFETY: in this list, or in none and the caller's; the internal lock is held.
+        unsafe { waiter::<P>(id).place.get() }
+    }
+    fn change(&self, id: NodeId, change: impl FnOnce(&mut Place)) {
+        let mut place = self.place(id);
+        change(&mut place);
+        // SAFETY: as above.
+        unsafe { waiter::<P>(id).place.set(place) };
+    }
+    fn set_first(&self, first: Option<NodeId>) {
+        // ordering: Relaxed; written under the internal lock, and as read without it a hint.
+        self.0.sem.list.first.store(code_of(first).into(), Relaxed);
+    }
+    fn last(&self) -> Option<NodeId> {
+        // SAFETY: the internal lock is held.
+        id_of(unsafe { self.0.sem.list.last.get() })
+    }
+    fn set_last(&self, last: Option<NodeId>) {
+        // SAFETY: the internal lock is held.
+        unsafe { self.0.sem.list.last.set(code_of(last)) };
+    }
+
+    /// The first waiter.
+    pub fn first(&self) -> Option<NodeId> {
+        self.0.first()
+    }
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.first().is_none()
+    }
+    /// Whether `id`, which waits, is the only one.
+    pub fn is_alone(&self, id: NodeId) -> bool {
+        self.first() == Some(id) && self.last() == Some(id)
+    }
+    /// Whether `id` still waits: it was not granted.
+    pub fn is_queued(&self, id: NodeId) -> bool {
+        self.place(id).is_queued
+    }
+    /// Who comes after `id`.
+    pub fn next(&self, id: NodeId) -> Option<NodeId> {
+        id_of(self.place(id).next)
+    }
+    /// What `id` waits for.
+    pub fn kind(&self, id: NodeId) -> Kind {
+        self.place(id).kind
+    }
+    /// The thread that waits as `id`.
+    pub fn thread(&self, id: NodeId) -> u64 {
+        self.place(id).thread
+    }
+    /// Whether `id` has waited long enough.
+    pub fn is_due(&self, id: NodeId) -> bool {
+        P::now_ns() >= self.place(id).due_ns
+    }
+    /// Whether the lock is kept for `id`.
+    pub fn has_handoff(&self, id: NodeId) -> bool {
+        self.place(id).has_handoff
+    }
+    /// Says that the lock is kept for `id`.
+    pub fn set_handoff(&self, id: NodeId) {
+        self.change(id, |place| place.has_handoff = true);
+    }
+    /// Appends the caller as waiter `id`.
+    pub fn push(&self, id: NodeId, kind: Kind, due_ns: u64) {
+        let last = self.last();
+        let place = Place { prev: code_of(last), kind, is_queued: true, due_ns, ..Place::NONE };
+        let thread = P::this_thread();
+        // SAFETY: in no list, and the caller's.
+        unsafe { waiter::<P>(id).place.set(Place { thread, ..place }) };
+        match last {
+            Some(last) => self.change(last, |place| place.next = code_of(Some(id))),
+            None => self.set_first(Some(id)),
+        }
+        self.set_last(Some(id));
+    }
+    /// Takes `id` out, which waits.
+    pub fn remove(&self, id: NodeId) {
+        let Place { next, prev, .. } = self.place(id);
+        match id_of(prev) {
+            Some(prev) => self.change(prev, |place| place.next = next),
+            None => self.set_first(id_of(next)),
+        }
+        match id_of(next) {
+            Some(next) => self.change(next, |place| place.prev = prev),
+            None => self.set_last(id_of(prev)),
+        }
+        self.change(id, |place| place.is_queued = false);
+    }
+    /// Chains `id`, which was taken out, to `after`, so that [`next`](Self::next) finds it.
+    pub fn chain(&self, after: Option<NodeId>, id: NodeId) {
+        if let Some(after) = after {
+            self.change(after, |place| place.next = code_of(Some(id)));
+        }
+        self.change(id, |place| place.next = 0);
+    }
+}

@@ -1,0 +1,398 @@
+#![doc = include_str!("README.md")]
+
+mod count;
+mod list;
+mod owner;
+mod policy;
+mod read;
+mod spin;
+mod until;
+mod wake;
+mod write;
+
+pub use list::Place;
+pub use policy::*;
+pub use until::{Interrupt, Until};
+
+use crate::is_locked::barrier_before_look;
+use crate::node::NodeId;
+use crate::osq::OsqLock;
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::raw::{Order, RawLock};
+use crate::sleep_table::waiter;
+use crate::zoo::{Bug, unless};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use count::{ACTIVE, HANDOFF, HELD_MASK, READER, WAITERS, WAITING, WRITE, WRITER};
+
+/// Grant: sleeps, or is about to.
+const ASLEEP: u32 = 0;
+/// Grant, a bit: look again.
+const WOKEN: u32 = 1;
+/// Grant, a bit: it reads, and is not in the list any more.
+const GRANTED: u32 = 2;
+
+/// How long a thread without a queue node naps between two attempts.
+const NAP_NS: u64 = 1_000_000;
+
+/// The kernel's reader-writer semaphore: zero is unlocked; its waiters spin, if they do, and then sleep in a
+/// list in the object.
+///
+/// `C` says which patches it has. Fairness bound, costs and orderings are in the module's
+/// documentation. It must outlive every call of its functions: a release touches it after it is free for
+/// others.
+#[repr(C)]
+pub struct RwSem<P: Cells, C = Current> {
+    sem: Sem<P>,
+    _policy: PhantomData<fn() -> C>,
+}
+
+/// What a semaphore is, whatever its policy.
+#[repr(C)]
+struct Sem<P: Cells> {
+    count: P::U64,
+    owner: P::U64,
+    /// Those who spin.
+    spinners: OsqLock<P>,
+    /// A release is about to wake somebody; or, under a policy where one reader spins for all, one does.
+    flag: P::U32,
+    wait_lock: list::WaitLock<P>,
+    list: list::List<P>,
+}
+
+/// The parts of an operation that are compiled once for all policies.
+struct Slow<'a, P: Cells> {
+    sem: &'a Sem<P>,
+    policy: &'static Policy,
+}
+
+impl<P: Cells> Clone for Slow<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Cells> Copy for Slow<'_, P> {}
+
+impl<P: ConstCells, C> RwSem<P, C> {
+    /// An unlocked one, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self {
+        sem: Sem {
+            count: ConstZeroed::ZEROED,
+            owner: ConstZeroed::ZEROED,
+            spinners: OsqLock::INIT,
+            flag: ConstZeroed::ZEROED,
+            wait_lock: list::WaitLock::FREE,
+            list: list::List::EMPTY,
+        },
+        _policy: PhantomData,
+    };
+}
+
+impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
+    const ORDER: Order = Order::None;
+    const WAITERS_SLEEP: bool = true;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        let sem = Sem {
+            count: Zeroed::zeroed(),
+            owner: Zeroed::zeroed(),
+            spinners: OsqLock::new(),
+            flag: Zeroed::zeroed(),
+            wait_lock: Zeroed::zeroed(),
+            list: Zeroed::zeroed(),
+        };
+        Self { sem, _policy: PhantomData }
+    }
+    #[inline]
+    fn lock(&self) {
+        self.lock_within(Until::FOREVER);
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        let is_ours = match C::POLICY.format {
+            Format::Bits => self.take_free(),
+            Format::Biased => self.slow().try_write_biased(),
+        };
+        if is_ours {
+            self.slow().own();
+        }
+        is_ours
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        if C::POLICY.owner != OwnerWord::WriterLate && C::POLICY.owner != OwnerWord::None {
+            self.slow().disown();
+        }
+        // ordering: Release; R1.
+        let order = unless::<P>(Bug::WriterReleaseRelaxed, Release);
+        match C::POLICY.format {
+            Format::Bits => {
+                // (1,*,*) -> (0,*,*)
+                let before = self.sem.count.fetch_sub(WRITER, order);
+                if before & WAITERS != 0 {
+                    self.slow().wake_after_release(before);
+                }
+            }
+            Format::Biased => {
+                // n -> n-WRITE
+                let left = self.sem.count.fetch_sub(WRITE, order).wrapping_sub(WRITE);
+                if count::is_negative(left) && !Format::Biased.is_held(left) {
+                    self.slow().wake_after_release(left);
+                }
+            }
+        }
+        if C::POLICY.owner == OwnerWord::WriterLate {
+            self.slow().disown();
+        }
+    }
+    fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.sem.count);
+        // ordering: Relaxed; nothing is read through it.
+        C::POLICY.format.is_held(self.sem.count.load(Relaxed))
+    }
+
+    #[inline]
+    fn lock_shared(&self) {
+        self.lock_shared_within(Until::FOREVER);
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        let is_ours = self.slow().try_read();
+        if is_ours {
+            self.slow().own_as_reader(P::this_thread);
+        }
+        is_ours
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        let slow = self.slow();
+        match C::POLICY.format {
+            Format::Bits => {
+                let reader = count::reader::<P>();
+                // (0,*,r) -> (0,*,r-1)
+                // ordering: Release; R2.
+                let before = self.sem.count.fetch_sub(reader, Release);
+                let mut left = before.wrapping_sub(reader);
+                if P::is_seeded(Bug::OldValueTested) {
+                    left = before;
+                }
+                if left & (HELD_MASK | WAITERS) == WAITERS {
+                    slow.last_reader_left(left);
+                }
+            }
+            Format::Biased => {
+                // n -> n-1
+                // ordering: Release; R2.
+                let before = self.sem.count.fetch_sub(ACTIVE, Release);
+                let mut left = before.wrapping_sub(ACTIVE);
+                if P::is_seeded(Bug::OldValueTested) {
+                    left = before;
+                }
+                if count::is_negative(left) && !Format::Biased.is_held(left) {
+                    slow.wake_after_release(left);
+                }
+            }
+        }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        let slow = self.slow();
+        let has_waiters = match C::POLICY.format {
+            Format::Bits => {
+                // (1,*,0) -> (0,*,1)
+                // ordering: Release; R1.
+                let change = count::reader::<P>().wrapping_sub(WRITER);
+                // ordering: Release; as above.
+                let before = self.sem.count.fetch_add(change, Release);
+                slow.own_as_reader(P::this_thread);
+                before & WAITERS != 0
+            }
+            Format::Biased => {
+                slow.own_as_reader(P::this_thread);
+                // n -> n-WAITING
+                // ordering: Release; R1.
+                let left = self.sem.count.fetch_sub(WAITING, Release).wrapping_sub(WAITING);
+                count::is_negative(left)
+            }
+        };
+        if has_waiters {
+            slow.wake_readers();
+        }
+        if C::POLICY.owner == OwnerWord::WriterLate {
+            slow.disown();
+        }
+    }
+}
+
+impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
+    /// Takes the lock as its owner unless the wait is over before; whether it did. Waits a little longer where
+    /// it spins at that moment. Acquires what the last owner and all readers since have released.
+    #[doc(alias = "down_write_killable")]
+    #[inline]
+    pub fn lock_within(&self, until: Until<'_, P>) -> bool {
+        if self.take_free() {
+            self.slow().own();
+            return true;
+        }
+        self.slow().write_slowpath(until)
+    }
+
+    /// Takes the lock as a reader unless the wait is over before; whether it did. Acquires what the last
+    /// owner has released.
+    #[doc(alias = "down_read_killable")]
+    #[inline]
+    pub fn lock_shared_within(&self, until: Until<'_, P>) -> bool {
+        let slow = self.slow();
+        let (seen, waits) = match C::POLICY.format {
+            Format::Bits => {
+                let reader = count::reader::<P>();
+                // (w,h,r) -> (w,h,r+1)
+                // ordering: Acquire; R1.
+                let seen = self.sem.count.fetch_add(reader, Acquire).wrapping_add(reader);
+                (seen, seen & count::reader_waits_mask::<P>() != 0)
+            }
+            Format::Biased => {
+                // n -> n+1
+                // ordering: Acquire; R1.
+                let seen = self.sem.count.fetch_add(ACTIVE, Acquire).wrapping_add(ACTIVE);
+                (seen, count::is_negative(seen))
+            }
+        };
+        if waits {
+            return slow.read_slowpath(seen, until);
+        }
+        slow.own_as_reader(P::this_thread);
+        true
+    }
+
+    /// The first attempt to own it. In the biased form a failed one stays in the count.
+    #[inline(always)]
+    fn take_free(&self) -> bool {
+        match C::POLICY.format {
+            // (0,0,0,0) -> (1,0,0,0)
+            // ordering: Acquire; R1, R2. On failure Relaxed: the failure value is not used.
+            Format::Bits => self.sem.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok(),
+            Format::Biased => {
+                // n -> n+WRITE
+                // ordering: Acquire; R1, R2.
+                let before = self.sem.count.fetch_add(WRITE, Acquire);
+                !Format::Biased.is_held(before)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn slow(&self) -> Slow<'_, P> {
+        Slow { sem: &self.sem, policy: &C::POLICY }
+    }
+
+    /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit. Only
+    /// while nobody uses it, and for policies that count them in bits.
+    #[doc(hidden)]
+    pub fn fill_readers(&self, spare: u64) {
+        let readers = (count::GUARD - 1) / READER + 1 - spare;
+        // ordering: Relaxed; nobody else is there.
+        self.sem.count.store(readers * READER, Relaxed);
+    }
+}
+
+impl<P: Platform> Slow<'_, P> {
+    /// A reader's attempt that never waits.
+    fn try_read(self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.sem.count.load(Relaxed);
+        loop {
+            let (may, one) = match self.policy.format {
+                Format::Bits => (seen & count::reader_waits_mask::<P>() == 0, count::reader::<P>()),
+                Format::Biased => (!count::is_negative(seen), ACTIVE),
+            };
+            let taken = seen.wrapping_add(one);
+            let is_full = self.policy.format == Format::Bits
+                && taken & count::GUARD != 0
+                && !P::is_seeded(Bug::ReadersOverflow);
+            if !may || is_full {
+                return false;
+            }
+            // (0,0,r) -> (0,0,r+1), or n -> n+1
+            // ordering: Acquire; R1. On failure Relaxed: only a hint, as above.
+            match self.sem.count.compare_exchange(seen, taken, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// A writer's attempt in the biased form that never waits: past those who do.
+    fn try_write_biased(self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.sem.count.load(Relaxed);
+        while !Format::Biased.is_held(seen) {
+            // n -> n+WRITE
+            let taken = seen.wrapping_add(WRITE);
+            // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
+            match self.sem.count.compare_exchange(seen, taken, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    /// The last reader has left, and somebody waits.
+    #[cold]
+    fn last_reader_left(self, count: u64) {
+        if self.policy.has_flags() {
+            self.allow_spinning();
+        }
+        self.wake_after_release(count);
+    }
+
+    /// Sleeps as `id` until woken or until the wait may be over.
+    fn sleep(self, id: NodeId, until: Until<'_, P>) {
+        P::futex_wait(&waiter::<P>(id).grant, ASLEEP, until.deadline_ns);
+    }
+
+    /// Without a queue node: naps.
+    fn nap(self) {
+        // ordering: Relaxed; nothing is read through it.
+        let flag = self.sem.flag.load(Relaxed);
+        P::futex_wait(&self.sem.flag, flag, Some(P::now_ns().saturating_add(NAP_NS)));
+    }
+
+    /// Takes the waiter `id`, which was not granted anything, out of the list; the caller gives up.
+    #[cold]
+    fn leave(self, section: list::Section<'_, P>, id: NodeId) {
+        let was_first = section.first() == Some(id);
+        let kind = section.kind(id);
+        let kept = self.policy.format == Format::Bits && section.has_handoff(id);
+        section.remove(id);
+        if P::is_seeded(Bug::WaitersClearedUnlocked) && section.is_empty() {
+            drop(section);
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed);
+            return;
+        }
+        if P::is_seeded(Bug::HandoffClearedStale) && kept {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.sem.count.fetch_sub(HANDOFF, Relaxed);
+        }
+        let forgets = match kind {
+            list::Kind::Reader => P::is_seeded(Bug::AbortWakesNobody),
+            list::Kind::Writer => P::is_seeded(Bug::TimeoutWakesNobody),
+        };
+        if section.is_empty() {
+            match self.policy.format {
+                // (*,1,*,*) -> (*,0,0,*)
+                // ordering: Relaxed; nothing is read through it.
+                Format::Bits => self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed),
+                // n -> n-WAITING
+                // ordering: Relaxed; nothing is read through it.
+                Format::Biased => self.sem.count.fetch_sub(WAITING, Relaxed),
+            };
+        } else if was_first && !forgets {
+            self.wake_in(section, wake::Wake::Any, false);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The owner word: hints for those who spin.
+//!
+//! ```text
+//!  63                                            3    2         1        0
+//! +-----------------------------------------------+-------+-----------+-----------+
+//! |  the writer, or the last reader; 0: nobody    |  WR   |    RD     |  readers  |
+//! +-----------------------------------------------+-------+-----------+-----------+
+//! ```
+//!
+//! Under [`OwnerWord::OneFlag`] bit 1 is the only flag, *nobody should spin*; under [`OwnerWord::TwoFlags`] it is
+//! about readers, and bit 2 about writers. A reader leaves its name behind. Nothing relies on this word.
+
+use super::Slow;
+use super::policy::OwnerWord;
+use crate::events::Event;
+use crate::platform::{Atomic, AtomicInt, Platform};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Readers own the lock.
+pub const READERS: u64 = 1;
+/// Nobody should spin; with two flags, no reader should.
+pub const RD: u64 = 1 << 1;
+/// With two flags: no writer should spin.
+pub const WR: u64 = 1 << 2;
+const FLAGS: u64 = READERS | RD | WR;
+
+/// The thread in the word.
+pub const fn thread_in(word: u64) -> u64 {
+    word & !FLAGS
+}
+
+/// Who owns the lock, as the word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Nobody is named.
+    Nobody,
+    /// A writer.
+    Writer,
+    /// Readers.
+    Readers,
+    /// Whoever it is, one should not spin.
+    NotSpinnable,
+}
+
+impl OwnerWord {
+    /// The flag that keeps writers from spinning.
+    pub const fn writers_flag(self) -> u64 {
+        match self {
+            Self::TwoFlags => WR,
+            Self::OneFlag => RD,
+            Self::None | Self::WriterLate | Self::WriterOrReaders => 0,
+        }
+    }
+    /// All flags that keep somebody from spinning.
+    pub const fn all_flags(self) -> u64 {
+        match self {
+            Self::TwoFlags => RD | WR,
+            _ => self.writers_flag(),
+        }
+    }
+    /// What `word` says to somebody whom `flag` keeps from spinning.
+    pub const fn says(self, word: u64, flag: u64) -> Owner {
+        if word & flag != 0 {
+            Owner::NotSpinnable
+        } else if word & READERS != 0 {
+            match self {
+                Self::WriterOrReaders => Owner::NotSpinnable,
+                _ => Owner::Readers,
+            }
+        } else if thread_in(word) != 0 {
+            Owner::Writer
+        } else {
+            Owner::Nobody
+        }
+    }
+}
+
+impl<P: Platform> Slow<'_, P> {
+    /// The owner word.
+    #[inline]
+    pub fn owner(self) -> u64 {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchanges of the count.
+        self.sem.owner.load(Relaxed)
+    }
+    /// Names the caller as the writer.
+    #[inline(always)]
+    pub fn own(self) {
+        if self.policy.owner != OwnerWord::None {
+            // ordering: Relaxed; only a hint, as above.
+            self.sem.owner.store(P::this_thread(), Relaxed);
+        }
+    }
+    /// Names nobody, for a writer that is about to release the lock or has done so.
+    #[inline(always)]
+    pub fn disown(self) {
+        // ordering: Relaxed; only a hint, as above.
+        self.sem.owner.store(0, Relaxed);
+    }
+    /// Names `thread` as a reader.
+    #[inline(always)]
+    pub fn own_as_reader(self, thread: impl FnOnce() -> u64) {
+        let kept = match self.policy.owner {
+            OwnerWord::None | OwnerWord::WriterLate => return,
+            OwnerWord::WriterOrReaders => {
+                if self.owner() != READERS {
+                    // ordering: Relaxed; only a hint, as above.
+                    self.sem.owner.store(READERS, Relaxed);
+                }
+                return;
+            }
+            OwnerWord::TwoFlags | OwnerWord::OneFlag => self.owner() & RD,
+        };
+        // ordering: Relaxed; only a hint, as above.
+        self.sem.owner.store(thread() | READERS | kept, Relaxed);
+    }
+    /// Asks everybody not to spin while these readers own the lock.
+    #[cold]
+    pub fn forbid_spinning(self) {
+        let flags = self.policy.owner.all_flags();
+        let mut word = self.owner();
+        while word & READERS != 0 && word & flags == 0 {
+            // ordering: Relaxed; only a hint, as above.
+            match self.sem.owner.compare_exchange(word, word | flags, Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => word = now,
+            }
+        }
+    }
+    /// Lets writers spin again.
+    pub fn allow_spinning(self) {
+        let flag = self.policy.owner.writers_flag();
+        if self.owner() & flag != 0 {
+            // ordering: Relaxed; only a hint, as above.
+            self.sem.owner.fetch_and(!flag, Relaxed);
+        }
+    }
+    /// Keeps readers from spinning, as the owner.
+    #[cold]
+    pub fn forbid_reader_spinning(self) {
+        // ordering: Relaxed; only a hint, as above.
+        self.sem.owner.fetch_or(RD, Relaxed);
+        P::count(Event::rwsem_opt_norspin);
+    }
+}

@@ -1,0 +1,271 @@
+//! What the patches changed, one knob each, and the presets: which kernel had which.
+//!
+//! A policy is a value, so the slow paths are compiled once for all of them; only the fast paths know
+//! their policy when they are compiled.
+
+/// The count word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Until 2017: holders and attempts are added up, writers and waiters are a bias.
+    Biased,
+    /// Since: a bit for each thing, and the number of readers.
+    Bits,
+}
+
+/// The spinlock that guards the wait list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitLockKind {
+    /// The ticket lock, as it was in 2013.
+    Ticket,
+    /// The queued spinlock.
+    Queued,
+}
+
+/// What the owner word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerWord {
+    /// There is none.
+    None,
+    /// The writer; cleared only when the lock is released and somebody woken.
+    WriterLate,
+    /// The writer, or that readers own it.
+    WriterOrReaders,
+    /// The writer or the last reader, and two flags: readers should not spin, nobody should.
+    TwoFlags,
+    /// The writer or the last reader, and one flag: nobody should spin.
+    OneFlag,
+}
+
+/// How a writer spins before it queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriterSpin {
+    /// It does not.
+    No,
+    /// Behind the others that spin, anew for each look; readers do not end it.
+    PerTurn,
+    /// Behind the others, until it may; the first reader ends it.
+    UntilReaders,
+    /// The same, and on readers for 10 to 25 us.
+    TimedOnReaders,
+}
+
+/// Whether readers spin before they queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReaderSpin {
+    /// No.
+    No,
+    /// All of them.
+    Any,
+    /// One at a time, for the others.
+    One,
+}
+
+/// Whether a reader takes a lock that is not a writer's past those who wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReaderSteal {
+    /// No.
+    No,
+    /// If nobody spins.
+    UnlessSpinners,
+    /// Yes.
+    Yes,
+}
+
+/// Which readers are granted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Those at the head of the list, up to the first writer.
+    AtHead,
+    /// All of the list, up to [`BATCH`].
+    All,
+}
+
+/// The most readers that one wake-up grants under [`Grant::All`].
+pub const BATCH: usize = 256;
+
+/// How the lock is kept for a waiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handoff {
+    /// It is not: a waiter may starve.
+    Never,
+    /// After 10 ms, as the first waiter says when it wakes up; then it sleeps on.
+    Posted,
+    /// After 4 ms, as the first waiter says; it spins then.
+    ByFirst,
+    /// After 4 ms, as any waiting writer says; the first spins then.
+    ByAny,
+}
+
+/// When a release does not wake anybody although somebody waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnlockWake {
+    /// Never.
+    Always,
+    /// If somebody spins and the list is in use.
+    UnlessSpinner,
+    /// If another release is about to wake, by a flag as it was posted. Loses wake-ups.
+    FlaggedAsPosted,
+    /// If another release is about to wake.
+    Flagged,
+}
+
+/// What the historical changes chose between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The count word.
+    pub format: Format,
+    /// The internal lock.
+    pub wait_lock: WaitLockKind,
+    /// The owner word.
+    pub owner: OwnerWord,
+    /// Writers that spin.
+    pub writer_spin: WriterSpin,
+    /// Readers that spin.
+    pub reader_spin: ReaderSpin,
+    /// Readers that steal.
+    pub reader_steal: ReaderSteal,
+    /// Whether a reader that finds several readers queues, so that they come to an end.
+    pub joins_queue: bool,
+    /// How many readers are granted together.
+    pub grant: Grant,
+    /// Whether readers that wake others do so past a writer at the head.
+    pub grants_past_writer: bool,
+    /// Whether the lock is looked at before the first reader is granted.
+    pub looks_before_grant: bool,
+    /// How the lock is kept for a waiter.
+    pub handoff: Handoff,
+    /// When a release wakes.
+    pub unlock_wake: UnlockWake,
+    /// Whether threads are woken with the internal lock held.
+    pub wakes_inside: bool,
+    /// Whether a writer that queues behind others and finds the lock free wakes the first.
+    pub queuer_wakes: bool,
+}
+
+/// A policy as a type.
+pub trait RwSemPolicy: Send + Sync + 'static {
+    /// What it chooses.
+    const POLICY: Policy;
+}
+
+impl Policy {
+    /// How long a waiter lets others pass it, in nanoseconds.
+    pub const fn patience_ns(&self) -> u64 {
+        match self.handoff {
+            Handoff::Never => u64::MAX,
+            Handoff::Posted => 10_000_000,
+            Handoff::ByFirst | Handoff::ByAny => 4_000_000,
+        }
+    }
+    /// Whether the owner word has flags beside the one that says readers.
+    pub const fn has_flags(&self) -> bool {
+        matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
+    }
+    /// Whether a release looks for spinners or for another release first.
+    pub const fn may_skip_wake(&self) -> bool {
+        !matches!(self.unlock_wake, UnlockWake::Always)
+    }
+    /// Whether a writer looks at the count when it wakes up, before it asks for the internal lock.
+    pub const fn looks_when_woken(&self) -> bool {
+        !matches!(self.handoff, Handoff::ByAny)
+    }
+}
+
+const KERNEL_3_12: Policy = Policy {
+    format: Format::Biased,
+    wait_lock: WaitLockKind::Ticket,
+    owner: OwnerWord::None,
+    writer_spin: WriterSpin::No,
+    reader_spin: ReaderSpin::No,
+    reader_steal: ReaderSteal::No,
+    joins_queue: false,
+    grant: Grant::AtHead,
+    grants_past_writer: false,
+    looks_before_grant: false,
+    handoff: Handoff::Never,
+    unlock_wake: UnlockWake::Always,
+    wakes_inside: true,
+    queuer_wakes: false,
+};
+const KERNEL_4_14: Policy = Policy {
+    wait_lock: WaitLockKind::Queued,
+    owner: OwnerWord::WriterOrReaders,
+    writer_spin: WriterSpin::UntilReaders,
+    unlock_wake: UnlockWake::UnlessSpinner,
+    wakes_inside: false,
+    ..KERNEL_3_12
+};
+const HANDOFF_POSTED: Policy =
+    Policy { format: Format::Bits, handoff: Handoff::Posted, ..KERNEL_4_14 };
+const KERNEL_5_10: Policy = Policy {
+    owner: OwnerWord::TwoFlags,
+    writer_spin: WriterSpin::TimedOnReaders,
+    reader_spin: ReaderSpin::Any,
+    grant: Grant::All,
+    handoff: Handoff::ByFirst,
+    unlock_wake: UnlockWake::Always,
+    queuer_wakes: true,
+    ..HANDOFF_POSTED
+};
+const BEFORE: Policy = Policy {
+    joins_queue: true,
+    reader_steal: ReaderSteal::UnlessSpinners,
+    grants_past_writer: true,
+    ..KERNEL_5_10
+};
+const NO_READER_SPIN: Policy = Policy {
+    owner: OwnerWord::OneFlag,
+    reader_spin: ReaderSpin::No,
+    reader_steal: ReaderSteal::Yes,
+    ..BEFORE
+};
+
+macro_rules! presets {
+    ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr;)+) => {
+        $($(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug)]
+        pub enum $preset {}
+        impl RwSemPolicy for $preset {
+            const POLICY: Policy = $policy;
+        })+
+    };
+}
+
+presets! {
+    /// Linux 3.12: writers steal on the fast path and sleep otherwise; readers do neither.
+    V3_12 = KERNEL_3_12;
+    /// Linux 3.12 with the first eight patches of October 2013: writers spin.
+    V3_12Series = Policy {
+        owner: OwnerWord::WriterLate,
+        writer_spin: WriterSpin::PerTurn,
+        looks_before_grant: true,
+        ..KERNEL_3_12
+    };
+    /// Linux 3.12 with the ninth patch of October 2013 as posted: wake-ups are coalesced by a flag.
+    /// It loses wake-ups.
+    V3_12WakeFlagAsPosted =
+        Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..KERNEL_3_12 };
+    /// The same with a flag that loses none.
+    V3_12WakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..KERNEL_3_12 };
+    /// Linux 4.14: writers spin in a queue, wake-ups come after the internal lock.
+    V4_14 = KERNEL_4_14;
+    /// Linux 4.14 with the handoff of October 2017 as posted. It loses wake-ups.
+    V4_14HandoffAsPosted = HANDOFF_POSTED;
+    /// The same with a queueing writer that wakes the first waiter if the lock is free.
+    V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };
+    /// Linux 5.10: readers spin, too.
+    V5_10 = KERNEL_5_10;
+    /// Linux 5.10 with the first four patches of November 2020: readers steal, and spare writers that wait.
+    V5_10Before = BEFORE;
+    /// The same with one spinning reader at a time. The project's own design: none was posted.
+    V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
+    /// Linux 5.10 with all five patches of November 2020: readers do not spin.
+    V5_10NoRspin = NO_READER_SPIN;
+    /// The kernel of today: the same without the fourth of these, and any writer that waits asks for the
+    /// handoff.
+    Current = Policy {
+        grants_past_writer: false,
+        handoff: Handoff::ByAny,
+        ..NO_READER_SPIN
+    };
+}

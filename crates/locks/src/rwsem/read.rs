@@ -1,0 +1,213 @@
+//! What a reader does that could not go on at once.
+
+use super::count::{self, ACTIVE, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
+use super::list::{Kind, Section, Site};
+use super::owner::{self, RD, READERS};
+use super::policy::{Format, OwnerWord, ReaderSpin, ReaderSteal};
+use super::spin::Spun;
+use super::until::Until;
+use super::wake::{Wake, WakeQueue};
+use super::{ASLEEP, GRANTED, Slow, WOKEN};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::sleep_table::waiter;
+use crate::zoo::{Bug, unless};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+impl<P: Platform> Slow<'_, P> {
+    /// A reader that is in the count, which was `seen` then, and must not go on; whether it got the lock.
+    #[cold]
+    pub(super) fn read_slowpath(self, seen: u64, until: Until<'_, P>) -> bool {
+        if seen & GUARD != 0 && self.policy.format == Format::Bits {
+            self.forbid_spinning();
+        }
+        // The owner before, for those who spin.
+        let entry = match self.owner() {
+            word if word & READERS != 0 => word,
+            word => word & RD,
+        };
+        let joins = self.policy.joins_queue && self.sees_many_readers(seen);
+        if !joins && self.may_steal(seen) {
+            self.own_as_reader(P::this_thread);
+            P::count(Event::rwsem_rlock_steal);
+            if count::readers_in::<P>(seen) == 1 && seen & WAITERS != 0 {
+                self.wake_readers();
+            }
+            return true;
+        }
+        let Some(id) = P::claim_node() else { return self.read_without_node(until) };
+        let spun = match self.policy.reader_spin != ReaderSpin::No && !joins {
+            true => self.spin_to_read(id, entry),
+            false => Spun::NotAtAll,
+        };
+        let is_ours = spun == Spun::Taken || self.queue_to_read(id, spun, entry, until);
+        // SAFETY: claimed above. It is in no queue and no list, and whoever wakes it by its number
+        // touches nothing of it.
+        unsafe { P::release_node(id) };
+        is_ours
+    }
+
+    /// Whether readers own the lock, more than one, so that those who wait may have to see them end.
+    fn sees_many_readers(self, seen: u64) -> bool {
+        self.owner() & READERS != 0 && count::readers_in::<P>(seen) > 1 && seen & WRITER == 0
+    }
+
+    fn may_steal(self, seen: u64) -> bool {
+        let may = match self.policy.reader_steal {
+            ReaderSteal::No => false,
+            ReaderSteal::UnlessSpinners => !self.sem.spinners.is_locked(),
+            ReaderSteal::Yes => true,
+        };
+        may && seen & (WRITER | HANDOFF | GUARD) == 0
+    }
+
+    /// Queues and waits; whether it got the lock.
+    fn queue_to_read(self, id: NodeId, spun: Spun, entry: u64, until: Until<'_, P>) -> bool {
+        let is_counted = spun == Spun::NotAtAll;
+        let section = self.section(Site::Read);
+        let was_empty = section.is_empty();
+        if was_empty && is_counted && self.is_mine_at_once() {
+            drop(section);
+            self.own_as_reader(P::this_thread);
+            P::count(Event::rwsem_rlock_fast);
+            return true;
+        }
+        // ordering: Relaxed; published by the internal lock.
+        waiter::<P>(id).grant.store(ASLEEP, Relaxed);
+        section.push(id, Kind::Reader, self.due_ns());
+        until.begin(id);
+        let count = self.count_as_waiting(was_empty, is_counted);
+        let mut queue = WakeQueue::new();
+        self.wake_as_queueing_reader(&section, count, was_empty, &mut queue);
+        drop(section);
+        queue.flush();
+        let is_ours = self.await_grant(id, until);
+        until.end(id);
+        if is_ours {
+            P::count(Event::rwsem_rlock);
+            if self.policy.owner == OwnerWord::TwoFlags && entry & RD != 0 {
+                self.forbid_reader_spinning();
+            }
+        } else {
+            P::count(Event::rwsem_rlock_fail);
+        }
+        is_ours
+    }
+
+    /// When a waiter that comes now will have waited long enough.
+    pub(super) fn due_ns(self) -> u64 {
+        let patience_ns = if P::is_urgent() { 0 } else { self.policy.patience_ns() };
+        P::now_ns().saturating_add(patience_ns)
+    }
+
+    /// Nobody waits, and the reader is in the count: whether no writer is.
+    fn is_mine_at_once(self) -> bool {
+        if self.policy.format == Format::Biased {
+            return false;
+        }
+        // ordering: Acquire; R1: the writer that kept it out may have released since.
+        let seen = self.sem.count.load(unless::<P>(Bug::FastReadRelaxed, Acquire));
+        seen & (WRITER | HANDOFF | GUARD) == 0
+    }
+
+    /// Takes the reader out of the count and, if it is the first waiter, says that somebody waits; the
+    /// count after that.
+    fn count_as_waiting(self, was_empty: bool, is_counted: bool) -> u64 {
+        let (one, list) = match self.policy.format {
+            Format::Bits => (count::reader::<P>(), WAITERS),
+            Format::Biased => (ACTIVE, WAITING),
+        };
+        let list = if was_empty { list } else { 0 };
+        let change = if is_counted { list.wrapping_sub(one) } else { list };
+        // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
+        // ordering: Relaxed; nothing is read through it, and a grant acquires for itself.
+        self.sem.count.fetch_add(change, Relaxed).wrapping_add(change)
+    }
+
+    /// The reader may have kept a release from waking anybody: it was in the count.
+    fn wake_as_queueing_reader(
+        self,
+        section: &Section<'_, P>,
+        count: u64,
+        was_first: bool,
+        queue: &mut WakeQueue<P>,
+    ) {
+        let wakes = match self.policy.format {
+            Format::Bits => {
+                let is_free = count & HELD_MASK == 0;
+                if is_free && self.policy.has_flags() {
+                    self.allow_spinning();
+                }
+                is_free || count & WRITER == 0 && was_first
+            }
+            Format::Biased => count == WAITING || count::is_above_waiting(count) && was_first,
+        };
+        if wakes {
+            self.mark(section, Wake::Any, false, queue);
+        }
+    }
+
+    /// Sleeps until granted; `false` if the wait is over before.
+    fn await_grant(self, id: NodeId, until: Until<'_, P>) -> bool {
+        let grant = &waiter::<P>(id).grant;
+        loop {
+            self.look_before_sleep(id);
+            // ordering: Acquire; R3, R4.
+            let told = grant.fetch_and(!WOKEN, unless::<P>(Bug::GrantPolledRelaxed, Acquire));
+            if told & GRANTED != 0 {
+                return true;
+            }
+            if until.is_over() {
+                let section = self.section(Site::Read);
+                if section.is_queued(id) {
+                    self.leave(section, id);
+                    return false;
+                }
+                // It was granted meanwhile, under the internal lock.
+                drop(section);
+                // ordering: Acquire; R3.
+                grant.cond_load(Acquire, |told| told & GRANTED != 0);
+                return true;
+            }
+            P::count(Event::rwsem_sleep_reader);
+            self.sleep(id, until);
+        }
+    }
+
+    /// The reader is in the count and there is no node to wait with.
+    #[cold]
+    fn read_without_node(self, until: Until<'_, P>) -> bool {
+        P::count(Event::lock_no_node);
+        let (one, format) = match self.policy.format {
+            Format::Bits => (count::reader::<P>(), Format::Bits),
+            Format::Biased => (ACTIVE, Format::Biased),
+        };
+        // (w,h,r) -> (w,h,r-1), or n -> n-1
+        // ordering: Relaxed; nothing was read in between.
+        let left = self.sem.count.fetch_sub(one, Relaxed).wrapping_sub(one);
+        let has_waiters = match format {
+            Format::Bits => left & WAITERS != 0,
+            Format::Biased => count::is_negative(left),
+        };
+        if has_waiters && !format.is_held(left) {
+            self.wake_after_release(left);
+        }
+        while !self.try_read() {
+            if until.is_over() {
+                return false;
+            }
+            self.nap();
+        }
+        self.own_as_reader(P::this_thread);
+        true
+    }
+
+    /// Whether a reader that spins should not, as the owner word says.
+    pub(super) fn keeps_readers_from_spinning(self) -> bool {
+        let word = self.owner();
+        let is_away = self.policy.owner.says(word, RD) == owner::Owner::Writer
+            && !P::is_thread_running(owner::thread_in(word));
+        P::need_resched() || word & RD != 0 || is_away
+    }
+}

@@ -1,0 +1,346 @@
+//! Spinning for a lock whose owner runs: cheaper than sleeping, if it does not last.
+//!
+//! Those who spin queue in an [`OsqLock`](crate::osq::OsqLock), so one of them looks at the lock. It spins for as
+//! long as the writer that owns the lock runs, and on readers for as long as the policy says. Where the
+//! platform does not know who runs, it spins for no longer than it would take to sleep
+//! ([`Patience`]).
+
+use super::Slow;
+use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
+use super::list::Kind;
+use super::owner::{Owner, RD, READERS, thread_in};
+use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::patience::{Patience, UNTIL_OVER};
+use crate::platform::{Atomic, AtomicInt, Bound, Budget, Platform};
+use crate::sleep_table::waiter;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How often one who spins for as long as it should asks whether it still should: each so many looks.
+const ASK_EVERY: u32 = 16;
+/// Whether it should, between looks at a word that will change soon.
+const FOR_NEWS: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: ASK_EVERY };
+
+/// What became of a reader that may have spun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spun {
+    /// It did not, and is still in the count.
+    NotAtAll,
+    /// It did in vain, and is not in the count.
+    InVain,
+    /// It has the lock.
+    Taken,
+}
+
+/// When a spinner should stop, whatever the lock says.
+struct Over<P: Platform>(Option<Patience<P>>);
+
+impl<P: Platform> Over<P> {
+    fn new() -> Self {
+        Self((!P::KNOWS_WHO_RUNS).then(Patience::long))
+    }
+    /// Whether it should stop; if the platform cannot tell, after a pause.
+    fn is_over(&mut self) -> bool {
+        match &mut self.0 {
+            Some(patience) => patience.pause(),
+            None => P::need_resched(),
+        }
+    }
+    const fn bound() -> Bound {
+        if P::KNOWS_WHO_RUNS { FOR_NEWS } else { UNTIL_OVER }
+    }
+}
+
+/// The time for which a writer spins on readers.
+struct Window {
+    /// When it is over, in nanoseconds.
+    until_ns: u64,
+}
+
+impl<P: Platform> Slow<'_, P> {
+    /// Spins to own the lock; whether it does.
+    pub(super) fn spin_to_write(self, id: NodeId) -> bool {
+        let is_ours = match self.policy.writer_spin {
+            WriterSpin::No => false,
+            WriterSpin::PerTurn => self.may_spin_at_all() && self.spin_per_turn(id),
+            _ => {
+                let flag = self.policy.owner.writers_flag();
+                self.writer_may_spin(flag) && self.spin(id, Kind::Writer, flag)
+            }
+        };
+        if is_ours {
+            self.own();
+            P::count(match self.policy.owner {
+                OwnerWord::OneFlag => Event::rwsem_opt_lock,
+                _ => Event::rwsem_opt_wlock,
+            });
+        } else {
+            P::count(Event::rwsem_opt_fail);
+        }
+        is_ours
+    }
+
+    fn writer_may_spin(self, flag: u64) -> bool {
+        let word = self.owner();
+        !P::need_resched()
+            && match self.policy.owner.says(word, flag) {
+                Owner::NotSpinnable => false,
+                Owner::Writer => P::is_thread_running(thread_in(word)),
+                Owner::Nobody | Owner::Readers => true,
+            }
+    }
+
+    /// As it was in 2013: a writer is named, and it runs.
+    fn may_spin_at_all(self) -> bool {
+        let word = self.owner();
+        word != 0 && P::is_thread_running(thread_in(word))
+    }
+
+    /// As it was in 2013: in turns, for each of which the spinner queues anew.
+    fn spin_per_turn(self, id: NodeId) -> bool {
+        let mut over = Over::<P>::new();
+        loop {
+            self.sem.spinners.lock_for_turn(id);
+            let owner = self.owner();
+            let goes_on = owner == 0 || self.await_other_owner(owner, &mut over) == 0;
+            let is_ours = goes_on && self.try_unqueued(Kind::Writer);
+            // SAFETY: queued above, and at the head since.
+            unsafe { self.sem.spinners.unlock(id) };
+            let is_over = owner == 0 && (over.is_over() || P::is_urgent());
+            if is_ours || !goes_on || is_over {
+                return is_ours;
+            }
+            P::delay(1);
+        }
+    }
+
+    /// Spins while the writer `word` owns the lock and runs; the word afterwards.
+    fn await_other_owner(self, word: u64, over: &mut Over<P>) -> u64 {
+        let stops = || !P::is_thread_running(thread_in(word)) || over.is_over();
+        let owner = &self.sem.owner;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchanges of the count.
+        let seen = owner.cond_load_bounded(Relaxed, Over::<P>::bound(), |now| now != word, stops);
+        seen.unwrap_or(word)
+    }
+
+    /// Spins while a writer owns the lock and runs; who owns it then.
+    fn spin_on_owner(self, flag: u64, over: &mut Over<P>) -> Owner {
+        let word = self.owner();
+        let owner = self.policy.owner.says(word, flag);
+        if owner != Owner::Writer {
+            return owner;
+        }
+        match self.await_other_owner(word, over) {
+            now if now == word => Owner::NotSpinnable,
+            now => self.policy.owner.says(now, flag),
+        }
+    }
+
+    /// As the waiter for which the lock is kept.
+    pub(super) fn spin_on_owner_as_heir(self) -> Owner {
+        self.spin_on_owner(self.policy.owner.writers_flag(), &mut Over::new())
+    }
+
+    /// Spins in the queue and at its head; whether it got the lock.
+    fn spin(self, id: NodeId, kind: Kind, flag: u64) -> bool {
+        let mut over = Over::<P>::new();
+        if !self.sem.spinners.lock(id, || over.is_over()) {
+            return false;
+        }
+        let is_ours = self.spin_as_head(kind, flag, &mut over);
+        // SAFETY: queued above, and at the head since.
+        unsafe { self.sem.spinners.unlock(id) };
+        is_ours
+    }
+
+    fn spin_as_head(self, kind: Kind, flag: u64, over: &mut Over<P>) -> bool {
+        let mut before = Owner::Nobody;
+        let mut window = None;
+        loop {
+            let owner = self.spin_on_owner(flag, over);
+            if owner == Owner::NotSpinnable {
+                return false;
+            }
+            if self.try_unqueued(kind) {
+                return true;
+            }
+            if owner != Owner::Readers {
+                window = None;
+            }
+            let goes_on = match owner {
+                Owner::Readers if kind == Kind::Writer => self.spin_on_readers(&mut window, over),
+                Owner::Readers | Owner::Nobody => self.await_news(over),
+                Owner::Writer | Owner::NotSpinnable => true,
+            };
+            let is_hurried = P::is_urgent() && before != Owner::Writer;
+            if !goes_on || owner != Owner::Writer && (P::need_resched() || is_hurried) {
+                return false;
+            }
+            before = owner;
+        }
+    }
+
+    /// The lock is held, and the owner word does not say by whom: waits until there is something new.
+    fn await_news(self, over: &mut Over<P>) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
+        let seen = self.sem.count.load(Relaxed);
+        let word = self.owner();
+        if !self.keeps_spinner_away(seen) {
+            return true;
+        }
+        let (mut has_owner, mut is_over) = (false, false);
+        let stops = || {
+            has_owner = self.owner() != word;
+            is_over = !has_owner && over.is_over();
+            has_owner || is_over
+        };
+        let bound = Over::<P>::bound();
+        // ordering: Relaxed; only a hint, as above.
+        let news = self.sem.count.cond_load_bounded(Relaxed, bound, |now| now != seen, stops);
+        news.is_ok() || has_owner
+    }
+
+    /// Whether an attempt on this count is in vain.
+    fn keeps_spinner_away(self, seen: u64) -> bool {
+        match self.policy.format {
+            Format::Bits => seen & (HELD_MASK | HANDOFF) != 0,
+            Format::Biased => seen != 0 && seen != WAITING,
+        }
+    }
+
+    /// A writer spins on readers until they are gone or for as long as its policy allows; whether it may
+    /// go on.
+    fn spin_on_readers(self, window: &mut Option<Window>, over: &mut Over<P>) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
+        let seen = self.sem.count.load(Relaxed);
+        let now_ns = P::now_ns();
+        let until_ns = window
+            .get_or_insert_with(|| {
+                let readers = count::readers_in::<P>(seen).min(30);
+                Window { until_ns: now_ns.saturating_add((20 + readers) * 500) }
+            })
+            .until_ns;
+        let budget = Budget::Nanoseconds(until_ns.saturating_sub(now_ns));
+        let bound = Bound { budget, stop_every: ASK_EVERY };
+        let mut is_over = false;
+        let stops = || {
+            is_over = over.is_over();
+            is_over
+        };
+        let decides = |now| now & WRITER != 0 || !self.keeps_spinner_away(now);
+        // ordering: Relaxed; only a hint, as above.
+        let news = self.sem.count.cond_load_bounded(Relaxed, bound, decides, stops);
+        if news.is_ok() {
+            return true;
+        }
+        if !is_over && self.policy.has_flags() {
+            self.forbid_spinning();
+            P::count(Event::rwsem_opt_nospin);
+        }
+        false
+    }
+
+    /// An attempt past those who wait; whether it got the lock. A reader is named as such.
+    fn try_unqueued(self, kind: Kind) -> bool {
+        match (kind, self.policy.format) {
+            (Kind::Reader, _) => self.try_read_unqueued(),
+            (Kind::Writer, Format::Bits) => self.try_write_unqueued(),
+            (Kind::Writer, Format::Biased) => self.try_write_between(),
+        }
+    }
+
+    /// In the biased form: only if nobody holds the lock or tries to.
+    fn try_write_between(self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.sem.count.load(Relaxed);
+        while seen == 0 || seen == WAITING {
+            // n -> n+WRITE
+            let taken = seen.wrapping_add(WRITE);
+            // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
+            match self.sem.count.compare_exchange(seen, taken, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    fn try_read_unqueued(self) -> bool {
+        let count = &self.sem.count;
+        // ordering: Relaxed; only a hint, re-checked at the addition.
+        if count.load(Relaxed) & (WRITER | HANDOFF) != 0 {
+            return false;
+        }
+        let reader = count::reader::<P>();
+        // (0,w,0,r) -> (0,w,0,r+1)
+        // ordering: Acquire; R1.
+        let before = count.fetch_add(reader, Acquire);
+        if before & (WRITER | HANDOFF) != 0 {
+            // (w,h,r+1) -> (w,h,r)
+            // ordering: Relaxed; nothing was read in between. Who it kept from waking is woken when the
+            // caller queues.
+            count.fetch_sub(reader, Relaxed);
+            return false;
+        }
+        self.own_as_reader(P::this_thread);
+        P::count(Event::rwsem_opt_rlock);
+        true
+    }
+
+    /// A reader, which is in the count, spins if it may. `entry`: the owner word when it came.
+    pub(super) fn spin_to_read(self, id: NodeId, entry: u64) -> Spun {
+        if self.keeps_readers_from_spinning() || !self.is_the_one_reader() {
+            P::count(Event::rwsem_opt_fail);
+            return Spun::NotAtAll;
+        }
+        // (w,h,r) -> (w,h,r-1)
+        // ordering: Relaxed; nothing was read in between. Who it kept from waking is woken when it queues.
+        self.sem.count.fetch_sub(count::reader::<P>(), Relaxed);
+        let is_ours = self.spin(id, Kind::Reader, RD);
+        if self.policy.reader_spin == ReaderSpin::One {
+            // ordering: Relaxed; nothing is read through it.
+            self.sem.flag.store(0, Relaxed);
+        }
+        if is_ours {
+            // ordering: Relaxed; who sets it now looks for readers itself.
+            if self.sem.count.load(Relaxed) & WAITERS != 0 {
+                self.wake_readers();
+            }
+            return Spun::Taken;
+        }
+        // In vain, but other readers may have got it meanwhile.
+        let word = self.owner();
+        let is_another = word & READERS != 0 && thread_in(word) != thread_in(entry);
+        if is_another && self.try_read_unqueued() {
+            P::count(Event::rwsem_opt_rlock2);
+            return Spun::Taken;
+        }
+        P::count(Event::rwsem_opt_fail);
+        Spun::InVain
+    }
+
+    /// Whether this reader is the one that spins, where only one does.
+    fn is_the_one_reader(self) -> bool {
+        // ordering: Relaxed; nothing is read through it. On failure Relaxed: the failure value is not used.
+        self.policy.reader_spin != ReaderSpin::One
+            || self.sem.flag.compare_exchange(0, 1, Relaxed, Relaxed).is_ok()
+    }
+
+    /// A waiter that is about to sleep looks for a moment whether that is worth its while, where the
+    /// platform does not know who runs.
+    pub(super) fn look_before_sleep(self, id: NodeId) {
+        if P::KNOWS_WHO_RUNS {
+            return;
+        }
+        let grant = &waiter::<P>(id).grant;
+        let mut patience = Patience::<P>::long();
+        // ordering: Relaxed; only a hint, looked at again.
+        let _ = grant.cond_load_bounded(
+            Relaxed,
+            UNTIL_OVER,
+            |told| told != super::ASLEEP,
+            || patience.pause(),
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! How long one waits: for ever, until a time, until somebody says that it is over.
+
+use super::WOKEN;
+use crate::node::{NodeId, TailCode};
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::sleep_table::waiter;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// Somebody has interrupted the wait. No tail code is 1.
+const INTERRUPTED: u32 = 1;
+
+/// By which one thread ends the wait of another, as a signal ends that of a task.
+///
+/// One thread at a time waits with it. It stays interrupted until [`reset`](Self::reset).
+pub struct Interrupt<P: Cells> {
+    /// 0, the tail code of the waiter, or [`INTERRUPTED`].
+    state: P::U32,
+}
+
+impl<P: Cells> Zeroed for Interrupt<P> {
+    fn zeroed() -> Self {
+        Self { state: Zeroed::zeroed() }
+    }
+}
+
+impl<P: ConstCells> Interrupt<P> {
+    /// One that has not happened, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { state: ConstZeroed::ZEROED };
+}
+
+impl<P: Platform> Interrupt<P> {
+    /// Ends the wait that uses it, and those that will. Releases what the caller did to whoever finds
+    /// its wait interrupted.
+    pub fn interrupt(&self) {
+        // ordering: AcqRel; R7 both ways.
+        let before = self.state.swap(INTERRUPTED, AcqRel);
+        if let Some(id) = TailCode::from_bits(before as u16).node() {
+            let grant = &waiter::<P>(id).grant;
+            // Whoever has the node now: a waiter that wakes up for no reason sleeps again.
+            // ordering: Release; R4.
+            grant.fetch_or(WOKEN, Release);
+            P::futex_wake(grant, 1);
+        }
+    }
+    /// Whether it has happened. Acquires what the one who interrupted did.
+    pub fn is_interrupted(&self) -> bool {
+        // ordering: Acquire; R7.
+        self.state.load(Acquire) == INTERRUPTED
+    }
+    /// As if it had not happened. Not while somebody waits with it.
+    pub fn reset(&self) {
+        // ordering: Relaxed; nothing is read through it.
+        self.state.store(0, Relaxed);
+    }
+    fn change(&self, from: u32, to: u32) {
+        // ordering: Release; R7, for the node that it names. On failure Relaxed: the failure value is
+        // not used.
+        let _ = self.state.compare_exchange(from, to, Release, Relaxed);
+    }
+}
+
+/// When a wait is over.
+pub struct Until<'a, P: Cells> {
+    pub(super) deadline_ns: Option<u64>,
+    pub(super) interrupt: Option<&'a Interrupt<P>>,
+}
+
+impl<P: Cells> Clone for Until<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Cells> Copy for Until<'_, P> {}
+
+impl<'a, P: Cells> Until<'a, P> {
+    /// Never.
+    pub const FOREVER: Self = Self { deadline_ns: None, interrupt: None };
+    /// At this time of the platform's clock.
+    pub const fn deadline(deadline_ns: u64) -> Self {
+        Self { deadline_ns: Some(deadline_ns), interrupt: None }
+    }
+    /// When it is interrupted.
+    pub const fn interrupted(interrupt: &'a Interrupt<P>) -> Self {
+        Self { deadline_ns: None, interrupt: Some(interrupt) }
+    }
+}
+
+impl<P: Platform> Until<'_, P> {
+    /// The waiter is `id` from now on.
+    pub(super) fn begin(self, id: NodeId) {
+        if let Some(interrupt) = self.interrupt {
+            interrupt.change(0, id.code().bits().into());
+        }
+    }
+    /// It is not any more.
+    pub(super) fn end(self, id: NodeId) {
+        if let Some(interrupt) = self.interrupt {
+            interrupt.change(id.code().bits().into(), 0);
+        }
+    }
+    /// Whether it is over.
+    pub(super) fn is_over(self) -> bool {
+        self.interrupt.is_some_and(Interrupt::is_interrupted)
+            || self.deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns)
+    }
+}

@@ -1,0 +1,337 @@
+//! Who is woken: marking waiters with the internal lock held, and waking them after it.
+
+use super::count::{self, ACTIVE, GUARD, HANDOFF, READERS_MASK, WAITERS, WAITING, WRITER};
+use super::list::{Kind, Section, Site};
+use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
+use super::{GRANTED, Slow, WOKEN};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::sleep_table::waiter;
+use crate::zoo::{Bug, unless};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Whom to wake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The first waiter: a writer to try, a reader and others with it to go on.
+    Any,
+    /// Readers, if the first waiter is one.
+    Readers,
+    /// The same, by a thread that reads itself.
+    ReadOwned,
+}
+
+/// Threads to wake. They may have gone on by the time they are woken; only their numbers are kept.
+pub struct WakeQueue<P> {
+    ids: [u16; BATCH],
+    len: usize,
+    _platform: PhantomData<fn() -> P>,
+}
+
+impl<P: Platform> WakeQueue<P> {
+    pub fn new() -> Self {
+        Self { ids: [0; BATCH], len: 0, _platform: PhantomData }
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    fn add(&mut self, id: NodeId) {
+        if self.len == BATCH {
+            self.flush();
+        }
+        self.ids[self.len] = id.number();
+        self.len += 1;
+    }
+    /// Wakes them all, in the order in which they were marked.
+    pub fn flush(&mut self) {
+        for &number in &self.ids[..self.len] {
+            P::futex_wake(&raw const waiter::<P>(NodeId::new(number)).grant, 1);
+        }
+        self.len = 0;
+    }
+}
+
+impl<P: Platform> Slow<'_, P> {
+    /// Marks whom `wake` says, with the internal lock held. `is_release`: on behalf of a release.
+    pub fn mark(
+        self,
+        section: &Section<'_, P>,
+        wake: Wake,
+        is_release: bool,
+        queue: &mut WakeQueue<P>,
+    ) {
+        let Some(head) = section.first() else { return };
+        if self.policy.unlock_wake == UnlockWake::FlaggedAsPosted {
+            self.set_flag(1);
+        }
+        let passes_writer = wake == Wake::ReadOwned && self.policy.grants_past_writer;
+        if section.kind(head) == Kind::Writer && !passes_writer {
+            self.mark_writer(head, wake, is_release, queue);
+            return;
+        }
+        self.lower_flag(is_release);
+        let Some(is_granted) = self.grant_head(section, head, wake) else { return };
+        self.grant_readers(section, head, is_granted, queue);
+    }
+
+    fn mark_writer(self, head: NodeId, wake: Wake, is_release: bool, queue: &mut WakeQueue<P>) {
+        if self.policy.unlock_wake != UnlockWake::FlaggedAsPosted {
+            self.lower_flag(is_release);
+        }
+        if wake == Wake::Any {
+            P::count(Event::rwsem_wake_writer);
+            // ordering: Release; R4.
+            waiter::<P>(head).grant.fetch_or(WOKEN, Release);
+            queue.add(head);
+            self.flush_if_inside(queue);
+        }
+        if self.policy.unlock_wake == UnlockWake::FlaggedAsPosted {
+            self.lower_flag(is_release);
+        }
+    }
+
+    fn flush_if_inside(self, queue: &mut WakeQueue<P>) {
+        if self.policy.wakes_inside {
+            queue.flush();
+        }
+    }
+
+    /// Counts the first waiter, a reader, among the holders, unless the caller is one: then nobody can
+    /// come in between. Whether it is counted; `None` if a writer has the lock.
+    fn grant_head(self, section: &Section<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
+        let count = &self.sem.count;
+        if self.policy.format == Format::Bits {
+            // ordering: Relaxed; nobody grants but under the internal lock, and others stay away.
+            let is_full = count.load(Relaxed) & GUARD != 0;
+            if is_full && !P::is_seeded(Bug::ReadersOverflow) {
+                return None;
+            }
+        }
+        if wake == Wake::ReadOwned {
+            return Some(false);
+        }
+        let is_granted = match self.policy.format {
+            Format::Bits => self.grant_head_in_bits(section, head),
+            Format::Biased => self.grant_head_in_bias(),
+        };
+        is_granted.then(|| {
+            self.own_as_reader(|| section.thread(head));
+            true
+        })
+    }
+
+    fn grant_head_in_bits(self, section: &Section<'_, P>, head: NodeId) -> bool {
+        let (count, reader) = (&self.sem.count, count::reader::<P>());
+        // (*,r) -> (*,r+1)
+        // ordering: Acquire; R1.
+        let seen = count.fetch_add(reader, unless::<P>(Bug::GrantUnacquired, Acquire));
+        if seen & WRITER == 0 {
+            return true;
+        }
+        let mut back = 0_u64.wrapping_sub(reader);
+        let keeps = self.policy.handoff != Handoff::Never;
+        if keeps && seen & HANDOFF == 0 && section.is_due(head) {
+            P::count(Event::rwsem_rlock_handoff);
+            section.set_handoff(head);
+            back = back.wrapping_add(HANDOFF);
+        }
+        // (*,r+1) -> (*,r), and maybe kept
+        // ordering: Relaxed; nothing is read through it.
+        count.fetch_add(back, Relaxed);
+        false
+    }
+
+    fn grant_head_in_bias(self) -> bool {
+        let count = &self.sem.count;
+        loop {
+            // ordering: Relaxed; only a hint: the writer that holds the lock wakes when it releases.
+            if self.policy.looks_before_grant && count::is_below_waiting(count.load(Relaxed)) {
+                return false;
+            }
+            // n -> n+1
+            // ordering: Acquire; R1.
+            let seen = count.fetch_add(ACTIVE, unless::<P>(Bug::GrantUnacquired, Acquire));
+            if !count::is_below_waiting(seen) {
+                return true;
+            }
+            // n+1 -> n
+            // ordering: Relaxed; nothing is read through it.
+            let left = count.fetch_sub(ACTIVE, Relaxed).wrapping_sub(ACTIVE);
+            if Format::Biased.is_held(left) {
+                return false;
+            }
+        }
+    }
+
+    /// Takes readers out of the list, counts them among the holders, and tells them.
+    fn grant_readers(
+        self,
+        section: &Section<'_, P>,
+        head: NodeId,
+        is_head_counted: bool,
+        queue: &mut WakeQueue<P>,
+    ) {
+        let is_first_reader = section.kind(head) == Kind::Reader;
+        let (first, granted) = self.take_readers(section, head);
+        if granted == 0 {
+            return;
+        }
+        P::count(Event::rwsem_wake_reader);
+        self.count_granted(section, granted - u64::from(is_head_counted), is_first_reader);
+        let mut at = first;
+        for _ in 0..granted {
+            let Some(id) = at else { break };
+            at = section.next(id);
+            let grant = &waiter::<P>(id).grant;
+            if P::is_seeded(Bug::WokenBeforeGranted) {
+                P::futex_wake(grant, 1);
+                // ordering: Release; R3.
+                grant.store(GRANTED, Release);
+                continue;
+            }
+            // ordering: Release; R3.
+            grant.store(GRANTED, Release);
+            queue.add(id);
+            self.flush_if_inside(queue);
+        }
+    }
+
+    /// Takes the readers that are to be granted out of the list and chains them; the first of them, and
+    /// how many.
+    fn take_readers(self, section: &Section<'_, P>, head: NodeId) -> (Option<NodeId>, u64) {
+        let (mut first, mut last, mut taken) = (None, None, 0);
+        let mut at = Some(head);
+        while let Some(id) = at {
+            at = section.next(id);
+            match (section.kind(id), self.policy.grant) {
+                (Kind::Writer, Grant::AtHead) => break,
+                (Kind::Writer, Grant::All) => continue,
+                (Kind::Reader, _) => {}
+            }
+            section.remove(id);
+            section.chain(last, id);
+            first = first.or(Some(id));
+            last = Some(id);
+            taken += 1;
+            if self.policy.grant == Grant::All && taken == BATCH as u64 {
+                break;
+            }
+        }
+        (first, taken)
+    }
+
+    /// Adds readers that were granted to the count, and takes from it what is not true any more.
+    fn count_granted(self, section: &Section<'_, P>, more: u64, is_first_reader: bool) {
+        let count = &self.sem.count;
+        let is_empty = section.is_empty();
+        let change = match self.policy.format {
+            Format::Biased => {
+                let list = if is_empty { WAITING } else { 0 };
+                more.wrapping_sub(list)
+            }
+            Format::Bits => {
+                // ordering: Relaxed; it is kept and let go under the internal lock.
+                let is_kept = count.load(Relaxed) & HANDOFF != 0 && (is_empty || is_first_reader);
+                let kept = if is_kept { HANDOFF } else { 0 };
+                let list = if is_empty { WAITERS } else { 0 };
+                more.wrapping_mul(count::reader::<P>()).wrapping_sub(kept | list)
+            }
+        };
+        if change != 0 {
+            // (w,h,r) -> (w',0,r+n)
+            // ordering: Relaxed; what the granted readers acquire they acquire by R3.
+            count.fetch_add(change, Relaxed);
+        }
+    }
+
+    /// After a release that left the lock free and waiters behind, or may have: `count` is what it saw.
+    #[cold]
+    pub fn wake_after_release(self, count: u64) {
+        let section = match self.policy.unlock_wake {
+            UnlockWake::Always => self.section(Site::Wake),
+            UnlockWake::UnlessSpinner => {
+                let is_kept = self.policy.format == Format::Bits && count & HANDOFF != 0;
+                match !is_kept && self.has_spinner() {
+                    true => match self.try_section() {
+                        Some(section) => section,
+                        None => return,
+                    },
+                    false => self.section(Site::Wake),
+                }
+            }
+            UnlockWake::FlaggedAsPosted | UnlockWake::Flagged => {
+                if self.is_somebody_waking() {
+                    return;
+                }
+                self.set_flag(1);
+                self.section(Site::Wake)
+            }
+        };
+        self.wake_in(section, Wake::Any, true);
+    }
+
+    /// Wakes whom `wake` says, and gives the internal lock back.
+    pub fn wake_in(self, section: Section<'_, P>, wake: Wake, is_release: bool) {
+        let mut queue = WakeQueue::new();
+        if section.is_empty() {
+            self.lower_flag(is_release);
+        } else {
+            self.mark(&section, wake, is_release, &mut queue);
+        }
+        drop(section);
+        queue.flush();
+    }
+
+    /// As a reader: takes those along who wait to read.
+    #[cold]
+    pub fn wake_readers(self) {
+        if P::is_seeded(Bug::DowngradeUnguarded) {
+            let mut queue = WakeQueue::new();
+            self.mark(&self.unguarded(), Wake::ReadOwned, false, &mut queue);
+            queue.flush();
+            return;
+        }
+        self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);
+    }
+
+    /// Whether a spinner may be about to take the lock that the caller has released.
+    fn has_spinner(self) -> bool {
+        // ordering: full barrier; R6.
+        P::full_barrier(&self.sem.count);
+        self.sem.spinners.is_locked()
+    }
+
+    /// Whether another release is about to wake.
+    fn is_somebody_waking(self) -> bool {
+        // ordering: full barrier; R5.
+        P::full_barrier(&self.sem.flag);
+        // ordering: Relaxed; after the barrier, R5.
+        self.sem.flag.load(Relaxed) != 0
+    }
+    fn set_flag(self, value: u32) {
+        // ordering: Relaxed; ordered by the barriers of R5.
+        self.sem.flag.store(value, Relaxed);
+    }
+    /// Before waiters are woken or granted: later releases have to wake again.
+    fn lower_flag(self, is_release: bool) {
+        match self.policy.unlock_wake {
+            UnlockWake::FlaggedAsPosted => self.set_flag(0),
+            UnlockWake::Flagged if is_release => {
+                self.set_flag(0);
+                // ordering: full barrier; R5.
+                P::full_barrier(&self.sem.flag);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether readers hold the lock, or try to, and no writer does: what `count` says of it.
+    pub fn is_readers(self, count: u64) -> bool {
+        match self.policy.format {
+            Format::Bits => count & WRITER == 0 && count & READERS_MASK != 0,
+            Format::Biased => count::is_above_waiting(count),
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! What a writer does that could not go on at once.
+
+use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WAITING, WRITE, WRITER};
+use super::list::{Kind, Section, Site};
+use super::owner::Owner;
+use super::policy::{Format, Handoff, OwnerWord, UnlockWake, WriterSpin};
+use super::until::Until;
+use super::wake::{Wake, WakeQueue};
+use super::{ASLEEP, Slow};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::sleep_table::waiter;
+use crate::zoo::Bug;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// A writer in the list.
+struct Waiting {
+    id: NodeId,
+    due_ns: u64,
+    /// It has seen itself at the head of the list.
+    is_first: bool,
+    /// It wants the lock to be kept for it.
+    wants_handoff: bool,
+    /// The count that it tries with, in the biased form.
+    seen: u64,
+}
+
+impl<P: Platform> Slow<'_, P> {
+    /// Everything but the first attempt; whether it got the lock.
+    #[cold]
+    pub(super) fn write_slowpath(self, until: Until<'_, P>) -> bool {
+        let spins = self.policy.writer_spin != WriterSpin::No;
+        let Some(id) = P::claim_node() else { return self.write_without_node(until) };
+        if spins {
+            self.take_attempt_back();
+        }
+        let is_ours = spins && self.spin_to_write(id) || self.queue_to_write(id, until);
+        // SAFETY: claimed above. It is in no queue and no list, and whoever wakes it by its number
+        // touches nothing of it.
+        unsafe { P::release_node(id) };
+        is_ours
+    }
+
+    /// In the biased form the first attempt is still in the count.
+    fn take_attempt_back(self) {
+        if self.policy.format == Format::Biased {
+            // n -> n-WRITE
+            // ordering: Relaxed; nothing was read in between.
+            self.sem.count.fetch_sub(WRITE, Relaxed);
+        }
+    }
+
+    /// Queues and waits; whether it got the lock.
+    fn queue_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
+        // Readers that come after this writer should not spin, if it should not have.
+        let flags = self.policy.owner.all_flags();
+        let forbids = self.policy.owner == OwnerWord::TwoFlags && self.owner() & flags != 0;
+        if self.policy.may_skip_wake() && self.policy.writer_spin != WriterSpin::No {
+            // ordering: full barrier; R6.
+            P::full_barrier(&self.sem.count);
+        }
+        let section = self.section(Site::Write);
+        let was_empty = section.is_empty();
+        let due_ns = self.due_ns();
+        // ordering: Relaxed; published by the internal lock.
+        waiter::<P>(id).grant.store(ASLEEP, Relaxed);
+        section.push(id, Kind::Writer, due_ns);
+        until.begin(id);
+        let seen = self.count_writer_as_waiting(was_empty);
+        let section = self.wake_as_queueing_writer(section, seen, was_empty);
+        let me = Waiting { id, due_ns, is_first: was_empty, wants_handoff: false, seen };
+        let is_ours = self.wait_to_own(section, me, forbids, until);
+        until.end(id);
+        P::count(if is_ours { Event::rwsem_wlock } else { Event::rwsem_wlock_fail });
+        is_ours
+    }
+
+    /// Says that somebody waits, if this writer is the first; the count after that.
+    fn count_writer_as_waiting(self, was_empty: bool) -> u64 {
+        let count = &self.sem.count;
+        let change = match self.policy.format {
+            Format::Bits if was_empty => WAITERS,
+            Format::Bits => 0,
+            Format::Biased => {
+                let list = if was_empty { WAITING } else { 0 };
+                let is_counted = self.policy.writer_spin == WriterSpin::No;
+                if is_counted { list.wrapping_sub(WRITE) } else { list }
+            }
+        };
+        if change == 0 {
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            return count.load(Relaxed);
+        }
+        // (*,0,*) -> (*,1,*), or n -> n-WRITE or n-WRITE+WAITING or n+WAITING
+        // ordering: Relaxed; nothing is read through it, and the attempt that succeeds acquires.
+        count.fetch_add(change, Relaxed).wrapping_add(change)
+    }
+
+    /// Whom those should wake who queue behind others, in whose favour somebody else may have passed a
+    /// wake-up over.
+    fn wake_as_queueing_writer<'s>(
+        self,
+        section: Section<'s, P>,
+        seen: u64,
+        was_empty: bool,
+    ) -> Section<'s, P>
+    where
+        Self: 's,
+    {
+        let is_free = self.policy.format == Format::Bits && seen & HELD_MASK == 0;
+        let wake = match (self.is_readers(seen), is_free && self.policy.queuer_wakes) {
+            _ if was_empty => return section,
+            (true, _) => Wake::Readers,
+            (false, true) => Wake::Any,
+            (false, false) => return section,
+        };
+        if is_free && self.policy.has_flags() {
+            self.allow_spinning();
+        }
+        let mut queue = WakeQueue::new();
+        self.mark(&section, wake, false, &mut queue);
+        // The kernels that did not put readers and handoff in bits flushed with the lock held.
+        if queue.is_empty() || !self.policy.has_flags() {
+            queue.flush();
+            return section;
+        }
+        let slow = section.0;
+        drop(section);
+        queue.flush();
+        slow.section(Site::Write)
+    }
+
+    /// Tries and sleeps in turns; whether it got the lock.
+    fn wait_to_own(
+        self,
+        section: Section<'_, P>,
+        mut me: Waiting,
+        forbids: bool,
+        until: Until<'_, P>,
+    ) -> bool {
+        let mut section = Some(section);
+        loop {
+            let held = section.take().unwrap_or_else(|| self.section(Site::Write));
+            if self.try_queued(&held, &mut me) {
+                self.own();
+                if forbids {
+                    self.forbid_reader_spinning();
+                }
+                return true;
+            }
+            let keeps = self.is_kept_for(&held, &me);
+            drop(held);
+            if keeps && self.spin_on_owner_as_heir() == Owner::Nobody {
+                P::delay(1);
+                continue;
+            }
+            if !self.sleep_to_own(&mut me, until) {
+                self.leave(self.section(Site::Write), me.id);
+                return false;
+            }
+        }
+    }
+
+    /// Whether the lock is kept for this writer, which then waits for its owner awake.
+    fn is_kept_for(self, section: &Section<'_, P>, me: &Waiting) -> bool {
+        match self.policy.handoff {
+            Handoff::Never | Handoff::Posted => false,
+            Handoff::ByFirst => me.wants_handoff,
+            Handoff::ByAny => section.has_handoff(me.id),
+        }
+    }
+
+    /// Sleeps until another attempt is worth its while; `false` if the wait is over.
+    fn sleep_to_own(self, me: &mut Waiting, until: Until<'_, P>) -> bool {
+        loop {
+            if until.is_over() {
+                return false;
+            }
+            P::count(Event::rwsem_sleep_writer);
+            self.look_before_sleep(me.id);
+            self.sleep(me.id, until);
+            // ordering: Acquire; R4.
+            waiter::<P>(me.id).grant.swap(ASLEEP, Acquire);
+            if !self.policy.looks_when_woken() || self.is_worth_a_try(me) {
+                return true;
+            }
+        }
+    }
+
+    /// A look at the count without the internal lock.
+    fn is_worth_a_try(self, me: &mut Waiting) -> bool {
+        if me.wants_handoff && self.policy.handoff == Handoff::ByFirst {
+            return true;
+        }
+        me.is_first = me.is_first || self.first() == Some(me.id);
+        if self.policy.unlock_wake == UnlockWake::Flagged {
+            // ordering: full barrier; R5.
+            P::full_barrier(&self.sem.count);
+        }
+        if !P::is_seeded(Bug::StaleCount) {
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange. Who woke this thread
+            // has changed it before, R4.
+            me.seen = self.sem.count.load(Relaxed);
+        }
+        if !self.policy.format.is_held(me.seen) {
+            return true;
+        }
+        if !me.is_first || P::now_ns() < me.due_ns {
+            return false;
+        }
+        match self.policy.handoff {
+            Handoff::ByFirst => {
+                me.wants_handoff = true;
+                P::count(Event::rwsem_wlock_handoff);
+                true
+            }
+            Handoff::Posted if me.seen & HANDOFF == 0 => {
+                P::count(Event::rwsem_wlock_handoff);
+                // (*,1,0,*) -> (*,1,1,*)
+                // ordering: Relaxed; nothing is read through it.
+                self.sem.count.fetch_or(HANDOFF, Relaxed);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// An attempt of a writer in the list, with the internal lock held; if it succeeds, it is not in the
+    /// list any more.
+    fn try_queued(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
+        let is_ours = match self.policy.format {
+            Format::Bits => self.try_queued_in_bits(section, me),
+            Format::Biased => self.try_queued_in_bias(section, me),
+        };
+        if is_ours {
+            section.remove(me.id);
+        }
+        is_ours
+    }
+
+    fn try_queued_in_bias(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
+        if Format::Biased.is_held(me.seen) {
+            return false;
+        }
+        let others = if section.is_alone(me.id) { 0 } else { WAITING };
+        let mine = WRITE.wrapping_add(others);
+        // WAITING -> WRITE, or WAITING+WRITE
+        // ordering: Acquire; R1, R2. On failure Relaxed: the failure value is not used.
+        self.sem.count.compare_exchange(WAITING, mine, Acquire, Relaxed).is_ok()
+    }
+
+    fn try_queued_in_bits(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
+        let first = section.first();
+        me.is_first = me.is_first || first == Some(me.id);
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.sem.count.load(Relaxed);
+        loop {
+            let is_kept = seen & HANDOFF != 0;
+            if is_kept && self.is_kept_for_another(section, me) {
+                return false;
+            }
+            let is_held = seen & HELD_MASK != 0;
+            if is_held && (is_kept || !self.asks_to_keep(section, me)) {
+                return false;
+            }
+            let new = match is_held {
+                true => seen | HANDOFF,
+                false if section.is_alone(me.id) => (seen | WRITER) & !(HANDOFF | WAITERS),
+                false => (seen | WRITER) & !HANDOFF,
+            };
+            // (0,1,*,0) -> (1,*,0,0), or (*,1,0,*) -> (*,1,1,*)
+            // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
+            match self.sem.count.compare_exchange(seen, new, Acquire, Relaxed) {
+                Ok(_) if is_held => {
+                    self.keep(section, first, me.id);
+                    return false;
+                }
+                Ok(_) => return true,
+                Err(_) if self.policy.handoff == Handoff::Posted => return false,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Whether the lock, which is kept, is not kept for this writer.
+    fn is_kept_for_another(self, section: &Section<'_, P>, me: &Waiting) -> bool {
+        let first = section.first();
+        match self.policy.handoff {
+            Handoff::ByAny if P::is_seeded(Bug::HandoffToAnybody) => !section.has_handoff(me.id),
+            // One that was inherited from a waiter that gave up is anybody's.
+            Handoff::ByAny => {
+                first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))
+            }
+            _ => first != Some(me.id),
+        }
+    }
+
+    /// Whether this writer, which finds the lock held, asks for it to be kept.
+    fn asks_to_keep(self, section: &Section<'_, P>, me: &Waiting) -> bool {
+        match self.policy.handoff {
+            Handoff::ByAny => section.is_due(me.id),
+            Handoff::ByFirst => me.wants_handoff,
+            Handoff::Posted | Handoff::Never => false,
+        }
+    }
+
+    /// The lock is kept from now on.
+    fn keep(self, section: &Section<'_, P>, first: Option<NodeId>, me: NodeId) {
+        let heir = if P::is_seeded(Bug::HandoffToAnybody) { Some(me) } else { first };
+        if let Some(heir) = heir {
+            section.set_handoff(heir);
+        }
+        if self.policy.handoff == Handoff::ByAny {
+            P::count(Event::rwsem_wlock_handoff);
+        }
+    }
+
+    /// There is no node to wait with.
+    #[cold]
+    fn write_without_node(self, until: Until<'_, P>) -> bool {
+        P::count(Event::lock_no_node);
+        if self.policy.format == Format::Biased {
+            // n -> n-WRITE
+            // ordering: Relaxed; nothing was read in between.
+            let left = self.sem.count.fetch_sub(WRITE, Relaxed).wrapping_sub(WRITE);
+            if count::is_negative(left) && !Format::Biased.is_held(left) {
+                self.wake_after_release(left);
+            }
+        }
+        loop {
+            let is_ours = match self.policy.format {
+                Format::Biased => self.try_write_biased(),
+                Format::Bits => self.try_write_unqueued(),
+            };
+            if is_ours {
+                self.own();
+                return true;
+            }
+            if until.is_over() {
+                return false;
+            }
+            self.nap();
+        }
+    }
+
+    /// An attempt past those who wait, in bits.
+    pub(super) fn try_write_unqueued(self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.sem.count.load(Relaxed);
+        while seen & (WRITER | READERS_MASK | HANDOFF) == 0 {
+            // (0,*,0,0) -> (1,*,0,0)
+            // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
+            match self.sem.count.compare_exchange(seen, seen | WRITER, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+}
