@@ -101,9 +101,9 @@ impl<P: Platform> Slow<'_, P> {
         P::now_ns().saturating_add(patience_ns)
     }
 
-    /// Nobody waits, and the reader is in the count: whether no writer is.
+    /// Nobody waits, and the reader is in the count: whether no writer is. Older kernels did not look.
     fn is_mine_at_once(self) -> bool {
-        if self.policy.format == Format::Biased {
+        if !self.policy.has_flags() {
             return false;
         }
         // ordering: Acquire; R1: the writer that kept it out may have released since.
