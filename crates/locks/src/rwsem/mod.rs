@@ -47,6 +47,9 @@ pub struct RwSem<P: Cells, C = Current> {
     _policy: PhantomData<fn() -> C>,
 }
 
+#[cfg(feature = "std")]
+const _: () = assert!(size_of::<RwSem<crate::native::Native>>() == 48);
+
 /// What a semaphore is, whatever its policy.
 #[repr(C)]
 struct Sem<P: Cells> {
