@@ -31,6 +31,8 @@ use crate::unfair::{Backoff, UnfairLock};
 #[cfg(feature = "std")]
 mod mutex;
 #[cfg(feature = "std")]
+mod rwsem;
+#[cfg(feature = "std")]
 pub use mutex::WaitTimeoutResult;
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
@@ -160,6 +162,41 @@ macro_rules! aliases {
         /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs an
         /// exchange.
         pub type Mutex<T> = $lock_api::Mutex<crate::mutex::RawMutex<Native>, T>;
+        /// A value guarded by the kernel's reader-writer semaphore of today: one writer, or many readers.
+        ///
+        /// ```
+        /// use lockwright::{RwSemLock, RwSemWriteGuard};
+        ///
+        /// static WORDS: RwSemLock<Vec<&str>> = RwSemLock::new(Vec::new());
+        ///
+        /// let mut words = WORDS.write();
+        /// words.push("queue");
+        /// // Others may read from here on, and nobody writes in between.
+        /// let words = RwSemWriteGuard::downgrade(words);
+        /// assert_eq!(*words, ["queue"]);
+        /// assert_eq!(WORDS.read().len(), 1);
+        /// assert!(WORDS.try_write_for(std::time::Duration::from_millis(1)).is_none());
+        /// ```
+        ///
+        /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
+        /// reader what the last writer has.
+        ///
+        /// *Fairness.* A waiter that has slept for 4 ms as the first is passed by nobody any more. Who waits and who may
+        /// pass is in the documentation of [`rwsem`](crate::rwsem).
+        ///
+        /// *Errors, panics.* None. A thread that reads twice may wait for ever if a writer came in between, as
+        /// does one that takes a lock it owns. A panic in the section releases the lock. More than 2^55 - 1
+        /// readers wait.
+        ///
+        /// *After unlock.* Unlocking touches the lock after others may have it: it must outlive every call.
+        /// Not for memory shared between processes, nor, if it had waiters, for a forked child.
+        pub type RwSemLock<T> = $lock_api::RwLock<crate::rwsem::RwSem<Native>, T>;
+        /// Guard of a reader of a [`RwSemLock`].
+        pub type RwSemReadGuard<'a, T> =
+            $lock_api::RwLockReadGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// Guard of the writer of a [`RwSemLock`].
+        pub type RwSemWriteGuard<'a, T> =
+            $lock_api::RwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
         /// Guard of a [`Mutex`].
         pub type MutexGuard<'a, T> = $lock_api::MutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
     };

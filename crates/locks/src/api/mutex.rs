@@ -7,13 +7,13 @@ use crate::qspinlock::Succession;
 use std::time::{Duration, Instant};
 
 /// When the platform's clock shows that `timeout` has passed.
-fn deadline_after(timeout: Duration) -> u64 {
+pub(super) fn deadline_after(timeout: Duration) -> u64 {
     let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
     Native::now_ns().saturating_add(timeout_ns)
 }
 
 /// What the platform's clock shows at `instant`, or now if that has passed.
-fn deadline_at(instant: Instant) -> u64 {
+pub(super) fn deadline_at(instant: Instant) -> u64 {
     deadline_after(instant.saturating_duration_since(Instant::now()))
 }
 

@@ -22,7 +22,7 @@ pub const HELD_MASK: u64 = WRITER | READERS_MASK;
 /// Bits: a reader that finds one of these must not go on.
 pub const READER_WAITS_MASK: u64 = WRITER | WAITERS | HANDOFF | GUARD;
 
-const _: () = assert!(WRITER | WAITERS | HANDOFF | READER < GUARD);
+const _: () = assert!((WRITER | WAITERS | HANDOFF) & READERS_MASK == 0);
 const _: () = assert!(HELD_MASK & (WAITERS | HANDOFF) == 0);
 
 /// Biased: the lower half counts those who hold the lock and attempts under way.

@@ -291,11 +291,22 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
         Slow { sem: &self.sem, policy: &C::POLICY }
     }
 
+    /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is
+    /// biased, one reader for whom others wait cannot be told from a writer for whom nobody does.
+    pub fn is_owned(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        let count = self.sem.count.load(Relaxed);
+        match C::POLICY.format {
+            Format::Bits => count & WRITER != 0,
+            Format::Biased => count::is_below_waiting(count) || count == WRITE,
+        }
+    }
+
     /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit. Only
     /// while nobody uses it, and for policies that count them in bits.
     #[doc(hidden)]
     pub fn fill_readers(&self, spare: u64) {
-        let readers = (count::GUARD - 1) / READER + 1 - spare;
+        let readers = (count::GUARD - 1) / READER - spare;
         // ordering: Relaxed; nobody else is there.
         self.sem.count.store(readers * READER, Relaxed);
     }

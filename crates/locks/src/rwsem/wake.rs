@@ -1,6 +1,6 @@
 //! Who is woken: marking waiters with the internal lock held, and waking them after it.
 
-use super::count::{self, ACTIVE, GUARD, HANDOFF, READERS_MASK, WAITERS, WAITING, WRITER};
+use super::count::{self, ACTIVE, GUARD, HANDOFF, READER, READERS_MASK, WAITERS, WAITING, WRITER};
 use super::list::{Kind, Section, Site};
 use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
 use super::{GRANTED, Slow, WOKEN};
@@ -103,8 +103,9 @@ impl<P: Platform> Slow<'_, P> {
     fn grant_head(self, section: &Section<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
         let count = &self.sem.count;
         if self.policy.format == Format::Bits {
+            let most = (BATCH as u64).wrapping_mul(READER);
             // ordering: Relaxed; nobody grants but under the internal lock, and others stay away.
-            let is_full = count.load(Relaxed) & GUARD != 0;
+            let is_full = count.load(Relaxed).wrapping_add(most) & GUARD != 0;
             if is_full && !P::is_seeded(Bug::ReadersOverflow) {
                 return None;
             }

@@ -1,0 +1,112 @@
+//! The reader-writer semaphore as programs use it.
+
+use lockwright::native::Native;
+use lockwright::platform::Clock;
+use lockwright::raw::RawLock;
+use lockwright::rwsem::{
+    Current, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V4_14Handoff, V5_10,
+};
+use lockwright::{RwSemLock, RwSemWriteGuard};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SOON: Duration = Duration::from_millis(5);
+
+#[test]
+fn readers_share_and_a_writer_does_not() {
+    let lock = RwSemLock::new(1);
+    let first = lock.read();
+    let second = lock.try_read().expect("a reader keeps no reader out");
+    assert!(lock.try_write().is_none() && !lock.is_locked_exclusive());
+    drop((first, second));
+    let mut writer = lock.try_write().expect("nobody is there");
+    *writer += 1;
+    assert!(lock.try_read().is_none() && lock.is_locked_exclusive());
+    let reader = RwSemWriteGuard::downgrade(writer);
+    assert_eq!((*reader, *lock.read()), (2, 2));
+}
+
+#[test]
+fn whoever_gives_up_leaves_a_lock_that_others_get() {
+    let lock = RwSemLock::new(());
+    let writer = lock.write();
+    thread::scope(|scope| {
+        let began = Instant::now();
+        let reads = scope.spawn(|| lock.try_read_for(SOON).is_some());
+        let writes = scope.spawn(|| lock.try_write_for(SOON).is_some());
+        assert!(!reads.join().expect("no panic") && !writes.join().expect("no panic"));
+        assert!(began.elapsed() >= SOON);
+    });
+    drop(writer);
+    assert!(lock.try_write_until(Instant::now()).is_some());
+    assert!(lock.try_read_until(Instant::now()).is_some());
+    assert!(!lock.is_locked());
+}
+
+/// A waiter that `waits` on a lock which is held is interrupted, and the next one gets the lock.
+fn is_interrupted<C: RwSemPolicy>(waits: fn(&RwSem<Native, C>, Until<'_, Native>) -> bool) {
+    let (lock, interrupt) = (RwSem::<Native, C>::INIT, Interrupt::<Native>::INIT);
+    lock.lock();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| waits(&lock, Until::interrupted(&interrupt)));
+        thread::sleep(SOON);
+        assert!(!waiter.is_finished());
+        interrupt.interrupt();
+        assert!(!waiter.join().expect("no panic"));
+    });
+    // SAFETY: taken above.
+    unsafe { lock.unlock() };
+    assert!(interrupt.is_interrupted() && !lock.is_locked());
+    assert!(waits(&lock, Until::interrupted(&interrupt)), "a free lock is not waited for");
+    interrupt.reset();
+    assert!(!interrupt.is_interrupted());
+}
+
+#[test]
+fn an_interrupt_ends_a_wait() {
+    is_interrupted::<Current>(RwSem::lock_within);
+    is_interrupted::<Current>(RwSem::lock_shared_within);
+    is_interrupted::<V5_10>(RwSem::lock_within);
+    is_interrupted::<V5_10>(RwSem::lock_shared_within);
+    is_interrupted::<V4_14Handoff>(RwSem::lock_within);
+    is_interrupted::<V3_12>(RwSem::lock_shared_within);
+}
+
+#[test]
+fn more_readers_than_can_be_counted_do_not_get_in_and_leave_no_trace() {
+    let lock = RwSem::<Native>::INIT;
+    lock.fill_readers(1);
+    assert!(lock.try_lock_shared(), "one more fits");
+    assert!(!lock.try_lock_shared(), "and no other");
+    let soon = || Until::deadline(Native::now_ns() + 1_000_000);
+    assert!(!lock.lock_shared_within(soon()), "it waits");
+    assert!(!lock.lock_within(soon()), "readers hold it");
+    // SAFETY: taken above.
+    unsafe { lock.unlock_shared() };
+    assert!(lock.try_lock_shared(), "one fits again");
+}
+
+#[test]
+fn a_writer_among_many_readers_waits_for_milliseconds_at_most() {
+    let (lock, is_over) = (RwSemLock::new(0_u64), AtomicBool::new(false));
+    let longest = thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    assert!(*lock.read() < u64::MAX);
+                }
+            });
+        }
+        let (mut longest, began) = (Duration::ZERO, Instant::now());
+        while began.elapsed() < Duration::from_millis(300) {
+            let asked = Instant::now();
+            *lock.write() += 1;
+            longest = longest.max(asked.elapsed());
+        }
+        is_over.store(true, Relaxed);
+        longest
+    });
+    // 4 ms until the lock is kept for it, and what a busy machine takes to schedule three threads.
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+}
