@@ -244,10 +244,21 @@ impl<P: Platform> Slow<'_, P> {
             return false;
         }
         let others = if section.is_alone(me.id) { 0 } else { WAITING };
-        let mine = WRITE.wrapping_add(others);
+        // The patches of 2013 did it in two steps.
+        let (at_once, later) = match self.policy.writer_spin {
+            WriterSpin::PerTurn => (0, others),
+            _ => (others, 0),
+        };
+        let mine = WRITE.wrapping_add(at_once);
         // WAITING -> WRITE, or WAITING+WRITE
         // ordering: Acquire; R1, R2. On failure Relaxed: the failure value is not used.
-        self.sem.count.compare_exchange(WAITING, mine, Acquire, Relaxed).is_ok()
+        let is_ours = self.sem.count.compare_exchange(WAITING, mine, Acquire, Relaxed).is_ok();
+        if is_ours && later != 0 {
+            // n -> n+WAITING
+            // ordering: Relaxed; nothing is read through it.
+            self.sem.count.fetch_add(later, Relaxed);
+        }
+        is_ours
     }
 
     fn try_queued_in_bits(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
