@@ -241,6 +241,10 @@ pub struct TortureArgs {
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
           allow_negative_numbers = true)]
     pub threads: Vec<usize>,
+    /// So many of the threads read, and the others write [default: half of them if the lock has readers;
+    /// without --threads as many again].
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub readers: Option<usize>,
     /// Seconds for each lock: native or simulated ones [default: 0.25 native, 0.02 simulated, 0.25 for
     /// threads that share simulated CPUs].
     #[arg(long, allow_negative_numbers = true)]

@@ -5,6 +5,7 @@
 
 use crate::cell::{CellSpec, Purpose, Workload};
 use crate::cli::MachineArgs;
+use crate::native::peers::readers_share;
 use crate::stress::Stress;
 use crate::{kbuild, sleepers};
 use clap::ValueEnum;
@@ -13,9 +14,10 @@ use lockwright_sim::{ScheduledKind, Scheduling};
 /// The line that tells how to repeat `spec` on the machine of `machine`.
 pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
     let (command, seed) = match spec.purpose {
-        Purpose::Torture(stress) => {
-            (torture(stress), spec.seed.wrapping_add(spec.repetition.into()))
-        }
+        Purpose::Torture(stress) => (
+            torture(stress, readers_share(spec.lock)),
+            spec.seed.wrapping_add(spec.repetition.into()),
+        ),
         Purpose::Throughput | Purpose::Latency => bench(spec),
     };
     let CellSpec { lock, threads, .. } = spec;
@@ -47,10 +49,12 @@ fn crew(scheduling: Option<Scheduling>) -> &'static str {
 }
 
 /// A torture with everything that is mixed in. The faults follow from the time.
-fn torture(stress: Stress) -> String {
+fn torture(stress: Stress, has_readers: bool) -> String {
+    let readers =
+        if has_readers { format!(" --readers {}", stress.readers) } else { String::new() };
     let faults = if stress.preemption.is_some() { " --faults" } else { "" };
     format!(
-        "torture --long-hold {} --stutter {} --nested {}{faults}",
+        "torture --long-hold {} --stutter {} --nested {}{readers}{faults}",
         stress.long_hold_ms(),
         stress.stutter_s(),
         stress.nested

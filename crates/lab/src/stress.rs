@@ -1,5 +1,6 @@
 //! What a torture adds to the loop of locktorture, and how often that happened.
 
+use lockwright_clients::workload::locktorture::WRITER_HOLD;
 use lockwright_sim::Preemption;
 use serde::Serialize;
 
@@ -16,9 +17,16 @@ pub struct Stress {
     pub nested: usize,
     /// Simulated: threads lose their CPU to something else.
     pub preemption: Option<Preemption>,
+    /// How many of the threads read.
+    pub readers: usize,
 }
 
 impl Stress {
+    /// The longest that a thread holds a lock.
+    pub fn longest_hold_ns(&self) -> u64 {
+        let times = if self.readers > 0 { WRITER_HOLD } else { 1 };
+        self.long_hold_ns.saturating_mul(times)
+    }
     /// Milliseconds of the long hold, as the kernel counts them.
     pub fn long_hold_ms(&self) -> f64 {
         self.long_hold_ns as f64 / 1e6

@@ -15,6 +15,7 @@
 //!   would wait for the inner ones if everybody came through the outer one: once in
 //!   `OUTER_SKIPPED_ONE_IN` loops a thread goes for the inner ones alone. (The kernel's tests of
 //!   sleeping locks do so once in a hundred, over hours.)
+//! - *Readers*: some of the threads read; then the delays are those of a reader-writer semaphore.
 //!
 //! # What the delays do to the published numbers
 //!
@@ -30,6 +31,10 @@
 //! What contends beside the lock word is part of the benchmark: the held flag is written twice in
 //! each critical section and moves with the lock, and the statistics of four threads share a cache
 //! line. The lock word has a line to itself; the number of threads, which is only read, as well.
+
+mod readers;
+
+pub use readers::{Inside, WRITER_HOLD, is_reader};
 
 use super::{Line, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
@@ -69,6 +74,8 @@ pub mod part {
 pub struct Knobs {
     /// How many threads run.
     pub threads: u32,
+    /// How many of them read.
+    pub readers: u32,
     /// The long hold, in nanoseconds; 0 leaves it and the sleep of a jiffy out.
     pub long_hold_ns: u64,
 }
@@ -132,7 +139,7 @@ pub const fn stats_lines(threads: usize) -> usize {
 }
 
 /// What one thread does. `stats` is line `worker.index() / STATS_PER_LINE`; `nested` are the locks
-/// to take inside, at most [`NESTED_MAX`].
+/// to take inside, at most [`NESTED_MAX`]; `readers` is for where somebody reads.
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
@@ -140,7 +147,14 @@ pub fn run<W: Worker, L: RawLock>(
     stats: &StatsLine<W::P>,
     nested: &[State<W::P, L>],
     knobs: Knobs,
+    readers: Option<&Inside<W::P>>,
 ) -> Tally {
+    if let Some(readers) = readers
+        && is_reader(worker.index(), knobs.threads as usize, knobs.readers as usize)
+    {
+        return readers::read(worker, state, stats, readers, knobs);
+    }
+    let is_without_readers = || readers.is_none_or(Inside::is_empty);
     let entry = &stats.entries[worker.index() % STATS_PER_LINE];
     let mut tally = Tally::default();
     while worker.keep_going() {
@@ -155,11 +169,11 @@ pub fn run<W: Worker, L: RawLock>(
             continue;
         }
         locked(&*state.lock, || {
-            let alone = enter(worker, &state.held, entry);
+            let alone = enter(worker, &state.held, entry) && is_without_readers();
             tally.acquired += 1;
-            tally.failed += u64::from(!alone);
             worker.software(part::INSIDE);
             inside(worker, nested, chosen.inner, knobs, &mut tally);
+            tally.failed += u64::from(!(alone && is_without_readers()));
             // ordering: Relaxed; the lock orders the accesses to the flag.
             state.held.store(0, Relaxed);
         });
@@ -227,6 +241,9 @@ fn inside<W: Worker, L: RawLock>(
 /// The delays of a section; whether the long one was among them.
 #[inline(always)]
 fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
+    if knobs.readers > 0 {
+        return readers::hold(worker, knobs);
+    }
     let threads = u64::from(knobs.threads.max(1));
     let one_long_in = (knobs.long_hold_ns / LONG_HOLD_MEAN_NS).max(1);
     let is_long = one_in(worker, one_long_in * threads) && knobs.long_hold_ns > 0;
@@ -283,16 +300,16 @@ mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
-    type Shared = State<ScriptedPlatform, SpyLock>;
+    pub(super) type Shared = State<ScriptedPlatform, SpyLock>;
 
     fn torture(worker: &mut Scripted, state: &Shared, knobs: Knobs) -> (Tally, u64, u64) {
         let stats = StatsLine::zeroed();
-        let tally = run(worker, state, &stats, &[], knobs);
+        let tally = run(worker, state, &stats, &[], knobs, None);
         let entry = &stats.entries[worker.index() % STATS_PER_LINE];
         (tally, entry.acquired.load(Relaxed), entry.failed.load(Relaxed))
     }
 
-    const QUIET: Knobs = Knobs { threads: 2, long_hold_ns: 0 };
+    const QUIET: Knobs = Knobs { threads: 2, readers: 0, long_hold_ns: 0 };
 
     #[test]
     fn every_acquisition_is_counted_in_the_tally_and_in_the_statistics() {
@@ -324,19 +341,19 @@ mod tests {
         let ops = 6_000_000;
         for threads in [1, 4] {
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            torture(&mut worker, &state, Knobs { threads, long_hold_ns: 0 });
+            torture(&mut worker, &state, Knobs { threads, readers: 0, long_hold_ns: 0 });
             let short_ns = worker.held_ns as f64 / ops as f64;
             let expected_ns = 500.0 / f64::from(threads);
             assert!((short_ns / expected_ns - 1.0).abs() < 0.01, "{short_ns} ns, n = {threads}");
 
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            torture(&mut worker, &state, Knobs { threads, long_hold_ns: LONG_HOLD_NS });
+            torture(&mut worker, &state, Knobs { threads, readers: 0, long_hold_ns: LONG_HOLD_NS });
             let long_ns = worker.held_ns as f64 / ops as f64 - short_ns;
             // 30 / threads long holds and 6 sleeps of 4 ms: rare, hence the tolerance.
             assert!((long_ns / expected_ns - 1.0).abs() < 0.6, "{long_ns} ns, n = {threads}");
 
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            let knobs = Knobs { threads, long_hold_ns: 100_000 };
+            let knobs = Knobs { threads, readers: 0, long_hold_ns: 100_000 };
             let (tally, ..) = torture(&mut worker, &state, knobs);
             let all_long_ns = tally.long_holds * knobs.long_hold_ns;
             let long_ns = all_long_ns as f64 / ops as f64;
@@ -349,7 +366,7 @@ mod tests {
         let (mut worker, state, stats) =
             (Scripted::new(8_000), Shared::zeroed(), StatsLine::zeroed());
         let nested: [Shared; 3] = std::array::from_fn(|_| Shared::zeroed());
-        let tally = run(&mut worker, &state, &stats, &nested, QUIET);
+        let tally = run(&mut worker, &state, &stats, &nested, QUIET, None);
         assert_eq!(tally.failed, 0);
         // The outer one in seven loops of eight, each inner one in half of them and more.
         assert!((6_700..7_300).contains(&tally.acquired), "{}", tally.acquired);
@@ -365,7 +382,7 @@ mod tests {
         let (mut worker, state, stats) = (Scripted::new(50), Shared::zeroed(), StatsLine::zeroed());
         let nested = [Shared::zeroed()];
         nested[0].held.store(1, Relaxed);
-        let tally = run(&mut worker, &state, &stats, &nested, QUIET);
+        let tally = run(&mut worker, &state, &stats, &nested, QUIET, None);
         assert_eq!(tally.failed, 1);
     }
 

@@ -103,6 +103,8 @@ struct Torture<L> {
     nested: Vec<locktorture::State<Native, L>>,
     stats: Vec<locktorture::StatsLine<Native>>,
     knobs: locktorture::Knobs,
+    /// Where there are any.
+    readers: Option<locktorture::Inside<Native>>,
     fail: AtomicU64,
     long_holds: AtomicU64,
     nested_taken: AtomicU64,
@@ -110,13 +112,15 @@ struct Torture<L> {
 
 impl<L: RawLock> Torture<L> {
     fn new(spec: &CellSpec, stress: Stress) -> Self {
-        let Stress { long_hold_ns, nested, .. } = stress;
+        let Stress { long_hold_ns, nested, readers, .. } = stress;
+        let (threads, reading) = (spec.threads as u32, readers as u32);
         let lines = locktorture::stats_lines(spec.threads);
         Self {
             state: Zeroed::zeroed(),
             nested: (0..nested).map(|_| Zeroed::zeroed()).collect(),
             stats: (0..lines).map(|_| Zeroed::zeroed()).collect(),
-            knobs: locktorture::Knobs { threads: spec.threads as u32, long_hold_ns },
+            knobs: locktorture::Knobs { threads, readers: reading, long_hold_ns },
+            readers: (readers > 0).then(Zeroed::zeroed),
             fail: AtomicU64::new(0),
             long_holds: AtomicU64::new(0),
             nested_taken: AtomicU64::new(0),
@@ -128,7 +132,8 @@ impl<L: RawLock> Load for Torture<L> {
     fn run(&self, worker: &mut NativeWorker<'_>) {
         let line = worker.number() / locktorture::STATS_PER_LINE;
         let stats = &self.stats[line];
-        let tally = locktorture::run(worker, &self.state, stats, &self.nested, self.knobs);
+        let (knobs, readers) = (self.knobs, self.readers.as_ref());
+        let tally = locktorture::run(worker, &self.state, stats, &self.nested, knobs, readers);
         // ordering: Relaxed; read after the threads have reported.
         self.fail.fetch_add(tally.failed, Ordering::Relaxed);
         // ordering: Relaxed; as above.
@@ -296,6 +301,8 @@ mod tests {
     use crate::native::affinity::allowed_cpus;
     use crate::native::run::{Plan, run_threads};
     use crate::subject::Subject;
+    use lockwright::busted::BustedRwLock;
+    use lockwright_clients::plain_rw::PlainRwLock;
     use std::time::Duration;
 
     fn torture<L: RawLock>(stress: Stress) -> Measurement {
@@ -332,6 +339,16 @@ mod tests {
         assert!(alone.held() && alone.exercised.nested == 0);
         let nested = torture::<ForgetsInside<Native>>(Stress { nested: 2, ..Stress::default() });
         assert!(!nested.held() && nested.exercised.nested > 0, "{:?}", nested.exercised);
+    }
+
+    #[test]
+    fn a_reader_writer_lock_passes_with_readers_and_one_whose_readers_take_nothing_fails() {
+        let with = |readers| Stress { readers, long_hold_ns: 100_000, ..Stress::default() };
+        let plain = torture::<PlainRwLock<Native>>(with(1));
+        assert!(plain.held() && plain.per_thread_ops.iter().all(|&ops| ops > 0), "{plain:?}");
+        assert!(plain.waited.is_some_and(|waited| waited.readers.count() > 0));
+        assert!(!torture::<BustedRwLock<Native>>(with(1)).held());
+        assert!(torture::<BustedRwLock<Native>>(with(0)).held(), "its writers exclude each other");
     }
 
     #[test]

@@ -67,6 +67,18 @@ pub fn waiters_sleep(subject: Subject) -> bool {
     visit(subject, WaitersSleep)
 }
 
+/// Whether several readers may hold `subject` at once.
+pub fn readers_share(subject: Subject) -> bool {
+    struct ReadersShare;
+    impl LockVisitor<Native> for ReadersShare {
+        type Output = bool;
+        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> bool {
+            L::READERS_SHARE
+        }
+    }
+    visit(subject, ReadersShare)
+}
+
 /// `std::sync::Mutex`, poison check included.
 ///
 /// It has no unlock but its guard, so the guard is kept beside it: two plain stores and two loads

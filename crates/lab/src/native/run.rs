@@ -38,7 +38,7 @@ pub trait Load: Send + Sync + 'static {
 /// How long threads may take to come back after the stop flag is up: the last of a crowd of
 /// spinners gets the lock after many scheduling slices of all the others, and each may hold it long.
 fn return_timeout(plan: &Plan<'_>) -> Duration {
-    let each = Duration::from_millis(250) + Duration::from_nanos(plan.stress.long_hold_ns) * 2;
+    let each = Duration::from_millis(250) + Duration::from_nanos(plan.stress.longest_hold_ns()) * 2;
     Duration::from_secs(20) + each * plan.threads as u32
 }
 

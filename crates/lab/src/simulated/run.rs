@@ -114,7 +114,7 @@ impl Cell<'_> {
     fn extra_ns(&self) -> u64 {
         let stress = self.purpose.stress();
         let away_ns = stress.preemption.map_or(0, |preemption| preemption.for_ns);
-        let each_ns = stress.long_hold_ns.saturating_mul(4).saturating_add(away_ns * 20);
+        let each_ns = stress.longest_hold_ns().saturating_mul(4).saturating_add(away_ns * 20);
         let each_ns = each_ns.saturating_add(self.turn_ns() * (stress.nested as u64 + 1));
         each_ns.saturating_mul(self.threads.into()).saturating_add(stress.stutter_ns * 2)
     }
@@ -348,14 +348,16 @@ fn spawn_torture<'a, L: RawLock>(
         0 => &[],
         count => simulation.alloc_slice_at(0, count, |_| Zeroed::zeroed()),
     };
+    let inside = (stress.readers > 0).then(|| simulation.alloc(locktorture::Inside::zeroed()));
     let bed = cell.scheduling.map(|_| simulation.alloc(<Sim as Cells>::U32::zeroed()));
     // A benchmark adds its long holds by formula.
-    let knobs = locktorture::Knobs { threads: cell.threads, long_hold_ns: stress.long_hold_ns };
+    let (threads, readers) = (cell.threads, stress.readers as u32);
+    let knobs = locktorture::Knobs { threads, readers, long_hold_ns: stress.long_hold_ns };
     stage.spawn(|index| {
         let stats = &stats[index / locktorture::STATS_PER_LINE];
         let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns).with_bed(bed);
         move || {
-            let tally = locktorture::run(&mut worker, state, stats, nested, knobs);
+            let tally = locktorture::run(&mut worker, state, stats, nested, knobs, inside);
             seen.add(tally, worker.pauses());
         }
     });

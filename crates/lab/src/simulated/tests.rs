@@ -3,9 +3,11 @@ use super::*;
 use crate::broken::{ForgetsInside, LosesPatience};
 use crate::sleepers::Section;
 use crate::stress::Stress;
+use lockwright::busted::BustedRwLock;
 use lockwright::events::Event;
 use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass};
+use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, Sim, StartState};
 
 fn x5_4() -> Machine {
@@ -19,8 +21,14 @@ fn software() -> Parameters {
 
 const TORTURE: Workload = Workload::Locktorture { long_hold: false };
 const TORTURE_ONLY: Purpose = Purpose::Torture(NO_STRESS);
-const NO_STRESS: Stress =
-    Stress { long_hold_ns: 0, stutter_ns: 0, shuffle_ns: 0, nested: 0, preemption: None };
+const NO_STRESS: Stress = Stress {
+    long_hold_ns: 0,
+    stutter_ns: 0,
+    shuffle_ns: 0,
+    nested: 0,
+    preemption: None,
+    readers: 0,
+};
 
 fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> Cell<'a> {
     Cell {
@@ -203,11 +211,31 @@ fn a_lock_that_is_broken_only_by_a_long_hold_is_caught_by_long_holds_alone() {
 }
 
 #[test]
+fn a_reader_writer_lock_passes_with_readers_and_one_whose_readers_take_nothing_fails() {
+    let with = |readers| Stress { readers, long_hold_ns: 20_000, ..NO_STRESS };
+    let plain = torture::<PlainRwLock<Sim>>(with(1));
+    assert!(holds(&plain), "{:?}", plain.violations);
+    assert!(plain.per_thread_ops.iter().all(|&ops| ops > 10), "{:?}", plain.per_thread_ops);
+    let waited = plain.waited.expect("somebody reads");
+    assert!(waited.readers.count() > 10 && waited.writers.count() > 10);
+    // The workload's flags and the checkers see it independently.
+    let busted = torture::<BustedRwLock<Sim>>(with(1));
+    assert!(busted.fail > 0 && !busted.violations.is_empty());
+    assert!(holds(&torture::<BustedRwLock<Sim>>(with(0))), "its writers exclude each other");
+}
+
+#[test]
 fn every_lock_passes_with_everything_mixed_in_and_all_of_it_happens() {
     let (machine, parameters) = (x5_4(), software());
     let preemption = Some(Preemption { every_ns: 20_000, for_ns: 5_000 });
-    let stress =
-        Stress { long_hold_ns: 5_000, stutter_ns: 100_000, shuffle_ns: 0, nested: 8, preemption };
+    let stress = Stress {
+        long_hold_ns: 5_000,
+        stutter_ns: 100_000,
+        shuffle_ns: 0,
+        nested: 8,
+        preemption,
+        readers: 0,
+    };
     for row in LOCKS {
         let cell = Cell {
             purpose: Purpose::Torture(stress),

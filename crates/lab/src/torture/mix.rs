@@ -44,6 +44,8 @@ pub fn stress(
         shuffle_ns: shuffle_ns(args.shuffle, machine, window_ns)?,
         nested: args.nested.unwrap_or(NESTED),
         preemption: preemption(args.faults, machine, shares_cpus, window_ns)?,
+        // Decided for each lock.
+        readers: 0,
     })
 }
 

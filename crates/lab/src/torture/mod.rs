@@ -1,10 +1,12 @@
 //! `lockwright torture`: try to break locks.
 //!
-//! The output is the kernel's locktorture's: a start line, a line of statistics and an end line for
-//! each lock; a line between them tells how often what is mixed in happened, and the longest wait.
+//! The output is the kernel's locktorture's: a start line, a line of statistics for writers and one for
+//! readers if there are any, and an end line for each lock; a line between them tells how often what is mixed in happened, and the longest wait.
 
 mod document;
 mod mix;
+mod result;
+mod roles;
 
 use crate::bench::{note_foreign_load, what_broke};
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
@@ -14,9 +16,12 @@ use crate::error::Error;
 use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{self, Outputs, Progress};
+use crate::stress::Stress;
 use crate::subject::Asked;
 use crate::{interrupt, machines, replay};
-use document::{TortureDocument, TortureResult};
+use document::TortureDocument;
+use result::TortureResult;
+use roles::Roles;
 use std::process::ExitCode;
 
 const NATIVE_DEFAULT_S: f64 = 0.25;
@@ -32,11 +37,13 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
     let is_simulated = machine.is_simulated();
-    let crew = crew(args, machine)?;
+    let roles = Roles::asked(args, machine);
+    let crew = crew(args, machine, roles)?;
     let window_ns = plan::window_ns(args.secs, usual_s(machine, &crew))?;
     let stress = mix::stress(&args.stress, machine, &crew, window_ns)?;
     let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
-    let matrix = Matrix::new(machine, workload, &args.lock, crew)?;
+    let mut matrix = Matrix::new(machine, workload, &args.lock, crew)?;
+    roles.retain(&mut matrix.locks)?;
     let outputs = Outputs::open(&args.output)?;
     matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
@@ -51,18 +58,20 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     }
     let foreign = ForeignLoad::watch();
     for &threads in matrix.crew.counts() {
-        let schedulings = matrix.crew.schedulings(threads);
-        let spec = |lock, scheduling| CellSpec {
-            lock,
-            workload,
-            threads,
-            scheduling,
-            window_ns,
-            repetition: 0,
-            seed,
-            purpose: Purpose::Torture(stress),
+        let of_lock = |Asked { subject: lock, .. }| {
+            let (threads, readers) = roles.of(lock, threads);
+            let spec = move |scheduling| CellSpec {
+                lock,
+                workload,
+                threads,
+                scheduling,
+                window_ns,
+                repetition: 0,
+                seed,
+                purpose: Purpose::Torture(Stress { readers, ..stress }),
+            };
+            matrix.crew.schedulings(threads).into_iter().map(spec)
         };
-        let of_lock = |asked: Asked| schedulings.iter().map(move |&s| spec(asked.subject, s));
         let cells: Vec<_> = matrix.locks_with(threads).flat_map(of_lock).collect();
         torture(machine, &cells, &mut document, &teller)?;
     }
@@ -79,10 +88,13 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
 }
 
 /// Who was asked for. One simulated default fits every machine.
-fn crew(args: &TortureArgs, machine: &dyn LabMachine) -> Result<Crew, Error> {
+fn crew(args: &TortureArgs, machine: &dyn LabMachine, roles: Roles) -> Result<Crew, Error> {
     let usual = if machine.is_simulated() { SIMULATED_THREADS } else { NATIVE_THREADS };
     let any = Workload::Locktorture { long_hold: false };
-    Crew::asked(machine, any, &args.machine, &args.threads, &[usual])
+    let usual = [roles.usual_threads(usual)];
+    let crew = Crew::asked(machine, any, &args.machine, &args.threads, &usual)?;
+    roles.check(crew.counts(), crew.noun())?;
+    Ok(crew)
 }
 
 /// How long each lock is tortured, in seconds, unless something else is asked for.

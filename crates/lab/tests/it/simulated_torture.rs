@@ -38,6 +38,30 @@ fn a_torture_that_fails_prints_the_command_that_fails_in_the_same_way() {
 }
 
 #[test]
+fn readers_that_take_nothing_fail_and_the_printed_command_fails_in_the_same_way() {
+    let failure = |said: &str| {
+        let line = said.lines().find(|line| line.starts_with("busted-rw: "));
+        line.unwrap_or_else(|| panic!("no failure in {said}")).to_string()
+    };
+    for more in ["", "--seed 3 --readers 3 --long-hold 0.02", "--threads 5 --faults --secs 0.01"] {
+        let first = lockwright(&format!("torture --on x5-4 --lock busted-rw {more}"));
+        let said = stderr(&first);
+        assert_eq!(first.status.code(), Some(1), "{said}");
+        assert!(stdout(&first).contains("Reads :  Total: "));
+        let again = lockwright(&replay_of(&said));
+        assert_eq!(failure(&said), failure(&stderr(&again)));
+        assert!(stdout(&first).ends_with(&stdout(&again)), "the statistics differ");
+    }
+    let document = "torture --on x5-4 --lock busted-rw --threads 6 --secs 0.001 --quiet --json -";
+    let text = lockwright(document).stdout;
+    let document: serde_json::Value = serde_json::from_slice(&text).expect("one JSON document");
+    let result = &document["results"][0];
+    assert_eq!((&result["writers"], &result["readers"]), (&3.into(), &3.into()));
+    has_fields(&result["reads"], &["total", "max", "min"]);
+    has_fields(result, &["reader_wait_ns", "writer_wait_ns"]);
+}
+
+#[test]
 fn a_plain_torture_does_all_there_is_and_says_how_often() {
     let document = json("torture --on x5-4 --lock qspinlock,cna --json -");
     for result in document["results"].as_array().expect("results") {

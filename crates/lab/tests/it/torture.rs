@@ -12,6 +12,22 @@ fn a_busted_lock_fails_and_the_exit_code_says_so() {
 }
 
 #[test]
+fn readers_that_take_nothing_fail_and_have_their_line() {
+    for more in ["", "--readers 2", "--threads 2 --readers 1 --nested 0"] {
+        let output = lockwright(&format!("torture --lock busted-rw --secs 0.3 {more}"));
+        assert_eq!(output.status.code(), Some(1), "{more}: {}", stdout(&output));
+        let text = stdout(&output);
+        assert!(text.contains("\nReads :  Total: "), "{text}");
+        assert!(text.contains("busted-rw-torture:--- End of test: FAILURE"), "{text}");
+    }
+    let document = json("torture --lock busted-rw,ticket --readers 0 --secs 0.05 --json -");
+    for result in document["results"].as_array().expect("results") {
+        assert_eq!((&result["verdict"], &result["readers"]), (&"SUCCESS".into(), &0.into()));
+        assert!(result.get("reads").is_none(), "{result}");
+    }
+}
+
+#[test]
 fn one_busted_lock_among_sound_ones_is_enough() {
     let output = lockwright("torture --lock ticket,busted,unfair --secs 0.3");
     assert_eq!(output.status.code(), Some(1));
@@ -53,6 +69,7 @@ fn the_document_has_the_fields_of_the_schema() {
         assert_eq!(result["verdict"], "SUCCESS");
         assert_eq!(result["threads"], 2);
         assert!(result["total"].as_u64() > Some(0));
+        assert_eq!((&result["writers"], &result["readers"]), (&2.into(), &0.into()));
         has_fields(result, &["wait_ns", "most_overtakes", "exercised"]);
         assert!(result["wait_ns"]["max"].as_u64() > Some(0));
     }

@@ -1,0 +1,404 @@
+//! What became of a lock in a torture, and the lines of locktorture about it.
+
+use crate::cell::{CellSpec, Measurement, On};
+use crate::report::Waits;
+use crate::stress::{Exercised, Stress};
+use lockwright_clients::workload::locktorture::is_reader;
+use lockwright_sim::Preemption;
+use serde::Serialize;
+
+/// What was mixed in; 0 is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Mixed {
+    long_hold_ms: f64,
+    nested: usize,
+    /// On average.
+    preemption: Option<Faults>,
+    shuffle_s: f64,
+    stutter_s: f64,
+}
+
+/// When simulated threads lose their CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Faults {
+    every_ns: u64,
+    for_ns: u64,
+}
+
+impl From<Stress> for Mixed {
+    fn from(stress: Stress) -> Self {
+        let faults = |Preemption { every_ns, for_ns }| Faults { every_ns, for_ns };
+        Self {
+            long_hold_ms: stress.long_hold_ms(),
+            nested: stress.nested,
+            preemption: stress.preemption.map(faults),
+            shuffle_s: stress.shuffle_s(),
+            stutter_s: stress.stutter_s(),
+        }
+    }
+}
+
+/// What became of a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// Everything that was checked held.
+    #[serde(rename = "SUCCESS")]
+    Success,
+    /// Something did not.
+    #[serde(rename = "FAILURE")]
+    Failure,
+}
+
+impl Verdict {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Success => "SUCCESS",
+            Self::Failure => "FAILURE",
+        }
+    }
+}
+
+/// One lock with one number of threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct TortureResult {
+    lock: &'static str,
+    threads: usize,
+    /// How it began, if the threads share simulated CPUs.
+    start_state: Option<&'static str>,
+    secs: f64,
+    total: u64,
+    max: u64,
+    min: u64,
+    fail: u64,
+    verdict: Verdict,
+    /// Threads that wrote, to which the numbers above belong, and threads that read.
+    writers: usize,
+    readers: usize,
+    /// Acquisitions of those who read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<Acquired>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+    wait_ns: Option<Waits>,
+    /// The same of those who read, and of those who wrote meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reader_wait_ns: Option<Waits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writer_wait_ns: Option<Waits>,
+    most_overtakes: Option<u32>,
+    exercised: Exercised,
+    /// If the threads share simulated CPUs: how often one lost its CPU, and how often it slept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switches: Option<Switches>,
+    #[serde(skip)]
+    mixed: Mixed,
+    #[serde(skip)]
+    machine: String,
+    #[serde(skip)]
+    is_guest: bool,
+}
+
+/// Acquisitions of all threads that did the same, and of the luckiest and the unluckiest of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Acquired {
+    total: u64,
+    max: u64,
+    min: u64,
+}
+
+impl Acquired {
+    fn of(ops: impl Iterator<Item = u64> + Clone) -> Self {
+        let (max, min) = (ops.clone().max(), ops.clone().min());
+        Self { total: ops.sum(), max: max.unwrap_or(0), min: min.unwrap_or(0) }
+    }
+    /// The line of statistics, with the kernel's marks.
+    fn line(self, label: &str, verdict: Verdict) -> String {
+        let Self { total, max, min } = self;
+        // A thread had less than half of the luckiest one's acquisitions.
+        let unfair = if max / 2 > min { "???" } else { "" };
+        let failed = verdict == Verdict::Failure;
+        let (fail, mark) = if failed { (1, "!!!") } else { (0, "") };
+        format!("{label}  Total: {total}  Max/Min: {max}/{min} {unfair}  Fail: {fail} {mark}")
+    }
+}
+
+/// How often threads gave up their CPU and how often they lost it.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Switches {
+    voluntary: u64,
+    involuntary: u64,
+}
+
+impl TortureResult {
+    /// The result of `spec` on a machine; `failure` says what broke.
+    pub fn new(on: &On, spec: &CellSpec, measured: &Measurement, failure: Option<String>) -> Self {
+        let readers = spec.purpose.stress().readers;
+        let of = |reads: bool| {
+            let all = measured.per_thread_ops.iter().copied().enumerate();
+            let is_one = move |thread| is_reader(thread, spec.threads, readers) == reads;
+            Acquired::of(all.filter(move |&(thread, _)| is_one(thread)).map(|(_, ops)| ops))
+        };
+        let Acquired { total, max, min } = of(false);
+        let waited = measured.waited.as_ref();
+        Self {
+            lock: spec.lock.name(),
+            threads: spec.threads,
+            start_state: spec.scheduling.map(|scheduling| scheduling.start.name()),
+            secs: measured.window_ns as f64 / 1e9,
+            total,
+            max,
+            min,
+            fail: measured.fail,
+            writers: spec.threads - readers,
+            readers,
+            reads: (readers > 0).then(|| of(true)),
+            verdict: if failure.is_some() { Verdict::Failure } else { Verdict::Success },
+            failure,
+            wait_ns: measured.waits.as_ref().map(Waits::of),
+            reader_wait_ns: waited.map(|waited| Waits::of(&waited.readers)),
+            writer_wait_ns: waited.map(|waited| Waits::of(&waited.writers)),
+            most_overtakes: measured.most_overtakes,
+            exercised: measured.exercised,
+            switches: spec.scheduling.map(|_| Switches {
+                voluntary: measured.voluntary_switches,
+                involuntary: measured.involuntary_switches,
+            }),
+            mixed: spec.purpose.stress().into(),
+            machine: match on {
+                On::Native { .. } => "native".into(),
+                On::Simulated { machine, .. } => format!("simulated-{machine}"),
+            },
+            is_guest: on.is_guest(),
+        }
+    }
+    /// The lock's name.
+    pub fn name(&self) -> &'static str {
+        self.lock
+    }
+    /// The lock, the number of threads and, if there is one, the start state.
+    pub fn who(&self) -> String {
+        let noun = if self.is_guest { "vCPUs" } else { "threads" };
+        let start = self.start_state.map_or(String::new(), |start| format!(", {start}"));
+        format!("{}, {} {noun}{start}", self.lock, self.threads)
+    }
+    /// Those of everybody.
+    pub fn acquisitions_per_s(&self) -> f64 {
+        (self.total + self.reads.map_or(0, |reads| reads.total)) as f64 / self.secs
+    }
+    /// Whether the lock broke.
+    pub fn has_failed(&self) -> bool {
+        self.verdict == Verdict::Failure
+    }
+    /// Its row of the CSV form.
+    pub fn row(&self, on: &On) -> [String; COLUMNS.len()] {
+        let reads = |get: fn(Acquired) -> u64| {
+            self.reads.map_or(String::new(), |reads| get(reads).to_string())
+        };
+        [
+            on.kind().into(),
+            on.machine().into(),
+            self.lock.into(),
+            self.threads.to_string(),
+            self.start_state.unwrap_or_default().into(),
+            self.secs.to_string(),
+            self.total.to_string(),
+            self.max.to_string(),
+            self.min.to_string(),
+            self.fail.to_string(),
+            self.verdict.name().into(),
+            self.exercised.long_holds.to_string(),
+            self.exercised.nested.to_string(),
+            self.exercised.stutters.to_string(),
+            self.exercised.shuffles.to_string(),
+            self.exercised.preemptions.to_string(),
+            self.most_overtakes.map_or(String::new(), |count| count.to_string()),
+            self.wait_ns.map_or(String::new(), |waits| waits.max.to_string()),
+            self.writers.to_string(),
+            self.readers.to_string(),
+            reads(|reads| reads.total),
+            reads(|reads| reads.max),
+            reads(|reads| reads.min),
+        ]
+    }
+    /// What broke, if something did.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+    /// What was mixed in and never happened, in words.
+    pub fn missing(&self, stress: &Stress) -> Vec<&'static str> {
+        self.exercised.missing(stress)
+    }
+    /// The lines of locktorture, and one more.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { lock, total, max, min, verdict, .. } = *self;
+        let parameters = self.parameters();
+        let mut lines = vec![format!("{lock}-torture:--- Start of test: {parameters}")];
+        lines.push(Acquired { total, max, min }.line("Writes:", verdict));
+        lines.extend(self.reads.map(|reads| reads.line("Reads :", verdict)));
+        lines.push(self.stress_line());
+        lines.push(format!("{lock}-torture:--- End of test: {}: {parameters}", verdict.name()));
+        lines
+    }
+    /// Every parameter, in alphabetical order; those of the kernel have its names.
+    fn parameters(&self) -> String {
+        let Self { threads, mixed, machine, start_state, is_guest, readers, writers, .. } = self;
+        let Mixed { long_hold_ms, nested, preemption, shuffle_s, stutter_s } = mixed;
+        let faults = u8::from(preemption.is_some());
+        let start = start_state.map_or(String::new(), |start| format!(" start_state={start}"));
+        let reading =
+            if *readers > 0 { format!(" nreaders_stress={readers}") } else { String::new() };
+        let vcpus = if *is_guest { format!(" vcpus={threads}") } else { String::new() };
+        format!(
+            "faults={faults} long_hold={long_hold_ms} machine={machine} nested_locks={nested}{reading} \
+             nwriters_stress={writers} shuffle_interval={shuffle_s}{start} stutter={stutter_s}{vcpus}"
+        )
+    }
+    /// How often what was mixed in happened, and how fair it was.
+    fn stress_line(&self) -> String {
+        let Exercised { long_holds, nested, stutters, shuffles, preemptions } = self.exercised;
+        let is_simulated = self.machine.starts_with("simulated");
+        let label = if is_simulated { "Stress (simulated):" } else { "Stress:" };
+        let mut line =
+            format!("{label}  Long holds: {long_holds}  Nested: {nested}  Stutters: {stutters}  ");
+        line += &match is_simulated {
+            true => {
+                let lost = self.switches.map_or(preemptions, |switches| switches.involuntary);
+                let slept =
+                    self.switches.map(|switches| format!("Sleeps: {}  ", switches.voluntary));
+                format!("Preemptions: {lost}  {}", slept.unwrap_or_default())
+            }
+            false => format!("Shuffles: {shuffles}  "),
+        };
+        if let Some(overtakes) = self.most_overtakes {
+            line += &format!("Most overtakes: {overtakes}  ");
+        }
+        let longest = self.wait_ns.map_or("none".into(), |waits| milliseconds(waits.max));
+        line + &format!("Longest wait: {longest}")
+    }
+}
+
+/// The columns of the CSV form.
+pub const COLUMNS: [&str; 23] = [
+    "kind",
+    "machine",
+    "lock",
+    "threads",
+    "start_state",
+    "secs",
+    "total",
+    "max",
+    "min",
+    "fail",
+    "verdict",
+    "long_holds",
+    "nested",
+    "stutters",
+    "shuffles",
+    "preemptions",
+    "most_overtakes",
+    "wait_ns_max",
+    "writers",
+    "readers",
+    "reads_total",
+    "reads_max",
+    "reads_min",
+];
+
+fn milliseconds(ns: u64) -> String {
+    format!("{:.3} ms", ns as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{Purpose, Workload};
+    use crate::stats::Histogram;
+    use crate::subject::Subject;
+
+    const STRESS: Stress = Stress {
+        long_hold_ns: 100_000_000,
+        stutter_ns: 5_000_000,
+        shuffle_ns: 0,
+        nested: 2,
+        preemption: Some(Preemption { every_ns: 10, for_ns: 5 }),
+        readers: 0,
+    };
+
+    fn result(per_thread_ops: Vec<u64>, failure: Option<&str>) -> TortureResult {
+        result_with(0, per_thread_ops, failure)
+    }
+
+    fn result_with(
+        readers: usize,
+        per_thread_ops: Vec<u64>,
+        failure: Option<&str>,
+    ) -> TortureResult {
+        let spec = CellSpec {
+            lock: Subject::find("ticket").expect("a known name"),
+            workload: Workload::Locktorture { long_hold: true },
+            scheduling: None,
+            threads: per_thread_ops.len(),
+            window_ns: 1_000_000,
+            repetition: 0,
+            seed: 1,
+            purpose: Purpose::Torture(Stress { readers, ..STRESS }),
+        };
+        let mut waits = Histogram::default();
+        waits.record(1_250_000);
+        let measured = Measurement {
+            per_thread_ops,
+            window_ns: 1_000_000,
+            waits: Some(waits),
+            most_overtakes: Some(3),
+            exercised: Exercised { long_holds: 5, nested: 70, stutters: 4, ..Exercised::default() },
+            ..Measurement::default()
+        };
+        let on = On::Simulated {
+            machine: "x".into(),
+            description: String::new(),
+            cpus: 2,
+            numa_nodes: 1,
+            scheduled: None,
+            placement: None,
+            calibration: None,
+        };
+        TortureResult::new(&on, &spec, &measured, failure.map(String::from))
+    }
+
+    #[test]
+    fn the_lines_are_those_of_locktorture_and_one_about_the_stress() {
+        let [start, statistics, stress, end] = &result(vec![70, 50], None).lines()[..] else {
+            panic!("four lines")
+        };
+        let parameters = "faults=1 long_hold=100 machine=simulated-x nested_locks=2 \
+                          nwriters_stress=2 shuffle_interval=0 stutter=0.005";
+        assert_eq!(*start, format!("ticket-torture:--- Start of test: {parameters}"));
+        assert_eq!(*statistics, "Writes:  Total: 120  Max/Min: 70/50   Fail: 0 ");
+        assert_eq!(
+            *stress,
+            "Stress (simulated):  Long holds: 5  Nested: 70  Stutters: 4  Preemptions: 0  \
+             Most overtakes: 3  Longest wait: 1.250 ms"
+        );
+        assert_eq!(*end, format!("ticket-torture:--- End of test: SUCCESS: {parameters}"));
+    }
+
+    #[test]
+    fn readers_have_a_line_of_their_own_and_are_no_writers() {
+        let result = result_with(2, vec![7, 100, 5, 30], Some("a writer beside a reader"));
+        let lines = result.lines();
+        assert_eq!(lines.len(), 5);
+        assert!(lines[0].contains(" nreaders_stress=2 nwriters_stress=2 "), "{}", lines[0]);
+        assert_eq!(lines[1], "Writes:  Total: 12  Max/Min: 7/5   Fail: 1 !!!");
+        assert_eq!(lines[2], "Reads :  Total: 130  Max/Min: 100/30 ???  Fail: 1 !!!");
+        let json = serde_json::to_value(&result).expect("it is plain");
+        assert_eq!((&json["total"], &json["threads"]), (&12.into(), &4.into()));
+        assert_eq!(json["reads"], serde_json::json!({"total": 130, "max": 100, "min": 30}));
+    }
+
+    #[test]
+    fn unfair_and_failed_locks_are_marked() {
+        let lines = result(vec![100, 49], Some("two owners")).lines();
+        assert_eq!(lines[1], "Writes:  Total: 149  Max/Min: 100/49 ???  Fail: 1 !!!");
+        assert!(lines[3].contains("End of test: FAILURE"));
+    }
+}
