@@ -77,11 +77,16 @@ pub mod testing;
 mod word;
 
 use crate::node::{NodeId, node};
-use crate::patience::UNTIL_OVER;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::platform::{
+    Atomic, AtomicInt, Bound, Budget, Cells, ConstCells, ConstZeroed, Platform, Zeroed,
+};
 use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use word::{code, named};
+
+/// A waiter asks whether to give up after so many looks, about half a microsecond. What it asks about, time
+/// slices and sections, is longer.
+const UNTIL_ASKED: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 16 };
 
 /// A queue of spinners; zero is empty.
 ///
@@ -136,7 +141,7 @@ impl<P: Platform> OsqLock<P> {
             };
             // ordering: Acquire; O4.
             let waited =
-                node::<P>(me).prev.cond_load_bounded(Acquire, UNTIL_OVER, is_head, is_over);
+                node::<P>(me).prev.cond_load_bounded(Acquire, UNTIL_ASKED, is_head, is_over);
             if waited.is_ok() {
                 return true;
             }
