@@ -37,6 +37,13 @@ pub static PEERS: &[LockRow] = &[
     peer("pthread-spin", "glibc pthread_spinlock"),
     peer("spin", "spin 0.12 SpinMutex"),
     peer("usync", "usync 0.2 RawMutex"),
+    peer("std-rwlock", "Rust's std::sync::RwLock (futex)"),
+    peer("parking_lot-rwlock", "parking_lot 0.12 RawRwLock"),
+    peer("pthread-rwlock", "glibc pthread_rwlock, default kind: readers pass waiting writers"),
+    peer(
+        "pthread-rwlock-writer",
+        "glibc pthread_rwlock, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP",
+    ),
     #[cfg(feature = "c-peers")]
     peer("ck_fas", "Concurrency Kit's fetch-and-store spinlock"),
     #[cfg(feature = "c-peers")]

@@ -3,6 +3,7 @@
 #[cfg(feature = "c-peers")]
 use super::c_peers;
 use super::floor::Floor;
+use super::rw_peers::{OfRwTrait, PthreadRwLock, StdRwLock};
 use crate::subject::Subject;
 use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
@@ -23,6 +24,10 @@ pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output 
         "pthread" => visitor.visit::<PthreadMutex<false>>(row),
         "pthread-adaptive" => visitor.visit::<PthreadMutex<true>>(row),
         "pthread-spin" => visitor.visit::<PthreadSpin>(row),
+        "std-rwlock" => visitor.visit::<StdRwLock>(row),
+        "parking_lot-rwlock" => visitor.visit::<OfRwTrait<parking_lot::RawRwLock>>(row),
+        "pthread-rwlock" => visitor.visit::<PthreadRwLock<false>>(row),
+        "pthread-rwlock-writer" => visitor.visit::<PthreadRwLock<true>>(row),
         "floor" => visitor.visit::<Floor>(row),
         #[cfg(feature = "c-peers")]
         "ck_fas" => visitor.visit::<c_peers::CkFas>(row),

@@ -35,6 +35,10 @@ fn every_lock_is_listed() {
         "pthread-spin",
         "spin",
         "usync",
+        "std-rwlock",
+        "parking_lot-rwlock",
+        "pthread-rwlock",
+        "pthread-rwlock-writer",
     ] {
         assert!(names.iter().any(|listed| listed == name), "no {name}");
     }

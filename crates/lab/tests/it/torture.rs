@@ -41,7 +41,7 @@ fn every_lock_survives() {
     let output = lockwright("torture --lock all --secs 0.05");
     assert!(output.status.success(), "{}\n{}", stdout(&output), stderr(&output));
     let text = stdout(&output);
-    for lock in ["qspinlock", "cna", "cna-v15", "mcs", "std", "pthread-spin"] {
+    for lock in ["qspinlock", "cna", "cna-v15", "mcs", "std", "pthread-spin", "std-rwlock"] {
         let end = format!("{lock}-torture:--- End of test: SUCCESS");
         assert!(text.contains(&end), "no `{end}` in {text}");
     }

@@ -1,0 +1,352 @@
+//! Reader-writer locks of others behind the interface of ours.
+
+use super::peers::looks_locked;
+use lockwright::raw::{Order, RawLock};
+use std::cell::UnsafeCell;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+/// `std::sync::RwLock`, poison check included.
+///
+/// It has no unlock but its guards. The owner's is kept beside it; those of readers are all the same, so the
+/// first one is kept for all of them.
+#[repr(align(64))]
+pub struct StdRwLock {
+    lock: RwLock<()>,
+    owner: UnsafeCell<MaybeUninit<RwLockWriteGuard<'static, ()>>>,
+    reader: OnceLock<Reader>,
+}
+
+/// What every reader of a lock has.
+struct Reader(ManuallyDrop<RwLockReadGuard<'static, ()>>);
+
+// SAFETY: nobody uses it but to copy it, and a copy is dropped by a thread that has forgotten its own.
+unsafe impl Send for Reader {}
+// SAFETY: as above.
+unsafe impl Sync for Reader {}
+
+// SAFETY: the owner's guard is touched by the owner only, and dropped by the thread that made it: lock and
+// unlock of the workloads happen on one thread.
+unsafe impl Send for StdRwLock {}
+// SAFETY: as above.
+unsafe impl Sync for StdRwLock {}
+
+impl StdRwLock {
+    #[inline]
+    fn keep(&self, guard: RwLockWriteGuard<'_, ()>) {
+        // SAFETY: only the lifetime changes, and the guard is dropped while `self` is borrowed.
+        let guard = unsafe {
+            std::mem::transmute::<RwLockWriteGuard<'_, ()>, RwLockWriteGuard<'_, ()>>(guard)
+        };
+        // SAFETY: the lock is owned, so nobody else touches the slot.
+        unsafe { *self.owner.get() = MaybeUninit::new(guard) };
+    }
+    /// # Safety
+    /// The caller owns the lock and takes its guard once.
+    #[inline]
+    unsafe fn take(&self) -> RwLockWriteGuard<'static, ()> {
+        // SAFETY: the caller owns the lock, so nobody else touches the slot.
+        let slot = unsafe { &*self.owner.get() };
+        // SAFETY: whoever made the caller the owner filled the slot, and it is read once.
+        unsafe { slot.assume_init_read() }
+    }
+    #[inline]
+    fn forget(&self, guard: RwLockReadGuard<'_, ()>) {
+        // SAFETY: only the lifetime changes, and a copy is dropped while `self` is borrowed.
+        let guard = unsafe {
+            std::mem::transmute::<RwLockReadGuard<'_, ()>, RwLockReadGuard<'_, ()>>(guard)
+        };
+        let guard = ManuallyDrop::new(guard);
+        let at: *const () = &raw const **guard;
+        let kept = self.reader.get_or_init(|| Reader(guard));
+        assert!(std::ptr::eq(&raw const **kept.0, at), "a lock that was read does not move");
+    }
+}
+
+impl RawLock for StdRwLock {
+    const ORDER: Order = Order::None;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        let owner = UnsafeCell::new(MaybeUninit::uninit());
+        Self { lock: RwLock::new(()), owner, reader: OnceLock::new() }
+    }
+    #[inline]
+    fn lock(&self) {
+        self.keep(self.lock.write().unwrap_or_else(PoisonError::into_inner));
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        match self.lock.try_write() {
+            Ok(guard) => self.keep(guard),
+            Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller owns the lock, and no more after this.
+        drop(unsafe { self.take() });
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        self.forget(self.lock.read().unwrap_or_else(PoisonError::into_inner));
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        match self.lock.try_read() {
+            Ok(guard) => self.forget(guard),
+            Err(TryLockError::Poisoned(poisoned)) => self.forget(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        if let Some(Reader(guard)) = self.reader.get() {
+            // SAFETY: a copy of a guard of this lock, for the one that the caller has forgotten.
+            drop(ManuallyDrop::into_inner(unsafe { std::ptr::read(guard) }));
+        }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // SAFETY: the caller owns the lock, and only reads after this.
+        self.forget(RwLockWriteGuard::downgrade(unsafe { self.take() }));
+    }
+    fn is_locked(&self) -> bool {
+        looks_locked(self)
+    }
+}
+
+/// A reader-writer lock that has `lock_api`'s traits.
+#[repr(align(64))]
+pub struct OfRwTrait<R>(R);
+
+impl<R: lock_api::RawRwLockDowngrade + Send + Sync + 'static> RawLock for OfRwTrait<R> {
+    const ORDER: Order = Order::None;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        Self(R::INIT)
+    }
+    #[inline]
+    fn lock(&self) {
+        self.0.lock_exclusive();
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.0.try_lock_exclusive()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller owns the lock.
+        unsafe { self.0.unlock_exclusive() }
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        self.0.lock_shared();
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        self.0.try_lock_shared()
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: the caller is a reader of the lock.
+        unsafe { self.0.unlock_shared() }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // SAFETY: the caller owns the lock.
+        unsafe { self.0.downgrade() }
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}
+
+/// The C library's reader-writer lock: of the default kind, where readers pass writers that wait, or of the
+/// kind where they do not.
+///
+/// It has no way to make an owner a reader: whoever asks for that stays the owner.
+#[repr(align(64))]
+pub struct PthreadRwLock<const PREFERS_WRITERS: bool>(UnsafeCell<libc::pthread_rwlock_t>);
+
+// SAFETY: the C library synchronises its locks.
+unsafe impl<const PREFERS_WRITERS: bool> Send for PthreadRwLock<PREFERS_WRITERS> {}
+// SAFETY: as above.
+unsafe impl<const PREFERS_WRITERS: bool> Sync for PthreadRwLock<PREFERS_WRITERS> {}
+
+/// `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`.
+const WRITERS_NONRECURSIVE: libc::c_int = 2;
+
+impl<const PREFERS_WRITERS: bool> RawLock for PthreadRwLock<PREFERS_WRITERS> {
+    const ORDER: Order = Order::None;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        let lock = Self(UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER));
+        if !PREFERS_WRITERS {
+            return lock;
+        }
+        let mut attributes = MaybeUninit::uninit();
+        let at = attributes.as_mut_ptr();
+        // SAFETY: the pointer is to attributes that this initialises.
+        unsafe { libc::pthread_rwlockattr_init(at) };
+        // SAFETY: initialised on the line above.
+        unsafe { libc::pthread_rwlockattr_setkind_np(at, WRITERS_NONRECURSIVE) };
+        // SAFETY: both are live. The lock knows its kind and not its address, so it may move between
+        // here and its first use.
+        unsafe { libc::pthread_rwlock_init(lock.0.get(), at) };
+        // SAFETY: initialised above, and not used again.
+        unsafe { libc::pthread_rwlockattr_destroy(at) };
+        lock
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: an initialised lock that does not move while it is borrowed.
+        unsafe { libc::pthread_rwlock_wrlock(self.0.get()) };
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_rwlock_trywrlock(self.0.get()) == 0 }
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as in `lock`; the caller owns the lock.
+        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_rwlock_rdlock(self.0.get()) };
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_rwlock_tryrdlock(self.0.get()) == 0 }
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: as in `lock`; the caller is a reader of the lock.
+        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
+    }
+    fn is_locked(&self) -> bool {
+        looks_locked(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What another thread finds.
+    fn elsewhere(what: impl FnOnce() -> bool + Send) -> bool {
+        std::thread::scope(|scope| scope.spawn(what).join()).expect("an attempt does not panic")
+    }
+
+    fn has_the_manners_of_a_lock<L: RawLock>() {
+        let lock = L::new();
+        let can_own = || {
+            let taken = lock.try_lock();
+            if taken {
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            }
+            taken
+        };
+        let can_read = || {
+            let taken = lock.try_lock_shared();
+            if taken {
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+            }
+            taken
+        };
+        for _ in 0..3 {
+            assert!(!lock.is_locked() && can_own() && can_read());
+            lock.lock();
+            assert!(lock.is_locked());
+            assert!(!elsewhere(can_own) && !elsewhere(can_read));
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+            assert!(elsewhere(can_own));
+            lock.lock_shared();
+            assert!(lock.is_locked());
+            assert!(!elsewhere(can_own) && elsewhere(can_read));
+            // SAFETY: taken above.
+            unsafe { lock.unlock_shared() };
+            lock.lock();
+            // SAFETY: taken above.
+            unsafe { lock.downgrade() };
+            assert!(!elsewhere(can_own));
+            // SAFETY: downgraded above.
+            unsafe { lock.unlock_shared() };
+            assert!(elsewhere(can_own));
+        }
+    }
+
+    #[test]
+    fn every_peer_lets_readers_in_beside_readers_and_nobody_beside_an_owner() {
+        has_the_manners_of_a_lock::<StdRwLock>();
+        has_the_manners_of_a_lock::<OfRwTrait<parking_lot::RawRwLock>>();
+        has_the_manners_of_a_lock::<PthreadRwLock<false>>();
+        has_the_manners_of_a_lock::<PthreadRwLock<true>>();
+    }
+
+    #[test]
+    fn an_owner_becomes_a_reader_beside_others_where_the_peer_can_do_so() {
+        fn does<L: RawLock>() -> bool {
+            let lock = L::new();
+            lock.lock();
+            // SAFETY: taken above.
+            unsafe { lock.downgrade() };
+            let joined = elsewhere(|| {
+                let taken = lock.try_lock_shared();
+                if taken {
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock_shared() };
+                }
+                taken
+            });
+            // SAFETY: downgraded above.
+            unsafe { lock.unlock_shared() };
+            joined
+        }
+        assert!(does::<StdRwLock>() && does::<OfRwTrait<parking_lot::RawRwLock>>());
+        assert!(!does::<PthreadRwLock<false>>());
+    }
+
+    #[test]
+    fn readers_of_the_default_kind_pass_a_writer_that_waits_and_of_the_other_kind_do_not() {
+        fn passes<const PREFERS_WRITERS: bool>() -> bool {
+            let lock = PthreadRwLock::<PREFERS_WRITERS>::new();
+            lock.lock_shared();
+            let mut passed = true;
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    lock.lock();
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock() };
+                });
+                // The writer waits after some of them at the latest; a second is long.
+                for _ in 0..if PREFERS_WRITERS { 1_000 } else { 30 } {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                    passed = lock.try_lock_shared();
+                    if !passed {
+                        break;
+                    }
+                    // SAFETY: taken above.
+                    unsafe { lock.unlock_shared() };
+                }
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+            });
+            passed
+        }
+        assert!(passes::<false>());
+        assert!(!passes::<true>());
+    }
+}
