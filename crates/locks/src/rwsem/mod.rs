@@ -27,10 +27,12 @@ use count::{ACTIVE, HANDOFF, HELD_MASK, READER, WAITERS, WAITING, WRITE, WRITER}
 
 /// Grant: sleeps, or is about to.
 const ASLEEP: u32 = 0;
-/// Grant, a bit: look again.
+/// Grant, a bit, of a writer: look again.
 const WOKEN: u32 = 1;
 /// Grant, a bit: it reads, and is not in the list any more.
 const GRANTED: u32 = 2;
+/// Grant, a bit: somebody has interrupted a wait, perhaps this one.
+const NUDGED: u32 = 4;
 
 /// How long a thread without a queue node naps between two attempts.
 const NAP_NS: u64 = 1_000_000;
@@ -288,7 +290,8 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
 
     #[inline(always)]
     fn slow(&self) -> Slow<'_, P> {
-        Slow { sem: &self.sem, policy: &C::POLICY }
+        let policy = if P::KNOWS_WHO_RUNS { &C::POLICY } else { &C::IN_PROGRAMS };
+        Slow { sem: &self.sem, policy }
     }
 
     /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is

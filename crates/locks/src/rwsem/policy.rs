@@ -107,6 +107,8 @@ pub enum UnlockWake {
     FlaggedAsPosted,
     /// If another release is about to wake.
     Flagged,
+    /// If the first waiter, a writer, was told and has not looked since.
+    UnlessTold,
 }
 
 /// What the historical changes chose between.
@@ -138,6 +140,8 @@ pub struct Policy {
     pub unlock_wake: UnlockWake,
     /// Whether threads are woken with the internal lock held.
     pub wakes_inside: bool,
+    /// Whether a writer tries once before it queues with those who spin, if there are none.
+    pub tries_first: bool,
     /// Whether a writer that queues behind others and finds the lock free wakes the first.
     pub queuer_wakes: bool,
 }
@@ -146,6 +150,8 @@ pub struct Policy {
 pub trait RwSemPolicy: Send + Sync + 'static {
     /// What it chooses.
     const POLICY: Policy;
+    /// What it chooses where nobody knows who runs. The same, but for the policy of today, which is for programs, too.
+    const IN_PROGRAMS: Policy = Self::POLICY;
 }
 
 impl Policy {
@@ -185,6 +191,7 @@ const KERNEL_3_12: Policy = Policy {
     handoff: Handoff::Never,
     unlock_wake: UnlockWake::Always,
     wakes_inside: true,
+    tries_first: false,
     queuer_wakes: false,
 };
 const KERNEL_4_14: Policy = Policy {
@@ -220,13 +227,21 @@ const NO_READER_SPIN: Policy = Policy {
     ..BEFORE
 };
 
+const TODAY: Policy =
+    Policy { grants_past_writer: false, handoff: Handoff::ByAny, ..NO_READER_SPIN };
+/// The kernel wakes the first waiter at each release, although it may be awake and not running. A
+/// program pays a system call for that, and has more threads than CPUs more often.
+const IN_PROGRAMS: Policy =
+    Policy { unlock_wake: UnlockWake::UnlessTold, tries_first: true, ..TODAY };
+
 macro_rules! presets {
-    ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr;)+) => {
+    ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr $(, in programs $other:expr)?;)+) => {
         $($(#[doc = $doc])+
         #[derive(Clone, Copy, Debug)]
         pub enum $preset {}
         impl RwSemPolicy for $preset {
             const POLICY: Policy = $policy;
+            $(const IN_PROGRAMS: Policy = $other;)?
         })+
     };
 }
@@ -263,9 +278,7 @@ presets! {
     V5_10NoRspin = NO_READER_SPIN;
     /// The kernel of today: the same without the fourth of these, and any writer that waits asks for the
     /// handoff.
-    Current = Policy {
-        grants_past_writer: false,
-        handoff: Handoff::ByAny,
-        ..NO_READER_SPIN
-    };
+    Current = TODAY, in programs IN_PROGRAMS;
+    /// What [`Current`] is where nobody knows who runs, everywhere: for checkers that do know.
+    CurrentInPrograms = IN_PROGRAMS;
 }

@@ -3,11 +3,11 @@
 use super::count::{self, ACTIVE, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
 use super::list::{Kind, Section, Site};
 use super::owner::{self, RD, READERS};
-use super::policy::{Format, OwnerWord, ReaderSpin, ReaderSteal};
+use super::policy::{Format, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
 use super::spin::Spun;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
-use super::{ASLEEP, GRANTED, Slow, WOKEN};
+use super::{ASLEEP, GRANTED, NUDGED, Slow};
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
@@ -31,7 +31,10 @@ impl<P: Platform> Slow<'_, P> {
         if !joins && self.may_steal(seen) {
             self.own_as_reader(P::this_thread);
             P::count(Event::rwsem_rlock_steal);
-            if count::readers_in::<P>(seen) == 1 && seen & WAITERS != 0 {
+            // Behind a writer that was told there is nobody to take along.
+            let may_wake =
+                self.policy.unlock_wake != UnlockWake::UnlessTold || !self.is_first_told();
+            if count::readers_in::<P>(seen) == 1 && seen & WAITERS != 0 && may_wake {
                 self.wake_readers();
             }
             return true;
@@ -154,7 +157,7 @@ impl<P: Platform> Slow<'_, P> {
         loop {
             self.look_before_sleep(id);
             // ordering: Acquire; R3, R4.
-            let told = grant.fetch_and(!WOKEN, unless::<P>(Bug::GrantPolledRelaxed, Acquire));
+            let told = grant.fetch_and(!NUDGED, unless::<P>(Bug::GrantPolledRelaxed, Acquire));
             if told & GRANTED != 0 {
                 return true;
             }

@@ -71,14 +71,17 @@ impl<P: Platform> Slow<'_, P> {
         };
         if is_ours {
             self.own();
-            P::count(match self.policy.owner {
-                OwnerWord::OneFlag => Event::rwsem_opt_lock,
-                _ => Event::rwsem_opt_wlock,
-            });
-        } else {
-            P::count(Event::rwsem_opt_fail);
         }
+        self.count_spun(is_ours);
         is_ours
+    }
+
+    pub(super) fn count_spun(self, is_ours: bool) {
+        P::count(match (is_ours, self.policy.owner) {
+            (false, _) => Event::rwsem_opt_fail,
+            (true, OwnerWord::OneFlag) => Event::rwsem_opt_lock,
+            (true, _) => Event::rwsem_opt_wlock,
+        });
     }
 
     fn writer_may_spin(self, flag: u64) -> bool {

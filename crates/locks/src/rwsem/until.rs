@@ -1,6 +1,6 @@
 //! How long one waits: for ever, until a time, until somebody says that it is over.
 
-use super::WOKEN;
+use super::NUDGED;
 use crate::node::{NodeId, TailCode};
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::sleep_table::waiter;
@@ -39,7 +39,7 @@ impl<P: Platform> Interrupt<P> {
             let grant = &waiter::<P>(id).grant;
             // Whoever has the node now: a waiter that wakes up for no reason sleeps again.
             // ordering: Release; R4.
-            grant.fetch_or(WOKEN, Release);
+            grant.fetch_or(NUDGED, Release);
             P::futex_wake(grant, 1);
         }
     }

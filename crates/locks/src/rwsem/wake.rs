@@ -83,9 +83,12 @@ impl<P: Platform> Slow<'_, P> {
         if wake == Wake::Any {
             P::count(Event::rwsem_wake_writer);
             // ordering: Release; R4.
-            waiter::<P>(head).grant.fetch_or(WOKEN, Release);
-            queue.add(head);
-            self.flush_if_inside(queue);
+            let told = waiter::<P>(head).grant.fetch_or(WOKEN, Release);
+            // If it was told before and has not looked since, whoever told it wakes it.
+            if told & WOKEN == 0 {
+                queue.add(head);
+                self.flush_if_inside(queue);
+            }
         }
         if self.policy.unlock_wake == UnlockWake::FlaggedAsPosted {
             self.lower_flag(is_release);
@@ -252,6 +255,14 @@ impl<P: Platform> Slow<'_, P> {
     pub fn wake_after_release(self, count: u64) {
         let section = match self.policy.unlock_wake {
             UnlockWake::Always => self.section(Site::Wake),
+            UnlockWake::UnlessTold => {
+                // ordering: full barrier; R8.
+                P::full_barrier(&self.sem.count);
+                if self.is_first_told() {
+                    return;
+                }
+                self.section(Site::Wake)
+            }
             UnlockWake::UnlessSpinner => {
                 let is_kept = self.policy.format == Format::Bits && count & HANDOFF != 0;
                 match !is_kept && self.has_spinner() {
@@ -295,6 +306,13 @@ impl<P: Platform> Slow<'_, P> {
             return;
         }
         self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);
+    }
+
+    /// Whether the first waiter is a writer that was told to look and has not done so yet. If it was first
+    /// only a moment ago it has the lock, or has told the next one.
+    pub fn is_first_told(self) -> bool {
+        // ordering: Relaxed; after the barrier, R8, or only a hint.
+        self.first().is_some_and(|id| waiter::<P>(id).grant.load(Relaxed) & WOKEN != 0)
     }
 
     /// Whether a spinner may be about to take the lock that the caller has released.

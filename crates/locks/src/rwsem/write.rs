@@ -31,6 +31,12 @@ impl<P: Platform> Slow<'_, P> {
     #[cold]
     pub(super) fn write_slowpath(self, until: Until<'_, P>) -> bool {
         let spins = self.policy.writer_spin != WriterSpin::No;
+        let tries = self.policy.tries_first && !self.sem.spinners.is_locked();
+        if tries && self.try_write_unqueued() {
+            self.own();
+            self.count_spun(true);
+            return true;
+        }
         let Some(id) = P::claim_node() else { return self.write_without_node(until) };
         if spins {
             self.take_attempt_back();
@@ -182,6 +188,10 @@ impl<P: Platform> Slow<'_, P> {
             self.sleep(me.id, until);
             // ordering: Acquire; R4.
             waiter::<P>(me.id).grant.swap(ASLEEP, Acquire);
+            if self.policy.unlock_wake == UnlockWake::UnlessTold {
+                // ordering: full barrier; R8.
+                P::full_barrier(&self.sem.count);
+            }
             if !self.policy.looks_when_woken() || self.is_worth_a_try(me) {
                 return true;
             }
