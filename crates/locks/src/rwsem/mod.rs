@@ -409,6 +409,10 @@ impl<P: Platform> Slow<'_, P> {
                 Format::Biased => self.sem.count.fetch_sub(WAITING, Relaxed),
             };
         } else if was_first && !forgets {
+            if self.policy.unlock_wake == UnlockWake::UnlessTold {
+                // ordering: full barrier; R8.
+                P::full_barrier(&self.sem.count);
+            }
             self.wake_in(section, wake::Wake::Any, false);
         }
     }

@@ -13,7 +13,7 @@ use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
 use crate::zoo::{Bug, unless};
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 impl<P: Platform> Slow<'_, P> {
     /// A reader that is in the count, which was `seen` then, and must not go on; whether it got the lock.
@@ -124,8 +124,8 @@ impl<P: Platform> Slow<'_, P> {
         let list = if was_empty { list } else { 0 };
         let change = if is_counted { list.wrapping_sub(one) } else { list };
         // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
-        // ordering: Relaxed; nothing is read through it, and a grant acquires for itself.
-        self.sem.count.fetch_add(change, Relaxed).wrapping_add(change)
+        // ordering: Release; R8, who is first. A grant acquires for itself.
+        self.sem.count.fetch_add(change, Release).wrapping_add(change)
     }
 
     /// The reader may have kept a release from waking anybody: it was in the count.
