@@ -94,6 +94,9 @@ pub enum Handoff {
     ByFirst,
     /// After 4 ms, as any waiting writer says; the first spins then.
     ByAny,
+    /// As soon as the first waiter was woken and finds the lock held; it spins then, for a moment. After
+    /// 4 ms in any case.
+    OnceAwake,
 }
 
 /// When a release does not wake anybody although somebody waits.
@@ -160,7 +163,7 @@ impl Policy {
         match self.handoff {
             Handoff::Never => u64::MAX,
             Handoff::Posted => 10_000_000,
-            Handoff::ByFirst | Handoff::ByAny => 4_000_000,
+            Handoff::ByFirst | Handoff::ByAny | Handoff::OnceAwake => 4_000_000,
         }
     }
     /// Whether the owner word has flags beside the one that says readers.
@@ -173,7 +176,7 @@ impl Policy {
     }
     /// Whether a writer looks at the count when it wakes up, before it asks for the internal lock.
     pub const fn looks_when_woken(&self) -> bool {
-        !matches!(self.handoff, Handoff::ByAny)
+        !matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
     }
 }
 
@@ -231,8 +234,12 @@ const TODAY: Policy =
     Policy { grants_past_writer: false, handoff: Handoff::ByAny, ..NO_READER_SPIN };
 /// The kernel wakes the first waiter at each release, although it may be awake and not running. A
 /// program pays a system call for that, and has more threads than CPUs more often.
-const IN_PROGRAMS: Policy =
-    Policy { unlock_wake: UnlockWake::UnlessTold, tries_first: true, ..TODAY };
+const IN_PROGRAMS: Policy = Policy {
+    unlock_wake: UnlockWake::UnlessTold,
+    tries_first: true,
+    handoff: Handoff::OnceAwake,
+    ..TODAY
+};
 
 macro_rules! presets {
     ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr $(, in programs $other:expr)?;)+) => {

@@ -145,6 +145,20 @@ impl<P: Platform> Slow<'_, P> {
         self.spin_on_owner(self.policy.owner.writers_flag(), &mut Over::new())
     }
 
+    /// As the waiter for which the lock is kept: looks for a moment whether it comes free; whether it does.
+    pub(super) fn await_free(self) -> bool {
+        let mut over = Over::<P>::new();
+        let bound = Over::<P>::bound();
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let looked = self.sem.count.cond_load_bounded(
+            Relaxed,
+            bound,
+            |now| now & HELD_MASK == 0,
+            || over.is_over(),
+        );
+        looked.is_ok()
+    }
+
     /// Spins in the queue and at its head; whether it got the lock.
     fn spin(self, id: NodeId, kind: Kind, flag: u64) -> bool {
         let mut over = Over::<P>::new();

@@ -22,6 +22,8 @@ struct Waiting {
     is_first: bool,
     /// It wants the lock to be kept for it.
     wants_handoff: bool,
+    /// It was woken.
+    is_awake: bool,
     /// The count that it tries with, in the biased form.
     seen: u64,
 }
@@ -75,7 +77,14 @@ impl<P: Platform> Slow<'_, P> {
         until.begin(id);
         let seen = self.count_writer_as_waiting(was_empty);
         let section = self.wake_as_queueing_writer(section, seen, was_empty);
-        let me = Waiting { id, due_ns, is_first: was_empty, wants_handoff: false, seen };
+        let me = Waiting {
+            id,
+            due_ns,
+            is_first: was_empty,
+            wants_handoff: false,
+            is_awake: false,
+            seen,
+        };
         let is_ours = self.wait_to_own(section, me, forbids, until);
         until.end(id);
         P::count(if is_ours { Event::rwsem_wlock } else { Event::rwsem_wlock_fail });
@@ -157,7 +166,11 @@ impl<P: Platform> Slow<'_, P> {
             }
             let keeps = self.is_kept_for(&held, &me);
             drop(held);
-            if keeps && self.spin_on_owner_as_heir() == Owner::Nobody {
+            if keeps && self.policy.handoff == Handoff::OnceAwake {
+                if self.await_free() {
+                    continue;
+                }
+            } else if keeps && self.spin_on_owner_as_heir() == Owner::Nobody {
                 P::delay(1);
                 continue;
             }
@@ -173,7 +186,7 @@ impl<P: Platform> Slow<'_, P> {
         match self.policy.handoff {
             Handoff::Never | Handoff::Posted => false,
             Handoff::ByFirst => me.wants_handoff,
-            Handoff::ByAny => section.has_handoff(me.id),
+            Handoff::ByAny | Handoff::OnceAwake => section.has_handoff(me.id),
         }
     }
 
@@ -188,6 +201,7 @@ impl<P: Platform> Slow<'_, P> {
             self.sleep(me.id, until);
             // ordering: Acquire; R4.
             waiter::<P>(me.id).grant.swap(ASLEEP, Acquire);
+            me.is_awake = true;
             if self.policy.unlock_wake == UnlockWake::UnlessTold {
                 // ordering: full barrier; R8.
                 P::full_barrier(&self.sem.count);
@@ -308,9 +322,11 @@ impl<P: Platform> Slow<'_, P> {
     fn is_kept_for_another(self, section: &Section<'_, P>, me: &Waiting) -> bool {
         let first = section.first();
         match self.policy.handoff {
-            Handoff::ByAny if P::is_seeded(Bug::HandoffToAnybody) => !section.has_handoff(me.id),
+            Handoff::ByAny | Handoff::OnceAwake if P::is_seeded(Bug::HandoffToAnybody) => {
+                !section.has_handoff(me.id)
+            }
             // One that was inherited from a waiter that gave up is anybody's.
-            Handoff::ByAny => {
+            Handoff::ByAny | Handoff::OnceAwake => {
                 first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))
             }
             _ => first != Some(me.id),
@@ -321,6 +337,9 @@ impl<P: Platform> Slow<'_, P> {
     fn asks_to_keep(self, section: &Section<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::ByAny => section.is_due(me.id),
+            Handoff::OnceAwake => {
+                me.is_awake && section.first() == Some(me.id) || section.is_due(me.id)
+            }
             Handoff::ByFirst => me.wants_handoff,
             Handoff::Posted | Handoff::Never => false,
         }
@@ -332,7 +351,7 @@ impl<P: Platform> Slow<'_, P> {
         if let Some(heir) = heir {
             section.set_handoff(heir);
         }
-        if self.policy.handoff == Handoff::ByAny {
+        if matches!(self.policy.handoff, Handoff::ByAny | Handoff::OnceAwake) {
             P::count(Event::rwsem_wlock_handoff);
         }
     }
