@@ -43,6 +43,9 @@ tunables! {
     /// How many nanoseconds after a heavy barrier no lock begins to rely on the next one: a release is
     /// an exchange meanwhile. Default: 100,000 for each CPU that the process may use.
     heavy_barrier_apart_ns: u64::MAX / 2,
+    /// After how many nanoseconds a waiter of a reader-writer semaphore lets nobody pass it any more, in
+    /// the policies that keep the lock for a waiter. Default: the policy's own, 10,000,000 or 4,000,000.
+    rwsem_handoff_ns: u64::MAX / 2,
 }
 
 /// `heavy_barrier_apart_ns`, for each CPU: a heavy barrier interrupts every CPU that runs the process for a

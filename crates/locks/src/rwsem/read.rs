@@ -12,6 +12,7 @@ use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
+use crate::tunables::Tunable;
 use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -100,7 +101,11 @@ impl<P: Platform> Slow<'_, P> {
 
     /// When a waiter that comes now will have waited long enough.
     pub(super) fn due_ns(self) -> u64 {
-        let patience_ns = if P::is_urgent() { 0 } else { self.policy.patience_ns() };
+        let patience_ns = match self.policy.handoff {
+            _ if P::is_urgent() => 0,
+            Handoff::Never => return u64::MAX,
+            _ => P::tunable(Tunable::rwsem_handoff_ns).unwrap_or(self.policy.patience_ns()),
+        };
         P::now_ns().saturating_add(patience_ns)
     }
 
