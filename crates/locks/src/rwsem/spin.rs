@@ -295,14 +295,21 @@ impl<P: Platform> Slow<'_, P> {
         let before = count.fetch_add(reader, Acquire);
         if before & (WRITER | HANDOFF) != 0 {
             // (w,h,r+1) -> (w,h,r)
-            // ordering: Relaxed; nothing was read in between. Who it kept from waking is woken when the
-            // caller queues.
-            count.fetch_sub(reader, Relaxed);
+            // ordering: Relaxed; nothing was read in between.
+            self.wake_heir(count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
             return false;
         }
         self.own_as_reader(P::this_thread);
         P::count(Event::rwsem_opt_rlock);
         true
+    }
+
+    /// The attempt of a reader that goes on spinning is not in the count any more, which is `left`: if the last
+    /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is kept.
+    fn wake_heir(self, left: u64) {
+        if left & (HELD_MASK | HANDOFF) == HANDOFF {
+            self.wake_after_release(left);
+        }
     }
 
     /// A reader, which is in the count, spins if it may. `entry`: the owner word when it came.
@@ -311,9 +318,10 @@ impl<P: Platform> Slow<'_, P> {
             P::count(Event::rwsem_opt_fail);
             return Spun::NotAtAll;
         }
+        let reader = count::reader::<P>();
         // (w,h,r) -> (w,h,r-1)
-        // ordering: Relaxed; nothing was read in between. Who it kept from waking is woken when it queues.
-        self.sem.count.fetch_sub(count::reader::<P>(), Relaxed);
+        // ordering: Relaxed; nothing was read in between.
+        self.wake_heir(self.sem.count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
         let is_ours = self.spin(id, Kind::Reader, RD);
         if self.policy.reader_spin == ReaderSpin::One {
             // ordering: Relaxed; nothing is read through it.

@@ -128,23 +128,27 @@ impl<P: Platform> Slow<'_, P> {
 
     fn grant_head_in_bits(self, section: &Section<'_, P>, head: NodeId) -> bool {
         let (count, reader) = (&self.sem.count, count::reader::<P>());
-        // (*,r) -> (*,r+1)
-        // ordering: Acquire; R1.
-        let seen = count.fetch_add(reader, unless::<P>(Bug::GrantUnacquired, Acquire));
-        if seen & WRITER == 0 {
-            return true;
+        loop {
+            // (*,r) -> (*,r+1)
+            // ordering: Acquire; R1.
+            let seen = count.fetch_add(reader, unless::<P>(Bug::GrantUnacquired, Acquire));
+            if seen & WRITER == 0 {
+                return true;
+            }
+            let mut back = 0_u64.wrapping_sub(reader);
+            let keeps = self.policy.handoff != Handoff::Never;
+            if keeps && seen & HANDOFF == 0 && section.is_due(head) {
+                P::count(Event::rwsem_rlock_handoff);
+                section.set_handoff(head);
+                back = back.wrapping_add(HANDOFF);
+            }
+            // (*,r+1) -> (*,r), and maybe kept
+            // ordering: Relaxed; nothing is read through it.
+            let left = count.fetch_add(back, Relaxed).wrapping_add(back);
+            if !self.policy.keeps_for_sure() || Format::Bits.is_held(left) {
+                return false;
+            }
         }
-        let mut back = 0_u64.wrapping_sub(reader);
-        let keeps = self.policy.handoff != Handoff::Never;
-        if keeps && seen & HANDOFF == 0 && section.is_due(head) {
-            P::count(Event::rwsem_rlock_handoff);
-            section.set_handoff(head);
-            back = back.wrapping_add(HANDOFF);
-        }
-        // (*,r+1) -> (*,r), and maybe kept
-        // ordering: Relaxed; nothing is read through it.
-        count.fetch_add(back, Relaxed);
-        false
     }
 
     fn grant_head_in_bias(self) -> bool {

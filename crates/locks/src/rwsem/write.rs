@@ -243,8 +243,8 @@ impl<P: Platform> Slow<'_, P> {
                 P::count(Event::rwsem_wlock_handoff);
                 // (*,1,0,*) -> (*,1,1,*)
                 // ordering: Relaxed; nothing is read through it.
-                self.sem.count.fetch_or(HANDOFF, Relaxed);
-                false
+                let before = self.sem.count.fetch_or(HANDOFF, Relaxed);
+                self.policy.keeps_for_sure() && before & HELD_MASK == 0
             }
             _ => false,
         }
