@@ -127,6 +127,8 @@ locks! { P;
         "a mutex for programs: barges, spins in CNA order, sleeps in a table; plain-store unlock";
     "rwsem-current" | "rwsem", Product, RwSem<P, rwsem::Current>,
         "the kernel's reader-writer semaphore of today";
+    "rwsem-current_in_programs", Product, RwSem<P, rwsem::CurrentInPrograms>,
+        "what rwsem-current is natively, on every machine";
     "rwsem-v5_10_no_rspin", Product, RwSem<P, rwsem::V5_10NoRspin>,
         "Linux 5.10 with the series of November 2020: readers steal and do not spin";
     "rwsem-v5_10_limit_rspin", Product, RwSem<P, rwsem::V5_10LimitRspin>,

@@ -3,7 +3,7 @@
 use super::count::{self, ACTIVE, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
 use super::list::{Kind, Section, Site};
 use super::owner::{self, RD, READERS};
-use super::policy::{Format, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
+use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
 use super::spin::Spun;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
