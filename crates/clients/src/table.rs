@@ -8,12 +8,15 @@ use crate::last_user::{self, LastUser};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::neighbours::{self, Neighbours};
 use crate::osq::{self, Leave};
+use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
+use core::marker::PhantomData;
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
-use lockwright::registry::{self, LockRow, LockVisitor};
+use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
+use lockwright::rwsem::{Format, RwSemPolicy};
 
 /// Something to be done with a client whose type is chosen by name.
 pub trait ClientVisitor {
@@ -108,7 +111,55 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
     if (lock, client) == (OSQ, osq::LEAVE) {
         return Some(visitor.visit::<Leave<P>>());
     }
+    if OF_RWSEM.contains(&client) {
+        let visitor = OfRwSem { client, visitor, platform: PhantomData::<fn() -> P> };
+        return registry::visit_rwsem(lock, visitor)?;
+    }
     registry::visit::<P, _>(lock, OfLock { client, visitor })?
+}
+
+struct OfRwSem<'a, P, V> {
+    client: &'a str,
+    visitor: V,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<P: Platform, V: ClientVisitor> RwSemVisitor for OfRwSem<'_, P, V> {
+    type Output = Option<V::Output>;
+    fn visit<C: RwSemPolicy>(self) -> Self::Output {
+        let Self { client, visitor, .. } = self;
+        let found = match client {
+            rwsem::TIMED_WRITER => visitor.visit::<rwsem::Timed<P, C, true>>(),
+            rwsem::TIMED_READER => visitor.visit::<rwsem::Timed<P, C, false>>(),
+            rwsem::INTERRUPTED_WRITER => visitor.visit::<Interrupted<P, C, true>>(),
+            rwsem::INTERRUPTED_READER => visitor.visit::<Interrupted<P, C, false>>(),
+            rwsem::OVERFLOW => visitor.visit::<Overflow<P, C>>(),
+            rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C>>(),
+            rwsem::HANDOFF if has_bits::<C>() => visitor.visit::<Handoff<P, C>>(),
+            _ => return None,
+        };
+        Some(found)
+    }
+}
+
+fn has_bits<C: RwSemPolicy>() -> bool {
+    C::POLICY.format == Format::Bits
+}
+
+/// The clients of the semaphore `lock`; none of other locks.
+fn of_rwsem(lock: &str) -> &'static [&'static str] {
+    struct HasBits;
+    impl RwSemVisitor for HasBits {
+        type Output = bool;
+        fn visit<C: RwSemPolicy>(self) -> bool {
+            has_bits::<C>()
+        }
+    }
+    match registry::visit_rwsem(lock, HasBits) {
+        Some(true) => &OF_RWSEM,
+        Some(false) => OF_RWSEM.split_at(OF_RWSEM.len() - 1).0,
+        None => &[],
+    }
 }
 
 // The locks that have clients of their own.
@@ -125,6 +176,17 @@ const OF_MUTEX: [&str; 7] = [
     neighbours::NAME,
 ];
 
+/// The last one is for policies with bits in the count.
+const OF_RWSEM: [&str; 7] = [
+    rwsem::LAST_ROUND,
+    rwsem::TIMED_WRITER,
+    rwsem::TIMED_READER,
+    rwsem::INTERRUPTED_WRITER,
+    rwsem::INTERRUPTED_READER,
+    rwsem::OVERFLOW,
+    rwsem::HANDOFF,
+];
+
 /// The names of the clients that `lock` has to satisfy; none if there is no such lock.
 pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str> + Clone + use<P> {
     struct ReadersShare;
@@ -137,7 +199,7 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
     let own: &[&str] = match lock {
         MUTEX => &OF_MUTEX,
         OSQ => &OF_OSQ,
-        _ => &[],
+        _ => of_rwsem(lock),
     };
     let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
     any.chain(own.iter().copied())
@@ -145,5 +207,5 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    of_any(true).chain(OF_MUTEX).chain(OF_OSQ)
+    of_any(true).chain(OF_MUTEX).chain(OF_OSQ).chain(OF_RWSEM)
 }

@@ -7,7 +7,7 @@
 use crate::platform::Platform;
 use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use crate::raw::RawLock;
-use crate::rwsem::{self, RwSem};
+use crate::rwsem::{self, RwSem, RwSemPolicy};
 
 /// What the registry knows about a lock beside its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,42 @@ pub trait LockVisitor<P: Platform> {
     fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output;
 }
 
+/// Something to be done with a semaphore whose policy is chosen by name.
+pub trait RwSemVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with policy `C`.
+    fn visit<C: RwSemPolicy>(self) -> Self::Output;
+}
+
 macro_rules! locks {
-    ($P:ident; $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+) => {
+    (
+        $P:ident;
+        $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
+        semaphores {
+            $($sem:literal $(| $sem_alias:literal)* , $sem_class:ident, $policy:ty, $sem_models:literal;)+
+        }
+        $($last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty, $last_models:literal;)+
+    ) => {
+        locks! { table $P;
+            $($name $(| $alias)*, $class, $lock, $models;)+
+            $($sem $(| $sem_alias)*, $sem_class, RwSem<$P, $policy>, $sem_models;)+
+            $($last $(| $last_alias)*, $last_class, $last_lock, $last_models;)+
+        }
+
+        /// Calls `visitor` with the policy of the semaphore that answers to `name`; `None` if there is none.
+        pub fn visit_rwsem<V: RwSemVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+            let row = LOCKS.iter().find(|row| row.answers_to(name))?;
+            $(if row.name == $sem {
+                return Some(visitor.visit::<$policy>());
+            })+
+            None
+        }
+    };
+    (
+        table $P:ident;
+        $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
+    ) => {
         /// Every lock, in the order of the table.
         pub static LOCKS: &[LockRow] = &[$(LockRow {
             name: $name,
@@ -125,32 +159,34 @@ locks! { P;
         "CNA v15 whose waiters wait as in hybrid-bounded";
     "mutex", Product, crate::mutex::RawMutex<P>,
         "a mutex for programs: barges, spins in CNA order, sleeps in a table; plain-store unlock";
-    "rwsem-current" | "rwsem", Product, RwSem<P, rwsem::Current>,
-        "the kernel's reader-writer semaphore of today";
-    "rwsem-current_in_programs", Product, RwSem<P, rwsem::CurrentInPrograms>,
-        "what rwsem-current is natively, on every machine";
-    "rwsem-v5_10_no_rspin", Product, RwSem<P, rwsem::V5_10NoRspin>,
-        "Linux 5.10 with the series of November 2020: readers steal and do not spin";
-    "rwsem-v5_10_limit_rspin", Product, RwSem<P, rwsem::V5_10LimitRspin>,
-        "Linux 5.10 with patches 1 to 4 of that series and one spinning reader at a time";
-    "rwsem-v5_10_before", Product, RwSem<P, rwsem::V5_10Before>,
-        "Linux 5.10 with patches 1 to 4 of that series";
-    "rwsem-v5_10", Product, RwSem<P, rwsem::V5_10>,
-        "Linux 5.10: readers spin, too";
-    "rwsem-v4_14_handoff", Product, RwSem<P, rwsem::V4_14Handoff>,
-        "Linux 4.14 with the handoff of October 2017, corrected";
-    "rwsem-v4_14", Product, RwSem<P, rwsem::V4_14>,
-        "Linux 4.14: writers spin in a queue";
-    "rwsem-v3_12_wake_flag", Product, RwSem<P, rwsem::V3_12WakeFlag>,
-        "Linux 3.12 with the wake-up flag of October 2013, corrected";
-    "rwsem-v3_12_series", Product, RwSem<P, rwsem::V3_12Series>,
-        "Linux 3.12 with patches 1 to 8 of October 2013: writers spin in turns";
-    "rwsem-v3_12", Product, RwSem<P, rwsem::V3_12>,
-        "Linux 3.12: writers steal on the fast path, nobody spins";
-    "rwsem-v3_12_wake_flag_as_posted", Busted, RwSem<P, rwsem::V3_12WakeFlagAsPosted>,
-        "Linux 3.12 with the wake-up flag as posted: loses wake-ups";
-    "rwsem-v4_14_handoff_as_posted", Busted, RwSem<P, rwsem::V4_14HandoffAsPosted>,
-        "Linux 4.14 with the handoff as posted: loses wake-ups";
+    semaphores {
+        "rwsem-current" | "rwsem", Product, rwsem::Current,
+            "the kernel's reader-writer semaphore of today";
+        "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
+            "what rwsem-current is natively, on every machine";
+        "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,
+            "Linux 5.10 with the series of November 2020: readers steal and do not spin";
+        "rwsem-v5_10_limit_rspin", Product, rwsem::V5_10LimitRspin,
+            "Linux 5.10 with patches 1 to 4 of that series and one spinning reader at a time";
+        "rwsem-v5_10_before", Product, rwsem::V5_10Before,
+            "Linux 5.10 with patches 1 to 4 of that series";
+        "rwsem-v5_10", Product, rwsem::V5_10,
+            "Linux 5.10: readers spin, too";
+        "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
+            "Linux 4.14 with the handoff of October 2017, corrected";
+        "rwsem-v4_14", Product, rwsem::V4_14,
+            "Linux 4.14: writers spin in a queue";
+        "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,
+            "Linux 3.12 with the wake-up flag of October 2013, corrected";
+        "rwsem-v3_12_series", Product, rwsem::V3_12Series,
+            "Linux 3.12 with patches 1 to 8 of October 2013: writers spin in turns";
+        "rwsem-v3_12", Product, rwsem::V3_12,
+            "Linux 3.12: writers steal on the fast path, nobody spins";
+        "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
+            "Linux 3.12 with the wake-up flag as posted: loses wake-ups";
+        "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
+            "Linux 4.14 with the handoff as posted: loses wake-ups";
+    }
     "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set, the kernel's fallback in guests";
     "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,

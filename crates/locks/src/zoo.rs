@@ -284,9 +284,6 @@ bugs! {
     /// A waiter whose wait is over clears the handoff bit that it believes to have set. It had not come
     /// to set it: the count is wrong from then on.
     HandoffClearedStale, "1", "Linux rwsem, 2021 (d257cc8cb8d5)", RWSEM_TODAY;
-    /// A reader at the head of the list gives up and leaves. Those behind it wait for a wake-up that it
-    /// was given.
-    AbortWakesNobody, "2", "Linux rwsem, 2022 (1ee326196c66)", RWSEM;
     /// A writer that is not the first asks for the lock to be kept, and it is kept for that one. The
     /// first waiter is passed, however long it has waited.
     HandoffToAnybody, "3", "Linux rwsem, 2023 (b613c7f31476)", RWSEM_TODAY;

@@ -6,6 +6,7 @@ mod owner;
 mod policy;
 mod read;
 mod spin;
+mod testing;
 mod until;
 mod wake;
 mod write;
@@ -23,7 +24,7 @@ use crate::sleep_table::waiter;
 use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use count::{ACTIVE, HANDOFF, HELD_MASK, READER, WAITERS, WAITING, WRITE, WRITER};
+use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
 
 /// Grant: sleeps, or is about to.
 const ASLEEP: u32 = 0;
@@ -304,15 +305,6 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
             Format::Biased => count::is_below_waiting(count) || count == WRITE,
         }
     }
-
-    /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit. Only
-    /// while nobody uses it, and for policies that count them in bits.
-    #[doc(hidden)]
-    pub fn fill_readers(&self, spare: u64) {
-        let readers = (count::GUARD - 1) / READER - spare;
-        // ordering: Relaxed; nobody else is there.
-        self.sem.count.store(readers * READER, Relaxed);
-    }
 }
 
 impl<P: Platform> Slow<'_, P> {
@@ -383,7 +375,6 @@ impl<P: Platform> Slow<'_, P> {
     fn leave(self, section: list::Section<'_, P>, id: NodeId) {
         let was_first = section.first() == Some(id);
         let kind = section.kind(id);
-        let kept = self.policy.format == Format::Bits && section.has_handoff(id);
         section.remove(id);
         if P::is_seeded(Bug::WaitersClearedUnlocked) && section.is_empty() {
             drop(section);
@@ -391,14 +382,11 @@ impl<P: Platform> Slow<'_, P> {
             self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed);
             return;
         }
-        if P::is_seeded(Bug::HandoffClearedStale) && kept {
+        if P::is_seeded(Bug::HandoffClearedStale) && section.is_due(id) {
             // ordering: Relaxed; WRONG ON PURPOSE.
             self.sem.count.fetch_sub(HANDOFF, Relaxed);
         }
-        let forgets = match kind {
-            list::Kind::Reader => P::is_seeded(Bug::AbortWakesNobody),
-            list::Kind::Writer => P::is_seeded(Bug::TimeoutWakesNobody),
-        };
+        let forgets = kind == list::Kind::Writer && P::is_seeded(Bug::TimeoutWakesNobody);
         if section.is_empty() {
             match self.policy.format {
                 // (*,1,*,*) -> (*,0,0,*)

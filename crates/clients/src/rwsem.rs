@@ -1,0 +1,291 @@
+//! Clients of the reader-writer semaphore: deadlines, interrupts, waiters that may not be passed, too many
+//! readers, and the end of a burst.
+//!
+//! Most begin with the first thread as the owner, so that the others have to wait.
+
+use crate::Client;
+use crate::shared::Twins;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::platform::{Atomic, Guarded, Platform, Zeroed};
+use lockwright::raw::RawLock;
+use lockwright::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
+
+/// What the clients are selected by.
+pub const TIMED_WRITER: &str = "rwsem-timed-writer";
+/// As above.
+pub const TIMED_READER: &str = "rwsem-timed-reader";
+/// As above.
+pub const INTERRUPTED_WRITER: &str = "rwsem-interrupted-writer";
+/// As above.
+pub const INTERRUPTED_READER: &str = "rwsem-interrupted-reader";
+/// As above.
+pub const OVERFLOW: &str = "rwsem-overflow";
+/// As above.
+pub const HANDOFF: &str = "rwsem-handoff";
+/// As above.
+pub const LAST_ROUND: &str = "rwsem-last-round";
+
+/// The owner word with the number of the first thread, on machines that number their threads in order,
+/// and with all flags.
+const NOBODY_SPINS: u64 = 1 << 3 | 0b111;
+
+/// A semaphore, and what its holders change or read.
+struct Sem<P: Platform, C> {
+    lock: RwSem<P, C>,
+    twins: Twins<P>,
+}
+
+impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
+    fn free() -> Self {
+        Self { lock: RawLock::new(), twins: Twins::new() }
+    }
+    /// Owned by the first thread. Until it gives it back, whoever comes queues without spinning, if the owner
+    /// word has a way to say so.
+    fn owned() -> Self {
+        let sem = Self::free();
+        sem.lock.begin_owned(NOBODY_SPINS);
+        sem
+    }
+    /// For the owner.
+    fn write_and_unlock(&self) {
+        // SAFETY: called by the owner only.
+        unsafe { self.twins.increment() };
+        // SAFETY: as above.
+        unsafe { self.lock.unlock() };
+    }
+    /// For a reader.
+    fn read_and_unlock(&self) {
+        // SAFETY: called by readers only.
+        unsafe { self.twins.read_twice() };
+        // SAFETY: as above.
+        unsafe { self.lock.unlock_shared() };
+    }
+    /// Takes it and uses it, unless the wait is over before; whether it did.
+    fn use_it(&self, writes: bool, until: Until<'_, P>) -> bool {
+        let is_ours = match writes {
+            true => self.lock.lock_within(until),
+            false => self.lock.lock_shared_within(until),
+        };
+        match writes {
+            _ if !is_ours => {}
+            true => self.write_and_unlock(),
+            false => self.read_and_unlock(),
+        }
+        is_ours
+    }
+    /// What must hold when nobody uses it any more.
+    fn finish(&self) {
+        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
+        self.write_and_unlock();
+        assert!(self.lock.try_lock_shared(), "nobody holds the lock, and it cannot be read");
+        self.read_and_unlock();
+        assert!(self.lock.is_untouched(), "somebody has left traces in the lock");
+    }
+}
+
+/// Threads with an odd number give up soon, as writers or as readers; the others wait as the
+/// other, or as writers. Nobody waits for ever behind one that has given up.
+pub struct Timed<P: Platform, C, const WRITES: bool> {
+    sem: Sem<P, C>,
+    rounds: u32,
+}
+
+impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Timed<P, C, WRITES> {
+    const NAME: &'static str = if WRITES { TIMED_WRITER } else { TIMED_READER };
+
+    fn new(_threads: usize) -> Self {
+        Self { sem: Sem::owned(), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        for round in 0..self.rounds {
+            match thread % 4 {
+                0 if thread == 0 && round == 0 => self.sem.write_and_unlock(),
+                0 => drop(self.sem.use_it(true, Until::FOREVER)),
+                2 => drop(self.sem.use_it(!WRITES, Until::FOREVER)),
+                _ => drop(self.sem.use_it(WRITES, Until::deadline(P::now_ns() + 1))),
+            }
+        }
+    }
+    fn finish(&self) {
+        self.sem.finish();
+    }
+}
+
+/// Threads with an odd number, of as many threads as any harness has.
+const INTERRUPTS: usize = 8;
+
+/// The first thread writes a note and interrupts those with an odd number, which wait as writers or as readers, and
+/// then gives the lock back. Whoever was interrupted finds the note; the others wait as the other, or as
+/// writers, and get the lock.
+pub struct Interrupted<P: Platform, C, const WRITES: bool> {
+    sem: Sem<P, C>,
+    interrupts: [Interrupt<P>; INTERRUPTS],
+    note: Guarded<P, u64>,
+}
+
+impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Interrupted<P, C, WRITES> {
+    const NAME: &'static str = if WRITES { INTERRUPTED_WRITER } else { INTERRUPTED_READER };
+
+    fn new(_threads: usize) -> Self {
+        let interrupts = core::array::from_fn(|_| Zeroed::zeroed());
+        Self { sem: Sem::owned(), interrupts, note: Guarded::new(0) }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        match thread % 4 {
+            0 if thread == 0 => {
+                // SAFETY: read by those who find that they were interrupted.
+                unsafe { self.note.set(1) };
+                self.interrupts.iter().for_each(Interrupt::interrupt);
+                self.sem.write_and_unlock();
+            }
+            0 => drop(self.sem.use_it(true, Until::FOREVER)),
+            2 => drop(self.sem.use_it(!WRITES, Until::FOREVER)),
+            _ => {
+                let interrupt = &self.interrupts[thread / 2 % INTERRUPTS];
+                if !self.sem.use_it(WRITES, Until::interrupted(interrupt)) {
+                    // SAFETY: written before the interrupt.
+                    let note = unsafe { self.note.get() };
+                    assert_eq!(note, 1, "interrupted, and nobody did it");
+                }
+            }
+        }
+    }
+    fn finish(&self) {
+        self.sem.finish();
+    }
+}
+
+/// More readers than a field of five bits can count.
+const READERS: usize = 40;
+
+/// The first thread takes the lock as a reader again and again, and at no time can it be taken as a
+/// writer. The others try to write.
+pub struct Overflow<P: Platform, C> {
+    sem: Sem<P, C>,
+}
+
+impl<P: Platform, C: RwSemPolicy> Client for Overflow<P, C> {
+    const NAME: &'static str = OVERFLOW;
+
+    fn new(_threads: usize) -> Self {
+        Self { sem: Sem::free() }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let lock = &self.sem.lock;
+        if thread > 0 {
+            if lock.try_lock() {
+                self.sem.write_and_unlock();
+            }
+            return;
+        }
+        let mut taken = 0;
+        for _ in 0..READERS {
+            taken += usize::from(lock.try_lock_shared());
+            let is_free = taken > 0 && lock.try_lock();
+            assert!(!is_free, "a writer came in beside {taken} readers");
+        }
+        for _ in 0..taken {
+            self.sem.read_and_unlock();
+        }
+    }
+    fn finish(&self) {
+        self.sem.finish();
+    }
+}
+
+/// The second thread waits, and those with a higher number come when it does. From the moment when the owner
+/// finds the lock kept for it, nobody gets it before the second thread. For policies with bits in
+/// the count, under which nobody but the first waiter is waited for.
+pub struct Handoff<P: Platform, C> {
+    sem: Sem<P, C>,
+    /// The second thread waits.
+    goes: P::U32,
+    /// It must not be passed any more. Unseen by the machine.
+    is_kept: AtomicBool,
+    /// It has had the lock. Unseen by the machine.
+    is_served: AtomicBool,
+    rounds: u32,
+}
+
+/// How often the owner looks whether the lock is kept.
+const LOOKS: u32 = 8;
+
+impl<P: Platform, C: RwSemPolicy> Handoff<P, C> {
+    /// For the owner.
+    fn note_and_unlock(&self, thread: usize) {
+        let passes = self.is_kept.load(Relaxed) && !self.is_served.load(Relaxed);
+        assert!(
+            thread == 1 || !passes,
+            "the first waiter was passed when it had waited long enough"
+        );
+        self.is_served.fetch_or(thread == 1, Relaxed);
+        if thread == 0 && !self.is_served.load(Relaxed) && self.sem.lock.is_kept_soon(LOOKS) {
+            self.is_kept.store(true, Relaxed);
+        }
+        self.sem.write_and_unlock();
+    }
+}
+
+impl<P: Platform, C: RwSemPolicy> Client for Handoff<P, C> {
+    const NAME: &'static str = HANDOFF;
+
+    fn new(_threads: usize) -> Self {
+        Self {
+            sem: Sem::owned(),
+            goes: Zeroed::zeroed(),
+            is_kept: AtomicBool::new(false),
+            is_served: AtomicBool::new(false),
+            rounds: 1,
+        }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            self.sem.lock.await_waiters();
+            self.goes.store(1, Relaxed);
+            self.note_and_unlock(thread);
+        } else if thread > 1 {
+            self.goes.cond_load(Relaxed, |goes| goes == 1);
+        }
+        for _ in u32::from(thread == 0)..self.rounds {
+            self.sem.lock.lock();
+            self.note_and_unlock(thread);
+        }
+    }
+    fn finish(&self) {
+        self.sem.finish();
+    }
+}
+
+/// The first thread gives the lock back and the others take it once each, as writers, and so does the first thread
+/// then. Nobody comes later who could make up for a wake-up that was lost.
+pub struct LastRound<P: Platform, C> {
+    sem: Sem<P, C>,
+}
+
+impl<P: Platform, C: RwSemPolicy> Client for LastRound<P, C> {
+    const NAME: &'static str = LAST_ROUND;
+
+    fn new(_threads: usize) -> Self {
+        Self { sem: Sem::owned() }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            self.sem.write_and_unlock();
+        }
+        self.sem.use_it(true, Until::FOREVER);
+    }
+    fn finish(&self) {
+        self.sem.finish();
+    }
+}

@@ -1,0 +1,52 @@
+//! What tests ask a semaphore, and what programs should not.
+
+use super::RwSem;
+use super::count::{GUARD, HANDOFF, READER, WAITERS, WRITE, WRITER};
+use super::policy::{Format, OwnerWord, RwSemPolicy};
+use crate::platform::{Atomic, Bound, Budget, Platform};
+use core::sync::atomic::Ordering::Relaxed;
+
+#[doc(hidden)]
+impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
+    /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit. Only
+    /// while nobody uses it, and for policies that count them in bits.
+    pub fn fill_readers(&self, spare: u64) {
+        let most = (GUARD - 1) / READER;
+        // ordering: Relaxed; nobody else is there.
+        self.sem.count.store((most - spare) * READER, Relaxed);
+    }
+    /// Makes a writer own it, and `owner` the owner word, if there is one. Only while nobody uses it.
+    pub fn begin_owned(&self, owner: u64) {
+        let count = match C::POLICY.format {
+            Format::Bits => WRITER,
+            Format::Biased => WRITE,
+        };
+        // ordering: Relaxed; nobody else is there.
+        self.sem.count.store(count, Relaxed);
+        if C::POLICY.owner != OwnerWord::None {
+            // ordering: Relaxed; nobody else is there.
+            self.sem.owner.store(owner, Relaxed);
+        }
+    }
+    /// Whether it is as it was when it was made, but for the owner word. Only while nobody uses it.
+    pub fn is_untouched(&self) -> bool {
+        let slow = self.slow();
+        // ordering: Relaxed; nobody else is there.
+        let count = self.sem.count.load(Relaxed);
+        // ordering: Relaxed; nobody else is there.
+        let flag = self.sem.flag.load(Relaxed);
+        count == 0 && flag == 0 && slow.first().is_none() && !self.sem.spinners.is_locked()
+    }
+    /// Waits until somebody waits. For a thread that holds the lock, and for policies with bits in the count.
+    pub fn await_waiters(&self) {
+        // ordering: Relaxed; nothing is read through it.
+        self.sem.count.cond_load(Relaxed, |count| count & WAITERS != 0);
+    }
+    /// Looks some times whether the lock is kept for a waiter; whether it is. For the same policies.
+    pub fn is_kept_soon(&self, looks: u32) -> bool {
+        let bound = Bound { budget: Budget::Looks(looks), stop_every: looks };
+        let is_kept = |count| count & HANDOFF != 0;
+        // ordering: Relaxed; nothing is read through it.
+        self.sem.count.cond_load_bounded(Relaxed, bound, is_kept, || false).is_ok()
+    }
+}
