@@ -5,6 +5,7 @@
 //! lock against each mutant.
 
 use crate::mutex_checks::of_mutex;
+use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
 use lockwright::qspinlock::cna::{
@@ -92,7 +93,7 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
             checks.extend(of_cna::<V15>(lock));
             checks.extend(of_cna::<V15Eager>(lock));
         }
-        _ => checks.extend(of_sleeping(lock)),
+        _ => checks.extend(of_sleeping(lock).into_iter().chain(of_rwsem(lock))),
     }
     checks
 }
@@ -111,7 +112,14 @@ impl CnaPolicy for V15Eager {
     const INHERITS: bool = V15::INHERITS;
 }
 
-fn of_any_lock(lock: &'static str) -> Vec<Check> {
+/// Client `client` on lock `lock`, both by name.
+pub(crate) fn named(
+    lock: &'static str,
+    client: &'static str,
+    on: &'static str,
+    threads: usize,
+    settings: Settings,
+) -> Check {
     struct Explore<'a>(&'a LoomRun);
     impl ClientVisitor for Explore<'_> {
         type Output = Seen;
@@ -119,31 +127,30 @@ fn of_any_lock(lock: &'static str) -> Vec<Check> {
             self.0.client::<C>()
         }
     }
-    let three = Settings::flat(3).with_numa(&[0, 1, 0]);
-    let machines = [(2, "flat", Settings::flat(2)), (3, "two NUMA nodes", three)];
-    let row = |client: &'static str, (threads, on, settings): (usize, &'static str, Settings)| {
-        let explore = move |run: &LoomRun| {
-            visit_client_of::<Loom, _>(lock, client, Explore(run))
-                .expect("both are in their tables")
-        };
-        let explore = Box::new(explore);
-        Check {
-            lock,
-            client,
-            on,
-            settings,
-            threads,
-            rounds: 1,
-            preemptions_max: usize::MAX,
-            explore,
-        }
+    let explore = move |run: &LoomRun| {
+        visit_client_of::<Loom, _>(lock, client, Explore(run)).expect("both are in their tables")
     };
-    // Clients of this lock alone have rows of their own.
-    let is_of_any = |client: &&str| CLIENTS.contains(client) || READER_CLIENTS.contains(client);
+    let explore = Box::new(explore);
+    Check { lock, client, on, settings, threads, rounds: 1, preemptions_max: usize::MAX, explore }
+}
+
+/// Clients of one lock alone have rows of their own.
+pub(crate) fn is_of_any(client: &&str) -> bool {
+    CLIENTS.contains(client) || READER_CLIENTS.contains(client)
+}
+
+fn of_any_lock(lock: &'static str) -> Vec<Check> {
+    let three = Settings::flat(3).with_numa(&[0, 1, 0]);
+    let of_three = preemptions_of_three(lock).unwrap_or(usize::MAX);
+    let machines =
+        [(2, "flat", Settings::flat(2), usize::MAX), (3, "two NUMA nodes", three, of_three)];
     let clients = clients_of::<Loom>(lock).filter(is_of_any);
-    let rows = machines
-        .iter()
-        .flat_map(|machine| clients.clone().map(move |client| row(client, machine.clone())));
+    let rows = machines.into_iter().flat_map(|(threads, on, settings, preemptions_max)| {
+        clients.clone().map(move |client| Check {
+            preemptions_max,
+            ..named(lock, client, on, threads, settings.clone())
+        })
+    });
     rows.collect()
 }
 

@@ -9,6 +9,7 @@ use lockwright_clients::{
     CLIENTS, Client, ClientVisitor, Outcome, READER_CLIENTS, clients_of, clients_on, visit_client,
     visit_client_of,
 };
+use lockwright_model::checks::{Bounds, checks_of};
 use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
 
 struct Explore<'a>(&'a LoomRun);
@@ -28,7 +29,20 @@ fn is_full() -> bool {
     std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full")
 }
 
-fn holds(lock: &str) {
+/// The rows of a lock whose cost is bounded there.
+fn rows_hold(lock: &'static str) {
+    let bounds = if is_full() { Bounds::FULL } else { Bounds::QUICK };
+    for check in checks_of(lock) {
+        let seen = check.explore(bounds, None);
+        println!("{lock} {}, {}: {} executions", check.client, check.on, seen.executions);
+        assert!(seen.executions > 1, "nothing was explored");
+    }
+}
+
+fn holds(lock: &'static str) {
+    if lock.starts_with("rwsem") {
+        return rows_hold(lock);
+    }
     // The head of a hybrid queue sets and clears its pending bit as long as it spins. Each write is
     // news to the others, so there is no end of schedules.
     let is_endless = lock.contains("hybrid");
@@ -89,6 +103,16 @@ locks_hold! {
     cna_v15_hybrid_holds: "cna-v15-hybrid";
     cna_v15_hybrid_bounded_holds: "cna-v15-hybrid-bounded";
     mutex_holds: "mutex";
+    rwsem_current_holds: "rwsem-current";
+    rwsem_v5_10_no_rspin_holds: "rwsem-v5_10_no_rspin";
+    rwsem_v5_10_limit_rspin_holds: "rwsem-v5_10_limit_rspin";
+    rwsem_v5_10_before_holds: "rwsem-v5_10_before";
+    rwsem_v5_10_holds: "rwsem-v5_10";
+    rwsem_v4_14_handoff_holds: "rwsem-v4_14_handoff";
+    rwsem_v4_14_holds: "rwsem-v4_14";
+    rwsem_v3_12_wake_flag_holds: "rwsem-v3_12_wake_flag";
+    rwsem_v3_12_series_holds: "rwsem-v3_12_series";
+    rwsem_v3_12_holds: "rwsem-v3_12";
     unfair_holds: "unfair";
     unfair_with_backoff_holds: "unfair-backoff";
     ticket_holds: "ticket";

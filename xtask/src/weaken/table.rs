@@ -30,6 +30,10 @@ const SLEEPING: &[&str] = &["park", "cna-park"];
 const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
 const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 
+/// Readers that steal or spin; the skips and the flag of a release, which are of some policies only; spinners in turns.
+const RWSEM: &[&str] =
+    &["rwsem-v3_12_wake_flag", "rwsem-v3_12_series", "rwsem-v4_14", "rwsem-current", "rwsem-v5_10"];
+
 const fn law(name: &'static str) -> Test {
     Test { program: &["lockwright-clients", "--test", "native"], name }
 }
@@ -38,7 +42,7 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 21] = [
+const CHECKERS: [(&str, Checker); 22] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
@@ -46,6 +50,7 @@ const CHECKERS: [(&str, Checker); 21] = [
     ("clh.rs", Checker::Loom(&["clh"])),
     ("osq/", Checker::Loom(&["osq"])),
     ("mutex/", Checker::Loom(&["mutex"])),
+    ("rwsem/", Checker::Loom(RWSEM)),
     ("sleep_table/", Checker::Loom(&["mutex"])),
     ("condvar.rs", Checker::Loom(&["mutex"])),
     ("qspinlock/", Checker::Loom(QUEUED)),

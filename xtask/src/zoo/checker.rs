@@ -113,6 +113,8 @@ fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
             Some(client) if !all => (client, "4", "2"),
             _ => (OF_MUTEX, "4", "2"),
         },
+        // Waiters that give up.
+        _ if lock.starts_with("rwsem") => ("rwsem-timed-writer", "4", "2"),
         _ => ("exclusion", "8", "4"),
     };
     let of = ["explore", "--lock", lock, "--client", client, "--threads", threads];
@@ -214,6 +216,8 @@ fn is_too_wide_for_loom(bug: Bug) -> bool {
             | Bug::ReleaseUnordered
             | Bug::MarkedTooSoon
             | Bug::OwnerSpeaksForAll
+            | Bug::WaitersClearedUnlocked
+            | Bug::TimeoutWakesNobody
     )
 }
 

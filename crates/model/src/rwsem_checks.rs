@@ -1,0 +1,77 @@
+//! The rows of the reader-writer semaphore.
+//!
+//! With three threads, one preemption in each execution where waiters spin first: each look of a
+//! spinner is a choice. In a hurry, because a thread that is to sleep has to stop spinning first.
+
+use crate::checks::{Check, is_of_any, named};
+use crate::{Loom, Settings};
+use lockwright::registry::{self, RwSemVisitor};
+use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
+use lockwright::tunables::Tunable;
+use lockwright_clients::rwsem::{
+    HANDOFF, INTERRUPTED_READER, INTERRUPTED_WRITER, LAST_ROUND, OVERFLOW, TIMED_READER,
+    TIMED_WRITER,
+};
+use lockwright_clients::{READER_CLIENTS, clients_of};
+
+/// How many preemptions of three threads are explored on `lock`; `None` if it is no semaphore.
+pub(crate) fn preemptions_of_three(lock: &str) -> Option<usize> {
+    let spins = policy_of(lock)?.writer_spin != WriterSpin::No;
+    Some(if spins { 1 } else { 3 })
+}
+
+fn policy_of(lock: &str) -> Option<Policy> {
+    struct OfType;
+    impl RwSemVisitor for OfType {
+        type Output = Policy;
+        fn visit<C: RwSemPolicy>(self) -> Policy {
+            C::POLICY
+        }
+    }
+    registry::visit_rwsem(lock, OfType)
+}
+
+/// The rows of `lock`; none if it is no semaphore.
+pub(crate) fn of_rwsem(lock: &'static str) -> Vec<Check> {
+    let (Some(policy), Some(of_three)) = (policy_of(lock), preemptions_of_three(lock)) else {
+        return Vec::new();
+    };
+    let flat = |threads: usize| Settings::flat(threads as u32).with_nodes_per_cpu(1);
+    // Who pauses between looks needs the pauses, and so does one for whom the lock is kept.
+    let usual = |threads| match policy.writer_spin {
+        WriterSpin::PerTurn => flat(threads),
+        _ => flat(threads).in_a_hurry(),
+    };
+    let after = |threads, ns| flat(threads).with_tunable(Tunable::rwsem_handoff_ns, ns);
+    let mut checks = Vec::new();
+    let mut add = |client, on, threads: usize, settings| {
+        let preemptions_max = if threads == 2 { usize::MAX } else { of_three };
+        checks.push(Check { preemptions_max, ..named(lock, client, on, threads, settings) });
+    };
+    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER, INTERRUPTED_READER] {
+        add(client, "two", 2, usual(2));
+    }
+    if !matches!(policy.writer_spin, WriterSpin::No | WriterSpin::PerTurn) {
+        for client in clients_of::<Loom>(lock).filter(is_of_any) {
+            add(client, "two, in a hurry", 2, usual(2));
+        }
+        for client in READER_CLIENTS {
+            add(client, "three, in a hurry", 3, usual(3));
+        }
+    }
+    add(LAST_ROUND, "three", 3, usual(3));
+    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER, INTERRUPTED_READER] {
+        add(client, "three", 3, usual(3));
+    }
+    if policy.handoff != Handoff::Never {
+        add(LAST_ROUND, "three, kept at once", 3, after(3, 0));
+        add(TIMED_WRITER, "three, kept at once", 3, after(3, 0));
+        add(TIMED_WRITER, "two, kept soon", 2, after(2, 2));
+        add(HANDOFF, "three, kept at once", 3, after(3, 0));
+        let urgent = Settings { urgent: vec![2], ..flat(3) };
+        add(HANDOFF, "three, the last one is urgent", 3, urgent);
+    }
+    // So many attempts of one thread are worth one preemption each.
+    checks.push(Check { preemptions_max: 1, ..named(lock, OVERFLOW, "two", 2, usual(2)) });
+    checks
+}
