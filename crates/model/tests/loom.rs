@@ -104,6 +104,7 @@ locks_hold! {
     cna_v15_hybrid_bounded_holds: "cna-v15-hybrid-bounded";
     mutex_holds: "mutex";
     rwsem_current_holds: "rwsem-current";
+    rwsem_current_in_programs_holds: "rwsem-current_in_programs";
     rwsem_v5_10_no_rspin_holds: "rwsem-v5_10_no_rspin";
     rwsem_v5_10_limit_rspin_holds: "rwsem-v5_10_limit_rspin";
     rwsem_v5_10_before_holds: "rwsem-v5_10_before";

@@ -207,10 +207,9 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
         let slow = self.slow();
         let has_waiters = match C::POLICY.format {
             Format::Bits => {
+                let change = count::reader::<P>().wrapping_sub(WRITER);
                 // (1,*,0) -> (0,*,1)
                 // ordering: Release; R1.
-                let change = count::reader::<P>().wrapping_sub(WRITER);
-                // ordering: Release; as above.
                 let before = self.sem.count.fetch_add(change, Release);
                 slow.own_as_reader(P::this_thread);
                 before & WAITERS != 0
