@@ -119,7 +119,7 @@
 //!    (`need_resched`). They give way in user mode ([`thread::user_ns`]), where they ask for it
 //!    ([`thread::may_reschedule`]), or by sleeping. So nobody waits for the owner of a spinlock who has no
 //!    CPU; and who spins for a task that has none, and does not look at `need_resched`, spins for ever, as in
-//!    such a kernel. There is no noise.
+//!    such a kernel. There is no noise, and a wake-up that finds nobody asleep costs `wake_local_call`.
 //! 10. **The end.** When all threads sleep or spin for ever the run is stuck, whatever slices and noise
 //!     might follow: at once if all sleep, within a slice if one spins.
 //!

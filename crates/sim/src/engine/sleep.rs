@@ -93,6 +93,13 @@ impl Here {
     }
     /// Wakes up to `count` threads that sleep on the word at `address`.
     pub fn wake(self, address: usize, count: u32) {
+        // What the caller wrote is visible before it looks who sleeps.
+        if self.with(|engine| engine.is_kernel()) {
+            self.until(self.with(|engine| engine.stores_done()));
+            if self.with(|engine| engine.sleepers_on(address, 1).is_empty()) {
+                return self.until(self.with(|engine| engine.now + engine.wake_local_call()));
+            }
+        }
         if self.with(|engine| engine.wakes_locally()) {
             self.until(self.with(|engine| engine.stores_done() + engine.wake_local_call()));
             let interrupts = self.with(|engine| engine.wake_somewhere(address, count));

@@ -43,6 +43,14 @@ pub struct Machine {
     pub scheduler: Option<Scheduler>,
 }
 
+impl Machine {
+    /// The machine with one hardware thread for each core, as where hyper-threading is off.
+    pub fn without_siblings(&self) -> Self {
+        let topology = Topology { threads_per_core: 1, ..self.topology.clone() };
+        Self { topology, ..self.clone() }
+    }
+}
+
 /// How CPUs are arranged. CPU numbers go over all first threads of all cores, socket by socket,
 /// then over all second threads: `cpu = thread * cores + socket * cores_per_socket + core`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,7 +33,7 @@ pub struct Scheduler {
     /// ends, not at once, and a wake-up that interrupts no other CPU costs `wake_local_call_ns`.
     pub wake_local: f64,
     /// The system call of a wake-up that interrupts no other CPU; the machine's `wake_call_ns` is
-    /// that of one that does.
+    /// that of one that does. Of a task in a kernel: a wake-up that finds nobody asleep.
     pub wake_local_call_ns: f64,
     /// An idle CPU takes no thread from the run queue of another that had a CPU so recently: its cache
     /// is still of use there.

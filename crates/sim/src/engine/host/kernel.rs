@@ -2,13 +2,17 @@
 //!
 //! At the end of a slice, and when somebody wakes up who would preempt it, a task is *asked*. It goes to
 //! the end of the run queue when it next looks ([`Here::give_way`]), and has lost nothing if it sleeps
-//! before that. Only while it is in user mode its CPU is taken away as that of any thread.
+//! before that. To wake nobody costs it `wake_local_call`, because it is no system call. Only while it is in user mode its CPU is taken away as that of any thread.
 
 use crate::engine::Engine;
 use crate::engine::queue::EventKind;
 use crate::switch::Here;
 
 impl Engine {
+    /// Whether the threads are tasks of a kernel.
+    pub fn is_kernel(&self) -> bool {
+        self.host.is_kernel
+    }
     /// Whether the thread that has `cpu` has to be asked for it.
     pub(super) fn is_kept(&self, cpu: usize) -> bool {
         let current = self.host.cpus[cpu].current;

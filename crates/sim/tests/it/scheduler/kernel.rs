@@ -122,3 +122,46 @@ fn a_spinner_does_not_wait_for_an_owner_without_a_cpu() {
     assert!((1_500 * US..1_501 * US).contains(&kernel), "{kernel} ps");
     assert!(program > 2 * MS, "{program} ps");
 }
+
+#[test]
+fn a_wake_up_that_finds_nobody_asleep_costs_what_one_does_that_interrupts_nobody() {
+    let machine = super::with(host(1, 2), |scheduler| scheduler.wake_local_call_ns = 100.0);
+    let cost = |kind, sleeps: bool| {
+        let cost = Cell::new(0);
+        let waker = |word: &U32| {
+            thread::hold_ps(100 * US);
+            let called = thread::now_ps();
+            Sim::futex_wake(word, 1);
+            cost.set(thread::now_ps() - called);
+        };
+        let sleeper = |word: &U32| {
+            if sleeps {
+                Sim::futex_wait(word, 0, None);
+            }
+        };
+        let bodies: [&dyn Fn(&U32); 2] = [&waker, &sleeper];
+        assert_eq!(run_as(&machine, kind, StartState::Running, &bodies).failures, []);
+        cost.get()
+    };
+    let (kernel, program) = (ScheduledKind::Kernel, ScheduledKind::Program);
+    assert_eq!((cost(kernel, false), cost(kernel, true)), (US / 10, US / 2));
+    assert_eq!((cost(program, false), cost(program, true)), (US / 2, US / 2));
+}
+
+#[test]
+fn no_wake_up_is_lost_whenever_it_comes() {
+    for offset_ns in (0..3_000).step_by(20) {
+        let sleeper = |word: &U32| {
+            thread::hold_ps(US);
+            while word.load(Relaxed) == 0 {
+                Sim::futex_wait(word, 0, None);
+            }
+        };
+        let waker = |word: &U32| {
+            thread::hold_ps(offset_ns * 1_000 + US);
+            word.store(1, Relaxed);
+            Sim::futex_wake(word, 1);
+        };
+        assert_eq!(run(2, &[&sleeper, &waker]).failures, [], "after {offset_ns} ns");
+    }
+}
