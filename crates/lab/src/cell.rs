@@ -66,7 +66,9 @@ pub enum Workload {
     Aim7 {
         /// Locks.
         lock_count: u32,
-        /// Mean time on a CPU between two operations.
+        /// Operations in a row on one lock.
+        unit_ops: u64,
+        /// Mean time on a CPU between two units of so many.
         compute_ns: u64,
         /// Time on a CPU under the lock.
         section_ns: u64,

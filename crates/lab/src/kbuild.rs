@@ -36,7 +36,7 @@ pub struct BuildArgs {
     /// Units of work [default: 400 (in a guest: 8000)].
     #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub units: Option<u64>,
-    /// Lock operations of a unit [default: 250].
+    /// Lock operations of a unit [default: 250] (`aim7`: 16).
     #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub unit_ops: Option<u64>,
     /// Locks [default: 256] (`aim7`: 1).

@@ -42,9 +42,14 @@ const SECTION: Section = Section::Spin;
 const SECTION_NS: u64 = 1_000;
 
 /// The knobs of `aim7` and their defaults, in words.
-pub const AIM7: &[(&str, &str)] =
-    &[("--lock-count", "1"), ("--compute-ns", "50000"), ("--section-ns", "500")];
+pub const AIM7: &[(&str, &str)] = &[
+    ("--lock-count", "1"),
+    ("--unit-ops", "16"),
+    ("--compute-ns", "50000"),
+    ("--section-ns", "500"),
+];
 const LOCK_COUNT: u64 = 1;
+const UNIT_OPS: u64 = 16;
 const THINK_NS: u64 = 50_000;
 const TASK_SECTION_NS: u64 = 500;
 /// The share of readers: few.
@@ -52,6 +57,8 @@ pub const READ_PERCENT: u32 = 10;
 /// Tasks for each CPU.
 pub const TASKS_PER_CPU: usize = 4;
 
+/// More operations in a row make no sense.
+const OPS_MAX: u64 = 1_000_000;
 /// Longer times make no sense, in nanoseconds.
 const TIME_MAX_NS: u64 = 1_000_000_000;
 
@@ -66,11 +73,13 @@ pub fn handoff(section: Option<Section>, args: &BuildArgs) -> Result<Workload, E
 pub fn aim7(args: &BuildArgs) -> Result<Workload, Error> {
     let most = aim7::LOCKS_MAX.into();
     let locks = sensible("--lock-count", args.lock_count.unwrap_or(LOCK_COUNT), 1, most)?;
+    let unit_ops = sensible("--unit-ops", args.unit_ops.unwrap_or(UNIT_OPS), 1, OPS_MAX)?;
     let think = sensible("--compute-ns", args.compute_ns.unwrap_or(THINK_NS), 0, TIME_MAX_NS)?;
     let section =
         sensible("--section-ns", args.section_ns.unwrap_or(TASK_SECTION_NS), 0, TIME_MAX_NS)?;
     Ok(Workload::Aim7 {
         lock_count: locks as u32,
+        unit_ops,
         compute_ns: think,
         section_ns: section,
         read_percent: READ_PERCENT,
@@ -92,9 +101,9 @@ pub fn typed(workload: Workload) -> String {
         Workload::Handoff { section, section_ns } => {
             format!("--section {} --section-ns {section_ns}", section.name())
         }
-        Workload::Aim7 { lock_count, compute_ns, section_ns, .. } => {
-            format!("--lock-count {lock_count} --compute-ns {compute_ns} --section-ns {section_ns}")
-        }
+        Workload::Aim7 { lock_count, unit_ops, compute_ns, section_ns, .. } => format!(
+            "--lock-count {lock_count} --unit-ops {unit_ops} --compute-ns {compute_ns} --section-ns {section_ns}"
+        ),
         _ => String::new(),
     }
 }

@@ -11,6 +11,14 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Cells, Clock, Sleeping, Zeroed};
 use lockwright::raw::RawLock;
 
+/// Parts of the real benchmark's software that [`Worker::software`] is told about.
+pub mod part {
+    /// The loop around the section: once for each.
+    pub const OUTSIDE: &str = "outside";
+    /// All of them.
+    pub const ALL: &[&str] = &[OUTSIDE];
+}
+
 /// What the owner does in its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
@@ -68,6 +76,7 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs:
             state.value.store(value + 1, Relaxed);
         });
         worker.op_done();
+        worker.software(part::OUTSIDE);
     }
 }
 

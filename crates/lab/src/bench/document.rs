@@ -65,7 +65,7 @@ pub(super) struct BenchResult {
     /// If the threads share simulated CPUs, what their host did.
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<Host>,
-    events: BTreeMap<&'static str, u64>,
+    pub(super) events: BTreeMap<&'static str, u64>,
     /// A lock that has modes: how it was acquired by those who had to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mode_shares: Option<ModeShares>,

@@ -4,6 +4,7 @@ use super::document::{BenchDocument, BenchResult, Ratio};
 use crate::cell::{On, Scheduled, Workload};
 use crate::kbuild;
 use crate::report::{self, Grid, Waits};
+use lockwright::events::Event;
 use std::fmt::Write;
 
 /// What ran, and where.
@@ -111,6 +112,9 @@ fn contended(document: &BenchDocument) -> String {
         columns.extend(longest_by_kind());
     }
     columns.extend(switches(document.on.is_simulated(), is_shared));
+    if document.workload.is_in_kernel() {
+        columns.extend(wait_lock());
+    }
     if has_modes {
         columns.extend(modes());
     }
@@ -211,6 +215,21 @@ fn switches<'a>(is_simulated: bool, is_shared: bool) -> Vec<Column<'a>> {
         }));
     }
     columns
+}
+
+/// Which part of the CPU time went into waiting for the internal lock of a semaphore.
+fn wait_lock<'a>() -> [Column<'a>; 3] {
+    let percent = |event: Event| {
+        move |result: &BenchResult| {
+            let ns = result.events.get(event.name()).copied().unwrap_or_default() as f64;
+            format!("{:.2}", ns / (result.cpu_s * 1e9) * 100.0)
+        }
+    };
+    [
+        column("wait lock % wake", percent(Event::rwsem_wait_lock_wake_ns)),
+        column("write", percent(Event::rwsem_wait_lock_write_ns)),
+        column("read", percent(Event::rwsem_wait_lock_read_ns)),
+    ]
 }
 
 /// In which mode those got the lock who had to wait.

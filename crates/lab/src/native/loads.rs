@@ -55,8 +55,8 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
             let knobs = handoff::Knobs { section: section.into(), section_ns };
             Box::new(Handoff::<L> { state: Zeroed::zeroed(), knobs })
         }
-        Workload::Aim7 { lock_count, compute_ns: think_ns, section_ns, read_percent } => {
-            let knobs = aim7::Knobs { lock_count, think_ns, section_ns, read_percent };
+        Workload::Aim7 { lock_count, unit_ops, compute_ns: think_ns, section_ns, read_percent } => {
+            let knobs = aim7::Knobs { lock_count, unit_ops, think_ns, section_ns, read_percent };
             Box::new(Tasks::<L>::new(knobs))
         }
     }

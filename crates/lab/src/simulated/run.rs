@@ -166,10 +166,8 @@ impl Cell<'_> {
             Workload::Lock2 => lock2::part::ALL,
             Workload::Open1 => open1::part::ALL,
             Workload::Readrandom => readrandom::part::ALL,
-            Workload::Uncontended
-            | Workload::Kbuild(_)
-            | Workload::Handoff { .. }
-            | Workload::Aim7 { .. } => &[],
+            Workload::Handoff { .. } => handoff::part::ALL,
+            Workload::Uncontended | Workload::Kbuild(_) | Workload::Aim7 { .. } => &[],
         };
         parts.iter().map(part).collect()
     }
@@ -273,8 +271,8 @@ fn spawn<'a, L: RawLock>(
             let knobs = handoff::Knobs { section: section.into(), section_ns };
             spawn_handoff::<L>(knobs, stage, parts);
         }
-        Workload::Aim7 { lock_count, compute_ns: think_ns, section_ns, read_percent } => {
-            let knobs = aim7::Knobs { lock_count, think_ns, section_ns, read_percent };
+        Workload::Aim7 { lock_count, unit_ops, compute_ns: think_ns, section_ns, read_percent } => {
+            let knobs = aim7::Knobs { lock_count, unit_ops, think_ns, section_ns, read_percent };
             spawn_tasks::<L>(knobs, stage, parts);
         }
         Workload::Kbuild(knobs) => {

@@ -301,7 +301,8 @@ fn the_tasks_of_a_kernel_share_its_cpus_and_their_time_on_them_is_told() {
     let machine = Machine::builtin("dl980").expect("it is built in");
     let parameters = Parameters::default();
     let (lock_count, compute_ns) = (2, 20_000);
-    let workload = Workload::Aim7 { lock_count, compute_ns, section_ns: 300, read_percent: 10 };
+    let workload =
+        Workload::Aim7 { lock_count, unit_ops: 1, compute_ns, section_ns: 300, read_percent: 10 };
     let scheduling = Some(Scheduling { kind: ScheduledKind::Kernel, start: StartState::Running });
     let base = cell(&machine, &parameters, "mutex");
     let outcome = run(&Cell { workload, scheduling, threads: 320, window_ns: 2_000_000, ..base });

@@ -88,6 +88,7 @@ fn numbers_that_make_no_sense_are_refused() {
         "bench --workload handoff --section-ns -1 --json out.json",
         "bench --workload aim7 --lock-count 0",
         "bench --workload aim7 --lock-count 65",
+        "bench --workload aim7 --unit-ops 0",
         "torture --on haswell-2s --vcpus 0",
         "bench --secs 0",
         "bench --secs -1",
