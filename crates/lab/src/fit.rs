@@ -90,6 +90,7 @@ impl<'a> DocumentColumn<'a> {
 #[derive(Serialize)]
 struct DocumentRow {
     table: &'static str,
+    row: String,
     threads: u32,
     column: &'static str,
     simulated: f64,
@@ -104,7 +105,8 @@ impl Report for CalibrateReport<'_> {
     fn json(&self) -> String {
         let row = |row: &Row| DocumentRow {
             table: row.table,
-            threads: row.threads,
+            row: row.of.label(),
+            threads: row.of.threads,
             column: row.column,
             simulated: row.simulated,
             published: row.published,
@@ -124,11 +126,11 @@ impl Report for CalibrateReport<'_> {
     }
     fn grid(&self) -> Grid {
         let mut grid =
-            Grid::new(["table", "threads", "column", "simulated", "published", "error_percent"]);
+            Grid::new(["table", "row", "column", "simulated", "published", "error_percent"]);
         for row in &self.fitted.rows {
             grid.push([
                 row.table.into(),
-                row.threads.to_string(),
+                row.of.label(),
                 row.column.into(),
                 row.simulated.to_string(),
                 row.published.to_string(),
@@ -143,11 +145,11 @@ impl Report for CalibrateReport<'_> {
 }
 
 fn text(plan: &Plan, fitted: &Calibrated) -> String {
-    let mut rows = Grid::new(["column", "threads", "simulated", "published", "error %"]);
+    let mut rows = Grid::new(["column", "row", "simulated", "published", "error %"]);
     for row in &fitted.rows {
         rows.push([
             row.column.into(),
-            row.threads.to_string(),
+            row.of.label(),
             format!("{:.3}", row.simulated),
             format!("{:.3}", row.published),
             format!("{:+.1}", row.error_percent()),

@@ -40,6 +40,8 @@ pub struct Cell<'a> {
     pub workload: Workload,
     /// How many threads.
     pub threads: u32,
+    /// Whether the second threads of cores are used.
+    pub has_siblings: bool,
     /// Where they run, unless a scheduler decides.
     pub placement: Placement,
     /// The scheduler, if they do not have a CPU each.
@@ -170,6 +172,10 @@ pub fn run_cells(cells: &[Cell<'_>], workers: usize) -> Vec<Result<Outcome, Simu
 impl Cell<'_> {
     /// Runs the cell on the calling thread.
     pub fn run(&self) -> Result<Outcome, SimulatedError> {
+        if !self.has_siblings {
+            let machine = self.machine.without_siblings();
+            return Cell { machine: &machine, has_siblings: true, ..*self }.run();
+        }
         match registry::visit(self.lock, ProgramOf(self)) {
             Some(program) => self.run_program(&program),
             None => Err(SimulatedError::UnknownLock(self.lock.into())),

@@ -42,12 +42,19 @@ pub fn unmet(document: &Value) -> Result<String, String> {
     Ok(if lines.is_empty() { "- none\n".into() } else { lines })
 }
 
-/// The columns of which no cell was published.
+/// The columns of which some cell was not published.
 fn predicted(table: &Value) -> Result<Vec<String>, String> {
-    let first = &list(table, "rows")?[0]["columns"];
-    let columns = first.as_object().ok_or("a row without columns")?;
-    let held_back = columns.iter().filter(|(_, cell)| cell["published"].is_null());
-    Ok(held_back.map(|(name, _)| format!("`{name}`")).collect())
+    let mut held_back = Vec::new();
+    for row in list(table, "rows")? {
+        let columns = row["columns"].as_object().ok_or("a row without columns")?;
+        for (name, _) in columns.iter().filter(|(_, cell)| cell["published"].is_null()) {
+            let name = format!("`{name}`");
+            if !held_back.contains(&name) {
+                held_back.push(name);
+            }
+        }
+    }
+    Ok(held_back)
 }
 
 /// A section for each table.
@@ -62,7 +69,9 @@ fn section(table: &Value) -> Result<String, String> {
         section += &format!("{}\n\n", fitted(table)?);
     }
     let figures = FIGURES.trim_start_matches("docs/");
-    section += &format!("![{name}, simulated, and as published]({figures}/{name}.svg)\n\n");
+    if keys_of(table)?.iter().all(|key| NUMBERS.contains(&key.as_str())) {
+        section += &format!("![{name}, simulated, and as published]({figures}/{name}.svg)\n\n");
+    }
     Ok(section + &cells(table)? + "\n")
 }
 
@@ -112,27 +121,44 @@ fn fitted(table: &Value) -> Result<String, String> {
 
 fn cells(table: &Value) -> Result<String, String> {
     let rows = list(table, "rows")?;
-    let key = rows[0]["key"].as_object().and_then(|key| key.keys().next().cloned());
-    let key = key.ok_or("a row without a key")?;
-    let columns = rows[0]["columns"].as_object().ok_or("a row without columns")?;
+    let keys = keys_of(table)?;
+    let mut columns = Vec::new();
+    for row in rows {
+        let of_row = row["columns"].as_object().ok_or("a row without columns")?;
+        columns.extend(of_row.keys().filter(|name| !columns.contains(name)).collect::<Vec<_>>());
+    }
     let mut lines = Vec::new();
-    for column in columns.keys() {
-        for row in rows {
+    for column in columns {
+        for row in rows.iter().filter(|row| !row["columns"][column].is_null()) {
             let cell = &row["columns"][column];
+            let key = |name: &String| match &row["key"][name] {
+                Value::String(word) => word.clone(),
+                number => number.to_string(),
+            };
             let number = |value: &Value| value.as_f64().map_or("-".into(), digits);
             let error = cell["error_percent"].as_f64();
-            lines.push(vec![
-                format!("`{column}`"),
-                row["key"][&key].to_string(),
+            let numbers = vec![
                 number(&cell["simulated"]),
                 format!("{} to {}", number(&cell["interval"][0]), number(&cell["interval"][1])),
                 number(&cell["published"]),
                 error.map_or("predicted".into(), |error| format!("{error:+.1}")),
-            ]);
+            ];
+            let name = std::iter::once(format!("`{column}`"));
+            lines.push(name.chain(keys.iter().map(key)).chain(numbers).collect());
         }
     }
-    let header = ["column", &key, "simulated", "interval", "published", "error %"];
-    Ok(markdown(&header.map(String::from), 1, &lines))
+    let numbers = ["simulated", "interval", "published", "error %"].map(String::from);
+    let header = std::iter::once("column".to_string()).chain(keys).chain(numbers);
+    Ok(markdown(&header.collect::<Vec<_>>(), 1, &lines))
+}
+
+/// Keys that are numbers: tables with others have no picture.
+const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
+
+/// The names of the keys of a table.
+fn keys_of(table: &Value) -> Result<Vec<String>, String> {
+    let key = list(table, "rows")?[0]["key"].as_object().ok_or("a row without a key")?;
+    Ok(key.keys().cloned().collect())
 }
 
 fn digits(value: f64) -> String {
@@ -174,5 +200,20 @@ mod tests {
         assert!(text.contains("| `a` | 2 | 1.500 | 1.000 to 2.000 | - | predicted |"), "{text}");
         assert!(text.contains("| `b` | 2 | 3.000 | 3.000 to 3.000 | 2.000 | +50.0 |"), "{text}");
         assert_eq!(predicted(&table), Ok(vec!["`a`".to_string()]));
+    }
+
+    #[test]
+    fn a_table_may_have_words_for_keys_and_then_it_has_no_picture() {
+        let cell = json!({"simulated": 1.5, "interval": [1.0, 2.0], "published": null, "error_percent": null});
+        let row = |kernel: &str, column: &str| json!({"key": {"kernel": kernel, "threads": 60}, "columns": {column: cell}});
+        let table = json!({
+            "table": "t", "machine": "m", "score": null, "calibration": null,
+            "rows": [row("unpatched", "a"), row("patched", "b")],
+        });
+        let text = section(&table).expect("a section");
+        assert!(text.contains("| column | kernel | threads | simulated |"), "{text}");
+        assert!(text.contains("| `b` | patched | 60 | 1.500 |"), "{text}");
+        assert!(!text.contains("| `b` | unpatched"), "{text}");
+        assert!(!text.contains("!["), "{text}");
     }
 }

@@ -32,11 +32,10 @@ impl Target {
     fn of(table: &'static Table) -> Option<Self> {
         let data = Unpatched::of(table.name)?;
         let columns: Vec<_> = table.columns.iter().filter(|column| column.weight > 0.0).collect();
-        let at = |row: &u32| data.threads().iter().position(|threads| threads == row);
         let mut published = Vec::new();
         for row in table.fitted_rows {
             for column in &columns {
-                published.push(*data.column(column.name)?.get(at(row)?)?);
+                published.push(data.at(&table.key_of(row), column.name)?);
             }
         }
         Some(Self { table, columns, locks: table.fitted_locks(), published })
@@ -128,6 +127,7 @@ impl<'a> Judge<'a> {
             let mut there = at.to_vec();
             moved.iter().for_each(|&(index, _)| there[index] += step(at[index]));
             let owners: Option<Vec<usize>> = moved.iter().map(|(_, owner)| *owner).collect();
+            let owners = owners.map(|owners| self.of_their_workloads(&owners));
             points.push((self.plan.parameters(&there), owners));
         }
         let simulated = self.simulate(&points, depth)?;
@@ -144,7 +144,16 @@ impl<'a> Judge<'a> {
         Ok(search::Slopes { errors, slopes })
     }
 
-    /// Which variables can be moved at the same time, and whose they are: numbers of different tables'
+    /// The tables that have the workload of one of these.
+    fn of_their_workloads(&self, owners: &[usize]) -> Vec<usize> {
+        let is_theirs = |&table: &usize| owners.iter().any(|&owner| self.is_alike(owner, table));
+        (0..self.tables.len()).filter(is_theirs).collect()
+    }
+    fn is_alike(&self, a: usize, b: usize) -> bool {
+        workload_name(self.tables[a].table) == workload_name(self.tables[b].table)
+    }
+
+    /// Which variables can be moved at the same time, and whose they are: numbers of different workloads'
     /// software have nothing to do with each other.
     fn moved_together(&self) -> Vec<Vec<(usize, Owner)>> {
         let mut together: Vec<Vec<(usize, Owner)>> = Vec::new();
@@ -160,15 +169,14 @@ impl<'a> Judge<'a> {
         together
     }
 
-    /// The errors of a table, or of all, with their places among those of all.
+    /// The errors of the tables with the workload of one, or of all, with their places among those of all.
     fn errors_of(&self, rows: &[Vec<Row>], owner: Owner) -> Vec<(usize, f64)> {
         let lengths = self.tables.iter().map(|target| target.published.len());
         let tables =
             lengths.enumerate().flat_map(|(table, length)| (0..length).map(move |_| table));
-        let cells =
-            tables.enumerate().filter(|(_, table)| owner.is_none_or(|owner| owner == *table));
-        let errors = rows.iter().enumerate();
-        let errors = errors.filter(|(table, _)| owner.is_none_or(|owner| owner == *table));
+        let is_its = |table: usize| owner.is_none_or(|owner| self.is_alike(owner, table));
+        let cells = tables.enumerate().filter(|(_, table)| is_its(*table));
+        let errors = rows.iter().enumerate().filter(|(table, _)| is_its(*table));
         let errors = errors.flat_map(|(_, rows)| rows.iter().map(Row::weighted_error));
         cells.map(|(cell, _)| cell).zip(errors).collect()
     }
@@ -186,7 +194,7 @@ impl<'a> Judge<'a> {
                     columns: vec![column.name.into()],
                     workload: workload_name(target.table).into(),
                     lock: target.lock_of(column).into(),
-                    threads: target.table.fitted_rows.to_vec(),
+                    threads: target.table.fitted_rows.iter().map(|row| row.threads).collect(),
                     placement: target.table.crew.name().into(),
                     start_state: target.table.crew.starts(&depth),
                     seeds: (1..=depth.seeds).collect(),
@@ -205,11 +213,11 @@ impl Target {
     fn rows(&self, runs: &tables::Runs<'_>) -> Vec<Row> {
         let mut published = self.published.iter();
         let mut rows = Vec::new();
-        for (at, &threads) in self.table.fitted_rows.iter().enumerate() {
+        for (at, row) in self.table.fitted_rows.iter().enumerate() {
             for (column, &published) in self.columns.iter().zip(published.by_ref()) {
                 rows.push(Row {
                     table: self.table.name,
-                    threads,
+                    of: row,
                     column: column.name,
                     weight: column.weight,
                     published,
@@ -223,7 +231,7 @@ impl Target {
     fn lock_of(&self, column: &Column) -> &'static str {
         match column.quantity {
             tables::Quantity::Of(lock, _) => lock,
-            tables::Quantity::Ratio(..) => self.locks[0],
+            _ => self.locks[0],
         }
     }
 }

@@ -19,7 +19,7 @@ mod search;
 pub use plan::{Effort, Plan};
 
 use crate::simulated::SimulatedError;
-use crate::tables::{Depth, Table};
+use crate::tables::{self, Depth, Table};
 use judge::Judge;
 use lockwright_sim::machine::{Alternative, Calibration, Machine};
 use search::{Model, Slopes};
@@ -42,8 +42,8 @@ pub struct Calibrated {
 pub struct Row {
     /// The table.
     pub table: &'static str,
-    /// Threads, or vCPUs.
-    pub threads: u32,
+    /// Its row.
+    pub of: &'static tables::Row,
     /// The column.
     pub column: &'static str,
     /// How much its squared error counts.

@@ -4,6 +4,8 @@ mod unpatched;
 
 pub use unpatched::Unpatched;
 
+use crate::tables::Key;
+
 /// The tables: name (the file's stem) and text.
 const TABLES: &[(&str, &str)] = &[
     (
@@ -33,13 +35,39 @@ const TABLES: &[(&str, &str)] = &[
         ),
     ),
     (
+        "rwsem_reader_spinning_cs_load_cascade_lake",
+        include_str!("../../../../data/published/rwsem_reader_spinning_cs_load_cascade_lake.csv"),
+    ),
+    (
+        "rwsem_handoff_fairness_2s40c80t",
+        include_str!("../../../../data/published/rwsem_handoff_fairness_2s40c80t.csv"),
+    ),
+    (
+        "rwsem_wakeup_aim7_high_systime_dl980",
+        include_str!("../../../../data/published/rwsem_wakeup_aim7_high_systime_dl980.csv"),
+    ),
+    (
+        "rwsem_wakeup_perf_profile_dl980",
+        include_str!("../../../../data/published/rwsem_wakeup_perf_profile_dl980.csv"),
+    ),
+    (
         "pvqspinlock_kernel_build_e5_2699_v3",
         include_str!("../../../../data/published/pvqspinlock_kernel_build_e5_2699_v3.csv"),
     ),
 ];
 
-/// What the rows are counted by: the column that is the key.
-const KEYS: [&str; 2] = ["threads", "vcpus"];
+/// The columns that are no numbers to compare but say which row it is, and how it was run.
+const KEYS: [&str; 9] = [
+    "threads",
+    "vcpus",
+    "cs_load_pause_instructions",
+    "interval_s",
+    "cs_sleep_us",
+    "hyperthreading",
+    "kernel",
+    "symbol",
+    "caller",
+];
 
 /// A published table with all its columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,38 +77,47 @@ pub struct Published {
     columns: Columns,
 }
 
-/// Columns of numbers by name; the first is the key.
+/// Columns by name: the texts of the key, and numbers.
 #[derive(Clone, Debug, PartialEq)]
-struct Columns(Vec<(String, Vec<f64>)>);
+struct Columns {
+    keys: Vec<(String, Vec<String>)>,
+    numbers: Vec<(String, Vec<f64>)>,
+}
 
 impl Published {
     /// The table of that name.
     pub fn named(name: &str) -> Option<Self> {
         let (name, text) = text_of(name)?;
-        Some(Self { name, columns: Columns::parse(text, |_| true) })
+        Some(Self { name, columns: Columns::parse(text, |_| true, |_, _| true) })
     }
 
     /// The numbers of a column, in the order of the rows.
+    #[cfg(test)]
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.find(name)
     }
 
-    /// The number of a column in the row with so many threads, or vCPUs.
-    pub fn at(&self, threads: u32, column: &str) -> Option<f64> {
-        let row = self.threads().iter().position(|&row| row == threads)?;
-        self.column(column)?.get(row).copied()
+    /// The number of a column in the row with this key.
+    pub fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
+        self.columns.at(key, column)
     }
 
-    /// The names of all columns.
+    /// Whether it has a row with this key.
+    #[cfg(test)]
+    pub fn has_row(&self, key: &[(&str, Key)]) -> bool {
+        self.columns.row(key).is_some()
+    }
+
+    /// The names of the columns of numbers.
     #[cfg(test)]
     pub fn columns(&self) -> impl Iterator<Item = &str> {
-        let Columns(columns) = &self.columns;
-        columns.iter().map(|(name, _)| name.as_str())
+        self.columns.numbers.iter().map(|(name, _)| name.as_str())
     }
 
-    /// How many threads, or vCPUs, each row has.
-    pub fn threads(&self) -> Vec<u32> {
-        self.columns.threads()
+    /// How many rows there are.
+    #[cfg(test)]
+    pub fn rows(&self) -> usize {
+        self.columns.rows()
     }
 }
 
@@ -89,31 +126,56 @@ fn text_of(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 impl Columns {
-    /// Reads the columns whose names `keep` accepts; cells of the others are not even parsed.
+    /// Reads the columns of numbers whose names `keeps` accepts, of the rows whose keys `keeps_row` accepts by
+    /// name and text; cells of the others are not even parsed.
     ///
-    /// The files are the project's own: comma-separated numbers under one header, nothing quoted.
+    /// The files are the project's own: comma-separated cells under one header, nothing quoted.
     /// Anything else panics, and a test reads every table.
-    fn parse(text: &str, keep: impl Fn(&str) -> bool) -> Self {
+    fn parse(
+        text: &str,
+        keeps: impl Fn(&str) -> bool,
+        keeps_row: impl Fn(&str, &str) -> bool,
+    ) -> Self {
         let mut lines = text.lines();
-        let header = lines.next().expect("a published table has a header");
-        let width = header.split(',').count();
-        let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
-        assert!(rows.iter().all(|row| row.len() == width), "every row has a cell per column");
-        let columns = header.split(',').enumerate().filter(|(_, name)| keep(name));
-        let column = |(at, name): (usize, &str)| {
-            let cells = rows.iter().map(|row| row[at].parse().expect("cells are numbers"));
-            (name.into(), cells.collect())
+        let header: Vec<&str> =
+            lines.next().expect("a published table has a header").split(',').collect();
+        let is_key = |name: &str| KEYS.contains(&name);
+        let is_kept = |row: &Vec<&str>| {
+            assert_eq!(row.len(), header.len(), "every row has a cell per column");
+            let mut cells = header.iter().zip(row);
+            cells.all(|(name, cell)| !is_key(name) || keeps_row(name, cell))
         };
-        Self(columns.map(column).collect())
+        let rows: Vec<Vec<&str>> =
+            lines.map(|line| line.split(',').collect()).filter(is_kept).collect();
+        let mut columns = Self { keys: Vec::new(), numbers: Vec::new() };
+        for (at, &name) in header.iter().enumerate() {
+            let cells = rows.iter().map(|row| row[at]);
+            if is_key(name) {
+                columns.keys.push((name.into(), cells.map(String::from).collect()));
+            } else if keeps(name) {
+                let numbers = cells.map(|cell| cell.parse().expect("cells are numbers"));
+                columns.numbers.push((name.into(), numbers.collect()));
+            }
+        }
+        columns
     }
 
     fn find(&self, name: &str) -> Option<&[f64]> {
-        self.0.iter().find(|(column, _)| column == name).map(|(_, cells)| cells.as_slice())
+        self.numbers.iter().find(|(column, _)| column == name).map(|(_, cells)| cells.as_slice())
     }
-
-    fn threads(&self) -> Vec<u32> {
-        let threads = KEYS.iter().find_map(|key| self.find(key)).unwrap_or_default();
-        threads.iter().map(|&threads| threads as u32).collect()
+    fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
+        self.find(column)?.get(self.row(key)?).copied()
+    }
+    /// The row in which all of `key` stands.
+    fn row(&self, key: &[(&str, Key)]) -> Option<usize> {
+        let stands = |row: usize, (name, key): &(&str, Key)| {
+            let column = self.keys.iter().find(|(column, _)| column == name);
+            column.is_some_and(|(_, cells)| cells[row] == key.to_string())
+        };
+        (0..self.rows()).find(|&row| key.iter().all(|part| stands(row, part)))
+    }
+    fn rows(&self) -> usize {
+        self.keys.first().map_or(0, |(_, cells)| cells.len())
     }
 }
 
@@ -124,7 +186,9 @@ mod tests {
     #[test]
     fn the_locktorture_table_is_the_published_one() {
         let table = Published::named("cna_v10_locktorture_x5_4").expect("it is built in");
-        assert_eq!(table.threads(), [1, 2, 4, 8, 16, 32, 36, 72, 108, 142]);
+        assert_eq!(table.rows(), 10);
+        let of_142 = [("threads", Key::Number(142))];
+        assert_eq!(table.at(&of_142, "stock_ops_1e7"), Some(5.901));
         let cell = |column: &str, row: usize| table.column(column).map(|cells| cells[row]);
         assert_eq!(cell("stock_ops_1e7", 0), Some(2.702));
         assert_eq!(cell("patch_cna_ops_1e7", 9), Some(9.415));
@@ -144,7 +208,7 @@ mod tests {
     fn the_tables_of_guests_are_the_published_ones() {
         let table = Published::named("pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3");
         let table = table.expect("it is built in");
-        assert_eq!(table.threads(), [36, 54, 72, 108]);
+        assert_eq!(table.rows(), 4);
         let column = |of: &str| table.column(&format!("unfair_lock_{of}_ops_per_thread_in_5_s"));
         let [Some(min), Some(avg), Some(max)] = ["min", "avg", "max"].map(column) else {
             panic!("a column is missing")
@@ -152,7 +216,7 @@ mod tests {
         assert_eq!((min[0], avg[2], max[3]), (75570.0, 150679.0, 1257109.0));
         assert!((0..4).all(|row| min[row] < avg[row] && avg[row] < max[row]));
         let build = Published::named("pvqspinlock_kernel_build_e5_2699_v3").expect("it is, too");
-        assert_eq!(build.threads(), [30, 36, 45, 54, 72, 108]);
+        assert_eq!(build.rows(), 6);
         assert_eq!(build.column("pvqlock_build_time_s").map(|cells| cells[3]), Some(365.4));
     }
 
@@ -161,10 +225,11 @@ mod tests {
         for (name, _) in TABLES {
             let table = Published::named(name).expect("it is in the list");
             assert_eq!(table.name, *name);
-            let Columns(columns) = &table.columns;
-            assert!(columns.len() > 1 && !table.threads().is_empty(), "{name}");
-            assert!(columns.iter().all(|(_, cells)| cells.len() == table.threads().len()));
-            assert!(columns.iter().flat_map(|(_, cells)| cells).all(|cell| cell.is_finite()));
+            let Columns { keys, numbers } = &table.columns;
+            assert!(!keys.is_empty() && !numbers.is_empty() && table.rows() > 0, "{name}");
+            assert!(keys.iter().all(|(_, cells)| cells.len() == table.rows()));
+            assert!(numbers.iter().all(|(_, cells)| cells.len() == table.rows()));
+            assert!(numbers.iter().flat_map(|(_, cells)| cells).all(|cell| cell.is_finite()));
         }
         assert_eq!(Published::named("cna_v10"), None);
     }

@@ -1,14 +1,20 @@
 //! What a calibration may see of a published table.
 
-use super::{Columns, KEYS, text_of};
+use super::{Columns, text_of};
+use crate::tables::Key;
 
 /// How the columns of unpatched code are called.
 const PREFIXES: &[&str] = &["stock_", "vanilla_", "pvqlock_", "unfair_lock_", "jpm_without_"];
 
-/// The unpatched columns of a published table and what its rows are counted by.
+/// The column that says whose a row is, if rows and not columns are of patched code or not; and what
+/// stands in it if it is not.
+const OF_ROWS: &str = "kernel";
+const UNPATCHED_ROWS: &[&str] = &["unpatched", "without_patch"];
+
+/// The unpatched columns of a published table, or its unpatched rows, and their key.
 ///
-/// The other columns are not in here: they are dropped while the file is read, before a cell of
-/// them becomes a number. Whoever is given this and nothing else cannot fit to them.
+/// The others are not in here: they are dropped while the file is read, before a cell of them becomes a
+/// number. Whoever is given this and nothing else cannot fit to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unpatched {
     /// The table's name.
@@ -17,7 +23,7 @@ pub struct Unpatched {
 }
 
 impl Unpatched {
-    /// The unpatched columns of the table of that name.
+    /// What is unpatched of the table of that name.
     pub fn of(table: &str) -> Option<Self> {
         let (table, text) = text_of(table)?;
         Some(Self { table, columns: read(text) })
@@ -28,16 +34,19 @@ impl Unpatched {
         self.columns.find(name)
     }
 
-    /// How many threads, or vCPUs, each row has.
-    pub fn threads(&self) -> Vec<u32> {
-        self.columns.threads()
+    /// The number of an unpatched column in the row with this key; `None` as well if the row is patched.
+    pub fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
+        self.columns.at(key, column)
     }
 }
 
 fn read(text: &str) -> Columns {
+    let has_rows_of_kernels =
+        text.lines().next().is_some_and(|header| header.split(',').any(|name| name == OF_ROWS));
     let may_be_seen =
-        |name: &str| KEYS.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    Columns::parse(text, may_be_seen)
+        |name: &str| has_rows_of_kernels || PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let is_unpatched = |name: &str, cell: &str| name != OF_ROWS || UNPATCHED_ROWS.contains(&cell);
+    Columns::parse(text, may_be_seen, is_unpatched)
 }
 
 #[cfg(test)]
@@ -71,5 +80,15 @@ mod tests {
             })
             .collect();
         assert_eq!(read(&blanked), read(text));
+    }
+
+    #[test]
+    fn what_stands_in_a_patched_row_makes_no_difference() {
+        let unpatched = "kernel,threads,max_ops\nunpatched,60,7\n";
+        let both = format!("{unpatched}patched,60,not a number\n");
+        assert_eq!(read(&both), read(unpatched));
+        let key = |kernel| [("kernel", Key::Word(kernel)), ("threads", Key::Number(60))];
+        assert_eq!(read(&both).at(&key("unpatched"), "max_ops"), Some(7.0));
+        assert_eq!(read(&both).at(&key("patched"), "max_ops"), None);
     }
 }

@@ -4,7 +4,7 @@ use super::score::Score;
 use super::simulate::Effort;
 use crate::report::{self, Chart, Grid, Point, Report, Series, Shape};
 use crate::simulated::Fitted;
-use crate::tables::{Depth, Quantity, Table};
+use crate::tables::{self, Column, Depth, Key, Quantity, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub struct TableDocument {
     #[serde(skip)]
     columns: Vec<&'static str>,
     #[serde(skip)]
-    key: &'static str,
+    keys: &'static [&'static str],
 }
 
 /// How long the runs of a cell are, and how many.
@@ -77,7 +77,9 @@ pub struct Windows {
 /// A row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    pub(super) key: BTreeMap<&'static str, u32>,
+    pub(super) key: BTreeMap<&'static str, Key>,
+    #[serde(skip)]
+    pub(super) of: &'static tables::Row,
     pub(super) columns: BTreeMap<&'static str, Cell>,
 }
 
@@ -98,13 +100,6 @@ impl Cell {
     pub(super) fn new(simulated: f64, interval: [f64; 2], published: Option<f64>) -> Self {
         let error = |published: f64| (simulated / published - 1.0) * 100.0;
         Self { simulated, interval, published, error_percent: published.map(error) }
-    }
-}
-
-impl Row {
-    /// Its threads, or vCPUs.
-    pub(super) fn threads(&self) -> u32 {
-        self.key.values().next().copied().unwrap_or_default()
     }
 }
 
@@ -159,7 +154,7 @@ impl TableDocument {
             score: None,
             rows: Vec::new(),
             columns: table.columns.iter().map(|column| column.name).collect(),
-            key: table.key,
+            keys: table.keys,
         }
     }
     /// Whether no row was simulated.
@@ -169,15 +164,34 @@ impl TableDocument {
     /// A cell of the last row, and its threads or vCPUs.
     pub fn last(&self, column: &str) -> Option<(u32, Cell)> {
         let row = self.rows.last()?;
-        Some((row.threads(), *row.columns.get(column)?))
+        Some((row.of.threads, *row.columns.get(column)?))
     }
     /// Column by column.
-    fn cells(&self) -> impl Iterator<Item = (u32, &'static str, &Cell)> {
+    fn cells(&self) -> impl Iterator<Item = (&'static tables::Row, &'static str, &Cell)> {
         self.columns.iter().flat_map(move |&name| {
-            self.rows
-                .iter()
-                .filter_map(move |row| Some((row.threads(), name, row.columns.get(name)?)))
+            self.rows.iter().filter_map(move |row| Some((row.of, name, row.columns.get(name)?)))
         })
+    }
+    /// How many of its keys are words.
+    fn words(&self) -> usize {
+        self.keys.iter().filter(|key| !NUMBERS.contains(key)).count()
+    }
+    /// The lines of its picture: each column, for each value of the keys after the first.
+    fn drawn(&self, table: &'static Table) -> Vec<(&'static Column, &'static [Key])> {
+        let mut others: Vec<&[Key]> = Vec::new();
+        for row in &self.rows {
+            let of_row = &row.of.key[1..];
+            if !others.contains(&of_row) {
+                others.push(of_row);
+            }
+        }
+        let columns = table.columns.iter().filter(|c| matches!(c.quantity, Quantity::Of(..)));
+        columns.flat_map(|column| others.iter().map(move |&others| (column, others))).collect()
+    }
+    fn named(&self, column: &Column, others: &[Key]) -> String {
+        let others = self.keys[1..].iter().zip(others);
+        let others = others.map(|(name, key)| format!(", {name} {key}"));
+        without_unit(column.name).to_string() + &others.collect::<String>()
     }
     fn told_score(&self) -> String {
         match &self.score {
@@ -202,18 +216,21 @@ fn digits(value: f64) -> String {
 
 impl Report for TableDocument {
     fn text(&self) -> String {
+        let numbers = ["simulated", "from", "to", "published", "error %"];
+        let header = ["column"].iter().chain(self.keys).chain(&numbers);
         let mut grid =
-            Grid::new(["column", self.key, "simulated", "from", "to", "published", "error %"]);
-        for (threads, name, cell) in self.cells() {
-            grid.push([
-                name.into(),
-                threads.to_string(),
+            Grid { header: header.map(|name| name.to_string()).collect(), rows: Vec::new() };
+        for (row, name, cell) in self.cells() {
+            let key = row.key.iter().map(Key::to_string);
+            let numbers = [
                 digits(cell.simulated),
                 digits(cell.interval[0]),
                 digits(cell.interval[1]),
                 cell.published.map_or("-".into(), digits),
                 cell.error_percent.map_or("-".into(), |error| format!("{error:+.1}")),
-            ]);
+            ];
+            let cells = std::iter::once(name.to_string()).chain(key).chain(numbers);
+            grid.rows.push(cells.collect());
         }
         let fitted = match &self.calibration {
             None => "nothing was fitted".into(),
@@ -225,7 +242,7 @@ impl Report for TableDocument {
             self.machine,
             self.windows.told(),
             self.told_score(),
-            report::text_table(&grid, 1)
+            report::text_table(&grid, 1 + self.words())
         )
     }
     fn json(&self) -> String {
@@ -238,20 +255,24 @@ impl Report for TableDocument {
     }
     fn chart(&self) -> Option<Chart> {
         let table = Table::named(self.table)?;
-        let drawn = table.columns.iter().filter(|c| matches!(c.quantity, Quantity::Of(..)));
+        if self.keys.iter().any(|key| !NUMBERS.contains(key)) {
+            return None;
+        }
         let (mut simulated, mut published) = (Vec::new(), Vec::new());
-        for column in drawn {
-            let cells = || self.cells().filter(|(_, name, _)| *name == column.name);
-            let points = cells().map(|(threads, _, cell)| Point {
-                x: threads.into(),
+        for (column, others) in self.drawn(table) {
+            let is_its = |row: &tables::Row, name| name == column.name && row.key[1..] == *others;
+            let cells = || self.cells().filter(|(row, name, _)| is_its(row, *name));
+            let points = cells().map(|(row, _, cell)| Point {
+                x: row.threads.into(),
                 y: cell.simulated,
                 spread: (cell.interval[1] - cell.interval[0]) / 2.0,
             });
-            simulated.push(series(column.name, "simulated", false, points.collect()));
-            let points = cells().filter_map(|(threads, _, cell)| {
-                Some(Point { x: threads.into(), y: cell.published?, spread: 0.0 })
+            let name = self.named(column, others);
+            simulated.push(series(&name, "simulated", false, points.collect()));
+            let points = cells().filter_map(|(row, _, cell)| {
+                Some(Point { x: row.threads.into(), y: cell.published?, spread: 0.0 })
             });
-            published.push(series(column.name, "published", true, points.collect()));
+            published.push(series(&name, "published", true, points.collect()));
         }
         // References take the colours of the lines in their order, so only the last ones can be missing.
         while published.last().is_some_and(|series: &Series| series.points.is_empty()) {
@@ -259,18 +280,30 @@ impl Report for TableDocument {
         }
         Some(Chart {
             title: format!("{}: simulated, and as published", self.table),
-            x_label: self.key.into(),
+            x_label: self.keys[0].into(),
             y_label: unit(table).into(),
             shape: Shape::Lines(simulated.into_iter().chain(published).collect()),
         })
     }
 }
 
-fn series(column: &str, what: &str, is_reference: bool, points: Vec<Point>) -> Series {
-    // The unit is on the axis.
-    const UNITS: [&str; 5] =
-        ["_ops_1e7", "_ops_per_us", "_build_time_s", "_ops_per_thread_in_5_s", "_acquisitions"];
-    let name = UNITS.iter().fold(column, |name, unit| name.trim_end_matches(unit));
+/// Keys that are numbers.
+const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
+
+/// The name of a column; the unit is on the axis.
+fn without_unit(column: &str) -> &str {
+    const UNITS: [&str; 6] = [
+        "_ops_1e7",
+        "_ops_per_us",
+        "_kops_per_s",
+        "_build_time_s",
+        "_ops_per_thread_in_5_s",
+        "_acquisitions",
+    ];
+    UNITS.iter().fold(column, |name, unit| name.trim_end_matches(unit))
+}
+
+fn series(name: &str, what: &str, is_reference: bool, points: Vec<Point>) -> Series {
     Series { name: format!("{}, {what}", name.replace('_', " ")), points, is_reference }
 }
 
@@ -279,6 +312,7 @@ fn unit(table: &Table) -> &'static str {
     [
         ("_ops_1e7", "10^7 operations per 30 s"),
         ("_ops_per_us", "operations per microsecond"),
+        ("_kops_per_s", "thousand operations per second"),
         ("_build_time_s", "seconds"),
         ("_ops_per_thread_in_5_s", "operations of a thread in 5 s"),
     ]
@@ -302,10 +336,10 @@ fn empty_grid() -> Grid {
 
 fn push_cells(grid: &mut Grid, table: &TableDocument) {
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    for (threads, name, cell) in table.cells() {
+    for (row, name, cell) in table.cells() {
         grid.push([
             table.table.into(),
-            threads.to_string(),
+            row.label(),
             name.into(),
             cell.simulated.to_string(),
             cell.interval[0].to_string(),

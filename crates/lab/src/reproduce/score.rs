@@ -42,7 +42,8 @@ impl Score {
             for row in rows {
                 let Some(cell) = row.columns.get(column.name) else { continue };
                 let Some(value) = cell.published else { continue };
-                let stddev = spread.as_ref().and_then(|name| published.at(row.threads(), name));
+                let stddev =
+                    spread.as_ref().and_then(|name| published.at(&table.key_of(row.of), name));
                 cells.push(Pair {
                     published: value,
                     stddev: stddev.unwrap_or(value * UNKNOWN_STDDEV),

@@ -79,19 +79,20 @@ pub fn simulate(
         calibration.as_ref().and_then(|c| fitted(c, table, &fits[0])),
         Windows::of(table, fits[0].depth, fits.len()),
     );
-    for (at, threads) in table.rows.iter().enumerate() {
+    for (at, of) in table.rows.iter().enumerate() {
         progress.say(&format!(
-            "simulated {}, {} {threads}: row {} of {}",
+            "simulated {}, {} {}: row {} of {}",
             table.name,
-            table.key,
+            table.keys.join(" "),
+            of.label(),
             at + 1,
             table.rows.len()
         ));
-        let cells = row(table, *threads, &fits, seed, published.as_ref()).map_err(broken)?;
+        let cells = row(table, of, &fits, seed, published.as_ref()).map_err(broken)?;
         if interrupt::is_requested() {
             break;
         }
-        document.rows.push(Row { key: BTreeMap::from([(table.key, *threads)]), columns: cells });
+        document.rows.push(Row { key: table.key_of(of).into_iter().collect(), of, columns: cells });
     }
     document.score = Score::of(table, &document.rows, published.as_ref());
     Ok(document)
@@ -115,7 +116,7 @@ fn fits(
 
 /// What was fitted, with the residual of this table if it took part, else of those with its workload.
 fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitted> {
-    let workload = (table.workload)(&chosen.parameters, chosen.depth);
+    let workload = (table.workload)(&chosen.parameters, chosen.depth, &table.rows[0]);
     let fitted = Fitted::of(calibration, workload)?;
     let squares = |is_its: &dyn Fn(&lockwright_sim::machine::Fit) -> bool| -> Vec<f64> {
         let fits = calibration.fits.iter().filter(|fit| is_its(fit));
@@ -138,12 +139,12 @@ fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitt
 /// The cells of a row: the mean is of the chosen fit, the interval of all of them.
 fn row(
     table: &'static Table,
-    threads: u32,
+    row: &'static tables::Row,
     fits: &[Fit],
     seed: u64,
     published: Option<&Published>,
 ) -> Result<BTreeMap<&'static str, Cell>, SimulatedError> {
-    let (rows, locks) = ([threads], table.locks());
+    let (rows, locks) = ([*row], table.locks());
     let jobs: Vec<Job<'_>> = fits
         .iter()
         .map(|Fit { machine, parameters, depth }| Job {
@@ -163,8 +164,10 @@ fn row(
         let interval = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
             [low.min(value), high.max(value)]
         });
-        let published = published.and_then(|table| table.at(threads, column.name));
+        let published = published.and_then(|data| data.at(&table.key_of(row), column.name));
         (column.name, Cell::new(runs[0].mean(0, column), interval, published))
     };
-    Ok(table.columns.iter().map(cell).collect())
+    let is_of_row =
+        |column: &&tables::Column| runs[0].column(0, column).iter().any(|x| x.is_finite());
+    Ok(table.columns.iter().filter(is_of_row).map(cell).collect())
 }

@@ -86,6 +86,7 @@ impl SimulatedMachine {
             lock: spec.lock.name(),
             workload: spec.workload,
             threads: spec.threads.try_into().unwrap_or(u32::MAX),
+            has_siblings: true,
             placement: self.placement(spec.workload),
             scheduling: spec.scheduling,
             seed: spec.seed.wrapping_add(spec.repetition.into()),

@@ -37,6 +37,7 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> 
         lock,
         workload: TORTURE,
         threads: 8,
+        has_siblings: true,
         placement: Placement::Random,
         scheduling: None,
         seed: 1,

@@ -72,6 +72,7 @@ fn simulate(
     seed: u64,
 ) -> Result<Vec<Row>, Error> {
     let cell = |lock, scheduling, at: u64| Cell {
+        has_siblings: true,
         machine,
         parameters,
         lock,

@@ -10,7 +10,8 @@
 //! convoy never ends; with these it lasts as long as the crowd, which is what the published builds look
 //! like. The unfair and the paravirtual columns decided that, no other.
 
-use super::{Column, Crew, Depth, Measure, Quantity, Table, Variable};
+use super::row::by_threads;
+use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
 use crate::cell::Workload;
 use crate::simulated::Outcome;
 use lockwright::events::Event;
@@ -34,7 +35,7 @@ const UNIT_OPS: u64 = 250;
 const RUNNING: &[StartState] = &[StartState::Running];
 const ALL_STARTS: &[StartState] = StartState::ALL;
 
-fn build(parameters: &Parameters, depth: &Depth) -> Workload {
+fn build(parameters: &Parameters, depth: &Depth, _: &Row) -> Workload {
     Workload::Kbuild(Knobs {
         units: depth.units,
         unit_ops: UNIT_OPS,
@@ -104,9 +105,9 @@ const BUILD_SOFTWARE: &[Variable] = &[
 pub static BUILD_2699: Table = Table {
     name: "pvqspinlock_kernel_build_e5_2699_v3",
     machine: "haswell-2s",
-    key: "vcpus",
-    rows: &[30, 36, 45, 54, 72, 108],
-    fitted_rows: &[30, 36, 45, 54, 72, 108],
+    keys: &["vcpus"],
+    rows: by_threads![30, 36, 45, 54, 72, 108],
+    fitted_rows: by_threads![30, 36, 45, 54, 72, 108],
     workload: build,
     crew: Crew::Guest,
     columns: BUILD_COLUMNS,
@@ -120,9 +121,9 @@ pub static BUILD_2699: Table = Table {
 pub static BUILD_2620: Table = Table {
     name: "pvqspinlock_kernel_build_e5_2620_v4",
     machine: "broadwell-2s-e5-2620v4",
-    key: "vcpus",
-    rows: &[16, 36, 48, 64],
-    fitted_rows: &[16, 36, 48, 64],
+    keys: &["vcpus"],
+    rows: by_threads![16, 36, 48, 64],
+    fitted_rows: by_threads![16, 36, 48, 64],
     workload: build,
     crew: Crew::Guest,
     columns: BUILD_COLUMNS,
@@ -136,8 +137,8 @@ pub static BUILD_2620: Table = Table {
 pub static MODES: Table = Table {
     name: "pvqspinlock_mode_acquisitions_e5_2699_v3",
     machine: "haswell-2s",
-    key: "vcpus",
-    rows: &[30, 36, 45, 54, 72],
+    keys: &["vcpus"],
+    rows: by_threads![30, 36, 45, 54, 72],
     fitted_rows: &[],
     workload: build,
     crew: Crew::Guest,
@@ -164,10 +165,10 @@ pub static MODES: Table = Table {
 pub static MICROBENCHMARK: Table = Table {
     name: "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
     machine: "haswell-2s",
-    key: "vcpus",
-    rows: &[36, 54, 72, 108],
-    fitted_rows: &[36, 54, 72],
-    workload: |_, _| Workload::counter(0, 0),
+    keys: &["vcpus"],
+    rows: by_threads![36, 54, 72, 108],
+    fitted_rows: by_threads![36, 54, 72],
+    workload: |_, _, _| Workload::counter(0, 0),
     crew: Crew::Guest,
     columns: &[
         column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", Measure::Least(5.0), 0.1),

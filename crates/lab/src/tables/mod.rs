@@ -5,9 +5,13 @@
 //! that are described here, through [`run`]. What was published is in [`crate::published`].
 
 mod guests;
+mod row;
 mod run;
+mod semaphores;
+mod tasks;
 mod x5_4;
 
+pub use row::{Key, Row, Symbol};
 pub use run::{Job, Runs, run};
 
 use crate::cell::Workload;
@@ -26,6 +30,10 @@ pub static TABLES: &[&Table] = &[
     &guests::BUILD_2620,
     &guests::MICROBENCHMARK,
     &guests::MODES,
+    &semaphores::READER_SPINNING,
+    &semaphores::FAIRNESS,
+    &semaphores::HIGH_SYSTIME,
+    &semaphores::PROFILE,
 ];
 
 /// A published table and how it is simulated.
@@ -35,14 +43,14 @@ pub struct Table {
     pub name: &'static str,
     /// The simulated machine.
     pub machine: &'static str,
-    /// The column that is the key.
-    pub key: &'static str,
-    /// The rows, by their threads or vCPUs.
-    pub rows: &'static [u32],
+    /// The columns that are the key.
+    pub keys: &'static [&'static str],
+    /// The rows.
+    pub rows: &'static [Row],
     /// The rows that are fitted.
-    pub fitted_rows: &'static [u32],
-    /// The workload that stands for the benchmark, with what was fitted of it.
-    pub workload: fn(&Parameters, &Depth) -> Workload,
+    pub fitted_rows: &'static [Row],
+    /// The workload that stands for the benchmark in a row, with what was fitted of it.
+    pub workload: fn(&Parameters, &Depth, &Row) -> Workload,
     /// Who runs.
     pub crew: Crew,
     /// The columns that are simulated.
@@ -62,7 +70,7 @@ pub struct Table {
 pub struct Depth {
     /// Seeds; each has a placement of its own, if placement is random.
     pub seeds: u64,
-    /// In a guest: how runs begin; each seed once with each of them.
+    /// In a guest or a kernel: how runs begin; each seed once with each of them.
     pub starts: &'static [StartState],
     /// Simulated microseconds before counting.
     pub warmup_us: u64,
@@ -79,6 +87,8 @@ pub enum Crew {
     Threads(Placement),
     /// The vCPUs of a guest.
     Guest,
+    /// The tasks of a kernel.
+    Kernel,
 }
 
 /// One run of a cell.
@@ -107,8 +117,14 @@ pub struct Column {
 pub enum Quantity {
     /// Something that a run of a lock shows.
     Of(&'static str, Measure),
+    /// Something that a run of the row's lock shows.
+    OfRow(Measure),
+    /// The quotient of what runs of the row's lock and of another one show.
+    RowOver(&'static str, Measure),
     /// The quotient of two other columns.
     Ratio(&'static str, &'static str),
+    /// By how many percent one other column is above another one.
+    Change(&'static str, &'static str),
 }
 
 /// What a run shows.
@@ -118,6 +134,11 @@ pub enum Measure {
     Total(f64),
     /// Operations of the thread with the fewest, in so many seconds.
     Least(f64),
+    /// Operations of the thread with the fewest, in so many seconds; one that did at most one in the run
+    /// is not taken to have done more in a longer one.
+    LeastOrOne(f64),
+    /// How many threads did at most one operation.
+    AtMostOne,
     /// Operations of a thread, on average, in so many seconds.
     Average(f64),
     /// Operations of the thread with the most, in so many seconds.
@@ -126,6 +147,12 @@ pub enum Measure {
     BuildTime,
     /// How often it happens in a build.
     InBuild(Event),
+    /// Jobs per minute of tasks, each so many operations as fit into the job's time to think.
+    JobsPerMinute,
+    /// Percentage of the CPU time of tasks that the row's function takes.
+    OfCycles,
+    /// Percentage of the function's time that is its caller's.
+    OfFunction,
 }
 
 /// A number to be fitted, with the range it is looked for in.
@@ -154,30 +181,50 @@ impl Table {
     }
     /// The locks that its columns are about, each once.
     pub fn locks(&self) -> Vec<&'static str> {
-        Self::locks_of(self.columns.iter())
+        self.locks_of(self.rows, self.columns.iter())
     }
     /// The locks that its fitted columns are about, each once.
     pub fn fitted_locks(&self) -> Vec<&'static str> {
-        Self::locks_of(self.columns.iter().filter(|column| column.weight > 0.0))
+        let fitted = self.columns.iter().filter(|column| column.weight > 0.0);
+        self.locks_of(self.fitted_rows, fitted)
     }
-    fn locks_of(columns: impl Iterator<Item = &'static Column>) -> Vec<&'static str> {
-        let mut locks = Vec::new();
+    fn locks_of(
+        &self,
+        rows: &[Row],
+        columns: impl Iterator<Item = &'static Column>,
+    ) -> Vec<&'static str> {
+        let of_rows = || rows.iter().filter_map(|row| row.lock);
+        let mut all: Vec<&'static str> = Vec::new();
         for column in columns {
-            if let Quantity::Of(lock, _) = column.quantity
-                && !locks.contains(&lock)
-            {
-                locks.push(lock);
+            match column.quantity {
+                Quantity::Of(lock, _) => all.push(lock),
+                Quantity::OfRow(_) => all.extend(of_rows()),
+                Quantity::RowOver(lock, _) => all.extend(of_rows().chain([lock])),
+                Quantity::Ratio(..) | Quantity::Change(..) => {}
             }
         }
+        let mut locks = Vec::new();
+        all.into_iter().for_each(|lock| {
+            if !locks.contains(&lock) {
+                locks.push(lock)
+            }
+        });
         locks
+    }
+    /// The key of a row, with the names of its columns.
+    pub fn key_of(&self, row: &Row) -> Vec<(&'static str, Key)> {
+        self.keys.iter().copied().zip(row.key.iter().copied()).collect()
     }
     /// The runs of a cell.
     pub fn samples(&self, depth: &Depth) -> Vec<Sample> {
         let seeds = 0..depth.seeds;
         match self.crew {
             Crew::Threads(_) => seeds.map(|seed| Sample { seed, scheduling: None }).collect(),
-            Crew::Guest => {
-                let kind = ScheduledKind::Guest { virtual_numa: false };
+            Crew::Guest | Crew::Kernel => {
+                let kind = match self.crew {
+                    Crew::Kernel => ScheduledKind::Kernel,
+                    _ => ScheduledKind::Guest { virtual_numa: false },
+                };
                 let of_start = |&start| {
                     let scheduling = Some(Scheduling { kind, start });
                     seeds.clone().map(move |seed| Sample { seed, scheduling })
@@ -189,11 +236,11 @@ impl Table {
 }
 
 impl Crew {
-    /// Where threads are placed; of no effect in a guest.
+    /// Where threads are placed; of no effect if a scheduler places them.
     pub fn placement(self) -> Placement {
         match self {
             Self::Threads(placement) => placement,
-            Self::Guest => Placement::Compact,
+            Self::Guest | Self::Kernel => Placement::Compact,
         }
     }
     /// What a calibration calls the placement.
@@ -201,13 +248,20 @@ impl Crew {
         match self {
             Self::Threads(placement) => placement.name(),
             Self::Guest => "guest",
+            Self::Kernel => "kernel",
         }
     }
 }
 
 impl Measure {
-    /// What a run shows, in the column's unit.
-    pub fn of(self, outcome: &Outcome, workload: Workload, parameters: &Parameters) -> f64 {
+    /// What a run shows in a row, in the column's unit.
+    pub fn of(
+        self,
+        outcome: &Outcome,
+        row: &Row,
+        workload: Workload,
+        parameters: &Parameters,
+    ) -> f64 {
         let ops = &outcome.per_thread_ops;
         let in_secs = |ops: Option<&u64>, secs: f64| {
             ops.map_or(0.0, |&ops| ops as f64) * secs * 1e9 / outcome.window_ns as f64
@@ -215,11 +269,21 @@ impl Measure {
         match self {
             Self::Total(unit) => outcome.ops_per_s / unit,
             Self::Least(secs) => in_secs(ops.iter().min(), secs),
+            Self::LeastOrOne(secs) => match ops.iter().min() {
+                Some(&least) if least > 1 => in_secs(Some(&least), secs),
+                least => least.map_or(0.0, |&least| least as f64),
+            },
+            Self::AtMostOne => ops.iter().filter(|&&ops| ops <= 1).count() as f64,
             Self::Average(secs) => outcome.ops_per_s * secs / ops.len() as f64,
             Self::Greatest(secs) => in_secs(ops.iter().max(), secs),
             Self::BuildTime => guests::build_s(outcome, workload, parameters),
             Self::InBuild(event) => {
                 guests::in_build(outcome.events.of(event) as f64, workload, parameters)
+            }
+            Self::JobsPerMinute => tasks::jobs_per_minute(outcome, workload, parameters),
+            Self::OfCycles => row.symbol.map_or(0.0, |symbol| tasks::of_cycles(outcome, symbol)),
+            Self::OfFunction => {
+                row.symbol.map_or(0.0, |symbol| tasks::of_function(outcome, symbol))
             }
         }
     }
@@ -236,9 +300,14 @@ mod tests {
         for table in TABLES {
             assert!(Machine::builtin(table.machine).is_some(), "{}", table.name);
             assert!(table.fitted_rows.iter().all(|row| table.rows.contains(row)));
+            for row in table.rows {
+                assert_eq!(row.key.len(), table.keys.len(), "{}: {}", table.name, row.label());
+            }
             if let Some(published) = Published::named(table.name) {
-                assert_eq!(published.threads(), table.rows, "{}", table.name);
-                assert!(published.column(table.key).is_some(), "{}", table.name);
+                let is_there = |row: &Row| published.has_row(&table.key_of(row));
+                let there = table.rows.iter().filter(|row| is_there(row)).count();
+                assert_eq!(there, published.rows(), "{}", table.name);
+                assert!(table.fitted_rows.iter().all(is_there), "{}", table.name);
             }
         }
     }
@@ -256,7 +325,7 @@ mod tests {
                 continue;
             };
             for name in published.columns().filter(|name| !name.contains("_stddev_")) {
-                assert!(name == table.key || table.column(name).is_some(), "{name}");
+                assert!(table.column(name).is_some(), "{name}");
             }
         }
     }
@@ -265,7 +334,9 @@ mod tests {
     fn a_ratio_is_one_of_columns_of_the_table() {
         for table in TABLES {
             for column in table.columns {
-                let Quantity::Ratio(a, b) = column.quantity else { continue };
+                let (Quantity::Ratio(a, b) | Quantity::Change(a, b)) = column.quantity else {
+                    continue;
+                };
                 assert!(table.column(a).is_some() && table.column(b).is_some());
             }
         }

@@ -1,6 +1,6 @@
 //! Running the cells of tables.
 
-use super::{Column, Crew, Depth, Measure, Quantity, Table};
+use super::{Column, Crew, Depth, Measure, Quantity, Row, Table};
 use crate::cell::Purpose;
 use crate::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};
@@ -16,8 +16,8 @@ pub struct Job<'a> {
     pub parameters: &'a Parameters,
     /// How much is simulated of each cell.
     pub depth: &'a Depth,
-    /// The rows, by their threads or vCPUs.
-    pub rows: &'a [u32],
+    /// The rows.
+    pub rows: &'a [Row],
     /// The locks.
     pub locks: &'a [&'static str],
     /// What seeds are counted from.
@@ -54,9 +54,14 @@ impl<'a> Job<'a> {
     /// Whether another job runs the same cells. A fixed amount of work has no other software than
     /// what the workload says.
     fn runs_as(&self, other: &Self) -> bool {
-        let workload = |job: &Self| (job.table.workload)(job.parameters, job.depth);
-        let is_simulated_alike = workload(self) == workload(other)
-            && (workload(self).is_fixed_work() || self.parameters == other.parameters);
+        let workloads = |job: &Self| -> Vec<_> {
+            let of_row = |row| (job.table.workload)(job.parameters, job.depth, row);
+            job.rows.iter().map(of_row).collect()
+        };
+        let (mine, others) = (workloads(self), workloads(other));
+        let is_fixed_work = mine.iter().all(|workload| workload.is_fixed_work());
+        let is_simulated_alike =
+            mine == others && (is_fixed_work || self.parameters == other.parameters);
         is_simulated_alike
             && std::ptr::eq(self.table, other.table)
             && self.machine == other.machine
@@ -65,14 +70,14 @@ impl<'a> Job<'a> {
     }
     fn cells(&self) -> impl Iterator<Item = Cell<'a>> {
         let Self { table, machine, parameters, depth, rows, locks, seed } = *self;
-        let workload = (table.workload)(parameters, depth);
         let samples = table.samples(depth);
-        let cell = move |threads, lock, sample: super::Sample| Cell {
+        let cell = move |row: &Row, lock, sample: super::Sample| Cell {
             machine,
             parameters,
             lock,
-            workload,
-            threads,
+            workload: (table.workload)(parameters, depth, row),
+            threads: row.threads,
+            has_siblings: row.has_siblings,
             placement: table.crew.placement(),
             scheduling: sample.scheduling,
             seed: seed.wrapping_add(sample.seed),
@@ -81,11 +86,11 @@ impl<'a> Job<'a> {
             tunables: &[],
             purpose: Purpose::Throughput,
         };
-        rows.iter().flat_map(move |&threads| {
+        rows.iter().flat_map(move |row| {
             let samples = samples.clone();
             let of_lock = move |&lock| {
                 let cells = samples.clone().into_iter();
-                cells.map(move |sample| cell(threads, lock, sample))
+                cells.map(move |sample| cell(row, lock, sample))
             };
             locks.iter().flat_map(of_lock)
         })
@@ -97,12 +102,13 @@ impl Runs<'_> {
     pub fn column(&self, row: usize, column: &Column) -> Vec<f64> {
         match column.quantity {
             Quantity::Of(lock, measure) => self.measured(row, lock, measure),
-            Quantity::Ratio(over, under) => {
-                let cells = |name| match self.job.table.column(name) {
-                    Some(column) => self.column(row, column),
-                    None => Vec::new(),
-                };
-                cells(over).iter().zip(cells(under)).map(|(over, under)| over / under).collect()
+            Quantity::OfRow(measure) => self.of_row(row, measure),
+            Quantity::RowOver(lock, measure) => {
+                quotients(&self.of_row(row, measure), &self.measured(row, lock, measure))
+            }
+            Quantity::Ratio(over, under) => self.ratios(row, over, under),
+            Quantity::Change(to, from) => {
+                self.ratios(row, to, from).into_iter().map(change_percent).collect()
             }
         }
     }
@@ -110,23 +116,52 @@ impl Runs<'_> {
     /// The column in the row, for all samples together: the mean, and of a quotient that of the means.
     pub fn mean(&self, row: usize, column: &Column) -> f64 {
         match column.quantity {
-            Quantity::Of(..) => mean(&self.column(row, column)),
-            Quantity::Ratio(over, under) => {
-                let of = |name| self.job.table.column(name).map_or(0.0, |c| self.mean(row, c));
-                of(over) / of(under)
+            Quantity::Of(..) | Quantity::OfRow(_) => mean(&self.column(row, column)),
+            Quantity::RowOver(lock, measure) => {
+                mean(&self.of_row(row, measure)) / mean(&self.measured(row, lock, measure))
             }
+            Quantity::Ratio(over, under) => self.ratio(row, over, under),
+            Quantity::Change(to, from) => change_percent(self.ratio(row, to, from)),
+        }
+    }
+
+    fn ratio(&self, row: usize, over: &str, under: &str) -> f64 {
+        let of = |name| self.job.table.column(name).map_or(0.0, |column| self.mean(row, column));
+        of(over) / of(under)
+    }
+    fn ratios(&self, row: usize, over: &str, under: &str) -> Vec<f64> {
+        let cells = |name| match self.job.table.column(name) {
+            Some(column) => self.column(row, column),
+            None => Vec::new(),
+        };
+        quotients(&cells(over), &cells(under))
+    }
+    fn of_row(&self, row: usize, measure: Measure) -> Vec<f64> {
+        match self.job.rows[row].lock {
+            Some(lock) => self.measured(row, lock, measure),
+            None => Vec::new(),
         }
     }
 
     fn measured(&self, row: usize, lock: &str, measure: Measure) -> Vec<f64> {
-        let Job { table, parameters, depth, locks, .. } = self.job;
+        let Job { table, parameters, depth, locks, rows, .. } = self.job;
         let Some(at) = locks.iter().position(|name| *name == lock) else { return Vec::new() };
         let samples = table.samples(depth).len();
         let first = (row * locks.len() + at) * samples;
-        let workload = (table.workload)(parameters, depth);
+        let row = &rows[row];
+        let workload = (table.workload)(parameters, depth, row);
         let outcomes = &self.outcomes[first..first + samples];
-        outcomes.iter().map(|outcome| measure.of(outcome, workload, parameters)).collect()
+        outcomes.iter().map(|outcome| measure.of(outcome, row, workload, parameters)).collect()
     }
+}
+
+/// One by one.
+fn quotients(over: &[f64], under: &[f64]) -> Vec<f64> {
+    over.iter().zip(under).map(|(over, under)| over / under).collect()
+}
+
+fn change_percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
 }
 
 /// The mean of numbers; 0 of none.
@@ -138,6 +173,6 @@ impl Crew {
     /// What a calibration calls the starts, if there are any.
     pub fn starts(self, depth: &Depth) -> Option<String> {
         let names: Vec<_> = depth.starts.iter().map(|start| start.name()).collect();
-        (self == Self::Guest).then(|| names.join(", "))
+        matches!(self, Self::Guest | Self::Kernel).then(|| names.join(", "))
     }
 }

@@ -4,13 +4,14 @@
 //! *inside* is instructions without misses: three 64-bit divisions and two indirect calls with retpolines
 //! in locktorture, 60 to 80 ns on that processor; a few dozen to some hundred instructions elsewhere.
 
-use super::{Column, Crew, Depth, Measure, Quantity, Table, Variable};
+use super::row::by_threads;
+use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
 use crate::cell::Workload;
 use lockwright_clients::workload::{lock2, locktorture, open1, readrandom};
 use lockwright_sim::machine::Placement;
 
 const MACHINE: &str = "x5-4";
-const ROWS: &[u32] = &[1, 2, 4, 8, 16, 32, 36, 72, 108, 142];
+const ROWS: &[Row] = by_threads![1, 2, 4, 8, 16, 32, 36, 72, 108, 142];
 const STOCK: &str = "qspinlock";
 const CNA: &str = "cna";
 
@@ -38,10 +39,10 @@ const PER_US: &[Column] = &[
 pub static LOCKTORTURE: Table = Table {
     name: "cna_v10_locktorture_x5_4",
     machine: MACHINE,
-    key: "threads",
+    keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _| Workload::Locktorture { long_hold: true },
+    workload: |_, _, _| Workload::Locktorture { long_hold: true },
     crew: Crew::Threads(Placement::Scheduler56),
     columns: &[
         column("stock_ops_1e7", STOCK, 1e7 / 30.0, 1.0),
@@ -65,10 +66,10 @@ pub static LOCKTORTURE: Table = Table {
 pub static OPEN1: Table = Table {
     name: "cna_v10_will_it_scale_open1_threads_x5_4",
     machine: MACHINE,
-    key: "threads",
+    keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _| Workload::Open1,
+    workload: |_, _, _| Workload::Open1,
     crew: Crew::Threads(Placement::Compact),
     columns: PER_US,
     software: &[
@@ -84,10 +85,10 @@ pub static OPEN1: Table = Table {
 pub static LOCK2: Table = Table {
     name: "cna_v10_will_it_scale_lock2_threads_x5_4",
     machine: MACHINE,
-    key: "threads",
+    keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _| Workload::Lock2,
+    workload: |_, _, _| Workload::Lock2,
     crew: Crew::Threads(Placement::Compact),
     columns: PER_US,
     software: &[
@@ -103,10 +104,10 @@ pub static LOCK2: Table = Table {
 pub static READRANDOM: Table = Table {
     name: "cna_v10_leveldb_readrandom_x5_4",
     machine: MACHINE,
-    key: "threads",
+    keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _| Workload::Readrandom,
+    workload: |_, _, _| Workload::Readrandom,
     crew: Crew::Threads(Placement::Scheduler56),
     columns: PER_US,
     software: &[
