@@ -2,8 +2,9 @@
 
 use super::{Note, nothing_more};
 use crate::Threads;
+use core::sync::atomic::Ordering::Relaxed;
 use lockwright::events::Event;
-use lockwright::platform::Platform;
+use lockwright::platform::{Atomic, Cells, Platform, Zeroed};
 use lockwright::tunables::Tunable;
 
 pub fn every_cpu_is_on_a_numa_node<P: Platform, T: Threads>(threads: &T) {
@@ -37,17 +38,24 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
 }
 
 pub fn threads_have_numbers_of_their_own<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(seen: &Note) {
+    struct Both<P: Cells> {
+        here: [P::U32; 2],
+        seen: [Note; 2],
+    }
+    fn body<P: Platform>(both: &Both<P>, me: usize) {
         let number = P::this_thread();
         assert!(number != 0 && number.is_multiple_of(8), "a thread has number {number}");
+        // Both live until both have been here.
+        both.here[me].store(1, Relaxed);
+        both.here[1 - me].cond_load(Relaxed, |here| here == 1);
         assert_eq!(P::this_thread(), number, "a thread has two numbers");
         let _ = P::is_thread_running(number);
-        seen.write(number);
+        both.seen[me].write(number);
     }
-    let first = |seen: &[Note; 2]| body::<P>(&seen[0]);
-    let second = |seen: &[Note; 2]| body::<P>(&seen[1]);
-    threads.run(Default::default(), &[first, second], |seen: &[Note; 2]| {
-        assert_ne!(seen[0].read(), seen[1].read(), "two threads have the same number");
+    let both = Both::<P> { here: [Zeroed::zeroed(), Zeroed::zeroed()], seen: Default::default() };
+    threads.run(both, &[|both| body::<P>(both, 0), |both| body::<P>(both, 1)], |both| {
+        let [first, second] = &both.seen;
+        assert_ne!(first.read(), second.read(), "two threads have the same number");
     });
 }
 

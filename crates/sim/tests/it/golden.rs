@@ -156,6 +156,17 @@ const GOLDEN: &[Golden] = &[
     ("mutex", "9cf435dad4e2a24471ee132bb04774fd", 115406, 6609),
     ("unfair-backoff", "8b62f98afbdc7706e633f978915b9250", 58169, 1947),
     ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
+    ("rwsem-current", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
+    ("rwsem-current_in_programs", "3bf96ffc7b5d6183d8b4e3d1f86a46cf", 296767, 2630),
+    ("rwsem-v5_10_no_rspin", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
+    ("rwsem-v5_10_limit_rspin", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
+    ("rwsem-v5_10_before", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
+    ("rwsem-v5_10", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
+    ("rwsem-v4_14_handoff", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
+    ("rwsem-v4_14", "2d8aefcedac0e5ac14260182ac91455e", 294424, 2560),
+    ("rwsem-v3_12_wake_flag", "e7da19b585aa2f1816dfab4b52a9063f", 35410, 1547),
+    ("rwsem-v3_12_series", "8f44569faef91f86c6b97e948bc9d797", 61762, 654),
+    ("rwsem-v3_12", "8b710494e54e1a6c2f3b3d7a301d2da3", 31075, 676),
     ("osq", "c655a7946691e0b7448a9482e572ce69", 29100, 1239),
 ];
 
