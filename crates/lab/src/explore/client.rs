@@ -3,7 +3,8 @@
 use crate::simulated::Watched;
 use lockwright::platform::Barriers;
 use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{self, LockRow, LockVisitor};
+use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
+use lockwright::rwsem::{Handoff, RwSemPolicy};
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
 use lockwright_clients::{Client, ClientVisitor, clients_on, visit_client, visit_client_of};
@@ -38,22 +39,36 @@ pub struct Target {
 }
 
 /// Settings beside the usual ones: machines that run out of queue nodes, which is when the queued
-/// spinlock knows no order, and for locks that serve by NUMA node thresholds that are reached in a
-/// short schedule.
-fn variations(order: Order, usual: &Config) -> Vec<Config> {
+/// spinlock knows no order, for locks that serve by NUMA node thresholds that are reached in a
+/// short schedule, and for semaphores waiters without patience.
+fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
     let unordered = Checks { fifo: false, ..usual.checks };
     let few_nodes =
         |count| Config { nodes: NodesMode::Pool(count), checks: unordered, ..usual.clone() };
+    let with = |tunables| Config { tunables, ..usual.clone() };
     let near = |handoffs_log2, ns| {
         let count = (Tunable::numa_spinlock_threshold, handoffs_log2);
         let time = (Tunable::numa_spinlock_threshold_ns, ns);
-        Config { tunables: vec![count, time], ..usual.clone() }
+        with(vec![count, time])
     };
     match order {
         Order::FifoAfterPending => vec![few_nodes(1), few_nodes(2)],
         Order::Grouped => vec![near(0, 1), near(1, 10), near(2, 50), few_nodes(1), few_nodes(2)],
+        Order::None if keeps_for_waiters(lock) => vec![with(vec![(Tunable::rwsem_handoff_ns, 0)])],
         Order::Fifo | Order::None | Order::Broken => Vec::new(),
     }
+}
+
+/// Whether it is a semaphore that is kept for a waiter after some time.
+fn keeps_for_waiters(lock: &str) -> bool {
+    struct Keeps;
+    impl RwSemVisitor for Keeps {
+        type Output = bool;
+        fn visit<C: RwSemPolicy>(self) -> bool {
+            C::POLICY.handoff != Handoff::Never
+        }
+    }
+    registry::visit_rwsem(lock, Keeps) == Some(true)
 }
 
 impl Target {
@@ -81,7 +96,7 @@ impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
             ..Checks::default()
         };
         let config = Config { checks, bug: self.target.bug, ..Config::default() };
-        let variations = variations(L::ORDER, &config);
+        let variations = variations(row.name, L::ORDER, &config);
         let visitor = OfClient { target: self.target, config, variations, work: self.work };
         if clients_on::<L>().any(|client| client == self.client) {
             return visit_client::<Sim, Watched<L>, _>(self.client, visitor);

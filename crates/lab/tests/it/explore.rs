@@ -70,6 +70,20 @@ fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
 }
 
 #[test]
+fn wake_ups_that_the_posted_patches_lose_are_found_and_the_corrected_ones_lose_none() {
+    for (lock, kind) in [("v3_12_wake_flag", "stuck"), ("v4_14_handoff", "step-limit")] {
+        let pair =
+            |ending| format!("explore --lock rwsem-{lock}{ending} --client rwsem-last-round");
+        let result = found(&pair("_as_posted"));
+        assert_eq!(result["failure"]["kind"], kind, "{result}");
+        let threads = result["failure"]["threads"].to_string();
+        assert!(threads.contains("sleeps on line"), "{threads}");
+        let corrected = json(&format!("{} --json -", pair("")));
+        assert_eq!(corrected["results"][0]["verdict"], "HELD", "{corrected}");
+    }
+}
+
+#[test]
 fn readers_that_take_nothing_are_caught_by_every_client_with_readers_and_by_no_other() {
     for client in ["shared", "try-shared", "downgrade"] {
         let result = found(&format!("explore --lock busted-rw --client {client}"));
