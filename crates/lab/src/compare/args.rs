@@ -4,6 +4,7 @@ use super::matrix;
 use super::plan::{Effort, Plan};
 use crate::cell::LabMachine;
 use crate::error::Error;
+use crate::native::peers::readers_share;
 use crate::plan::{stalls_in_a_crowd, window_ns};
 use crate::report::OutputArgs;
 use crate::subject::{Asked, Origin, Selection, Subject};
@@ -146,7 +147,10 @@ impl CompareArgs {
                 )));
             }
         }
-        peers.retain(|peer| peer.subject != ours);
+        // Nobody reads in this matrix: a lock for readers is a peer only to who names it.
+        peers.retain(|peer| {
+            peer.subject != ours && (peer.explicitly || !readers_share(peer.subject))
+        });
         match peers.is_empty() {
             true => Err(Error::usage(format!(
                 "no peer to compare `{}` with: --peer takes {}",
