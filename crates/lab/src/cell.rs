@@ -41,6 +41,9 @@ pub enum Workload {
         readers: u32,
         /// Which ones.
         reader_order: ReaderOrder,
+        /// Whether sections touch nothing, not even the counter.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_empty: bool,
     },
     /// The kernel's locktorture.
     Locktorture {
@@ -80,7 +83,8 @@ pub enum Workload {
 impl Workload {
     /// A counter that is written only.
     pub const fn counter(cs_load: u32, think_load: u32) -> Self {
-        Self::Counter { cs_load, think_load, readers: 0, reader_order: ReaderOrder::Alternate }
+        let reader_order = ReaderOrder::Alternate;
+        Self::Counter { cs_load, think_load, readers: 0, reader_order, is_empty: false }
     }
     /// The name and the knobs, for people; of many knobs the name.
     pub fn described(self) -> String {
@@ -92,7 +96,7 @@ impl Workload {
     }
     /// The knobs of a counter as they are typed, if it is one.
     pub fn counter_typed(self) -> Option<String> {
-        let Self::Counter { cs_load, think_load, readers, reader_order } = self else {
+        let Self::Counter { cs_load, think_load, readers, reader_order, is_empty } = self else {
             return None;
         };
         let mut knobs = format!("--cs-load {cs_load} --think-load {think_load}");
@@ -101,6 +105,9 @@ impl Workload {
         }
         if reader_order == ReaderOrder::Random {
             knobs += " --reader-order random";
+        }
+        if is_empty {
+            knobs += " --empty-section on";
         }
         Some(knobs)
     }

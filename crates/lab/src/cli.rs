@@ -209,6 +209,9 @@ pub struct BenchArgs {
     /// Workload `counter`: which operations read [default: alternate, evenly spread].
     #[arg(long, value_enum, value_name = "ORDER")]
     pub reader_order: Option<ReaderOrder>,
+    /// Workload `counter`: whether sections touch nothing, only pauses [default: off].
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]
+    pub empty_section: Option<Switch>,
     /// Workload `locktorture`: whether the rare hold of 100 ms happens [default: on simulated
     /// machines, where it is added by formula].
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]

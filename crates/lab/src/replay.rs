@@ -150,9 +150,14 @@ mod tests {
     #[test]
     fn the_readers_of_a_counter_are_in_its_line() {
         let reader_order = ReaderOrder::Random;
-        let workload = Workload::Counter { cs_load: 2, think_load: 3, readers: 40, reader_order };
+        let (cs_load, think_load, readers, is_empty) = (2, 3, 40, true);
+        let workload = Workload::Counter { cs_load, think_load, readers, reader_order, is_empty };
         let mixed = line(&machine(""), &CellSpec { workload, ..SPEC });
-        assert!(mixed.contains(" --think-load 3 --readers 40 --reader-order random "), "{mixed}");
+        assert!(
+            mixed
+                .contains(" --think-load 3 --readers 40 --reader-order random --empty-section on "),
+            "{mixed}"
+        );
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Knobs {
     pub readers: u32,
     /// Which ones.
     pub reader_order: ReaderOrder,
+    /// Whether sections touch nothing: pauses, and no counter.
+    pub is_empty: bool,
 }
 
 /// Which operations of a thread read.
@@ -105,10 +107,12 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs:
 #[inline(always)]
 fn write<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) {
     locked(&*state.lock, || {
+        if knobs.is_empty {
+            return work(worker, knobs);
+        }
         // ordering: Relaxed; the lock orders the accesses to the counter.
         let value = state.value.load(Relaxed);
-        pauses::<W>(knobs.cs_load);
-        worker.software(part::INSIDE);
+        work(worker, knobs);
         // ordering: Relaxed; as above. Not one atomic operation on purpose: a lock that does
         // not exclude loses increments.
         state.value.store(value + 1, Relaxed);
@@ -119,13 +123,23 @@ fn write<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: K
 #[inline(always)]
 fn read<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) -> bool {
     locked_shared(&*state.lock, || {
+        if knobs.is_empty {
+            work(worker, knobs);
+            return false;
+        }
         // ordering: Relaxed; the lock orders the accesses to the counter.
         let value = state.value.load(Relaxed);
-        pauses::<W>(knobs.cs_load);
-        worker.software(part::INSIDE);
+        work(worker, knobs);
         // ordering: Relaxed; as above.
         state.value.load(Relaxed) != value
     })
+}
+
+/// What a section takes.
+#[inline(always)]
+fn work<W: Worker>(worker: &mut W, knobs: Knobs) {
+    pauses::<W>(knobs.cs_load);
+    worker.software(part::INSIDE);
 }
 
 /// What follows an operation.
@@ -175,6 +189,15 @@ fn pauses<W: Worker>(count: u32) {
 mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, SpyLock};
+
+    #[test]
+    fn an_empty_section_counts_nothing() {
+        let state = State::<_, SpyLock>::zeroed();
+        let mut worker = Scripted::new(10);
+        let knobs = Knobs { is_empty: true, readers: 50, ..Knobs::default() };
+        assert_eq!(run(&mut worker, &state, knobs).disturbed, 0);
+        assert_eq!((worker.ops, state.value(), state.lock().pairs()), (10, 0, 5));
+    }
 
     #[test]
     fn the_counter_counts_the_operations() {

@@ -32,6 +32,7 @@ pub const WORKLOADS: &[Listed] = &[
             ("--think-load", "0"),
             ("--readers", "0"),
             ("--reader-order", "alternate"),
+            ("--empty-section", "off"),
         ],
         is: "a shared counter, pauses in and out; readers share a lock that has readers, else they own it",
     },
@@ -115,6 +116,7 @@ fn counter(args: &BenchArgs) -> Result<Workload, Error> {
         think_load: args.think_load.unwrap_or(THINK_LOAD),
         readers,
         reader_order: args.reader_order.unwrap_or(ReaderOrder::Alternate),
+        is_empty: args.empty_section == Some(Switch::On),
     })
 }
 
@@ -125,6 +127,7 @@ fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
         ("--think-load", args.think_load.is_some()),
         ("--readers", args.readers.is_some()),
         ("--reader-order", args.reader_order.is_some()),
+        ("--empty-section", args.empty_section.is_some()),
         ("--long-hold", args.long_hold.is_some()),
         ("--section", args.section.is_some()),
     ];

@@ -34,11 +34,11 @@ impl LockVisitor<Native> for LoadOf<'_> {
 fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
     match spec.workload {
         Workload::Uncontended => Box::new(Pairs::<L>(Zeroed::zeroed())),
-        Workload::Counter { cs_load, think_load, readers, reader_order } => {
+        Workload::Counter { cs_load, think_load, readers, reader_order, is_empty } => {
             let reader_order = reader_order.into();
             Box::new(Counter::<L> {
                 state: Zeroed::zeroed(),
-                knobs: counter::Knobs { cs_load, think_load, readers, reader_order },
+                knobs: counter::Knobs { cs_load, think_load, readers, reader_order, is_empty },
                 read: AtomicU64::new(0),
                 disturbed: AtomicU64::new(0),
             })
@@ -91,6 +91,9 @@ impl<L: RawLock> Load for Counter<L> {
         self.disturbed.fetch_add(tally.disturbed, Ordering::Relaxed);
     }
     fn fail(&self, ops: u64) -> u64 {
+        if self.knobs.is_empty {
+            return 0;
+        }
         // ordering: Relaxed; as above.
         let written = ops - self.read.load(Ordering::Relaxed);
         // ordering: Relaxed; as above.

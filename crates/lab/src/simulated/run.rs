@@ -238,9 +238,9 @@ fn spawn<'a, L: RawLock>(
             let state = stage.simulation.alloc(uncontended::State::<L>::zeroed());
             stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
         }
-        Workload::Counter { cs_load, think_load, readers, reader_order } => {
+        Workload::Counter { cs_load, think_load, readers, reader_order, is_empty } => {
             let reader_order = reader_order.into();
-            let knobs = counter::Knobs { cs_load, think_load, readers, reader_order };
+            let knobs = counter::Knobs { cs_load, think_load, readers, reader_order, is_empty };
             spawn_counter::<L>(knobs, stage, parts, seen);
         }
         Workload::Locktorture { .. } => spawn_torture::<L>(cell, stage, parts, seen),

@@ -119,7 +119,7 @@ fn a_list_for_programs_has_plain_keys_numbers_and_arrays() {
     let counter = item("workloads", "counter");
     assert_eq!(
         counter["defaults"],
-        "--cs-load 1 --think-load 0 --readers 0 --reader-order alternate"
+        "--cs-load 1 --think-load 0 --readers 0 --reader-order alternate --empty-section off"
     );
     assert!(counter["is"].as_str().is_some_and(|is| is.contains("else they own it")));
 }
