@@ -218,10 +218,6 @@ impl<P: Platform> Slow<'_, P> {
             return true;
         }
         me.is_first = me.is_first || self.first() == Some(me.id);
-        if self.policy.unlock_wake == UnlockWake::Flagged {
-            // ordering: full barrier; R5.
-            P::full_barrier(&self.sem.count);
-        }
         if !P::is_seeded(Bug::StaleCount) {
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange. Who woke this thread
             // has changed it before, R4.
