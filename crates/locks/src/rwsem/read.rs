@@ -172,10 +172,7 @@ impl<P: Platform> Slow<'_, P> {
                     self.leave(section, id);
                     return false;
                 }
-                // It was granted meanwhile, under the internal lock.
-                drop(section);
-                // ordering: Acquire; R3.
-                grant.cond_load(Acquire, |told| told & GRANTED != 0);
+                // It was granted meanwhile, under the internal lock, which orders what the grant carries.
                 return true;
             }
             P::count(Event::rwsem_sleep_reader);

@@ -193,16 +193,16 @@ impl<P: Platform> Slow<'_, P> {
             let Some(id) = at else { break };
             at = section.next(id);
             let grant = &waiter::<P>(id).grant;
-            if P::is_seeded(Bug::WokenBeforeGranted) {
+            let is_early = P::is_seeded(Bug::WokenBeforeGranted);
+            if is_early {
                 P::futex_wake(grant, 1);
-                // ordering: Release; R3.
-                grant.store(GRANTED, Release);
-                continue;
             }
             // ordering: Release; R3.
             grant.store(GRANTED, Release);
-            queue.add(id);
-            self.flush_if_inside(queue);
+            if !is_early {
+                queue.add(id);
+                self.flush_if_inside(queue);
+            }
         }
     }
 
