@@ -25,6 +25,8 @@ pub const OVERFLOW: &str = "rwsem-overflow";
 pub const HANDOFF: &str = "rwsem-handoff";
 /// As above.
 pub const LAST_ROUND: &str = "rwsem-last-round";
+/// As above.
+pub const LAST_MIXED_ROUND: &str = "rwsem-last-mixed-round";
 
 /// The owner word with the number of the first thread, on machines that number their threads in order,
 /// and with all flags.
@@ -267,13 +269,14 @@ impl<P: Platform, C: RwSemPolicy> Client for Handoff<P, C> {
 }
 
 /// The first thread gives the lock back and the others take it once each, as writers, and so does the first thread
-/// then. Nobody comes later who could make up for a wake-up that was lost.
-pub struct LastRound<P: Platform, C> {
+/// then. If it is mixed, threads with an odd number read. Nobody comes later who could make up for a wake-up
+/// that was lost.
+pub struct LastRound<P: Platform, C, const IS_MIXED: bool> {
     sem: Sem<P, C>,
 }
 
-impl<P: Platform, C: RwSemPolicy> Client for LastRound<P, C> {
-    const NAME: &'static str = LAST_ROUND;
+impl<P: Platform, C: RwSemPolicy, const IS_MIXED: bool> Client for LastRound<P, C, IS_MIXED> {
+    const NAME: &'static str = if IS_MIXED { LAST_MIXED_ROUND } else { LAST_ROUND };
 
     fn new(_threads: usize) -> Self {
         Self { sem: Sem::owned() }
@@ -283,7 +286,7 @@ impl<P: Platform, C: RwSemPolicy> Client for LastRound<P, C> {
         if thread == 0 {
             self.sem.write_and_unlock();
         }
-        self.sem.use_it(true, Until::FOREVER);
+        self.sem.use_it(!IS_MIXED || thread.is_multiple_of(2), Until::FOREVER);
     }
     fn finish(&self) {
         self.sem.finish();

@@ -134,7 +134,8 @@ impl<P: Platform, V: ClientVisitor> RwSemVisitor for OfRwSem<'_, P, V> {
             rwsem::INTERRUPTED_WRITER => visitor.visit::<Interrupted<P, C, true>>(),
             rwsem::INTERRUPTED_READER => visitor.visit::<Interrupted<P, C, false>>(),
             rwsem::OVERFLOW => visitor.visit::<Overflow<P, C>>(),
-            rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C>>(),
+            rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C, false>>(),
+            rwsem::LAST_MIXED_ROUND => visitor.visit::<LastRound<P, C, true>>(),
             rwsem::HANDOFF if has_bits::<C>() => visitor.visit::<Handoff<P, C>>(),
             _ => return None,
         };
@@ -177,8 +178,9 @@ const OF_MUTEX: [&str; 7] = [
 ];
 
 /// The last one is for policies with bits in the count.
-const OF_RWSEM: [&str; 7] = [
+const OF_RWSEM: [&str; 8] = [
     rwsem::LAST_ROUND,
+    rwsem::LAST_MIXED_ROUND,
     rwsem::TIMED_WRITER,
     rwsem::TIMED_READER,
     rwsem::INTERRUPTED_WRITER,

@@ -9,10 +9,13 @@ use lockwright::registry::{self, RwSemVisitor};
 use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
 use lockwright::tunables::Tunable;
 use lockwright_clients::rwsem::{
-    HANDOFF, INTERRUPTED_READER, INTERRUPTED_WRITER, LAST_ROUND, OVERFLOW, TIMED_READER,
-    TIMED_WRITER,
+    HANDOFF, INTERRUPTED_READER, INTERRUPTED_WRITER, LAST_MIXED_ROUND, LAST_ROUND, OVERFLOW,
+    TIMED_READER, TIMED_WRITER,
 };
 use lockwright_clients::{READER_CLIENTS, clients_of};
+
+/// Preemptions of two threads of the clients of semaphores alone.
+const PREEMPTIONS_OF_TWO: usize = 2;
 
 /// How many preemptions of three threads are explored on `lock`; `None` if it is no semaphore.
 pub(crate) fn preemptions_of_three(lock: &str) -> Option<usize> {
@@ -45,7 +48,7 @@ pub(crate) fn of_rwsem(lock: &'static str) -> Vec<Check> {
     let after = |threads, ns| flat(threads).with_tunable(Tunable::rwsem_handoff_ns, ns);
     let mut checks = Vec::new();
     let mut add = |client, on, threads: usize, settings| {
-        let preemptions_max = if threads == 2 { usize::MAX } else { of_three };
+        let preemptions_max = if threads == 2 { PREEMPTIONS_OF_TWO } else { of_three };
         checks.push(Check { preemptions_max, ..named(lock, client, on, threads, settings) });
     };
     for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER, INTERRUPTED_READER] {
@@ -59,7 +62,10 @@ pub(crate) fn of_rwsem(lock: &'static str) -> Vec<Check> {
             add(client, "three, in a hurry", 3, usual(3));
         }
     }
-    add(LAST_ROUND, "three", 3, usual(3));
+    for client in [LAST_ROUND, LAST_MIXED_ROUND] {
+        add(client, "two", 2, usual(2));
+        add(client, "three", 3, usual(3));
+    }
     for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER, INTERRUPTED_READER] {
         add(client, "three", 3, usual(3));
     }
