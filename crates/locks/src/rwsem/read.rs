@@ -14,7 +14,7 @@ use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
 use crate::tunables::Tunable;
 use crate::zoo::{Bug, unless};
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 impl<P: Platform> Slow<'_, P> {
     /// A reader that is in the count, which was `seen` then, and must not go on; whether it got the lock.
@@ -129,8 +129,9 @@ impl<P: Platform> Slow<'_, P> {
         let list = if was_empty { list } else { 0 };
         let change = if is_counted { list.wrapping_sub(one) } else { list };
         // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
-        // ordering: Release; R8, who is first. A grant acquires for itself.
-        self.sem.count.fetch_add(change, Release).wrapping_add(change)
+        // ordering: Relaxed; nothing is read through it: a release that does not see who is first finds
+        // nobody, and asks for the internal lock. A grant acquires for itself.
+        self.sem.count.fetch_add(change, Relaxed).wrapping_add(change)
     }
 
     /// The reader may have kept a release from waking anybody: it was in the count.

@@ -12,7 +12,7 @@ use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
 use crate::zoo::Bug;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A writer in the list.
 struct Waiting {
@@ -108,8 +108,9 @@ impl<P: Platform> Slow<'_, P> {
             return count.load(Relaxed);
         }
         // (*,0,*) -> (*,1,*), or n -> n-WRITE or n-WRITE+WAITING or n+WAITING
-        // ordering: Release; R8, who is first. The attempt that succeeds acquires for itself.
-        count.fetch_add(change, Release).wrapping_add(change)
+        // ordering: Relaxed; nothing is read through it: a release that does not see who is first finds
+        // nobody, and asks for the internal lock. The attempt that succeeds acquires for itself.
+        count.fetch_add(change, Relaxed).wrapping_add(change)
     }
 
     /// Whom those should wake who queue behind others, in whose favour somebody else may have passed a
