@@ -389,8 +389,8 @@ impl<P: Platform> Slow<'_, P> {
         if section.is_empty() {
             match self.policy.format {
                 // (*,1,*,*) -> (*,0,0,*)
-                // ordering: Relaxed; nothing is read through it.
-                Format::Bits => self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed),
+                // ordering: Release; R8, that it is not the first any more.
+                Format::Bits => self.sem.count.fetch_and(!(WAITERS | HANDOFF), Release),
                 // n -> n-WAITING
                 // ordering: Relaxed; nothing is read through it.
                 Format::Biased => self.sem.count.fetch_sub(WAITING, Relaxed),
