@@ -164,7 +164,7 @@ const GOLDEN: &[Golden] = &[
     ("rwsem-v5_10", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
     ("rwsem-v4_14_handoff", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
     ("rwsem-v4_14", "2d8aefcedac0e5ac14260182ac91455e", 294424, 2560),
-    ("rwsem-v3_12_wake_flag", "e7da19b585aa2f1816dfab4b52a9063f", 35410, 1547),
+    ("rwsem-v3_12_wake_flag", "563d0cd01e80b05bd0074f774e0aca4d", 30291, 1408),
     ("rwsem-v3_12_series", "8f44569faef91f86c6b97e948bc9d797", 61762, 654),
     ("rwsem-v3_12", "8b710494e54e1a6c2f3b3d7a301d2da3", 31075, 676),
     ("osq", "c655a7946691e0b7448a9482e572ce69", 29100, 1239),
