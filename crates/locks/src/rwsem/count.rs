@@ -80,6 +80,21 @@ impl Format {
             Self::Biased => count & ACTIVE_MASK != 0,
         }
     }
+    /// One reader, as it is added.
+    #[inline(always)]
+    pub fn reader<P: Cells>(self) -> u64 {
+        match self {
+            Self::Bits => reader::<P>(),
+            Self::Biased => ACTIVE,
+        }
+    }
+    /// What is in the count while the wait list is not empty.
+    pub const fn waiters(self) -> u64 {
+        match self {
+            Self::Bits => WAITERS,
+            Self::Biased => WAITING,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -312,11 +312,11 @@ impl<P: Platform> Slow<'_, P> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
         loop {
-            let (may, one) = match self.policy.format {
-                Format::Bits => (seen & count::reader_waits_mask::<P>() == 0, count::reader::<P>()),
-                Format::Biased => (!count::is_negative(seen), ACTIVE),
+            let may = match self.policy.format {
+                Format::Bits => seen & count::reader_waits_mask::<P>() == 0,
+                Format::Biased => !count::is_negative(seen),
             };
-            let taken = seen.wrapping_add(one);
+            let taken = seen.wrapping_add(self.policy.format.reader::<P>());
             let is_full = self.policy.format == Format::Bits
                 && taken & count::GUARD != 0
                 && !P::is_seeded(Bug::ReadersOverflow);

@@ -170,14 +170,10 @@ impl Policy {
     pub const fn has_flags(&self) -> bool {
         matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
     }
-    /// Whether a release looks for spinners or for another release first.
-    pub const fn may_skip_wake(&self) -> bool {
-        !matches!(self.unlock_wake, UnlockWake::Always)
-    }
     /// Whether who keeps the lock for a waiter looks if it came free meanwhile: then the release may have woken
     /// nobody, because a spinner was there, which may not take it any more.
     pub const fn keeps_for_sure(&self) -> bool {
-        self.may_skip_wake() && self.queuer_wakes
+        !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
     }
     /// Whether a writer looks at the count when it wakes up, before it asks for the internal lock.
     pub const fn looks_when_woken(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What a reader does that could not go on at once.
 
-use super::count::{self, ACTIVE, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
+use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
 use super::list::{Kind, Section, Site};
 use super::owner::{self, RD, READERS};
 use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
@@ -122,12 +122,9 @@ impl<P: Platform> Slow<'_, P> {
     /// Takes the reader out of the count and, if it is the first waiter, says that somebody waits; the
     /// count after that.
     fn count_as_waiting(self, was_empty: bool, is_counted: bool) -> u64 {
-        let (one, list) = match self.policy.format {
-            Format::Bits => (count::reader::<P>(), WAITERS),
-            Format::Biased => (ACTIVE, WAITING),
-        };
-        let list = if was_empty { list } else { 0 };
-        let change = if is_counted { list.wrapping_sub(one) } else { list };
+        let format = self.policy.format;
+        let list = if was_empty { format.waiters() } else { 0 };
+        let change = if is_counted { list.wrapping_sub(format.reader::<P>()) } else { list };
         // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
         // ordering: Relaxed; nothing is read through it: a release that does not see who is first finds
         // nobody, and asks for the internal lock. A grant acquires for itself.
@@ -185,10 +182,8 @@ impl<P: Platform> Slow<'_, P> {
     #[cold]
     fn read_without_node(self, until: Until<'_, P>) -> bool {
         P::count(Event::lock_no_node);
-        let (one, format) = match self.policy.format {
-            Format::Bits => (count::reader::<P>(), Format::Bits),
-            Format::Biased => (ACTIVE, Format::Biased),
-        };
+        let format = self.policy.format;
+        let one = format.reader::<P>();
         // (w,h,r) -> (w,h,r-1), or n -> n-1
         // ordering: Relaxed; nothing was read in between.
         let left = self.sem.count.fetch_sub(one, Relaxed).wrapping_sub(one);

@@ -64,7 +64,7 @@ impl<P: Platform> Slow<'_, P> {
         // Readers that come after this writer should not spin, if it should not have.
         let flags = self.policy.owner.all_flags();
         let forbids = self.policy.owner == OwnerWord::TwoFlags && self.owner() & flags != 0;
-        if self.policy.may_skip_wake() && self.policy.writer_spin != WriterSpin::No {
+        if self.policy.unlock_wake == UnlockWake::UnlessSpinner {
             // ordering: full barrier; R6.
             P::full_barrier(&self.sem.count);
         }
