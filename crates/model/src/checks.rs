@@ -208,9 +208,9 @@ fn of_osq(lock: &'static str) -> [Check; 4] {
 }
 
 fn of_fifo(lock: &'static str) -> Vec<Check> {
+    let mut checks = in_the_queue::<Fifo>(lock, Settings::flat(3));
     let flat = Settings::flat(CPUS);
-    let mut checks = vec![row::<FromQueue<Loom, Fifo, LateWithoutNode>>(lock, "flat", 2, flat)];
-    checks.extend(in_the_queue::<Fifo>(lock, Settings::flat(3)));
+    checks.push(row::<FromQueue<Loom, Fifo, LateWithoutNode>>(lock, "flat", 2, flat));
     let without_nodes = Settings::flat(3).with_nodes_per_cpu(0);
     checks.extend(three_on::<QSpinlock<Loom>>(lock, "no queue nodes", without_nodes));
     let forked = Settings::flat(3).with_nodes_per_cpu(1).in_a_forked_child();
@@ -261,12 +261,12 @@ pub fn mixtures() -> Vec<(&'static str, Settings)> {
 }
 
 fn of_cna<C: CnaPolicy>(lock: &'static str) -> Vec<Check> {
-    // Nobody passes the end of the primary queue, so it does not matter where the waiters are.
-    let flat = Settings::flat(CPUS);
-    let mut checks = vec![row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat)];
+    let mut checks = in_the_queue::<Cna<C>>(lock, Settings::flat(3).with_numa(&[0, 1, 0]));
     for (on, settings) in mixtures() {
         checks.push(row::<FromQueue<Loom, Cna<C>, TwoSetAside>>(lock, on, 2, settings));
     }
-    checks.extend(in_the_queue::<Cna<C>>(lock, Settings::flat(3).with_numa(&[0, 1, 0])));
+    // Nobody passes the end of the primary queue, so it does not matter where the waiters are.
+    let flat = Settings::flat(CPUS);
+    checks.push(row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat));
     checks
 }
