@@ -87,6 +87,9 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
     }
 }
 
+/// How long a waiter waits that gives up soon: it comes as far as to sleep, on machines that take time.
+const SOON_NS: u64 = 2_000;
+
 /// Threads with an odd number give up soon, as writers or as readers; the others wait as the
 /// other, or as writers. Nobody waits for ever behind one that has given up.
 pub struct Timed<P: Platform, C, const WRITES: bool> {
@@ -109,7 +112,10 @@ impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Timed<P, C, WRI
                 0 if thread == 0 && round == 0 => self.sem.write_and_unlock(),
                 0 => drop(self.sem.use_it(true, Until::FOREVER)),
                 2 => drop(self.sem.use_it(!WRITES, Until::FOREVER)),
-                _ => drop(self.sem.use_it(WRITES, Until::deadline(P::now_ns() + 1))),
+                _ => {
+                    let until = Until::deadline(P::now_ns() + SOON_NS);
+                    self.sem.use_it(WRITES, until);
+                }
             }
         }
     }

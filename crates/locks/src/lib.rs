@@ -55,6 +55,7 @@ pub mod native;
 
 #[cfg(all(feature = "std", feature = "lock_api"))]
 pub use api::{
-    CnaSpinLock, CnaSpinLockGuard, Condvar, Mutex, MutexGuard, RwSemLock, RwSemReadGuard,
-    RwSemWriteGuard, SpinLock, SpinLockGuard, WaitTimeoutResult,
+    CnaSpinLock, CnaSpinLockGuard, Condvar, MappedMutexGuard, MappedRwSemReadGuard,
+    MappedRwSemWriteGuard, Mutex, MutexGuard, RwSemLock, RwSemReadGuard, RwSemWriteGuard, SpinLock,
+    SpinLockGuard, WaitTimeoutResult,
 };

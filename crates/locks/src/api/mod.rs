@@ -181,8 +181,16 @@ macro_rules! aliases {
         /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
         /// reader what the last writer has.
         ///
-        /// *Fairness.* A waiter that has slept for 4 ms as the first is passed by nobody any more. Who waits and who may
-        /// pass is in the documentation of [`rwsem`](crate::rwsem).
+        /// *Fairness.* A waiter that finds the lock held when it has been the first for 4 ms, or has been woken, is passed by
+        /// nobody any more. Who waits and who may pass is in the documentation of [`rwsem`](crate::rwsem).
+        ///
+        /// *Attempts.* `try_read` and `try_write` may fail on a lock that is free at the moment, if somebody waits for it or
+        /// a reader is just trying. A timeout of zero, or an instant in the past, is an attempt.
+        ///
+        /// *Nodes.* With 65,532 threads waiting in a process, more compete with naps of a millisecond, without a bound.
+        ///
+        /// *Signals.* A signal handler must not take one that the thread it interrupts may be about to take or to give
+        /// back: the thread may hold what guards its waiters.
         ///
         /// *Errors, panics.* None. A thread that reads twice may wait for ever if a writer came in between, as
         /// does one that takes a lock it owns. A panic in the section releases the lock. More than 2^55 - 1
@@ -197,6 +205,15 @@ macro_rules! aliases {
         /// Guard of the writer of a [`RwSemLock`].
         pub type RwSemWriteGuard<'a, T> =
             $lock_api::RwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// Guard of a reader of a part of what a [`RwSemLock`] guards.
+        pub type MappedRwSemReadGuard<'a, T> =
+            $lock_api::MappedRwLockReadGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// Guard of the writer of a part of what a [`RwSemLock`] guards.
+        pub type MappedRwSemWriteGuard<'a, T> =
+            $lock_api::MappedRwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// Guard of a part of what a [`Mutex`] guards.
+        pub type MappedMutexGuard<'a, T> =
+            $lock_api::MappedMutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
         /// Guard of a [`Mutex`].
         pub type MutexGuard<'a, T> = $lock_api::MutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
     };

@@ -6,6 +6,17 @@ use crate::raw::RawLock;
 use crate::rwsem::{RwSem, RwSemPolicy, Until};
 use std::time::{Duration, Instant};
 
+impl Until<'_, Native> {
+    /// When `timeout` has passed; never, if that is longer than 584 years.
+    pub fn after(timeout: Duration) -> Self {
+        Self::deadline(deadline_after(timeout))
+    }
+    /// At `instant`. One in the past allows one attempt.
+    pub fn at(instant: Instant) -> Self {
+        Self::deadline(deadline_at(instant))
+    }
+}
+
 #[cfg(feature = "lock_api")]
 // SAFETY: readers and writers exclude each other, taking it acquires, giving it back releases.
 unsafe impl<C: RwSemPolicy> lock_api::RawRwLock for RwSem<Native, C> {
@@ -62,16 +73,16 @@ unsafe impl<C: RwSemPolicy> lock_api::RawRwLockTimed for RwSem<Native, C> {
     type Instant = Instant;
 
     fn try_lock_shared_for(&self, timeout: Duration) -> bool {
-        self.lock_shared_within(Until::deadline(deadline_after(timeout)))
+        self.lock_shared_within(Until::after(timeout))
     }
     fn try_lock_shared_until(&self, timeout: Instant) -> bool {
-        self.lock_shared_within(Until::deadline(deadline_at(timeout)))
+        self.lock_shared_within(Until::at(timeout))
     }
     fn try_lock_exclusive_for(&self, timeout: Duration) -> bool {
-        self.lock_within(Until::deadline(deadline_after(timeout)))
+        self.lock_within(Until::after(timeout))
     }
     fn try_lock_exclusive_until(&self, timeout: Instant) -> bool {
-        self.lock_within(Until::deadline(deadline_at(timeout)))
+        self.lock_within(Until::at(timeout))
     }
 }
 
@@ -136,19 +147,19 @@ unsafe impl<C: RwSemPolicy> lock_api_05::RawRwLockTimed for RwSem<Native, C> {
     type Instant = Instant;
 
     fn try_lock_shared_for(&self, timeout: Duration) -> Option<Self::SharedGuard> {
-        let until = Until::deadline(deadline_after(timeout));
+        let until = Until::after(timeout);
         self.lock_shared_within(until).then(lock_api_05::GuardSend::default)
     }
     fn try_lock_shared_until(&self, timeout: Instant) -> Option<Self::SharedGuard> {
-        let until = Until::deadline(deadline_at(timeout));
+        let until = Until::at(timeout);
         self.lock_shared_within(until).then(lock_api_05::GuardSend::default)
     }
     fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<Self::ExclusiveGuard> {
-        let until = Until::deadline(deadline_after(timeout));
+        let until = Until::after(timeout);
         self.lock_within(until).then(lock_api_05::GuardSend::default)
     }
     fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<Self::ExclusiveGuard> {
-        let until = Until::deadline(deadline_at(timeout));
+        let until = Until::at(timeout);
         self.lock_within(until).then(lock_api_05::GuardSend::default)
     }
 }

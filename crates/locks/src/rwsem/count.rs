@@ -29,6 +29,8 @@ const _: () = assert!(HELD_MASK & (WAITERS | HANDOFF) == 0);
 pub const ACTIVE_MASK: u64 = 0xffff_ffff;
 /// Biased: a reader.
 pub const ACTIVE: u64 = 1;
+/// Biased: so many readers are too many.
+pub const READERS_LIMIT: u64 = 1 << 31;
 /// Biased: added once while the wait list is not empty.
 pub const WAITING: u64 = 0_u64.wrapping_sub(1 << 32);
 /// Biased: a writer.
@@ -86,6 +88,15 @@ impl Format {
         match self {
             Self::Bits => reader::<P>(),
             Self::Biased => ACTIVE,
+        }
+    }
+    /// Whether a reader may go on at once that is in this count, or would be.
+    #[inline(always)]
+    pub fn lets_reader<P: Cells>(self, count: u64) -> bool {
+        match self {
+            Self::Bits => count & reader_waits_mask::<P>() == 0,
+            // As a number without a sign: one that is negative is greater.
+            Self::Biased => count < READERS_LIMIT,
         }
     }
     /// What is in the count while the wait list is not empty.

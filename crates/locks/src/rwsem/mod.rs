@@ -79,20 +79,29 @@ impl<P: Cells> Clone for Slow<'_, P> {
 }
 impl<P: Cells> Copy for Slow<'_, P> {}
 
-impl<P: ConstCells, C> RwSem<P, C> {
+impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
     /// An unlocked one, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const INIT: Self = Self {
-        sem: Sem {
+    pub const INIT: Self = {
+        let () = Self::CHECK_POLICY;
+        let sem = Sem {
             count: ConstZeroed::ZEROED,
             owner: ConstZeroed::ZEROED,
             spinners: OsqLock::INIT,
             flag: ConstZeroed::ZEROED,
             wait_lock: list::WaitLock::FREE,
             list: list::List::EMPTY,
-        },
-        _policy: PhantomData,
+        };
+        Self { sem, _policy: PhantomData }
     };
+}
+
+impl<P: Cells, C: RwSemPolicy> RwSem<P, C> {
+    /// Does not compile for a policy under which a reader and a writer might hold the lock together.
+    const CHECK_POLICY: () = assert!(
+        C::POLICY.is_sound_with(&C::IN_PROGRAMS),
+        "the two policies differ in format or owner word, or one needs a count in bits"
+    );
 }
 
 impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
@@ -101,6 +110,7 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     const READERS_SHARE: bool = true;
 
     fn new() -> Self {
+        let () = Self::CHECK_POLICY;
         let sem = Sem {
             count: Zeroed::zeroed(),
             owner: Zeroed::zeroed(),
@@ -231,9 +241,21 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     }
 }
 
+impl<P: Platform, C: RwSemPolicy> Default for RwSem<P, C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Platform, C: RwSemPolicy> core::fmt::Debug for RwSem<P, C> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RwSem").field("is_locked", &self.is_locked()).finish_non_exhaustive()
+    }
+}
+
 impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
-    /// Takes the lock as its owner unless the wait is over before; whether it did. Waits a little longer where
-    /// it spins at that moment. Acquires what the last owner and all readers since have released.
+    /// Takes the lock as its owner unless the wait is over before; whether it did. It is tried once even if the
+    /// wait is over. Acquires what the last owner and all readers since have released.
     #[doc(alias = "down_write_killable")]
     #[inline]
     pub fn lock_within(&self, until: Until<'_, P>) -> bool {
@@ -244,28 +266,18 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
         self.slow().write_slowpath(until)
     }
 
-    /// Takes the lock as a reader unless the wait is over before; whether it did. Acquires what the last
-    /// owner has released.
+    /// Takes the lock as a reader unless the wait is over before; whether it did. It is tried once even if the
+    /// wait is over. Acquires what the last owner has released.
     #[doc(alias = "down_read_killable")]
     #[inline]
     pub fn lock_shared_within(&self, until: Until<'_, P>) -> bool {
         let slow = self.slow();
-        let (seen, waits) = match C::POLICY.format {
-            Format::Bits => {
-                let reader = count::reader::<P>();
-                // (w,h,r) -> (w,h,r+1)
-                // ordering: Acquire; R1.
-                let seen = self.sem.count.fetch_add(reader, Acquire).wrapping_add(reader);
-                (seen, seen & count::reader_waits_mask::<P>() != 0)
-            }
-            Format::Biased => {
-                // n -> n+1
-                // ordering: Acquire; R1.
-                let seen = self.sem.count.fetch_add(ACTIVE, Acquire).wrapping_add(ACTIVE);
-                (seen, count::is_negative(seen))
-            }
-        };
-        if waits {
+        let format = C::POLICY.format;
+        let reader = format.reader::<P>();
+        // (w,h,r) -> (w,h,r+1), or n -> n+1
+        // ordering: Acquire; R1.
+        let seen = self.sem.count.fetch_add(reader, Acquire).wrapping_add(reader);
+        if !format.lets_reader::<P>(seen) {
             return slow.read_slowpath(seen, until);
         }
         slow.own_as_reader(P::this_thread);
@@ -295,7 +307,8 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
     }
 
     /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is
-    /// biased, one reader for whom others wait cannot be told from a writer for whom nobody does.
+    /// biased, one reader for whom others wait cannot be told from a writer for whom nobody does, nor a writer
+    /// from readers while an attempt of a reader is under way.
     pub fn is_owned(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         let count = self.sem.count.load(Relaxed);
@@ -312,15 +325,8 @@ impl<P: Platform> Slow<'_, P> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
         loop {
-            let may = match self.policy.format {
-                Format::Bits => seen & count::reader_waits_mask::<P>() == 0,
-                Format::Biased => !count::is_negative(seen),
-            };
             let taken = seen.wrapping_add(self.policy.format.reader::<P>());
-            let is_full = self.policy.format == Format::Bits
-                && taken & count::GUARD != 0
-                && !P::is_seeded(Bug::ReadersOverflow);
-            if !may || is_full {
+            if !self.policy.format.lets_reader::<P>(taken) {
                 return false;
             }
             // (0,0,r) -> (0,0,r+1), or n -> n+1
@@ -363,10 +369,12 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Without a queue node: naps.
-    fn nap(self) {
+    fn nap(self, until: Until<'_, P>) {
         // ordering: Relaxed; nothing is read through it.
         let flag = self.sem.flag.load(Relaxed);
-        P::futex_wait(&self.sem.flag, flag, Some(P::now_ns().saturating_add(NAP_NS)));
+        let nap_ns = P::now_ns().saturating_add(NAP_NS);
+        let until_ns = until.deadline_ns.map_or(nap_ns, |deadline_ns| deadline_ns.min(nap_ns));
+        P::futex_wait(&self.sem.flag, flag, Some(until_ns));
     }
 
     /// Takes the waiter `id`, which was not granted anything, out of the list; the caller gives up.

@@ -137,6 +137,9 @@ pub struct Policy {
     pub grants_past_writer: bool,
     /// Whether the lock is looked at before the first reader is granted.
     pub looks_before_grant: bool,
+    /// Whether the first reader is granted beside an attempt that is under way, and not only if there is none
+    /// or the attempt came later; where the count is biased.
+    pub grants_beside_attempts: bool,
     /// How the lock is kept for a waiter.
     pub handoff: Handoff,
     /// When a release wakes.
@@ -149,7 +152,19 @@ pub struct Policy {
     pub queuer_wakes: bool,
 }
 
-/// A policy as a type.
+/// A policy as a type. One of your own may turn every knob; what the biased count cannot do does not compile.
+///
+/// ```compile_fail
+/// use lockwright::native::Native;
+/// use lockwright::raw::RawLock;
+/// use lockwright::rwsem::{Policy, ReaderSpin, RwSem, RwSemPolicy, V3_12};
+///
+/// enum Spinning {}
+/// impl RwSemPolicy for Spinning {
+///     const POLICY: Policy = Policy { reader_spin: ReaderSpin::Any, ..V3_12::POLICY };
+/// }
+/// let sem = <RwSem<Native, Spinning> as RawLock>::new();
+/// ```
 pub trait RwSemPolicy: Send + Sync + 'static {
     /// What it chooses.
     const POLICY: Policy;
@@ -158,6 +173,22 @@ pub trait RwSemPolicy: Send + Sync + 'static {
 }
 
 impl Policy {
+    /// Whether a semaphore can have this policy, and `in_programs` where nobody knows who runs: fast paths ask one
+    /// of them and slow paths the other, and what came with the bits needs them.
+    pub(super) const fn is_sound_with(&self, in_programs: &Self) -> bool {
+        self.format as u8 == in_programs.format as u8
+            && self.owner as u8 == in_programs.owner as u8
+            && self.fits_its_format()
+            && in_programs.fits_its_format()
+    }
+    const fn fits_its_format(&self) -> bool {
+        let needs_bits = !matches!(self.reader_spin, ReaderSpin::No)
+            || !matches!(self.reader_steal, ReaderSteal::No)
+            || !matches!(self.handoff, Handoff::Never)
+            || matches!(self.writer_spin, WriterSpin::TimedOnReaders)
+            || self.tries_first;
+        matches!(self.format, Format::Bits) || !needs_bits
+    }
     /// How long a waiter lets others pass it, in nanoseconds.
     pub const fn patience_ns(&self) -> u64 {
         match self.handoff {
@@ -174,6 +205,10 @@ impl Policy {
     /// nobody, because a spinner was there, which may not take it any more.
     pub const fn keeps_for_sure(&self) -> bool {
         !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
+    }
+    /// Whether a writer that queues and finds the lock free lets others spin again, as a reader does.
+    pub const fn queuer_allows_spinning(&self) -> bool {
+        matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
     }
     /// Whether a writer looks at the count when it wakes up, before it asks for the internal lock.
     pub const fn looks_when_woken(&self) -> bool {
@@ -192,6 +227,7 @@ const KERNEL_3_12: Policy = Policy {
     grant: Grant::AtHead,
     grants_past_writer: false,
     looks_before_grant: false,
+    grants_beside_attempts: false,
     handoff: Handoff::Never,
     unlock_wake: UnlockWake::Always,
     wakes_inside: true,
@@ -202,6 +238,7 @@ const KERNEL_4_14: Policy = Policy {
     wait_lock: WaitLockKind::Queued,
     owner: OwnerWord::WriterOrReaders,
     writer_spin: WriterSpin::UntilReaders,
+    grants_beside_attempts: true,
     unlock_wake: UnlockWake::UnlessSpinner,
     wakes_inside: false,
     ..KERNEL_3_12

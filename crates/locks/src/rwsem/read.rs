@@ -40,9 +40,15 @@ impl<P: Platform> Slow<'_, P> {
             }
             return true;
         }
-        let Some(id) = P::claim_node() else { return self.read_without_node(until) };
+        if until.is_over() {
+            return self.read_unqueued(until);
+        }
+        let Some(id) = P::claim_node() else {
+            P::count(Event::lock_no_node);
+            return self.read_unqueued(until);
+        };
         let spun = match self.policy.reader_spin != ReaderSpin::No && !joins {
-            true => self.spin_to_read(id, entry),
+            true => self.spin_to_read(id, entry, until),
             false => Spun::NotAtAll,
         };
         let is_ours = spun == Spun::Taken || self.queue_to_read(id, spun, entry, until);
@@ -79,7 +85,7 @@ impl<P: Platform> Slow<'_, P> {
         }
         // ordering: Relaxed; published by the internal lock.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
-        section.push(id, Kind::Reader, self.due_ns());
+        section.push(id, Kind::Reader, self.due_ns(Kind::Reader));
         until.begin(id);
         let count = self.count_as_waiting(was_empty, is_counted);
         let mut queue = WakeQueue::new();
@@ -99,11 +105,11 @@ impl<P: Platform> Slow<'_, P> {
         is_ours
     }
 
-    /// When a waiter that comes now will have waited long enough.
-    pub(super) fn due_ns(self) -> u64 {
+    /// When a waiter that comes now will have waited long enough. Urgency counts for writers, since 2019.
+    pub(super) fn due_ns(self, kind: Kind) -> u64 {
         let patience_ns = match self.policy.handoff {
-            _ if P::is_urgent() => 0,
             Handoff::Never => return u64::MAX,
+            handoff if handoff != Handoff::Posted && kind == Kind::Writer && P::is_urgent() => 0,
             _ => P::tunable(Tunable::rwsem_handoff_ns).unwrap_or(self.policy.patience_ns()),
         };
         P::now_ns().saturating_add(patience_ns)
@@ -178,10 +184,9 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// The reader is in the count and there is no node to wait with.
+    /// The reader is in the count and there is no node to wait with, or no time.
     #[cold]
-    fn read_without_node(self, until: Until<'_, P>) -> bool {
-        P::count(Event::lock_no_node);
+    fn read_unqueued(self, until: Until<'_, P>) -> bool {
         let format = self.policy.format;
         let one = format.reader::<P>();
         // (w,h,r) -> (w,h,r-1), or n -> n-1
@@ -196,9 +201,10 @@ impl<P: Platform> Slow<'_, P> {
         }
         while !self.try_read() {
             if until.is_over() {
+                P::count(Event::rwsem_rlock_fail);
                 return false;
             }
-            self.nap();
+            self.nap(until);
         }
         self.own_as_reader(P::this_thread);
         true

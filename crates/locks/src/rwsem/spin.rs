@@ -10,6 +10,7 @@ use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
 use super::list::Kind;
 use super::owner::{Owner, RD, READERS, thread_in};
 use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
+use super::until::Until;
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::patience::{Patience, UNTIL_OVER};
@@ -34,18 +35,26 @@ pub enum Spun {
 }
 
 /// When a spinner should stop, whatever the lock says.
-struct Over<P: Platform>(Option<Patience<P>>);
+pub(super) struct Over<'a, P: Platform> {
+    patience: Option<Patience<P>>,
+    until: Until<'a, P>,
+}
 
-impl<P: Platform> Over<P> {
-    fn new() -> Self {
-        Self((!P::KNOWS_WHO_RUNS).then(Patience::long))
+impl<'a, P: Platform> Over<'a, P> {
+    pub(super) fn new(until: Until<'a, P>) -> Self {
+        Self { patience: (!P::KNOWS_WHO_RUNS).then(Patience::long), until }
     }
     /// Whether it should stop; if the platform cannot tell, after a pause.
     fn is_over(&mut self) -> bool {
-        match &mut self.0 {
+        let is_late = match &mut self.patience {
             Some(patience) => patience.pause(),
             None => P::need_resched(),
-        }
+        };
+        is_late || self.until.is_over()
+    }
+    /// Whether one should stop that tries again and again; only where the platform cannot tell who runs.
+    pub(super) fn has_run_out(&mut self) -> bool {
+        !P::KNOWS_WHO_RUNS && self.is_over()
     }
     const fn bound() -> Bound {
         if P::KNOWS_WHO_RUNS { FOR_NEWS } else { UNTIL_OVER }
@@ -60,13 +69,13 @@ struct Window {
 
 impl<P: Platform> Slow<'_, P> {
     /// Spins to own the lock; whether it does.
-    pub(super) fn spin_to_write(self, id: NodeId) -> bool {
+    pub(super) fn spin_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
         let is_ours = match self.policy.writer_spin {
             WriterSpin::No => false,
-            WriterSpin::PerTurn => self.may_spin_at_all() && self.spin_per_turn(id),
+            WriterSpin::PerTurn => self.may_spin_at_all() && self.spin_per_turn(id, until),
             _ => {
                 let flag = self.policy.owner.writers_flag();
-                self.writer_may_spin(flag) && self.spin(id, Kind::Writer, flag)
+                self.writer_may_spin(flag) && self.spin(id, Kind::Writer, flag, until)
             }
         };
         if is_ours {
@@ -101,8 +110,8 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// As it was in 2013: in turns, for each of which the spinner queues anew.
-    fn spin_per_turn(self, id: NodeId) -> bool {
-        let mut over = Over::<P>::new();
+    fn spin_per_turn(self, id: NodeId, until: Until<'_, P>) -> bool {
+        let mut over = Over::new(until);
         loop {
             self.sem.spinners.lock_for_turn(id);
             let owner = self.owner();
@@ -119,16 +128,17 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Spins while the writer `word` owns the lock and runs; the word afterwards.
-    fn await_other_owner(self, word: u64, over: &mut Over<P>) -> u64 {
+    fn await_other_owner(self, word: u64, over: &mut Over<'_, P>) -> u64 {
         let stops = || !P::is_thread_running(thread_in(word)) || over.is_over();
         let owner = &self.sem.owner;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges of the count.
-        let seen = owner.cond_load_bounded(Relaxed, Over::<P>::bound(), |now| now != word, stops);
+        let seen =
+            owner.cond_load_bounded(Relaxed, Over::<'_, P>::bound(), |now| now != word, stops);
         seen.unwrap_or(word)
     }
 
     /// Spins while a writer owns the lock and runs; who owns it then.
-    fn spin_on_owner(self, flag: u64, over: &mut Over<P>) -> Owner {
+    fn spin_on_owner(self, flag: u64, over: &mut Over<'_, P>) -> Owner {
         let word = self.owner();
         let owner = self.policy.owner.says(word, flag);
         if owner != Owner::Writer {
@@ -141,14 +151,13 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// As the waiter for which the lock is kept.
-    pub(super) fn spin_on_owner_as_heir(self) -> Owner {
-        self.spin_on_owner(self.policy.owner.writers_flag(), &mut Over::new())
+    pub(super) fn spin_on_owner_as_heir(self, over: &mut Over<'_, P>) -> Owner {
+        self.spin_on_owner(self.policy.owner.writers_flag(), over)
     }
 
     /// As the waiter for which the lock is kept: looks for a moment whether it comes free; whether it does.
-    pub(super) fn await_free(self) -> bool {
-        let mut over = Over::<P>::new();
-        let bound = Over::<P>::bound();
+    pub(super) fn await_free(self, over: &mut Over<'_, P>) -> bool {
+        let bound = Over::<'_, P>::bound();
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let looked = self.sem.count.cond_load_bounded(
             Relaxed,
@@ -160,8 +169,8 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Spins in the queue and at its head; whether it got the lock.
-    fn spin(self, id: NodeId, kind: Kind, flag: u64) -> bool {
-        let mut over = Over::<P>::new();
+    fn spin(self, id: NodeId, kind: Kind, flag: u64, until: Until<'_, P>) -> bool {
+        let mut over = Over::new(until);
         if !self.sem.spinners.lock(id, || over.is_over()) {
             return false;
         }
@@ -171,7 +180,7 @@ impl<P: Platform> Slow<'_, P> {
         is_ours
     }
 
-    fn spin_as_head(self, kind: Kind, flag: u64, over: &mut Over<P>) -> bool {
+    fn spin_as_head(self, kind: Kind, flag: u64, over: &mut Over<'_, P>) -> bool {
         let mut before = Owner::Nobody;
         let mut window = None;
         loop {
@@ -199,7 +208,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// The lock is held, and the owner word does not say by whom: waits until there is something new.
-    fn await_news(self, over: &mut Over<P>) -> bool {
+    fn await_news(self, over: &mut Over<'_, P>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         let seen = self.sem.count.load(Relaxed);
         let word = self.owner();
@@ -212,7 +221,7 @@ impl<P: Platform> Slow<'_, P> {
             is_over = !has_owner && over.is_over();
             has_owner || is_over
         };
-        let bound = Over::<P>::bound();
+        let bound = Over::<'_, P>::bound();
         // ordering: Relaxed; only a hint, as above.
         let news = self.sem.count.cond_load_bounded(Relaxed, bound, |now| now != seen, stops);
         news.is_ok() || has_owner
@@ -228,9 +237,13 @@ impl<P: Platform> Slow<'_, P> {
 
     /// A writer spins on readers until they are gone or for as long as its policy allows; whether it may
     /// go on.
-    fn spin_on_readers(self, window: &mut Option<Window>, over: &mut Over<P>) -> bool {
+    fn spin_on_readers(self, window: &mut Option<Window>, over: &mut Over<'_, P>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         let seen = self.sem.count.load(Relaxed);
+        if seen & WRITER != 0 {
+            // It has not named itself yet.
+            return self.await_news(over);
+        }
         let now_ns = P::now_ns();
         let until_ns = window
             .get_or_insert_with(|| {
@@ -313,7 +326,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// A reader, which is in the count, spins if it may. `entry`: the owner word when it came.
-    pub(super) fn spin_to_read(self, id: NodeId, entry: u64) -> Spun {
+    pub(super) fn spin_to_read(self, id: NodeId, entry: u64, until: Until<'_, P>) -> Spun {
         if self.keeps_readers_from_spinning() || !self.is_the_one_reader() {
             P::count(Event::rwsem_opt_fail);
             return Spun::NotAtAll;
@@ -322,7 +335,7 @@ impl<P: Platform> Slow<'_, P> {
         // (w,h,r) -> (w,h,r-1)
         // ordering: Relaxed; nothing was read in between.
         self.wake_heir(self.sem.count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
-        let is_ours = self.spin(id, Kind::Reader, RD);
+        let is_ours = self.spin(id, Kind::Reader, RD, until);
         if self.policy.reader_spin == ReaderSpin::One {
             // ordering: Relaxed; nothing is read through it.
             self.sem.flag.store(0, Relaxed);

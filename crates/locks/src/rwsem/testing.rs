@@ -1,7 +1,7 @@
 //! What tests ask a semaphore, and what programs should not.
 
 use super::RwSem;
-use super::count::{GUARD, HANDOFF, READER, WAITERS, WRITE, WRITER};
+use super::count::{GUARD, HANDOFF, READER, READERS_LIMIT, WAITERS, WRITE, WRITER};
 use super::policy::{Format, OwnerWord, RwSemPolicy};
 use crate::platform::{Atomic, Bound, Budget, Platform};
 use core::sync::atomic::Ordering::Relaxed;
@@ -9,11 +9,14 @@ use core::sync::atomic::Ordering::Relaxed;
 #[doc(hidden)]
 impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
     /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit. Only
-    /// while nobody uses it, and for policies that count them in bits.
+    /// while nobody uses it.
     pub fn fill_readers(&self, spare: u64) {
-        let most = (GUARD - 1) / READER;
+        let count = match C::POLICY.format {
+            Format::Bits => ((GUARD - 1) / READER - spare) * READER,
+            Format::Biased => READERS_LIMIT - 1 - spare,
+        };
         // ordering: Relaxed; nobody else is there.
-        self.sem.count.store((most - spare) * READER, Relaxed);
+        self.sem.count.store(count, Relaxed);
     }
     /// Makes a writer own it, and `owner` the owner word, if there is one. Only while nobody uses it.
     pub fn begin_owned(&self, owner: u64) {

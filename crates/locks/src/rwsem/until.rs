@@ -23,6 +23,18 @@ impl<P: Cells> Zeroed for Interrupt<P> {
     }
 }
 
+impl<P: Cells> Default for Interrupt<P> {
+    fn default() -> Self {
+        Self::zeroed()
+    }
+}
+
+impl<P: Platform> core::fmt::Debug for Interrupt<P> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Interrupt").field("is_interrupted", &self.is_interrupted()).finish()
+    }
+}
+
 impl<P: ConstCells> Interrupt<P> {
     /// One that has not happened, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
@@ -83,6 +95,29 @@ impl<'a, P: Cells> Until<'a, P> {
     /// When it is interrupted.
     pub const fn interrupted(interrupt: &'a Interrupt<P>) -> Self {
         Self { deadline_ns: None, interrupt: Some(interrupt) }
+    }
+    /// The same, but at this time of the platform's clock at the latest.
+    #[must_use]
+    pub const fn or_deadline(self, deadline_ns: u64) -> Self {
+        let deadline_ns = match self.deadline_ns {
+            Some(earlier) if earlier < deadline_ns => earlier,
+            _ => deadline_ns,
+        };
+        Self { deadline_ns: Some(deadline_ns), ..self }
+    }
+    /// The same, but when it is interrupted at the latest.
+    #[must_use]
+    pub const fn or_interrupted(self, interrupt: &'a Interrupt<P>) -> Self {
+        Self { interrupt: Some(interrupt), ..self }
+    }
+}
+
+impl<P: Cells> core::fmt::Debug for Until<'_, P> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { deadline_ns, interrupt } = self;
+        let mut shown = f.debug_struct("Until");
+        shown.field("deadline_ns", deadline_ns);
+        shown.field("has_interrupt", &interrupt.is_some()).finish()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Who is woken: marking waiters with the internal lock held, and waking them after it.
 
-use super::count::{self, ACTIVE, GUARD, HANDOFF, READER, READERS_MASK, WAITERS, WAITING, WRITER};
+use super::count::{
+    self, ACTIVE, ACTIVE_MASK, GUARD, HANDOFF, READER, READERS_LIMIT, READERS_MASK, WAITERS,
+    WAITING, WRITER,
+};
 use super::list::{Kind, Section, Site};
 use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
 use super::{GRANTED, Slow, WOKEN};
@@ -161,13 +164,19 @@ impl<P: Platform> Slow<'_, P> {
             // n -> n+1
             // ordering: Acquire; R1.
             let seen = count.fetch_add(ACTIVE, unless::<P>(Bug::GrantUnacquired, Acquire));
-            if !count::is_below_waiting(seen) {
+            let is_free_to_read = !count::is_below_waiting(seen);
+            let is_full = is_free_to_read && seen & ACTIVE_MASK >= READERS_LIMIT - 1;
+            if is_free_to_read && !is_full {
                 return true;
             }
             // n+1 -> n
             // ordering: Relaxed; nothing is read through it.
             let left = count.fetch_sub(ACTIVE, Relaxed).wrapping_sub(ACTIVE);
-            if Format::Biased.is_held(left) {
+            let is_left_to_others = match self.policy.grants_beside_attempts {
+                true => count::is_below_waiting(left),
+                false => Format::Biased.is_held(left),
+            };
+            if is_left_to_others || is_full {
                 return false;
             }
         }
@@ -292,7 +301,9 @@ impl<P: Platform> Slow<'_, P> {
     pub fn wake_in(self, section: Section<'_, P>, wake: Wake, is_release: bool) {
         let mut queue = WakeQueue::new();
         if section.is_empty() {
-            self.lower_flag(is_release);
+            if is_release {
+                self.lower_flag(is_release);
+            }
         } else {
             self.mark(&section, wake, is_release, &mut queue);
         }

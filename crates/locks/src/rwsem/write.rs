@@ -4,6 +4,7 @@ use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WAITING, WRI
 use super::list::{Kind, Section, Site};
 use super::owner::Owner;
 use super::policy::{Format, Handoff, OwnerWord, UnlockWake, WriterSpin};
+use super::spin::Over;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
 use super::{ASLEEP, Slow};
@@ -36,14 +37,19 @@ impl<P: Platform> Slow<'_, P> {
         let tries = self.policy.tries_first && !self.sem.spinners.is_locked();
         if tries && self.try_write_unqueued() {
             self.own();
-            self.count_spun(true);
             return true;
         }
-        let Some(id) = P::claim_node() else { return self.write_without_node(until) };
+        if until.is_over() {
+            return self.write_unqueued(until);
+        }
+        let Some(id) = P::claim_node() else {
+            P::count(Event::lock_no_node);
+            return self.write_unqueued(until);
+        };
         if spins {
             self.take_attempt_back();
         }
-        let is_ours = spins && self.spin_to_write(id) || self.queue_to_write(id, until);
+        let is_ours = spins && self.spin_to_write(id, until) || self.queue_to_write(id, until);
         // SAFETY: claimed above. It is in no queue and no list, and whoever wakes it by its number
         // touches nothing of it.
         unsafe { P::release_node(id) };
@@ -70,7 +76,7 @@ impl<P: Platform> Slow<'_, P> {
         }
         let section = self.section(Site::Write);
         let was_empty = section.is_empty();
-        let due_ns = self.due_ns();
+        let due_ns = self.due_ns(Kind::Writer);
         // ordering: Relaxed; published by the internal lock.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
         section.push(id, Kind::Writer, due_ns);
@@ -131,7 +137,7 @@ impl<P: Platform> Slow<'_, P> {
             (false, true) => Wake::Any,
             (false, false) => return section,
         };
-        if is_free && self.policy.has_flags() {
+        if is_free && self.policy.queuer_allows_spinning() {
             self.allow_spinning();
         }
         let mut queue = WakeQueue::new();
@@ -156,6 +162,7 @@ impl<P: Platform> Slow<'_, P> {
         until: Until<'_, P>,
     ) -> bool {
         let mut section = Some(section);
+        let mut over = Over::new(until);
         loop {
             let held = section.take().unwrap_or_else(|| self.section(Site::Write));
             if self.try_queued(&held, &mut me) {
@@ -168,17 +175,20 @@ impl<P: Platform> Slow<'_, P> {
             let keeps = self.is_kept_for(&held, &me);
             drop(held);
             if keeps && self.policy.handoff == Handoff::OnceAwake {
-                if self.await_free() {
+                if self.await_free(&mut over) {
                     continue;
                 }
-            } else if keeps && self.spin_on_owner_as_heir() == Owner::Nobody {
+            } else if keeps && self.spin_on_owner_as_heir(&mut over) == Owner::Nobody {
                 P::delay(1);
-                continue;
+                if !over.has_run_out() {
+                    continue;
+                }
             }
             if !self.sleep_to_own(&mut me, until) {
                 self.leave(self.section(Site::Write), me.id);
                 return false;
             }
+            over = Over::new(until);
         }
     }
 
@@ -197,8 +207,8 @@ impl<P: Platform> Slow<'_, P> {
             if until.is_over() {
                 return false;
             }
-            P::count(Event::rwsem_sleep_writer);
             self.look_before_sleep(me.id);
+            P::count(Event::rwsem_sleep_writer);
             self.sleep(me.id, until);
             // ordering: Acquire; R4.
             waiter::<P>(me.id).grant.swap(ASLEEP, Acquire);
@@ -353,10 +363,9 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// There is no node to wait with.
+    /// There is no node to wait with, or no time.
     #[cold]
-    fn write_without_node(self, until: Until<'_, P>) -> bool {
-        P::count(Event::lock_no_node);
+    fn write_unqueued(self, until: Until<'_, P>) -> bool {
         if self.policy.format == Format::Biased {
             // n -> n-WRITE
             // ordering: Relaxed; nothing was read in between.
@@ -375,9 +384,10 @@ impl<P: Platform> Slow<'_, P> {
                 return true;
             }
             if until.is_over() {
+                P::count(Event::rwsem_wlock_fail);
                 return false;
             }
-            self.nap();
+            self.nap(until);
         }
     }
 

@@ -4,7 +4,7 @@ use lockwright::native::Native;
 use lockwright::platform::Clock;
 use lockwright::raw::RawLock;
 use lockwright::rwsem::{
-    Current, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V4_14Handoff, V5_10,
+    Current, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V4_14, V4_14Handoff, V5_10,
 };
 use lockwright::{RwSemLock, RwSemWriteGuard};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -75,7 +75,14 @@ fn an_interrupt_ends_a_wait() {
 
 #[test]
 fn more_readers_than_can_be_counted_do_not_get_in_and_leave_no_trace() {
-    let lock = RwSem::<Native>::INIT;
+    fills_up::<Current>();
+    fills_up::<V4_14Handoff>();
+    fills_up::<V4_14>();
+    fills_up::<V3_12>();
+}
+
+fn fills_up<C: RwSemPolicy>() {
+    let lock = RwSem::<Native, C>::INIT;
     lock.fill_readers(1);
     assert!(lock.try_lock_shared(), "one more fits");
     assert!(!lock.try_lock_shared(), "and no other");
@@ -85,6 +92,32 @@ fn more_readers_than_can_be_counted_do_not_get_in_and_leave_no_trace() {
     // SAFETY: taken above.
     unsafe { lock.unlock_shared() };
     assert!(lock.try_lock_shared(), "one fits again");
+}
+
+#[test]
+fn a_wait_without_time_is_an_attempt() {
+    let lock = RwSem::<Native>::INIT;
+    lock.lock();
+    assert!(!lock.lock_within(Until::deadline(0)) && !lock.lock_shared_within(Until::deadline(0)));
+    // SAFETY: taken above.
+    unsafe { lock.unlock() };
+    assert!(lock.lock_within(Until::deadline(0)), "it is free");
+    // SAFETY: as above.
+    unsafe { lock.unlock() };
+    assert!(lock.is_untouched());
+}
+
+#[test]
+fn a_wait_ends_at_what_comes_first() {
+    let (lock, interrupt) = (RwSem::<Native>::new(), Interrupt::<Native>::default());
+    lock.lock();
+    let until = Until::interrupted(&interrupt).or_deadline(Native::now_ns() + 1_000_000);
+    assert!(!lock.lock_within(until), "the deadline");
+    interrupt.interrupt();
+    let until = Until::after(Duration::from_secs(3600)).or_deadline(u64::MAX);
+    assert!(!lock.lock_within(until.or_interrupted(&interrupt)), "the interrupt");
+    // SAFETY: taken above.
+    unsafe { lock.unlock() };
 }
 
 #[test]
