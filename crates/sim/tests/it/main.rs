@@ -10,5 +10,6 @@ mod memory;
 mod model;
 mod preemption;
 mod scheduler;
+mod semaphore;
 mod waiting;
 mod watchers;
