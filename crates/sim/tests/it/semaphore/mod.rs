@@ -1,5 +1,6 @@
 //! The presets of the reader-writer semaphore against each other, with tasks of a kernel as its users.
 
+mod differences;
 mod starvation;
 
 use crate::machines::machine;
@@ -18,6 +19,15 @@ const SLICE_NS: u64 = 100_000;
 /// The name of what [`rwsem::Current`] is natively, which is no preset of its own.
 const IN_PROGRAMS: &str = "rwsem-current_in_programs";
 
+/// When the tasks of a run are done.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    /// After so many sections of each.
+    Rounds(u64),
+    /// After this time.
+    Nanoseconds(u64),
+}
+
 /// What the tasks of a run do.
 #[derive(Clone, Copy, Debug)]
 struct Load {
@@ -34,7 +44,7 @@ struct Load {
     sleep_percent: u64,
     /// User mode between two sections.
     outside_ns: u64,
-    window_ns: u64,
+    length: Length,
 }
 
 /// The longest waits of a run, in simulated nanoseconds.
@@ -57,10 +67,13 @@ impl Load {
     fn run<L: RawLock>(self) -> Outcome {
         let mut described = machine(2, self.cpus / 2, 1);
         described.scheduler.iter_mut().for_each(|with| with.slice_ns = SLICE_NS as f64);
+        let length = match self.length {
+            Length::Rounds(_) => Config::default(),
+            Length::Nanoseconds(window_ns) => Config::window(0, window_ns),
+        };
         let (kind, start) = (ScheduledKind::Kernel, StartState::Running);
         let scheduling = Some(Scheduling { kind, start });
-        let window = Config::window(0, self.window_ns);
-        let config = Config { nodes: NodesMode::Pool(64), scheduling, ..window };
+        let config = Config { nodes: NodesMode::Pool(64), scheduling, ..length };
         let mut arena = Arena::default();
         let mut simulation = Simulation::new(&described, &mut arena, self.seed, config);
         let lock = simulation.alloc(L::new());
@@ -69,7 +82,9 @@ impl Load {
         for task in 0..self.tasks {
             let (load, longest) = (&self, &longest);
             simulation.spawn_scheduled(move || {
-                while !thread::is_over() {
+                let mut round = 0;
+                while !load.is_done(round) {
+                    round += 1;
                     load.section(task, lock, bed, longest);
                     thread::op_done();
                     thread::may_reschedule();
@@ -80,6 +95,13 @@ impl Load {
         let report = simulation.run();
         assert_eq!(report.failures, [], "{self:?}");
         Outcome { report, longest: longest.get() }
+    }
+
+    fn is_done(&self, round: u64) -> bool {
+        match self.length {
+            Length::Rounds(rounds) => round == rounds,
+            Length::Nanoseconds(_) => thread::is_over(),
+        }
     }
 
     fn section<L: RawLock>(

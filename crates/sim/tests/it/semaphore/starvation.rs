@@ -1,13 +1,13 @@
 //! The longest wait where others come again and again and take the lock past those who wait.
 
-use super::{IN_PROGRAMS, Load, Longest, Outcome, Preset, SLICE_NS};
+use super::{IN_PROGRAMS, Length, Load, Longest, Outcome, Preset, SLICE_NS};
 use lockwright::rwsem::{CurrentInPrograms, Policy, RwSemPolicy, V5_10};
 
 const WINDOW_NS: u64 = 30_000_000;
 
 /// Four readers and four writers with a CPU each, none of which is away for as long as a sleeper needs to
 /// come back.
-const A_CPU_EACH: Load = Load {
+pub const A_CPU_EACH: Load = Load {
     seed: 1,
     cpus: 8,
     tasks: 8,
@@ -16,7 +16,7 @@ const A_CPU_EACH: Load = Load {
     section_ns: 2_000,
     sleep_percent: 0,
     outside_ns: 50,
-    window_ns: WINDOW_NS,
+    length: Length::Nanoseconds(WINDOW_NS),
 };
 /// The same with two to a CPU.
 const TWO_TO_A_CPU: Load = Load { tasks: 16, readers: 8, ..A_CPU_EACH };
