@@ -382,6 +382,10 @@ pub trait LabMachine: Sync {
     fn has_scheduler(&self) -> Result<(), Error> {
         Ok(())
     }
+    /// How long this part of a workload is, in nanoseconds, as fitted to what was published of this machine.
+    fn fitted_ns(&self, _workload: &str, _part: &str) -> Option<u64> {
+        None
+    }
     /// Why it cannot run this lock under this workload, if it cannot: a sentence.
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String>;
     /// Runs one cell.

@@ -216,7 +216,7 @@ pub struct BenchArgs {
     /// machines, where it is added by formula].
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]
     pub long_hold: Option<Switch>,
-    /// Workload `handoff`: what the owner of the lock does in its section, for --section-ns [default: spin].
+    /// Workload `handoff`: what the owner of the lock does in its section, for --section-ns [default: sleep].
     #[arg(long, value_enum)]
     pub section: Option<Section>,
     /// Workload `kbuild`.

@@ -54,7 +54,7 @@ pub struct BuildArgs {
     /// Mean time of computing before each operation [default: 4000] (`aim7`: 50000).
     #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub compute_ns: Option<u64>,
-    /// Time of computing under the lock [default: 150] (`handoff`: 1000, `aim7`: 500).
+    /// Time of computing under the lock [default: 150] (`handoff`: 1000, or a machine's own; `aim7`: 500).
     #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub section_ns: Option<u64>,
     /// Mean time of a sleep at the start of each unit; 0 is none [default: 0].

@@ -37,9 +37,11 @@ impl From<Section> for handoff::Section {
 }
 
 /// The knobs of `handoff` and their defaults, in words.
-pub const HANDOFF: &[(&str, &str)] = &[("--section", "spin"), ("--section-ns", "1000")];
-const SECTION: Section = Section::Spin;
+pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];
+const SECTION: Section = Section::Sleep;
 const SECTION_NS: u64 = 1_000;
+/// The part of the workload that is fitted: what a sleep of a microsecond takes.
+pub const SECTION_PART: &str = "section";
 
 /// The knobs of `aim7` and their defaults, in words.
 pub const AIM7: &[(&str, &str)] = &[
@@ -62,11 +64,19 @@ const OPS_MAX: u64 = 1_000_000;
 /// Longer times make no sense, in nanoseconds.
 const TIME_MAX_NS: u64 = 1_000_000_000;
 
-/// `handoff` as it was asked for.
-pub fn handoff(section: Option<Section>, args: &BuildArgs) -> Result<Workload, Error> {
-    let section_ns =
-        sensible("--section-ns", args.section_ns.unwrap_or(SECTION_NS), 0, TIME_MAX_NS)?;
-    Ok(Workload::Handoff { section: section.unwrap_or(SECTION), section_ns })
+/// `handoff` as it was asked for. `fitted_ns`: how long a sleep of a microsecond takes on this machine.
+pub fn handoff(
+    section: Option<Section>,
+    args: &BuildArgs,
+    fitted_ns: Option<u64>,
+) -> Result<Workload, Error> {
+    let section = section.unwrap_or(SECTION);
+    let usual_ns = match section {
+        Section::Sleep => fitted_ns.unwrap_or(SECTION_NS),
+        Section::Spin => SECTION_NS,
+    };
+    let section_ns = sensible("--section-ns", args.section_ns.unwrap_or(usual_ns), 0, TIME_MAX_NS)?;
+    Ok(Workload::Handoff { section, section_ns })
 }
 
 /// `aim7` as it was asked for.
@@ -119,7 +129,7 @@ mod tests {
     #[test]
     fn the_defaults_are_those_that_are_told() {
         let none = BuildArgs::default();
-        assert_eq!(typed(handoff(None, &none).expect("sound")), told(HANDOFF));
+        assert_eq!(typed(handoff(None, &none, None).expect("sound")), told(HANDOFF));
         assert_eq!(typed(aim7(&none).expect("sound")), told(AIM7));
     }
 
@@ -128,7 +138,7 @@ mod tests {
         let too_long = BuildArgs { section_ns: Some(u64::MAX), ..BuildArgs::default() };
         let no_lock = BuildArgs { lock_count: Some(0), ..BuildArgs::default() };
         for (refused, flag) in [
-            (handoff(None, &too_long), "--section-ns"),
+            (handoff(None, &too_long, None), "--section-ns"),
             (aim7(&too_long), "--section-ns"),
             (aim7(&no_lock), "--lock-count"),
         ] {

@@ -31,6 +31,8 @@ const SHARED_DEFAULT_S: f64 = 1.0;
 const WORK_DEFAULT_S: f64 = 60.0;
 /// Tasks of a kernel take turns by sleeping, whatever a slice is.
 const TASKS_DEFAULT_S: f64 = 0.02;
+/// A lock is kept for a waiter after 4 or 10 ms.
+const HANDOFF_DEFAULT_S: f64 = 0.1;
 const DEFAULT_RUNS: u32 = 5;
 /// Of threads that share CPUs: each start state is a run already, and takes seconds.
 const SHARED_DEFAULT_RUNS: u32 = 1;
@@ -99,7 +101,7 @@ fn note_speed(document: &BenchDocument, started: Instant) {
 /// What is to be run, checked.
 fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Error> {
     let is_simulated = machine.is_simulated();
-    let workload = workloads::asked(args, is_simulated)?;
+    let workload = workloads::asked(args, machine)?;
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on with one"));
     }
@@ -114,6 +116,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Erro
         (true, ..) => WORK_DEFAULT_S,
         (false, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
         (false, _, true) => SHARED_DEFAULT_S,
+        _ if matches!(workload, Workload::Handoff { .. }) => HANDOFF_DEFAULT_S,
         (false, true, false) => SIMULATED_DEFAULT_S,
         (false, false, false) => NATIVE_DEFAULT_S,
     };

@@ -1,6 +1,6 @@
 //! The workloads by name, and their knobs.
 
-use crate::cell::{ReaderOrder, Workload};
+use crate::cell::{LabMachine, ReaderOrder, Workload};
 use crate::cli::{BenchArgs, Switch};
 use crate::error::Error;
 use crate::{kbuild, sleepers};
@@ -77,7 +77,7 @@ const CS_LOAD: u32 = 1;
 const THINK_LOAD: u32 = 0;
 
 /// The workload with its knobs; a knob of another one is an error.
-pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
+pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Error> {
     let listed = WORKLOADS.iter().find(|listed| listed.name == args.workload).ok_or_else(|| {
         let names = WORKLOADS.iter().map(|listed| listed.name);
         Error::unknown("workload", &args.workload, names, "lockwright workloads")
@@ -93,11 +93,16 @@ pub fn asked(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
     }
     Ok(match listed.name {
         "counter" => counter(args)?,
-        "locktorture" => Workload::Locktorture { long_hold: holds_long(args, is_simulated) },
+        "locktorture" => {
+            Workload::Locktorture { long_hold: holds_long(args, machine.is_simulated()) }
+        }
         "lock2" => Workload::Lock2,
         "open1" => Workload::Open1,
         "readrandom" => Workload::Readrandom,
-        "handoff" => sleepers::handoff(args.section, &args.build)?,
+        "handoff" => {
+            let fitted_ns = machine.fitted_ns("handoff", sleepers::SECTION_PART);
+            sleepers::handoff(args.section, &args.build, fitted_ns)?
+        }
         "aim7" => sleepers::aim7(&args.build)?,
         "kbuild" => Workload::Kbuild(args.build.knobs(!args.machine.guest.vcpus.is_empty())?),
         _ => Workload::Uncontended,

@@ -143,6 +143,11 @@ impl LabMachine for SimulatedMachine {
         self.machine.topology.cpus() as usize
     }
 
+    fn fitted_ns(&self, workload: &str, part: &str) -> Option<u64> {
+        let ns = self.parameters.software_ns(workload, part);
+        (ns > 0.0).then(|| ns.round() as u64)
+    }
+
     fn has_scheduler(&self) -> Result<(), Error> {
         self.machine.scheduler().map(drop).map_err(|error| Error::Machine(error.to_string()))
     }

@@ -18,7 +18,7 @@
 use super::row::Symbol;
 use super::{Column, Crew, Depth, Key, Measure, Quantity, Row, Table, Variable, tasks};
 use crate::cell::{ReaderOrder, Workload};
-use crate::sleepers::{READ_PERCENT, Section};
+use crate::sleepers::{READ_PERCENT, SECTION_PART as SECTION, Section};
 use lockwright::events::Event;
 use lockwright_clients::workload::{counter, handoff};
 use lockwright_sim::StartState;
@@ -85,8 +85,6 @@ pub static READER_SPINNING: Table = Table {
 const UNPATCHED: &str = "rwsem-v4_14";
 const HANDOFF: &str = "rwsem-v4_14_handoff";
 const WRITERS: u32 = 60;
-/// The section of the handoff run.
-const SECTION: &str = "section";
 /// The printed rate for an operation per second of all threads.
 const REPORTED_RATE: Measure = Measure::Total(1e3 / WRITERS as f64);
 
