@@ -60,13 +60,17 @@ pub type Owner = Option<usize>;
 ///
 /// *broadwell-2s-e5-2620v4*: nothing; its one table does not tell.
 ///
-/// *cascade-lake-2s*: a pause takes about 140 cycles, and the clock is not known; and, as on x5-4, the growth of
-/// remote latency.
+/// *cascade-lake-2s*: a pause takes about 140 cycles, and the clock is not known. What decides whether the thread
+/// that gives the semaphore back has it again before the next spinner does: how long it keeps the line, how long
+/// that spinner takes to see it, a few pauses at most, and whether its look takes the line along. And, as on x5-4,
+/// the growth of remote latency, of which this machine needs seven times as much: the published rate falls by half
+/// from 32 threads to 96, and the model knows nothing else that grows.
 ///
-/// *broadwell-2s-80t*: nothing; one run of one number of threads.
+/// *broadwell-2s-80t*: nothing; one run of one number of threads, and no cost of sleeping and waking brings its
+/// counts of threads nearer.
 ///
 /// *dl980*: making a task runnable, from a busy-polling core to one in deep idle, which is what the internal lock
-/// is held for.
+/// is held for; no other number moves its two profiled callers towards each other.
 static PLANS: &[Plan] = &[
     Plan {
         machine: "x5-4",
@@ -99,10 +103,13 @@ static PLANS: &[Plan] = &[
     Plan {
         machine: "cascade-lake-2s",
         hardware: &[
-            Variable { name: "pause", low: 20.0, high: 60.0 },
-            Variable { name: "remote_inflation", low: 0.0, high: 0.6 },
+            Variable { name: "pause", low: 22.0, high: 36.0 },
+            Variable { name: "spin_reaction", low: 30.0, high: 110.0 },
+            Variable { name: "owner_retention", low: 0.4, high: 0.7 },
+            Variable { name: "migratory", low: 0.2, high: 1.0 },
+            Variable { name: "remote_inflation", low: 0.5, high: 2.0 },
         ],
-        effort: Effort { judged: |table| table.quick, ..Effort::USUAL },
+        effort: Effort { places: 24, judged: |table| table.quick, ..Effort::USUAL },
     },
     Plan {
         machine: "broadwell-2s-80t",

@@ -3,6 +3,8 @@
 //!
 //! *Reader spinning*: each thread reads and writes in turn, because a mixed rate is published for one thread,
 //! too; a section has pauses and nothing else. The machine's clock is not known, so the cost of a pause is fitted.
+//! Where the threads run is not said either. Socket by socket is how the column without the patch is met best: with 20 pauses
+//! it falls from 16 threads to 32, which one socket does not hold, and hardly between 4 and 16.
 //!
 //! *Handoff*: 60 threads only write, for 5 s. The printed rate cannot be one of exclusive sections of 1 us;
 //! divided by the 60 threads it agrees with the counts of the threads, so that is how it is read here. What
@@ -66,7 +68,7 @@ pub static READER_SPINNING: Table = Table {
         reader_order: ReaderOrder::Alternate,
         is_empty: true,
     },
-    crew: Crew::Threads(Placement::Random),
+    crew: Crew::Threads(Placement::Compact),
     columns: &[
         column("vanilla_kops_per_s", Quantity::Of("rwsem-v5_10", KOPS), 1.0),
         column("before_kops_per_s", Quantity::Of("rwsem-v5_10_before", KOPS), 0.0),
@@ -74,8 +76,8 @@ pub static READER_SPINNING: Table = Table {
         column("no_rspin_kops_per_s", Quantity::Of("rwsem-v5_10_no_rspin", KOPS), 0.0),
     ],
     software: &[
-        Variable { name: counter::part::OUTSIDE, low: 0.0, high: 300.0 },
-        Variable { name: counter::part::INSIDE, low: 0.0, high: 80.0 },
+        Variable { name: counter::part::OUTSIDE, low: 20.0, high: 100.0 },
+        Variable { name: counter::part::INSIDE, low: 10.0, high: 90.0 },
     ],
     search: depth(2, &[], 1_000, 3_000),
     full: depth(4, &[], 3_000, 10_000),

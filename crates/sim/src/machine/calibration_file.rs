@@ -17,6 +17,9 @@ const BUILTIN: &[(&str, &str)] = &[
         "broadwell-2s-e5-2620v4",
         include_str!("../../../../machines/broadwell-2s-e5-2620v4.calibration.toml"),
     ),
+    ("cascade-lake-2s", include_str!("../../../../machines/cascade-lake-2s.calibration.toml")),
+    ("broadwell-2s-80t", include_str!("../../../../machines/broadwell-2s-80t.calibration.toml")),
+    ("dl980", include_str!("../../../../machines/dl980.calibration.toml")),
 ];
 
 const HEADER: &str = "\
