@@ -121,6 +121,15 @@ impl Crew {
         if let Some((_, sentence)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
             return Err(Error::usage(sentence));
         }
+        let preempted = StartState::Preempted.name();
+        if workload.is_in_kernel() && args.start_state.iter().any(|name| name == preempted) {
+            return Err(Error::usage(format!(
+                "--start-state {preempted} takes CPUs from threads that run, and tasks in a kernel keep \
+                 theirs: give {} or {}",
+                StartState::Running.name(),
+                StartState::Queued.name()
+            )));
+        }
         let guest = is_guest.then_some(Guest { virtual_numa: args.virtual_numa });
         let counts = match (&args.vcpus[..], threads) {
             ([], []) => usual,
@@ -148,10 +157,12 @@ impl Crew {
         let simulated_cpus = machine.is_simulated().then(|| machine.cpus());
         let flag = if guest.is_some() { "--vcpus" } else { "--threads" };
         let limit = if simulated_cpus.is_some() { SIMULATED_MAX } else { NATIVE_MAX };
+        let is_left_alone =
+            |start: &&StartState| **start != StartState::Preempted || !workload.is_in_kernel();
         let mut crew = Self {
             counts: Vec::new(),
             guest,
-            starts: starts.to_vec(),
+            starts: starts.iter().filter(is_left_alone).copied().collect(),
             simulated_cpus,
             is_in_kernel: workload.is_in_kernel(),
         };

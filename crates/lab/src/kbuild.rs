@@ -51,10 +51,10 @@ pub struct BuildArgs {
     /// Percentage of the units that one thread does alone at the end [default: 0].
     #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
     pub serial_percent: Option<u64>,
-    /// Mean time of computing before each operation [default: 4000] (`aim7`: 50000).
+    /// Mean time of computing before each operation [default: 4000] (`aim7`: 50000, or a machine's own).
     #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub compute_ns: Option<u64>,
-    /// Time of computing under the lock [default: 150] (`handoff`: 1000, or a machine's own; `aim7`: 500).
+    /// Time of computing under the lock [default: 150] (`handoff`: 1000, `aim7`: 500, or a machine's own).
     #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
     pub section_ns: Option<u64>,
     /// Mean time of a sleep at the start of each unit; 0 is none [default: 0].

@@ -40,8 +40,10 @@ impl From<Section> for handoff::Section {
 pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];
 const SECTION: Section = Section::Sleep;
 const SECTION_NS: u64 = 1_000;
-/// The part of the workload that is fitted: what a sleep of a microsecond takes.
+/// The part of both workloads that is fitted: the section; of `handoff`, what a sleep of a microsecond takes.
 pub const SECTION_PART: &str = "section";
+/// The part of `aim7` that is fitted: the mean time between two units of operations.
+pub const COMPUTE_PART: &str = "compute";
 
 /// The knobs of `aim7` and their defaults, in words.
 pub const AIM7: &[(&str, &str)] = &[
@@ -79,19 +81,21 @@ pub fn handoff(
     Ok(Workload::Handoff { section, section_ns })
 }
 
-/// `aim7` as it was asked for.
-pub fn aim7(args: &BuildArgs) -> Result<Workload, Error> {
+/// `aim7` as it was asked for. `fitted_ns`: how long a part of it is on this machine.
+pub fn aim7(args: &BuildArgs, fitted_ns: impl Fn(&str) -> Option<u64>) -> Result<Workload, Error> {
+    let usual = |part, usual_ns| fitted_ns(part).unwrap_or(usual_ns);
     let most = aim7::LOCKS_MAX.into();
     let locks = sensible("--lock-count", args.lock_count.unwrap_or(LOCK_COUNT), 1, most)?;
     let unit_ops = sensible("--unit-ops", args.unit_ops.unwrap_or(UNIT_OPS), 1, OPS_MAX)?;
-    let think = sensible("--compute-ns", args.compute_ns.unwrap_or(THINK_NS), 0, TIME_MAX_NS)?;
-    let section =
-        sensible("--section-ns", args.section_ns.unwrap_or(TASK_SECTION_NS), 0, TIME_MAX_NS)?;
+    let compute_ns = args.compute_ns.unwrap_or_else(|| usual(COMPUTE_PART, THINK_NS));
+    let compute_ns = sensible("--compute-ns", compute_ns, 0, TIME_MAX_NS)?;
+    let section_ns = args.section_ns.unwrap_or_else(|| usual(SECTION_PART, TASK_SECTION_NS));
+    let section_ns = sensible("--section-ns", section_ns, 0, TIME_MAX_NS)?;
     Ok(Workload::Aim7 {
         lock_count: locks as u32,
         unit_ops,
-        compute_ns: think,
-        section_ns: section,
+        compute_ns,
+        section_ns,
         read_percent: READ_PERCENT,
     })
 }
@@ -130,7 +134,7 @@ mod tests {
     fn the_defaults_are_those_that_are_told() {
         let none = BuildArgs::default();
         assert_eq!(typed(handoff(None, &none, None).expect("sound")), told(HANDOFF));
-        assert_eq!(typed(aim7(&none).expect("sound")), told(AIM7));
+        assert_eq!(typed(aim7(&none, |_| None).expect("sound")), told(AIM7));
     }
 
     #[test]
@@ -139,8 +143,8 @@ mod tests {
         let no_lock = BuildArgs { lock_count: Some(0), ..BuildArgs::default() };
         for (refused, flag) in [
             (handoff(None, &too_long, None), "--section-ns"),
-            (aim7(&too_long), "--section-ns"),
-            (aim7(&no_lock), "--lock-count"),
+            (aim7(&too_long, |_| None), "--section-ns"),
+            (aim7(&no_lock, |_| None), "--lock-count"),
         ] {
             let said = refused.expect_err("no sense").to_string();
             assert!(said.starts_with(flag), "{said}");

@@ -103,7 +103,7 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
             let fitted_ns = machine.fitted_ns("handoff", sleepers::SECTION_PART);
             sleepers::handoff(args.section, &args.build, fitted_ns)?
         }
-        "aim7" => sleepers::aim7(&args.build)?,
+        "aim7" => sleepers::aim7(&args.build, |part| machine.fitted_ns("aim7", part))?,
         "kbuild" => Workload::Kbuild(args.build.knobs(!args.machine.guest.vcpus.is_empty())?),
         _ => Workload::Uncontended,
     })

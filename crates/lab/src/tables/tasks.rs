@@ -6,14 +6,11 @@
 use super::Symbol;
 use crate::cell::Workload;
 use crate::simulated::Outcome;
+pub(super) use crate::sleepers::{COMPUTE_PART as COMPUTE, SECTION_PART as SECTION};
 use lockwright_sim::machine::Parameters;
 
 /// The workload that the tasks run.
 pub(super) const WORKLOAD: &str = "aim7";
-/// The mean time between two units of operations.
-pub(super) const COMPUTE: &str = "compute";
-/// The time under the lock.
-pub(super) const SECTION: &str = "section";
 /// Time that a job computes, outside of the lock's sections.
 pub(super) const JOB: &str = "job";
 
