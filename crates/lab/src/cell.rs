@@ -94,6 +94,23 @@ impl Workload {
             _ => self.name().into(),
         }
     }
+    /// The pause instructions in a section of a counter, if it is one.
+    pub const fn cs_load(self) -> Option<u32> {
+        match self {
+            Self::Counter { cs_load, .. } => Some(cs_load),
+            _ => None,
+        }
+    }
+    /// A counter with so many of them; anything else is as it was.
+    #[must_use]
+    pub const fn with_cs_load(self, cs_load: u32) -> Self {
+        match self {
+            Self::Counter { think_load, readers, reader_order, is_empty, .. } => {
+                Self::Counter { cs_load, think_load, readers, reader_order, is_empty }
+            }
+            _ => self,
+        }
+    }
     /// The knobs of a counter as they are typed, if it is one.
     pub fn counter_typed(self) -> Option<String> {
         let Self::Counter { cs_load, think_load, readers, reader_order, is_empty } = self else {
@@ -106,8 +123,8 @@ impl Workload {
         if reader_order == ReaderOrder::Random {
             knobs += " --reader-order random";
         }
-        if is_empty {
-            knobs += " --empty-section on";
+        if is_empty || readers > 0 {
+            knobs += if is_empty { " --empty-section on" } else { " --empty-section off" };
         }
         Some(knobs)
     }

@@ -197,9 +197,10 @@ pub struct BenchArgs {
     /// for threads that share simulated CPUs].
     #[arg(long, allow_negative_numbers = true)]
     pub secs: Option<f64>,
-    /// Workload `counter`: pause instructions inside the critical section [default: 1].
-    #[arg(long, value_name = "PAUSES")]
-    pub cs_load: Option<u32>,
+    /// Workload `counter`: pause instructions inside the critical section, each of several numbers
+    /// separated by commas in turn [default: 1].
+    #[arg(long, value_name = "PAUSES", value_delimiter = ',')]
+    pub cs_load: Vec<u32>,
     /// Workload `counter`: pause instructions between critical sections [default: 0].
     #[arg(long, value_name = "PAUSES")]
     pub think_load: Option<u32>,
@@ -209,7 +210,8 @@ pub struct BenchArgs {
     /// Workload `counter`: which operations read [default: alternate, evenly spread].
     #[arg(long, value_enum, value_name = "ORDER")]
     pub reader_order: Option<ReaderOrder>,
-    /// Workload `counter`: whether sections touch nothing, only pauses [default: off].
+    /// Workload `counter`: whether sections touch nothing, only pauses [default: off; with
+    /// --readers on simulated machines on, as in the published benchmark].
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "on")]
     pub empty_section: Option<Switch>,
     /// Workload `locktorture`: whether the rare hold of 100 ms happens [default: on simulated

@@ -10,7 +10,8 @@ pub fn of(document: &BenchDocument) -> Option<Chart> {
     let most_threads = document.results.iter().map(|result| result.threads).max()?;
     let (height, y_label) = height(document.workload);
     let (x_label, shape) = if document.results.iter().all(|result| result.threads == most_threads) {
-        let bar = |result: &BenchResult| Bar { name: name(result), value: height(result).0 };
+        let bar =
+            |result: &BenchResult| Bar { name: name(document, result), value: height(result).0 };
         ("", Shape::Bars(document.results.iter().map(bar).collect()))
     } else {
         (document.noun(), Shape::Lines(series(document, height)))
@@ -33,19 +34,20 @@ fn height(workload: Workload) -> (Height, &'static str) {
     }
 }
 
-/// The lock and, if there is one, its start state.
-fn name(result: &BenchResult) -> String {
-    match result.start_state {
-        None => result.lock.into(),
-        Some(start) => format!("{}, {start}", result.lock),
-    }
+/// The lock and what tells its lines apart: its start state, and the load if there are several.
+fn name(document: &BenchDocument, result: &BenchResult) -> String {
+    let start = result.start_state.map(String::from);
+    let load = result.cs_load.filter(|_| !document.cs_loads.is_empty());
+    let load = load.map(|load| format!("cs load {load}"));
+    let parts = [Some(result.lock.into()), start, load];
+    parts.into_iter().flatten().collect::<Vec<String>>().join(", ")
 }
 
 /// A line for each lock and start state, over the numbers of threads.
 fn series(document: &BenchDocument, height: Height) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for result in &document.results {
-        let (name, (y, spread)) = (name(result), height(result));
+        let (name, (y, spread)) = (name(document, result), height(result));
         let point = Point { x: result.threads as f64, y, spread };
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),

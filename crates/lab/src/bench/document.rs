@@ -19,6 +19,9 @@ pub struct BenchDocument {
     schema: &'static str,
     pub(super) on: On,
     pub(super) workload: Workload,
+    /// The loads of a counter's sections, if there are several; the workload has the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) cs_loads: Vec<u32>,
     pub(super) seed: u64,
     pub(super) secs: f64,
     tunables: BTreeMap<&'static str, u64>,
@@ -42,6 +45,9 @@ pub struct BenchDocument {
 pub(super) struct BenchResult {
     pub(super) lock: &'static str,
     pub(super) threads: usize,
+    /// A counter: pause instructions in a section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cs_load: Option<u32>,
     /// How it began, if the threads share simulated CPUs.
     pub(super) start_state: Option<&'static str>,
     pub(super) runs: usize,
@@ -123,7 +129,8 @@ pub(super) struct Ratio {
 }
 
 impl BenchResult {
-    fn of(sample: &Sample, workload: Workload) -> Self {
+    fn of(sample: &Sample) -> Self {
+        let workload = sample.workload;
         let runs = &sample.throughput;
         let column = |get: fn(&Measurement) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
         let mean = |get| Summary::of(&column(get)).mean;
@@ -135,6 +142,7 @@ impl BenchResult {
         Self {
             lock: sample.asked.subject.name(),
             threads: sample.threads,
+            cs_load: workload.cs_load(),
             start_state: sample.scheduling.map(|scheduling| scheduling.start.name()),
             runs: runs.len(),
             secs: mean(|run| run.window_ns as f64 / 1e9),
@@ -216,6 +224,11 @@ impl BenchDocument {
             schema: "lockwright.bench/1",
             on: machine.on(schedule.workload).shared_by(schedule.matrix.crew.kind()),
             workload: schedule.workload,
+            cs_loads: if schedule.cs_loads.len() > 1 {
+                schedule.cs_loads.clone()
+            } else {
+                Vec::new()
+            },
             seed: schedule.seed,
             secs: schedule.window_ns as f64 / 1e9,
             tunables: tunables.collect(),
@@ -255,7 +268,7 @@ impl BenchDocument {
             self.operations += run.total_ops();
             self.simulated_events += run.simulated_events;
         }
-        self.results.push(BenchResult::of(&sample, self.workload));
+        self.results.push(BenchResult::of(&sample));
     }
     /// An error that names the first lock that failed, if one did.
     pub fn verdict(&self) -> Result<(), Error> {
@@ -303,12 +316,13 @@ impl BenchDocument {
             optional(result.mode_shares.map(|shares| shares.unfair)),
             longest(result.reader_wait_ns),
             longest(result.writer_wait_ns),
+            result.cs_load.map_or(String::new(), |load| load.to_string()),
         ]
     }
 }
 
 /// The columns of the CSV form.
-const CSV_COLUMNS: [&str; 29] = [
+const CSV_COLUMNS: [&str; 30] = [
     "kind",
     "machine",
     "workload",
@@ -338,6 +352,7 @@ const CSV_COLUMNS: [&str; 29] = [
     "unfair_share",
     "reader_wait_ns_max",
     "writer_wait_ns_max",
+    "cs_load",
 ];
 
 impl Report for BenchDocument {

@@ -124,6 +124,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Erro
     Ok(Schedule {
         matrix: Matrix::new(machine, workload, &args.lock, crew)?,
         workload,
+        cs_loads: args.cs_load.clone(),
         runs: args.runs.unwrap_or(usual_runs),
         window_ns: plan::window_ns(args.secs, default_s)?,
         seed: args.machine.seed,

@@ -15,6 +15,8 @@ pub struct Schedule {
     pub matrix: Matrix,
     /// What the threads do.
     pub workload: Workload,
+    /// A counter: the loads of its sections, one after the other; none is that of the workload.
+    pub cs_loads: Vec<u32>,
     /// Repetitions of each cell.
     pub runs: u32,
     /// How long each repetition is.
@@ -28,6 +30,7 @@ pub struct Schedule {
 /// One line of the results: a lock with a number of threads and, if they have one, their scheduler.
 #[derive(Clone, Copy, Debug)]
 struct Line {
+    workload: Workload,
     asked: Asked,
     threads: usize,
     scheduling: Option<Scheduling>,
@@ -36,6 +39,8 @@ struct Line {
 /// What was measured of one lock with one number of threads.
 #[derive(Clone, Debug)]
 pub struct Sample {
+    /// What the threads did.
+    pub workload: Workload,
     /// The lock.
     pub asked: Asked,
     /// How many threads.
@@ -53,9 +58,18 @@ pub struct Sample {
 }
 
 impl Sample {
-    fn new(Line { asked, threads, scheduling }: Line) -> Self {
+    fn new(Line { workload, asked, threads, scheduling }: Line) -> Self {
         let (throughput, floor) = (Vec::new(), Vec::new());
-        Self { asked, threads, scheduling, throughput, latency: None, floor, failure: None }
+        Self {
+            workload,
+            asked,
+            threads,
+            scheduling,
+            throughput,
+            latency: None,
+            floor,
+            failure: None,
+        }
     }
     /// The repetitions in which waits were timed and events counted.
     pub fn timed(&self) -> impl Iterator<Item = &Measurement> + Clone {
@@ -99,13 +113,16 @@ impl Schedule {
         progress: Progress,
         done: &mut dyn FnMut(Sample) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for &threads in self.matrix.crew.counts() {
+        let counts = self.matrix.crew.counts();
+        for (workload, threads) in
+            self.workloads().flat_map(|workload| counts.iter().map(move |&it| (workload, it)))
+        {
             let locks: Vec<Asked> = self.matrix.locks_with(threads).collect();
             let names: Vec<&str> = locks.iter().map(|asked| asked.subject.name()).collect();
             let noun = self.matrix.crew.noun();
             progress.say(&format!("{noun}: {threads}, locks: {}", names.join(", ")));
             let schedulings = self.matrix.crew.schedulings(threads);
-            let line = |(asked, scheduling)| Line { asked, threads, scheduling };
+            let line = |(asked, scheduling)| Line { workload, asked, threads, scheduling };
             let pairs = locks.iter().flat_map(|&lock| schedulings.iter().map(move |&s| (lock, s)));
             let samples = self.run_lines(machine, &pairs.map(line).collect::<Vec<_>>());
             let failed = samples.iter().any(|sample| sample.failure.is_some());
@@ -119,6 +136,13 @@ impl Schedule {
             }
         }
         Ok(())
+    }
+
+    /// The workload, with each of its loads.
+    fn workloads(&self) -> impl Iterator<Item = Workload> {
+        let own = self.cs_loads.is_empty().then_some(self.workload);
+        let loads = self.cs_loads.iter().map(|&load| self.workload.with_cs_load(load));
+        own.into_iter().chain(loads)
     }
 
     fn run_lines(&self, machine: &dyn LabMachine, lines: &[Line]) -> Vec<Sample> {
@@ -171,7 +195,7 @@ impl Schedule {
     fn cell(&self, line: Line, repetition: u32, purpose: Purpose) -> CellSpec {
         CellSpec {
             lock: line.asked.subject,
-            workload: self.workload,
+            workload: line.workload,
             threads: line.threads,
             scheduling: line.scheduling,
             window_ns: self.window_ns,
@@ -193,7 +217,15 @@ mod tests {
         let workload = Workload::counter(1, 0);
         let crew = Crew::of_threads(machine, workload, &[2]).expect("a sound number");
         let matrix = Matrix::new(machine, workload, &locks, crew).expect("a sound matrix");
-        Schedule { matrix, workload, runs: 3, window_ns: 1_000, seed: 1, one_at_a_time: false }
+        Schedule {
+            matrix,
+            workload,
+            cs_loads: Vec::new(),
+            runs: 3,
+            window_ns: 1_000,
+            seed: 1,
+            one_at_a_time: false,
+        }
     }
 
     fn run(machine: &MockMachine, locks: &str) -> Vec<Sample> {

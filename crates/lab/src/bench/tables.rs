@@ -11,7 +11,13 @@ use std::fmt::Write;
 pub fn title(document: &BenchDocument) -> String {
     let simulated = if document.on.is_simulated() { "simulated " } else { "" };
     let guest = if document.on.is_guest() { "a guest of " } else { "" };
-    format!("{} on {guest}{simulated}{}", document.workload.described(), document.on.machine())
+    let mut described = document.workload.described();
+    if let (Some(first), [_, ..]) = (document.workload.cs_load(), &document.cs_loads[..]) {
+        let all: Vec<_> = document.cs_loads.iter().map(ToString::to_string).collect();
+        let (one, all) = (format!("--cs-load {first} "), format!("--cs-load {} ", all.join(",")));
+        described = described.replacen(&one, &all, 1);
+    }
+    format!("{described} on {guest}{simulated}{}", document.on.machine())
 }
 
 /// Everything, with units.
@@ -101,6 +107,10 @@ fn contended(document: &BenchDocument) -> String {
     }
     let left = columns.len();
     let has_spread = document.results.iter().any(|result| result.runs > 1);
+    if !document.cs_loads.is_empty() {
+        let load = |result: &BenchResult| result.cs_load.unwrap_or_default().to_string();
+        columns.push(column("cs load", load));
+    }
     columns.push(column(document.noun(), |result| result.threads.to_string()));
     if document.workload.is_fixed_work() {
         columns.extend(wall_time(document));

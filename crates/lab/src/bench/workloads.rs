@@ -92,7 +92,7 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
         )));
     }
     Ok(match listed.name {
-        "counter" => counter(args)?,
+        "counter" => counter(args, machine.is_simulated())?,
         "locktorture" => {
             Workload::Locktorture { long_hold: holds_long(args, machine.is_simulated()) }
         }
@@ -109,7 +109,7 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
     })
 }
 
-fn counter(args: &BenchArgs) -> Result<Workload, Error> {
+fn counter(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
     let readers = args.readers.unwrap_or(0);
     if args.reader_order.is_some() && !(1..100).contains(&readers) {
         return Err(Error::usage(
@@ -117,18 +117,20 @@ fn counter(args: &BenchArgs) -> Result<Workload, Error> {
         ));
     }
     Ok(Workload::Counter {
-        cs_load: args.cs_load.unwrap_or(CS_LOAD),
+        cs_load: args.cs_load.first().copied().unwrap_or(CS_LOAD),
         think_load: args.think_load.unwrap_or(THINK_LOAD),
         readers,
         reader_order: args.reader_order.unwrap_or(ReaderOrder::Alternate),
-        is_empty: args.empty_section == Some(Switch::On),
+        is_empty: args
+            .empty_section
+            .map_or(is_simulated && readers > 0, |switch| switch == Switch::On),
     })
 }
 
 /// The knobs that were given.
 fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
     let own = [
-        ("--cs-load", args.cs_load.is_some()),
+        ("--cs-load", !args.cs_load.is_empty()),
         ("--think-load", args.think_load.is_some()),
         ("--readers", args.readers.is_some()),
         ("--reader-order", args.reader_order.is_some()),

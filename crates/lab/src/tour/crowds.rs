@@ -80,6 +80,7 @@ impl Plan<'_> {
         let schedule = Schedule {
             matrix: Matrix::new(machine, self.workload, &locks, crew)?,
             workload: self.workload,
+            cs_loads: Vec::new(),
             runs: self.runs,
             window_ns: self.window_ns,
             seed: self.seed,

@@ -87,6 +87,7 @@ fn numbers_that_make_no_sense_are_refused() {
         "bench --workload handoff --section-ns 1000000001",
         "bench --workload handoff --section-ns -1 --json out.json",
         "bench --on dl980 --workload aim7 --start-state after-preemption",
+        "bench --cs-load 1,,2",
         "bench --workload aim7 --lock-count 0",
         "bench --workload aim7 --lock-count 65",
         "bench --workload aim7 --unit-ops 0",

@@ -60,6 +60,7 @@ fn readers_reach_the_simulation_and_those_that_take_nothing_fail() {
     assert_eq!(mixed.status.code(), Some(1), "{}", stdout(&mixed));
     let said = stderr(&mixed);
     assert!(said.contains("does not exclude") && said.contains(" --readers 50 "), "{said}");
+    assert!(said.contains(" --empty-section on"), "as in the published benchmark: {said}");
     assert_eq!(lockwright(&replay_of(&said)).status.code(), Some(1));
     let rate = |more: &str| {
         let document = json(&format!("{busted} {more} --json -"));
@@ -69,6 +70,22 @@ fn readers_reach_the_simulation_and_those_that_take_nothing_fail() {
     assert!(rate("--readers 100") > 2.0 * rate("--readers 0"));
     let text = stdout(&lockwright(&format!("{bench} --lock cna --readers 25")));
     assert!(text.contains("--readers 25") && text.contains("writer max"), "{text}");
+}
+
+#[test]
+fn loads_are_run_in_turn_and_told_apart() {
+    let bench = "bench --on x5-4 --lock cna,mcs --threads 2,8 --runs 1 --secs 0.0005";
+    let of = |more: &str| json(&format!("{bench} {more} --json -"))["results"].clone();
+    let both = of("--cs-load 20,1");
+    let apart: Vec<_> = ["--cs-load 20", "--cs-load 1"]
+        .iter()
+        .flat_map(|load| of(load).as_array().expect("results").clone())
+        .collect();
+    assert_eq!(both.as_array(), Some(&apart));
+    let loads: Vec<_> = apart.iter().map(|result| result["cs_load"].as_u64()).collect();
+    assert_eq!(loads, [20, 20, 20, 20, 1, 1, 1, 1].map(Some));
+    let text = stdout(&lockwright(&format!("{bench} --cs-load 20,1")));
+    assert!(text.contains("--cs-load 20,1 ") && text.contains("cs load"), "{text}");
 }
 
 #[test]
