@@ -88,7 +88,7 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
 }
 
 /// How long a waiter waits that gives up soon: it comes as far as to sleep, on machines that take time.
-const SOON_NS: u64 = 2_000;
+pub const SOON_NS: u64 = 2_000;
 
 /// Threads with an odd number give up soon, as writers or as readers; the others wait as the
 /// other, or as writers. Nobody waits for ever behind one that has given up.

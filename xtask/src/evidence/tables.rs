@@ -17,22 +17,25 @@ pub fn files(documents: &Documents, counts: &BTreeMap<String, usize>) -> String 
     text
 }
 
-/// Mutants that differ in nothing but the line.
-type Alike<'a> = BTreeMap<(&'a str, String, &'a str, &'a str), Vec<&'a Mutant>>;
+/// Mutants of one file and one id.
+type Alike<'a> = BTreeMap<(&'a str, String), Vec<&'a Mutant>>;
 
 /// Every mutant, those of one id in one file together.
 pub fn sites(documents: &Documents) -> String {
     let mut alike = Alike::new();
     for mutant in &documents.weaken.mutants {
-        let key = (short(&mutant.site), ids(mutant), &*mutant.from, &*mutant.to);
-        alike.entry(key).or_default().push(mutant);
+        alike.entry((short(&mutant.site), ids(mutant))).or_default().push(mutant);
     }
-    let mut text = head(&["in", "id", "is", "made", "mutants", "killed by"]);
-    for ((file, ids, from, to), mutants) in alike {
-        let to = if to.is_empty() { "removed" } else { to };
-        let by = fate(&mutants);
-        let mutants = mutants.len().to_string();
-        text += &line([format!("`{file}`"), ids, from.into(), to.into(), mutants, by]);
+    let mut text = head(&["in", "id", "made", "mutants", "killed by"]);
+    for ((file, ids), mutants) in alike {
+        let made = |mutant: &&Mutant| match &*mutant.to {
+            "" => format!("{} removed", mutant.from),
+            to => format!("{} to {to}", mutant.from),
+        };
+        let made: BTreeSet<_> = mutants.iter().map(made).collect();
+        let made = made.into_iter().collect::<Vec<_>>().join(", ");
+        let (count, by) = (mutants.len().to_string(), fate(&mutants));
+        text += &line([format!("`{file}`"), ids, made, count, by]);
     }
     text
 }
@@ -121,14 +124,23 @@ pub fn loom(documents: &Documents) -> String {
     for check in documents.zoo.clean.iter().filter(|check| check.checker == "loom") {
         by_lock.entry(&check.lock).or_default().push(check);
     }
-    let mut text = head(&["lock", "checks", "clients", "executions", "seconds"]);
+    // Locks whose slow path is one are explored alike.
+    let mut alike: BTreeMap<_, (Vec<&str>, f64)> = BTreeMap::new();
     for (lock, checks) in by_lock {
         let clients: BTreeSet<_> = checks.iter().map(|check| &check.client).collect();
         let executions: u64 = checks.iter().map(|check| check.executions).sum();
-        let seconds: f64 = checks.iter().map(|check| check.seconds).sum();
-        let counts = [checks.len().to_string(), clients.len().to_string(), executions.to_string()];
+        let key = (checks.len(), clients.len(), executions);
+        let (locks, seconds) = alike.entry(key).or_default();
+        locks.push(lock);
+        *seconds += checks.iter().map(|check| check.seconds).sum::<f64>();
+    }
+    let mut lines: Vec<_> = alike.into_iter().collect();
+    lines.sort_by(|(_, (one, _)), (_, (other, _))| one.cmp(other));
+    let mut text = head(&["lock", "checks", "clients", "executions of each", "seconds of all"]);
+    for ((checks, clients, executions), (locks, seconds)) in lines {
+        let counts = [checks.to_string(), clients.to_string(), executions.to_string()];
         let [checks, clients, executions] = counts;
-        text += &line([lock.into(), checks, clients, executions, format!("{seconds:.1}")]);
+        text += &line([locks.join(", "), checks, clients, executions, format!("{seconds:.1}")]);
     }
     text
 }

@@ -64,8 +64,8 @@ fn the_document_lists_what_it_was_made_from() {
     assert!(!text.contains("{{"), "{text}");
     for line in [
         "| `a.rs` | 2 | 2 | 1 | 1 |",
-        "| `a.rs` | A1 | Acquire | Relaxed | 1 | loom: 1 check of 1 client |",
-        "| `a.rs` | A2 | full_barrier | removed | 1 | 1 argued |",
+        "| `a.rs` | A1 | Acquire to Relaxed | 1 | loom: 1 check of 1 client |",
+        "| `a.rs` | A2 | full_barrier removed | 1 | 1 argued |",
         "- A2 full_barrier of `a.rs` removed. Nobody reads it. *Bound:* loom, three threads",
         "| 8 | flat | random | 1 | 1 | 1 | 100 |",
         "1 lock and 1 client, 4 threads: 10 schedules with 500 simulated steps from seed 1",

@@ -11,6 +11,7 @@ mod report;
 use crate::output::{self, Place, say};
 use crate::workers::on_all;
 use checker::{Checker, How, Job, Said};
+use lockwright::registry::{LOCKS, LockClass};
 use lockwright::zoo::Bug;
 use report::{Document, Kill, Row};
 use std::collections::BTreeSet;
@@ -120,10 +121,21 @@ fn clean(folder: &Path, request: &Request, seen: &[Results]) -> Result<Results, 
             }
         }
     }
-    on_all(&checks, |(job, check)| {
+    let mut clean = on_all(&checks, |(job, check)| {
         let how = How { all: true, only: Some(check), ..request.how() };
         Ok((*job, job.run(folder, how)?))
-    })
+    })?;
+    if request.matrix {
+        // Variants of a lock that no row names.
+        let is_known = |lock: &str| checks.iter().any(|(_, check)| check.lock == lock);
+        let right = LOCKS.iter().filter(|row| row.class != LockClass::Busted);
+        let others: Vec<_> = right.map(|row| row.name).filter(|lock| !is_known(lock)).collect();
+        clean.extend(on_all(&others, |lock| {
+            let job = Job { bug: None, lock, checker: Checker::Loom };
+            Ok((job, job.run(folder, How { all: true, ..request.how() })?))
+        })?);
+    }
+    Ok(clean)
 }
 
 /// Builds the programs of all checkers; the folder they are in.
