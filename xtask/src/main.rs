@@ -117,13 +117,13 @@ fn ci() -> Vec<Stage> {
     let mut stages = checks();
     stages.push(full::aarch64_builds());
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 360, &[&test[..], &["--no-run"]].concat()));
+    stages.push(Stage::command("build", 380, &[&test[..], &["--no-run"]].concat()));
     // Without Miri, which is not part of the pinned toolchain.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
-    stages.push(Stage::command("weaken", 190, &weaken));
-    stages.push(Stage::command("zoo", 180, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("weaken", 180, &weaken));
+    stages.push(Stage::command("zoo", 160, &["cargo", "xtask", "zoo"]));
     // The README's test command.
-    stages.push(Stage::command("test", 270, &test));
+    stages.push(Stage::command("test", 355, &test));
     stages
 }
 
@@ -133,12 +133,12 @@ fn checks() -> Vec<Stage> {
     let no_std = ["cargo", "check", "--package", "lockwright", "--no-default-features"];
     let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05"];
     vec![
-        Stage::command("fmt", 10, &["cargo", "fmt", "--all", "--check"]),
-        Stage::command("clippy", 80, &clippy),
-        Stage::new("tidy", 10, Step::Call(|| tidy::run(&root()))),
-        Stage::new("evidence --check", 10, Step::Call(|| evidence::check(&root()))),
-        Stage::command("no-std", 20, &no_std),
-        Stage::command("lock-apis", 30, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
+        Stage::command("fmt", 5, &["cargo", "fmt", "--all", "--check"]),
+        Stage::command("clippy", 50, &clippy),
+        Stage::new("tidy", 5, Step::Call(|| tidy::run(&root()))),
+        Stage::new("evidence --check", 5, Step::Call(|| evidence::check(&root()))),
+        Stage::command("no-std", 10, &no_std),
+        Stage::command("lock-apis", 25, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
     ]
 }
 

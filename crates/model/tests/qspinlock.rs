@@ -79,10 +79,10 @@ fn explore_mixtures<C: Client>(events: &[Event]) {
 fn cna_holds<C: CnaPolicy>(events: &[Event]) {
     holds_in_the_queue::<Cna<C>>(Settings::flat(3).with_numa(&[0, 1, 0]));
     explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(events);
-    explore_mixtures::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(&[
-        Event::cna_flush,
-        Event::lock_no_node,
-    ]);
+    // Nobody passes the end of the primary queue, so one mixture is as good as another.
+    let (_, settings) = mixtures().swap_remove(0);
+    let seen = explore::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(&run(2, settings));
+    assert_reaches(&seen, &[Event::cna_flush, Event::lock_no_node]);
 }
 
 const SPLICES: &[Event] =
