@@ -134,11 +134,11 @@ fn checks() -> Vec<Stage> {
     let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05"];
     vec![
         Stage::command("fmt", 5, &["cargo", "fmt", "--all", "--check"]),
-        Stage::command("clippy", 50, &clippy),
+        Stage::command("clippy", 60, &clippy),
         Stage::new("tidy", 5, Step::Call(|| tidy::run(&root()))),
         Stage::new("evidence --check", 5, Step::Call(|| evidence::check(&root()))),
-        Stage::command("no-std", 10, &no_std),
-        Stage::command("lock-apis", 25, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
+        Stage::command("no-std", 5, &no_std),
+        Stage::command("lock-apis", 20, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
     ]
 }
 
