@@ -15,7 +15,8 @@ pub struct Gate {
     says: AtomicU32,
     /// Threads that have done something during the warm-up.
     warm: AtomicU32,
-    changing: Mutex<()>,
+    /// Threads that pause; held while `says` is changed.
+    pausing: Mutex<u32>,
     changed: Condvar,
 }
 
@@ -30,12 +31,14 @@ impl Gate {
     #[cold]
     pub fn pass(&self, pauses: &mut u64) -> bool {
         let mut guard = self.lock();
-        // ordering: Relaxed; written while `changing` is held.
+        // ordering: Relaxed; written while `pausing` is held.
         let is_pause = self.says.load(Ordering::Relaxed) == PAUSE;
-        // ordering: Relaxed; written while `changing` is held.
+        *guard += u32::from(is_pause);
+        // ordering: Relaxed; written while `pausing` is held.
         while self.says.load(Ordering::Relaxed) == PAUSE {
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
+        *guard -= u32::from(is_pause);
         let goes_on = self.is_open();
         *pauses += u64::from(is_pause && goes_on);
         goes_on
@@ -77,9 +80,9 @@ impl Gate {
         self.says.store(what, Ordering::Relaxed);
         self.changed.notify_all();
     }
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        // It guards no data that a panic could leave half-written.
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, u32> {
+        // Nothing panics while it is held.
+        self.pausing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,8 +102,10 @@ mod tests {
             assert!(!gate.is_open());
             std::thread::scope(|scope| {
                 let waiter = scope.spawn(|| gate.pass(&mut pauses));
-                std::thread::sleep(Duration::from_millis(5));
-                assert!(!waiter.is_finished());
+                while *gate.lock() == 0 && !waiter.is_finished() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                assert!(!waiter.is_finished(), "it has not paused");
                 end(&gate);
                 assert_eq!(waiter.join().expect("no panic"), goes_on);
             });
