@@ -1,5 +1,6 @@
 //! The arguments.
 
+use crate::cell::Section;
 use crate::cell::{PlacementPolicy, ReaderOrder, Settings};
 use crate::compare::CompareArgs;
 use crate::crew::GuestArgs;
@@ -7,7 +8,6 @@ use crate::explore::ExploreArgs;
 use crate::kbuild::BuildArgs;
 use crate::machines::MachinesArgs;
 use crate::report::complain;
-use crate::sleepers::Section;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};

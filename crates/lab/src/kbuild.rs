@@ -4,7 +4,6 @@ use crate::cli::whole;
 use crate::error::Error;
 use clap::Args;
 use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
-use serde::Serialize;
 
 /// What a build is made of, unless something else is asked for: an operation every few microseconds,
 /// a tenth of them on four locks.
@@ -160,21 +159,6 @@ impl BuildArgs {
 /// All knobs as they are typed.
 pub fn typed(knobs: &Knobs) -> String {
     flags(knobs).map(|(flag, value)| format!("{flag} {value}")).join(" ")
-}
-
-/// The knobs in documents.
-#[derive(Serialize)]
-#[serde(remote = "Knobs")]
-pub struct InDocuments {
-    units: u64,
-    unit_ops: u64,
-    lock_count: u32,
-    hot_locks: u32,
-    hot_percent: u32,
-    serial_percent: u32,
-    compute_ns: u64,
-    section_ns: u64,
-    io_ns: u64,
 }
 
 #[cfg(test)]

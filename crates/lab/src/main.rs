@@ -1,37 +1,26 @@
 //! `lockwright`: the lab.
 
 mod bench;
-#[cfg(test)]
-mod broken;
 mod calibrate;
-mod cell;
 mod cli;
 mod compare;
 mod crew;
-mod error;
 mod explore;
 mod fidelity;
 mod fit;
-mod interrupt;
 mod kbuild;
-mod latency;
 mod lists;
 mod machines;
-mod native;
+#[cfg(test)]
+mod mock;
 mod plan;
 mod probe;
 mod published;
-mod random;
 mod replay;
 mod report;
 mod reproduce;
-mod simulated;
 mod sleepers;
-mod stats;
-mod stress;
 mod study;
-mod subject;
-mod suggest;
 mod tables;
 mod torture;
 mod tour;
@@ -39,6 +28,9 @@ mod tour;
 use clap::Parser;
 use cli::{Cli, Command};
 use error::Error;
+use lockwright_cells::{
+    cell, error, interrupt, latency, native, random, simulated, stats, stress, subject, suggest,
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

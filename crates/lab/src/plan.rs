@@ -123,7 +123,7 @@ pub fn usual_threads(cpus: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::mock::MockMachine;
+    use crate::mock::MockMachine;
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

@@ -5,9 +5,9 @@
 
 use crate::cell::{CellSpec, Purpose, Workload};
 use crate::cli::MachineArgs;
+use crate::kbuild;
 use crate::native::peers::readers_share;
 use crate::stress::Stress;
-use crate::{kbuild, sleepers};
 use clap::ValueEnum;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
@@ -72,7 +72,7 @@ fn bench(spec: &CellSpec) -> (String, u64) {
             format!(" {}", spec.workload.counter_typed().unwrap_or_default())
         }
         Workload::Handoff { .. } | Workload::Aim7 { .. } => {
-            format!(" {}", sleepers::typed(spec.workload))
+            format!(" {}", spec.workload.sleepers_typed())
         }
         Workload::Kbuild(knobs) => format!(" {}", kbuild::typed(&knobs)),
         Workload::Locktorture { long_hold: true } => " --long-hold on".into(),

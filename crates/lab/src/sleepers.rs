@@ -1,40 +1,10 @@
 //! The knobs of the workloads whose locks put their waiters to sleep, `handoff` and `aim7`: their defaults
 //! and what makes sense. They share flags with `kbuild`.
 
-use crate::cell::Workload;
+use crate::cell::{Section, Workload};
 use crate::error::Error;
 use crate::kbuild::BuildArgs;
-use lockwright_clients::workload::{aim7, handoff};
-use serde::Serialize;
-
-/// What the owner does in a section of `handoff`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Section {
-    /// Computes.
-    Spin,
-    /// Sleeps.
-    Sleep,
-}
-
-impl Section {
-    /// The name it is selected by.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Spin => "spin",
-            Self::Sleep => "sleep",
-        }
-    }
-}
-
-impl From<Section> for handoff::Section {
-    fn from(section: Section) -> Self {
-        match section {
-            Section::Spin => Self::Spin,
-            Section::Sleep => Self::Sleep,
-        }
-    }
-}
+use lockwright_clients::workload::aim7;
 
 /// The knobs of `handoff` and their defaults, in words.
 pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];
@@ -109,19 +79,6 @@ fn sensible(flag: &str, value: u64, least: u64, most: u64) -> Result<u64, Error>
     }
 }
 
-/// The knobs of a workload as they are typed; empty for one that is not of these two.
-pub fn typed(workload: Workload) -> String {
-    match workload {
-        Workload::Handoff { section, section_ns } => {
-            format!("--section {} --section-ns {section_ns}", section.name())
-        }
-        Workload::Aim7 { lock_count, unit_ops, compute_ns, section_ns, .. } => format!(
-            "--lock-count {lock_count} --unit-ops {unit_ops} --compute-ns {compute_ns} --section-ns {section_ns}"
-        ),
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,8 +90,8 @@ mod tests {
     #[test]
     fn the_defaults_are_those_that_are_told() {
         let none = BuildArgs::default();
-        assert_eq!(typed(handoff(None, &none, None).expect("sound")), told(HANDOFF));
-        assert_eq!(typed(aim7(&none, |_| None).expect("sound")), told(AIM7));
+        assert_eq!(handoff(None, &none, None).expect("sound").sleepers_typed(), told(HANDOFF));
+        assert_eq!(aim7(&none, |_| None).expect("sound").sleepers_typed(), told(AIM7));
     }
 
     #[test]

@@ -45,8 +45,9 @@ const WRITERS: [(&str, &[&str]); 4] = [
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.
-const SUBJECTS: [&str; 10] = [
+const SUBJECTS: [&str; 11] = [
     "Cargo.lock",
+    "crates/cells/src",
     "crates/clients/src",
     "crates/lab/src",
     "crates/locks/src",

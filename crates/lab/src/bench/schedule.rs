@@ -209,8 +209,8 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::mock::MockMachine;
     use crate::crew::Crew;
+    use crate::mock::MockMachine;
 
     fn schedule(machine: &dyn LabMachine, locks: &str) -> Schedule {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();

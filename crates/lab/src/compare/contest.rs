@@ -138,9 +138,9 @@ fn kept(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::mock::MockMachine;
     use crate::compare::matrix;
     use crate::compare::plan::Effort;
+    use crate::mock::MockMachine;
     use crate::subject::Selection;
 
     fn contest(ours: &str, cell: &str) -> (Vec<(&'static str, Purpose)>, Contest) {

@@ -196,8 +196,8 @@ fn around_s(cell: Cell) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::mock::MockMachine;
     use crate::cli::{Cli, Command};
+    use crate::mock::MockMachine;
     use clap::Parser;
 
     fn plan(line: &str) -> Plan {

@@ -1,12 +1,12 @@
 //! The arguments of `explore`, and what they mean.
 
-use super::client::{Pair, Target};
 use crate::error::Error;
 use crate::machines;
 use crate::subject::{Origin, Selection, USUAL};
 use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::zoo::Bug;
+use lockwright_cells::client::{Pair, Target};
 use lockwright_clients::{clients, clients_of};
 use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};

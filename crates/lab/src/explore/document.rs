@@ -1,10 +1,10 @@
 //! What an exploration found, in each format.
 
 use super::args::ExploreArgs;
-use super::client::{Pair, Target};
 use crate::replay::quoted;
 use crate::report::{self, Chart, Grid, Report};
 use lockwright::events::Event;
+use lockwright_cells::client::{Pair, Target};
 use lockwright_sim::explore::{Findings, Found, Plan, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use serde::Serialize;

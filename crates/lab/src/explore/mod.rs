@@ -3,7 +3,6 @@
 //! What is explored is in `lockwright_sim::explore`. One seed gives one document.
 
 mod args;
-mod client;
 mod document;
 
 pub use args::ExploreArgs;
@@ -11,8 +10,8 @@ pub use args::ExploreArgs;
 use crate::error::Error;
 use crate::interrupt;
 use crate::report::{self, OutputArgs, Outputs, Progress};
-use client::{Pair, Target};
 use document::{ExploreDocument, ExploreResult, told};
+use lockwright_cells::client::{Pair, Target};
 use lockwright_sim::explore::{Findings, Plan, Schedule};
 use lockwright_sim::{FailureKind, thread};
 use std::process::ExitCode;

@@ -194,7 +194,7 @@ pub fn sibling_factor(cpus: [usize; 2], rounds: usize) -> f64 {
         let start = Native::now_ns();
         let mut random = SplitMix::new(1, 2);
         for _ in 0..20_000 {
-            std::hint::black_box(random.next());
+            std::hint::black_box(random.next_u64());
         }
         (Native::now_ns() - start) as f64
     };

@@ -19,8 +19,9 @@
 
 use super::row::Symbol;
 use super::{Column, Crew, Depth, Key, Measure, Quantity, Row, Table, Variable, tasks};
+use crate::cell::Section;
 use crate::cell::{ReaderOrder, Workload};
-use crate::sleepers::{READ_PERCENT, SECTION_PART as SECTION, Section};
+use crate::sleepers::{READ_PERCENT, SECTION_PART as SECTION};
 use lockwright::events::Event;
 use lockwright_clients::workload::{counter, handoff};
 use lockwright_sim::StartState;

@@ -126,8 +126,8 @@ fn preemption(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::mock::MockMachine;
     use crate::cell::{Settings, Workload};
+    use crate::mock::MockMachine;
     use crate::simulated::SimulatedMachine;
 
     const WINDOW_NS: u64 = 250_000_000;

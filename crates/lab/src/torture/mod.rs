@@ -192,8 +192,8 @@ fn torture(
 mod tests {
     use super::*;
     use crate::cell::Settings;
-    use crate::cell::mock::MockMachine;
     use crate::cli::OutputArgs;
+    use crate::mock::MockMachine;
     use crate::stress::Stress;
     use crate::subject::Subject;
 

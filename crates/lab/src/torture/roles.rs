@@ -85,8 +85,8 @@ impl Roles {
 mod tests {
     use super::*;
     use crate::cell::Settings;
-    use crate::cell::mock::MockMachine;
     use crate::cli::{Cli, Command};
+    use crate::mock::MockMachine;
     use crate::simulated::SimulatedMachine;
     use clap::Parser;
 

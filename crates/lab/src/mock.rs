@@ -1,7 +1,10 @@
 //! A machine that exists for the tests of everything above it.
 
-use super::*;
+use crate::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Workload};
+use crate::stats::Histogram;
+use crate::subject::Subject;
 use lockwright::registry::LockClass;
+use std::sync::Mutex;
 
 /// Two CPUs, every lock, results made up, and a list of what ran.
 #[derive(Default)]

@@ -88,7 +88,7 @@ impl Worker for NativeWorker<'_> {
     }
     #[inline]
     fn random(&mut self) -> u64 {
-        self.random.next()
+        self.random.next_u64()
     }
     fn index(&self) -> usize {
         self.index

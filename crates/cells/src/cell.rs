@@ -4,16 +4,17 @@
 //! cells: [`NativeMachine`](crate::native::NativeMachine) on this computer, the simulated machines
 //! in simulated time. Benchmarks and tortures see nothing but this interface.
 
+mod kbuild;
 mod on;
 mod reader_order;
+mod sleepers;
 
 use crate::error::Error;
+use crate::interrupt;
 use crate::latency::Waited;
-use crate::sleepers::{self, Section};
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
-use crate::{interrupt, kbuild};
 use lockwright::events::Event;
 use lockwright::tunables::Tunable;
 use lockwright_clients::workload::kbuild::Knobs;
@@ -21,6 +22,7 @@ use lockwright_sim::{ScheduleReport, Scheduling};
 pub use on::{On, Scheduled};
 pub use reader_order::ReaderOrder;
 use serde::Serialize;
+pub use sleepers::Section;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -110,6 +112,11 @@ impl Workload {
             }
             _ => self,
         }
+    }
+    /// The knobs of a workload whose locks put their waiters to sleep as they are typed; empty for one that
+    /// is not of these.
+    pub fn sleepers_typed(self) -> String {
+        sleepers::typed(self)
     }
     /// The knobs of a counter as they are typed, if it is one.
     pub fn counter_typed(self) -> Option<String> {
@@ -443,6 +450,3 @@ pub trait LabMachine: Sync {
         results.into_iter().map(take).collect()
     }
 }
-
-#[cfg(test)]
-pub mod mock;

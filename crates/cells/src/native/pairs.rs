@@ -7,6 +7,7 @@
 use super::affinity::stay_on;
 use super::peers;
 use crate::cell::{CellError, CellSpec, Measurement};
+use crate::compiles_every_lock;
 use crate::interrupt;
 use crate::stats::median;
 use lockwright::native::Native;
@@ -87,6 +88,7 @@ fn take_turns(specs: &[CellSpec]) -> Vec<Measurement> {
 impl Contestant {
     /// A lock whose batches have their length and whose code and data are in the caches.
     fn warmed_up(spec: &CellSpec) -> Self {
+        compiles_every_lock();
         let batch = peers::visit(spec.lock, MakeBatch);
         let mut pairs = 64;
         while batch(pairs) < BATCH && pairs < 1 << 24 {

@@ -15,6 +15,7 @@ pub use machine::SimulatedMachine;
 pub use watched::Watched;
 
 use crate::cell::{EventCounts, Purpose, Workload};
+use crate::compiles_every_lock;
 use crate::latency::Waited;
 use crate::stats::Histogram;
 use crate::stress::Exercised;
@@ -176,12 +177,10 @@ impl Cell<'_> {
             let machine = self.machine.without_siblings();
             return Cell { machine: &machine, has_siblings: true, ..*self }.run();
         }
+        compiles_every_lock();
         match registry::visit(self.lock, ProgramOf(self)) {
             Some(program) => self.run_program(&program),
             None => Err(SimulatedError::UnknownLock(self.lock.into())),
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

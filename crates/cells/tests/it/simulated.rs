@@ -1,14 +1,12 @@
-use super::run::Program;
-use super::*;
-use crate::broken::{ForgetsInside, LosesPatience};
-use crate::sleepers::Section;
-use crate::stress::Stress;
-use lockwright::busted::BustedRwLock;
+//! Cells on simulated machines.
+
 use lockwright::events::Event;
-use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass};
-use lockwright_clients::plain_rw::PlainRwLock;
-use lockwright_sim::{Preemption, ScheduledKind, Scheduling, Sim, StartState};
+use lockwright_cells::cell::{Purpose, Section, Workload};
+use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
+use lockwright_cells::stress::{Exercised, Stress};
+use lockwright_sim::machine::{Machine, Parameters, Placement, PlacementError};
+use lockwright_sim::{Preemption, ScheduledKind, Scheduling, StartState};
 
 fn x5_4() -> Machine {
     Machine::builtin("x5-4").expect("it is built in")
@@ -45,18 +43,6 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> 
         window_ns: 200_000,
         tunables: &[],
         purpose: Purpose::Throughput,
-    }
-}
-
-#[test]
-fn torture_watches_the_order_of_every_lock_that_promises_one() {
-    let (machine, parameters) = (x5_4(), software());
-    for (lock, promises) in
-        [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
-    {
-        let cell = Cell { purpose: TORTURE_ONLY, ..cell(&machine, &parameters, lock) };
-        let program = registry::visit(lock, ProgramOf(&cell)).expect("a lock of the registry");
-        assert_eq!(cell.config(&program).checks.fifo, promises, "{lock}");
     }
 }
 
@@ -174,55 +160,8 @@ fn a_run_that_gets_stuck_is_an_error_that_names_its_seed() {
     );
 }
 
-/// Tortures a lock that is in no registry, with two threads.
-fn torture<L: RawLock>(stress: Stress) -> Outcome {
-    let (machine, parameters) = (x5_4(), software());
-    let cell = Cell {
-        purpose: Purpose::Torture(stress),
-        threads: 2,
-        placement: Placement::Compact,
-        window_ns: 2_000_000,
-        ..cell(&machine, &parameters, "not in the registry")
-    };
-    match cell.run_program(&Program::of::<L>(&cell)) {
-        Ok(outcome) => outcome,
-        Err(error) => panic!("{error}"),
-    }
-}
-
 fn holds(outcome: &Outcome) -> bool {
     outcome.fail == 0 && outcome.violations.is_empty()
-}
-
-#[test]
-fn a_lock_that_is_broken_only_inside_another_one_is_caught_by_nesting_alone() {
-    let run = |nested| torture::<ForgetsInside<Sim>>(Stress { nested, ..NO_STRESS });
-    let (alone, nested) = (run(0), run(2));
-    assert!(holds(&alone) && alone.exercised.nested == 0);
-    // The workload's flags and the checkers see it independently.
-    assert!(nested.fail > 0 && !nested.violations.is_empty() && nested.exercised.nested > 0);
-}
-
-#[test]
-fn a_lock_that_is_broken_only_by_a_long_hold_is_caught_by_long_holds_alone() {
-    let run = |long_hold_ns| torture::<LosesPatience<Sim>>(Stress { long_hold_ns, ..NO_STRESS });
-    let (short, long) = (run(0), run(200_000));
-    assert!(holds(&short), "{:?}", short.violations);
-    assert!(!holds(&long) && long.exercised.long_holds > 0, "{:?}", long.exercised);
-}
-
-#[test]
-fn a_reader_writer_lock_passes_with_readers_and_one_whose_readers_take_nothing_fails() {
-    let with = |readers| Stress { readers, long_hold_ns: 20_000, ..NO_STRESS };
-    let plain = torture::<PlainRwLock<Sim>>(with(1));
-    assert!(holds(&plain), "{:?}", plain.violations);
-    assert!(plain.per_thread_ops.iter().all(|&ops| ops > 10), "{:?}", plain.per_thread_ops);
-    let waited = plain.waited.expect("somebody reads");
-    assert!(waited.readers.count() > 10 && waited.writers.count() > 10);
-    // The workload's flags and the checkers see it independently.
-    let busted = torture::<BustedRwLock<Sim>>(with(1));
-    assert!(busted.fail > 0 && !busted.violations.is_empty());
-    assert!(holds(&torture::<BustedRwLock<Sim>>(with(0))), "its writers exclude each other");
 }
 
 #[test]

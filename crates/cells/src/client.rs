@@ -1,5 +1,6 @@
 //! A client on a lock, as a program that is explored.
 
+use crate::compiles_every_lock;
 use crate::simulated::Watched;
 use lockwright::platform::Barriers;
 use lockwright::raw::{Order, RawLock};
@@ -74,53 +75,66 @@ fn keeps_for_waiters(lock: &str) -> bool {
 impl Target {
     /// Lets `work` explore a pair of the tables.
     pub fn explore<R>(&self, pair: Pair, work: impl FnOnce(&mut Explorer<'_>) -> R) -> R {
-        let visitor = OfLock { target: self, client: pair.client, work };
-        let explored = registry::visit::<Sim, _>(pair.lock, visitor).flatten();
-        explored.unwrap_or_else(|| unreachable!("both names are from their tables"))
-    }
-}
-
-struct OfLock<'a, W> {
-    target: &'a Target,
-    client: &'static str,
-    work: W,
-}
-
-impl<R, W: FnOnce(&mut Explorer<'_>) -> R> LockVisitor<Sim> for OfLock<'_, W> {
-    type Output = Option<R>;
-
-    fn visit<L: RawLock>(self, row: &'static LockRow) -> Option<R> {
+        let Self { machine, cpus, rounds, seed, bug } = self;
+        let program = Program::of(pair);
         let checks = Checks {
-            fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
-            word_is_legal: Some(L::word_is_legal),
+            fifo: matches!(program.order, Order::Fifo | Order::FifoAfterPending),
+            word_is_legal: Some(program.word_is_legal),
             ..Checks::default()
         };
-        let config = Config { checks, bug: self.target.bug, ..Config::default() };
-        let variations = variations(row.name, L::ORDER, &config);
-        let visitor = OfClient { target: self.target, config, variations, work: self.work };
-        if clients_on::<L>().any(|client| client == self.client) {
-            return visit_client::<Sim, Watched<L>, _>(self.client, visitor);
-        }
-        // It counts what it finds by itself.
-        visit_client_of::<Sim, _>(row.name, self.client, visitor)
+        let config = Config { checks, bug: *bug, ..Config::default() };
+        let variations = variations(program.lock, program.order, &config);
+        let spawn = |simulation: &mut Simulation<'_>| (program.spawn)(simulation, cpus, *rounds);
+        let explorer = Explorer::new(machine, *seed, config, &spawn);
+        work(&mut explorer.with_variations(variations))
     }
 }
 
-struct OfClient<'a, W> {
-    target: &'a Target,
-    config: Config,
-    variations: Vec<Config>,
-    work: W,
+/// What exploring needs of the types of a pair.
+struct Program {
+    lock: &'static str,
+    order: Order,
+    word_is_legal: fn(u32) -> bool,
+    spawn: Spawn,
 }
 
-impl<R, W: FnOnce(&mut Explorer<'_>) -> R> ClientVisitor for OfClient<'_, W> {
-    type Output = R;
+/// Adds the threads of a client, one on each of the CPUs, which do so many rounds.
+type Spawn = fn(&mut Simulation<'_>, &[u32], u32);
 
-    fn visit<C: Client>(self) -> R {
-        let Target { machine, cpus, rounds, seed, .. } = self.target;
-        let program = |simulation: &mut Simulation<'_>| spawn::<C>(simulation, cpus, *rounds);
-        let explorer = Explorer::new(machine, *seed, self.config, &program);
-        (self.work)(&mut explorer.with_variations(self.variations))
+impl Program {
+    /// That of a pair of the tables.
+    fn of(pair: Pair) -> Self {
+        compiles_every_lock();
+        let program = registry::visit::<Sim, _>(pair.lock, OfLock(pair.client)).flatten();
+        program.unwrap_or_else(|| unreachable!("both names are from their tables"))
+    }
+}
+
+/// A client, by name.
+struct OfLock(&'static str);
+
+impl LockVisitor<Sim> for OfLock {
+    type Output = Option<Program>;
+
+    fn visit<L: RawLock>(self, row: &'static LockRow) -> Option<Program> {
+        let Self(client) = self;
+        let spawn = match clients_on::<L>().any(|name| name == client) {
+            true => visit_client::<Sim, Watched<L>, _>(client, SpawnOf),
+            // It counts what it finds by itself.
+            false => visit_client_of::<Sim, _>(row.name, client, SpawnOf),
+        };
+        let (order, word_is_legal) = (L::ORDER, L::word_is_legal);
+        spawn.map(|spawn| Program { lock: row.name, order, word_is_legal, spawn })
+    }
+}
+
+struct SpawnOf;
+
+impl ClientVisitor for SpawnOf {
+    type Output = Spawn;
+
+    fn visit<C: Client>(self) -> Spawn {
+        spawn::<C>
     }
 }
 

@@ -360,3 +360,6 @@ fn spawn_torture<'a, L: RawLock>(
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -194,68 +194,12 @@ impl LabMachine for SimulatedMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Purpose;
 
     fn open(settings: Settings) -> SimulatedMachine {
         match SimulatedMachine::builtin("x5-4", settings) {
             Some(Ok(machine)) => machine,
             other => panic!("{other:?}"),
         }
-    }
-
-    fn spec(lock: &str, repetition: u32) -> CellSpec {
-        CellSpec {
-            lock: Subject::find(lock).expect("it is a lock"),
-            workload: Workload::Locktorture { long_hold: true },
-            threads: 16,
-            window_ns: 200_000,
-            scheduling: None,
-            repetition,
-            seed: 1,
-            purpose: Purpose::Throughput,
-        }
-    }
-
-    #[test]
-    fn the_builtin_machine_runs_with_its_calibration_and_says_so() {
-        let machine = open(Settings::default());
-        let calibration = Calibration::builtin("x5-4").expect("the X5-4 is calibrated");
-        let told = |workload| match machine.on(workload) {
-            On::Simulated { cpus, numa_nodes, placement, calibration, .. } => {
-                assert_eq!((cpus, numa_nodes), (144, 4));
-                let placement = placement.expect("its threads are not vCPUs");
-                (placement, calibration.expect("costs of the hardware were fitted"))
-            }
-            on => panic!("it is simulated: {on:?}"),
-        };
-        let (placement, fitted) = told(Workload::Locktorture { long_hold: false });
-        assert_eq!((&*placement, &fitted.hash), ("scheduler-5.6", &calibration.hash));
-        assert!(fitted.parameters.contains_key("locktorture.inside_ns"), "{fitted}");
-        let (placement, fitted) = told(Workload::Uncontended);
-        assert_eq!((&*placement, &fitted.hash), ("compact", &calibration.hash));
-        assert!(fitted.parameters.keys().all(|key| !key.contains("locktorture")), "{fitted}");
-
-        let bare = Machine::builtin("x5-4").expect("it is built in");
-        let bare = SimulatedMachine::new(bare, None, Settings::default()).expect("it is valid");
-        let On::Simulated { placement, calibration: None, .. } = bare.on(Workload::Uncontended)
-        else {
-            panic!("nothing was fitted")
-        };
-        assert_eq!(placement.as_deref(), Some("compact"));
-        let rate = |machine: &SimulatedMachine| {
-            machine.run_cell(&spec("qspinlock", 0)).expect("it runs").ops_per_s
-        };
-        assert!(rate(&machine) < rate(&bare), "software takes time");
-    }
-
-    #[test]
-    fn repetitions_differ_and_each_is_repeatable() {
-        let machine = open(Settings::default());
-        let ops = |repetition| {
-            machine.run_cell(&spec("cna", repetition)).expect("it runs").per_thread_ops
-        };
-        assert_eq!(ops(0), ops(0));
-        assert_ne!(ops(0), ops(1));
     }
 
     #[test]

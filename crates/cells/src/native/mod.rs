@@ -19,6 +19,7 @@ mod worker;
 pub use usage::ForeignLoad;
 
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Settings, Workload};
+use crate::compiles_every_lock;
 use crate::interrupt;
 use crate::subject::{Origin, Subject};
 use lockwright::native::{Native, set_tunable};
@@ -66,6 +67,7 @@ impl LabMachine for NativeMachine {
         self.cpus.len()
     }
     fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+        compiles_every_lock();
         let quiet_cpu = [self.quiet_cpu().unwrap_or(0)];
         let plan = run::Plan {
             threads: spec.threads,

@@ -1,0 +1,4 @@
+//! Cells of every lock, as the library has compiled them.
+
+mod simulated;
+mod simulated_machine;
