@@ -22,6 +22,7 @@ pub mod neighbours;
 pub mod osq;
 pub mod plain_rw;
 pub mod prebuilt;
+pub mod rwlock;
 pub mod rwsem;
 pub mod shared;
 mod table;

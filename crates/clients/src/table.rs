@@ -8,14 +8,18 @@ use crate::last_user::{self, LastUser};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::neighbours::{self, Neighbours};
 use crate::osq::{self, Leave};
+use crate::rwlock::{self, ForPrograms};
 use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
 use core::marker::PhantomData;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::platform::Platform;
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
+use lockwright::rwlock::{Fair as FirstCome, RawRwLock};
 use lockwright::rwsem::{Format, RwSemPolicy};
 
 /// Something to be done with a client whose type is chosen by name.
@@ -111,11 +115,33 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
     if (lock, client) == (OSQ, osq::LEAVE) {
         return Some(visitor.visit::<Leave<P>>());
     }
+    if OF_RWLOCK.contains(&client) {
+        return match lock {
+            RWLOCK => visit_rwlock::<P, RawRwLock<P>, V>(client, visitor),
+            RWLOCK_FAIR => visit_rwlock::<P, RawRwLock<P, FirstCome>, V>(client, visitor),
+            PERCPU_RWLOCK => visit_rwlock::<P, RawPercpuRwLock<P>, V>(client, visitor),
+            PERCPU_IN_SLOTS => visit_rwlock::<P, InSlots<P>, V>(client, visitor),
+            _ => None,
+        };
+    }
     if OF_RWSEM.contains(&client) {
         let visitor = OfRwSem { client, visitor, platform: PhantomData::<fn() -> P> };
         return registry::visit_rwsem(lock, visitor)?;
     }
     registry::visit::<P, _>(lock, OfLock { client, visitor })?
+}
+
+fn visit_rwlock<P: Platform, L: ForPrograms, V: ClientVisitor>(
+    client: &str,
+    visitor: V,
+) -> Option<V::Output> {
+    match client {
+        rwlock::TIMED_WRITER => Some(visitor.visit::<rwlock::Timed<P, L, true>>()),
+        rwlock::TIMED_READER => Some(visitor.visit::<rwlock::Timed<P, L, false>>()),
+        rwlock::LAST_USER => Some(visitor.visit::<rwlock::LastUser<P, L>>()),
+        rwlock::AGAIN => Some(visitor.visit::<rwlock::Again<P, L>>()),
+        _ => None,
+    }
 }
 
 struct OfRwSem<'a, P, V> {
@@ -166,6 +192,14 @@ fn of_rwsem(lock: &str) -> &'static [&'static str] {
 // The locks that have clients of their own.
 const MUTEX: &str = "mutex";
 const OSQ: &str = "osq";
+const RWLOCK: &str = "rwlock";
+const RWLOCK_FAIR: &str = "rwlock-fair";
+const PERCPU_RWLOCK: &str = "percpu-rwlock";
+const PERCPU_IN_SLOTS: &str = "percpu-rwlock-in_slots";
+/// The last one is for the lock that does not serve in order.
+const OF_RWLOCK: [&str; 4] =
+    [rwlock::TIMED_WRITER, rwlock::TIMED_READER, rwlock::LAST_USER, rwlock::AGAIN];
+const OF_RWLOCK_FAIR: &[&str] = OF_RWLOCK.split_at(3).0;
 const OF_OSQ: [&str; 1] = [osq::LEAVE];
 const OF_MUTEX: [&str; 7] = [
     mutex::TIMED,
@@ -201,6 +235,8 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
     let own: &[&str] = match lock {
         MUTEX => &OF_MUTEX,
         OSQ => &OF_OSQ,
+        RWLOCK | PERCPU_RWLOCK | PERCPU_IN_SLOTS => &OF_RWLOCK,
+        RWLOCK_FAIR => OF_RWLOCK_FAIR,
         _ => of_rwsem(lock),
     };
     let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
@@ -209,5 +245,5 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    of_any(true).chain(OF_MUTEX).chain(OF_OSQ).chain(OF_RWSEM)
+    of_any(true).chain(OF_MUTEX).chain(OF_OSQ).chain(OF_RWLOCK).chain(OF_RWSEM)
 }

@@ -86,6 +86,20 @@ lock_events! {
     mutex_timeout,
     /// Waiters moved from a condition variable to its mutex.
     condvar_requeue,
+    /// Times a waiter of a reader-writer lock went to sleep.
+    rwlock_sleep,
+    /// Wake-ups of waiters of a reader-writer lock.
+    rwlock_wake,
+    /// Times a reader-writer lock was kept for its first waiter.
+    rwlock_keep,
+    /// Times a reader of a reader-writer lock passed a writer for which it was kept: it might have been a reader already.
+    rwlock_pass,
+    /// Timed waits for a reader-writer lock that ended in vain.
+    rwlock_timeout,
+    /// Times readers of a per-CPU reader-writer lock began to use slots.
+    percpu_rwlock_on,
+    /// Times a writer ended that.
+    percpu_rwlock_off,
     /// Barriers that interrupted every CPU that ran the process.
     heavy_barrier,
     /// Times a waiting reader of a semaphore went to sleep.

@@ -31,10 +31,12 @@ mod is_locked;
 pub mod mutex;
 pub mod node;
 mod patience;
+pub mod percpu_rwlock;
 pub mod platform;
 pub mod ptr;
 pub mod raw;
 pub mod registry;
+pub mod rwlock;
 pub mod rwsem;
 pub mod sleep_table;
 pub mod tunables;
@@ -55,7 +57,9 @@ pub mod native;
 
 #[cfg(all(feature = "std", feature = "lock_api"))]
 pub use api::{
-    CnaSpinLock, CnaSpinLockGuard, Condvar, MappedMutexGuard, MappedRwSemReadGuard,
-    MappedRwSemWriteGuard, Mutex, MutexGuard, RwSemLock, RwSemReadGuard, RwSemWriteGuard, SpinLock,
-    SpinLockGuard, WaitTimeoutResult,
+    CnaSpinLock, CnaSpinLockGuard, Condvar, FairRwLock, MappedMutexGuard, MappedRwLockReadGuard,
+    MappedRwLockWriteGuard, MappedRwSemReadGuard, MappedRwSemWriteGuard, Mutex, MutexGuard,
+    PercpuRwLock, PercpuRwLockReadGuard, PercpuRwLockWriteGuard, RwLock, RwLockReadGuard,
+    RwLockWriteGuard, RwSemLock, RwSemReadGuard, RwSemWriteGuard, SpinLock, SpinLockGuard,
+    WaitTimeoutResult,
 };

@@ -159,6 +159,14 @@ locks! { P;
         "CNA v15 whose waiters wait as in hybrid-bounded";
     "mutex", Product, crate::mutex::RawMutex<P>,
         "a mutex for programs: barges, spins in CNA order, sleeps in a table; plain-store unlock";
+    "rwlock", Product, crate::rwlock::RawRwLock<P>,
+        "a reader-writer lock for programs: barges, sleeps in a table; a reader may read again";
+    "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair>,
+        "the same, first come first served: nobody passes those who wait";
+    "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P>,
+        "a reader-writer lock for programs that is read nearly always: a reader writes its own slot only";
+    "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
+        "the same, whose readers use slots from the beginning and again after each write";
     semaphores {
         "rwsem-current" | "rwsem", Product, rwsem::Current,
             "the kernel's reader-writer semaphore of today";

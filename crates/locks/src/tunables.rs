@@ -46,6 +46,9 @@ tunables! {
     /// After how many nanoseconds a waiter of a reader-writer semaphore lets nobody pass it any more, in
     /// the policies that keep the lock for a waiter. Default: the policy's own, 10,000,000 or 4,000,000.
     rwsem_handoff_ns: u64::MAX / 2,
+    /// After how many reads with no write between them readers of a per-CPU reader-writer lock use slots. Default: 4,096, and
+    /// four times as many each time a writer has ended it, up to 1,048,576.
+    percpu_rwlock_calm_reads: u32::MAX as u64,
 }
 
 /// `heavy_barrier_apart_ns`, for each CPU: a heavy barrier interrupts every CPU that runs the process for a

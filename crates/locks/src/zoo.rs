@@ -101,6 +101,14 @@ const SLEEPING: &[&str] = &[
 const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 const MUTEX: &[&str] = &["mutex"];
 const OSQ: &[&str] = &["osq"];
+/// The reader-writer lock for programs.
+const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
+/// The mutex and that lock, whose waiters are in the table.
+const IN_TABLE: &[&str] = &["mutex", "rwlock"];
+/// The semaphore and that lock.
+const RWSEM_OR_RWLOCK: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current", "rwlock"];
+const RWSEM_TODAY_OR_RWLOCK: &[&str] = RWSEM_OR_RWLOCK.split_at(2).1;
+const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];
 /// The semaphore: the presets that stand for the others, and those of them that can have a bug.
 const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
@@ -162,9 +170,9 @@ bugs! {
     CountedOutLate, "16", "parking_lot ReentrantMutex, 2019 (da16c2c)", MUTEX;
     /// A waiter that gives up asks whether it was the first when it is not in the list any more. It
     /// was not, so nobody answers for the next one.
-    FirstAfterRemoval, "17", "parking_lot core, 2019 (PR 129)", MUTEX;
+    FirstAfterRemoval, "17", "parking_lot core, 2019 (PR 129)", IN_TABLE;
     /// The owner looks at the lock after it has released it. The next owner may have freed it.
-    ReadAfterRelease, "18", "glibc mutex and semaphore (BZ 13690, BZ 12674)", MUTEX;
+    ReadAfterRelease, "18", "glibc mutex and semaphore (BZ 13690, BZ 12674)", IN_TABLE;
     /// The head of the queue was woken and robbed of the lock, and sleeps again without saying so in
     /// the lock word: the thief releases a lock for which, as far as it can see, nobody sleeps.
     RobbedSleepsUnannounced, "19", "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
@@ -177,6 +185,24 @@ bugs! {
     CountedOutTwice, "21", "glibc condition variable, 2016 to 2024 (BZ 25847)", MUTEX;
     /// The waiter that came last is notified, not the one that the notification was for.
     NewcomerNotified, "22", "glibc condition variable before 2016 (BZ 12875, BZ 13165)", MUTEX;
+    /// A reader that may be one already waits for a writer for which the lock is kept, and that one for it.
+    RecursionForgotten, "35", "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212", &["rwlock"];
+    /// The first waiter looks whether the lock is held, and only then says that it sleeps: a release in
+    /// between wakes nobody.
+    LookBeforeMark, "36", "bcachefs six lock (e057a290ef71)", RWLOCK;
+    /// A writer looks at a reader's slot, and only then says that it waits for it: the reader leaves in between
+    /// and tells nobody.
+    LookBeforeWanted, "36b", "bcachefs six lock (e057a290ef71)", PERCPU;
+    /// A reader says in its slot that it reads and looks whether slots are used with no barrier in between, not even the
+    /// compiler's: a writer does not see it, and it does not see the writer.
+    SlotUnordered, "46", "FreeBSD rmlock, 2021 (1d44514fcd68)", PERCPU;
+    /// A reader finds that slots are used and acquires nothing: it may read what was there before the last write.
+    ModeReadRelaxed, "14b", "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)", PERCPU;
+    /// A thread that waits takes the lock by an exchange that acquires nothing: it may read what was there before the last
+    /// write.
+    SharedTakeRelaxed, "14c", "parking_lot RwLock, 2020 to 2022 (c866ba8, d26c284)", RWLOCK;
+    /// A writer releases the lock and counts afterwards: the next owner may have freed it.
+    CountedAfterUnlock, "16b", "parking_lot ReentrantMutex, 2019 (da16c2c)", PERCPU;
     /// A thread that wakes up for no reason sleeps again as long as its word has the value that it has
     /// now, not the one that means sleep: if it has been told meanwhile, for ever.
     StaleExpected, "24", "Darwin pthread_rwlock, 2026 (ClickHouse PR 112267)", MUTEX;
@@ -299,10 +325,10 @@ bugs! {
     WriterReleaseRelaxed, "7", "Linux rwbase, 2021", RWSEM;
     /// A writer gives up as the last waiter and says outside the internal lock that nobody waits. Somebody
     /// may have come in between.
-    WaitersClearedUnlocked, "12", "parking_lot RwLock, 2025 (PR 466)", RWSEM_TODAY;
+    WaitersClearedUnlocked, "12", "parking_lot RwLock, 2025 (PR 466)", RWSEM_TODAY_OR_RWLOCK;
     /// A writer at the head of the list gives up and leaves. Readers behind it could join those that
     /// hold the lock, and nobody tells them.
-    TimeoutWakesNobody, "13", "parking_lot RwLock, 2025 (249cb2a)", RWSEM;
+    TimeoutWakesNobody, "13", "parking_lot RwLock, 2025 (249cb2a)", RWSEM_OR_RWLOCK;
     /// A writer that wakes up decides by the count as it was before it slept whether to sleep again.
     StaleCount, "23", "glibc rwlock, 2018 (BZ 23861)", RWSEM_LOOKING;
     /// A writer that becomes a reader walks the list without the internal lock, to take readers along.
@@ -316,4 +342,6 @@ bugs! {
     /// Readers are granted the lock by an addition that acquires nothing: what the last writer released
     /// does not reach them.
     GrantUnacquired, "59", "design: whoever grants has acquired", RWSEM;
+    /// A writer that gives up while somebody reads in a slot leaves slots unused: the next writer does not look there.
+    SlotsForgotten, "60", "found by a test of this code", PERCPU;
 }

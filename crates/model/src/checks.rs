@@ -5,6 +5,7 @@
 //! lock against each mutant.
 
 use crate::mutex_checks::of_mutex;
+use crate::rwlock_checks::of_rwlock;
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
@@ -79,6 +80,9 @@ impl Check {
 
 /// The rows of `lock`, cheap ones first.
 pub fn checks_of(lock: &'static str) -> Vec<Check> {
+    if lock.contains("rwlock") {
+        return of_rwlock(lock);
+    }
     let mut checks = of_any_lock(lock);
     match lock {
         "ticket" => checks.push(of_ticket(lock)),

@@ -25,6 +25,7 @@ mod loom;
 mod loom_run;
 mod machine;
 mod mutex_checks;
+mod rwlock_checks;
 mod rwsem_checks;
 mod shuttle;
 mod shuttle_run;

@@ -150,6 +150,23 @@ macro_rules! machine {
             }
         }
 
+        // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
+        unsafe impl lockwright::platform::ReaderSlots for $platform {
+            fn reader_slot()
+            -> Option<std::ptr::NonNull<lockwright::percpu_rwlock::ReaderSlot<Self>>> {
+                let cpu = <Self as lockwright::platform::Placement>::this_cpu();
+                Some(MACHINE.world.reader_slot(cpu as usize))
+            }
+            fn reader_slots() -> usize {
+                MACHINE.world.settings.cpus as usize
+            }
+            fn reader_slot_at(
+                at: usize,
+            ) -> std::ptr::NonNull<lockwright::percpu_rwlock::ReaderSlot<Self>> {
+                MACHINE.world.reader_slot(at)
+            }
+        }
+
         impl lockwright::platform::Placement for $platform {
             fn this_cpu() -> u32 {
                 CPU.with(std::cell::Cell::get)

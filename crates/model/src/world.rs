@@ -4,6 +4,7 @@ use crate::cell::ANY_CELL;
 use crate::settings::{self, Settings};
 use lockwright::events::Event;
 use lockwright::node::{NODES_PER_CPU, NodeId, QNode};
+use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Atomic, QueueNodes, Zeroed};
 use lockwright::sleep_table::{Bucket, Waiter};
 use std::cell::RefCell;
@@ -19,6 +20,7 @@ pub struct World<P: QueueNodes> {
     hash: Vec<P::U64>,
     buckets: Vec<Bucket<P>>,
     marks: Vec<P::U32>,
+    reader_slots: Vec<ReaderSlot<P>>,
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
     wake_ups: AtomicU32,
@@ -65,6 +67,7 @@ impl<P: QueueNodes> World<P> {
             hash: (0..HASH_SLOTS).map(|_| Zeroed::zeroed()).collect(),
             buckets: (0..BUCKETS).map(|_| Bucket::new()).collect(),
             marks: (0..BUCKETS).map(|_| Zeroed::zeroed()).collect(),
+            reader_slots: (0..settings.cpus).map(|_| ReaderSlot::new()).collect(),
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
             bounded_waits: (0..settings.cpus).map(|_| AtomicU32::new(0)).collect(),
@@ -126,6 +129,10 @@ impl<P: QueueNodes> World<P> {
     /// The waiter of a node, the same.
     pub fn waiter(&self, id: NodeId) -> NonNull<Waiter<P>> {
         NonNull::from(&self.slot(id).waiter)
+    }
+    /// The slot of the thread on `cpu`, valid until the execution ends.
+    pub fn reader_slot(&self, cpu: usize) -> NonNull<ReaderSlot<P>> {
+        NonNull::from(&self.reader_slots[cpu])
     }
     /// Whether nobody is in the table of sleepers.
     pub fn has_empty_table(&self) -> bool {

@@ -40,7 +40,7 @@ fn rows_hold(lock: &'static str) {
 }
 
 fn holds(lock: &'static str) {
-    if lock.starts_with("rwsem") {
+    if lock.starts_with("rwsem") || lock.contains("rwlock") {
         return rows_hold(lock);
     }
     // The head of a hybrid queue sets and clears its pending bit as long as it spins. Each write is
@@ -103,6 +103,10 @@ locks_hold! {
     cna_v15_hybrid_holds: "cna-v15-hybrid";
     cna_v15_hybrid_bounded_holds: "cna-v15-hybrid-bounded";
     mutex_holds: "mutex";
+    rwlock_holds: "rwlock";
+    rwlock_fair_holds: "rwlock-fair";
+    percpu_rwlock_holds: "percpu-rwlock";
+    percpu_rwlock_in_slots_holds: "percpu-rwlock-in_slots";
     rwsem_current_holds: "rwsem-current";
     rwsem_current_in_programs_holds: "rwsem-current_in_programs";
     rwsem_v5_10_no_rspin_holds: "rwsem-v5_10_no_rspin";

@@ -18,6 +18,7 @@ use core::ptr::NonNull;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use lockwright::node::QNode;
+use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Cells, Zeroed};
 use lockwright::sleep_table::{Bucket, Waiter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -127,6 +128,7 @@ impl<'a> Simulation<'a> {
             buckets: self.alloc_slice_at(0, BUCKETS, |_| Bucket::new()),
             marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
             waiters: self.alloc_slice_at(0, self.nodes.len(), |_| Waiter::new()),
+            reader_slots: self.alloc_slice_at(0, self.bodies.len(), |_| ReaderSlot::new()),
         };
     }
 

@@ -1,7 +1,8 @@
-//! The storage of a simulated machine's table of sleepers.
+//! The storage of a simulated machine's table of sleepers, and of its readers' slots.
 
 use crate::platform::Sim;
 use core::ptr::NonNull;
+use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::Cells;
 use lockwright::sleep_table::{Bucket, Waiter};
 
@@ -17,10 +18,12 @@ pub struct SleepMemory<'a> {
     pub marks: &'a [Mark],
     /// One for each queue node.
     pub waiters: &'a [Waiter<Sim>],
+    /// One for each thread.
+    pub reader_slots: &'a [ReaderSlot<Sim>],
 }
 
 impl SleepMemory<'_> {
-    pub const NONE: Self = Self { buckets: &[], marks: &[], waiters: &[] };
+    pub const NONE: Self = Self { buckets: &[], marks: &[], waiters: &[], reader_slots: &[] };
 }
 
 /// The same, for as long as a run lasts.
@@ -28,6 +31,7 @@ pub struct SleepSlots {
     buckets: NonNull<[Bucket<Sim>]>,
     marks: NonNull<[Mark]>,
     waiters: NonNull<[Waiter<Sim>]>,
+    reader_slots: NonNull<[ReaderSlot<Sim>]>,
 }
 
 impl SleepSlots {
@@ -37,6 +41,7 @@ impl SleepSlots {
             buckets: NonNull::from(memory.buckets),
             marks: NonNull::from(memory.marks),
             waiters: NonNull::from(memory.waiters),
+            reader_slots: NonNull::from(memory.reader_slots),
         }
     }
     pub fn bucket(&self, at: usize) -> NonNull<Bucket<Sim>> {
@@ -47,6 +52,12 @@ impl SleepSlots {
     }
     pub fn waiter(&self, at: usize) -> NonNull<Waiter<Sim>> {
         element(self.waiters, at)
+    }
+    pub fn reader_slot(&self, at: usize) -> NonNull<ReaderSlot<Sim>> {
+        element(self.reader_slots, at)
+    }
+    pub fn reader_slots(&self) -> usize {
+        self.reader_slots.len()
     }
     /// Whether nobody is in the table. Not for threads of the run.
     pub fn is_empty(&self) -> bool {

@@ -30,6 +30,8 @@ const SLEEPING: &[&str] = &["cna-park", "park"];
 const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
 const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 
+const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
+
 /// Readers that steal or spin; the skips and the flag of a release, which are of some policies only;
 /// spinners in turns; what programs have.
 const RWSEM: &[&str] = &[
@@ -49,7 +51,7 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 22] = [
+const CHECKERS: [(&str, Checker); 25] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
@@ -57,8 +59,11 @@ const CHECKERS: [(&str, Checker); 22] = [
     ("clh.rs", Checker::Loom(&["clh"])),
     ("osq/", Checker::Loom(&["osq"])),
     ("mutex/", Checker::Loom(&["mutex"])),
+    ("rwlock/", Checker::Loom(RWLOCK)),
+    ("percpu_rwlock/", Checker::Loom(&["percpu-rwlock-in_slots", "percpu-rwlock"])),
     ("rwsem/", Checker::Loom(RWSEM)),
     ("sleep_table/", Checker::Loom(&["mutex"])),
+    ("sleep_table/sharing.rs", Checker::Loom(RWLOCK)),
     ("condvar.rs", Checker::Loom(&["mutex"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),

@@ -113,6 +113,7 @@ fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
             Some(client) if !all => (client, "4", "2"),
             _ => (OF_MUTEX, "4", "2"),
         },
+        "rwlock" | "rwlock-fair" | "percpu-rwlock-in_slots" => (of_rwlock(bug), "4", "2"),
         // Waiters that give up.
         _ if lock.starts_with("rwsem") => ("rwsem-timed-writer", "4", "2"),
         _ => ("exclusion", "8", "4"),
@@ -144,6 +145,15 @@ fn of_mutex(bug: Bug) -> Option<&'static str> {
         Bug::CountedOutLate | Bug::ReadAfterRelease => Some("last-user"),
         Bug::MarkedTooSoon | Bug::OwnerSpeaksForAll => Some("neighbours"),
         _ => None,
+    }
+}
+
+/// The client that shows a bug of the reader-writer locks for programs soonest.
+fn of_rwlock(bug: Option<Bug>) -> &'static str {
+    match bug {
+        Some(Bug::ReadAfterRelease | Bug::CountedAfterUnlock) => "rwlock-last-user",
+        Some(Bug::RecursionForgotten) => "rwlock-again",
+        _ => "rwlock-timed-writer",
     }
 }
 
@@ -218,6 +228,8 @@ fn is_too_wide_for_loom(bug: Bug) -> bool {
             | Bug::OwnerSpeaksForAll
             | Bug::WaitersClearedUnlocked
             | Bug::TimeoutWakesNobody
+            | Bug::CountedAfterUnlock
+            | Bug::SlotsForgotten
     )
 }
 

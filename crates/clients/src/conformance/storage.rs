@@ -1,9 +1,9 @@
 //! Laws D: the storage of the table of sleepers.
 
-use super::nothing_more;
+use super::{Note, nothing_more};
 use crate::Threads;
-use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Platform};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use lockwright::platform::{Atomic, Platform, Zeroed};
 
 pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>() {
@@ -29,4 +29,24 @@ pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(
         }
     }
     threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn a_thread_has_a_slot_of_its_own_that_is_empty<P: Platform, T: Threads>(threads: &T) {
+    /// Where the slots are, and cells by which both threads exist until both have theirs.
+    struct State<P: Platform>([Note; 2], [P::U32; 2]);
+    fn body<P: Platform>(State(found, has_slot): &State<P>, me: usize) {
+        let slot = P::reader_slot().expect("a slot, D4");
+        assert_eq!(P::reader_slot(), Some(slot));
+        // SAFETY: by the contract of `ReaderSlots` it lives as long as the machine.
+        assert!(unsafe { slot.as_ref() }.is_empty(), "no lock was used");
+        found[me].write(slot.addr().get() as u64);
+        has_slot[me].store(1, Release);
+        has_slot[1 - me].cond_load(Acquire, |has_slot| has_slot == 1);
+        assert!((0..P::reader_slots()).any(|at| P::reader_slot_at(at) == slot), "not counted");
+    }
+    let bodies: [fn(&State<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
+    let cells = [P::U32::zeroed(), P::U32::zeroed()];
+    threads.run(State(Default::default(), cells), &bodies, |State(found, _)| {
+        assert_ne!(found[0].read(), found[1].read(), "two threads have one slot");
+    });
 }

@@ -11,6 +11,7 @@
 //! - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
 //! - `pool`: the queue nodes; `hash`: from locks to sleeping ones; `fork`: telling nodes of another process life from ours.
 //! - `cpu`, [`topology`], [`priority`]: where the caller is and how urgent.
+//! - `reader_slots`: where threads say what they read.
 //! - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
 
 #[cfg(not(any(
@@ -32,6 +33,7 @@ mod fork;
 mod hash;
 mod pool;
 pub mod priority;
+mod reader_slots;
 mod sleep;
 mod sleep_table;
 mod spinners;
@@ -62,6 +64,7 @@ pub fn prepare() {
     Native::numa_node_of(Native::this_cpu());
     Native::has_forked();
     barrier::prepare();
+    reader_slots::prepare();
     Native::now_ns();
 }
 

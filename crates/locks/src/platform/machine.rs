@@ -3,6 +3,7 @@
 use super::{Atomic, Cells};
 use crate::events::Event;
 use crate::node::{NodeId, QNode};
+use crate::percpu_rwlock::ReaderSlot;
 use crate::sleep_table::{Bucket, Waiter};
 use crate::tunables::Tunable;
 use core::ptr::NonNull;
@@ -119,6 +120,23 @@ pub unsafe trait SleepStorage: QueueNodes {
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         section()
     }
+}
+
+/// Where readers say what they read without telling anybody.
+///
+/// Storage only, like [`SleepStorage`]; [`percpu_rwlock`](crate::percpu_rwlock) knows what is in it.
+///
+/// # Safety
+/// [`reader_slot`](Self::reader_slot) returns the same slot to a thread each time, and no other thread that exists has it.
+/// Slots live as long as locks of this platform are used and are empty at first. After a heavy barrier
+/// [`reader_slots`](Self::reader_slots) counts every slot whose owner had it when it passed the barrier.
+pub unsafe trait ReaderSlots: Cells {
+    /// The slot of the calling thread; nothing if there is none left.
+    fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>>;
+    /// How many slots are in use at most: their numbers are below that.
+    fn reader_slots() -> usize;
+    /// A slot, or an empty one for a number that is nobody's.
+    fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>>;
 }
 
 /// Where the caller is.

@@ -17,8 +17,8 @@ mod machine;
 pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
 pub use guarded::{Guarded, RaceTracker};
 pub use machine::{
-    Barriers, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints, SleepStorage,
-    Sleeping,
+    Barriers, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots, SchedulerHints,
+    SleepStorage, Sleeping,
 };
 
 /// The shared cells of a machine.
@@ -90,6 +90,7 @@ pub trait Platform:
     + QueueNodes
     + LockHash
     + SleepStorage
+    + ReaderSlots
     + Placement
     + SchedulerHints
     + Sleeping
@@ -103,6 +104,8 @@ impl<P> Platform for P where
         + QueueNodes
         + LockHash
         + SleepStorage
+        + ReaderSlots
+        + ReaderSlots
         + Placement
         + SchedulerHints
         + Sleeping

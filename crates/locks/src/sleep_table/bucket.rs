@@ -21,6 +21,8 @@ pub struct Waiter<P: Cells> {
     pub(super) name: P::U64,
     /// Of a waiter on a condition variable: the word of the mutex it wants afterwards.
     pub(super) wants: P::Ptr,
+    /// Of a waiter for a lock that readers share: whether it reads.
+    reads: Guarded<P, bool>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
     pub(crate) grant: P::U32,
     /// Its place in the list there.
@@ -36,6 +38,7 @@ impl<P: Cells> Waiter<P> {
             prev: Guarded::new(0),
             name: Zeroed::zeroed(),
             wants: Zeroed::zeroed(),
+            reads: Guarded::new(false),
             grant: Zeroed::zeroed(),
             place: Guarded::new(Place::NONE),
         }
@@ -57,6 +60,7 @@ impl<P: ConstCells> Waiter<P> {
         prev: Guarded::const_new(0),
         name: ConstZeroed::ZEROED,
         wants: ConstZeroed::ZEROED,
+        reads: Guarded::const_new(false),
         grant: ConstZeroed::ZEROED,
         place: Guarded::const_new(Place::NONE),
     };
@@ -230,6 +234,16 @@ impl<P: Platform> Section<'_, P> {
             last = Some(next);
         }
         last
+    }
+    /// Whether `id`, which is in this bucket, waits to read.
+    pub(super) fn reads(&self, id: NodeId) -> bool {
+        // SAFETY: the bucket's lock is held.
+        unsafe { waiter::<P>(id).reads.get() }
+    }
+    /// Says whether `id`, which is in this bucket, waits to read.
+    pub(super) fn set_reads(&self, id: NodeId, reads: bool) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { waiter::<P>(id).reads.set(reads) };
     }
     /// Appends `id`, which is in no bucket, as a waiter for `name`.
     pub(super) fn push(&self, id: NodeId, name: u64) {

@@ -2,6 +2,7 @@
 
 mod bucket;
 mod moving;
+pub(crate) mod sharing;
 
 pub(crate) use bucket::waiter;
 pub use bucket::{Bucket, Waiter};

@@ -4,9 +4,11 @@ use super::alone;
 use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
 use lockwright::osq::OsqLock;
-use lockwright::platform::QueueNodes;
+use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
+use lockwright::platform::{Clock, QueueNodes};
 use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use lockwright::raw::RawLock;
+use lockwright::rwlock::{Fair, RawRwLock};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
@@ -184,6 +186,84 @@ fn a_forked_child_uses_a_mutex_with_sleepers() {
     let _alone = alone();
     static LOCKS: [RawMutex<Native>; 2] = [const { RawMutex::INIT }; 2];
     a_child_outlives_a_sleeping_head(LOCKS.each_ref());
+}
+
+#[test]
+fn a_forked_child_uses_a_reader_writer_lock_with_sleepers() {
+    let _alone = alone();
+    static LOCKS: [RawRwLock<Native>; 2] = [const { RawRwLock::INIT }; 2];
+    a_child_outlives_a_sleeping_head(LOCKS.each_ref());
+    static FAIR: RawRwLock<Native, Fair> = RawRwLock::INIT;
+    if forks_can_be_told() {
+        assert_eq!(fork_while_others_wait(&FAIR, 3, First::IsAskedForIt), 0);
+    }
+}
+
+/// Exits with 0 if the lock, which this thread reads, is read until it gives it back, and nobody else reads it.
+fn write_in_child(lock: &'static RawPercpuRwLock<Native>) -> ! {
+    // SAFETY: ends this process if it hangs.
+    unsafe { alarm(10) };
+    let writes = || {
+        let is_ours = lock.lock_until(Native::now_ns() + 20_000_000);
+        if is_ours {
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        }
+        is_ours
+    };
+    let elsewhere = || thread::scope(|scope| scope.spawn(writes).join().expect("no panic"));
+    let is_kept_out = !elsewhere();
+    // SAFETY: read before the fork.
+    unsafe { lock.unlock_shared() };
+    let status = c_int::from(!is_kept_out || !elsewhere());
+    // SAFETY: leaves without running the parent's destructors.
+    unsafe { _exit(status) }
+}
+
+#[test]
+fn a_forked_child_reads_in_the_slot_of_its_thread_and_in_no_other() {
+    let _alone = alone();
+    static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
+    let read = |lock: &RawPercpuRwLock<Native>| {
+        (0..1 << 20).find(|_| {
+            let is_in_slot = lock.lock_shared_in() == ReadIn::Slot;
+            if !is_in_slot {
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+            }
+            is_in_slot
+        })
+    };
+    if !forks_can_be_told() || read(&LOCK).is_none() {
+        return;
+    }
+    let mut status = -1;
+    let (has_read, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            LOCK.lock_shared();
+            has_read.store(true, Relaxed);
+            while !is_over.load(Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            // SAFETY: taken above.
+            unsafe { LOCK.unlock_shared() };
+        });
+        while !has_read.load(Relaxed) {
+            thread::yield_now();
+        }
+        // SAFETY: the child below only uses the lock, starts threads and exits.
+        let child = unsafe { fork() };
+        if child == 0 {
+            write_in_child(&LOCK);
+        }
+        // SAFETY: our child, and a valid place for the status.
+        assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
+        is_over.store(true, Relaxed);
+    });
+    // SAFETY: read above.
+    unsafe { LOCK.unlock_shared() };
+    assert_eq!(status, 0);
 }
 
 #[test]

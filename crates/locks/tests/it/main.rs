@@ -5,6 +5,7 @@ mod fork;
 mod mutex;
 mod nodes;
 mod registry;
+mod rwlock;
 mod rwsem;
 mod signals;
 mod statics;

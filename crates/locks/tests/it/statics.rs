@@ -2,13 +2,17 @@
 
 use lockwright::native::Native;
 use lockwright::node::QNode;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::{CnaSpinLock, Mutex, SpinLock};
+use lockwright::rwlock::RawRwLock;
+use lockwright::{CnaSpinLock, Mutex, PercpuRwLock, RwLock, SpinLock};
 use std::mem::size_of;
 
 static FIFO: SpinLock<Vec<u32>> = SpinLock::new(Vec::new());
 static CNA: CnaSpinLock<u64> = CnaSpinLock::new(7);
 static MUTEX: Mutex<u8> = Mutex::new(0);
+static RWLOCK: RwLock<u8> = RwLock::new(1);
+static PERCPU: PercpuRwLock<u8> = PercpuRwLock::new(2);
 
 #[test]
 fn a_lock_lives_in_a_static() {
@@ -19,12 +23,15 @@ fn a_lock_lives_in_a_static() {
     assert_eq!(*CNA.lock(), 8);
     *MUTEX.lock() = 3;
     assert_eq!(MUTEX.try_lock().as_deref(), Some(&3));
+    assert_eq!((*RWLOCK.read(), *PERCPU.read()), (1, 2));
 }
 
 #[test]
 fn a_spinlock_is_four_bytes_a_node_is_64_and_zero_is_unlocked() {
     assert_eq!(size_of::<QSpinlock<Native>>(), 4);
     assert_eq!(size_of::<CnaSpinlock<Native>>(), 4);
+    assert_eq!(size_of::<RawRwLock<Native>>(), 4);
+    assert_eq!(size_of::<RawPercpuRwLock<Native>>(), 16);
     assert_eq!(size_of::<QNode<Native>>(), 64);
     // SAFETY: a lock is one 32-bit cell, and all bit patterns of it are values.
     let zero: QSpinlock<Native> = unsafe { std::mem::zeroed() };
@@ -42,4 +49,11 @@ fn lock_api_05_has_the_same_aliases() {
     assert_eq!(*LOCK.lock(), 2);
     static MUTEX: v05::Mutex<u32> = v05::Mutex::new(1);
     assert_eq!(*MUTEX.lock(), 1);
+    static PERCPU: v05::PercpuRwLock<u32> = v05::PercpuRwLock::new(1);
+    let (one, two) = (PERCPU.read(), PERCPU.read());
+    assert_eq!(*one, *two);
+    drop(one);
+    assert!(PERCPU.try_write().is_none());
+    drop(two);
+    assert!(PERCPU.try_write().is_some());
 }

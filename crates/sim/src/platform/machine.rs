@@ -1,6 +1,7 @@
 //! Everything beside cells.
 
 use super::{Sim, SimCell};
+use crate::engine::Engine;
 use crate::engine::cell::{CellRef, Shape};
 use crate::sleep_table::BUCKETS;
 use crate::switch::Here;
@@ -8,9 +9,10 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lockwright::events::Event;
 use lockwright::node::{NodeId, QNode};
+use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints,
-    SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots,
+    SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::sleep_table::{Bucket, Waiter};
 use lockwright::tunables::Tunable;
@@ -99,6 +101,21 @@ unsafe impl SleepStorage for Sim {
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         Here::expect("a waiter").with(|engine| engine.sleep_slots.waiter(id.number().into()))
+    }
+}
+
+// SAFETY: one for each thread, in the run's arena.
+unsafe impl ReaderSlots for Sim {
+    #[inline]
+    fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
+        let of_current = |engine: &mut Engine| engine.sleep_slots.reader_slot(engine.current);
+        Some(Here::expect("a reader's slot").with(of_current))
+    }
+    fn reader_slots() -> usize {
+        Here::expect("readers' slots").with(|engine| engine.sleep_slots.reader_slots())
+    }
+    fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
+        Here::expect("a reader's slot").with(|engine| engine.sleep_slots.reader_slot(at))
     }
 }
 

@@ -1,0 +1,158 @@
+//! The slots in which threads say what they read: a static table, a slot for each thread that ever asked.
+//!
+//! A thread keeps its slot until it ends, and nothing happens when it does: whoever needs a slot looks for
+//! one whose thread does not exist any more, each time the number of slots in use would double. So writers look at no more
+//! than twice as many slots as there were readers at once, and at 16 at least.
+//!
+//! In a forked child the slots of the other threads do not count: a slot counts in the life of the process in which it was
+//! claimed. That of the thread that forked is carried over by a handler of `pthread_atfork`; a child that was made without the
+//! C library's `fork` must not write under a lock that it read when it was made.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | V2 | the claim of a slot, `USED` included, then the light barrier of the reader | the number of slots, looked at after the heavy barrier of the writer | that the slot exists |
+
+use super::{Native, fork};
+use crate::percpu_rwlock::ReaderSlot;
+use crate::platform::ReaderSlots;
+use core::cell::Cell;
+use core::ffi::c_int;
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use rustix::process::{Pid, test_kill_process};
+
+/// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever used.
+const SLOTS_MAX: usize = 4096;
+/// So many are claimed before anybody looks for threads that have ended.
+const FEW: usize = 16;
+
+static SLOTS: [ReaderSlot<Native>; SLOTS_MAX] = [const { ReaderSlot::EMPTY }; SLOTS_MAX];
+/// Whose a slot is: the process life in the upper half, the thread's number in the lower. 0 is nobody's.
+static OWNERS: [AtomicU64; SLOTS_MAX] = [const { AtomicU64::new(0) }; SLOTS_MAX];
+/// How many slots were ever claimed.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// For a place in the table that is nobody's: what a slot of another process life looks like.
+static NOBODYS: ReaderSlot<Native> = ReaderSlot::EMPTY;
+static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+
+std::thread_local! {
+    /// The thread's slot, when it has one. Constant initialiser, no destructor.
+    static MINE: Cell<Option<NonNull<ReaderSlot<Native>>>> = const { Cell::new(None) };
+    /// There was none left. The same.
+    static HAS_NONE: Cell<bool> = const { Cell::new(false) };
+}
+
+unsafe extern "C" {
+    fn pthread_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+    ) -> c_int;
+}
+
+// SAFETY: elements of a static array; a slot is claimed by a compare-exchange for a thread that exists, and again only when
+// that one does not.
+unsafe impl ReaderSlots for Native {
+    #[inline(always)]
+    fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
+        MINE.with(Cell::get).or_else(claim)
+    }
+    fn reader_slots() -> usize {
+        // ordering: Relaxed; after the heavy barrier of the caller, V2.
+        USED.load(Relaxed)
+    }
+    fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
+        // ordering: Relaxed; after the heavy barrier of the caller, V2.
+        let is_ours = (OWNERS[at].load(Relaxed) >> 32) as u32 == fork::epoch();
+        NonNull::from(if is_ours { &SLOTS[at] } else { &NOBODYS })
+    }
+}
+
+fn owner() -> u64 {
+    let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+    u64::from(fork::epoch()) << 32 | u64::from(thread)
+}
+
+/// Registers the handler of forks.
+pub(super) fn prepare() {
+    // ordering: Relaxed; nothing is read through it.
+    if !IS_REGISTERED.swap(true, Relaxed) {
+        // SAFETY: the handler is a function of this program and stays.
+        unsafe { pthread_atfork(None, None, Some(carry_over)) };
+    }
+}
+
+/// Claims a slot for the calling thread.
+#[cold]
+fn claim() -> Option<NonNull<ReaderSlot<Native>>> {
+    if HAS_NONE.with(Cell::get) {
+        return None;
+    }
+    prepare();
+    let me = owner();
+    // ordering: Relaxed; only a hint.
+    let used = USED.load(Relaxed);
+    let is_doubling = used >= FEW && used.is_power_of_two() || used >= SLOTS_MAX;
+    let reclaimed = is_doubling.then(|| (0..used.min(SLOTS_MAX)).find(|&at| reclaim(at, me)));
+    let at = reclaimed.flatten().or_else(|| append(me));
+    let mine = at.map(|at| NonNull::from(&SLOTS[at]));
+    MINE.with(|slot| slot.set(mine));
+    HAS_NONE.with(|has_none| has_none.set(mine.is_none()));
+    mine
+}
+
+/// Takes the first slot that nobody ever had.
+fn append(me: u64) -> Option<usize> {
+    // ordering: Relaxed; ordered by the barriers of V2. On failure Relaxed: the same.
+    let at =
+        USED.fetch_update(Relaxed, Relaxed, |used| (used < SLOTS_MAX).then_some(used + 1)).ok()?;
+    // ordering: Relaxed; ordered by the barriers of V2.
+    OWNERS[at].store(me, Relaxed);
+    Some(at)
+}
+
+/// Takes a slot whose thread does not exist any more and has left nothing in it; whether it did.
+fn reclaim(at: usize, me: u64) -> bool {
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+    let owner = OWNERS[at].load(Relaxed);
+    let thread = Pid::from_raw((owner as u32).cast_signed());
+    let is_gone = thread
+        .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)));
+    is_gone
+        && SLOTS[at].is_empty()
+        // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure Relaxed: the
+        // failure value is not used.
+        && OWNERS[at].compare_exchange(owner, me, Relaxed, Relaxed).is_ok()
+}
+
+/// In a forked child: the slot of the only thread counts in this life, too.
+unsafe extern "C" fn carry_over() {
+    let Some(mine) = MINE.with(Cell::get) else { return };
+    let at = (mine.addr().get() - SLOTS.as_ptr().addr()) / size_of::<ReaderSlot<Native>>();
+    // ordering: Relaxed; there is no other thread.
+    OWNERS[at].store(owner(), Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn a_thread_keeps_its_slot_and_shares_it_with_nobody_who_lives() {
+        let mine = Native::reader_slot().expect("a slot");
+        assert_eq!(Native::reader_slot(), Some(mine));
+        let other = thread::spawn(|| Native::reader_slot().expect("a slot").addr());
+        assert_ne!(other.join().expect("no panic"), mine.addr());
+    }
+
+    #[test]
+    fn slots_of_threads_that_have_ended_are_used_again() {
+        let many = 20 * FEW;
+        for _ in 0..many {
+            thread::spawn(|| assert!(Native::reader_slot().is_some())).join().expect("no panic");
+        }
+        assert!(Native::reader_slots() < many / 2, "{} slots", Native::reader_slots());
+    }
+}

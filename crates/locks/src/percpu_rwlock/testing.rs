@@ -1,0 +1,71 @@
+//! The lock as checkers see most of it.
+
+use super::{ON, RawPercpuRwLock};
+use crate::platform::{Atomic, Platform};
+use crate::raw::{Order, RawLock};
+use core::sync::atomic::Ordering::Release;
+
+/// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for
+/// that.
+#[repr(transparent)]
+pub struct InSlots<P: Platform>(RawPercpuRwLock<P>);
+
+impl<P: Platform> InSlots<P> {
+    /// See [`RawPercpuRwLock::lock_until`].
+    pub fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.0.lock_until(deadline_ns)
+    }
+    /// See [`RawPercpuRwLock::lock_shared_until`].
+    pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
+        self.0.lock_shared_until(deadline_ns)
+    }
+    /// Whether nobody holds the lock or waits for it.
+    pub fn is_untouched(&self) -> bool {
+        self.0.is_untouched()
+    }
+    /// For the owner: those who read next use slots.
+    fn begin_slots(&self) {
+        // ordering: Release; B4.
+        self.0.mode.store(ON, Release);
+    }
+}
+
+impl<P: Platform> RawLock for InSlots<P> {
+    const ORDER: Order = Order::None;
+    const WAITERS_SLEEP: bool = true;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        let lock = Self(RawLock::new());
+        lock.begin_slots();
+        lock
+    }
+    fn lock(&self) {
+        self.0.lock();
+    }
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+    unsafe fn unlock(&self) {
+        self.begin_slots();
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() };
+    }
+    fn lock_shared(&self) {
+        self.0.lock_shared();
+    }
+    fn try_lock_shared(&self) -> bool {
+        self.0.try_lock_shared()
+    }
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: the caller is a reader.
+        unsafe { self.0.unlock_shared() };
+    }
+    unsafe fn downgrade(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.downgrade() };
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}

@@ -1,0 +1,196 @@
+#![doc = include_str!("README.md")]
+
+mod wait;
+pub(crate) mod word;
+
+use crate::is_locked::barrier_before_look;
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::raw::{Order, RawLock};
+use crate::sleep_table::sharing::{Shared, Wakes, wake_first};
+use crate::zoo::Bug;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use word::{HELD, Kind, READER, READERS, SLEEPER, WRITER};
+
+/// Whether newcomers may pass those who wait.
+pub trait Fairness: Send + Sync + 'static {
+    /// They may not.
+    const IS_FAIR: bool;
+}
+
+/// Newcomers take a free lock whoever waits, for as long as that is bearable; a reader may read again.
+#[derive(Clone, Copy, Debug)]
+pub struct Barging;
+
+/// First come, first served; a reader that reads again may wait for ever.
+#[derive(Clone, Copy, Debug)]
+pub struct Fair;
+
+impl Fairness for Barging {
+    const IS_FAIR: bool = false;
+}
+impl Fairness for Fair {
+    const IS_FAIR: bool = true;
+}
+
+/// A reader-writer lock for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep
+/// then.
+///
+/// `F` says whether newcomers pass those who wait. Fairness bounds and costs are in the module's documentation. Giving it
+/// back does not touch the lock after the store that does so: whoever takes it next may free it.
+#[repr(transparent)]
+pub struct RawRwLock<P: Cells, F = Barging> {
+    word: P::U32,
+    _fairness: PhantomData<fn() -> F>,
+}
+
+impl<P: ConstCells, F> RawRwLock<P, F> {
+    /// An unlocked lock, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _fairness: PhantomData };
+}
+
+impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
+    const ORDER: Order = Order::None;
+    const WAITERS_SLEEP: bool = true;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        Self { word: Zeroed::zeroed(), _fairness: PhantomData }
+    }
+    #[inline]
+    fn lock(&self) {
+        if !self.take_free() {
+            self.wait(Kind::Writer, None);
+        }
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.take_free() || self.take(Kind::Writer, Kind::Writer.against_newcomer())
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        let shared = self.shared();
+        let (name, word) = (shared.name(), &raw const self.word);
+        // (*,s,1,r) -> (*,s,0,r), after which the lock may not exist any more.
+        // ordering: Release; A1.
+        let before = self.word.fetch_sub(WRITER, Release);
+        if before & SLEEPER != 0 {
+            wake_first::<P>(name, word, Wakes::Anybody);
+        }
+        if P::is_seeded(Bug::ReadAfterRelease) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.word.load(Relaxed);
+        }
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        if !self.take_beside_readers() {
+            self.wait(Kind::Reader, None);
+        }
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        self.take(Kind::Reader, Kind::Reader.against_newcomer())
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        let (name, word) = (self.shared().name(), &raw const self.word);
+        // (*,s,0,r) -> (*,s,0,r-1), after which the lock may not exist any more.
+        // ordering: Release; A2.
+        let before = self.word.fetch_sub(READER, Release);
+        if before & SLEEPER != 0 && before & READERS == READER {
+            wake_first::<P>(name, word, Wakes::Anybody);
+        }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // (*,s,1,0) -> (*,s,0,1)
+        // ordering: Release; A1.
+        let before = self.word.fetch_add(READER - WRITER, Release);
+        if before & SLEEPER != 0 {
+            wake_first::<P>(self.shared().name(), &raw const self.word, Wakes::Reader);
+        }
+    }
+    fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.word);
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) & HELD != 0
+    }
+}
+
+impl<P: Platform, F: Fairness> RawRwLock<P, F> {
+    /// Takes the lock as its owner before `deadline_ns` of the platform's clock; whether it did. Waits a little
+    /// longer where it spins at that moment.
+    #[inline]
+    pub fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.take_free() || self.wait(Kind::Writer, Some(deadline_ns))
+    }
+
+    /// As [`lock_until`](Self::lock_until), as a reader.
+    #[inline]
+    pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
+        self.take_beside_readers() || self.wait(Kind::Reader, Some(deadline_ns))
+    }
+
+    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread that
+    /// is a reader already.
+    pub fn try_lock_shared_again(&self) -> bool {
+        self.take(Kind::Reader, Kind::Reader.held_against())
+    }
+
+    /// Whether the lock is as a new one.
+    #[doc(hidden)]
+    pub fn is_untouched(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) == 0
+    }
+
+    /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing.
+    pub fn is_owned(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) & WRITER != 0
+    }
+
+    #[inline(always)]
+    fn shared(&self) -> Shared<'_, P> {
+        Shared { word: &self.word, is_fair: F::IS_FAIR }
+    }
+
+    /// The first attempt to own it.
+    #[inline(always)]
+    fn take_free(&self) -> bool {
+        // (0,0,0,0) -> (0,0,1,0)
+        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok()
+    }
+
+    /// The first attempt to read.
+    #[inline(always)]
+    fn take_beside_readers(&self) -> bool {
+        // Where others are at it, to ask for the line at once is half of the work.
+        // (0,0,0,0) -> (0,0,0,1)
+        // ordering: Acquire; A1. On failure Relaxed: only a hint, re-checked at the next one.
+        match self.word.compare_exchange(0, READER, Acquire, Relaxed) {
+            Ok(_) => true,
+            Err(seen) => {
+                seen & Kind::Reader.against_newcomer() == 0 && self.try_take(seen, Kind::Reader)
+            }
+        }
+    }
+
+    /// Takes the lock unless `against` is in the word; whether it did.
+    fn take(&self, kind: Kind, against: u32) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.word.load(Relaxed);
+        while seen & against == 0 {
+            // (k,s,0,r) -> (k,s,1,0) or (k,s,0,r+1)
+            // ordering: Acquire; A1, A2. On failure Relaxed: only a hint, as above.
+            match self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,215 @@
+//! Waiting: past those who wait, as the first of them, and asleep.
+
+use super::word::{HELD, KEPT, Kind, PENDING, WRITER};
+use super::{Fairness, RawRwLock};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
+use crate::platform::{Atomic, AtomicInt, Bound, Platform};
+use crate::sleep_table::{ASLEEP, SleepTable, told, waiter};
+use crate::zoo::{Bug, unless};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How long newcomers pass a waiter.
+const UNFAIR_NS: u64 = 4_000_000;
+/// How long a reader waits for a writer for which the lock is kept, while readers hold it: it may be one of them.
+const RECURSION_NS: u64 = 10_000_000;
+/// How long a free lock stays kept for a thread that does not take it: a few wake-ups.
+const KEPT_NS: u64 = 50_000;
+/// A writer is pending that has looked so often and found readers there: it could hold the lock by now.
+const PAUSES_BEFORE_PENDING: u32 = 2;
+/// How long a thread without a queue node naps.
+const NAP_NS: u64 = 1_000_000;
+
+/// A thread in the table.
+struct Waiting {
+    id: NodeId,
+    kind: Kind,
+    since_ns: u64,
+    deadline_ns: Option<u64>,
+    /// When it passes a writer for which the lock is kept.
+    passes_ns: Option<u64>,
+}
+
+impl<P: Platform, F: Fairness> RawRwLock<P, F> {
+    /// Everything but the first attempt; whether the lock is taken, which it is without a deadline.
+    #[cold]
+    pub(super) fn wait(&self, kind: Kind, deadline_ns: Option<u64>) -> bool {
+        if self.barge(kind) {
+            return true;
+        }
+        let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
+        let since_ns = P::now_ns();
+        let may_be_reader =
+            kind == Kind::Reader && !F::IS_FAIR && !P::is_seeded(Bug::RecursionForgotten);
+        let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
+        let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
+        // SAFETY: claimed above, and taken out of the table.
+        unsafe { P::release_node(id) };
+        is_ours
+    }
+
+    /// Competes for the lock before queueing, with pauses that double; whether it is taken. A reader that has let a
+    /// pending writer pass for that long does not wait for it any more: it may be a reader already.
+    fn barge(&self, kind: Kind) -> bool {
+        let against = kind.against_newcomer();
+        let mut patience = Patience::short();
+        // ordering: Relaxed; only a hint.
+        if self.word.load(Relaxed) & against == 0 {
+            // Others come and go all the time: it is worth more if they do so for a moment undisturbed.
+            patience.pause();
+        }
+        let is_ours = self.spin(kind, against, patience);
+        is_ours || kind == Kind::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
+    }
+
+    /// Competes for the lock unless `against` is in its word, until its patience is over; whether it is taken.
+    fn spin(&self, kind: Kind, against: u32, mut patience: Patience<P>) -> bool {
+        let decides = |bits| bits & against == 0 || bits & against & KEPT != 0;
+        let is_writer = kind == Kind::Writer && !F::IS_FAIR;
+        let (mut pauses, mut is_over) = (0, false);
+        loop {
+            let pause = || {
+                is_over = patience.pause();
+                pauses += 1;
+                is_over || is_writer && pauses == PAUSES_BEFORE_PENDING
+            };
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let is_ours = match self.word.cond_load_bounded(Relaxed, UNTIL_OVER, decides, pause) {
+                Ok(seen) if seen & against & KEPT == 0 => self.try_take(seen, kind),
+                Ok(seen) if F::IS_FAIR || seen & HELD != 0 => return false,
+                Ok(_) => self.take_abandoned(kind),
+                Err(_) if is_over => return false,
+                Err(seen) if seen & WRITER == 0 => return self.spin_as_pending(against),
+                Err(_) => continue,
+            };
+            if is_ours || patience.pause() {
+                return is_ours;
+            }
+        }
+    }
+
+    /// A writer that finds readers there each time it looks spins while newcomers that read let it in first; whether the lock
+    /// is taken.
+    fn spin_as_pending(&self, against: u32) -> bool {
+        // (w,*,p,r) -> (w,*,1,r)
+        // ordering: Relaxed; only keeps readers away for a moment, nothing is read through it.
+        self.word.fetch_or(PENDING, Relaxed);
+        let is_free = |bits| bits & against == 0 || bits & against & KEPT != 0;
+        let bound = Bound::nanoseconds(SPIN_NS);
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let looked = self.word.cond_load_bounded(Relaxed, bound, is_free, || false);
+        let is_ours =
+            looked.is_ok_and(|seen| seen & against == 0 && self.try_take(seen, Kind::Writer));
+        if !is_ours {
+            // ordering: Relaxed; as above.
+            self.word.fetch_and(!PENDING, Relaxed);
+        }
+        is_ours
+    }
+
+    /// Takes the lock if its word is still `seen`.
+    pub(super) fn try_take(&self, seen: u32, kind: Kind) -> bool {
+        // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
+        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+        let order = unless::<P>(Bug::SharedTakeRelaxed, Acquire);
+        // ordering: the same; on failure Relaxed, as above.
+        self.word.compare_exchange(seen, kind.taken(seen), order, Relaxed).is_ok()
+    }
+
+    /// Takes a lock that is kept and free for as long as one may be: the waiter for which it is has no CPU, and keeps it
+    /// again when it has one.
+    #[cold]
+    fn take_abandoned(&self, kind: Kind) -> bool {
+        let is_used = |bits| bits & KEPT == 0 || bits & HELD != 0;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        match self.word.cond_load_bounded(Relaxed, Bound::nanoseconds(KEPT_NS), is_used, || false) {
+            Ok(_) => false,
+            // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
+            // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+            Err(seen) => {
+                self.word.compare_exchange(seen, kind.taken(seen & !KEPT), Acquire, Relaxed).is_ok()
+            }
+        }
+    }
+
+    /// No node is left: competes for the word, with naps.
+    #[cold]
+    fn wait_without_node(&self, kind: Kind, deadline_ns: Option<u64>) -> bool {
+        P::count(Event::lock_no_node);
+        while !self.barge(kind) {
+            let now_ns = P::now_ns();
+            if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                return false;
+            }
+            let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            SleepTable::<P>::nap(self.shared().name(), until_ns);
+            if kind == Kind::Reader && !F::IS_FAIR && self.try_lock_shared_again() {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// Waits in the table; whether the lock is taken.
+    fn queue(&self, mut me: Waiting) -> bool {
+        let shared = self.shared();
+        shared.enqueue(me.id, me.kind);
+        let is_ours = loop {
+            if told::<P>(me.id) != ASLEEP {
+                if self.compete(&me) {
+                    break true;
+                }
+                if !shared.sleep_again(me.id, me.kind) {
+                    continue;
+                }
+            }
+            let now_ns = P::now_ns();
+            if me.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                break false;
+            }
+            if me.passes_ns.is_some_and(|passes_ns| now_ns >= passes_ns) && self.pass(&mut me) {
+                break true;
+            }
+            P::count(Event::rwlock_sleep);
+            self.sleep(&me);
+        };
+        shared.leave(me.id);
+        if !is_ours {
+            P::count(Event::rwlock_timeout);
+        }
+        is_ours
+    }
+
+    fn sleep(&self, me: &Waiting) {
+        let until_ns = match (me.deadline_ns, me.passes_ns) {
+            (Some(deadline_ns), Some(passes_ns)) => Some(deadline_ns.min(passes_ns)),
+            (one, other) => one.or(other),
+        };
+        P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
+    }
+
+    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Whether it is taken.
+    fn pass(&self, me: &mut Waiting) -> bool {
+        me.passes_ns = None;
+        let passed = self.try_lock_shared_again();
+        if passed {
+            P::count(Event::rwlock_pass);
+        }
+        passed
+    }
+
+    /// Competes for the lock as the first waiter, awake; whether it is taken. If it is not, and newcomers have passed for long
+    /// enough, the lock is kept from now on.
+    fn compete(&self, me: &Waiting) -> bool {
+        let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
+        let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;
+        if !is_ours && !F::IS_FAIR && is_due() {
+            P::count(Event::rwlock_keep);
+            // (0,*,*,*) -> (1,*,*,*)
+            // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+            self.word.fetch_or(KEPT, Relaxed);
+        }
+        is_ours
+    }
+}

@@ -1,0 +1,54 @@
+//! The word of the lock.
+
+/// A writer holds the lock.
+pub(crate) const WRITER: u32 = 1;
+/// The first waiter sleeps: a release that leaves the lock free has to wake it.
+pub(crate) const SLEEPER: u32 = 1 << 1;
+/// The lock is kept for the first waiter.
+pub(crate) const KEPT: u32 = 1 << 2;
+/// A writer spins for the lock: newcomers that read let it in first, for a moment.
+pub(crate) const PENDING: u32 = 1 << 3;
+/// One reader. Readers are counted in bits 8 to 30.
+pub(crate) const READER: u32 = 1 << 8;
+/// More readers than can be counted.
+pub(crate) const GUARD: u32 = 1 << 31;
+/// Readers hold the lock.
+pub(crate) const READERS: u32 = !(READER - 1);
+/// Somebody holds the lock.
+pub(crate) const HELD: u32 = WRITER | READERS;
+
+/// What a thread wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// To read, with others.
+    Reader,
+    /// To own.
+    Writer,
+}
+
+impl Kind {
+    /// What must not be in the word for the first waiter to take the lock.
+    #[inline(always)]
+    pub(crate) const fn held_against(self) -> u32 {
+        match self {
+            Self::Reader => WRITER | GUARD,
+            Self::Writer => HELD,
+        }
+    }
+    /// What must not be in the word for a newcomer to take it.
+    #[inline(always)]
+    pub(crate) const fn against_newcomer(self) -> u32 {
+        match self {
+            Self::Reader => self.held_against() | KEPT | PENDING,
+            Self::Writer => self.held_against() | KEPT,
+        }
+    }
+    /// The word when the lock is taken that had this one.
+    #[inline(always)]
+    pub(crate) const fn taken(self, word: u32) -> u32 {
+        match self {
+            Self::Reader => (word & !PENDING) + READER,
+            Self::Writer => (word & !PENDING) | WRITER,
+        }
+    }
+}

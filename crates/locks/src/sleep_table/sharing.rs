@@ -1,0 +1,189 @@
+//! Waiters of locks that readers share: those whose word says itself that the first waiter sleeps.
+//!
+//! A release of such a lock is a read-modify-write of its word and sees there whether it has to wake
+//! anybody, so the marks of the table are not for it. The word is touched for a waiter only while that is in the
+//! table and its bucket held: then the lock cannot go away.
+//!
+//! ```text
+//!  the first, awake  --sleep_again: asleep, SLEEPER-->  the first, asleep
+//!  (it competes)     <------release: -SLEEPER, woken--
+//! ```
+//!
+//! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is about
+//! to be true of it.
+
+use super::bucket::{Section, waiter};
+use super::{ASLEEP, SleepTable, WOKEN};
+use crate::events::Event;
+use crate::node::NodeId;
+use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::rwlock::word::{KEPT, Kind, SLEEPER};
+use crate::zoo::Bug;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Tells the names of these locks from those of others at the same address: a release that comes late must not
+/// take a waiter of another kind of lock for one of its own.
+const SHARING: u64 = 1 << 62;
+
+/// A lock, as its waiters know it.
+pub(crate) struct Shared<'a, P: Platform> {
+    pub(crate) word: &'a P::U32,
+    /// Whether it is kept for the first waiter as long as there is one.
+    pub(crate) is_fair: bool,
+}
+
+impl<P: Platform> Clone for Shared<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Platform> Copy for Shared<'_, P> {}
+
+impl<P: Platform> Shared<'_, P> {
+    /// The name of the lock.
+    #[inline(always)]
+    pub(crate) fn name(self) -> u64 {
+        SleepTable::<P>::name(self.word) | SHARING
+    }
+
+    /// Appends `id`; whether it is the first, which is awake and competes.
+    pub(crate) fn enqueue(self, id: NodeId, kind: Kind) -> bool {
+        let me = waiter::<P>(id);
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            let is_first = section.first_of(name).is_none();
+            // ordering: Relaxed; published by W1.
+            me.signal.store(if is_first { WOKEN } else { ASLEEP }, Relaxed);
+            section.push(id, name);
+            section.set_reads(id, kind == Kind::Reader);
+            if is_first && self.is_fair {
+                // (k,*,*) -> (1,*,*)
+                // ordering: Relaxed; nothing is read through it.
+                self.word.fetch_or(KEPT, Relaxed);
+            }
+            is_first
+        })
+    }
+
+    /// The first waiter, awake, is about to sleep; `false` if it could take the lock. Its look and the mark of
+    /// the word are one: a release comes before, and is seen, or after, and wakes.
+    pub(crate) fn sleep_again(self, id: NodeId, kind: Kind) -> bool {
+        SleepTable::<P>::within(self.name(), |_, _| {
+            let signal = &waiter::<P>(id).signal;
+            // ordering: Relaxed; written under the lock, W1.
+            signal.store(ASLEEP, Relaxed);
+            if self.is_held_against(kind) {
+                return true;
+            }
+            // (*,1,*) -> (*,0,*)
+            // ordering: Relaxed; written under the lock, W1.
+            self.word.fetch_and(!SLEEPER, Relaxed);
+            // ordering: Relaxed; written under the lock, W1.
+            signal.store(WOKEN, Relaxed);
+            false
+        })
+    }
+
+    /// Marks the word for a first waiter that sleeps; whether a release will come that finds it.
+    fn is_held_against(self, kind: Kind) -> bool {
+        if P::is_seeded(Bug::LookBeforeMark) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            let is_held = self.word.load(Relaxed) & kind.held_against() != 0;
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.word.fetch_or(SLEEPER, Relaxed);
+            return is_held;
+        }
+        // (*,0,*) -> (*,1,*)
+        // ordering: Relaxed; nothing is read through it but the word itself.
+        self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
+    }
+
+    /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
+    pub(crate) fn leave(self, id: NodeId) {
+        let name = self.name();
+        let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
+            let is_first = || section.first_of(name) == Some(id);
+            let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
+            section.remove(id);
+            let next = section.first_of(name);
+            let is_last = next.is_none();
+            if !was_first || is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
+                return (None, is_last);
+            }
+            (self.make_first(section, next), is_last)
+        });
+        if is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.word.fetch_and(!(KEPT | SLEEPER), Relaxed);
+        }
+        wake::<P>(woken);
+    }
+}
+
+impl<P: Platform> Shared<'_, P> {
+    /// The one that was the first is gone; whom to wake.
+    fn make_first(self, section: &Section<P>, next: Option<NodeId>) -> Option<*const P::U32> {
+        let stale = match next {
+            Some(_) if self.is_fair => 0,
+            Some(_) => KEPT,
+            None => KEPT | SLEEPER,
+        };
+        // ordering: Relaxed; for the first waiter only, under the lock, W1.
+        if self.word.load(Relaxed) & stale != 0 {
+            // (k,s,*) -> (0,s,*), or (0,0,*)
+            // ordering: Relaxed; nothing is read through it.
+            self.word.fetch_and(!stale, Relaxed);
+        }
+        let next = next?;
+        let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
+        if self.is_held_against(kind) || P::is_seeded(Bug::TimeoutWakesNobody) {
+            return None;
+        }
+        Some(tell::<P>(next, self.word))
+    }
+}
+
+/// Whom a release may wake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wakes {
+    /// The first waiter: the lock is free.
+    Anybody,
+    /// The first waiter if it reads: a writer has become a reader.
+    Reader,
+}
+
+/// Wakes the first waiter for the lock `name` if it sleeps. The lock need not exist any more: `word` is touched only if
+/// somebody waits for it.
+#[cold]
+pub(crate) fn wake_first<P: Platform>(name: u64, word: *const P::U32, wakes: Wakes) {
+    let woken = SleepTable::<P>::within(name, |_, section| {
+        let first = section.first_of(name)?;
+        // ordering: Relaxed; written under the lock, W1.
+        let is_asleep = waiter::<P>(first).signal.load(Relaxed) == ASLEEP;
+        if !is_asleep || wakes == Wakes::Reader && !section.reads(first) {
+            return None;
+        }
+        // SAFETY: somebody waits for a lock with this word, and cannot leave while its bucket is held.
+        let word = unsafe { &*word };
+        Some(tell::<P>(first, word))
+    });
+    wake::<P>(woken);
+}
+
+/// The first waiter, asleep, is to compete from now on; what to wake it by.
+fn tell<P: Platform>(first: NodeId, word: &P::U32) -> *const P::U32 {
+    // (*,1,*) -> (*,0,*)
+    // ordering: Relaxed; written under the lock, W1.
+    word.fetch_and(!SLEEPER, Relaxed);
+    let signal = &waiter::<P>(first).signal;
+    // ordering: Relaxed; what it was woken for it acquires from the lock.
+    signal.swap(WOKEN, Relaxed);
+    signal
+}
+
+fn wake<P: Platform>(woken: Option<*const P::U32>) {
+    if let Some(signal) = woken {
+        P::count(Event::rwlock_wake);
+        P::futex_wake(signal, 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! The rows of the reader-writer lock for programs.
+//!
+//! In a hurry, because a thread that is to sleep has to lose patience some times first.
+
+use crate::checks::{Check, is_of_any, named};
+use crate::{Loom, Settings};
+use lockwright::tunables::Tunable;
+use lockwright_clients::clients_of;
+use lockwright_clients::rwlock::{AGAIN, LAST_USER, TIMED_READER, TIMED_WRITER};
+
+/// Preemptions of two threads, and of three.
+const PREEMPTIONS: [usize; 2] = [5, 3];
+/// Longer than newcomers may pass a waiter.
+const LONG_NS: u64 = 5_000_000;
+
+pub(crate) fn of_rwlock(lock: &'static str) -> Vec<Check> {
+    let hurried =
+        |threads: usize| Settings::flat(threads as u32).with_nodes_per_cpu(1).in_a_hurry();
+    let mut checks = Vec::new();
+    let mut add = |client, on, threads: usize, settings| {
+        let preemptions_max = PREEMPTIONS[threads - 2];
+        checks.push(Check { preemptions_max, ..named(lock, client, on, threads, settings) });
+    };
+    // Who frees the lock asks until the others are done: there is no end of that.
+    let clients = clients_of::<Loom>(lock).filter(|&client| client != LAST_USER);
+    for client in clients.clone() {
+        add(client, "in a hurry, two", 2, hurried(2));
+    }
+    for client in clients.filter(is_of_any).chain([TIMED_WRITER, TIMED_READER]) {
+        add(client, "in a hurry, three", 3, hurried(3));
+    }
+    for client in ["exclusion", "shared"] {
+        add(client, "in a hurry, three, time flies", 3, hurried(3).with_clock_step(LONG_NS));
+        add(client, "in a hurry, three, sleeps end for no reason", 3, hurried(3).with_wake_ups(1));
+    }
+    if lock == "rwlock" {
+        add(AGAIN, "in a hurry, two, time flies", 2, hurried(2).with_clock_step(LONG_NS));
+        add(AGAIN, "in a hurry, three, time flies", 3, hurried(3).with_clock_step(LONG_NS));
+    }
+    if lock == "percpu-rwlock" {
+        let calm = hurried(3).with_tunable(Tunable::percpu_rwlock_calm_reads, 1);
+        add("shared", "three, slots at once", 3, calm);
+    }
+    let without_nodes = Settings::flat(2).with_nodes_per_cpu(0).in_a_hurry();
+    add("shared", "no queue nodes", 2, without_nodes);
+    // The owner comes back while the lock is free and kept for the other.
+    let late = hurried(2).with_clock_step(LONG_NS);
+    let twice = named(lock, "exclusion", "two rounds, time flies", 2, late);
+    checks.push(Check { rounds: 2, preemptions_max: 3, ..twice });
+    checks
+}
