@@ -53,7 +53,7 @@ fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
         with(vec![count, time])
     };
     match order {
-        Order::FifoAfterPending => vec![few_nodes(1), few_nodes(2)],
+        Order::FifoAfterPending | Order::Queued => vec![few_nodes(1), few_nodes(2)],
         Order::Grouped => vec![near(0, 1), near(1, 10), near(2, 50), few_nodes(1), few_nodes(2)],
         Order::None if keeps_for_waiters(lock) => vec![with(vec![(Tunable::rwsem_handoff_ns, 0)])],
         Order::Fifo | Order::None | Order::Broken => Vec::new(),

@@ -8,8 +8,10 @@ use crate::last_user::{self, LastUser};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::neighbours::{self, Neighbours};
 use crate::osq::{self, Leave};
+use crate::qrwlock::{self, ReadsAgain};
 use crate::rwlock::{self, ForPrograms};
 use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
+use crate::semaphore::{self, LastPermit, Makers};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
@@ -124,6 +126,17 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             _ => None,
         };
     }
+    if lock == SEMAPHORE {
+        match client {
+            semaphore::TIMED => return Some(visitor.visit::<semaphore::Timed<P>>()),
+            semaphore::MAKERS => return Some(visitor.visit::<Makers<P>>()),
+            semaphore::LAST_PERMIT => return Some(visitor.visit::<LastPermit<P>>()),
+            _ => {}
+        }
+    }
+    if (lock, client) == (QRWLOCK, qrwlock::READS_AGAIN) {
+        return Some(visitor.visit::<ReadsAgain<P>>());
+    }
     if OF_RWSEM.contains(&client) {
         let visitor = OfRwSem { client, visitor, platform: PhantomData::<fn() -> P> };
         return registry::visit_rwsem(lock, visitor)?;
@@ -201,6 +214,10 @@ const OF_RWLOCK: [&str; 4] =
     [rwlock::TIMED_WRITER, rwlock::TIMED_READER, rwlock::LAST_USER, rwlock::AGAIN];
 const OF_RWLOCK_FAIR: &[&str] = OF_RWLOCK.split_at(3).0;
 const OF_OSQ: [&str; 1] = [osq::LEAVE];
+const SEMAPHORE: &str = "semaphore";
+const OF_SEMAPHORE: [&str; 3] = [semaphore::TIMED, semaphore::MAKERS, semaphore::LAST_PERMIT];
+const QRWLOCK: &str = "qrwlock";
+const OF_QRWLOCK: [&str; 1] = [qrwlock::READS_AGAIN];
 const OF_MUTEX: [&str; 7] = [
     mutex::TIMED,
     mutex::FAIR,
@@ -237,6 +254,8 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
         OSQ => &OF_OSQ,
         RWLOCK | PERCPU_RWLOCK | PERCPU_IN_SLOTS => &OF_RWLOCK,
         RWLOCK_FAIR => OF_RWLOCK_FAIR,
+        SEMAPHORE => &OF_SEMAPHORE,
+        QRWLOCK => &OF_QRWLOCK,
         _ => of_rwsem(lock),
     };
     let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
@@ -245,5 +264,6 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    of_any(true).chain(OF_MUTEX).chain(OF_OSQ).chain(OF_RWLOCK).chain(OF_RWSEM)
+    let of_one = OF_MUTEX.into_iter().chain(OF_OSQ).chain(OF_QRWLOCK).chain(OF_SEMAPHORE);
+    of_any(true).chain(of_one).chain(OF_RWLOCK).chain(OF_RWSEM)
 }

@@ -121,6 +121,7 @@ fn order(subject: Subject) -> &'static str {
         (_, Order::Fifo) => "first come, first served",
         (_, Order::FifoAfterPending) => "first come, first served after one",
         (_, Order::Grouped) => "by NUMA node, bounded",
+        (_, Order::Queued) => "first come, first served, but for newcomers",
         (_, Order::None) => "any",
     }
 }

@@ -100,6 +100,12 @@ lock_events! {
     percpu_rwlock_on,
     /// Times a writer ended that.
     percpu_rwlock_off,
+    /// Times a waiter for a semaphore for programs went to sleep.
+    semaphore_sleep,
+    /// Waiters for such a semaphore that were granted their permits.
+    semaphore_handoff,
+    /// Timed waits for such a semaphore that ended in vain.
+    semaphore_timeout,
     /// Barriers that interrupted every CPU that ran the process.
     heavy_barrier,
     /// Times a waiting reader of a semaphore went to sleep.

@@ -10,8 +10,9 @@
 //!   tables of what is counted and of what can be set at run time.
 //! - [`qspinlock`] is the queued spinlock: the kernel's word, and two questions as type
 //!   parameters, *who is next* and *how does one wait*.
-//! - [`mutex`] and [`condvar`] are for programs; their waiters sleep in the [`sleep_table`].
+//! - [`mutex`], [`condvar`] and [`semaphore`] are for programs; their waiters sleep in the [`sleep_table`].
 //! - [`rwsem`] is the reader-writer semaphore, with the patches of its history as policies;
+//!   [`qrwlock`] is the kernel's reader-writer lock whose waiters spin;
 //!   [`osq`] is the queue in which the spinners of a sleeping lock wait, and which they may leave.
 //! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
 //!   [`busted`] holds locks that are wrong on purpose.
@@ -38,6 +39,7 @@ pub mod raw;
 pub mod registry;
 pub mod rwlock;
 pub mod rwsem;
+pub mod semaphore;
 pub mod sleep_table;
 pub mod tunables;
 pub mod zoo;
@@ -46,6 +48,7 @@ pub mod busted;
 pub mod clh;
 pub mod mcs;
 pub mod osq;
+pub mod qrwlock;
 pub mod qspinlock;
 pub mod ticket;
 pub mod unfair;
@@ -59,7 +62,7 @@ pub mod native;
 pub use api::{
     CnaSpinLock, CnaSpinLockGuard, Condvar, FairRwLock, MappedMutexGuard, MappedRwLockReadGuard,
     MappedRwLockWriteGuard, MappedRwSemReadGuard, MappedRwSemWriteGuard, Mutex, MutexGuard,
-    PercpuRwLock, PercpuRwLockReadGuard, PercpuRwLockWriteGuard, RwLock, RwLockReadGuard,
-    RwLockWriteGuard, RwSemLock, RwSemReadGuard, RwSemWriteGuard, SpinLock, SpinLockGuard,
-    WaitTimeoutResult,
+    PercpuRwLock, PercpuRwLockReadGuard, PercpuRwLockWriteGuard, QRwLock, QRwLockReadGuard,
+    QRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, RwSemLock, RwSemReadGuard,
+    RwSemWriteGuard, Semaphore, SemaphorePermits, SpinLock, SpinLockGuard, WaitTimeoutResult,
 };

@@ -78,6 +78,9 @@ pub enum Order {
     FifoAfterPending,
     /// Grouped by NUMA node; bounded by a threshold.
     Grouped,
+    /// In the order of arrival in the queue, but newcomers that find the lock free may take it as long as the
+    /// head of the queue has not said that it waits.
+    Queued,
     /// No order and no bound.
     None,
     /// Not a lock.
@@ -87,6 +90,6 @@ pub enum Order {
 impl Order {
     /// Whether a waiter that is not running stalls everybody behind it.
     pub const fn is_queue(self) -> bool {
-        matches!(self, Self::Fifo | Self::FifoAfterPending | Self::Grouped)
+        matches!(self, Self::Fifo | Self::FifoAfterPending | Self::Grouped | Self::Queued)
     }
 }

@@ -167,6 +167,10 @@ locks! { P;
         "a reader-writer lock for programs that is read nearly always: a reader writes its own slot only";
     "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
         "the same, whose readers use slots from the beginning and again after each write";
+    "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
+        "the counting semaphore for programs, with one permit: first come, first served, waiters sleep";
+    "qrwlock", Product, crate::qrwlock::QRwLock<P>,
+        "the kernel's queued reader-writer spinlock: a word for those that hold it, a queue for the rest";
     semaphores {
         "rwsem-current" | "rwsem", Product, rwsem::Current,
             "the kernel's reader-writer semaphore of today";

@@ -69,6 +69,9 @@ const ALL: &[&str] = &[
     "mcs",
     "clh",
     "osq",
+    "qrwlock",
+    "semaphore",
+    "rwlock",
 ];
 const QUEUED: &[&str] =
     &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
@@ -113,12 +116,15 @@ const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];
 const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
 const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
-/// The same and the mutex.
-const SLEEPING_OR_MUTEX: &[&str] = &and_mutex::<{ SLEEPING.len() + 1 }>(SLEEPING);
-const HYBRID_OR_MUTEX: &[&str] = &and_mutex::<{ HYBRID.len() + 1 }>(HYBRID);
+const QRWLOCK: &[&str] = &["qrwlock"];
+const SEMAPHORE: &[&str] = &["semaphore"];
+/// The same and one more.
+const SLEEPING_OR_MUTEX: &[&str] = &and::<{ SLEEPING.len() + 1 }>(SLEEPING, "mutex");
+const HYBRID_OR_MUTEX: &[&str] = &and::<{ HYBRID.len() + 1 }>(HYBRID, "mutex");
+const HYBRID_OR_QRWLOCK: &[&str] = &and::<{ HYBRID.len() + 1 }>(HYBRID, "qrwlock");
 
-const fn and_mutex<const N: usize>(locks: &[&'static str]) -> [&'static str; N] {
-    let mut names = ["mutex"; N];
+const fn and<const N: usize>(locks: &[&'static str], last: &'static str) -> [&'static str; N] {
+    let mut names = [last; N];
     let mut at = 0;
     while at < locks.len() {
         names[at] = locks[at];
@@ -172,7 +178,8 @@ bugs! {
     /// was not, so nobody answers for the next one.
     FirstAfterRemoval, "17", "parking_lot core, 2019 (PR 129)", IN_TABLE;
     /// The owner looks at the lock after it has released it. The next owner may have freed it.
-    ReadAfterRelease, "18", "glibc mutex and semaphore (BZ 13690, BZ 12674)", IN_TABLE;
+    ReadAfterRelease, "18", "glibc mutex and semaphore (BZ 13690, BZ 12674)",
+        &["mutex", "semaphore", "rwlock"];
     /// The head of the queue was woken and robbed of the lock, and sleeps again without saying so in
     /// the lock word: the thief releases a lock for which, as far as it can see, nobody sleeps.
     RobbedSleepsUnannounced, "19", "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
@@ -186,7 +193,7 @@ bugs! {
     /// The waiter that came last is notified, not the one that the notification was for.
     NewcomerNotified, "22", "glibc condition variable before 2016 (BZ 12875, BZ 13165)", MUTEX;
     /// A reader that may be one already waits for a writer for which the lock is kept, and that one for it.
-    RecursionForgotten, "35", "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212", &["rwlock"];
+    RecursionForgotten, "35b", "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212", &["rwlock"];
     /// The first waiter looks whether the lock is held, and only then says that it sleeps: a release in
     /// between wakes nobody.
     LookBeforeMark, "36", "bcachefs six lock (e057a290ef71)", RWLOCK;
@@ -266,6 +273,9 @@ bugs! {
     /// around in between, that half is the same again and the lock is held: two owners. Tickets are
     /// of two bits here, for at most three threads that hold or wait.
     HalfCompared, "34", "arm64 ticket spinlock, about 2015 (202fb4ef81e3)", &["ticket"];
+    /// A reader waits for a writer that waits for other readers, and one of these is its own thread: it
+    /// reads again, in the handler of an interrupt.
+    UrgentReaderQueues, "35", "s390 rwlock, 2018 (Launchpad 1761674)", QRWLOCK;
     /// The head chooses whom to grant and then reorders the queues: the waiter it grants may be in
     /// the secondary queue by then, and the one that is next is forgotten.
     GrantChosenEarly, "47", "design: a grant is chosen after the last reordering", CNA_LOOKING_TWICE;
@@ -285,7 +295,7 @@ bugs! {
     KickForgotten, "51", "design: every grant is kicked", SLEEPING_CNA;
     /// The head of the queue sees the lock free and takes it by a plain store, beside a thief.
     HeadStoresBesideThief, "52", "design: only where nobody steals is the lock taken by a store",
-        HYBRID;
+        HYBRID_OR_QRWLOCK;
     /// A waiter sees that its predecessor does not run, concludes that it cannot have been granted
     /// and sleeps without another look. The predecessor may have granted it before, and be a waiter
     /// again, for this lock or another one.
@@ -333,6 +343,15 @@ bugs! {
     StaleCount, "23", "glibc rwlock, 2018 (BZ 23861)", RWSEM_LOOKING;
     /// A writer that becomes a reader walks the list without the internal lock, to take readers along.
     DowngradeUnguarded, "38", "Rust std RwLock, 2024 (PR 128219)", RWSEM;
+    /// A waiter for permits gives up as the last one and says when the list is not locked any more that nobody
+    /// waits. Somebody may have come in between, and sleeps for ever.
+    WaitsClearedUnlocked, "12b", "parking_lot RwLock, 2025 (PR 466)", SEMAPHORE;
+    /// A waiter for many permits gives up at the head of the list. There are enough for the one behind it, and
+    /// nobody tells that one.
+    GiveUpServesNobody, "13b", "parking_lot RwLock, 2025 (249cb2a)", SEMAPHORE;
+    /// A waiter that gives up finds nobody behind it and says that nobody waits. Those in front of it
+    /// sleep for ever.
+    LastByOneSide, "17b", "parking_lot core, 2019 (fbd45c2)", SEMAPHORE;
     /// Readers are counted in four bits and nobody looks for the last: after some more of them the lock
     /// is free while they read.
     ReadersOverflow, "41", "spin RwLock, 2022 (0.9.4)", RWSEM_TODAY;

@@ -5,8 +5,10 @@
 //! lock against each mutant.
 
 use crate::mutex_checks::of_mutex;
+use crate::qrwlock_checks::of_qrwlock;
 use crate::rwlock_checks::of_rwlock;
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
+use crate::semaphore_checks::of_semaphore;
 use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
 use lockwright::qspinlock::cna::{
@@ -80,7 +82,7 @@ impl Check {
 
 /// The rows of `lock`, cheap ones first.
 pub fn checks_of(lock: &'static str) -> Vec<Check> {
-    if lock.contains("rwlock") {
+    if lock.starts_with("rwlock") || lock.starts_with("percpu-rwlock") {
         return of_rwlock(lock);
     }
     let mut checks = of_any_lock(lock);
@@ -88,6 +90,8 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
         "ticket" => checks.push(of_ticket(lock)),
         "mutex" => checks.extend(of_mutex(lock)),
         "osq" => checks.extend(of_osq(lock)),
+        "qrwlock" => checks.extend(of_qrwlock(lock)),
+        "semaphore" => checks.extend(of_semaphore(lock)),
         "qspinlock" => checks.extend(of_fifo(lock)),
         "cna" => checks.extend(of_cna::<V10>(lock)),
         "cna-v10_time" => checks.extend(of_cna::<V10Time>(lock)),

@@ -40,7 +40,7 @@ fn rows_hold(lock: &'static str) {
 }
 
 fn holds(lock: &'static str) {
-    if lock.starts_with("rwsem") || lock.contains("rwlock") {
+    if ["rwsem", "rwlock", "percpu-rwlock"].iter().any(|kind| lock.starts_with(kind)) {
         return rows_hold(lock);
     }
     // The head of a hybrid queue sets and clears its pending bit as long as it spins. Each write is
@@ -124,6 +124,8 @@ locks_hold! {
     mcs_holds: "mcs";
     clh_holds: "clh";
     osq_holds: "osq";
+    qrwlock_holds: "qrwlock";
+    semaphore_holds: "semaphore";
 }
 
 fn fails(lock: &str, client: &str, complaint: &str) {

@@ -51,7 +51,7 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 25] = [
+const CHECKERS: [(&str, Checker); 28] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
@@ -61,9 +61,12 @@ const CHECKERS: [(&str, Checker); 25] = [
     ("mutex/", Checker::Loom(&["mutex"])),
     ("rwlock/", Checker::Loom(RWLOCK)),
     ("percpu_rwlock/", Checker::Loom(&["percpu-rwlock-in_slots", "percpu-rwlock"])),
+    ("qrwlock.rs", Checker::Loom(&["qrwlock"])),
     ("rwsem/", Checker::Loom(RWSEM)),
+    ("semaphore.rs", Checker::Loom(&["semaphore"])),
     ("sleep_table/", Checker::Loom(&["mutex"])),
     ("sleep_table/sharing.rs", Checker::Loom(RWLOCK)),
+    ("sleep_table/granting.rs", Checker::Loom(&["semaphore"])),
     ("condvar.rs", Checker::Loom(&["mutex"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),

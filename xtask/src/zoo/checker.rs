@@ -114,6 +114,7 @@ fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
             _ => (OF_MUTEX, "4", "2"),
         },
         "rwlock" | "rwlock-fair" | "percpu-rwlock-in_slots" => (of_rwlock(bug), "4", "2"),
+        "semaphore" => ("semaphore-last-permit", "2", "1"),
         // Waiters that give up.
         _ if lock.starts_with("rwsem") => ("rwsem-timed-writer", "4", "2"),
         _ => ("exclusion", "8", "4"),

@@ -24,6 +24,8 @@ fn every_lock_is_listed() {
         "mcs",
         "clh",
         "osq",
+        "qrwlock",
+        "semaphore",
         "busted",
         "busted-rw",
         "floor",

@@ -14,7 +14,8 @@
 //! Which one: [`Mutex`] wherever there may be more threads than CPUs, which is to say in most
 //! programs; its waiters sleep. [`SpinLock`] and [`CnaSpinLock`] where each thread that wants the lock has a
 //! CPU and holds it briefly: first come, first served. [`RwLock`] where many read; [`PercpuRwLock`] where all
-//! but one in thousands do.
+//! but one in thousands do; [`QRwLock`] is to the latter what the spinlocks are to [`Mutex`]. [`Semaphore`] where several threads may
+//! be inside.
 //!
 //! Feature `lock_api` (default) serves version 0.4, feature `lock_api_05` version 0.5 in the module
 //! `v05`; both may be on. Guards may be sent to other threads: none of these locks cares who
@@ -31,12 +32,17 @@ use crate::unfair::{Backoff, UnfairLock};
 
 #[cfg(feature = "std")]
 mod mutex;
+mod qrwlock;
 #[cfg(feature = "std")]
 mod rwlock;
 #[cfg(feature = "std")]
 mod rwsem;
 #[cfg(feature = "std")]
+mod semaphore;
+#[cfg(feature = "std")]
 pub use mutex::WaitTimeoutResult;
+#[cfg(feature = "std")]
+pub use semaphore::{Semaphore, SemaphorePermits};
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {
@@ -289,6 +295,41 @@ macro_rules! aliases {
         /// Guard of the writer of a [`PercpuRwLock`].
         pub type PercpuRwLockWriteGuard<'a, T> =
             $lock_api::RwLockWriteGuard<'a, crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
+        /// A value guarded by the kernel's queued reader-writer spinlock: one writer, or many readers; an eight-byte
+        /// lock. For threads that have a CPU each and hold it briefly.
+        ///
+        /// ```
+        /// use lockwright::{QRwLock, QRwLockWriteGuard};
+        ///
+        /// static ROUTES: QRwLock<[u32; 4]> = QRwLock::new([0; 4]);
+        ///
+        /// let mut routes = ROUTES.write();
+        /// routes[1] = 7;
+        /// // Others may read from here on, and nobody writes in between.
+        /// let routes = QRwLockWriteGuard::downgrade(routes);
+        /// assert_eq!((routes[1], ROUTES.read()[1]), (7, 7));
+        /// assert!(ROUTES.try_write().is_none());
+        /// ```
+        ///
+        /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
+        /// reader what the last writer has.
+        ///
+        /// *Fairness.* First come, first served, readers together, but for newcomers that come before the first in the queue has
+        /// said that it waits, and for readers that are [urgent](crate::native::priority): see [`qrwlock`](crate::qrwlock).
+        ///
+        /// *Errors, panics.* None. A thread that reads twice may wait for ever if a writer came in between, unless it is
+        /// urgent the second time; so does one that takes a lock it owns. A panic in the section releases the lock. More than 2^22
+        /// readers wait.
+        ///
+        /// *After unlock.* `unlock` does not touch the lock after the store that releases it: the next owner may free it. Not
+        /// for memory shared between processes, nor, if it had waiters, for a forked child.
+        pub type QRwLock<T> = $lock_api::RwLock<crate::qrwlock::QRwLock<Native>, T>;
+        /// Guard of a reader of a [`QRwLock`].
+        pub type QRwLockReadGuard<'a, T> =
+            $lock_api::RwLockReadGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+        /// Guard of the writer of a [`QRwLock`].
+        pub type QRwLockWriteGuard<'a, T> =
+            $lock_api::RwLockWriteGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
         /// Guard of a part of what a [`Mutex`] guards.
         pub type MappedMutexGuard<'a, T> =
             $lock_api::MappedMutexGuard<'a, crate::mutex::RawMutex<Native>, T>;

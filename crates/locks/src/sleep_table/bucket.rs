@@ -25,6 +25,8 @@ pub struct Waiter<P: Cells> {
     reads: Guarded<P, bool>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
     pub(crate) grant: P::U32,
+    /// How much a waiter needs that is granted it, see [`granting`](super::granting).
+    pub(super) needs: Guarded<P, u32>,
     /// Its place in the list there.
     pub(crate) place: Guarded<P, Place>,
 }
@@ -40,6 +42,7 @@ impl<P: Cells> Waiter<P> {
             wants: Zeroed::zeroed(),
             reads: Guarded::new(false),
             grant: Zeroed::zeroed(),
+            needs: Guarded::new(0),
             place: Guarded::new(Place::NONE),
         }
     }
@@ -62,6 +65,7 @@ impl<P: ConstCells> Waiter<P> {
         wants: ConstZeroed::ZEROED,
         reads: Guarded::const_new(false),
         grant: ConstZeroed::ZEROED,
+        needs: Guarded::const_new(0),
         place: Guarded::const_new(Place::NONE),
     };
 }
@@ -230,7 +234,7 @@ impl<P: Platform> Section<'_, P> {
     /// The last waiter for `name`.
     pub(super) fn last_of(&self, name: u64) -> Option<NodeId> {
         let mut last = self.first_of(name);
-        while let Some(next) = last.and_then(|id| self.find(self.behind(id), name)) {
+        while let Some(next) = last.and_then(|id| self.next_of(id, name)) {
             last = Some(next);
         }
         last
@@ -244,6 +248,10 @@ impl<P: Platform> Section<'_, P> {
     pub(super) fn set_reads(&self, id: NodeId, reads: bool) {
         // SAFETY: the bucket's lock is held.
         unsafe { waiter::<P>(id).reads.set(reads) };
+    }
+    /// The next one that waits for `name`, behind `id`.
+    pub(super) fn next_of(&self, id: NodeId, name: u64) -> Option<NodeId> {
+        self.find(self.behind(id), name)
     }
     /// Appends `id`, which is in no bucket, as a waiter for `name`.
     pub(super) fn push(&self, id: NodeId, name: u64) {

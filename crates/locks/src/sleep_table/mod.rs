@@ -1,11 +1,13 @@
 #![doc = include_str!("README.md")]
 
 mod bucket;
+mod granting;
 mod moving;
 pub(crate) mod sharing;
 
 pub(crate) use bucket::waiter;
 pub use bucket::{Bucket, Waiter};
+pub(crate) use granting::{Served, Waiters};
 
 use crate::events::Event;
 use crate::node::NodeId;

@@ -9,6 +9,7 @@ use lockwright::platform::{Clock, QueueNodes};
 use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::semaphore::RawSemaphore;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
@@ -264,6 +265,13 @@ fn a_forked_child_reads_in_the_slot_of_its_thread_and_in_no_other() {
     // SAFETY: read above.
     unsafe { LOCK.unlock_shared() };
     assert_eq!(status, 0);
+}
+
+#[test]
+fn a_forked_child_uses_a_semaphore_with_sleepers() {
+    let _alone = alone();
+    static LOCKS: [RawSemaphore<Native, 1>; 2] = [const { RawSemaphore::INIT }; 2];
+    a_child_outlives_a_sleeping_head(LOCKS.each_ref());
 }
 
 #[test]

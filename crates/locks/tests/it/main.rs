@@ -4,9 +4,11 @@
 mod fork;
 mod mutex;
 mod nodes;
+mod qrwlock;
 mod registry;
 mod rwlock;
 mod rwsem;
+mod semaphore;
 mod signals;
 mod statics;
 

@@ -56,4 +56,6 @@ fn lock_api_05_has_the_same_aliases() {
     assert!(PERCPU.try_write().is_none());
     drop(two);
     assert!(PERCPU.try_write().is_some());
+    static READ: v05::QRwLock<u32> = v05::QRwLock::new(1);
+    assert_eq!(*v05::QRwLockWriteGuard::downgrade(READ.write()), *READ.read());
 }

@@ -9,6 +9,7 @@ mod machines;
 mod memory;
 mod model;
 mod preemption;
+mod qrwlock;
 mod scheduler;
 mod semaphore;
 mod waiting;

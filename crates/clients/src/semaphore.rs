@@ -1,0 +1,144 @@
+//! Clients of the semaphore for programs: waiters that give up, permits from several threads, and a last user that
+//! frees it.
+
+use crate::Client;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicU32};
+use lockwright::platform::{Guarded, Platform};
+use lockwright::semaphore::RawSemaphore;
+
+/// What [`Timed`] is selected by.
+pub const TIMED: &str = "semaphore-timed";
+
+/// The first thread writes a note and releases a permit for each other thread with an even number, one by one. Those take one each; those
+/// with an odd number want two, give up soon, and give back what they got. Nobody sleeps for ever behind or
+/// before one that has given up, and whoever has a permit finds the note.
+pub struct Timed<P: Platform> {
+    semaphore: RawSemaphore<P>,
+    note: Guarded<P, u32>,
+    threads: usize,
+    rounds: u32,
+}
+
+/// How many permits a thread that gives up wants.
+const TWO: u32 = 2;
+
+impl<P: Platform> Timed<P> {
+    fn read_note(&self) {
+        // SAFETY: written before the first release.
+        assert_eq!(unsafe { self.note.get() }, 1, "a permit that nobody released");
+    }
+}
+
+impl<P: Platform> Client for Timed<P> {
+    const NAME: &'static str = TIMED;
+
+    fn new(threads: usize) -> Self {
+        let semaphore = RawSemaphore::with_permits(0);
+        Self { semaphore, note: Guarded::new(0), threads, rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            // SAFETY: nobody else has a permit, which is who reads it.
+            unsafe { self.note.set(1) };
+            for _ in 0..(self.threads as u32 - 1) / 2 * self.rounds {
+                assert!(self.semaphore.release(1), "no room for a permit");
+            }
+            return;
+        }
+        for _ in 0..self.rounds {
+            if thread.is_multiple_of(2) {
+                self.semaphore.acquire(1);
+                self.read_note();
+            } else if self.semaphore.acquire_until(TWO, P::now_ns() + 1) {
+                self.read_note();
+                self.semaphore.release(TWO);
+            }
+        }
+    }
+    fn finish(&self) {
+        assert_eq!(self.semaphore.available(), 0, "permits were lost, or came from nowhere");
+        self.semaphore.release(1);
+        assert!(self.semaphore.try_acquire(1), "somebody is said to wait, and nobody does");
+    }
+}
+
+/// What [`Makers`] is selected by.
+pub const MAKERS: &str = "semaphore-makers";
+
+/// The first thread wants as many permits as there are other threads, at once; those write a note each and release one. It finds
+/// all notes. Once: it does not say when it has read them.
+pub struct Makers<P: Platform> {
+    semaphore: RawSemaphore<P>,
+    notes: Vec<Guarded<P, u32>>,
+}
+
+impl<P: Platform> Client for Makers<P> {
+    const NAME: &'static str = MAKERS;
+
+    fn new(threads: usize) -> Self {
+        let notes = (1..threads).map(|_| Guarded::new(0)).collect();
+        Self { semaphore: RawSemaphore::with_permits(0), notes }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread > 0 {
+            // SAFETY: this thread's alone, until it releases a permit.
+            unsafe { self.notes[thread - 1].set(1) };
+            self.semaphore.release(1);
+            return;
+        }
+        self.semaphore.acquire(self.notes.len() as u32);
+        for note in &self.notes {
+            // SAFETY: every writer has released its permit, and these were all.
+            assert_eq!(unsafe { note.get() }, 1, "a permit that nobody released");
+        }
+    }
+    fn finish(&self) {
+        assert_eq!(self.semaphore.available(), 0, "permits were lost, or came from nowhere");
+        assert!(!self.semaphore.try_acquire(1), "a permit from nowhere");
+    }
+}
+
+/// What [`LastPermit`] is selected by.
+pub const LAST_PERMIT: &str = "semaphore-last-permit";
+
+/// The first thread takes a permit of each other thread, one by one, and frees the semaphore then, while the one that
+/// released the last may still be about to return.
+///
+/// For machines that see accesses to what was freed.
+pub struct LastPermit<P: Platform> {
+    semaphore: RawSemaphore<P>,
+    taken: AtomicU32,
+    freed: AtomicBool,
+    threads: usize,
+}
+
+impl<P: Platform> Client for LastPermit<P> {
+    const NAME: &'static str = LAST_PERMIT;
+
+    fn new(threads: usize) -> Self {
+        let semaphore = RawSemaphore::with_permits(0);
+        Self { semaphore, taken: AtomicU32::new(0), freed: AtomicBool::new(false), threads }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread > 0 {
+            self.semaphore.release(1);
+            return;
+        }
+        for _ in 1..self.threads {
+            self.semaphore.acquire(1);
+            self.taken.fetch_add(1, Relaxed);
+        }
+        P::freed(&self.semaphore);
+        self.freed.store(true, Relaxed);
+    }
+    fn finish(&self) {
+        assert!(self.freed.load(Relaxed), "nobody was the last user");
+        assert_eq!(self.taken.load(Relaxed) as usize, self.threads - 1);
+    }
+}

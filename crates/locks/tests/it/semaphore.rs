@@ -1,0 +1,141 @@
+//! The semaphore as programs use it.
+
+use super::alone;
+use lockwright::native::Native;
+use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
+use lockwright::{Semaphore, SemaphorePermits};
+use std::mem::size_of;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+static SLOTS: Semaphore<3> = Semaphore::new();
+const SOON: Duration = Duration::from_millis(5);
+
+#[test]
+fn it_lives_in_a_static_of_four_bytes_with_as_many_permits_as_its_type_says() {
+    assert_eq!(size_of::<Semaphore<3>>(), 4);
+    let three = SLOTS.acquire_many(3);
+    assert!(SLOTS.try_acquire(1).is_none());
+    drop(three);
+    assert_eq!(SLOTS.available(), 3);
+    // SAFETY: one atomic integer, for which zero is a value.
+    let zero: Semaphore<7> = unsafe { std::mem::zeroed() };
+    assert_eq!((zero.available(), Semaphore::<7>::with_permits(2).available()), (7, 2));
+}
+
+#[test]
+fn permits_are_given_back_by_their_guard_unless_it_forgets_them() {
+    let semaphore = <Semaphore>::with_permits(2);
+    let both = semaphore.acquire_many(2);
+    assert_eq!((both.permits(), semaphore.available()), (2, 0));
+    drop(both);
+    semaphore.acquire().forget();
+    assert_eq!(semaphore.available(), 1);
+}
+
+#[test]
+fn more_permits_than_can_be_counted_are_refused() {
+    let semaphore = <Semaphore>::with_permits(u32::MAX);
+    assert_eq!(semaphore.available(), PERMITS_MAX);
+    assert!(!semaphore.release(1) && semaphore.release(0));
+    semaphore.acquire().forget();
+    assert!(!semaphore.release(u32::MAX) && semaphore.release(1) && !semaphore.release(1));
+    assert_eq!(semaphore.available(), PERMITS_MAX);
+}
+
+#[test]
+fn an_attempt_ends_at_its_deadline_and_leaves_no_trace() {
+    let semaphore = <Semaphore>::with_permits(1);
+    let began = Instant::now();
+    assert!(semaphore.try_acquire_for(2, SOON).is_none());
+    assert!(began.elapsed() >= SOON);
+    assert!(semaphore.try_acquire_until(2, Instant::now()).is_none());
+    assert!(semaphore.try_acquire_until(1, Instant::now()).is_some());
+    assert!(semaphore.try_acquire(1).is_some(), "nobody waits");
+}
+
+#[test]
+fn whoever_gives_up_lets_those_behind_have_what_is_there() {
+    let semaphore = <Semaphore>::with_permits(1);
+    thread::scope(|scope| {
+        let greedy = scope.spawn(|| semaphore.try_acquire_for(2, 20 * SOON).is_some());
+        while semaphore.try_acquire(1).is_some() {
+            thread::yield_now();
+        }
+        let began = Instant::now();
+        assert_eq!(semaphore.acquire().permits(), 1, "it was in the way of one");
+        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(!greedy.join().expect("no panic"));
+    });
+}
+
+#[test]
+fn waiters_are_served_in_the_order_they_came() {
+    let semaphore = <Semaphore>::with_permits(0);
+    let order = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for waiter in 0..4 {
+            let (semaphore, order) = (&semaphore, &order);
+            scope.spawn(move || {
+                let permits = semaphore.acquire_many(1 + waiter % 2);
+                order.lock().expect("no panic").push(waiter);
+                permits.forget();
+            });
+            thread::sleep(SOON);
+        }
+        for _ in 0..6 {
+            semaphore.release(1);
+            thread::sleep(SOON);
+        }
+    });
+    assert_eq!(*order.lock().expect("no panic"), [0, 1, 2, 3]);
+}
+
+#[test]
+fn no_more_threads_are_inside_than_there_are_permits() {
+    let _alone = alone();
+    let (inside, most, rounds) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
+    let semaphore = <Semaphore>::with_permits(2);
+    let end = Instant::now() + Duration::from_millis(100);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (inside, most, rounds, semaphore) = (&inside, &most, &rounds, &semaphore);
+            scope.spawn(move || {
+                while Instant::now() < end {
+                    let permit: Option<SemaphorePermits<'_>> = match thread {
+                        0 => semaphore.try_acquire_for(1, Duration::from_micros(20)),
+                        _ => Some(semaphore.acquire()),
+                    };
+                    if permit.is_some() {
+                        most.fetch_max(inside.fetch_add(1, Relaxed) + 1, Relaxed);
+                        thread::yield_now();
+                        inside.fetch_sub(1, Relaxed);
+                        rounds.fetch_add(1, Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!((most.into_inner(), semaphore.available()), (2, 2));
+    assert!(rounds.into_inner() > 10);
+}
+
+#[test]
+fn whoever_gets_the_last_permit_may_free_it() {
+    let end = Instant::now() + Duration::from_millis(50);
+    while Instant::now() < end {
+        let at = Box::into_raw(Box::new(RawSemaphore::<Native>::INIT));
+        let shared = AtomicPtr::new(at);
+        let releaser = thread::spawn(move || {
+            // SAFETY: freed when this permit was taken.
+            unsafe { &*shared.load(Relaxed) }.release(1);
+        });
+        // SAFETY: freed below, by this thread.
+        unsafe { &*at }.acquire(1);
+        // SAFETY: the other one has released its permit, and may not have returned yet.
+        drop(unsafe { Box::from_raw(at) });
+        releaser.join().expect("no panic");
+    }
+}

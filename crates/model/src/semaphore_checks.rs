@@ -1,0 +1,28 @@
+//! The rows of the semaphore for programs.
+
+use crate::checks::{Check, row, three_on};
+use crate::{Loom, Settings};
+use lockwright::semaphore::RawSemaphore;
+use lockwright_clients::semaphore::{LastPermit, Makers, Timed};
+
+/// Of three threads that all contend for the bucket: each look at one that is held is a choice.
+const PREEMPTIONS_OF_THREE: usize = 1;
+
+pub(crate) fn of_semaphore(lock: &'static str) -> Vec<Check> {
+    let flat = |threads: usize| Settings::flat(threads as u32);
+    let waking = flat(3).with_wake_ups(1);
+    let forked = flat(3).with_nodes_per_cpu(1).in_a_forked_child();
+    let mut three = vec![row::<Makers<Loom>>(lock, "three", 3, flat(3))];
+    three.extend(three_on::<RawSemaphore<Loom, 1>>(lock, "in a forked child", forked));
+    let three =
+        three.into_iter().map(|check| Check { preemptions_max: PREEMPTIONS_OF_THREE, ..check });
+    let two = [
+        row::<Makers<Loom>>(lock, "two", 2, flat(2)),
+        row::<LastPermit<Loom>>(lock, "two", 2, flat(2)),
+    ];
+    let timed = [
+        row::<Timed<Loom>>(lock, "three", 3, flat(3)),
+        row::<Timed<Loom>>(lock, "three, sleeps end for no reason", 3, waking),
+    ];
+    two.into_iter().chain(timed).chain(three).collect()
+}
