@@ -15,7 +15,8 @@ mod c_peers {
     pub fn build() {
         println!("cargo:rerun-if-changed={DIRECTORY}");
         let file = |name: &str| format!("{DIRECTORY}/{name}");
-        cc::Build::new().file(file("peers.c")).opt_level(2).compile("lockwright_peers_c");
+        let in_c = ["peers.c", "rw_peers.c"].map(file);
+        cc::Build::new().files(in_c).opt_level(2).compile("lockwright_peers_c");
         cc::Build::new()
             .cpp(true)
             .std("c++17")

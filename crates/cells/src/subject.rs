@@ -38,12 +38,18 @@ pub static PEERS: &[LockRow] = &[
     peer("spin", "spin 0.12 SpinMutex"),
     peer("usync", "usync 0.2 RawMutex"),
     peer("std-rwlock", "Rust's std::sync::RwLock (futex)"),
-    peer("parking_lot-rwlock", "parking_lot 0.12 RawRwLock"),
+    LockRow {
+        aliases: &["parking_lot-rwlock-0.12"],
+        ..peer("parking_lot-rwlock", "parking_lot 0.12 RawRwLock")
+    },
+    peer("parking_lot-rwlock-0.13", "parking_lot 0.13 RawRwLock"),
     peer("pthread-rwlock", "glibc pthread_rwlock, default kind: readers pass waiting writers"),
     peer(
         "pthread-rwlock-writer",
         "glibc pthread_rwlock, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP",
     ),
+    peer("spin-rwlock", "spin 0.12 RwLock: readers pass waiting writers"),
+    peer("usync-rwlock", "usync 0.2 RawRwLock"),
     #[cfg(feature = "c-peers")]
     peer("ck_fas", "Concurrency Kit's fetch-and-store spinlock"),
     #[cfg(feature = "c-peers")]
@@ -55,9 +61,19 @@ pub static PEERS: &[LockRow] = &[
     #[cfg(feature = "c-peers")]
     peer("tbb_mutex", "oneTBB's mutex"),
     #[cfg(feature = "c-peers")]
-    peer("nsync", "nsync's mutex"),
+    peer("nsync", "nsync's mutex, which readers share"),
     #[cfg(feature = "c-peers")]
-    peer("absl", "Abseil's mutex"),
+    peer("absl", "Abseil's mutex, which readers share"),
+    #[cfg(feature = "c-peers")]
+    peer("ck_rwlock", "Concurrency Kit's reader-writer spinlock: writers pass readers"),
+    #[cfg(feature = "c-peers")]
+    peer("ck_pflock", "Concurrency Kit's phase-fair lock: readers and writers take turns"),
+    #[cfg(feature = "c-peers")]
+    peer("ck_bytelock", "Concurrency Kit's byte lock: each of 56 threads has a byte to read by"),
+    #[cfg(feature = "c-peers")]
+    peer("tbb_rw_mutex", "oneTBB's reader-writer lock"),
+    #[cfg(feature = "c-peers")]
+    peer("tbb_spin_rw_mutex", "oneTBB's reader-writer spinlock, which yields"),
 ];
 
 /// The pseudo-lock: one `lock cmpxchg` and one plain store.

@@ -12,6 +12,7 @@ mod loads;
 mod pairs;
 pub mod peers;
 mod run;
+mod rw_api_peers;
 mod rw_peers;
 mod usage;
 mod worker;

@@ -3,6 +3,7 @@
 #[cfg(feature = "c-peers")]
 use super::c_peers;
 use super::floor::Floor;
+use super::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
 use super::rw_peers::{OfRwTrait, PthreadRwLock, StdRwLock};
 use crate::subject::Subject;
 use lockwright::native::Native;
@@ -26,6 +27,9 @@ pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output 
         "pthread-spin" => visitor.visit::<PthreadSpin>(row),
         "std-rwlock" => visitor.visit::<StdRwLock>(row),
         "parking_lot-rwlock" => visitor.visit::<OfRwTrait<parking_lot::RawRwLock>>(row),
+        "parking_lot-rwlock-0.13" => visitor.visit::<ParkingLot013Rw>(row),
+        "spin-rwlock" => visitor.visit::<OfRwTrait<spin::RwLock<()>>>(row),
+        "usync-rwlock" => visitor.visit::<StaysOwner<UsyncRw>>(row),
         "pthread-rwlock" => visitor.visit::<PthreadRwLock<false>>(row),
         "pthread-rwlock-writer" => visitor.visit::<PthreadRwLock<true>>(row),
         "floor" => visitor.visit::<Floor>(row),
@@ -43,6 +47,16 @@ pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output 
         "nsync" => visitor.visit::<c_peers::Nsync>(row),
         #[cfg(feature = "c-peers")]
         "absl" => visitor.visit::<c_peers::Absl>(row),
+        #[cfg(feature = "c-peers")]
+        "ck_rwlock" => visitor.visit::<c_peers::CkRwlock>(row),
+        #[cfg(feature = "c-peers")]
+        "ck_pflock" => visitor.visit::<c_peers::CkPflock>(row),
+        #[cfg(feature = "c-peers")]
+        "ck_bytelock" => visitor.visit::<c_peers::CkBytelock>(row),
+        #[cfg(feature = "c-peers")]
+        "tbb_rw_mutex" => visitor.visit::<c_peers::TbbRw>(row),
+        #[cfg(feature = "c-peers")]
+        "tbb_spin_rw_mutex" => visitor.visit::<c_peers::TbbSpinRw>(row),
         name => registry::visit(name, visitor).unwrap_or_else(|| unreachable!("no lock {name}")),
     }
 }

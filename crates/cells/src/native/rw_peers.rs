@@ -241,6 +241,9 @@ impl<const PREFERS_WRITERS: bool> RawLock for PthreadRwLock<PREFERS_WRITERS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "c-peers")]
+    use crate::native::c_peers;
+    use crate::native::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
 
     /// What another thread finds.
     fn elsewhere(what: impl FnOnce() -> bool + Send) -> bool {
@@ -292,8 +295,23 @@ mod tests {
     fn every_peer_lets_readers_in_beside_readers_and_nobody_beside_an_owner() {
         has_the_manners_of_a_lock::<StdRwLock>();
         has_the_manners_of_a_lock::<OfRwTrait<parking_lot::RawRwLock>>();
+        has_the_manners_of_a_lock::<ParkingLot013Rw>();
+        has_the_manners_of_a_lock::<OfRwTrait<spin::RwLock<()>>>();
+        has_the_manners_of_a_lock::<StaysOwner<UsyncRw>>();
         has_the_manners_of_a_lock::<PthreadRwLock<false>>();
         has_the_manners_of_a_lock::<PthreadRwLock<true>>();
+    }
+
+    #[cfg(feature = "c-peers")]
+    #[test]
+    fn every_peer_in_c_does_so_too() {
+        has_the_manners_of_a_lock::<c_peers::CkRwlock>();
+        has_the_manners_of_a_lock::<c_peers::CkPflock>();
+        has_the_manners_of_a_lock::<c_peers::CkBytelock>();
+        has_the_manners_of_a_lock::<c_peers::TbbRw>();
+        has_the_manners_of_a_lock::<c_peers::TbbSpinRw>();
+        has_the_manners_of_a_lock::<c_peers::Nsync>();
+        has_the_manners_of_a_lock::<c_peers::Absl>();
     }
 
     #[test]
@@ -316,7 +334,10 @@ mod tests {
             joined
         }
         assert!(does::<StdRwLock>() && does::<OfRwTrait<parking_lot::RawRwLock>>());
-        assert!(!does::<PthreadRwLock<false>>());
+        assert!(does::<ParkingLot013Rw>() && does::<OfRwTrait<spin::RwLock<()>>>());
+        assert!(!does::<PthreadRwLock<false>>() && !does::<StaysOwner<UsyncRw>>());
+        #[cfg(feature = "c-peers")]
+        assert!(does::<c_peers::CkRwlock>() && does::<c_peers::CkBytelock>());
     }
 
     #[test]

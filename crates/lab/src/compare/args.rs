@@ -148,9 +148,11 @@ impl CompareArgs {
             }
         }
         // Nobody reads in this matrix: a lock for readers is a peer only to who names it.
-        peers.retain(|peer| {
-            peer.subject != ours && (peer.explicitly || !readers_share(peer.subject))
-        });
+        let is_meant = |peer: &Asked| {
+            let name = peer.subject.name();
+            peer.explicitly || PEERS.contains(&name) || !readers_share(peer.subject)
+        };
+        peers.retain(|peer| peer.subject != ours && is_meant(peer));
         match peers.is_empty() {
             true => Err(Error::usage(format!(
                 "no peer to compare `{}` with: --peer takes {}",

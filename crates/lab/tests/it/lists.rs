@@ -39,6 +39,9 @@ fn every_lock_is_listed() {
         "usync",
         "std-rwlock",
         "parking_lot-rwlock",
+        "parking_lot-rwlock-0.13",
+        "spin-rwlock",
+        "usync-rwlock",
         "pthread-rwlock",
         "pthread-rwlock-writer",
     ] {

@@ -1,4 +1,4 @@
-/* Concurrency Kit's spinlocks and nsync's mutex. */
+/* Concurrency Kit's spinlocks and nsync's mutex, which readers share. */
 
 #include "peers.h"
 #include <ck_spinlock.h>
@@ -62,3 +62,4 @@ SHIM(ck_ticket, ck_spinlock_ticket_t, ck_spinlock_ticket_lock(lock),
      ck_spinlock_ticket_trylock(lock), ck_spinlock_ticket_unlock(lock))
 SHIM(ck_mcs, ck_spinlock_mcs_t, mcs_lock(lock), mcs_try_lock(lock), mcs_unlock(lock))
 SHIM(nsync, nsync_mu, nsync_mu_lock(lock), nsync_mu_trylock(lock), nsync_mu_unlock(lock))
+SHIM_SHARED(nsync, nsync_mu, nsync_mu_rlock(lock), nsync_mu_rtrylock(lock), nsync_mu_runlock(lock))
