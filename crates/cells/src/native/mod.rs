@@ -84,10 +84,13 @@ impl LabMachine for NativeMachine {
     }
     fn run_batch(&self, specs: &[CellSpec]) -> Vec<Result<Measurement, CellError>> {
         let is_pairs = |spec: &CellSpec| {
-            spec.workload == Workload::Uncontended && spec.purpose == Purpose::Throughput
+            let is_alike = spec.workload == specs[0].workload && spec.threads == specs[0].threads;
+            let has_cpus = spec.threads <= self.cpus.len().max(1);
+            let is_pair = pairs::Pair::of(spec.workload).is_some();
+            is_alike && has_cpus && is_pair && spec.purpose == Purpose::Throughput
         };
         match specs.iter().all(is_pairs) {
-            true => pairs::run(specs, self.quiet_cpu()),
+            true => pairs::run(specs, &self.cpus),
             false => specs.iter().map(|spec| self.run_unless_interrupted(spec)).collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! Lock and unlock, nothing else: what a lock costs when nobody wants it.
 
-use super::{Line, Worker, locked};
+use super::{Line, Worker, locked, locked_shared};
 use lockwright::platform::Zeroed;
 use lockwright::raw::RawLock;
 
@@ -40,6 +40,14 @@ pub fn run_batch<L: RawLock>(state: &State<L>, count: u64) {
     }
 }
 
+/// As [`run_batch`], of a thread that only reads.
+#[inline]
+pub fn run_batch_of_readers<L: RawLock>(state: &State<L>, count: u64) {
+    for _ in 0..count {
+        locked_shared(&*state.lock, || ());
+    }
+}
+
 #[inline(always)]
 fn pair<L: RawLock>(lock: &L) {
     locked(lock, || ());
@@ -58,5 +66,12 @@ mod tests {
         run_batch(&state, 7);
         assert_eq!(worker.ops, 5);
         assert_eq!(state.lock().pairs(), 12);
+    }
+
+    #[test]
+    fn an_operation_of_a_reader_is_one_pair_of_its_own_kind() {
+        let state = State::<SpyLock>::zeroed();
+        run_batch_of_readers(&state, 7);
+        assert_eq!((state.lock().pairs(), state.lock().shared_pairs()), (0, 7));
     }
 }
