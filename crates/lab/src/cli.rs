@@ -41,7 +41,7 @@ pub enum Command {
     Events(ListArgs),
     /// Measure locks: throughput, waiting times, fairness.
     Bench(BenchArgs),
-    /// Measure our mutex against every peer, here, and say which goals it meets.
+    /// Measure our locks against every peer, here, and say which goals they meet.
     Compare(CompareArgs),
     /// Try to break locks; exit code 1 if one breaks.
     Torture(TortureArgs),

@@ -1,11 +1,13 @@
 //! The arguments of `compare`, and what they mean.
 
-use super::matrix;
-use super::plan::{Effort, Plan};
+use super::effort::Effort;
+use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
+use super::matrix::{self, Kind};
+use super::plan::{Plan, Side};
 use crate::cell::LabMachine;
 use crate::error::Error;
 use crate::native::peers::readers_share;
-use crate::plan::{stalls_in_a_crowd, window_ns};
+use crate::plan::window_ns;
 use crate::report::OutputArgs;
 use crate::subject::{Asked, Origin, Selection, Subject};
 use clap::Args;
@@ -18,18 +20,24 @@ pub struct CompareArgs {
     /// Fewer and shorter repetitions: under three minutes instead of under twenty.
     #[arg(long)]
     pub quick: bool,
-    /// Which of our locks.
-    #[arg(long, value_name = "LOCK", default_value = "mutex")]
-    pub ours: String,
-    /// Peers or patterns, separated by commas; `parking_lot` is both of its versions [default: all].
+    /// Which of our locks, separated by commas: one for the cells where one owns at a time; of those that
+    /// readers share, cells with readers have the better one [default: mutex and our reader-writer locks].
+    #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
+    pub ours: Vec<String>,
+    /// Peers or patterns, separated by commas; `parking_lot` is both of its versions, and `std`, `spin` and
+    /// the like stand for their reader-writer locks, too [default: all].
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub peer: Vec<String>,
     /// Cells or patterns such as 'cs1-*', separated by commas: `pair`, or the pauses in the section and
-    /// the threads [default: all].
+    /// the threads; with readers 'read-pair-*', or `r` and their percentage before it all, such as
+    /// 'r90-*' [default: all].
     #[arg(long, value_delimiter = ',', value_name = "CELL,...")]
     pub cells: Vec<String>,
+    /// Kinds of cells, separated by commas [default: all].
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,...")]
+    pub kind: Vec<Kind>,
     /// Repetitions of each cell; the best peer is chosen on one half and scored on the other [default:
-    /// 10, 6 with --quick].
+    /// 10, 6 with --quick; with readers 6 and 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub runs: Option<u32>,
     /// Seconds of each repetition [default: what fits into the time].
@@ -49,48 +57,6 @@ pub struct CompareArgs {
     pub quiet: bool,
 }
 
-/// The peers that are compared with unless others are asked for.
-pub const PEERS: &[&str] = &[
-    "std",
-    PARKING_LOT,
-    PARKING_LOT_013,
-    "pthread",
-    "pthread-adaptive",
-    "spin",
-    "usync",
-    #[cfg(feature = "c-peers")]
-    "ck_fas",
-    #[cfg(feature = "c-peers")]
-    "ck_ticket",
-    #[cfg(feature = "c-peers")]
-    "ck_mcs",
-    #[cfg(feature = "c-peers")]
-    "tbb_spin_mutex",
-    #[cfg(feature = "c-peers")]
-    "tbb_mutex",
-    #[cfg(feature = "c-peers")]
-    "nsync",
-    #[cfg(feature = "c-peers")]
-    "absl",
-];
-
-/// In a comparison: the better of two versions in a cell. Elsewhere: the older version.
-pub const PARKING_LOT: &str = "parking_lot";
-/// The newer version.
-const PARKING_LOT_013: &str = "parking_lot-0.13";
-/// What the older version is called where `parking_lot` is both.
-const PARKING_LOT_012: &str = "parking_lot-0.12";
-/// The two versions.
-pub const VERSIONS: [&str; 2] = [PARKING_LOT_012, PARKING_LOT_013];
-
-/// What a lock is called in a comparison.
-pub fn label(lock: Subject) -> &'static str {
-    match lock.name() {
-        PARKING_LOT => PARKING_LOT_012,
-        name => name,
-    }
-}
-
 impl CompareArgs {
     /// Where results go.
     pub fn outputs(&self) -> OutputArgs {
@@ -101,40 +67,53 @@ impl CompareArgs {
     pub fn plan(&self, machine: &dyn LabMachine) -> Result<Plan, Error> {
         let effort = if self.quick { Effort::Quick } else { Effort::Full };
         let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
-        let ours = self.our_lock()?;
-        let plan = Plan {
-            ours,
-            peers: self.peers(ours)?,
-            cells: matrix::select(&self.cells)?,
+        let cells = matrix::select(&self.cells, &self.kind)?;
+        let ours = self.our_locks()?;
+        let (reading, owning): (Vec<Subject>, Vec<Subject>) =
+            ours.iter().partition(|&&lock| readers_share(lock));
+        let ours: Vec<Subject> = owning.into_iter().chain(reading.clone()).take(1).collect();
+        let exclusive = Side { peers: self.peers(&ours)?, ours };
+        let rw = Side { peers: self.rw_peers(&reading)?, ours: reading };
+        let mut plan = Plan {
+            exclusive,
+            rw,
+            cells,
             effort,
-            runs: self.runs.unwrap_or(effort.runs()),
+            asked_runs: self.runs,
+            spared_runs: 0,
             asked_window_ns: secs,
             seed: self.seed,
             cpus: machine.cpus(),
         };
+        plan.leave_out_lonely_cells()?;
+        plan.spare_runs();
         Ok(plan)
     }
-    fn our_lock(&self) -> Result<Subject, Error> {
-        let lock = Subject::find(self.ours.trim())?;
-        match (lock.origin, lock.row.class) {
-            (Origin::Registry, LockClass::Product | LockClass::Reference) => Ok(lock),
-            _ => Err(Error::usage(format!(
-                "--ours takes one of our locks, and `{}` is none: leave it out for `mutex`, or name one \
-                 of those that `lockwright locks` shows as simulated, too",
-                lock.name()
+    /// Our locks, each once.
+    fn our_locks(&self) -> Result<Vec<Subject>, Error> {
+        let usual = || std::iter::once(&OURS).chain(OURS_RW).map(|name| name.to_string()).collect();
+        let names: Vec<String> = if self.ours.is_empty() { usual() } else { self.ours.clone() };
+        let mut locks: Vec<Subject> = Vec::new();
+        for name in &names {
+            let lock = our_lock(name)?;
+            if !locks.contains(&lock) {
+                locks.push(lock);
+            }
+        }
+        let owning: Vec<&str> =
+            locks.iter().filter(|&&l| !readers_share(l)).map(|lock| lock.name()).collect();
+        match owning[..] {
+            [first, second, ..] => Err(Error::usage(format!(
+                "--ours takes one lock that readers do not share, and `{first}` and `{second}` are two: \
+                 leave out one of them"
             ))),
+            _ => Ok(locks),
         }
     }
-    fn peers(&self, ours: Subject) -> Result<Vec<Asked>, Error> {
+    /// The peers where one owns at a time.
+    fn peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
         let is_named = !self.peer.is_empty();
-        let mut names = self.peer.clone();
-        match is_named {
-            false => names.extend(PEERS.iter().map(|name| name.to_string())),
-            true if self.peer.iter().any(|name| name.trim() == PARKING_LOT) => {
-                names.push(PARKING_LOT_013.into());
-            }
-            true => {}
-        }
+        let names = if is_named { both_versions(&self.peer) } else { owned(PEERS) };
         let mut peers = Selection::of(&names)?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
         for peer in &peers {
@@ -143,29 +122,60 @@ impl CompareArgs {
                 let name = peer.subject.name();
                 return Err(Error::usage(format!(
                     "`{name}` is no peer: it does not exclude; --peer takes {}",
-                    PEERS.join(", ")
+                    all_peers()
                 )));
             }
         }
-        // Nobody reads in this matrix: a lock for readers is a peer only to who names it.
+        // Nobody reads in these cells: a lock for readers is a peer only to who names it.
         let is_meant = |peer: &Asked| {
             let name = peer.subject.name();
             peer.explicitly || PEERS.contains(&name) || !readers_share(peer.subject)
         };
-        peers.retain(|peer| peer.subject != ours && is_meant(peer));
-        match peers.is_empty() {
-            true => Err(Error::usage(format!(
-                "no peer to compare `{}` with: --peer takes {}",
-                ours.name(),
-                PEERS.join(", ")
-            ))),
-            false => Ok(peers),
-        }
+        peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
+        Ok(peers)
+    }
+    /// The peers where readers share the lock.
+    fn rw_peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
+        let is_named = !self.peer.is_empty();
+        let with_family = |name: String| {
+            let family = rw_locks_of(name.trim()).iter().map(|name| name.to_string());
+            std::iter::once(name.clone()).chain(family).collect::<Vec<_>>()
+        };
+        let names: Vec<String> = match is_named {
+            true => both_versions(&self.peer).into_iter().flat_map(with_family).collect(),
+            false => owned(RW_PEERS),
+        };
+        let mut peers = Selection::of(&names)?.subjects;
+        peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
+        peers.retain(|peer| !ours.contains(&peer.subject) && readers_share(peer.subject));
+        Ok(peers)
     }
 }
 
-/// Whether `peer` takes part with more threads than CPUs: not if it stops whenever the next one in line has
-/// no CPU, unless it was named.
-pub fn bears_a_crowd(peer: Asked) -> bool {
-    peer.explicitly || !stalls_in_a_crowd(peer.subject)
+fn our_lock(name: &str) -> Result<Subject, Error> {
+    let lock = Subject::find(name.trim())?;
+    match (lock.origin, lock.row.class) {
+        (Origin::Registry, LockClass::Product | LockClass::Reference) => Ok(lock),
+        _ => Err(Error::usage(format!(
+            "--ours takes our locks, and `{}` is none: leave it out for `{OURS}`, or name one of those \
+             that `lockwright locks` shows as simulated, too",
+            lock.name()
+        ))),
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| name.to_string()).collect()
+}
+
+/// The names, and of a lock with two versions that of the newer one, too.
+fn both_versions(names: &[String]) -> Vec<String> {
+    let newer = |name: &String| Some(Versions::of(name.trim())?.labels[1].to_string());
+    names.iter().cloned().chain(names.iter().filter_map(newer)).collect()
+}
+
+/// What --peer takes.
+pub fn all_peers() -> String {
+    let rw = RW_PEERS.iter().filter(|name| !PEERS.contains(name));
+    PEERS.iter().chain(rw).copied().collect::<Vec<_>>().join(", ")
 }

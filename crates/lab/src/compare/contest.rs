@@ -1,7 +1,7 @@
 //! Running a cell: in each repetition every lock has its turn, each time starting with another one.
 
-use super::args::label;
-use super::matrix::{Cell, Kind};
+use super::locks::label;
+use super::matrix::Cell;
 use super::plan::Plan;
 use super::score::{Contest, Entry, Role, Run};
 use crate::bench::what_broke;
@@ -25,7 +25,7 @@ pub fn run(plan: &Plan, cell: Cell, machine: &dyn LabMachine) -> Contest {
     let contestants = contestants(plan, cell);
     let entry = |who: &Contestant| Entry::new(label(who.lock), who.role);
     let mut contest = Contest::new(cell, contestants.iter().map(entry).collect());
-    for repetition in 0..plan.runs {
+    for repetition in 0..plan.runs(cell.kind()) {
         let turns = turns(contestants.len(), repetition).collect::<Vec<_>>();
         let results =
             take_turns(plan, cell, machine, &contestants, &turns, repetition, Purpose::Throughput);
@@ -42,9 +42,7 @@ pub fn run(plan: &Plan, cell: Cell, machine: &dyn LabMachine) -> Contest {
             break;
         }
     }
-    if cell.kind() == Kind::Exclusive {
-        time_waits(plan, cell, machine, &contestants, &mut contest);
-    }
+    time_waits(plan, cell, machine, &contestants, &mut contest);
     contest.foreign_load_percent = foreign.percent();
     contest
 }
@@ -57,7 +55,8 @@ fn time_waits(
     contestants: &[Contestant],
     contest: &mut Contest,
 ) {
-    for repetition in plan.runs..plan.runs + plan.effort.wait_runs() {
+    let runs = plan.runs(cell.kind());
+    for repetition in runs..runs + plan.wait_runs(cell.kind()) {
         if interrupt::is_requested() || contest.failure.is_some() {
             return;
         }
@@ -79,18 +78,16 @@ fn time_waits(
 /// Ours, the peers, and what stands beside them.
 fn contestants(plan: &Plan, cell: Cell) -> Vec<Contestant> {
     let threads = cell.threads;
-    let mut all = vec![Contestant { lock: plan.ours, role: Role::Ours, threads }];
-    all.extend(plan.peers_in(cell).map(|p| Contestant {
-        lock: p.subject,
-        role: Role::Peer,
-        threads,
-    }));
-    if cell.kind() == Kind::Pair {
+    let ours = plan.ours_in(cell).iter().copied();
+    let as_role = |role| move |lock| Contestant { lock, role, threads };
+    let mut all: Vec<Contestant> = ours.clone().map(as_role(Role::Ours)).collect();
+    all.extend(plan.peers_in(cell).map(|peer| peer.subject).map(as_role(Role::Peer)));
+    if cell.has_floor() {
         let lock = Subject { row: &FLOOR, origin: Origin::Floor };
         all.push(Contestant { lock, role: Role::Floor, threads });
     }
     if cell.has_single_thread() {
-        all.push(Contestant { lock: plan.ours, role: Role::SingleThread, threads: 1 });
+        all.extend(ours.map(|lock| Contestant { lock, role: Role::SingleThread, threads: 1 }));
     }
     all
 }
@@ -138,19 +135,29 @@ fn kept(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::effort::Effort;
     use crate::compare::matrix;
-    use crate::compare::plan::Effort;
+    use crate::compare::plan::Side;
     use crate::mock::MockMachine;
     use crate::subject::Selection;
 
     fn contest(ours: &str, cell: &str) -> (Vec<(&'static str, Purpose)>, Contest) {
         let machine = MockMachine::default();
+        let side = |ours: &str, peers: &str| {
+            let subjects = |names: &str| {
+                let names: Vec<String> = names.split(',').map(String::from).collect();
+                Selection::of(&names).expect("known").subjects
+            };
+            let ours = subjects(ours).iter().map(|asked| asked.subject).collect();
+            Side { ours, peers: subjects(peers) }
+        };
         let plan = Plan {
-            ours: Subject::find(ours).expect("a known lock"),
-            peers: Selection::of(&["std".into(), "parking_lot".into()]).expect("known").subjects,
-            cells: matrix::select(&[cell.into()]).expect("a known cell"),
+            exclusive: side(ours, "std,parking_lot"),
+            rw: side(ours, "std-rwlock"),
+            cells: matrix::select(&[cell.into()], &[]).expect("a known cell"),
             effort: Effort::Quick,
-            runs: 2,
+            asked_runs: Some(2),
+            spared_runs: 0,
             asked_window_ns: Some(1_000),
             seed: 1,
             cpus: 2,
@@ -177,6 +184,17 @@ mod tests {
         let (ran, pair) = contest("mutex", "pair");
         assert_eq!(ran.len(), 8, "no waits are timed");
         assert!(pair.entries.iter().any(|entry| entry.role == Role::Floor));
+    }
+
+    #[test]
+    fn all_our_locks_for_readers_run_in_a_cell_with_readers() {
+        let (ran, contest) = contest("rwsem-current,rwsem-v5_10", "r90-cs1-t2");
+        let names: Vec<&str> = ran.iter().map(|(name, _)| *name).collect();
+        let expected = ["rwsem-current", "rwsem-v5_10", "std-rwlock"];
+        assert_eq!(names[..3], expected);
+        assert_eq!(names.len(), 6, "no waits are timed");
+        let ours = contest.entries.iter().filter(|entry| entry.role == Role::Ours);
+        assert_eq!(ours.count(), 2);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The results of a comparison, in each format.
 
-use super::args::{PARKING_LOT, label};
+use super::effort::Effort;
 use super::goals::Judged;
 use super::judge::Evidence;
-use super::matrix::Kind;
-use super::plan::{Effort, Plan};
-use super::score::{Contest, Entry, Estimate, Overall, Role};
+use super::locks::{Versions, label};
+use super::matrix::{Cell, Kind};
+use super::overall::Overall;
+use super::plan::{Plan, Side, UsualPeers};
+use super::score::{Contest, Entry, Estimate, Role, choose_ours};
 use super::tables;
 use crate::cell::{LabMachine, On, Workload};
 use crate::error::Error;
@@ -21,15 +23,24 @@ pub struct CompareDocument {
     pub(super) on: On,
     pub(super) effort: Effort,
     pub(super) seed: u64,
-    pub(super) ours: &'static str,
-    /// The peers; `parking_lot` is the better of its versions in a cell.
+    /// Our lock where one owns at a time.
+    pub(super) ours: Option<&'static str>,
+    /// Our locks where readers share them.
+    pub(super) ours_rw: Vec<&'static str>,
+    /// The peers of the first; `parking_lot` is the better of its versions in a cell.
     peers: Vec<&'static str>,
+    /// The peers of the others.
+    rw_peers: Vec<&'static str>,
     /// Whether unlocking may rely on membarrier: not with `LOCKWRIGHT_MEMBARRIER=off`.
     pub(super) membarrier: bool,
     pub(super) runs: u32,
     pub(super) wait_runs: u32,
+    /// Repetitions of cells with readers.
+    pub(super) rw_runs: u32,
+    pub(super) rw_wait_runs: u32,
     pub(super) cells: Vec<CellResult>,
     pub(super) exclusive: Option<Overall>,
+    pub(super) rw: Option<Overall>,
     pub(super) goals: Vec<Judged>,
     /// Whether Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -39,7 +50,7 @@ pub struct CompareDocument {
     #[serde(skip)]
     contests: Vec<Contest>,
     #[serde(skip)]
-    has_usual_peers: bool,
+    has_usual_peers: UsualPeers,
 }
 
 /// A cell.
@@ -52,6 +63,7 @@ pub(super) struct CellResult {
     /// How long a repetition was to be.
     secs: f64,
     pub(super) locks: BTreeMap<&'static str, LockResult>,
+    /// The one of ours that is compared: with readers, the same in all cells of a reader share.
     pub(super) ours: &'static str,
     pub(super) best_peer: Option<&'static str>,
     /// The better version of parking_lot.
@@ -85,13 +97,14 @@ pub(super) struct LockResult {
 }
 
 impl LockResult {
-    fn of(entry: &Entry, kind: Kind) -> Option<Self> {
+    fn of(entry: &Entry, cell: &Cell) -> Option<Self> {
         let ops_per_s = entry.median(|run| run.ops_per_s)?;
-        let (is_pair, waits) = (kind == Kind::Pair, entry.waits.as_ref());
+        let (is_pair, waits) = (cell.kind() == Kind::Pair, entry.waits.as_ref());
         Some(Self {
             ops_per_s,
             per_repetition: entry.runs.iter().map(|run| run.map(|run| run.ops_per_s)).collect(),
-            pair_ns: is_pair.then(|| 1e9 / ops_per_s),
+            // Of each thread.
+            pair_ns: is_pair.then(|| cell.threads as f64 * 1e9 / ops_per_s),
             cpu_s: entry.median(|run| run.cpu_s)?,
             cpus: entry.median(|run| run.cpus)?,
             min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
@@ -102,21 +115,22 @@ impl LockResult {
 }
 
 impl CellResult {
-    fn of(contest: &Contest, ours: &'static str, secs: f64, seed: u64) -> Self {
+    fn of(contest: &Contest, secs: f64, seed: u64) -> Self {
         let kind = contest.cell.kind();
-        let result = |entry: &Entry| LockResult::of(entry, kind);
+        let result = |entry: &Entry| LockResult::of(entry, &contest.cell);
         let shown = contest.entries.iter().filter(|entry| entry.role != Role::SingleThread);
         let mut locks: BTreeMap<_, _> =
             shown.filter_map(|entry| Some((entry.name, result(entry)?))).collect();
         let parking_lot = contest.parking_lot();
         if let Some(better) = parking_lot.and_then(result) {
-            locks.insert(PARKING_LOT, better);
+            locks.insert(Versions::of_parking_lot(contest.cell.has_readers()).name, better);
         }
-        let best = contest.best_peer();
+        let (ours, best) = (contest.ours(), contest.best_peer());
         let ratio = Estimate::of(&contest.ratios(), seed);
-        let cpu_ratio = best
-            .filter(|_| kind == Kind::Exclusive)
-            .and_then(|best| Estimate::of(&contest.cpu_ratios_to(best), seed));
+        let cpu_ratio = ours
+            .zip(best)
+            .filter(|_| kind != Kind::Pair)
+            .and_then(|(ours, best)| Estimate::of(&ours.cpu_ratios_to(best), seed));
         let single = contest.find(Role::SingleThread);
         Self {
             name: contest.cell.name,
@@ -125,7 +139,7 @@ impl CellResult {
             threads: contest.cell.threads,
             secs,
             locks,
-            ours,
+            ours: ours.map_or("", |ours| ours.name),
             best_peer: best.map(|best| best.name),
             parking_lot: parking_lot.map(|better| better.name),
             ratio: ratio.map(|ratio| ratio.value),
@@ -145,18 +159,25 @@ impl CellResult {
 impl CompareDocument {
     /// A document without results.
     pub fn new(plan: &Plan, machine: &dyn LabMachine, membarrier: bool) -> Self {
+        let ours = |side: &Side| side.ours.iter().map(|&lock| label(lock)).collect::<Vec<_>>();
+        let peers = |side: &Side| side.peers.iter().map(|peer| label(peer.subject)).collect();
         Self {
             schema: "lockwright.compare/1",
             on: machine.on(Workload::Uncontended),
             effort: plan.effort,
             seed: plan.seed,
-            ours: label(plan.ours),
-            peers: plan.peers.iter().map(|peer| label(peer.subject)).collect(),
+            ours: ours(&plan.exclusive).first().copied(),
+            ours_rw: ours(&plan.rw),
+            peers: peers(&plan.exclusive),
+            rw_peers: peers(&plan.rw),
             membarrier,
-            runs: plan.runs,
-            wait_runs: plan.effort.wait_runs(),
+            runs: plan.runs(Kind::Exclusive),
+            wait_runs: plan.wait_runs(Kind::Exclusive),
+            rw_runs: plan.runs(Kind::Rw),
+            rw_wait_runs: plan.wait_runs(Kind::Rw),
             cells: Vec::new(),
             exclusive: None,
+            rw: None,
             goals: Vec::new(),
             interrupted: false,
             foreign_load_percent: None,
@@ -167,9 +188,16 @@ impl CompareDocument {
     /// Adds a cell, and judges again.
     pub fn add(&mut self, contest: Contest, window_ns: u64) {
         let secs = window_ns as f64 * 1e-9;
-        self.cells.push(CellResult::of(&contest, self.ours, secs, self.seed));
+        self.cells.push(CellResult::of(&contest, secs, self.seed));
         self.contests.push(contest);
-        self.exclusive = Overall::of(&self.contests, self.seed);
+        choose_ours(&mut self.contests, self.cells.len() - 1);
+        for (cell, contest) in self.cells.iter_mut().zip(&self.contests) {
+            if contest.ours().is_some_and(|ours| ours.name != cell.ours) {
+                *cell = CellResult::of(contest, cell.secs, self.seed);
+            }
+        }
+        self.exclusive = Overall::of(&self.contests, Kind::Exclusive, self.seed);
+        self.rw = Overall::of(&self.contests, Kind::Rw, self.seed);
         self.goals = Evidence {
             contests: &self.contests,
             has_usual_peers: self.has_usual_peers,
@@ -193,9 +221,10 @@ impl CompareDocument {
 }
 
 /// The columns of the CSV form: a row for each lock in each cell.
-const CSV_COLUMNS: [&str; 16] = [
+const CSV_COLUMNS: [&str; 17] = [
     "cell",
     "kind",
+    "readers",
     "cs_load",
     "think_load",
     "threads",
@@ -216,16 +245,23 @@ fn csv_row(cell: &CellResult, name: &str, lock: &LockResult) -> [String; CSV_COL
     fn optional(value: Option<impl ToString>) -> String {
         value.map_or_else(String::new, |value| value.to_string())
     }
-    let (cs_load, think_load) = match cell.workload {
-        Workload::Counter { cs_load, think_load, .. } => (Some(cs_load), Some(think_load)),
-        _ => (None, None),
+    let (readers, cs_load, think_load) = match cell.workload {
+        Workload::Counter { readers, cs_load, think_load, .. } => {
+            (Some(readers), Some(cs_load), Some(think_load))
+        }
+        _ => (None, None, None),
     };
-    let kind = if cell.kind == Kind::Pair { "pair" } else { "exclusive" };
-    // The ratio is that of our lock.
+    let kind = match cell.kind {
+        Kind::Pair => "pair",
+        Kind::Exclusive => "exclusive",
+        Kind::Rw => "rw",
+    };
+    // The ratio is that of the lock of ours that is compared.
     let (is_ours, ci95) = (name == cell.ours, cell.ratio_ci95);
     [
         cell.name.into(),
         kind.into(),
+        optional(readers),
         optional(cs_load),
         optional(think_load),
         cell.threads.to_string(),

@@ -1,6 +1,7 @@
 //! What a comparison has to show, beside what it shows. Nothing but the goals is written down here.
 
-use super::matrix::{Kind, SHARES};
+use super::locks::{OURS_MIXED, OURS_READING};
+use super::matrix::{Cell, Kind, SHARES};
 use super::score::{Contest, Entry, Role, Run};
 use crate::stats::Histogram;
 use serde::Serialize;
@@ -126,11 +127,11 @@ pub enum Figure {
 
 impl Figure {
     /// A number for each repetition that counts; none if it was not measured.
-    pub fn of(self, contest: &Contest) -> Vec<f64> {
-        self.measured(contest).unwrap_or_default()
+    pub fn of(self, contest: &Contest, whose: Whose) -> Vec<f64> {
+        self.measured(contest, whose).unwrap_or_default()
     }
-    fn measured(self, contest: &Contest) -> Option<Vec<f64>> {
-        let ours = contest.find(Role::Ours)?;
+    fn measured(self, contest: &Contest, whose: Whose) -> Option<Vec<f64>> {
+        let ours = whose.entry(contest)?;
         let all = |get: fn(&Run) -> f64| ours.runs.iter().flatten().map(get).collect();
         let waits = |against: Against, get: fn(&Histogram) -> u64| {
             let theirs = get(against.entry(contest)?.waits.as_ref()?);
@@ -138,12 +139,12 @@ impl Figure {
         };
         match self {
             Self::PairTime(against) => {
-                let ratios = contest.ratios_to(against.entry(contest)?);
+                let ratios = ours.ratios_to(against.entry(contest)?);
                 Some(ratios.into_iter().map(f64::recip).collect())
             }
-            Self::Rate(against) => Some(contest.ratios_to(against.entry(contest)?)),
-            Self::CpuTime(against) => Some(contest.cpu_ratios_to(against.entry(contest)?)),
-            Self::RateOfSingleThread => Some(contest.ratios_to(contest.find(Role::SingleThread)?)),
+            Self::Rate(against) => Some(ours.ratios_to(against.entry(contest)?)),
+            Self::CpuTime(against) => Some(ours.cpu_ratios_to(against.entry(contest)?)),
+            Self::RateOfSingleThread => Some(ours.ratios_to(contest.find(Role::SingleThread)?)),
             Self::Cpus => Some(all(|run| run.cpus)),
             Self::MinMax => Some(ours.min_max.clone()),
             Self::LongestWait(against) => waits(against, |waits| waits.max()),
@@ -161,15 +162,52 @@ impl Figure {
     }
 }
 
+/// Which of our locks a goal is about.
+#[derive(Clone, Copy)]
+pub enum Whose {
+    /// The one that is compared in the cell.
+    Ours,
+    /// The one of that name.
+    OurLock(&'static str),
+}
+
+impl Whose {
+    fn entry(self, contest: &Contest) -> Option<&Entry> {
+        match self {
+            Self::Ours => contest.ours(),
+            Self::OurLock(name) => contest.our(name),
+        }
+    }
+}
+
+/// Some cells of the matrix.
+#[derive(Clone)]
+pub struct Cells {
+    kind: Kind,
+    readers: RangeInclusive<u32>,
+    cs_load: RangeInclusive<u32>,
+    threads: RangeInclusive<usize>,
+}
+
+impl Cells {
+    /// Whether `cell` is one of them.
+    pub fn has(&self, cell: &Cell) -> bool {
+        cell.kind() == self.kind
+            && self.readers.contains(&cell.readers())
+            && self.cs_load.contains(&cell.loads().0)
+            && self.threads.contains(&cell.threads)
+    }
+}
+
 /// What is measured.
 #[derive(Clone)]
 pub enum Measure {
     /// The worst of some cells.
-    Cells { kind: Kind, cs_load: u32, threads: RangeInclusive<usize>, figure: Figure },
-    /// The geometric mean of all exclusive cells.
-    GeometricMean,
-    /// The worst of all exclusive cells.
-    Worst,
+    Cells { cells: Cells, whose: Whose, figure: Figure },
+    /// The geometric mean of all cells of a kind.
+    GeometricMean(Kind),
+    /// The worst of all cells of a kind.
+    Worst(Kind),
 }
 
 /// A goal.
@@ -184,10 +222,20 @@ pub struct Goal {
     pub gated: bool,
 }
 
-/// The time of a pair.
+/// The time of a pair of one thread.
 fn pair(what: &'static str, against: Against, limit: f64) -> Goal {
-    let figure = Figure::PairTime(against);
-    let measure = Measure::Cells { kind: Kind::Pair, cs_load: 0, threads: 1..=1, figure };
+    let cells = Cells { kind: Kind::Pair, readers: 0..=0, cs_load: 0..=0, threads: 1..=1 };
+    let (whose, figure) = (Whose::Ours, Figure::PairTime(against));
+    let measure = Measure::Cells { cells, whose, figure };
+    Goal { what, measure, bound: Bound::AtMost(limit), gated: true }
+}
+
+/// The time of a read pair of so many threads, of our lock for reading.
+fn read_pair(what: &'static str, threads: usize, limit: f64) -> Goal {
+    let threads = threads..=threads;
+    let cells = Cells { kind: Kind::Pair, readers: 100..=100, cs_load: 0..=0, threads };
+    let (whose, figure) = (Whose::OurLock(OURS_READING), Figure::PairTime(Against::ParkingLot));
+    let measure = Measure::Cells { cells, whose, figure };
     Goal { what, measure, bound: Bound::AtMost(limit), gated: true }
 }
 
@@ -198,14 +246,15 @@ fn counter(
     figure: Figure,
     bound: Bound,
 ) -> Goal {
-    let measure = Measure::Cells { kind: Kind::Exclusive, cs_load, threads, figure };
-    Goal { what, measure, bound, gated: true }
+    let cs_load = cs_load..=cs_load;
+    let cells = Cells { kind: Kind::Exclusive, readers: 0..=0, cs_load, threads };
+    Goal { what, measure: Measure::Cells { cells, whose: Whose::Ours, figure }, bound, gated: true }
 }
 
 /// The goals.
 pub fn goals(has_membarrier: bool) -> Vec<Goal> {
     let pairs = if has_membarrier { pairs() } else { pairs_without_membarrier() };
-    pairs.into_iter().chain(contended()).chain(stretch()).collect()
+    pairs.into_iter().chain(contended()).chain(with_readers()).chain(stretch()).collect()
 }
 
 fn pairs() -> Vec<Goal> {
@@ -214,6 +263,8 @@ fn pairs() -> Vec<Goal> {
         pair("pair, of parking_lot", Against::ParkingLot, 0.75),
         pair("pair, of std", Against::Peer("std"), 0.65),
         pair("pair, of pthread", Against::Peer("pthread"), 0.55),
+        read_pair("read pair, 1 thread, of parking_lot", 1, 0.12),
+        read_pair("read pair, 2 threads, of parking_lot", 2, 0.03),
     ]
 }
 
@@ -222,13 +273,18 @@ fn pairs_without_membarrier() -> Vec<Goal> {
     vec![pair("pair without membarrier, of parking_lot", Against::ParkingLot, 1.0)]
 }
 
+/// A number of all cells of a kind.
+fn overall(what: &'static str, measure: Measure, limit: f64) -> Goal {
+    Goal { what, measure, bound: Bound::AtLeast(limit), gated: true }
+}
+
 fn contended() -> Vec<Goal> {
     use Bound::{AtLeast, AtMost};
-    let overall = |what, measure, limit| Goal { what, measure, bound: AtLeast(limit), gated: true };
+    use Measure::{GeometricMean, Worst};
     let (crowd, long_crowd) = ((1, 8..=64), (100, 8..=64));
     vec![
-        overall("exclusive, geometric mean of best peer", Measure::GeometricMean, 1.0),
-        overall("exclusive, worst of best peer", Measure::Worst, 0.81),
+        overall("exclusive, geometric mean of best peer", GeometricMean(Kind::Exclusive), 1.0),
+        overall("exclusive, worst of best peer", Worst(Kind::Exclusive), 0.81),
         counter(
             "CS 1, 8 to 64 threads, of parking_lot",
             crowd.clone(),
@@ -257,6 +313,27 @@ fn contended() -> Vec<Goal> {
     ]
 }
 
+/// A rate of the worst of some cells with readers, in terms of the best peer's.
+fn rw(
+    what: &'static str,
+    (readers, cs_load): (RangeInclusive<u32>, RangeInclusive<u32>),
+    whose: Whose,
+    limit: f64,
+) -> Goal {
+    let cells = Cells { kind: Kind::Rw, readers, cs_load, threads: 2..=32 };
+    let measure = Measure::Cells { cells, whose, figure: Figure::Rate(Against::BestPeer) };
+    Goal { what, measure, bound: Bound::AtLeast(limit), gated: true }
+}
+
+fn with_readers() -> Vec<Goal> {
+    use Measure::{GeometricMean, Worst};
+    vec![
+        rw("100 % reads, CS 1, of best peer", (100..=100, 1..=1), Whose::Ours, 3.0),
+        overall("readers, geometric mean of best peer", GeometricMean(Kind::Rw), 1.0),
+        overall("readers, worst of best peer", Worst(Kind::Rw), 0.61),
+    ]
+}
+
 /// What is reported and need not be met.
 fn stretch() -> Vec<Goal> {
     const LONGEST: Figure = Figure::LongestWait(Against::Peer("parking_lot-0.12"));
@@ -265,7 +342,14 @@ fn stretch() -> Vec<Goal> {
         let goal = counter(what, (1, threads..=threads), figure, Bound::AtMost(limit));
         Goal { gated: false, ..goal }
     };
+    let mixed = rw(
+        "50 to 99 % reads, our mixed lock, of best peer",
+        (50..=99, 1..=100),
+        Whose::OurLock(OURS_MIXED),
+        0.95,
+    );
     vec![
+        Goal { gated: false, ..mixed },
         stretch("CS 1, 8 threads, longest wait of parking_lot 0.12", 8, LONGEST, 1.0),
         stretch("CS 1, 8 threads, wait p99.9 of parking_lot 0.12", 8, RARE, 0.1),
         stretch("CS 1, 32 threads, longest wait of parking_lot 0.12", 32, LONGEST, 1.0),
@@ -276,19 +360,25 @@ fn stretch() -> Vec<Goal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::matrix::{Cell, MATRIX};
+    use crate::compare::matrix::MATRIX;
 
     #[test]
     fn every_goal_is_about_cells_of_the_matrix() {
-        for goal in goals(true).into_iter().chain(goals(false)) {
-            if let Measure::Cells { kind, cs_load, threads, .. } = goal.measure {
-                let is_meant = |cell: &&Cell| {
-                    cell.kind() == kind
-                        && cell.loads().0 == cs_load
-                        && threads.contains(&cell.threads)
-                };
-                assert!(MATRIX.iter().any(|cell| is_meant(&cell)), "{}", goal.what);
+        let count = |what: &str| {
+            let all = goals(true).into_iter().chain(goals(false));
+            let goal = all.into_iter().find(|goal| goal.what == what).expect("a goal");
+            match goal.measure {
+                Measure::Cells { cells, .. } => MATRIX.iter().filter(|c| cells.has(c)).count(),
+                _ => 0,
             }
+        };
+        for goal in goals(true).into_iter().chain(goals(false)) {
+            let is_of_cells = matches!(goal.measure, Measure::Cells { .. });
+            assert_eq!(is_of_cells, count(goal.what) > 0, "{}", goal.what);
         }
+        assert_eq!(count("100 % reads, CS 1, of best peer"), 3);
+        assert_eq!(count("50 to 99 % reads, our mixed lock, of best peer"), 27);
+        assert_eq!(count("read pair, 2 threads, of parking_lot"), 1);
+        assert_eq!(count("CS 1, 8 to 64 threads, of parking_lot"), 4);
     }
 }

@@ -1,15 +1,17 @@
 //! Judging what was measured by the goals.
 
-use super::goals::{Bound, Figure, Goal, Judged, Measure, Verdict, goals};
-use super::matrix::{Cell, Kind, MATRIX};
-use super::score::{Contest, Estimate, Overall};
+use super::goals::{Bound, Cells, Figure, Goal, Judged, Measure, Verdict, Whose, goals};
+use super::matrix::{Kind, MATRIX};
+use super::overall::Overall;
+use super::plan::UsualPeers;
+use super::score::{Contest, Estimate};
 
 /// What was measured, and what it is judged by.
 pub struct Evidence<'a> {
     /// The cells that were run.
     pub contests: &'a [Contest],
     /// Whether all peers took part, and no other.
-    pub has_usual_peers: bool,
+    pub has_usual_peers: UsualPeers,
     /// Whether unlocking may rely on membarrier.
     pub has_membarrier: bool,
     /// Seed of the intervals.
@@ -48,45 +50,52 @@ impl Evidence<'_> {
         }
     }
     fn read(&self, goal: &Goal) -> Option<Reading> {
-        let exclusive = || MATRIX.iter().filter(|cell| cell.kind() == Kind::Exclusive).count();
-        let overall = || Overall::of(self.contests, self.seed);
-        let reading = |value, ci95, cell, cells| Reading {
-            estimate: Estimate { value, ci95 },
-            is_of_one_run: false,
-            cell,
-            is_complete: cells == exclusive() && self.has_usual_peers,
-        };
         match &goal.measure {
-            Measure::Cells { kind, cs_load, threads, figure } => {
-                let is_meant = |cell: &Cell| {
-                    cell.kind() == *kind
-                        && cell.loads().0 == *cs_load
-                        && threads.contains(&cell.threads)
-                };
-                self.worst_of(is_meant, *figure, goal.bound)
+            Measure::Cells { cells, whose, figure } => {
+                self.worst_of(cells, *whose, *figure, goal.bound)
             }
-            Measure::GeometricMean => overall()
-                .map(|all| reading(all.geometric_mean, all.geometric_mean_ci95, None, all.cells)),
-            Measure::Worst => overall()
-                .map(|all| reading(all.worst, all.worst_ci95, Some(all.worst_cell), all.cells)),
+            Measure::GeometricMean(kind) => self.overall(*kind, |all| {
+                let estimate =
+                    Estimate { value: all.geometric_mean, ci95: all.geometric_mean_ci95 };
+                (estimate, None)
+            }),
+            Measure::Worst(kind) => self.overall(*kind, |all| {
+                let estimate = Estimate { value: all.worst, ci95: all.worst_ci95 };
+                (estimate, Some(all.worst_cell))
+            }),
         }
+    }
+    /// A number of all cells of a kind.
+    fn overall(
+        &self,
+        kind: Kind,
+        get: fn(&Overall) -> (Estimate, Option<&'static str>),
+    ) -> Option<Reading> {
+        let all = Overall::of(self.contests, kind, self.seed)?;
+        let meant: Vec<_> = MATRIX.iter().filter(|cell| cell.kind() == kind).collect();
+        let has_usual_peers = meant.iter().all(|cell| self.has_usual_peers.in_cell(cell));
+        let (estimate, cell) = get(&all);
+        let is_complete = all.cells == meant.len() && has_usual_peers;
+        Some(Reading { estimate, is_of_one_run: false, cell, is_complete })
     }
     fn worst_of(
         &self,
-        is_meant: impl Fn(&Cell) -> bool,
+        cells: &Cells,
+        whose: Whose,
         figure: Figure,
         bound: Bound,
     ) -> Option<Reading> {
         let measured: Vec<(&'static str, Vec<f64>)> = self
             .contests
             .iter()
-            .filter(|contest| is_meant(&contest.cell))
-            .map(|contest| (contest.cell.name, figure.of(contest)))
+            .filter(|contest| cells.has(&contest.cell))
+            .map(|contest| (contest.cell.name, figure.of(contest, whose)))
             .filter(|(_, values)| !values.is_empty())
             .collect();
-        let meant = MATRIX.iter().filter(|cell| is_meant(cell)).count();
-        let peers_suffice = self.has_usual_peers || !figure.needs_all_peers();
-        let is_complete = measured.len() == meant && peers_suffice;
+        let meant: Vec<_> = MATRIX.iter().filter(|cell| cells.has(cell)).collect();
+        let has_usual_peers = meant.iter().all(|cell| self.has_usual_peers.in_cell(cell));
+        let peers_suffice = has_usual_peers || !figure.needs_all_peers();
+        let is_complete = measured.len() == meant.len() && peers_suffice;
         let worse =
             |a: Reading, b: Reading| match bound.is_worse(b.estimate.value, a.estimate.value) {
                 true => b,
@@ -108,9 +117,11 @@ impl Evidence<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::score::{Entry, Role, tests::contest};
+    use crate::compare::locks::{OURS_MIXED, OURS_READING};
+    use crate::compare::score::{Entry, Role, choose_ours, tests::contest};
 
-    fn judge(contests: &[Contest], has_usual_peers: bool) -> Vec<Judged> {
+    fn judge(contests: &[Contest], is_usual: bool) -> Vec<Judged> {
+        let has_usual_peers = UsualPeers { exclusive: is_usual, rw: is_usual };
         Evidence { contests, has_usual_peers, has_membarrier: true, seed: 1 }.judge()
     }
 
@@ -166,8 +177,8 @@ mod tests {
     fn without_membarrier_pairs_have_a_goal_of_their_own() {
         let cells = [contest("pair", &[("mutex", &[9.0; 2]), ("parking_lot-0.12", &[10.0; 2])])];
         let evidence = |has_membarrier| {
-            let evidence =
-                Evidence { contests: &cells, has_usual_peers: true, has_membarrier, seed: 1 };
+            let has_usual_peers = UsualPeers { exclusive: true, rw: false };
+            let evidence = Evidence { contests: &cells, has_usual_peers, has_membarrier, seed: 1 };
             let judged = evidence.judge();
             let pairs = judged.into_iter().filter(|goal| goal.what.starts_with("pair"));
             pairs.map(|goal| (goal.bound, goal.verdict)).collect::<Vec<_>>()
@@ -191,5 +202,42 @@ mod tests {
         assert_eq!((rate.measured, rate.verdict), (Some(0.96), Verdict::Met));
         // The made-up cells use two.
         assert_eq!(of(&judged, "CS 100, from 8 threads, CPUs").verdict, Verdict::Missed);
+    }
+
+    #[test]
+    fn a_goal_about_one_of_our_locks_is_judged_by_it_whichever_is_compared() {
+        let (mixed, other) = (OURS_MIXED, "another*");
+        let rates = [mixed, other, "parking_lot-rwlock-0.12"];
+        let cells = [contest(
+            "r50-cs1-t2",
+            &[(mixed, &[0.9; 2]), (other, &[2.0; 2]), (rates[2], &[1.0; 2])],
+        )];
+        let mut chosen = cells.clone();
+        choose_ours(&mut chosen, 0);
+        assert_eq!(chosen[0].ours().map(|ours| ours.name), Some("another"));
+        let judged = judge(&chosen, true);
+        let goal = of(&judged, "50 to 99 % reads, our mixed lock, of best peer");
+        assert_eq!(
+            (goal.measured, goal.verdict, goal.gated),
+            (Some(0.9), Verdict::PartlyMeasured, false)
+        );
+        assert_eq!(of(&judged, "readers, worst of best peer").measured, Some(2.0));
+        assert_eq!(of(&judged, "exclusive, worst of best peer").verdict, Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn the_cost_of_reading_is_in_terms_of_the_better_lock_of_parking_lot_for_readers() {
+        let cells = ["read-pair-t1", "read-pair-t2"].map(|name| {
+            let locks = ["parking_lot-rwlock-0.12", "parking_lot-rwlock-0.13"];
+            contest(
+                name,
+                &[(OURS_READING, &[20.0; 2]), (locks[0], &[1.0; 2]), (locks[1], &[2.0; 2])],
+            )
+        });
+        let judged = judge(&cells, true);
+        let goal = |what| of(&judged, what);
+        assert_eq!(goal("read pair, 1 thread, of parking_lot").verdict, Verdict::Met);
+        let two = goal("read pair, 2 threads, of parking_lot");
+        assert_eq!((two.measured, two.verdict), (Some(0.1), Verdict::Missed));
     }
 }

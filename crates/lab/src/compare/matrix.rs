@@ -1,6 +1,6 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
-use crate::cell::Workload;
+use crate::cell::{ReaderOrder, Workload};
 use crate::error::Error;
 use crate::subject::is_match;
 use crate::suggest::nearest;
@@ -9,7 +9,8 @@ use serde::Serialize;
 /// A cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What `--cells` calls it: `pair`, or the pauses in the critical section and the threads.
+    /// What `--cells` calls it: `pair`, or the pauses in the critical section and the threads; with
+    /// readers `read-pair` and the threads, or the percentage that reads before all that.
     pub name: &'static str,
     /// What the threads do.
     pub workload: Workload,
@@ -18,13 +19,15 @@ pub struct Cell {
 }
 
 /// What is compared in a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A lock and an unlock that nobody disturbs.
+    /// A lock and an unlock with nobody to wait for.
     Pair,
     /// One owner at a time.
     Exclusive,
+    /// Owners, and readers that share the lock.
+    Rw,
 }
 
 impl Cell {
@@ -33,9 +36,36 @@ impl Cell {
     const fn counter(name: &'static str, cs_load: u32, think_load: u32, threads: usize) -> Self {
         Self { name, workload: Workload::counter(cs_load, think_load), threads }
     }
+    const fn with_readers(name: &'static str, readers: u32, cs_load: u32, threads: usize) -> Self {
+        let (reader_order, is_empty) = (ReaderOrder::Alternate, false);
+        let workload =
+            Workload::Counter { cs_load, think_load: 0, readers, reader_order, is_empty };
+        Self { name, workload, threads }
+    }
+    const fn read_pair(name: &'static str, threads: usize) -> Self {
+        let (readers, reader_order) = (100, ReaderOrder::Alternate);
+        let workload =
+            Workload::Counter { cs_load: 0, think_load: 0, readers, reader_order, is_empty: true };
+        Self { name, workload, threads }
+    }
     /// What is compared in it.
     pub fn kind(&self) -> Kind {
-        if self.workload == Workload::Uncontended { Kind::Pair } else { Kind::Exclusive }
+        match self.workload {
+            Workload::Uncontended | Workload::Counter { is_empty: true, .. } => Kind::Pair,
+            _ if self.has_readers() => Kind::Rw,
+            _ => Kind::Exclusive,
+        }
+    }
+    /// Of 100 operations, those that read.
+    pub fn readers(&self) -> u32 {
+        match self.workload {
+            Workload::Counter { readers, .. } => readers,
+            _ => 0,
+        }
+    }
+    /// Whether it is for locks that readers share.
+    pub fn has_readers(&self) -> bool {
+        self.readers() > 0
     }
     /// Pauses inside and outside the critical section.
     pub fn loads(&self) -> (u32, u32) {
@@ -44,15 +74,20 @@ impl Cell {
             _ => (0, 0),
         }
     }
+    /// Whether the least that it can cost is measured beside it.
+    pub fn has_floor(&self) -> bool {
+        self.workload == Workload::Uncontended
+    }
     /// Whether the shares of the threads are what it is for: then its waits are timed for so long that the
     /// scheduler's shares are even.
     pub fn is_for_shares(&self) -> bool {
-        (self.loads().0, self.threads) == SHARES
+        self.kind() == Kind::Exclusive && (self.loads().0, self.threads) == SHARES
     }
     /// Whether one thread alone is measured beside it: where nobody has anything to do but in the
     /// critical section, more threads cannot be faster, and a good lock is not slower.
     pub fn has_single_thread(&self) -> bool {
-        matches!(self.loads(), (cs_load, 0) if cs_load >= LONG_LOAD)
+        let has_nothing_else = matches!(self.loads(), (cs_load, 0) if cs_load >= LONG_LOAD);
+        self.kind() == Kind::Exclusive && has_nothing_else
     }
 }
 
@@ -61,6 +96,18 @@ pub const SHARES: (u32, usize) = (20, 32);
 
 /// From so many pauses on a critical section is long beside what a lock costs.
 const LONG_LOAD: u32 = 100;
+
+/// A cell with readers.
+macro_rules! rw {
+    ($readers:literal, $cs_load:literal, $threads:literal) => {
+        Cell::with_readers(
+            concat!("r", $readers, "-cs", $cs_load, "-t", $threads),
+            $readers,
+            $cs_load,
+            $threads,
+        )
+    };
+}
 
 /// All cells, in the order in which they run.
 pub const MATRIX: &[Cell] = &[
@@ -83,10 +130,49 @@ pub const MATRIX: &[Cell] = &[
     Cell::counter("cs100-t16", 100, 0, 16),
     Cell::counter("cs100-t32", 100, 0, 32),
     Cell::counter("cs100-t64", 100, 0, 64),
+    Cell::read_pair("read-pair-t1", 1),
+    Cell::read_pair("read-pair-t2", 2),
+    rw!(50, 1, 2),
+    rw!(50, 1, 8),
+    rw!(50, 1, 32),
+    rw!(50, 20, 2),
+    rw!(50, 20, 8),
+    rw!(50, 20, 32),
+    rw!(50, 100, 2),
+    rw!(50, 100, 8),
+    rw!(50, 100, 32),
+    rw!(90, 1, 2),
+    rw!(90, 1, 8),
+    rw!(90, 1, 32),
+    rw!(90, 20, 2),
+    rw!(90, 20, 8),
+    rw!(90, 20, 32),
+    rw!(90, 100, 2),
+    rw!(90, 100, 8),
+    rw!(90, 100, 32),
+    rw!(99, 1, 2),
+    rw!(99, 1, 8),
+    rw!(99, 1, 32),
+    rw!(99, 20, 2),
+    rw!(99, 20, 8),
+    rw!(99, 20, 32),
+    rw!(99, 100, 2),
+    rw!(99, 100, 8),
+    rw!(99, 100, 32),
+    rw!(100, 1, 2),
+    rw!(100, 1, 8),
+    rw!(100, 1, 32),
+    rw!(100, 20, 2),
+    rw!(100, 20, 8),
+    rw!(100, 20, 32),
+    rw!(100, 100, 2),
+    rw!(100, 100, 8),
+    rw!(100, 100, 32),
 ];
 
-/// The cells that `patterns` name, in the order of the matrix; all of them if there are none.
-pub fn select(patterns: &[String]) -> Result<Vec<Cell>, Error> {
+/// The cells that `patterns` name and that are of one of `kinds`, in the order of the matrix. No pattern and no
+/// kind stand for all.
+pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
     let patterns: Vec<&str> = patterns.iter().map(|pattern| pattern.trim()).collect();
     for pattern in &patterns {
         if MATRIX.iter().any(|cell| is_match(pattern, cell.name)) {
@@ -97,29 +183,46 @@ pub fn select(patterns: &[String]) -> Result<Vec<Cell>, Error> {
         let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         return Err(Error::usage(format!(
             "no cell matches `{shown}`; {hint}--cells takes `pair`, and the pauses in the section (1, 20 or \
-             100) with the threads (2 to 64), such as `cs1-t8`, 'cs20-*' or '*-t32'"
+             100) with the threads (2 to 64), such as `cs1-t8`, 'cs20-*' or '*-t32'; with readers \
+             'read-pair-*' and, behind their percentage (50, 90, 99 or 100), the same, such as `r90-cs20-t8`"
         )));
     }
-    let is_chosen =
-        |cell: &Cell| patterns.is_empty() || patterns.iter().any(|p| is_match(p, cell.name));
-    Ok(MATRIX.iter().copied().filter(is_chosen).collect())
+    let is_chosen = |cell: &Cell| {
+        (patterns.is_empty() || patterns.iter().any(|p| is_match(p, cell.name)))
+            && (kinds.is_empty() || kinds.contains(&cell.kind()))
+    };
+    let chosen: Vec<Cell> = MATRIX.iter().copied().filter(is_chosen).collect();
+    match chosen.is_empty() {
+        true => Err(Error::usage("no cell of --cells is of that --kind: leave out one of the two")),
+        false => Ok(chosen),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(patterns: &[&str]) -> Vec<&'static str> {
+    fn chosen(patterns: &[&str], kinds: &[Kind]) -> Vec<&'static str> {
         let patterns: Vec<String> = patterns.iter().map(|p| p.to_string()).collect();
-        select(&patterns).expect("known cells").iter().map(|cell| cell.name).collect()
+        let cells = select(&patterns, kinds).expect("known cells");
+        cells.iter().map(|cell| cell.name).collect()
+    }
+
+    fn names(patterns: &[&str]) -> Vec<&'static str> {
+        chosen(patterns, &[])
     }
 
     #[test]
     fn a_name_says_what_is_in_the_cell() {
-        for cell in MATRIX.iter().filter(|cell| cell.kind() == Kind::Exclusive) {
+        for cell in MATRIX.iter().filter(|cell| cell.kind() != Kind::Pair) {
             let (cs_load, think_load) = cell.loads();
-            assert_eq!(cell.name, format!("cs{cs_load}-t{}", cell.threads));
-            assert_eq!(think_load, if cs_load == 20 { 100 } else { 0 });
+            let readers = match cell.readers() {
+                0 => String::new(),
+                percent => format!("r{percent}-"),
+            };
+            assert_eq!(cell.name, format!("{readers}cs{cs_load}-t{}", cell.threads));
+            let thinks = cs_load == 20 && !cell.has_readers();
+            assert_eq!(think_load, if thinks { 100 } else { 0 });
         }
     }
 
@@ -127,14 +230,34 @@ mod tests {
     fn every_load_is_combined_with_every_number_of_threads_once() {
         let threads = [2, 4, 8, 16, 32, 64];
         let all = [1, 20, 100].iter().flat_map(|cs| threads.map(|t| format!("cs{cs}-t{t}")));
-        let expected: Vec<String> = std::iter::once("pair".into()).chain(all).collect();
-        assert_eq!(names(&[]), expected);
+        let expected: Vec<String> = all.collect();
+        assert_eq!(chosen(&[], &[Kind::Exclusive]), expected);
+        let loads = [1, 20, 100].map(|cs| [2, 8, 32].map(|t| format!("cs{cs}-t{t}")));
+        let loads = loads.as_flattened();
+        let all = [50, 90, 99, 100].map(|r| loads.iter().map(move |load| format!("r{r}-{load}")));
+        let expected: Vec<String> = all.into_iter().flatten().collect();
+        assert_eq!(chosen(&[], &[Kind::Rw]), expected);
+        assert_eq!(chosen(&[], &[Kind::Pair]), ["pair", "read-pair-t1", "read-pair-t2"]);
     }
 
     #[test]
-    fn cells_are_chosen_by_name_and_by_pattern_in_the_order_of_the_matrix() {
-        assert_eq!(names(&["*-t32", " pair"]), ["pair", "cs1-t32", "cs20-t32", "cs100-t32"]);
-        let error = select(&["cs1-t9".into()]).expect_err("no such cell").to_string();
+    fn what_is_compared_of_one_kind_of_locks_is_not_of_the_other() {
+        let beside = |cell: &&Cell| cell.is_for_shares() || cell.has_single_thread();
+        assert!(MATRIX.iter().filter(beside).all(|cell| cell.kind() == Kind::Exclusive));
+        assert_eq!(MATRIX.iter().filter(|cell| cell.is_for_shares()).count(), 1);
+    }
+
+    #[test]
+    fn cells_are_chosen_by_name_by_pattern_and_by_kind_in_the_order_of_the_matrix() {
+        assert_eq!(names(&["cs*-t32", " pair"]), ["pair", "cs1-t32", "cs20-t32", "cs100-t32"]);
+        assert_eq!(chosen(&["*-cs1-t2"], &[Kind::Rw])[..2], ["r50-cs1-t2", "r90-cs1-t2"]);
+        assert_eq!(
+            chosen(&["*1-t2", "*pair*"], &[Kind::Exclusive, Kind::Pair])[..2],
+            ["pair", "cs1-t2"]
+        );
+        let error = select(&["cs1-t9".into()], &[]).expect_err("no such cell").to_string();
         assert!(error.contains("`cs1-t") && error.contains("--cells"), "{error}");
+        let error = select(&["cs1-*".into()], &[Kind::Rw]).expect_err("no such cell").to_string();
+        assert!(error.contains("--kind"), "{error}");
     }
 }

@@ -1,11 +1,14 @@
-//! `lockwright compare`: ours against every peer, in a matrix that is part of the source.
+//! `lockwright compare`: our locks against every peer, in a matrix that is part of the source.
 
 mod args;
 mod contest;
 mod document;
+mod effort;
 mod goals;
 mod judge;
+mod locks;
 mod matrix;
+mod overall;
 mod plan;
 mod score;
 mod tables;
@@ -76,12 +79,13 @@ fn has_membarrier() -> bool {
 
 fn warn_about_crowds(plan: &Plan, progress: Progress) {
     let is_crowded = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
-    if is_crowded && stalls_in_a_crowd(plan.ours) {
+    let stalls = plan.ours().into_iter().filter(|&lock| is_crowded && stalls_in_a_crowd(lock));
+    for lock in stalls {
         progress.warn(&format!(
             "more threads than the {} CPUs: `{}` will be very slow, because a queue of spinners stops \
              whenever the next one in line has no CPU",
             plan.cpus,
-            plan.ours.name()
+            lock.name()
         ));
     }
 }

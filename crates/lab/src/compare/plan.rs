@@ -1,52 +1,17 @@
 //! What a comparison runs, and for how long.
 
-use super::args::{PEERS, bears_a_crowd, label};
+use super::args::all_peers;
+use super::effort::Effort;
+use super::locks::{OURS_MIXED, PEERS, RW_PEERS, bears_a_crowd, label};
 use super::matrix::{Cell, Kind};
 use crate::cell::Purpose;
+use crate::error::Error;
 use crate::subject::{Asked, Subject};
-use serde::Serialize;
 
-/// How much time there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effort {
-    /// Under three minutes.
-    Quick,
-    /// Under twenty.
-    Full,
-}
-
-impl Effort {
-    /// Repetitions in which operations are counted.
-    pub const fn runs(self) -> u32 {
-        match self {
-            Self::Quick => 6,
-            Self::Full => 10,
-        }
-    }
-    /// Repetitions in which waits are timed.
-    pub const fn wait_runs(self) -> u32 {
-        match self {
-            Self::Quick => 1,
-            Self::Full => 2,
-        }
-    }
-    /// What all of it may take by the estimate: less than what was promised, because threads that spin
-    /// without a CPU come back late.
-    const fn budget_s(self) -> f64 {
-        match self {
-            Self::Quick => 140.0,
-            Self::Full => 960.0,
-        }
-    }
-    /// No repetition is longer than this because there is time left.
-    const fn longest_s(self) -> f64 {
-        match self {
-            Self::Quick => 0.1,
-            Self::Full => 0.3,
-        }
-    }
-}
+/// No repetition should be shorter than this: rather there are fewer of them.
+const SHORTEST_S: f64 = 0.005;
+/// But not fewer than this: one to choose the best peer on, and one to score it on.
+const FEWEST_RUNS: u32 = 2;
 
 /// From so many threads on a repetition is longer: all of them have to have their slices in it.
 const MANY_THREADS: usize = 16;
@@ -62,22 +27,33 @@ const SHARE_PART: f64 = 0.25;
 /// What a repetition takes beside its window, at most: the warm-up, in parts of the window, ...
 const WARM_UP: f64 = 0.25;
 /// ... and starting and ending it, and each of its threads.
-const RUN_S: f64 = 0.01;
+const RUN_S: f64 = 0.005;
 const THREAD_S: f64 = 0.000_5;
+
+/// Who takes part in the cells with readers, or in those without.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Our locks.
+    pub ours: Vec<Subject>,
+    /// Those they are compared with.
+    pub peers: Vec<Asked>,
+}
 
 /// A comparison to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Our lock.
-    pub ours: Subject,
-    /// Those it is compared with.
-    pub peers: Vec<Asked>,
+    /// Who takes part where one owns at a time.
+    pub exclusive: Side,
+    /// Who takes part where readers share the lock.
+    pub rw: Side,
     /// The cells.
     pub cells: Vec<Cell>,
     /// How much time there is.
     pub effort: Effort,
-    /// Repetitions in which operations are counted.
-    pub runs: u32,
+    /// Repetitions in which operations are counted, if that was asked for.
+    pub asked_runs: Option<u32>,
+    /// How many repetitions fewer there are than usual.
+    pub spared_runs: u32,
     /// How long each repetition is, if that was asked for.
     pub asked_window_ns: Option<u64>,
     /// Seed of everything random.
@@ -87,15 +63,81 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Who takes part in cells such as this one.
+    fn side(&self, cell: Cell) -> &Side {
+        if cell.has_readers() { &self.rw } else { &self.exclusive }
+    }
+    /// Our locks in a cell.
+    pub fn ours_in(&self, cell: Cell) -> &[Subject] {
+        &self.side(cell).ours
+    }
     /// The peers that take part in a cell.
     pub fn peers_in(&self, cell: Cell) -> impl Iterator<Item = Asked> + '_ {
         let is_crowded = cell.threads > self.cpus;
-        self.peers.iter().copied().filter(move |&peer| !is_crowded || bears_a_crowd(peer))
+        let peers = self.side(cell).peers.iter().copied();
+        peers.filter(move |&peer| !is_crowded || bears_a_crowd(peer))
+    }
+    /// All our locks that run.
+    pub fn ours(&self) -> Vec<Subject> {
+        let mut all: Vec<Subject> = Vec::new();
+        for &lock in self.cells.iter().flat_map(|&cell| self.ours_in(cell)) {
+            if !all.contains(&lock) {
+                all.push(lock);
+            }
+        }
+        all
+    }
+    /// Leaves out cells in which there is nobody to compare; an error if nothing is left.
+    pub fn leave_out_lonely_cells(&mut self) -> Result<(), Error> {
+        let has_both = |side: &Side| !side.ours.is_empty() && !side.peers.is_empty();
+        let (exclusive, rw) = (has_both(&self.exclusive), has_both(&self.rw));
+        let asked_for_readers = self.cells.iter().all(Cell::has_readers);
+        self.cells.retain(|cell| if cell.has_readers() { rw } else { exclusive });
+        if !self.cells.is_empty() {
+            return Ok(());
+        }
+        let side = if asked_for_readers { &self.rw } else { &self.exclusive };
+        Err(Error::usage(match side.ours.first() {
+            None => format!(
+                "these cells have readers, and no lock of --ours does: leave out --ours, or name a lock \
+                 that readers share, such as `{OURS_MIXED}`"
+            ),
+            Some(ours) => format!(
+                "no peer to compare `{}` with: --peer takes {}{}",
+                ours.name(),
+                all_peers(),
+                if asked_for_readers {
+                    ", and these cells want one that readers share"
+                } else {
+                    ""
+                }
+            ),
+        }))
     }
     /// Whether all peers take part that the goals are about, and no other.
-    pub fn has_usual_peers(&self) -> bool {
-        let is_usual = |peer: &Asked| PEERS.contains(&peer.subject.name());
-        self.peers.len() == PEERS.len() && self.peers.iter().all(is_usual)
+    pub fn has_usual_peers(&self) -> UsualPeers {
+        let is_usual = |side: &Side, usual: &[&str]| {
+            let is_one = |peer: &Asked| usual.contains(&peer.subject.name());
+            side.peers.len() == usual.len() && side.peers.iter().all(is_one)
+        };
+        let exclusive = is_usual(&self.exclusive, PEERS);
+        UsualPeers { exclusive, rw: is_usual(&self.rw, RW_PEERS) }
+    }
+    /// Repetitions of a cell in which operations are counted.
+    pub fn runs(&self, kind: Kind) -> u32 {
+        let usual = || self.effort.runs(kind).saturating_sub(self.spared_runs).max(FEWEST_RUNS);
+        self.asked_runs.unwrap_or_else(usual)
+    }
+    /// Makes do with fewer repetitions while there are so many locks that each would be too short.
+    pub fn spare_runs(&mut self) {
+        while self.base_window_s() < SHORTEST_S && self.spared_runs < self.effort.runs(Kind::Pair) {
+            // One to choose the best peer on, and one to score it on.
+            self.spared_runs += 2;
+        }
+    }
+    /// Repetitions of a cell in which waits are timed.
+    pub fn wait_runs(&self, kind: Kind) -> u32 {
+        self.effort.wait_runs(kind)
     }
     /// How long a repetition of `cell` is.
     pub fn window_ns(&self, cell: Cell, purpose: Purpose) -> u64 {
@@ -108,8 +150,7 @@ impl Plan {
     fn fixed_window_ns(&self, cell: Cell, purpose: Purpose) -> Option<u64> {
         let is_for_shares = purpose == Purpose::Latency && cell.is_for_shares();
         let for_shares_ns = || {
-            let turns =
-                (self.peers_in(cell).count() + 1) as f64 * f64::from(self.effort.wait_runs());
+            let turns = self.locks_in(cell) as f64 * f64::from(self.wait_runs(cell.kind()));
             let longest_ns = self.effort.budget_s() * SHARE_PART / turns * 1e9;
             (cell.threads as u64 * SHARE_NS).min(longest_ns as u64)
         };
@@ -138,40 +179,71 @@ impl Plan {
         }
         (self.effort.budget_s() - fixed_s).max(1.0) / windows
     }
+    /// How many locks take part in a cell.
+    fn locks_in(&self, cell: Cell) -> usize {
+        self.peers_in(cell).count() + self.ours_in(cell).len()
+    }
     /// Who has a turn how often.
     fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
         self.cells.iter().flat_map(|&cell| {
-            let is_pair = cell.kind() == Kind::Pair;
-            let locks = self.peers_in(cell).count() + 1;
+            let locks = self.locks_in(cell);
             // The floor beside the pairs, and one thread alone beside the cells that are compared with it.
-            let beside = usize::from(is_pair || cell.has_single_thread());
-            let wait_runs = if is_pair { 0 } else { self.effort.wait_runs() };
-            let counted = (locks + beside) as f64 * f64::from(self.runs);
-            let timed = locks as f64 * f64::from(wait_runs);
+            let beside = usize::from(cell.has_floor() || cell.has_single_thread());
+            let counted = (locks + beside) as f64 * f64::from(self.runs(cell.kind()));
+            let timed = locks as f64 * f64::from(self.wait_runs(cell.kind()));
             [(counted, Purpose::Throughput), (timed, Purpose::Latency)]
                 .map(|(count, purpose)| Turn { cell, purpose, count })
         })
     }
     /// In a sentence.
     pub fn described(&self) -> String {
-        let peers: Vec<&str> = self.peers.iter().map(|peer| label(peer.subject)).collect();
+        let of = |has_readers: bool| {
+            let cells = self.cells.iter().copied().filter(|cell| cell.has_readers() == has_readers);
+            self.described_part(&cells.collect::<Vec<_>>())
+        };
+        let parts: Vec<String> = [of(false), of(true)].into_iter().flatten().collect();
+        format!("{}; about {:.1} minutes", parts.join("; "), self.estimate_s() / 60.0)
+    }
+    /// The cells of one side; nothing if there are none.
+    fn described_part(&self, cells: &[Cell]) -> Option<String> {
+        let side = self.side(*cells.first()?);
+        // Pairs are few, and are repeated as often as the others or more.
+        let kind = cells.last()?.kind();
+        let peers: Vec<&str> = side.peers.iter().map(|peer| label(peer.subject)).collect();
+        let ours: Vec<&str> = side.ours.iter().map(|lock| lock.name()).collect();
         let windows =
-            self.cells.iter().map(|&cell| self.window_ns(cell, Purpose::Throughput) as f64 * 1e-9);
+            cells.iter().map(|&cell| self.window_ns(cell, Purpose::Throughput) as f64 * 1e-9);
         let (shortest, longest) =
             windows.fold((f64::MAX, 0.0), |(low, high), s| (f64::min(low, s), f64::max(high, s)));
         let seconds = match shortest == longest {
             true => format!("{shortest:.3} s"),
             false => format!("{shortest:.3} to {longest:.3} s"),
         };
-        format!(
-            "{} against {} in {} cells: {} repetitions of {seconds}, {} for waits; about {:.1} minutes",
-            self.ours.name(),
+        Some(format!(
+            "{} against {} in {} cells{}: {} repetitions of {seconds}, {} for waits",
+            ours.join(" and "),
             peers.join(", "),
-            self.cells.len(),
-            self.runs,
-            self.effort.wait_runs(),
-            self.estimate_s() / 60.0
-        )
+            cells.len(),
+            if cells[0].has_readers() { " with readers" } else { "" },
+            self.runs(kind),
+            self.wait_runs(kind),
+        ))
+    }
+}
+
+/// Whether all peers take part that the goals are about, and no other.
+#[derive(Clone, Copy, Debug)]
+pub struct UsualPeers {
+    /// Where one owns at a time.
+    pub exclusive: bool,
+    /// Where readers share the lock.
+    pub rw: bool,
+}
+
+impl UsualPeers {
+    /// In cells such as this one.
+    pub fn in_cell(self, cell: &Cell) -> bool {
+        if cell.has_readers() { self.rw } else { self.exclusive }
     }
 }
 
@@ -197,6 +269,7 @@ fn around_s(cell: Cell) -> f64 {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::compare::locks::OURS_RW;
     use crate::mock::MockMachine;
     use clap::Parser;
 
@@ -221,6 +294,18 @@ mod tests {
     }
 
     #[test]
+    fn each_repetition_is_long_enough_for_threads_to_take_turns() {
+        let all = [("--quick", 5_000_000), ("", 40_000_000), ("--quick --peer *", 3_000_000)];
+        for (line, least_ns) in all {
+            let plan = plan(line);
+            for &cell in &plan.cells {
+                let window_ns = plan.window_ns(cell, Purpose::Throughput);
+                assert!(window_ns >= least_ns, "{line} {}: {window_ns}", cell.name);
+            }
+        }
+    }
+
+    #[test]
     fn a_small_selection_is_not_stretched_to_fill_the_time() {
         let small = plan("--cells cs1-t2 --peer std");
         assert!(small.estimate_s() < 15.0, "{}", small.estimate_s());
@@ -235,7 +320,60 @@ mod tests {
     fn parking_lot_is_two_versions_and_each_has_a_name_of_its_own() {
         assert_eq!(peers(&plan("--peer parking_lot"), 0), ["parking_lot-0.12", "parking_lot-0.13"]);
         assert_eq!(peers(&plan("--peer parking_lot-0.12"), 0), ["parking_lot-0.12"]);
-        assert!(plan("").has_usual_peers() && !plan("--peer std").has_usual_peers());
+        let rw = peers(&plan("--peer parking_lot --kind rw"), 0);
+        assert_eq!(rw, ["parking_lot-rwlock-0.12", "parking_lot-rwlock-0.13"]);
+        assert_eq!(peers(&plan("--peer parking_lot-rwlock --kind rw"), 0), rw);
+    }
+
+    #[test]
+    fn the_usual_peers_are_all_of_those_of_a_kind_of_cells_and_no_other() {
+        let usual = |line| plan(line).has_usual_peers();
+        assert!(usual("").exclusive && usual("").rw);
+        assert!(!usual("--peer std").exclusive && !usual("--peer std").rw);
+        let exclusive = format!("--peer {}", PEERS.join(","));
+        assert!(usual(&exclusive).exclusive);
+    }
+
+    #[test]
+    fn cells_with_readers_have_locks_that_readers_share_on_both_sides() {
+        let of = |line: &str| {
+            let plan = plan(line);
+            let ours: Vec<_> = plan.ours_in(plan.cells[0]).iter().map(|lock| lock.name()).collect();
+            (ours, peers(&plan, 0))
+        };
+        let pthread = ["pthread-rwlock", "pthread-rwlock-writer"];
+        let (ours, of_pthread) = of("--peer pthread --cells r50-cs1-t2");
+        assert_eq!((&ours[..], &of_pthread[..]), (OURS_RW, &pthread[..]));
+        assert_eq!(of("--peer std,pthread*rwlock* --cells read-pair-t2").1[0], "std-rwlock");
+        let (ours, _) = of("--ours mutex,rwsem-v5_10,rwsem-v4_14 --kind rw");
+        assert_eq!(ours, ["rwsem-v5_10", "rwsem-v4_14"]);
+        assert_eq!(of("--ours rwsem-v5_10 --cells cs1-t2").0, ["rwsem-v5_10"]);
+        assert_eq!(of("--peer std-rwlock --cells cs1-t2").1, ["std-rwlock"]);
+    }
+
+    #[test]
+    fn cells_in_which_nobody_is_compared_are_left_out() {
+        let kinds = |line: &str| {
+            let plan = plan(line);
+            let has = |readers| plan.cells.iter().any(|cell| cell.has_readers() == readers);
+            (has(false), has(true))
+        };
+        assert_eq!(kinds(""), (true, true));
+        assert_eq!(kinds("--peer std"), (true, true));
+        assert_eq!(kinds("--peer pthread-adaptive"), (true, false));
+        assert_eq!(kinds("--ours hybrid-lock"), (true, false));
+        assert_eq!(kinds("--kind rw,pair --peer std-rwlock"), (true, true));
+    }
+
+    #[test]
+    fn cells_with_readers_are_repeated_less_often_unless_it_is_said_how_often() {
+        let runs = |line: &str| {
+            let plan = plan(line);
+            [Kind::Exclusive, Kind::Rw].map(|kind| (plan.runs(kind), plan.wait_runs(kind)))
+        };
+        assert_eq!(runs(""), [(10, 2), (6, 1)]);
+        assert_eq!(runs("--quick"), [(6, 1), (4, 0)]);
+        assert_eq!(runs("--quick --runs 3"), [(3, 1), (3, 0)]);
     }
 
     #[test]

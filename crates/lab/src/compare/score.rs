@@ -1,10 +1,13 @@
 //! Who is best in a cell, and how ours compares with it.
 //!
 //! The best peer is chosen on the odd repetitions, the first among them, and scored on the even ones: noise
-//! that helped to choose the opponent has no part in the score.
+//! that helped to choose the opponent has no part in the score. Ours is chosen on the odd ones, too, if there are
+//! several: once for all cells of a reader share, because who takes a lock knows how much is read and not how
+//! many threads there will be.
 
-use super::args::VERSIONS;
-use super::matrix::{Cell, Kind};
+use super::locks::Versions;
+use super::matrix::Cell;
+use super::overall::geometric_mean;
 use crate::cell::Measurement;
 use crate::stats::{Bootstrap, Histogram, median};
 use serde::Serialize;
@@ -108,10 +111,20 @@ impl Entry {
         (!rates.is_empty()).then(|| median(&rates))
     }
     /// What `get` makes of the even repetitions that this one and `other` have.
-    pub fn scored(&self, other: &Self, get: impl Fn(&Run, &Run) -> f64) -> Vec<f64> {
+    fn scored(&self, other: &Self, get: impl Fn(&Run, &Run) -> f64) -> Vec<f64> {
         let pairs = self.runs.iter().zip(&other.runs).enumerate();
         let even = pairs.filter(|&(index, _)| Half::Even.has(index));
         even.filter_map(|(_, (mine, theirs))| Some(get(mine.as_ref()?, theirs.as_ref()?))).collect()
+    }
+    /// This in terms of `other` in the even repetitions, one number for each; above 1 is better for this.
+    pub fn ratios_to(&self, other: &Self) -> Vec<f64> {
+        self.scored(other, |mine, theirs| mine.ops_per_s / theirs.ops_per_s)
+    }
+    /// The CPU time of this in terms of that of `other` in the same time; below 1 is better for this.
+    pub fn cpu_ratios_to(&self, other: &Self) -> Vec<f64> {
+        // A thread that slept all the time has used no measurable time.
+        const LEAST_CPUS: f64 = 1e-6;
+        self.scored(other, |mine, theirs| mine.cpus / theirs.cpus.max(LEAST_CPUS))
     }
 }
 
@@ -145,12 +158,24 @@ pub struct Contest {
     pub foreign_load_percent: Option<f64>,
     /// What went wrong, if something did.
     pub failure: Option<String>,
+    /// Which of ours it is that is compared, if there are several.
+    ours: &'static str,
 }
 
 impl Contest {
     /// A cell that was not run yet.
     pub fn new(cell: Cell, entries: Vec<Entry>) -> Self {
-        Self { cell, entries, foreign_load_percent: None, failure: None }
+        let first = entries.iter().find(|entry| entry.role == Role::Ours);
+        let ours = first.map_or("", |entry| entry.name);
+        Self { cell, entries, foreign_load_percent: None, failure: None, ours }
+    }
+    /// The one of ours that is compared.
+    pub fn ours(&self) -> Option<&Entry> {
+        self.our(self.ours)
+    }
+    /// The one of ours that has that name.
+    pub fn our(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.role == Role::Ours && entry.name == name)
     }
     /// Whether anything was measured.
     pub fn has_runs(&self) -> bool {
@@ -170,23 +195,13 @@ impl Contest {
     }
     /// The better version of parking_lot in the odd repetitions.
     pub fn parking_lot(&self) -> Option<&Entry> {
-        best(VERSIONS.iter().filter_map(|version| self.peer(version)))
-    }
-    /// Ours in terms of `other` in the even repetitions, one number for each; above 1 is better for ours.
-    pub fn ratios_to(&self, other: &Entry) -> Vec<f64> {
-        let ratio = |ours: &Run, other: &Run| ours.ops_per_s / other.ops_per_s;
-        self.find(Role::Ours).map_or_else(Vec::new, |ours| ours.scored(other, ratio))
-    }
-    /// The CPU time of ours in terms of that of `other` in the same time; below 1 is better for ours.
-    pub fn cpu_ratios_to(&self, other: &Entry) -> Vec<f64> {
-        // A thread that slept all the time has used no measurable time.
-        const LEAST_CPUS: f64 = 1e-6;
-        let ratio = |ours: &Run, other: &Run| ours.cpus / other.cpus.max(LEAST_CPUS);
-        self.find(Role::Ours).map_or_else(Vec::new, |ours| ours.scored(other, ratio))
+        let versions = Versions::of_parking_lot(self.cell.has_readers());
+        best(versions.labels.iter().filter_map(|version| self.peer(version)))
     }
     /// Ours in terms of the best peer in the even repetitions.
     pub fn ratios(&self) -> Vec<f64> {
-        self.best_peer().map_or_else(Vec::new, |best| self.ratios_to(best))
+        let both = self.ours().zip(self.best_peer());
+        both.map_or_else(Vec::new, |(ours, best)| ours.ratios_to(best))
     }
 }
 
@@ -195,53 +210,29 @@ fn best<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<&'a Entry> {
     rated.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, entry)| entry)
 }
 
-/// All exclusive cells in two numbers.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Overall {
-    /// The geometric mean of the cells' ratios.
-    pub geometric_mean: f64,
-    /// Low and high of its 95 % interval.
-    pub geometric_mean_ci95: [f64; 2],
-    /// The least ratio.
-    pub worst: f64,
-    /// Low and high of its 95 % interval.
-    pub worst_ci95: [f64; 2],
-    /// The cell that has it.
-    pub worst_cell: &'static str,
-    /// How many cells.
-    pub cells: usize,
-}
-
-impl Overall {
-    /// Of the exclusive cells that have a ratio; `None` if there are none.
-    pub fn of<'a>(contests: impl IntoIterator<Item = &'a Contest>, seed: u64) -> Option<Self> {
-        let exclusive =
-            contests.into_iter().filter(|contest| contest.cell.kind() == Kind::Exclusive);
-        let scored: Vec<(&'static str, Vec<f64>)> = exclusive
-            .map(|contest| (contest.cell.name, contest.ratios()))
-            .filter(|(_, ratios)| !ratios.is_empty())
-            .collect();
-        let (worst_cell, worst) =
-            scored.iter().min_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)))?;
-        let worst = Estimate::of(worst, seed)?;
-        let geometric_mean_ci95 = Bootstrap::new(seed).interval(|draw| {
-            geometric_mean(scored.iter().map(|(_, ratios)| median(&draw.resampled(ratios))))
-        });
-        Some(Self {
-            geometric_mean: geometric_mean(scored.iter().map(|(_, ratios)| median(ratios))),
-            geometric_mean_ci95,
-            worst: worst.value,
-            worst_ci95: worst.ci95,
-            worst_cell,
-            cells: scored.len(),
-        })
+/// Chooses which of ours is compared in the cells that are like the one of that index: of the same kind and
+/// with as many readers. It is the one with the highest rate in the odd repetitions, in the geometric mean over
+/// these cells.
+pub fn choose_ours(contests: &mut [Contest], like: usize) {
+    let share = |contest: &Contest| (contest.cell.kind(), contest.cell.readers());
+    let Some(wanted) = contests.get(like).map(share) else {
+        return;
+    };
+    let alike = || contests.iter().filter(|contest| share(contest) == wanted);
+    let mean = |name: &str| {
+        let rates = alike().map(|contest| contest.our(name)?.rate_in(Half::Odd));
+        // One that was not measured in all of them cannot be compared with the others.
+        let rates: Option<Vec<f64>> = rates.collect();
+        Some(geometric_mean(rates?.into_iter()))
+    };
+    let names = contests[like].entries.iter().filter(|entry| entry.role == Role::Ours);
+    let means = names.filter_map(|entry| Some((mean(entry.name)?, entry.name)));
+    // The first of equals.
+    let better = |a: (f64, &'static str), b: (f64, &'static str)| if b.0 > a.0 { b } else { a };
+    if let Some((_, chosen)) = means.reduce(better) {
+        let alike = contests.iter_mut().filter(|contest| share(contest) == wanted);
+        alike.for_each(|contest| contest.ours = chosen);
     }
-}
-
-fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) =
-        values.fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
-    f64::exp(sum / count)
 }
 
 #[cfg(test)]
@@ -249,17 +240,15 @@ pub mod tests {
     use super::*;
     use crate::compare::matrix::MATRIX;
 
-    /// A cell with made-up rates, the first of them ours.
+    /// A cell with made-up rates, the first of them ours, and those that a star comes after.
     pub fn contest(cell: &str, entries: &[(&'static str, &[f64])]) -> Contest {
         let cell = MATRIX.iter().find(|known| known.name == cell).expect("a known cell");
-        let role = |index| match index {
-            0 => Role::Ours,
-            _ => Role::Peer,
-        };
         let run = |&ops_per_s: &f64| Some(Run { ops_per_s, cpu_s: 0.2, cpus: 2.0 });
-        let entry = |(index, (name, rates)): (usize, &(&'static str, &[f64]))| Entry {
-            runs: rates.iter().map(run).collect(),
-            ..Entry::new(name, role(index))
+        let entry = |(index, (name, rates)): (usize, &(&'static str, &[f64]))| {
+            let our_name = name.strip_suffix('*').or((index == 0).then_some(*name));
+            let role = if our_name.is_some() { Role::Ours } else { Role::Peer };
+            let runs = rates.iter().map(run).collect();
+            Entry { runs, ..Entry::new(our_name.unwrap_or(name), role) }
         };
         Contest::new(*cell, entries.iter().enumerate().map(entry).collect())
     }
@@ -303,21 +292,34 @@ pub mod tests {
             ],
         );
         let better = contest.parking_lot().expect("there are two");
-        assert_eq!((better.name, contest.ratios_to(better)), ("parking_lot-0.13", vec![6.0]));
+        let ours = contest.ours().expect("it is there");
+        assert_eq!((better.name, ours.ratios_to(better)), ("parking_lot-0.13", vec![6.0]));
     }
 
     #[test]
-    fn the_mean_is_geometric_over_exclusive_cells_and_the_worst_is_named() {
-        let cells = [
-            contest("pair", &[("mutex", &[1.0, 100.0]), ("std", &[1.0, 1.0])]),
-            contest("cs1-t2", &[("mutex", &[1.0, 2.0]), ("std", &[1.0, 1.0])]),
-            contest("cs1-t4", &[("mutex", &[1.0, 1.0]), ("std", &[1.0, 2.0])]),
-            contest("cs1-t8", &[("mutex", &[1.0]), ("std", &[1.0])]),
+    fn ours_is_chosen_once_for_each_reader_share_on_the_odd_repetitions_of_all_its_cells() {
+        let cell = |name, plain: &[f64], percpu: &[f64]| {
+            contest(name, &[("plain", plain), ("percpu*", percpu), ("std-rwlock", &[1.0; 4])])
+        };
+        let mut cells = [
+            // Better in one cell, and worse by more in another; the even ones would say otherwise.
+            cell("r90-cs1-t2", &[2.0, 7.0, 2.0, 7.0], &[1.0, 9.0, 1.0, 9.0]),
+            cell("r90-cs1-t8", &[1.0, 7.0, 1.0, 7.0], &[3.0, 1.0, 3.0, 1.0]),
+            cell("r99-cs1-t2", &[2.0; 4], &[1.0; 4]),
+            cell("read-pair-t1", &[1.0; 4], &[8.0; 4]),
         ];
-        let overall = Overall::of(&cells, 1).expect("two cells have a ratio");
-        assert!((overall.geometric_mean - 1.0).abs() < 1e-12);
-        assert_eq!((overall.worst, overall.worst_cell, overall.cells), (0.5, "cs1-t4", 2));
-        assert!(Overall::of(&cells[..1], 1).is_none());
+        (0..cells.len()).for_each(|at| choose_ours(&mut cells, at));
+        let chosen = cells.each_ref().map(|cell| cell.ours().expect("it is there").name);
+        assert_eq!(chosen, ["percpu", "percpu", "plain", "percpu"]);
+        assert_eq!((cells[0].ratios(), cells[1].ratios()), (vec![9.0; 2], vec![1.0; 2]));
+    }
+
+    #[test]
+    fn one_of_ours_that_was_not_measured_in_all_cells_of_a_share_is_not_chosen() {
+        let both = [("plain", &[1.0; 4][..]), ("percpu*", &[9.0; 4])];
+        let mut cells = [contest("r90-cs1-t2", &both), contest("r90-cs1-t8", &both[..1])];
+        choose_ours(&mut cells, 1);
+        assert!(cells.iter().all(|cell| cell.ours().is_some_and(|ours| ours.name == "plain")));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The results of a comparison for people.
 
 use super::document::{CellResult, CompareDocument};
+use super::effort::Effort;
 use super::goals::{Bound, Judged};
+use super::locks::Versions;
 use super::matrix::Kind;
-use super::plan::Effort;
 use crate::bench::duration;
 use crate::report::{self, Grid};
 use std::fmt::Write;
@@ -14,9 +15,16 @@ pub fn text(document: &CompareDocument) -> String {
         Effort::Quick => "quick",
         Effort::Full => "full",
     };
+    let has = |has_readers: bool| {
+        move |cell: &&CellResult| cell.kind == if has_readers { Kind::Rw } else { Kind::Exclusive }
+    };
+    let of_rw = match document.cells.iter().any(|cell| has(true)(&cell)) {
+        true => format!("; with readers {} and {}", document.rw_runs, document.rw_wait_runs),
+        false => String::new(),
+    };
     let mut text = format!(
-        "{} against its peers on {}, {} CPUs\n{effort}: {} repetitions, {} for waits, seed {}{}\n",
-        document.ours,
+        "{} against peers on {}, {} CPUs\n{effort}: {} repetitions, {} for waits{of_rw}, seed {}{}\n",
+        our_locks(document).join(", "),
         document.on.machine(),
         document.on.cpus(),
         document.runs,
@@ -24,18 +32,24 @@ pub fn text(document: &CompareDocument) -> String {
         document.seed,
         if document.membarrier { "" } else { ", without membarrier" },
     );
-    for (kind, table) in
-        [(Kind::Pair, pairs as fn(&[&CellResult], &str) -> String), (Kind::Exclusive, cells)]
-    {
-        let chosen: Vec<&CellResult> = document.cells.iter().filter(|c| c.kind == kind).collect();
+    for cell in document.cells.iter().filter(|cell| cell.kind == Kind::Pair) {
+        text = text + "\n" + &pairs(cell);
+    }
+    for has_readers in [false, true] {
+        let chosen: Vec<&CellResult> = document.cells.iter().filter(has(has_readers)).collect();
         if !chosen.is_empty() {
-            text = text + "\n" + &table(&chosen, document.ours);
+            text = text + "\n" + &cells(&chosen);
         }
     }
-    if let Some(all) = &document.exclusive {
+    for (all, kind) in
+        [(&document.exclusive, "exclusive cells"), (&document.rw, "cells with readers")]
+    {
+        let Some(all) = all else {
+            continue;
+        };
         let _ = writeln!(
             text,
-            "\n{} exclusive cells: geometric mean {:.2} {}, worst {:.2} {} in {}",
+            "\n{} {kind}: geometric mean {:.2} {}, worst {:.2} {} in {}",
             all.cells,
             all.geometric_mean,
             interval(Some(all.geometric_mean_ci95)),
@@ -68,28 +82,36 @@ pub fn sentence(cell: &CellResult) -> String {
     }
 }
 
+/// Our locks in the cells that were run.
+fn our_locks(document: &CompareDocument) -> Vec<&'static str> {
+    let runs = |name: &&'static str| document.cells.iter().any(|cell| cell.lock(name).is_some());
+    let mut ours: Vec<&'static str> =
+        document.ours.iter().chain(&document.ours_rw).copied().filter(|name| runs(name)).collect();
+    ours.dedup();
+    ours
+}
+
 /// The cost of a pair, lock by lock, the cheapest first.
-fn pairs(cells: &[&CellResult], ours: &str) -> String {
-    let mut grid = Grid::new(["pair", "ns", &*format!("{ours} of it")]);
-    for cell in cells {
-        let our_ns = cell.lock(ours).and_then(|lock| lock.pair_ns);
-        let mut costs: Vec<(&str, f64)> =
-            cell.locks.iter().filter_map(|(name, lock)| Some((*name, lock.pair_ns?))).collect();
-        // The better of its versions is one of them.
-        costs.retain(|(name, _)| *name != super::args::PARKING_LOT);
-        costs.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-        for (name, ns) in costs {
-            let ratio = our_ns.map_or_else(String::new, |ours| format!("{:.2}", ours / ns));
-            grid.push([name.into(), format!("{ns:.2}"), ratio]);
-        }
+fn pairs(cell: &CellResult) -> String {
+    let mut grid = Grid::new([cell.name, "ns", &*format!("{} of it", cell.ours)]);
+    let our_ns = cell.lock(cell.ours).and_then(|lock| lock.pair_ns);
+    let mut costs: Vec<(&str, f64)> =
+        cell.locks.iter().filter_map(|(name, lock)| Some((*name, lock.pair_ns?))).collect();
+    // The better of its versions is one of them.
+    costs.retain(|(name, _)| Versions::of(name).is_none());
+    costs.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    for (name, ns) in costs {
+        let ratio = our_ns.map_or_else(String::new, |ours| format!("{:.2}", ours / ns));
+        grid.push([name.into(), format!("{ns:.2}"), ratio]);
     }
     report::text_table(&grid, 1)
 }
 
-fn cells(cells: &[&CellResult], ours: &str) -> String {
+fn cells(cells: &[&CellResult]) -> String {
     let mut grid = Grid::new([
         "cell",
-        &*format!("{ours} Mops/s"),
+        "ours",
+        "Mops/s",
         "best peer",
         "Mops/s",
         "ratio",
@@ -104,11 +126,12 @@ fn cells(cells: &[&CellResult], ours: &str) -> String {
             let lock = name.and_then(|name| cell.lock(name));
             lock.map_or_else(|| "-".into(), |lock| format!("{:.3}", lock.ops_per_s / 1e6))
         };
-        let our = cell.lock(ours);
+        let our = cell.lock(cell.ours);
         let wait = |ns: Option<u64>| ns.map_or_else(|| "-".into(), duration);
         grid.push([
             cell.name.into(),
-            mops(Some(ours)),
+            cell.ours.into(),
+            mops(Some(cell.ours)),
             cell.best_peer.unwrap_or("-").into(),
             mops(cell.best_peer),
             number(cell.ratio),

@@ -46,10 +46,6 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("explore --lock ticket --bug 48", "cna"),
         ("explore --on x5_4", "x5-4"),
         ("explore --policy rnadom", "random"),
-        ("compare --cells cs1-t9 --json out.json", "cs1-t8"),
-        ("compare --cells 'cs3-*'", "--cells takes"),
-        ("compare --peer usnyc", "usync"),
-        ("compare --ours mutx", "mutex"),
         ("reproduce cna_v10_locktortur_x5_4", "cna_v10_locktorture_x5_4"),
         ("reproduce --json out.json", "name a table"),
         ("reproduce --all cna_v10_locktorture_x5_4", "not both"),
@@ -63,6 +59,23 @@ fn a_mistyped_name_gets_the_nearest_one() {
     ] {
         let said = refused(line);
         assert!(said.contains(nearest), "`{line}` said: {said}");
+    }
+}
+
+#[test]
+fn a_comparison_of_what_there_is_not_says_what_to_type() {
+    for (line, instead) in [
+        ("compare --cells cs1-t9 --json out.json", "cs1-t8"),
+        ("compare --cells 'cs3-*'", "--cells takes"),
+        ("compare --peer usnyc", "usync"),
+        ("compare --ours mutx", "mutex"),
+        ("compare --cells r80-cs1-t8", "r50-cs1-t8"),
+        ("compare --kind readers", "rw"),
+        ("compare --ours mutex --cells r50-* --json out.json", "readers share"),
+        ("compare --peer pthread-adaptive --cells r50-cs1-t2", "std-rwlock"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(instead), "`{line}` said: {said}");
     }
 }
 
@@ -156,6 +169,8 @@ fn arguments_that_do_not_go_together_are_refused() {
         "explore --lock cna --replay 0:a",
         "bench --json out --csv out",
         "compare --ours std",
+        "compare --ours mutex,qspinlock --json out.json",
+        "compare --cells cs1-t2 --kind rw",
         "compare --ours busted --json out.json",
         "compare --peer floor",
         "compare --peer busted",

@@ -12,7 +12,7 @@ fn the_document_has_the_fields_of_the_schema() {
     assert_eq!(document["schema"], "lockwright.compare/1");
     assert_eq!((&document["ours"], &document["on"]["kind"]), (&"mutex".into(), &"native".into()));
     has_fields(&document["on"], &["machine", "cpus", "kernel"]);
-    has_fields(&document, &["foreign_load_percent", "goals", "exclusive"]);
+    has_fields(&document, &["foreign_load_percent", "goals", "exclusive", "rw"]);
     has_fields(&document["exclusive"], &["geometric_mean", "worst"]);
     let cells = document["cells"].as_array().expect("cells");
     assert_eq!(cells.len(), 2);
@@ -97,4 +97,51 @@ fn another_lock_of_ours_can_be_compared() {
     );
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("cna-hybrid-bounded against"), "{}", stdout(&output));
+}
+
+#[test]
+fn cells_with_readers_have_the_better_of_our_locks_and_the_numbers_of_all() {
+    let document = json(
+        "compare --ours rwsem-current,rwsem-v5_10 --peer std,parking_lot --runs 2 --secs 0.01 --quiet \
+         --cells r90-cs1-t2,r90-cs20-t2,read-pair-* --json -",
+    );
+    assert_eq!(document["ours_rw"], serde_json::json!(["rwsem-current", "rwsem-v5_10"]));
+    has_fields(&document["rw"], &["geometric_mean", "worst"]);
+    assert!(document["exclusive"].is_null());
+    let cells = document["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 4);
+    let of_rw: Vec<_> = cells.iter().filter(|cell| cell["kind"] == "rw").collect();
+    assert_eq!(of_rw.len(), 2);
+    assert_eq!(of_rw[0]["ours"], of_rw[1]["ours"], "they are of one reader share");
+    for cell in cells {
+        let locks = cell["locks"].as_object().expect("locks by name");
+        for name in ["rwsem-current", "rwsem-v5_10", "std-rwlock", "parking_lot-rwlock"] {
+            assert!(locks.get(name).is_some_and(|lock| lock["ops_per_s"].as_f64() > Some(0.0)));
+        }
+        assert!(locks.get("std").is_none() && locks.get("floor").is_none(), "{cell}");
+        assert!(cell["ratio"].as_f64() > Some(0.0));
+    }
+    assert_eq!((&of_rw[0]["workload"]["readers"], &of_rw[0]["threads"]), (&90.into(), &2.into()));
+}
+
+#[test]
+fn a_read_pair_is_the_time_of_each_thread() {
+    let document = json(
+        "compare --kind pair --cells read-pair-t2 --peer std --runs 2 --secs 0.02 --quiet --json -",
+    );
+    let cell = &document["cells"][0];
+    assert_eq!((&cell["kind"], &cell["threads"]), (&"pair".into(), &2.into()));
+    let lock = &cell["locks"]["std-rwlock"];
+    let (ops_per_s, pair_ns) = (lock["ops_per_s"].as_f64(), lock["pair_ns"].as_f64());
+    let product = ops_per_s.expect("a rate") * pair_ns.expect("a time");
+    assert!((product / 2e9 - 1.0).abs() < 1e-6, "{lock}");
+}
+
+#[test]
+fn goals_about_readers_are_judged_beside_the_others() {
+    let output = lockwright("compare --cells r100-cs1-t2 --peer std --runs 2 --secs 0.01 --quiet");
+    let text = stdout(&output);
+    for words in ["1 cells with readers: geometric", "100 % reads, CS 1", "read pair, 2 threads"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
 }

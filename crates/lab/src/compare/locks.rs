@@ -1,0 +1,144 @@
+//! Which locks a comparison is of: ours, their peers, and what they are called.
+
+use crate::plan::stalls_in_a_crowd;
+use crate::subject::{Asked, Subject};
+
+/// Our lock where one owns at a time.
+pub const OURS: &str = "mutex";
+/// Our locks that readers share. A reader share has the better of them in the odd repetitions of all its
+/// cells. The first one is for any mixture, the last one for reading.
+pub const OURS_RW: &[&str] = &["rwsem-current"];
+/// The one for any mixture of readers and writers.
+pub const OURS_MIXED: &str = OURS_RW[0];
+/// The one for reading.
+pub const OURS_READING: &str = OURS_RW[OURS_RW.len() - 1];
+
+/// The peers where one owns at a time, unless others are asked for.
+pub const PEERS: &[&str] = &[
+    "std",
+    "parking_lot",
+    "parking_lot-0.13",
+    "pthread",
+    "pthread-adaptive",
+    "spin",
+    "usync",
+    #[cfg(feature = "c-peers")]
+    "ck_fas",
+    #[cfg(feature = "c-peers")]
+    "ck_ticket",
+    #[cfg(feature = "c-peers")]
+    "ck_mcs",
+    #[cfg(feature = "c-peers")]
+    "tbb_spin_mutex",
+    #[cfg(feature = "c-peers")]
+    "tbb_mutex",
+    #[cfg(feature = "c-peers")]
+    "nsync",
+    #[cfg(feature = "c-peers")]
+    "absl",
+];
+
+/// The peers where readers share the lock, unless others are asked for.
+pub const RW_PEERS: &[&str] = &[
+    "std-rwlock",
+    "parking_lot-rwlock",
+    "parking_lot-rwlock-0.13",
+    "pthread-rwlock",
+    "pthread-rwlock-writer",
+    "spin-rwlock",
+    "usync-rwlock",
+    #[cfg(feature = "c-peers")]
+    "ck_rwlock",
+    #[cfg(feature = "c-peers")]
+    "ck_pflock",
+    #[cfg(feature = "c-peers")]
+    "ck_bytelock",
+    #[cfg(feature = "c-peers")]
+    "tbb_rw_mutex",
+    #[cfg(feature = "c-peers")]
+    "tbb_spin_rw_mutex",
+    #[cfg(feature = "c-peers")]
+    "nsync",
+    #[cfg(feature = "c-peers")]
+    "absl",
+];
+
+/// A lock of two versions.
+pub struct Versions {
+    /// In a comparison: the better of them in a cell. Elsewhere: the older one.
+    pub name: &'static str,
+    /// What they are called in a comparison.
+    pub labels: [&'static str; 2],
+}
+
+/// Where one owns at a time.
+const MUTEX: Versions =
+    Versions { name: "parking_lot", labels: ["parking_lot-0.12", "parking_lot-0.13"] };
+/// Where readers share it.
+const RW_LOCK: Versions = Versions {
+    name: "parking_lot-rwlock",
+    labels: ["parking_lot-rwlock-0.12", "parking_lot-rwlock-0.13"],
+};
+
+impl Versions {
+    /// Those of parking_lot, in a cell with readers or without.
+    pub const fn of_parking_lot(has_readers: bool) -> &'static Self {
+        if has_readers { &RW_LOCK } else { &MUTEX }
+    }
+    /// Those that `name` stands for.
+    pub fn of(name: &str) -> Option<&'static Self> {
+        [&MUTEX, &RW_LOCK].into_iter().find(|versions| versions.name == name)
+    }
+}
+
+/// What a lock is called in a comparison.
+pub fn label(lock: Subject) -> &'static str {
+    Versions::of(lock.name()).map_or(lock.name(), |versions| versions.labels[0])
+}
+
+/// The locks for readers of whom a name belongs to; none if it is that of one lock.
+pub fn rw_locks_of(family: &str) -> &'static [&'static str] {
+    match family {
+        "std" => &["std-rwlock"],
+        "parking_lot" => &["parking_lot-rwlock", "parking_lot-rwlock-0.13"],
+        "parking_lot-0.12" => &["parking_lot-rwlock"],
+        "parking_lot-0.13" => &["parking_lot-rwlock-0.13"],
+        "pthread" => &["pthread-rwlock", "pthread-rwlock-writer"],
+        "spin" => &["spin-rwlock"],
+        "usync" => &["usync-rwlock"],
+        _ => &[],
+    }
+}
+
+/// Whether `peer` takes part with more threads than CPUs: not if it stops whenever the next one in line has
+/// no CPU, unless it was named.
+pub fn bears_a_crowd(peer: Asked) -> bool {
+    peer.explicitly || !stalls_in_a_crowd(peer.subject)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::peers::readers_share;
+
+    #[test]
+    fn every_name_is_that_of_a_lock_of_its_kind() {
+        let find = |name: &str| Subject::find(name).expect("a known lock");
+        let rw = RW_PEERS.iter().chain(OURS_RW).map(|name| find(name));
+        assert!(rw.into_iter().all(readers_share));
+        assert!(PEERS.iter().all(|name| find(name).name() == *name));
+        assert!(!readers_share(find(OURS)));
+        for family in PEERS {
+            assert!(rw_locks_of(family).iter().all(|name| RW_PEERS.contains(name)), "{family}");
+        }
+    }
+
+    #[test]
+    fn a_version_has_a_label_that_is_one_of_its_names() {
+        for versions in [&MUTEX, &RW_LOCK] {
+            for name in versions.labels {
+                assert_eq!(label(Subject::find(name).expect("a known lock")), name);
+            }
+        }
+    }
+}
