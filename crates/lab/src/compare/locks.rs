@@ -7,7 +7,7 @@ use crate::subject::{Asked, Subject};
 pub const OURS: &str = "mutex";
 /// Our locks that readers share. A reader share has the better of them in the odd repetitions of all its
 /// cells. The first one is for any mixture, the last one for reading.
-pub const OURS_RW: &[&str] = &["rwsem-current"];
+pub const OURS_RW: &[&str] = &["rwlock", "percpu-rwlock"];
 /// The one for any mixture of readers and writers.
 pub const OURS_MIXED: &str = OURS_RW[0];
 /// The one for reading.
