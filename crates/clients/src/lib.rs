@@ -3,7 +3,7 @@
 //! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every
 //! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
 //! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines, handing over, and
-//! the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]), the queue of optimistic spinners ([`osq`]), the queued
+//! the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]), the sequence lock ([`mod@seqlock`]), the queue of optimistic spinners ([`osq`]), the queued
 //! reader-writer spinlock ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). Those of [`prebuilt`]
 //! are about the queued spinlock and start in the middle of a queue; [`free`] is for real threads; harnesses with
 //! readers are tested with [`plain_rw`]. [`conformance`] is the suite
@@ -27,6 +27,7 @@ pub mod qrwlock;
 pub mod rwlock;
 pub mod rwsem;
 pub mod semaphore;
+pub mod seqlock;
 pub mod shared;
 mod table;
 mod threads;

@@ -12,6 +12,7 @@ use crate::qrwlock::{self, ReadsAgain};
 use crate::rwlock::{self, ForPrograms};
 use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
 use crate::semaphore::{self, LastPermit, Makers};
+use crate::seqlock::{self, Pair};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
@@ -126,6 +127,9 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             _ => None,
         };
     }
+    if (lock, client) == (SEQLOCK, seqlock::PAIR) {
+        return Some(visitor.visit::<Pair<P>>());
+    }
     if lock == SEMAPHORE {
         match client {
             semaphore::TIMED => return Some(visitor.visit::<semaphore::Timed<P>>()),
@@ -214,6 +218,8 @@ const OF_RWLOCK: [&str; 4] =
     [rwlock::TIMED_WRITER, rwlock::TIMED_READER, rwlock::LAST_USER, rwlock::AGAIN];
 const OF_RWLOCK_FAIR: &[&str] = OF_RWLOCK.split_at(3).0;
 const OF_OSQ: [&str; 1] = [osq::LEAVE];
+const SEQLOCK: &str = "seqlock";
+const OF_SEQLOCK: [&str; 1] = [seqlock::PAIR];
 const SEMAPHORE: &str = "semaphore";
 const OF_SEMAPHORE: [&str; 3] = [semaphore::TIMED, semaphore::MAKERS, semaphore::LAST_PERMIT];
 const QRWLOCK: &str = "qrwlock";
@@ -255,6 +261,7 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
         RWLOCK | PERCPU_RWLOCK | PERCPU_IN_SLOTS => &OF_RWLOCK,
         RWLOCK_FAIR => OF_RWLOCK_FAIR,
         SEMAPHORE => &OF_SEMAPHORE,
+        SEQLOCK => &OF_SEQLOCK,
         QRWLOCK => &OF_QRWLOCK,
         _ => of_rwsem(lock),
     };
@@ -264,6 +271,7 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    let of_one = OF_MUTEX.into_iter().chain(OF_OSQ).chain(OF_QRWLOCK).chain(OF_SEMAPHORE);
+    let of_one =
+        OF_MUTEX.into_iter().chain(OF_OSQ).chain(OF_QRWLOCK).chain(OF_SEMAPHORE).chain(OF_SEQLOCK);
     of_any(true).chain(of_one).chain(OF_RWLOCK).chain(OF_RWSEM)
 }

@@ -12,6 +12,8 @@ use lockwright::tunables::{NUMA_ON, Tunable};
 use lockwright_clients::free::Free;
 use lockwright_clients::osq::Leave;
 use lockwright_clients::plain_rw::PlainRwLock;
+use lockwright_clients::semaphore::{LastPermit, Makers, Timed};
+use lockwright_clients::seqlock::Pair;
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::try_shared::TryShared;
 use lockwright_clients::{Client, ClientVisitor, NativeThreads, clients_on, visit_client};
@@ -87,6 +89,18 @@ fn every_client_holds_on_every_lock_and_the_next_owner_may_free_it() {
 #[test]
 fn spinners_that_leave_their_queue_leave_nobody_behind() {
     holds::<Leave<Native>>();
+}
+
+#[test]
+fn a_pair_under_a_sequence_lock_is_never_torn() {
+    holds::<Pair<Native>>();
+}
+
+#[test]
+fn permits_are_never_lost_and_waiters_that_give_up_keep_nobody_asleep() {
+    holds::<Makers<Native>>();
+    holds::<LastPermit<Native>>();
+    NativeThreads::client::<Timed<Native>>(3, ROUNDS);
 }
 
 #[test]

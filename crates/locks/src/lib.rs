@@ -12,7 +12,7 @@
 //!   parameters, *who is next* and *how does one wait*.
 //! - [`mutex`], [`condvar`] and [`semaphore`] are for programs; their waiters sleep in the [`sleep_table`].
 //! - [`rwsem`] is the reader-writer semaphore, with the patches of its history as policies;
-//!   [`qrwlock`] is the kernel's reader-writer lock whose waiters spin;
+//!   [`qrwlock`] is the kernel's reader-writer lock whose waiters spin; readers of a [`seqlock`] write nothing;
 //!   [`osq`] is the queue in which the spinners of a sleeping lock wait, and which they may leave.
 //! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
 //!   [`busted`] holds locks that are wrong on purpose.
@@ -50,6 +50,7 @@ pub mod mcs;
 pub mod osq;
 pub mod qrwlock;
 pub mod qspinlock;
+pub mod seqlock;
 pub mod ticket;
 pub mod unfair;
 
@@ -64,5 +65,6 @@ pub use api::{
     MappedRwLockWriteGuard, MappedRwSemReadGuard, MappedRwSemWriteGuard, Mutex, MutexGuard,
     PercpuRwLock, PercpuRwLockReadGuard, PercpuRwLockWriteGuard, QRwLock, QRwLockReadGuard,
     QRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, RwSemLock, RwSemReadGuard,
-    RwSemWriteGuard, Semaphore, SemaphorePermits, SpinLock, SpinLockGuard, WaitTimeoutResult,
+    RwSemWriteGuard, Semaphore, SemaphorePermits, SeqLock, SpinLock, SpinLockGuard,
+    WaitTimeoutResult,
 };

@@ -167,6 +167,8 @@ locks! { P;
         "a reader-writer lock for programs that is read nearly always: a reader writes its own slot only";
     "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
         "the same, whose readers use slots from the beginning and again after each write";
+    "seqlock", Product, crate::seqlock::RawSeqLock<P, 2>,
+        "the write side of a sequence lock: its readers copy, look whether somebody wrote, and try again";
     "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
         "the counting semaphore for programs, with one permit: first come, first served, waiters sleep";
     "qrwlock", Product, crate::qrwlock::QRwLock<P>,

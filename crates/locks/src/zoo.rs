@@ -117,6 +117,7 @@ const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
 const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 const QRWLOCK: &[&str] = &["qrwlock"];
+const SEQLOCK: &[&str] = &["seqlock"];
 const SEMAPHORE: &[&str] = &["semaphore"];
 /// The same and one more.
 const SLEEPING_OR_MUTEX: &[&str] = &and::<{ SLEEPING.len() + 1 }>(SLEEPING, "mutex");
@@ -358,6 +359,15 @@ bugs! {
     /// The last reader looks for others in the count as it was before it left: it is among them, so
     /// nobody is woken.
     OldValueTested, "44", "Asterinas RwMutex, 2024 (issue 1303)", RWSEM;
+    /// A reader looks at the sequence for the second time without a fence behind its copy. The look may be older
+    /// than the copy, which is torn.
+    ReadUnfenced, "70a", "seqlocks in C11 (Boehm, 2012)", SEQLOCK;
+    /// A writer makes the sequence odd without a fence before its words. They may be seen first: a reader
+    /// has some of them, and finds the sequence as it was.
+    WriteUnfenced, "70b", "seqlocks in C11 (Boehm, 2012)", SEQLOCK;
+    /// The sequence has two bits. After two writes it is the same again, and a reader that was slow believes
+    /// that nobody wrote.
+    SequenceWraps, "71", "design: the sequence has 64 bits", SEQLOCK;
     /// Readers are granted the lock by an addition that acquires nothing: what the last writer released
     /// does not reach them.
     GrantUnacquired, "59", "design: whoever grants has acquired", RWSEM;

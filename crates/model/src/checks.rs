@@ -9,6 +9,7 @@ use crate::qrwlock_checks::of_qrwlock;
 use crate::rwlock_checks::of_rwlock;
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::of_semaphore;
+use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
 use lockwright::qspinlock::cna::{
@@ -91,6 +92,7 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
         "mutex" => checks.extend(of_mutex(lock)),
         "osq" => checks.extend(of_osq(lock)),
         "qrwlock" => checks.extend(of_qrwlock(lock)),
+        "seqlock" => checks.extend(of_seqlock(lock)),
         "semaphore" => checks.extend(of_semaphore(lock)),
         "qspinlock" => checks.extend(of_fifo(lock)),
         "cna" => checks.extend(of_cna::<V10>(lock)),

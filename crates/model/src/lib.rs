@@ -29,6 +29,7 @@ mod qrwlock_checks;
 mod rwlock_checks;
 mod rwsem_checks;
 mod semaphore_checks;
+mod seqlock_checks;
 mod shuttle;
 mod shuttle_run;
 mod shuttle_schedule;

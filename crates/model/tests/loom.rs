@@ -126,6 +126,7 @@ locks_hold! {
     osq_holds: "osq";
     qrwlock_holds: "qrwlock";
     semaphore_holds: "semaphore";
+    seqlock_holds: "seqlock";
 }
 
 fn fails(lock: &str, client: &str, complaint: &str) {

@@ -51,7 +51,7 @@ const fn unit(name: &'static str) -> Test {
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 28] = [
+const CHECKERS: [(&str, Checker); 29] = [
     ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
@@ -63,6 +63,7 @@ const CHECKERS: [(&str, Checker); 28] = [
     ("percpu_rwlock/", Checker::Loom(&["percpu-rwlock-in_slots", "percpu-rwlock"])),
     ("qrwlock.rs", Checker::Loom(&["qrwlock"])),
     ("rwsem/", Checker::Loom(RWSEM)),
+    ("seqlock.rs", Checker::Loom(&["seqlock"])),
     ("semaphore.rs", Checker::Loom(&["semaphore"])),
     ("sleep_table/", Checker::Loom(&["mutex"])),
     ("sleep_table/sharing.rs", Checker::Loom(RWLOCK)),

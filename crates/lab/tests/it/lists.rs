@@ -26,6 +26,7 @@ fn every_lock_is_listed() {
         "osq",
         "qrwlock",
         "semaphore",
+        "seqlock",
         "busted",
         "busted-rw",
         "floor",

@@ -15,7 +15,7 @@
 //! programs; its waiters sleep. [`SpinLock`] and [`CnaSpinLock`] where each thread that wants the lock has a
 //! CPU and holds it briefly: first come, first served. [`RwLock`] where many read; [`PercpuRwLock`] where all
 //! but one in thousands do; [`QRwLock`] is to the latter what the spinlocks are to [`Mutex`]. [`Semaphore`] where several threads may
-//! be inside.
+//! be inside; [`SeqLock`] for a few words that hardly anybody writes.
 //!
 //! Feature `lock_api` (default) serves version 0.4, feature `lock_api_05` version 0.5 in the module
 //! `v05`; both may be on. Guards may be sent to other threads: none of these locks cares who
@@ -43,6 +43,23 @@ mod semaphore;
 pub use mutex::WaitTimeoutResult;
 #[cfg(feature = "std")]
 pub use semaphore::{Semaphore, SemaphorePermits};
+
+/// A value of `WORDS` words that is read far more often than written: readers write nothing, copy, and try again if somebody
+/// wrote meanwhile.
+///
+/// ```
+/// use lockwright::SeqLock;
+///
+/// static POSITION: SeqLock<(i64, i64), 2> = SeqLock::INIT;
+///
+/// POSITION.write((3, -4));
+/// POSITION.update(|(x, y)| (x + 1, y));
+/// assert_eq!(POSITION.read(), (4, -4));
+/// ```
+///
+/// What it can hold, orders, and limits is said in [`seqlock`](crate::seqlock).
+#[cfg(feature = "std")]
+pub type SeqLock<T, const WORDS: usize> = crate::seqlock::SeqLock<Native, T, WORDS>;
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {

@@ -9,6 +9,7 @@ mod registry;
 mod rwlock;
 mod rwsem;
 mod semaphore;
+mod seqlock;
 mod signals;
 mod statics;
 

@@ -171,6 +171,7 @@ const GOLDEN: &[Golden] = &[
     ("rwsem-v3_12_wake_flag", "563d0cd01e80b05bd0074f774e0aca4d", 30291, 1408),
     ("rwsem-v3_12_series", "8f44569faef91f86c6b97e948bc9d797", 61762, 654),
     ("rwsem-v3_12", "8b710494e54e1a6c2f3b3d7a301d2da3", 31075, 676),
+    ("seqlock", "20295ac2d40380da091be80fafe95796", 75326, 2067),
     ("semaphore", "c474a50967ef62085d61f597b72a85be", 14027, 297),
     ("qrwlock", "fedc6fc138cd05530225301654babc69", 47599, 2698),
     ("osq", "c655a7946691e0b7448a9482e572ce69", 29100, 1239),

@@ -12,5 +12,6 @@ mod preemption;
 mod qrwlock;
 mod scheduler;
 mod semaphore;
+mod seqlock;
 mod waiting;
 mod watchers;

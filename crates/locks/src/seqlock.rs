@@ -1,0 +1,307 @@
+//! `SeqLock`: readers that write nothing, copy and look whether a writer has been there meanwhile.
+//!
+//! Some words of data, a sequence number and a queued spinlock for those that write. A writer makes the number odd,
+//! writes and makes it even again. A reader waits for an even number, copies the words and looks at the number once more;
+//! if it is another one, it begins again. So a reader never keeps a writer waiting, and costs the others nothing.
+//!
+//! ```text
+//!  63                            1   0     31                     0
+//! +--------------------------------+---+  +------------------------+  +--------+--   --+--------+
+//! |        writes that ended       | w |  |  queued spinlock word  |  | word 0 |  ...  | word n |
+//! +--------------------------------+---+  +------------------------+  +--------+--   --+--------+
+//!                                    a writer is writing
+//! ```
+//!
+//! | state (sequence, lock) | means | moved by |
+//! |---|---|---|
+//! | (even, free) | the words are whole | a writer, by the lock, to (even, held) |
+//! | (even, held) | a writer has not begun yet, or has just ended | it, to odd, or by the lock, to (even, free) |
+//! | (odd, held) | the words are being written | the writer, to the next even number |
+//!
+//! The words are atomic and are read and written one by one, in no order: a reader may read them while they are written, and throws
+//! the copy away then. That needs two fences (Boehm, 2012: can seqlocks get along with programming language memory
+//! models?); the litmus of Y2:
+//!
+//! ```text
+//! Y2   writer                            reader
+//!      [S] sequence = odd                [L] a word
+//!      release fence                     acquire fence
+//!      [S] a word                        [L] sequence
+//!      never: the reader reads the new word   and the sequence from before odd
+//! ```
+//!
+//! *Overflow.* The sequence wraps after 2^63 writes, which at one each nanosecond is after 292 years. A reader that sleeps through
+//! exactly a multiple of these between its two looks takes a torn copy for a whole one.
+//!
+//! *Fairness.* Writers are served as [`QSpinlock`] serves them, and wait for no reader. Readers wait for the writer that writes, and have no
+//! bound beyond that: one that copies for as long as it takes until the next write never ends. They are for data that is written seldom.
+//!
+//! *Memory ordering.* A reader acquires what the writer of its copy did before it ended its write. A writer releases that, and acquires
+//! what the writers before it did; of readers it knows nothing.
+//!
+//! *Size, cost.* Sixteen bytes and eight for each word; zero is unlocked, and all words zero. A read without writers is two loads of the
+//! sequence and one of each word. A write is a pair of the spinlock, two stores and one of each word.
+//!
+//! *Limits.* Those of [`QSpinlock`]. A handler that interrupts a writer must not read what it writes, but by
+//! [`try_read`](SeqLock::try_read). In a child that is forked while another thread writes, the lock stays held.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | Y1 | the even `sequence` in `end`, Release | the first look in `read` and `try_read`, Acquire | the words |
+//! | Y2 | the odd `sequence` in `begin`, then a Release fence and the words | a word, then an Acquire fence and the second look in `is_still` | nothing but itself: litmus above |
+//!
+//! Source: the seqlock of the Linux kernel (Hemminger, 2002, after Eager), with the fences of Boehm's paper.
+
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::qspinlock::QSpinlock;
+use crate::raw::{Order, RawLock};
+use crate::zoo::Bug;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// The bit of a sequence that says that a writer is writing.
+const WRITES: u64 = 1;
+/// From one even sequence to the next.
+const WRITE: u64 = 2;
+/// The sequence of a row of the zoo has two bits.
+const NARROW: u64 = 3;
+
+/// Words that are written together, and the lock of those that write.
+#[repr(C)]
+pub struct RawSeqLock<P: Cells, const WORDS: usize> {
+    sequence: P::U64,
+    lock: QSpinlock<P>,
+    words: [P::U64; WORDS],
+}
+
+impl<P: ConstCells, const WORDS: usize> RawSeqLock<P, WORDS> {
+    /// All words zero, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self {
+        sequence: ConstZeroed::ZEROED,
+        lock: QSpinlock::INIT,
+        words: [const { ConstZeroed::ZEROED }; WORDS],
+    };
+}
+
+impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
+    /// Copies the words, waiting for writers as long as it takes.
+    #[doc(alias = "read_seqbegin")]
+    #[inline]
+    pub fn read(&self) -> [u64; WORDS] {
+        loop {
+            // ordering: Acquire; Y1.
+            let begun = self.sequence.cond_load(Acquire, |sequence| sequence & WRITES == 0);
+            let words = self.copy();
+            if self.is_still(begun) {
+                return words;
+            }
+        }
+    }
+    /// Copies the words unless somebody writes meanwhile.
+    #[inline]
+    pub fn try_read(&self) -> Option<[u64; WORDS]> {
+        // ordering: Acquire; Y1.
+        let begun = self.sequence.load(Acquire);
+        if begun & WRITES != 0 {
+            return None;
+        }
+        let words = self.copy();
+        self.is_still(begun).then_some(words)
+    }
+    /// Replaces the words.
+    pub fn write(&self, words: [u64; WORDS]) {
+        self.update(|_| words);
+    }
+    /// Replaces the words by `change` of them; nobody writes in between. Readers go on while `change` runs.
+    pub fn update(&self, change: impl FnOnce([u64; WORDS]) -> [u64; WORDS]) {
+        /// Unlocks also where `change` panics.
+        struct Unlock<'a, P: Platform>(&'a QSpinlock<P>);
+        impl<P: Platform> Drop for Unlock<'_, P> {
+            fn drop(&mut self) {
+                // SAFETY: taken below.
+                unsafe { self.0.unlock() };
+            }
+        }
+        self.lock.lock();
+        let _unlock = Unlock(&self.lock);
+        let words = change(self.copy());
+        self.begin();
+        self.set_words(words);
+        self.end();
+    }
+    /// Replaces the words.
+    ///
+    /// # Safety
+    /// The caller holds the lock.
+    pub unsafe fn set(&self, words: [u64; WORDS]) {
+        self.set_words(words);
+    }
+
+    /// The words, which may be torn.
+    #[inline(always)]
+    fn copy(&self) -> [u64; WORDS] {
+        // ordering: Relaxed; ordered by Y1 and Y2, or by the lock.
+        core::array::from_fn(|at| self.words[at].load(Relaxed))
+    }
+    /// Whether no writer has begun since the sequence was `begun`, which is even.
+    #[inline(always)]
+    fn is_still(&self, begun: u64) -> bool {
+        if !P::is_seeded(Bug::ReadUnfenced) {
+            // ordering: Acquire fence; Y2.
+            P::fence(Acquire);
+        }
+        // ordering: Relaxed; after the fence, Y2.
+        self.sequence.load(Relaxed) == begun
+    }
+    /// The own sequence, of a thread that holds the lock.
+    fn sequence(&self) -> u64 {
+        // ordering: Relaxed; written under the lock.
+        self.sequence.load(Relaxed)
+    }
+    #[inline(always)]
+    fn begin(&self) {
+        // (even, held) -> (odd, held)
+        // ordering: Relaxed; before the fence, Y2.
+        self.sequence.store(self.sequence() | WRITES, Relaxed);
+        if !P::is_seeded(Bug::WriteUnfenced) {
+            // ordering: Release fence; Y2.
+            P::fence(Release);
+        }
+    }
+    fn set_words(&self, words: [u64; WORDS]) {
+        for (cell, word) in self.words.iter().zip(words) {
+            // ordering: Relaxed; after the fence of Y2, published by Y1.
+            cell.store(word, Relaxed);
+        }
+    }
+    #[inline(always)]
+    fn end(&self) {
+        let mut next = self.sequence().wrapping_add(WRITE) & !WRITES;
+        if P::is_seeded(Bug::SequenceWraps) {
+            next &= NARROW;
+        }
+        // (odd, held) -> (even, held)
+        // ordering: Release; Y1.
+        self.sequence.store(next, Release);
+    }
+}
+
+/// Its write side: who owns it may [`set`](RawSeqLock::set) the words, and readers wait.
+impl<P: Platform, const WORDS: usize> RawLock for RawSeqLock<P, WORDS> {
+    const ORDER: Order = QSpinlock::<P>::ORDER;
+
+    fn new() -> Self {
+        let words = core::array::from_fn(|_| Zeroed::zeroed());
+        Self { sequence: Zeroed::zeroed(), lock: QSpinlock::new(), words }
+    }
+    #[doc(alias = "write_seqlock")]
+    #[inline]
+    fn lock(&self) {
+        self.lock.lock();
+        self.begin();
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        let is_ours = self.lock.try_lock();
+        if is_ours {
+            self.begin();
+        }
+        is_ours
+    }
+    #[doc(alias = "write_sequnlock")]
+    #[inline]
+    unsafe fn unlock(&self) {
+        self.end();
+        // SAFETY: the caller holds the lock.
+        unsafe { self.lock.unlock() };
+    }
+    fn is_locked(&self) -> bool {
+        self.lock.is_locked()
+    }
+    fn word_is_legal(word: u32) -> bool {
+        QSpinlock::<P>::word_is_legal(word)
+    }
+}
+
+/// What a [`SeqLock`] can hold: a value that is some words.
+///
+/// A value is taken apart and put together again by arithmetic, so no padding is read, and a torn
+/// copy is never a value of the type: it is thrown away as words.
+pub trait Record<const WORDS: usize>: Copy {
+    /// The words of this value.
+    fn to_words(self) -> [u64; WORDS];
+    /// The value of these words, which are zero or came from [`to_words`](Self::to_words).
+    fn from_words(words: [u64; WORDS]) -> Self;
+}
+
+impl<const WORDS: usize> Record<WORDS> for [u64; WORDS] {
+    fn to_words(self) -> [u64; WORDS] {
+        self
+    }
+    fn from_words(words: [u64; WORDS]) -> Self {
+        words
+    }
+}
+
+macro_rules! records {
+    ($($WORDS:literal: ($($number:ident $at:tt),+);)+) => {
+        $(impl Record<$WORDS> for ($($number,)+) {
+            fn to_words(self) -> [u64; $WORDS] {
+                [$(self.$at as u64),+]
+            }
+            fn from_words(words: [u64; $WORDS]) -> Self {
+                ($(words[$at] as $number,)+)
+            }
+        })+
+    };
+}
+
+records! {
+    2: (u64 0, u64 1);
+    3: (u64 0, u64 1, u64 2);
+    4: (u64 0, u64 1, u64 2, u64 3);
+    2: (i64 0, i64 1);
+    3: (i64 0, i64 1, i64 2);
+    2: (u64 0, u32 1);
+    2: (i64 0, u32 1);
+    2: (usize 0, usize 1);
+}
+
+/// A value of `WORDS` words that is read far more often than written.
+pub struct SeqLock<P: Cells, T, const WORDS: usize> {
+    raw: RawSeqLock<P, WORDS>,
+    value: core::marker::PhantomData<fn(T) -> T>,
+}
+
+impl<P: ConstCells, T: Record<WORDS>, const WORDS: usize> SeqLock<P, T, WORDS> {
+    /// The value whose words are zero, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { raw: RawSeqLock::INIT, value: core::marker::PhantomData };
+}
+
+impl<P: Platform, T: Record<WORDS>, const WORDS: usize> SeqLock<P, T, WORDS> {
+    /// Holding `value`.
+    pub fn new(value: T) -> Self {
+        let lock = Self { raw: RawSeqLock::new(), value: core::marker::PhantomData };
+        lock.write(value);
+        lock
+    }
+    /// A copy of the value.
+    #[inline]
+    pub fn read(&self) -> T {
+        T::from_words(self.raw.read())
+    }
+    /// A copy of the value, unless somebody writes at the moment.
+    #[inline]
+    pub fn try_read(&self) -> Option<T> {
+        self.raw.try_read().map(T::from_words)
+    }
+    /// Replaces the value.
+    pub fn write(&self, value: T) {
+        self.raw.write(value.to_words());
+    }
+    /// Replaces the value by `change` of it; nobody writes in between. Readers go on while `change` runs.
+    pub fn update(&self, change: impl FnOnce(T) -> T) {
+        self.raw.update(|words| change(T::from_words(words)).to_words());
+    }
+}

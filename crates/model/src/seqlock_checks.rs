@@ -1,0 +1,20 @@
+//! The rows of the sequence lock.
+
+use crate::checks::{Check, row};
+use crate::{Loom, Settings};
+use lockwright_clients::seqlock::Pair;
+
+/// Rounds enough for the second read to be an attempt, and for a sequence of two bits to wrap around.
+const ROUNDS: u32 = 2;
+
+pub(crate) fn of_seqlock(lock: &'static str) -> [Check; 3] {
+    let pair = |on, threads, rounds| {
+        let settings = Settings::flat(threads as u32);
+        Check { rounds, ..row::<Pair<Loom>>(lock, on, threads, settings) }
+    };
+    [
+        pair("two", 2, 1),
+        pair("two, two rounds", 2, ROUNDS),
+        Check { preemptions_max: 1, ..pair("three", 3, 1) },
+    ]
+}
