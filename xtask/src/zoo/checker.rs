@@ -114,7 +114,10 @@ fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
             _ => (OF_MUTEX, "4", "2"),
         },
         "rwlock" | "rwlock-fair" | "percpu-rwlock-in_slots" => (of_rwlock(bug), "4", "2"),
-        "semaphore" => ("semaphore-last-permit", "2", "1"),
+        "semaphore" => match bug {
+            Some(Bug::ReadAfterRelease) if !all => ("semaphore-last-permit", "4", "2"),
+            _ => (OF_SEMAPHORE, "4", "2"),
+        },
         // Waiters that give up.
         _ if lock.starts_with("rwsem") => ("rwsem-timed-writer", "4", "2"),
         _ => ("exclusion", "8", "4"),
@@ -123,6 +126,8 @@ fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
     [&of[..], &["--rounds", rounds, "--schedules", "10000", "--json", "-"]].concat()
 }
 
+/// What is explored of the semaphore for programs.
+const OF_SEMAPHORE: &str = "semaphore-timed,semaphore-last-permit";
 /// What is explored of the mutex.
 const OF_MUTEX: &str = "mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours";
 
@@ -228,6 +233,7 @@ fn is_too_wide_for_loom(bug: Bug) -> bool {
             | Bug::MarkedTooSoon
             | Bug::OwnerSpeaksForAll
             | Bug::WaitersClearedUnlocked
+            | Bug::WaitsClearedUnlocked
             | Bug::TimeoutWakesNobody
             | Bug::CountedAfterUnlock
             | Bug::SlotsForgotten
