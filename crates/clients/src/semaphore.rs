@@ -73,26 +73,32 @@ pub const MAKERS: &str = "semaphore-makers";
 /// all notes. Once: it does not say when it has read them.
 pub struct Makers<P: Platform> {
     semaphore: RawSemaphore<P>,
-    notes: Vec<Guarded<P, u32>>,
+    notes: [Guarded<P, u32>; NOTES],
+    threads: usize,
 }
+
+/// As many threads write notes, of any number.
+const NOTES: usize = 16;
 
 impl<P: Platform> Client for Makers<P> {
     const NAME: &'static str = MAKERS;
 
     fn new(threads: usize) -> Self {
-        let notes = (1..threads).map(|_| Guarded::new(0)).collect();
-        Self { semaphore: RawSemaphore::with_permits(0), notes }
+        let notes = core::array::from_fn(|_| Guarded::new(0));
+        Self { semaphore: RawSemaphore::with_permits(0), notes, threads }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread > 0 {
-            // SAFETY: this thread's alone, until it releases a permit.
-            unsafe { self.notes[thread - 1].set(1) };
+            if let Some(note) = self.notes.get(thread - 1) {
+                // SAFETY: this thread's alone, until it releases a permit.
+                unsafe { note.set(1) };
+            }
             self.semaphore.release(1);
             return;
         }
-        self.semaphore.acquire(self.notes.len() as u32);
-        for note in &self.notes {
+        self.semaphore.acquire(self.threads as u32 - 1);
+        for note in self.notes.iter().take(self.threads - 1) {
             // SAFETY: every writer has released its permit, and these were all.
             assert_eq!(unsafe { note.get() }, 1, "a permit that nobody released");
         }

@@ -8,7 +8,7 @@ use crate::mutex_checks::of_mutex;
 use crate::qrwlock_checks::of_qrwlock;
 use crate::rwlock_checks::of_rwlock;
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
-use crate::semaphore_checks::of_semaphore;
+use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks::of_sleeping;
 use crate::{Loom, LoomRun, Seen, Settings};
@@ -151,7 +151,8 @@ pub(crate) fn is_of_any(client: &&str) -> bool {
 
 fn of_any_lock(lock: &'static str) -> Vec<Check> {
     let three = Settings::flat(3).with_numa(&[0, 1, 0]);
-    let of_three = preemptions_of_three(lock).unwrap_or(usize::MAX);
+    let of_semaphore = (lock == "semaphore").then_some(semaphore_checks::PREEMPTIONS_MAX);
+    let of_three = preemptions_of_three(lock).or(of_semaphore).unwrap_or(usize::MAX);
     let machines =
         [(2, "flat", Settings::flat(2), usize::MAX), (3, "two NUMA nodes", three, of_three)];
     let clients = clients_of::<Loom>(lock).filter(is_of_any);

@@ -5,6 +5,9 @@ use crate::{Loom, Settings};
 use lockwright::semaphore::RawSemaphore;
 use lockwright_clients::semaphore::{LastPermit, Makers, Timed};
 
+/// Of three threads: a thread without the bucket of the table naps, and naps that end at any time are without
+/// end where two of them wait for one that was preempted.
+pub(crate) const PREEMPTIONS_MAX: usize = 2;
 /// Of three threads that all contend for the bucket: each look at one that is held is a choice.
 const PREEMPTIONS_OF_THREE: usize = 1;
 
@@ -24,5 +27,6 @@ pub(crate) fn of_semaphore(lock: &'static str) -> Vec<Check> {
         row::<Timed<Loom>>(lock, "three", 3, flat(3)),
         row::<Timed<Loom>>(lock, "three, sleeps end for no reason", 3, waking),
     ];
+    let timed = timed.into_iter().map(|check| Check { preemptions_max: PREEMPTIONS_MAX, ..check });
     two.into_iter().chain(timed).chain(three).collect()
 }

@@ -40,7 +40,8 @@ fn rows_hold(lock: &'static str) {
 }
 
 fn holds(lock: &'static str) {
-    if ["rwsem", "rwlock", "percpu-rwlock"].iter().any(|kind| lock.starts_with(kind)) {
+    const OF_ROWS: [&str; 4] = ["rwsem", "rwlock", "percpu-rwlock", "semaphore"];
+    if OF_ROWS.iter().any(|kind| lock.starts_with(kind)) {
         return rows_hold(lock);
     }
     // The head of a hybrid queue sets and clears its pending bit as long as it spins. Each write is
