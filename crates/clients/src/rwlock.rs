@@ -23,6 +23,12 @@ pub const AGAIN: &str = "rwlock-again";
 
 /// A reader-writer lock for programs.
 pub trait ForPrograms: RawLock {
+    /// One that the caller owns, made where no thread runs yet.
+    fn owned() -> Self {
+        let lock = Self::new();
+        lock.lock();
+        lock
+    }
     /// Takes it as the owner before a deadline; whether it did.
     fn lock_until(&self, deadline_ns: u64) -> bool;
     /// Takes it as a reader before a deadline; whether it did.
@@ -32,8 +38,11 @@ pub trait ForPrograms: RawLock {
 }
 
 macro_rules! for_programs {
-    ($([$($bounds:tt)*] $lock:ty;)+) => {
+    ($([$($bounds:tt)*] $lock:ty $(, $owned:path)?;)+) => {
         $(impl<$($bounds)*> ForPrograms for $lock {
+            $(fn owned() -> Self {
+                $owned()
+            })?
             fn lock_until(&self, deadline_ns: u64) -> bool {
                 <$lock>::lock_until(self, deadline_ns)
             }
@@ -49,7 +58,7 @@ macro_rules! for_programs {
 for_programs! {
     [P: Platform, F: Fairness] RawRwLock<P, F>;
     [P: Platform] RawPercpuRwLock<P>;
-    [P: Platform] InSlots<P>;
+    [P: Platform] InSlots<P>, InSlots::begin_owned;
 }
 
 /// A lock, and what its holders change or read.
@@ -98,9 +107,7 @@ impl<P: Platform, L: ForPrograms, const WRITES: bool> Client for Timed<P, L, WRI
     const NAME: &'static str = if WRITES { TIMED_WRITER } else { TIMED_READER };
 
     fn new(_threads: usize) -> Self {
-        let object = Object::<P, L>::new();
-        object.lock.lock();
-        Self { object, rounds: 1 }
+        Self { object: Object { lock: L::owned(), twins: Twins::new() }, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;

@@ -258,9 +258,7 @@ impl Drop for FailsOnPanic<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Purpose, ReaderOrder};
-    use crate::native::affinity::allowed_cpus;
-    use crate::subject::Subject;
+    use crate::cell::ReaderOrder;
 
     const READERS: Workload = Workload::Counter {
         cs_load: 0,
@@ -270,41 +268,12 @@ mod tests {
         is_empty: true,
     };
 
-    fn spec(lock: &str, workload: Workload, threads: usize) -> CellSpec {
-        CellSpec {
-            lock: Subject::find(lock).expect("a known name"),
-            workload,
-            threads,
-            scheduling: None,
-            window_ns: 5_000_000,
-            repetition: 0,
-            seed: 1,
-            purpose: Purpose::Throughput,
-        }
-    }
-
     #[test]
     fn only_what_does_nothing_else_is_pairs() {
         assert_eq!(Pair::of(Workload::Uncontended), Some(Pair::Own));
         assert_eq!(Pair::of(READERS), Some(Pair::Read));
         assert_eq!(Pair::of(READERS.with_cs_load(1)), None);
         assert_eq!(Pair::of(Workload::counter(0, 0)), None);
-    }
-
-    #[test]
-    fn readers_are_timed_together_and_each_counts() {
-        let cpus = allowed_cpus();
-        let threads = cpus.len().min(2);
-        let locks = ["std-rwlock", "parking_lot-rwlock", "pthread-rwlock"];
-        let measured = run(&locks.map(|lock| spec(lock, READERS, threads)), &cpus);
-        for measured in measured {
-            let measured = measured.expect("nothing can fail here");
-            assert_eq!(measured.per_thread_ops.len(), threads);
-            assert!(measured.per_thread_ops.iter().all(|&ops| ops > 0), "{measured:?}");
-            // Of all threads, of which each has a pair every 300 ns or sooner and none in a tenth of one.
-            let pair_ns = threads as f64 * 1e9 / measured.ops_per_s;
-            assert!((0.1..3_000.0).contains(&pair_ns), "{pair_ns}");
-        }
     }
 
     #[test]

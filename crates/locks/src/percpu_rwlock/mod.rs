@@ -149,7 +149,8 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
     }
     fn is_locked(&self) -> bool {
         barrier_before_look::<P, _>(&self.mode);
-        self.beneath.is_locked() || !self.has_no_slots()
+        // Where slots are not used nobody is in one but while a writer that owns the lock beneath waits for that.
+        self.beneath.is_locked() || self.uses_slots() && !self.has_no_slots()
     }
 }
 
@@ -229,7 +230,7 @@ impl<P: Platform> RawPercpuRwLock<P> {
     /// Whether nobody holds the lock or waits for it.
     #[doc(hidden)]
     pub fn is_untouched(&self) -> bool {
-        self.beneath.is_untouched() && self.has_no_slots()
+        !self.is_locked() && self.beneath.is_untouched()
     }
 
     #[inline(always)]

@@ -11,6 +11,12 @@ use core::sync::atomic::Ordering::Release;
 pub struct InSlots<P: Platform>(RawPercpuRwLock<P>);
 
 impl<P: Platform> InSlots<P> {
+    /// One that the caller owns: slots are used after its first release.
+    pub fn begin_owned() -> Self {
+        let lock = Self(RawLock::new());
+        lock.0.lock();
+        lock
+    }
     /// See [`RawPercpuRwLock::lock_until`].
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
         self.0.lock_until(deadline_ns)
