@@ -117,13 +117,13 @@ fn ci() -> Vec<Stage> {
     let mut stages = checks();
     stages.push(full::aarch64_builds());
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 380, &[&test[..], &["--no-run"]].concat()));
+    stages.push(Stage::command("build", 350, &[&test[..], &["--no-run"]].concat()));
     // Without Miri, which is not part of the pinned toolchain.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
-    stages.push(Stage::command("weaken", 180, &weaken));
-    stages.push(Stage::command("zoo", 160, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("weaken", 215, &weaken));
+    stages.push(Stage::command("zoo", 190, &["cargo", "xtask", "zoo"]));
     // The README's test command.
-    stages.push(Stage::command("test", 355, &test));
+    stages.push(Stage::command("test", 325, &test));
     stages
 }
 
@@ -134,7 +134,7 @@ fn checks() -> Vec<Stage> {
     let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05"];
     vec![
         Stage::command("fmt", 5, &["cargo", "fmt", "--all", "--check"]),
-        Stage::command("clippy", 60, &clippy),
+        Stage::command("clippy", 55, &clippy),
         Stage::new("tidy", 5, Step::Call(|| tidy::run(&root()))),
         Stage::new("evidence --check", 5, Step::Call(|| evidence::check(&root()))),
         Stage::command("no-std", 5, &no_std),

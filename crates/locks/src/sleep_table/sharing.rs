@@ -101,21 +101,13 @@ impl<P: Platform> Shared<'_, P> {
     /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
     pub(crate) fn leave(self, id: NodeId) {
         let name = self.name();
-        let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
+        let woken = SleepTable::<P>::within(name, |_, section| {
             let is_first = || section.first_of(name) == Some(id);
             let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
             section.remove(id);
             let next = section.first_of(name);
-            let is_last = next.is_none();
-            if !was_first || is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
-                return (None, is_last);
-            }
-            (self.make_first(section, next), is_last)
+            if was_first { self.make_first(section, next) } else { None }
         });
-        if is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.fetch_and(!(KEPT | SLEEPER), Relaxed);
-        }
         wake::<P>(woken);
     }
 }
@@ -136,7 +128,7 @@ impl<P: Platform> Shared<'_, P> {
         }
         let next = next?;
         let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
-        if self.is_held_against(kind) || P::is_seeded(Bug::TimeoutWakesNobody) {
+        if self.is_held_against(kind) {
             return None;
         }
         Some(tell::<P>(next, self.word))
