@@ -117,13 +117,13 @@ fn ci() -> Vec<Stage> {
     let mut stages = checks();
     stages.push(full::aarch64_builds());
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 350, &[&test[..], &["--no-run"]].concat()));
+    stages.push(Stage::command("build", 345, &[&test[..], &["--no-run"]].concat()));
     // Without Miri, which is not part of the pinned toolchain.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
-    stages.push(Stage::command("weaken", 215, &weaken));
-    stages.push(Stage::command("zoo", 190, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("weaken", 205, &weaken));
+    stages.push(Stage::command("zoo", 180, &["cargo", "xtask", "zoo"]));
     // The README's test command.
-    stages.push(Stage::command("test", 325, &test));
+    stages.push(Stage::command("test", 350, &test));
     stages
 }
 
