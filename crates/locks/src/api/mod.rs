@@ -18,8 +18,8 @@
 //! be inside; [`SeqLock`] for a few words that hardly anybody writes.
 //!
 //! Feature `lock_api` (default) serves version 0.4, feature `lock_api_05` version 0.5 in the module
-//! `v05`; both may be on. Guards may be sent to other threads: none of these locks cares who
-//! unlocks it.
+//! `v05`; both may be on. Guards may be sent to other threads, but for those of readers of a [`PercpuRwLock`] (under version 0.4
+//! its writers', too), who read in a slot of their thread: no other of these locks cares who unlocks it.
 
 use crate::clh::ClhLock;
 use crate::mcs::McsLock;
@@ -32,13 +32,13 @@ use crate::unfair::{Backoff, UnfairLock};
 
 #[cfg(feature = "std")]
 mod mutex;
-mod qrwlock;
 #[cfg(feature = "std")]
 mod rwlock;
 #[cfg(feature = "std")]
 mod rwsem;
 #[cfg(feature = "std")]
 mod semaphore;
+mod sharing;
 #[cfg(feature = "std")]
 pub use mutex::WaitTimeoutResult;
 #[cfg(feature = "std")]

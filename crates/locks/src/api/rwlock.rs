@@ -39,56 +39,17 @@ impl Timed for RawPercpuRwLock<Native> {
     }
 }
 
+// A reader of the per-CPU lock is in the slot of its thread.
 #[cfg(feature = "lock_api")]
-macro_rules! implement_04 {
-    ($([$($bounds:tt)*] $lock:ty, $marker:ident;)+) => {$(
-        // SAFETY: readers and writers exclude each other, taking it acquires, giving it back releases.
-        unsafe impl<$($bounds)*> lock_api::RawRwLock for $lock {
-            const INIT: Self = Self::INIT;
-            type GuardMarker = lock_api::$marker;
+super::sharing::implement_04! {
+    [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
+    [F: Fairness] RawRwLock<Native, F>, GuardSend;
+    [] RawPercpuRwLock<Native>, GuardNoSend;
+}
 
-            #[inline]
-            fn lock_shared(&self) {
-                RawLock::lock_shared(self);
-            }
-            #[inline]
-            fn try_lock_shared(&self) -> bool {
-                RawLock::try_lock_shared(self)
-            }
-            #[inline]
-            unsafe fn unlock_shared(&self) {
-                // SAFETY: the caller is a reader.
-                unsafe { RawLock::unlock_shared(self) };
-            }
-            #[inline]
-            fn lock_exclusive(&self) {
-                RawLock::lock(self);
-            }
-            #[inline]
-            fn try_lock_exclusive(&self) -> bool {
-                RawLock::try_lock(self)
-            }
-            #[inline]
-            unsafe fn unlock_exclusive(&self) {
-                // SAFETY: the caller holds the lock.
-                unsafe { RawLock::unlock(self) };
-            }
-            fn is_locked(&self) -> bool {
-                RawLock::is_locked(self)
-            }
-            fn is_locked_exclusive(&self) -> bool {
-                self.is_owned()
-            }
-        }
-
-        // SAFETY: nobody owns the lock in between.
-        unsafe impl<$($bounds)*> lock_api::RawRwLockDowngrade for $lock {
-            unsafe fn downgrade(&self) {
-                // SAFETY: the caller holds the lock.
-                unsafe { RawLock::downgrade(self) };
-            }
-        }
-
+#[cfg(feature = "lock_api")]
+macro_rules! timed_04 {
+    ($([$($bounds:tt)*] $lock:ty;)+) => {$(
         // SAFETY: they return `true` exactly if the lock is taken.
         unsafe impl<$($bounds)*> lock_api::RawRwLockTimed for $lock {
             type Duration = Duration;
@@ -109,12 +70,11 @@ macro_rules! implement_04 {
         }
     )+};
 }
-// A reader of the per-CPU lock is in the slot of its thread.
 #[cfg(feature = "lock_api")]
-implement_04! {
-    [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
-    [F: Fairness] RawRwLock<Native, F>, GuardSend;
-    [] RawPercpuRwLock<Native>, GuardNoSend;
+timed_04! {
+    [C: RwSemPolicy] RwSem<Native, C>;
+    [F: Fairness] RawRwLock<Native, F>;
+    [] RawPercpuRwLock<Native>;
 }
 
 #[cfg(feature = "lock_api")]
@@ -141,58 +101,14 @@ recursive_04!(RawRwLock<Native, Barging>, RawPercpuRwLock<Native>);
 #[cfg(feature = "lock_api_05")]
 mod v05 {
     use super::*;
+    use crate::api::sharing::v05::{Stating, implement_05, stating_nothing};
     use crate::percpu_rwlock::ReadIn;
     use lock_api_05::{GuardNoSend, GuardSend};
 
-    /// What the guard of a reader knows.
-    trait Stating: Timed {
-        type Shared;
-        fn read(&self) -> Self::Shared;
-        fn try_read(&self) -> Option<Self::Shared>;
-        fn read_before(&self, deadline_ns: u64) -> Option<Self::Shared>;
-        /// # Safety
-        /// The caller is the reader that was told so.
-        unsafe fn unread(&self, read: Self::Shared);
-        /// # Safety
-        /// The caller owns the lock, and is a reader afterwards.
-        unsafe fn downgraded(&self) -> Self::Shared;
-    }
-
-    macro_rules! stating_nothing {
-        ($([$($bounds:tt)*] $lock:ty;)+) => {$(
-            impl<$($bounds)*> Stating for $lock {
-                type Shared = GuardSend;
-
-                #[inline]
-                fn read(&self) -> GuardSend {
-                    RawLock::lock_shared(self);
-                    GuardSend::new()
-                }
-                #[inline]
-                fn try_read(&self) -> Option<GuardSend> {
-                    RawLock::try_lock_shared(self).then(GuardSend::new)
-                }
-                fn read_before(&self, deadline_ns: u64) -> Option<GuardSend> {
-                    self.read_until(deadline_ns).then(GuardSend::new)
-                }
-                #[inline]
-                unsafe fn unread(&self, _read: GuardSend) {
-                    // SAFETY: the caller is a reader.
-                    unsafe { RawLock::unlock_shared(self) };
-                }
-                unsafe fn downgraded(&self) -> GuardSend {
-                    // SAFETY: the caller holds the lock.
-                    unsafe { RawLock::downgrade(self) };
-                    GuardSend::new()
-                }
-            }
-        )+};
-    }
     stating_nothing! {
         [C: RwSemPolicy] RwSem<Native, C>;
         [F: Fairness] RawRwLock<Native, F>;
     }
-
     impl Stating for RawPercpuRwLock<Native> {
         type Shared = (ReadIn, GuardNoSend);
 
@@ -203,9 +119,6 @@ mod v05 {
         #[inline]
         fn try_read(&self) -> Option<Self::Shared> {
             Some((self.try_lock_shared_in()?, GuardNoSend::default()))
-        }
-        fn read_before(&self, deadline_ns: u64) -> Option<Self::Shared> {
-            Some((self.lock_shared_in_until(deadline_ns)?, GuardNoSend::default()))
         }
         #[inline]
         unsafe fn unread(&self, (read, _): Self::Shared) {
@@ -219,67 +132,34 @@ mod v05 {
         }
     }
 
-    macro_rules! implement_05 {
-        ($([$($bounds:tt)*] $lock:ty, $shared:ty;)+) => {$(
-            // SAFETY: as in version 0.4; forgetting a guard only leaves the lock locked; nothing unwinds.
-            unsafe impl<$($bounds)*> lock_api_05::RawRwLock for $lock {
-                const INIT: Self = Self::INIT;
-                type SharedGuard = $shared;
-                type ExclusiveGuard = GuardSend;
+    implement_05! {
+        [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
+        [F: Fairness] RawRwLock<Native, F>, GuardSend;
+        [] RawPercpuRwLock<Native>, (ReadIn, GuardNoSend);
+    }
 
-                #[inline]
-                fn lock_shared(&self) -> Self::SharedGuard {
-                    self.read()
-                }
-                #[inline]
-                fn try_lock_shared(&self) -> Option<Self::SharedGuard> {
-                    self.try_read()
-                }
-                #[inline]
-                unsafe fn unlock_shared(&self, guard: Self::SharedGuard) {
-                    // SAFETY: the caller is the reader with this guard.
-                    unsafe { self.unread(guard) };
-                }
-                #[inline]
-                fn lock_exclusive(&self) -> GuardSend {
-                    RawLock::lock(self);
-                    GuardSend::new()
-                }
-                #[inline]
-                fn try_lock_exclusive(&self) -> Option<GuardSend> {
-                    RawLock::try_lock(self).then(GuardSend::new)
-                }
-                #[inline]
-                unsafe fn unlock_exclusive(&self, _guard: GuardSend) {
-                    // SAFETY: the caller holds the lock.
-                    unsafe { RawLock::unlock(self) };
-                }
-                fn is_locked(&self) -> bool {
-                    RawLock::is_locked(self)
-                }
-                fn is_locked_exclusive(&self) -> bool {
-                    self.is_owned()
-                }
-            }
+    fn read_until<L: Timed>(lock: &L, deadline_ns: u64) -> Option<GuardSend> {
+        lock.read_until(deadline_ns).then(GuardSend::new)
+    }
+    fn read_in_until(
+        lock: &RawPercpuRwLock<Native>,
+        deadline_ns: u64,
+    ) -> Option<(ReadIn, GuardNoSend)> {
+        Some((lock.lock_shared_in_until(deadline_ns)?, GuardNoSend::default()))
+    }
 
-            // SAFETY: nobody owns the lock in between.
-            unsafe impl<$($bounds)*> lock_api_05::RawRwLockDowngrade for $lock {
-                unsafe fn downgrade(&self, _guard: GuardSend) -> Self::SharedGuard {
-                    // SAFETY: the caller holds the lock.
-                    unsafe { self.downgraded() }
-                }
-            }
-
+    macro_rules! timed_05 {
+        ($([$($bounds:tt)*] $lock:ty, $read_until:ident;)+) => {$(
             // SAFETY: they return a guard exactly if the lock is taken.
             unsafe impl<$($bounds)*> lock_api_05::RawRwLockTimed for $lock {
                 type Duration = Duration;
                 type Instant = Instant;
 
                 fn try_lock_shared_for(&self, timeout: Duration) -> Option<Self::SharedGuard> {
-                    self.read_before(deadline_after(timeout))
+                    $read_until(self, deadline_after(timeout))
                 }
                 fn try_lock_shared_until(&self, timeout: Instant) -> Option<Self::SharedGuard> {
-                    self.read_before(deadline_at(timeout))
+                    $read_until(self, deadline_at(timeout))
                 }
                 fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardSend> {
                     self.write_until(deadline_after(timeout)).then(GuardSend::new)
@@ -290,9 +170,9 @@ mod v05 {
             }
         )+};
     }
-    implement_05! {
-        [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
-        [F: Fairness] RawRwLock<Native, F>, GuardSend;
-        [] RawPercpuRwLock<Native>, (ReadIn, GuardNoSend);
+    timed_05! {
+        [C: RwSemPolicy] RwSem<Native, C>, read_until;
+        [F: Fairness] RawRwLock<Native, F>, read_until;
+        [] RawPercpuRwLock<Native>, read_in_until;
     }
 }

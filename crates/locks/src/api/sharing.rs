@@ -1,0 +1,171 @@
+//! The locks that readers share behind `lock_api`.
+
+use crate::platform::{ConstCells, Platform};
+use crate::qrwlock::QRwLock;
+use crate::raw::RawLock;
+
+#[cfg(feature = "lock_api")]
+macro_rules! implement_04 {
+    ($([$($bounds:tt)*] $lock:ty, $marker:ident;)+) => {$(
+        // SAFETY: readers and writers exclude each other, taking it acquires, giving it back releases.
+        unsafe impl<$($bounds)*> lock_api::RawRwLock for $lock {
+            const INIT: Self = Self::INIT;
+            type GuardMarker = lock_api::$marker;
+
+            #[inline]
+            fn lock_shared(&self) {
+                RawLock::lock_shared(self);
+            }
+            #[inline]
+            fn try_lock_shared(&self) -> bool {
+                RawLock::try_lock_shared(self)
+            }
+            #[inline]
+            unsafe fn unlock_shared(&self) {
+                // SAFETY: the caller is a reader.
+                unsafe { RawLock::unlock_shared(self) };
+            }
+            #[inline]
+            fn lock_exclusive(&self) {
+                RawLock::lock(self);
+            }
+            #[inline]
+            fn try_lock_exclusive(&self) -> bool {
+                RawLock::try_lock(self)
+            }
+            #[inline]
+            unsafe fn unlock_exclusive(&self) {
+                // SAFETY: the caller holds the lock.
+                unsafe { RawLock::unlock(self) };
+            }
+            fn is_locked(&self) -> bool {
+                RawLock::is_locked(self)
+            }
+            fn is_locked_exclusive(&self) -> bool {
+                self.is_owned()
+            }
+        }
+
+        // SAFETY: nobody owns the lock in between.
+        unsafe impl<$($bounds)*> lock_api::RawRwLockDowngrade for $lock {
+            unsafe fn downgrade(&self) {
+                // SAFETY: the caller holds the lock.
+                unsafe { RawLock::downgrade(self) };
+            }
+        }
+    )+};
+}
+#[cfg(feature = "lock_api")]
+implement_04! {
+    [P: Platform + ConstCells] QRwLock<P>, GuardSend;
+}
+#[cfg(all(feature = "lock_api", feature = "std"))]
+pub(super) use implement_04;
+
+#[cfg(feature = "lock_api_05")]
+pub(super) mod v05 {
+    use super::*;
+    use lock_api_05::GuardSend;
+
+    /// What the guard of a reader knows.
+    pub(in crate::api) trait Stating: RawLock {
+        type Shared;
+        fn read(&self) -> Self::Shared;
+        fn try_read(&self) -> Option<Self::Shared>;
+        /// # Safety
+        /// The caller is the reader that was told so.
+        unsafe fn unread(&self, read: Self::Shared);
+        /// # Safety
+        /// The caller owns the lock, and is a reader afterwards.
+        unsafe fn downgraded(&self) -> Self::Shared;
+    }
+
+    macro_rules! stating_nothing {
+        ($([$($bounds:tt)*] $lock:ty;)+) => {$(
+            impl<$($bounds)*> Stating for $lock {
+                type Shared = GuardSend;
+
+                #[inline]
+                fn read(&self) -> GuardSend {
+                    RawLock::lock_shared(self);
+                    GuardSend::new()
+                }
+                #[inline]
+                fn try_read(&self) -> Option<GuardSend> {
+                    RawLock::try_lock_shared(self).then(GuardSend::new)
+                }
+                #[inline]
+                unsafe fn unread(&self, _read: GuardSend) {
+                    // SAFETY: the caller is a reader.
+                    unsafe { RawLock::unlock_shared(self) };
+                }
+                unsafe fn downgraded(&self) -> GuardSend {
+                    // SAFETY: the caller holds the lock.
+                    unsafe { RawLock::downgrade(self) };
+                    GuardSend::new()
+                }
+            }
+        )+};
+    }
+    stating_nothing! {
+        [P: Platform + ConstCells] QRwLock<P>;
+    }
+
+    macro_rules! implement_05 {
+        ($([$($bounds:tt)*] $lock:ty, $shared:ty;)+) => {$(
+            // SAFETY: as in version 0.4; forgetting a guard only leaves the lock locked; nothing unwinds.
+            unsafe impl<$($bounds)*> lock_api_05::RawRwLock for $lock {
+                const INIT: Self = Self::INIT;
+                type SharedGuard = $shared;
+                type ExclusiveGuard = GuardSend;
+
+                #[inline]
+                fn lock_shared(&self) -> Self::SharedGuard {
+                    self.read()
+                }
+                #[inline]
+                fn try_lock_shared(&self) -> Option<Self::SharedGuard> {
+                    self.try_read()
+                }
+                #[inline]
+                unsafe fn unlock_shared(&self, guard: Self::SharedGuard) {
+                    // SAFETY: the caller is the reader with this guard.
+                    unsafe { self.unread(guard) };
+                }
+                #[inline]
+                fn lock_exclusive(&self) -> GuardSend {
+                    RawLock::lock(self);
+                    GuardSend::new()
+                }
+                #[inline]
+                fn try_lock_exclusive(&self) -> Option<GuardSend> {
+                    RawLock::try_lock(self).then(GuardSend::new)
+                }
+                #[inline]
+                unsafe fn unlock_exclusive(&self, _guard: GuardSend) {
+                    // SAFETY: the caller holds the lock.
+                    unsafe { RawLock::unlock(self) };
+                }
+                fn is_locked(&self) -> bool {
+                    RawLock::is_locked(self)
+                }
+                fn is_locked_exclusive(&self) -> bool {
+                    self.is_owned()
+                }
+            }
+
+            // SAFETY: nobody owns the lock in between.
+            unsafe impl<$($bounds)*> lock_api_05::RawRwLockDowngrade for $lock {
+                unsafe fn downgrade(&self, _guard: GuardSend) -> Self::SharedGuard {
+                    // SAFETY: the caller holds the lock.
+                    unsafe { self.downgraded() }
+                }
+            }
+        )+};
+    }
+    implement_05! {
+        [P: Platform + ConstCells] QRwLock<P>, GuardSend;
+    }
+    #[cfg(feature = "std")]
+    pub(in crate::api) use {implement_05, stating_nothing};
+}
