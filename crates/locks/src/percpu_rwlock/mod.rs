@@ -357,6 +357,10 @@ impl<P: Platform> RawPercpuRwLock<P> {
     /// The same without waiting; whether nobody reads in a slot. If somebody does, slots are used on.
     #[cold]
     fn try_end_slots(&self) -> bool {
+        // Only a hint, which spares the heavy barrier and the slots that readers use.
+        if !self.has_no_slots() {
+            return false;
+        }
         self.forbid_slots();
         let is_free = self.has_no_slots();
         if !is_free {
