@@ -41,7 +41,7 @@ pub struct Target {
 
 /// Settings beside the usual ones: machines that run out of queue nodes, which is when the queued
 /// spinlock knows no order, for locks that serve by NUMA node thresholds that are reached in a
-/// short schedule, and for semaphores waiters without patience.
+/// short schedule, and for locks whose waiters sleep waiters without patience.
 fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
     let unordered = Checks { fifo: false, ..usual.checks };
     let few_nodes =
@@ -56,7 +56,8 @@ fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
         Order::FifoAfterPending | Order::Queued => vec![few_nodes(1), few_nodes(2)],
         Order::Grouped => vec![near(0, 1), near(1, 10), near(2, 50), few_nodes(1), few_nodes(2)],
         Order::None if keeps_for_waiters(lock) => vec![with(vec![(Tunable::rwsem_handoff_ns, 0)])],
-        Order::Fifo | Order::None | Order::Broken => Vec::new(),
+        Order::None => vec![with(vec![(Tunable::spin_pauses, 0)])],
+        Order::Fifo | Order::Broken => Vec::new(),
     }
 }
 

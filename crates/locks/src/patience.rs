@@ -1,11 +1,14 @@
 //! How long a thread spins, and how often it looks meanwhile.
 
 use crate::platform::{Bound, Budget, Platform};
+use crate::tunables::Tunable;
 use core::marker::PhantomData;
 
 /// How long a thread spins before it sleeps: what it costs to put a thread to sleep and to wake it.
 /// Whoever spins that long in vain has wasted no more than twice what sleeping at once would have cost.
 pub(crate) const SPIN_NS: u64 = 10_000;
+/// The first pause, if nothing else is said.
+const FIRST_PAUSES: u32 = 8;
 /// A pause of so many is timed: before that, most waits end before a clock is worth its time.
 const TIMED_PAUSES: u32 = 32;
 /// A pause that takes this long is not made longer. What a look costs the owner, a few transfers of a
@@ -20,6 +23,8 @@ pub(crate) const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), st
 /// The back-off of one thread: pauses that double until they are long, and then a time to spin.
 pub(crate) struct Patience<P: Platform> {
     pauses: u32,
+    /// How many are left, whatever they take.
+    left: u64,
     kind: Kind,
     /// When the last pause ended, once they are timed.
     paused_ns: Option<u64>,
@@ -39,23 +44,32 @@ enum Kind {
 }
 
 impl<P: Platform> Patience<P> {
-    fn new(kind: Kind) -> Self {
-        Self { pauses: 8, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
+    fn new(kind: Kind, pauses: u32) -> Self {
+        let left = P::tunable(Tunable::spin_pauses).unwrap_or(u64::MAX);
+        Self { pauses, left, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
     }
     /// A few pauses, some microseconds in all.
     pub(crate) fn short() -> Self {
-        Self::new(Kind::Short)
+        Self::short_from(FIRST_PAUSES)
+    }
+    /// The same, the first of so many.
+    pub(crate) fn short_from(pauses: u32) -> Self {
+        Self::new(Kind::Short, pauses)
     }
     /// [`SPIN_NS`], for a thread that has a place to spin in.
     pub(crate) fn seated() -> Self {
-        Self::new(Kind::Seated)
+        Self::new(Kind::Seated, FIRST_PAUSES)
     }
     /// A few pauses, and [`SPIN_NS`] if there is a place to spin in.
     pub(crate) fn long() -> Self {
-        Self::new(Kind::Long)
+        Self::new(Kind::Long, FIRST_PAUSES)
     }
     /// Pauses; whether it is over.
     pub(crate) fn pause(&mut self) -> bool {
+        if self.left == 0 {
+            return true;
+        }
+        self.left -= 1;
         P::delay(self.pauses);
         if self.pauses < TIMED_PAUSES {
             self.pauses *= 2;

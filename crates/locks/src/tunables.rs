@@ -49,6 +49,9 @@ tunables! {
     /// After how many reads with no write between them readers of a per-CPU reader-writer lock use slots. Default: 4,096, and
     /// four times as many each time a writer has ended it, up to 1,048,576.
     percpu_rwlock_calm_reads: u32::MAX as u64,
+    /// How many pauses a thread makes while it spins before it sleeps, at most, in the locks for programs: 0 is a thread that looks once
+    /// and does not spin. For checkers. Default: as many as take as long as putting a thread to sleep and waking it costs.
+    spin_pauses: u32::MAX as u64,
 }
 
 /// `heavy_barrier_apart_ns`, for each CPU: a heavy barrier interrupts every CPU that runs the process for a
