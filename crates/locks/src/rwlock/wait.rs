@@ -16,8 +16,14 @@ const UNFAIR_NS: u64 = 4_000_000;
 const RECURSION_NS: u64 = 10_000_000;
 /// How long a free lock stays kept for a thread that does not take it: a few wake-ups.
 const KEPT_NS: u64 = 50_000;
-/// A writer is pending that has looked so often and found readers there: it could hold the lock by now.
-const PAUSES_BEFORE_PENDING: u32 = 2;
+/// How long a reader that finds a writer there looks away first, in pauses, ...
+const READERS_FIRST_PAUSE: u32 = 16;
+/// ... and then, if that one is gone.
+const READERS_LONG_PAUSE: u32 = 128;
+/// How long a writer that finds somebody there does: readers come as long as it is away.
+const WRITERS_FIRST_PAUSE: u32 = 4;
+/// A writer is pending that has looked again so often and found readers there: it could hold the lock by now.
+const PAUSES_BEFORE_PENDING: u32 = 1;
 /// How long a thread without a queue node naps.
 const NAP_NS: u64 = 1_000_000;
 
@@ -53,14 +59,29 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     /// pending writer pass for that long does not wait for it any more: it may be a reader already.
     fn barge(&self, kind: Kind) -> bool {
         let against = kind.against_newcomer();
-        let mut patience = Patience::short();
         // ordering: Relaxed; only a hint.
         if self.word.load(Relaxed) & against == 0 {
-            // Others come and go all the time: it is worth more if they do so for a moment undisturbed.
-            patience.pause();
+            // Others come and go all the time: it is worth more if they do so for a while undisturbed.
+            let mut away = Patience::<P>::short();
+            while !away.pause() {}
         }
+        let patience = match kind {
+            Kind::Reader => self.look_away(against),
+            Kind::Writer => Patience::short_from(WRITERS_FIRST_PAUSE),
+        };
         let is_ours = self.spin(kind, against, patience);
         is_ours || kind == Kind::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
+    }
+
+    /// A reader that finds a writer there pauses; and where sections are so short that it is gone then, for longer: meanwhile
+    /// others get through many of them, and the line stays where it is.
+    fn look_away(&self, against: u32) -> Patience<P> {
+        Patience::<P>::short_from(READERS_FIRST_PAUSE).pause();
+        // ordering: Relaxed; only a hint.
+        if self.word.load(Relaxed) & against == 0 {
+            Patience::<P>::short_from(READERS_LONG_PAUSE).pause();
+        }
+        Patience::short()
     }
 
     /// Competes for the lock unless `against` is in its word, until its patience is over; whether it is taken.
