@@ -112,6 +112,8 @@ const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];
 /// The semaphore: the presets that stand for the others, and those of them that can have a bug.
 const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
+const RWSEM_TODAY_OR_RWLOCK: &[&str] = &and::<2>(RWSEM_TODAY, "rwlock");
+const RWSEM_OR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock");
 const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 const QRWLOCK: &[&str] = &["qrwlock"];
 const SEQLOCK: &[&str] = &["seqlock"];
@@ -333,10 +335,11 @@ bugs! {
     WriterReleaseRelaxed, "7", "Linux rwbase, 2021", RWSEM;
     /// A writer gives up as the last waiter and says outside the internal lock that nobody waits. Somebody
     /// may have come in between.
-    WaitersClearedUnlocked, "12", "parking_lot RwLock, 2025 (PR 466)", RWSEM_TODAY;
+    WaitersClearedUnlocked, "12", "parking_lot RwLock, 2025 (PR 466)",
+        RWSEM_TODAY_OR_RWLOCK;
     /// A writer at the head of the list gives up and leaves. Readers behind it could join those that
     /// hold the lock, and nobody tells them.
-    TimeoutWakesNobody, "13", "parking_lot RwLock, 2025 (249cb2a)", RWSEM;
+    TimeoutWakesNobody, "13", "parking_lot RwLock, 2025 (249cb2a)", RWSEM_OR_RWLOCK;
     /// A writer that wakes up decides by the count as it was before it slept whether to sleep again.
     StaleCount, "23", "glibc rwlock, 2018 (BZ 23861)", RWSEM_LOOKING;
     /// A writer that becomes a reader walks the list without the internal lock, to take readers along.

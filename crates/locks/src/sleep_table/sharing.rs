@@ -101,13 +101,18 @@ impl<P: Platform> Shared<'_, P> {
     /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
     pub(crate) fn leave(self, id: NodeId) {
         let name = self.name();
-        let woken = SleepTable::<P>::within(name, |_, section| {
+        let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
             let is_first = || section.first_of(name) == Some(id);
             let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
             section.remove(id);
             let next = section.first_of(name);
-            if was_first { self.make_first(section, next) } else { None }
+            let woken = if was_first { self.make_first(section, next) } else { None };
+            (woken, next.is_none())
         });
+        if is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
+            // ordering: Relaxed; WRONG ON PURPOSE.
+            self.word.fetch_and(!SLEEPER, Relaxed);
+        }
         wake::<P>(woken);
     }
 }
@@ -118,6 +123,7 @@ impl<P: Platform> Shared<'_, P> {
         let stale = match next {
             Some(_) if self.is_fair => 0,
             Some(_) => KEPT,
+            None if P::is_seeded(Bug::WaitersClearedUnlocked) => KEPT,
             None => KEPT | SLEEPER,
         };
         // ordering: Relaxed; for the first waiter only, under the lock, W1.
@@ -128,7 +134,7 @@ impl<P: Platform> Shared<'_, P> {
         }
         let next = next?;
         let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
-        if self.is_held_against(kind) {
+        if self.is_held_against(kind) || P::is_seeded(Bug::TimeoutWakesNobody) {
             return None;
         }
         Some(tell::<P>(next, self.word))
