@@ -52,7 +52,7 @@ fn whole_word() -> Stage {
 /// The other architecture with assembly, compiled only: needs no linker for it.
 pub fn aarch64_builds() -> Stage {
     let check = ["cargo", "check", "--package", "lockwright", "--target", AARCH64];
-    Stage::command("aarch64-builds", 20, &check).needing(AARCH64_TARGET)
+    Stage::command("aarch64-builds", 60, &check).needing(AARCH64_TARGET)
 }
 
 /// The other architecture with assembly. Emulated on a host with a stronger memory model it says

@@ -16,6 +16,7 @@ mod zoo;
 use stage::{Stage, Step};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
 
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let is_green = match arguments[..] {
         // Only the other architecture may be missing: this installs nothing.
-        ["ci"] => stage::run_all(&ci(), true),
+        ["ci"] => stage::run_all_within(&ci(), true, CI_MAX),
         ["full"] => stage::run_all(&full::stages(), false),
         ["full", "--allow-missing"] => stage::run_all(&full::stages(), true),
         ["miri"] => stage::run_all(&sanitize::miri(), false),
@@ -112,18 +113,21 @@ fn root() -> PathBuf {
     here.parent().expect("xtask is a folder of the repository").to_path_buf()
 }
 
-/// The caps add up to less than 20 minutes.
+/// How long continuous integration may take, all stages together: 20 minutes, and some seconds to build this program. The limits of
+/// stages tell one that hangs from one on a slow day.
+const CI_MAX: Duration = Duration::from_secs(20 * 60 - 15);
+
 fn ci() -> Vec<Stage> {
     let mut stages = checks();
     stages.push(full::aarch64_builds());
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 345, &[&test[..], &["--no-run"]].concat()));
+    stages.push(Stage::command("build", 480, &[&test[..], &["--no-run"]].concat()));
     // Without Miri, which is not part of the pinned toolchain.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
-    stages.push(Stage::command("weaken", 205, &weaken));
-    stages.push(Stage::command("zoo", 180, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("weaken", 300, &weaken));
+    stages.push(Stage::command("zoo", 260, &["cargo", "xtask", "zoo"]));
     // The README's test command.
-    stages.push(Stage::command("test", 350, &test));
+    stages.push(Stage::command("test", 480, &test));
     stages
 }
 
@@ -133,22 +137,11 @@ fn checks() -> Vec<Stage> {
     let no_std = ["cargo", "check", "--package", "lockwright", "--no-default-features"];
     let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05"];
     vec![
-        Stage::command("fmt", 5, &["cargo", "fmt", "--all", "--check"]),
-        Stage::command("clippy", 55, &clippy),
-        Stage::new("tidy", 5, Step::Call(|| tidy::run(&root()))),
-        Stage::new("evidence --check", 5, Step::Call(|| evidence::check(&root()))),
-        Stage::command("no-std", 5, &no_std),
-        Stage::command("lock-apis", 20, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
+        Stage::command("fmt", 10, &["cargo", "fmt", "--all", "--check"]),
+        Stage::command("clippy", 90, &clippy),
+        Stage::new("tidy", 10, Step::Call(|| tidy::run(&root()))),
+        Stage::new("evidence --check", 10, Step::Call(|| evidence::check(&root()))),
+        Stage::command("no-std", 20, &no_std),
+        Stage::command("lock-apis", 60, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_caps_of_continuous_integration_together_are_below_20_minutes() {
-        let seconds: u64 = ci().iter().map(Stage::seconds_max).sum();
-        assert!(seconds < 20 * 60, "{seconds} s");
-    }
 }

@@ -77,25 +77,18 @@ impl Stage {
         self
     }
 
-    /// How long it may take.
-    #[cfg(test)]
-    pub fn seconds_max(&self) -> u64 {
-        self.seconds_max
-    }
-
-    fn run(&self) -> Verdict {
+    /// Runs it, for as long as it may take and no longer than `left`.
+    fn run(&self, left: Duration) -> Verdict {
         if let Some(need) = self.needs.iter().find(|need| !need.is_met()) {
             return Verdict::Missing(need.get);
         }
+        let limit = Duration::from_secs(self.seconds_max).min(left);
         match &self.step {
             Step::Call(call) if call() => Verdict::Green,
             Step::Call(_) => Verdict::Red("see above".into()),
-            Step::Command(command) => run_within(self.process(command), self.limit()),
-            Step::Report(command, text) => reports(self.process(command), self.limit(), text),
+            Step::Command(command) => run_within(self.process(command), limit),
+            Step::Report(command, text) => reports(self.process(command), limit, text),
         }
-    }
-    fn limit(&self) -> Duration {
-        Duration::from_secs(self.seconds_max)
     }
     fn process(&self, command: &[String]) -> Command {
         let mut process = Command::new(&command[0]);
@@ -131,12 +124,17 @@ impl Need {
 /// Runs the stages in order up to the first red one; whether all are green. A stage that was not
 /// run because something is missing counts as red unless `allow_missing`.
 pub fn run_all(stages: &[Stage], allow_missing: bool) -> bool {
+    run_all_within(stages, allow_missing, Duration::MAX)
+}
+
+/// The same; the stage that runs when `limit` is over is red.
+pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) -> bool {
     let begin = Instant::now();
     let mut is_green = true;
     for stage in stages {
         eprintln!("== {}: {}", stage.name, stage.shown());
         let start = Instant::now();
-        let verdict = stage.run();
+        let verdict = stage.run(limit.saturating_sub(begin.elapsed()));
         let seconds = start.elapsed().as_secs_f64();
         match &verdict {
             Verdict::Green => eprintln!("== {}: green after {seconds:.1} s", stage.name),
@@ -194,19 +192,22 @@ mod tests {
 
     #[test]
     fn a_stage_is_as_green_as_its_command() {
-        assert_eq!(shell("exit 0").run(), Verdict::Green);
-        assert!(matches!(shell("exit 3").run(), Verdict::Red(reason) if reason.contains('3')));
+        assert_eq!(shell("exit 0").run(Duration::MAX), Verdict::Green);
+        assert!(
+            matches!(shell("exit 3").run(Duration::MAX), Verdict::Red(reason) if reason.contains('3'))
+        );
         let nothing = Stage::command("test", 60, &["no-such-command-anywhere"]);
-        assert!(matches!(nothing.run(), Verdict::Red(_)));
+        assert!(matches!(nothing.run(Duration::MAX), Verdict::Red(_)));
         assert_eq!(
-            shell("test \"$COLOUR\" = blue").with_env("COLOUR", "blue").run(),
+            shell("test \"$COLOUR\" = blue").with_env("COLOUR", "blue").run(Duration::MAX),
             Verdict::Green
         );
     }
 
     #[test]
     fn a_wrong_program_has_to_fail_and_to_be_reported() {
-        let verdict = |script| Stage::report("test", 60, &["sh", "-c", script], "a race").run();
+        let verdict =
+            |script| Stage::report("test", 60, &["sh", "-c", script], "a race").run(Duration::MAX);
         assert_eq!(verdict("echo there was a race >&2; exit 1"), Verdict::Green);
         for unseen in ["echo there was a race", "echo cannot be compiled; exit 1"] {
             assert!(matches!(verdict(unseen), Verdict::Red(_)), "{unseen}");
@@ -230,6 +231,13 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_that_runs_when_the_time_of_all_is_over_is_red() {
+        let limit = Duration::from_millis(500);
+        assert!(!run_all_within(&[shell("exit 0"), shell("sleep 30")], false, limit));
+        assert!(run_all_within(&[shell("exit 0")], false, Duration::from_secs(60)));
+    }
+
+    #[test]
     fn the_first_red_stage_ends_the_run() {
         let unreachable = Stage::new("test", 60, Step::Call(|| panic!("ran after a red stage")));
         assert!(!run_all(&[shell("exit 0"), shell("exit 1"), unreachable], false));
@@ -243,7 +251,7 @@ mod tests {
             [shell("exit 0").needing(Need { probe, prints, get: "install it" })]
         };
         assert!(run_all(&needs("one"), false));
-        assert_eq!(needs("two")[0].run(), Verdict::Missing("install it"));
+        assert_eq!(needs("two")[0].run(Duration::MAX), Verdict::Missing("install it"));
         assert!(!run_all(&needs("two"), false));
         assert!(run_all(&needs("two"), true));
     }
