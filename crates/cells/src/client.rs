@@ -41,7 +41,7 @@ pub struct Target {
 
 /// Settings beside the usual ones: machines that run out of queue nodes, which is when the queued
 /// spinlock knows no order, for locks that serve by NUMA node thresholds that are reached in a
-/// short schedule, and for locks whose waiters sleep waiters without patience.
+/// short schedule, and for locks without an order waiters without patience.
 fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
     let unordered = Checks { fifo: false, ..usual.checks };
     let few_nodes =

@@ -333,12 +333,12 @@ bugs! {
     GrantPolledRelaxed, "6", "Linux rwsem, 2019 (99143f82a255)", RWSEM;
     /// A writer gives the lock back and releases nothing.
     WriterReleaseRelaxed, "7", "Linux rwbase, 2021", RWSEM;
-    /// A writer gives up as the last waiter and says outside the internal lock that nobody waits. Somebody
+    /// A waiter leaves as the last one and says outside the internal lock that nobody waits. Somebody
     /// may have come in between.
     WaitersClearedUnlocked, "12", "parking_lot RwLock, 2025 (PR 466)",
         RWSEM_TODAY_OR_RWLOCK;
-    /// A writer at the head of the list gives up and leaves. Readers behind it could join those that
-    /// hold the lock, and nobody tells them.
+    /// A waiter at the head of the list gives up and leaves. Those behind it could have the lock, and nobody
+    /// tells them.
     TimeoutWakesNobody, "13", "parking_lot RwLock, 2025 (249cb2a)", RWSEM_OR_RWLOCK;
     /// A writer that wakes up decides by the count as it was before it slept whether to sleep again.
     StaleCount, "23", "glibc rwlock, 2018 (BZ 23861)", RWSEM_LOOKING;

@@ -59,11 +59,11 @@ unsafe impl ReaderSlots for Native {
         MINE.with(Cell::get).or_else(claim)
     }
     fn reader_slots() -> usize {
-        // ordering: Relaxed; after the heavy barrier of the caller, V2.
+        // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
         USED.load(Relaxed)
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
-        // ordering: Relaxed; after the heavy barrier of the caller, V2.
+        // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
         let is_ours = (OWNERS[at].load(Relaxed) >> 32) as u32 == fork::epoch();
         NonNull::from(if is_ours { &SLOTS[at] } else { &NOBODYS })
     }

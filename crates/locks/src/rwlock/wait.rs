@@ -22,7 +22,7 @@ const READERS_FIRST_PAUSE: u32 = 16;
 const READERS_LONG_PAUSE: u32 = 128;
 /// How long a writer that finds somebody there does: readers come as long as it is away.
 const WRITERS_FIRST_PAUSE: u32 = 4;
-/// A writer is pending that has looked again so often and found readers there: it could hold the lock by now.
+/// After so many pauses a writer that has found readers there is pending: it could hold the lock by now.
 const PAUSES_BEFORE_PENDING: u32 = 1;
 /// How long a thread without a queue node naps.
 const NAP_NS: u64 = 1_000_000;
@@ -195,7 +195,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             P::count(Event::rwlock_sleep);
             self.sleep(&me);
         };
-        shared.leave(me.id);
+        shared.leave(me.id, is_ours);
         if !is_ours {
             P::count(Event::rwlock_timeout);
         }

@@ -99,14 +99,14 @@ impl<P: Platform> Shared<'_, P> {
     }
 
     /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
-    pub(crate) fn leave(self, id: NodeId) {
+    pub(crate) fn leave(self, id: NodeId, is_ours: bool) {
         let name = self.name();
         let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
             let is_first = || section.first_of(name) == Some(id);
             let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
             section.remove(id);
             let next = section.first_of(name);
-            let woken = if was_first { self.make_first(section, next) } else { None };
+            let woken = if was_first { self.make_first(section, next, is_ours) } else { None };
             (woken, next.is_none())
         });
         if is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
@@ -118,8 +118,13 @@ impl<P: Platform> Shared<'_, P> {
 }
 
 impl<P: Platform> Shared<'_, P> {
-    /// The one that was the first is gone; whom to wake.
-    fn make_first(self, section: &Section<P>, next: Option<NodeId>) -> Option<*const P::U32> {
+    /// The one that was the first is gone, with the lock (`is_ours`) or without it; whom to wake.
+    fn make_first(
+        self,
+        section: &Section<P>,
+        next: Option<NodeId>,
+        is_ours: bool,
+    ) -> Option<*const P::U32> {
         let stale = match next {
             Some(_) if self.is_fair => 0,
             Some(_) => KEPT,
@@ -134,7 +139,8 @@ impl<P: Platform> Shared<'_, P> {
         }
         let next = next?;
         let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
-        if self.is_held_against(kind) || P::is_seeded(Bug::TimeoutWakesNobody) {
+        let is_forgotten = !is_ours && P::is_seeded(Bug::TimeoutWakesNobody);
+        if self.is_held_against(kind) || is_forgotten {
             return None;
         }
         Some(tell::<P>(next, self.word))
