@@ -61,6 +61,7 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     const ORDER: Order = L::ORDER;
     const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
     const READERS_SHARE: bool = L::READERS_SHARE;
+    const NEXT_OWNER_MAY_FREE: bool = L::NEXT_OWNER_MAY_FREE;
 
     fn new() -> Self {
         Self { inner: L::new(), _platform: PhantomData }

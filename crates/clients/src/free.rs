@@ -13,8 +13,8 @@ pub const NAME: &str = "free";
 /// each object under the object's lock; the last one frees it, while the one before may still be
 /// about to return from its unlock.
 ///
-/// For real threads under something that sees accesses to freed memory. The kernel's locks need
-/// not promise this, and do.
+/// For real threads under something that sees accesses to freed memory, and for locks that promise this: see
+/// [`RawLock::NEXT_OWNER_MAY_FREE`].
 pub struct Free<P: Platform, L> {
     objects: Vec<*mut Object<P, L>>,
     freed: AtomicU64,

@@ -9,6 +9,9 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     const WAITERS_SLEEP: bool = false;
     /// Whether several readers may hold it at once. Where they may not, to read is to own.
     const READERS_SHARE: bool = false;
+    /// Whether whoever takes the lock next may free it, while the one before has not returned yet from giving it
+    /// back. Where not, the lock has to outlive every call.
+    const NEXT_OWNER_MAY_FREE: bool = true;
 
     /// An unlocked lock: all words zero.
     fn new() -> Self;

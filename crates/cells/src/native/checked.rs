@@ -103,6 +103,7 @@ impl<L: RawLock> RawLock for Checked<L> {
     const ORDER: Order = L::ORDER;
     const WAITERS_SLEEP: bool = L::WAITERS_SLEEP;
     const READERS_SHARE: bool = L::READERS_SHARE;
+    const NEXT_OWNER_MAY_FREE: bool = L::NEXT_OWNER_MAY_FREE;
 
     fn new() -> Self {
         let word = || Padded(AtomicU64::new(0));

@@ -108,6 +108,7 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
+    const NEXT_OWNER_MAY_FREE: bool = false;
 
     fn new() -> Self {
         let () = Self::CHECK_POLICY;
