@@ -1,6 +1,6 @@
 //! The table from locks to the waiters that sleep for them: one per process.
 
-use super::Native;
+use super::{Native, table::Table};
 use crate::node::NODES_MAX;
 use crate::platform::LockHash;
 use core::ptr::NonNull;
@@ -12,9 +12,15 @@ const SLOTS: usize = (NODES_MAX * 2).next_power_of_two();
 
 /// Aligned, so that a line of cells is a cache line.
 #[repr(align(64))]
-struct Table([AtomicU64; SLOTS]);
+struct Line([AtomicU64; LINE]);
+const LINE: usize = 8;
 
-static TABLE: Table = Table([const { AtomicU64::new(0) }; SLOTS]);
+const TABLE: Table<Line, { SLOTS / LINE }> = {
+    static CELLS: [Line; SLOTS / LINE] =
+        [const { Line([const { AtomicU64::new(0) }; LINE]) }; { SLOTS / LINE }];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 
 // SAFETY: cells of one static array; a sleeping waiter uses a queue node, of which there are fewer;
 // two locks of four bytes each have different addresses, also in units of four bytes.
@@ -26,7 +32,7 @@ unsafe impl LockHash for Native {
     #[inline]
     fn hash_slot(at: usize) -> NonNull<AtomicU64> {
         // A power of two: the bound costs an instruction and no branch.
-        NonNull::from(&TABLE.0[at % SLOTS])
+        NonNull::from(&TABLE.at(at % SLOTS / LINE).0[at % LINE])
     }
     /// Its address in units of four bytes. That has 48 bits as long as the memory of programs ends
     /// below 2^50, as it does on every Linux machine unless a program asks for higher addresses by

@@ -38,6 +38,7 @@ mod sleep;
 mod sleep_table;
 mod spinners;
 mod syscall;
+mod table;
 pub mod topology;
 #[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
 mod word_aarch64;

@@ -12,6 +12,7 @@
 //! |----|-----------|------------------------|---------|
 //! | V2 | the claim of a slot, `USED` included, then the light barrier of the reader | the number of slots, looked at after the heavy barrier of the writer | that the slot exists |
 
+use super::table::Table;
 use super::{Native, fork};
 use crate::percpu_rwlock::ReaderSlot;
 use crate::platform::ReaderSlots;
@@ -27,9 +28,17 @@ const SLOTS_MAX: usize = 4096;
 /// So many are claimed before anybody looks for threads that have ended.
 const FEW: usize = 16;
 
-static SLOTS: [ReaderSlot<Native>; SLOTS_MAX] = [const { ReaderSlot::EMPTY }; SLOTS_MAX];
+const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> = {
+    static CELLS: [ReaderSlot<Native>; SLOTS_MAX] = [const { ReaderSlot::EMPTY }; SLOTS_MAX];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 /// Whose a slot is: the process life in the upper half, the thread's number in the lower. 0 is nobody's.
-static OWNERS: [AtomicU64; SLOTS_MAX] = [const { AtomicU64::new(0) }; SLOTS_MAX];
+const OWNERS: Table<AtomicU64, SLOTS_MAX> = {
+    static CELLS: [AtomicU64; SLOTS_MAX] = [const { AtomicU64::new(0) }; SLOTS_MAX];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 /// How many slots were ever claimed.
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// For a place in the table that is nobody's: what a slot of another process life looks like.
@@ -64,8 +73,8 @@ unsafe impl ReaderSlots for Native {
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
         // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
-        let is_ours = (OWNERS[at].load(Relaxed) >> 32) as u32 == fork::epoch();
-        NonNull::from(if is_ours { &SLOTS[at] } else { &NOBODYS })
+        let is_ours = (OWNERS.at(at).load(Relaxed) >> 32) as u32 == fork::epoch();
+        NonNull::from(if is_ours { SLOTS.at(at) } else { &NOBODYS })
     }
 }
 
@@ -96,7 +105,7 @@ fn claim() -> Option<NonNull<ReaderSlot<Native>>> {
     let is_doubling = used >= FEW && used.is_power_of_two() || used >= SLOTS_MAX;
     let reclaimed = is_doubling.then(|| (0..used.min(SLOTS_MAX)).find(|&at| reclaim(at, me)));
     let at = reclaimed.flatten().or_else(|| append(me));
-    let mine = at.map(|at| NonNull::from(&SLOTS[at]));
+    let mine = at.map(|at| NonNull::from(SLOTS.at(at)));
     MINE.with(|slot| slot.set(mine));
     HAS_NONE.with(|has_none| has_none.set(mine.is_none()));
     mine
@@ -108,30 +117,31 @@ fn append(me: u64) -> Option<usize> {
     let at =
         USED.fetch_update(Relaxed, Relaxed, |used| (used < SLOTS_MAX).then_some(used + 1)).ok()?;
     // ordering: Relaxed; ordered by the barriers of V2.
-    OWNERS[at].store(me, Relaxed);
+    OWNERS.at(at).store(me, Relaxed);
     Some(at)
 }
 
 /// Takes a slot whose thread does not exist any more and has left nothing in it; whether it did.
 fn reclaim(at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-    let owner = OWNERS[at].load(Relaxed);
+    let owner = OWNERS.at(at).load(Relaxed);
     let thread = Pid::from_raw((owner as u32).cast_signed());
     let is_gone = thread
         .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)));
     is_gone
-        && SLOTS[at].is_empty()
+        && SLOTS.at(at).is_empty()
         // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure Relaxed: the
         // failure value is not used.
-        && OWNERS[at].compare_exchange(owner, me, Relaxed, Relaxed).is_ok()
+        && OWNERS.at(at).compare_exchange(owner, me, Relaxed, Relaxed).is_ok()
 }
 
 /// In a forked child: the slot of the only thread counts in this life, too.
 unsafe extern "C" fn carry_over() {
     let Some(mine) = MINE.with(Cell::get) else { return };
-    let at = (mine.addr().get() - SLOTS.as_ptr().addr()) / size_of::<ReaderSlot<Native>>();
+    let at = (mine.addr().get() - core::ptr::from_ref(SLOTS.at(0)).addr())
+        / size_of::<ReaderSlot<Native>>();
     // ordering: Relaxed; there is no other thread.
-    OWNERS[at].store(owner(), Relaxed);
+    OWNERS.at(at).store(owner(), Relaxed);
 }
 
 #[cfg(test)]

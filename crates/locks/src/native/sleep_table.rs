@@ -1,5 +1,6 @@
 //! The table of sleepers: one per process.
 
+use super::table::Table;
 use super::{Native, fork, syscall};
 use crate::node::{NODES_MAX, NodeId};
 use crate::platform::SleepStorage;
@@ -10,11 +11,23 @@ use core::sync::atomic::AtomicU32;
 /// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
 const BUCKETS: usize = 1024;
 
-static TABLE: [Bucket<Native>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
+const TABLE: Table<Bucket<Native>, BUCKETS> = {
+    static CELLS: [Bucket<Native>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 /// Apart from the buckets, so that the look of every release is at few lines.
-static MARKS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+const MARKS: Table<AtomicU32, BUCKETS> = {
+    static CELLS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 /// Four mebibytes of zeroes, of which only the pages exist that were ever used.
-static WAITERS: [Waiter<Native>; NODES_MAX] = [const { Waiter::FRESH }; NODES_MAX];
+const WAITERS: Table<Waiter<Native>, NODES_MAX> = {
+    static CELLS: [Waiter<Native>; NODES_MAX] = [const { Waiter::FRESH }; NODES_MAX];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
 unsafe impl SleepStorage for Native {
@@ -23,15 +36,15 @@ unsafe impl SleepStorage for Native {
         BUCKETS
     }
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
-        NonNull::from(&TABLE[at % BUCKETS])
+        NonNull::from(TABLE.at(at % BUCKETS))
     }
     #[inline(always)]
     fn sleep_mark(at: usize) -> NonNull<AtomicU32> {
         // A power of two: the bound costs an instruction and no branch.
-        NonNull::from(&MARKS[at % BUCKETS])
+        NonNull::from(MARKS.at(at % BUCKETS))
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
-        NonNull::from(&WAITERS[usize::from(id.number())])
+        NonNull::from(WAITERS.at(usize::from(id.number())))
     }
     fn epoch() -> u32 {
         fork::epoch() & (u32::MAX >> 1)

@@ -7,7 +7,7 @@
 //! |----|-----------|------------------------|---------|
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
-use super::{Native, cpu, priority, spinners::SPINNERS};
+use super::{Native, cpu, priority, spinners::SPINNERS, table::Table};
 use crate::node::QNode;
 use crate::platform::{Placement, SchedulerHints};
 use core::cell::Cell;
@@ -22,7 +22,11 @@ const CPUS_MAX: usize = 4096;
 /// NUMA nodes above this are not looked for.
 const NODES_MAX: u32 = 64;
 
-static NODE_OF: [AtomicU8; CPUS_MAX] = [const { AtomicU8::new(0) }; CPUS_MAX];
+const NODE_OF: Table<AtomicU8, CPUS_MAX> = {
+    static CELLS: [AtomicU8; CPUS_MAX] = [const { AtomicU8::new(0) }; CPUS_MAX];
+    // SAFETY: a static.
+    unsafe { Table::of(&raw const CELLS) }
+};
 static NODES: AtomicU32 = AtomicU32::new(1);
 static USABLE_CPUS: AtomicU32 = AtomicU32::new(1);
 
@@ -39,8 +43,9 @@ impl Placement for Native {
     #[inline]
     fn numa_node_of(cpu: u32) -> u32 {
         ensure_read();
+        let at = cpu as usize;
         // ordering: Relaxed; only a hint, ordered by G1 where it matters.
-        NODE_OF.get(cpu as usize).map_or(0, |node| u32::from(node.load(Relaxed)))
+        if at < CPUS_MAX { u32::from(NODE_OF.at(at).load(Relaxed)) } else { 0 }
     }
     #[inline]
     fn numa_nodes() -> u32 {
@@ -140,7 +145,7 @@ pub fn set_fake(nodes: u32, cpus_per_node: u32) {
 /// Returns to the machine's own topology.
 pub fn clear_fake() {
     ensure_read();
-    for node in &NODE_OF {
+    for node in NODE_OF.iter() {
         // ordering: Relaxed; only a hint.
         node.store(0, Relaxed);
     }
@@ -175,9 +180,9 @@ fn read_nodes() -> u32 {
         let Some(list) = read_file(path, &mut buffer) else { continue };
         nodes = node + 1;
         for_each_cpu(list, |cpu| {
-            if let Some(entry) = NODE_OF.get(cpu) {
+            if cpu < CPUS_MAX {
                 // ordering: Relaxed; published by G1.
-                entry.store(node as u8, Relaxed);
+                NODE_OF.at(cpu).store(node as u8, Relaxed);
             }
         });
     }
