@@ -8,10 +8,10 @@
 
 use lockwright::registry::LOCKS;
 use lockwright::zoo::Bug;
-use lockwright_clients::clients;
+use lockwright_clients::{clients, clients_of};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
-use lockwright_model::{Failure, Scheduler, ShuttleRun, bug_of};
+use lockwright_model::{Failure, Scheduler, Shuttle, ShuttleRun, bug_of};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -114,9 +114,14 @@ fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, 
             let rows = rows.filter(|row| clients.contains(&row.client));
             samples.extend(rows.map(|row| (row, String::new())));
         } else {
-            let rows = clients.iter().map(|client| request.sample(lock, client));
+            let rows = clients_of::<Shuttle>(lock).filter(|client| clients.contains(client));
+            let rows = rows.map(|client| request.sample(lock, client));
             samples.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
+    }
+    if samples.is_empty() {
+        let of_it: Vec<_> = clients_of::<Shuttle>(&name).collect();
+        return Err(format!("{name} has no such client; it has {}", of_it.join(", ")));
     }
     Ok(samples)
 }
