@@ -197,6 +197,9 @@ macro_rules! machine {
             fn need_resched() -> bool {
                 false
             }
+            fn usable_cpus() -> u32 {
+                2
+            }
             fn idle_cpus() -> u32 {
                 1
             }

@@ -82,11 +82,15 @@ impl SchedulerHints for Native {
     fn need_resched() -> bool {
         false
     }
-    /// All CPUs this process may use by affinity and cgroup quota, but the caller's: an upper bound.
-    fn idle_cpus() -> u32 {
+    /// By affinity and cgroup quota.
+    fn usable_cpus() -> u32 {
         ensure_read();
         // ordering: Relaxed; only a hint, ordered by G1 where it matters.
-        USABLE_CPUS.load(Relaxed) - 1
+        USABLE_CPUS.load(Relaxed)
+    }
+    /// All but the caller's: an upper bound.
+    fn idle_cpus() -> u32 {
+        Self::usable_cpus() - 1
     }
     fn begin_spinning() -> bool {
         SPINNERS.begin(Self::idle_cpus())

@@ -168,6 +168,8 @@ pub trait SchedulerHints: Cells {
     fn is_thread_running(thread: u64) -> bool;
     /// Whether the caller should give up its CPU soon.
     fn need_resched() -> bool;
+    /// How many CPUs this process may use.
+    fn usable_cpus() -> u32;
     /// How many CPUs this process may use that are probably idle.
     fn idle_cpus() -> u32;
     /// Asks for a place to spin for another thread in: there are fewer than CPUs that this process

@@ -6,7 +6,7 @@ use crate::events::Event;
 use crate::node::NodeId;
 use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
 use crate::platform::{Atomic, AtomicInt, Bound, Platform};
-use crate::sleep_table::{ASLEEP, SleepTable, told, waiter};
+use crate::sleep_table::{ASLEEP, BEHIND, SleepTable, told, waiter};
 use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -175,7 +175,9 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     /// Waits in the table; whether the lock is taken.
     fn queue(&self, mut me: Waiting) -> bool {
         let shared = self.shared();
-        shared.enqueue(me.id, me.kind);
+        if shared.enqueue(me.id, me.kind) {
+            Self::stay_behind(me.id);
+        }
         let is_ours = loop {
             if told::<P>(me.id) != ASLEEP {
                 if self.compete(&me) {
@@ -200,6 +202,24 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             P::count(Event::rwlock_timeout);
         }
         is_ours
+    }
+
+    /// A waiter that nobody passes is soon the first: it looks for a moment whether it is before it sleeps, so that who
+    /// leaves the lock to it need not wake it.
+    fn stay_behind(id: NodeId) {
+        let signal = &waiter::<P>(id).signal;
+        let mut is_told = false;
+        if P::begin_spinning() {
+            let bound = Bound::nanoseconds(SPIN_NS);
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let looked = signal.cond_load_bounded(Relaxed, bound, |told| told != BEHIND, || false);
+            is_told = looked.is_ok();
+            P::end_spinning();
+        }
+        if !is_told {
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: it was told meanwhile, and looks again.
+            let _ = signal.compare_exchange(BEHIND, ASLEEP, Relaxed, Relaxed);
+        }
     }
 
     fn sleep(&self, me: &Waiting) {

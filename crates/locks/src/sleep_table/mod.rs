@@ -23,6 +23,8 @@ pub(crate) const ASLEEP: u32 = 0;
 pub(crate) const WOKEN: u32 = 1;
 /// Signal: it owns the lock, and is not in the table any more.
 pub(crate) const GRANTED: u32 = 2;
+/// Signal: it is not the first, and looks for a moment whether it becomes that before it sleeps.
+pub(crate) const BEHIND: u32 = 3;
 
 /// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
 /// something older.

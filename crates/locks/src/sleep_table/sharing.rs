@@ -7,23 +7,31 @@
 //! ```text
 //!  the first, awake  --sleep_again: asleep, SLEEPER-->  the first, asleep
 //!  (it competes)     <------release: -SLEEPER, woken--
+//!        ^                                                   ^
+//!        | the one in front leaves: woken, no call           | the one in front leaves: SLEEPER, or woken
+//!  behind, awake  --after a moment: asleep-->  behind, asleep
+//!  (fair locks)
 //! ```
 //!
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is about
 //! to be true of it.
 
 use super::bucket::{Section, waiter};
-use super::{ASLEEP, SleepTable, WOKEN};
+use super::{ASLEEP, BEHIND, SleepTable, WOKEN};
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::rwlock::word::{KEPT, Kind, SLEEPER};
+use crate::rwlock::word::{KEPT, Kind, READER, SLEEPER, WRITER};
 use crate::zoo::Bug;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Tells the names of these locks from those of others at the same address: a release that comes late must not
 /// take a waiter of another kind of lock for one of its own.
 const SHARING: u64 = 1 << 62;
+
+/// Those who hold the lock and wait in front of somebody whose turn is soon: so many have had theirs when it has spun for as
+/// long as it does, if sections are short.
+const SOON: u32 = 16;
 
 /// A lock, as its waiters know it.
 pub(crate) struct Shared<'a, P: Platform> {
@@ -46,14 +54,19 @@ impl<P: Platform> Shared<'_, P> {
         SleepTable::<P>::name(self.word) | SHARING
     }
 
-    /// Appends `id`; whether it is the first, which is awake and competes.
+    /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it sleeps.
     pub(crate) fn enqueue(self, id: NodeId, kind: Kind) -> bool {
         let me = waiter::<P>(id);
         let name = self.name();
         SleepTable::<P>::within(name, |_, section| {
             let is_first = section.first_of(name).is_none();
+            let signal = match is_first {
+                true => WOKEN,
+                false if self.is_fair && self.is_soon(section) => BEHIND,
+                false => ASLEEP,
+            };
             // ordering: Relaxed; published by W1.
-            me.signal.store(if is_first { WOKEN } else { ASLEEP }, Relaxed);
+            me.signal.store(signal, Relaxed);
             section.push(id, name);
             section.set_reads(id, kind == Kind::Reader);
             if is_first && self.is_fair {
@@ -61,8 +74,24 @@ impl<P: Platform> Shared<'_, P> {
                 // ordering: Relaxed; nothing is read through it.
                 self.word.fetch_or(KEPT, Relaxed);
             }
-            is_first
+            signal == BEHIND
         })
+    }
+
+    /// Whether it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs. Who has just taken
+    /// the lock may be in the list for a moment more and counts twice, so one more than fits beside it will do.
+    fn is_soon(self, section: &Section<P>) -> bool {
+        // ordering: Relaxed; only a hint.
+        let word = self.word.load(Relaxed);
+        let holders = if word & WRITER != 0 { 1 } else { word / READER };
+        let others_max = P::usable_cpus().min(SOON);
+        let mut at = section.first_of(self.name());
+        let mut others = holders;
+        while let Some(id) = at.filter(|_| others < others_max) {
+            others += 1;
+            at = section.next_of(id, self.name());
+        }
+        at.is_none() && others <= others_max
     }
 
     /// The first waiter, awake, is about to sleep; `false` if it could take the lock. Its look and the mark of
@@ -125,7 +154,9 @@ impl<P: Platform> Shared<'_, P> {
         next: Option<NodeId>,
         is_ours: bool,
     ) -> Option<*const P::U32> {
+        let is_awake = self.is_fair && next.is_some_and(promote::<P>);
         let stale = match next {
+            Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
             Some(_) => KEPT,
             None if P::is_seeded(Bug::WaitersClearedUnlocked) => KEPT,
@@ -137,7 +168,7 @@ impl<P: Platform> Shared<'_, P> {
             // ordering: Relaxed; nothing is read through it.
             self.word.fetch_and(!stale, Relaxed);
         }
-        let next = next?;
+        let next = next.filter(|_| !is_awake)?;
         let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
         let is_forgotten = !is_ours && P::is_seeded(Bug::TimeoutWakesNobody);
         if self.is_held_against(kind) || is_forgotten {
@@ -183,6 +214,14 @@ fn tell<P: Platform>(first: NodeId, word: &P::U32) -> *const P::U32 {
     // ordering: Relaxed; what it was woken for it acquires from the lock.
     signal.swap(WOKEN, Relaxed);
     signal
+}
+
+/// Tells `next`, which is the first now, to compete, if it does not sleep yet; whether it did.
+fn promote<P: Platform>(next: NodeId) -> bool {
+    let signal = &waiter::<P>(next).signal;
+    // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
+    // is not used.
+    signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
 }
 
 fn wake<P: Platform>(woken: Option<*const P::U32>) {

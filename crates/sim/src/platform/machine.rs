@@ -164,6 +164,9 @@ impl SchedulerHints for Sim {
     fn need_resched() -> bool {
         Here::expect("a hint").with(|engine| engine.is_awaited_on_host() || engine.is_crowded())
     }
+    fn usable_cpus() -> u32 {
+        Here::expect("a hint").with(|engine| engine.numa.node_of_cpu.len() as u32)
+    }
     /// CPUs of the machine that have nothing to do, also if that is a matter of the host.
     fn idle_cpus() -> u32 {
         Here::expect("a hint").with(|engine| {

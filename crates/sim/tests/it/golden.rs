@@ -157,7 +157,7 @@ const GOLDEN: &[Golden] = &[
     ("unfair-backoff", "8b62f98afbdc7706e633f978915b9250", 58169, 1947),
     ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
     ("rwlock", "1b0a37820b92d41aab23d176fc855654", 32690, 1719),
-    ("rwlock-fair", "e4788595c08cc5bb292a350e4b39e965", 16881, 277),
+    ("rwlock-fair", "011cc105f4390bfd20d7699477953c4c", 24618, 245),
     ("percpu-rwlock", "92017d628a4761d63395a8701c24f95e", 34512, 1732),
     ("percpu-rwlock-in_slots", "cb9fdb7a02109644400762f5da0bc2e1", 73196, 607),
     ("rwsem-current", "96cd1a3d1f72042e43152a2cd0dbe2ea", 295969, 2630),
