@@ -22,8 +22,11 @@ const READERS_FIRST_PAUSE: u32 = 16;
 const READERS_LONG_PAUSE: u32 = 128;
 /// How long a writer that finds somebody there does: readers come as long as it is away.
 const WRITERS_FIRST_PAUSE: u32 = 4;
-/// After so many pauses a writer that has found readers there is pending: it could hold the lock by now.
+/// After so many pauses a writer that finds readers there is pending: it could hold the lock by now.
 const PAUSES_BEFORE_PENDING: u32 = 1;
+/// And after so many again, if a writer was there at that look. Not at the next one: where sections are short, readers are
+/// gone as soon as that writer.
+const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 /// How long a thread without a queue node naps.
 const NAP_NS: u64 = 1_000_000;
 
@@ -93,7 +96,9 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             let pause = || {
                 is_over = patience.pause();
                 pauses += 1;
-                is_over || is_writer && pauses == PAUSES_BEFORE_PENDING
+                let may_be_pending =
+                    pauses == PAUSES_BEFORE_PENDING || pauses >= PAUSES_BEFORE_PENDING_LATE;
+                is_over || is_writer && may_be_pending
             };
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let is_ours = match self.word.cond_load_bounded(Relaxed, UNTIL_OVER, decides, pause) {
