@@ -14,6 +14,8 @@ pub struct Stage {
     step: Step,
     env: Vec<(&'static str, String)>,
     needs: Vec<Need>,
+    /// It is left out if less than this is left, and if one before it was.
+    left_min: Duration,
 }
 
 /// What a stage does.
@@ -48,7 +50,14 @@ pub enum Verdict {
 impl Stage {
     /// A stage that may take this many seconds.
     pub fn new(name: &'static str, seconds_max: u64, step: Step) -> Self {
-        Self { name, seconds_max, step, env: Vec::new(), needs: Vec::new() }
+        Self {
+            name,
+            seconds_max,
+            step,
+            env: Vec::new(),
+            needs: Vec::new(),
+            left_min: Duration::ZERO,
+        }
     }
     /// A stage that runs a command.
     pub fn command(name: &'static str, seconds_max: u64, command: &[&str]) -> Self {
@@ -74,6 +83,13 @@ impl Stage {
     /// The same, if `need` is there.
     pub fn needing(mut self, need: Need) -> Self {
         self.needs.push(need);
+        self
+    }
+
+    /// The same, if so many seconds are left of the time of all stages; otherwise it is left out, and so are
+    /// those of its kind behind it. What is left out on a slow machine is said.
+    pub fn if_left(mut self, seconds: u64) -> Self {
+        self.left_min = Duration::from_secs(seconds);
         self
     }
 
@@ -130,8 +146,13 @@ pub fn run_all(stages: &[Stage], allow_missing: bool) -> bool {
 /// The same; the stage that runs when `limit` is over is red.
 pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) -> bool {
     let begin = Instant::now();
-    let mut is_green = true;
+    let (mut is_green, mut is_late) = (true, false);
     for stage in stages {
+        is_late |= limit.saturating_sub(begin.elapsed()) < stage.left_min;
+        if is_late && stage.left_min > Duration::ZERO {
+            eprintln!("== {}: LEFT OUT, too little time is left: {}", stage.name, stage.shown());
+            continue;
+        }
         eprintln!("== {}: {}", stage.name, stage.shown());
         let start = Instant::now();
         let verdict = stage.run(limit.saturating_sub(begin.elapsed()));
@@ -235,6 +256,15 @@ mod tests {
         let limit = Duration::from_millis(500);
         assert!(!run_all_within(&[shell("exit 0"), shell("sleep 30")], false, limit));
         assert!(run_all_within(&[shell("exit 0")], false, Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn a_stage_is_left_out_if_too_little_time_is_left_and_those_of_its_kind_behind_it() {
+        let minute = Duration::from_secs(60);
+        let late = [shell("exit 1").if_left(70), shell("exit 1").if_left(1), shell("exit 0")];
+        assert!(run_all_within(&late, false, minute));
+        assert!(!run_all_within(&[shell("exit 1").if_left(50)], false, minute));
+        assert!(!run_all_within(&[shell("exit 0").if_left(70), shell("exit 1")], false, minute));
     }
 
     #[test]
