@@ -1,6 +1,7 @@
 //! The table from locks to the waiters that sleep for them: one per process.
 
-use super::{Native, table::Table};
+use super::Native;
+use super::table::{Table, table};
 use crate::node::NODES_MAX;
 use crate::platform::LockHash;
 use core::ptr::NonNull;
@@ -15,12 +16,8 @@ const SLOTS: usize = (NODES_MAX * 2).next_power_of_two();
 struct Line([AtomicU64; LINE]);
 const LINE: usize = 8;
 
-const TABLE: Table<Line, { SLOTS / LINE }> = {
-    static CELLS: [Line; SLOTS / LINE] =
-        [const { Line([const { AtomicU64::new(0) }; LINE]) }; { SLOTS / LINE }];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const TABLE: Table<Line, { SLOTS / LINE }> =
+    table!([Line; SLOTS / LINE] = Line([const { AtomicU64::new(0) }; LINE]));
 
 // SAFETY: cells of one static array; a sleeping waiter uses a queue node, of which there are fewer;
 // two locks of four bytes each have different addresses, also in units of four bytes.

@@ -12,7 +12,7 @@
 //! |----|-----------|------------------------|---------|
 //! | V2 | the claim of a slot, `USED` included, then the light barrier of the reader | the number of slots, looked at after the heavy barrier of the writer | that the slot exists |
 
-use super::table::Table;
+use super::table::{Table, table};
 use super::{Native, fork};
 use crate::percpu_rwlock::ReaderSlot;
 use crate::platform::ReaderSlots;
@@ -28,17 +28,10 @@ const SLOTS_MAX: usize = 4096;
 /// So many are claimed before anybody looks for threads that have ended.
 const FEW: usize = 16;
 
-const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> = {
-    static CELLS: [ReaderSlot<Native>; SLOTS_MAX] = [const { ReaderSlot::EMPTY }; SLOTS_MAX];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> =
+    table!([ReaderSlot<Native>; SLOTS_MAX] = ReaderSlot::EMPTY);
 /// Whose a slot is: the process life in the upper half, the thread's number in the lower. 0 is nobody's.
-const OWNERS: Table<AtomicU64, SLOTS_MAX> = {
-    static CELLS: [AtomicU64; SLOTS_MAX] = [const { AtomicU64::new(0) }; SLOTS_MAX];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const OWNERS: Table<AtomicU64, SLOTS_MAX> = table!([AtomicU64; SLOTS_MAX] = AtomicU64::new(0));
 /// How many slots were ever claimed.
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// For a place in the table that is nobody's: what a slot of another process life looks like.

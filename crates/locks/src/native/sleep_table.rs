@@ -1,6 +1,6 @@
 //! The table of sleepers: one per process.
 
-use super::table::Table;
+use super::table::{Table, table};
 use super::{Native, fork, syscall};
 use crate::node::{NODES_MAX, NodeId};
 use crate::platform::SleepStorage;
@@ -11,23 +11,12 @@ use core::sync::atomic::AtomicU32;
 /// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
 const BUCKETS: usize = 1024;
 
-const TABLE: Table<Bucket<Native>, BUCKETS> = {
-    static CELLS: [Bucket<Native>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const TABLE: Table<Bucket<Native>, BUCKETS> = table!([Bucket<Native>; BUCKETS] = Bucket::EMPTY);
 /// Apart from the buckets, so that the look of every release is at few lines.
-const MARKS: Table<AtomicU32, BUCKETS> = {
-    static CELLS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const MARKS: Table<AtomicU32, BUCKETS> = table!([AtomicU32; BUCKETS] = AtomicU32::new(0));
 /// Four mebibytes of zeroes, of which only the pages exist that were ever used.
-const WAITERS: Table<Waiter<Native>, NODES_MAX> = {
-    static CELLS: [Waiter<Native>; NODES_MAX] = [const { Waiter::FRESH }; NODES_MAX];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const WAITERS: Table<Waiter<Native>, NODES_MAX> =
+    table!([Waiter<Native>; NODES_MAX] = Waiter::FRESH);
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
 unsafe impl SleepStorage for Native {

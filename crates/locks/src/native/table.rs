@@ -31,3 +31,13 @@ impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
         (0..LENGTH).map(|at| self.at(at))
     }
 }
+
+/// A table of its own static, of so many equal elements.
+macro_rules! table {
+    ([$Element:ty; $length:expr] = $element:expr) => {{
+        static CELLS: [$Element; $length] = [const { $element }; $length];
+        // SAFETY: a static.
+        unsafe { Table::of(&raw const CELLS) }
+    }};
+}
+pub(super) use table;

@@ -7,7 +7,7 @@
 //! |----|-----------|------------------------|---------|
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
-use super::{Native, cpu, priority, spinners::SPINNERS, table::Table};
+use super::{Native, cpu, priority, spinners::SPINNERS, table::Table, table::table};
 use crate::node::QNode;
 use crate::platform::{Placement, SchedulerHints};
 use core::cell::Cell;
@@ -22,11 +22,7 @@ const CPUS_MAX: usize = 4096;
 /// NUMA nodes above this are not looked for.
 const NODES_MAX: u32 = 64;
 
-const NODE_OF: Table<AtomicU8, CPUS_MAX> = {
-    static CELLS: [AtomicU8; CPUS_MAX] = [const { AtomicU8::new(0) }; CPUS_MAX];
-    // SAFETY: a static.
-    unsafe { Table::of(&raw const CELLS) }
-};
+const NODE_OF: Table<AtomicU8, CPUS_MAX> = table!([AtomicU8; CPUS_MAX] = AtomicU8::new(0));
 static NODES: AtomicU32 = AtomicU32::new(1);
 static USABLE_CPUS: AtomicU32 = AtomicU32::new(1);
 
