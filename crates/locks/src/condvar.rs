@@ -35,7 +35,7 @@ use crate::mutex::{self, RawMutex};
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::qspinlock::Succession;
 use crate::raw::RawLock;
-use crate::sleep_table::{ASLEEP, SleepTable, told, waiter};
+use crate::sleep_table::{ASLEEP, Kind, SleepTable, told, waiter};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A condition variable, without the interface of guards.
@@ -74,7 +74,7 @@ impl<P: Platform> RawCondvar<P> {
         mutex: &RawMutex<P, S>,
         deadline_ns: Option<u64>,
     ) -> bool {
-        let name = SleepTable::<P>::name(&self.waiters);
+        let name = self.name();
         let Some(id) = P::claim_node() else {
             // SAFETY: the caller holds it.
             unsafe { mutex.unlock() };
@@ -117,6 +117,10 @@ impl<P: Platform> RawCondvar<P> {
         true
     }
 
+    fn name(&self) -> u64 {
+        SleepTable::<P>::name(Kind::Condvar, &self.waiters)
+    }
+
     fn one_less(&self) {
         // ordering: Relaxed; changed under the bucket's lock only.
         self.waiters.fetch_sub(1, Relaxed);
@@ -139,7 +143,7 @@ impl<P: Platform> RawCondvar<P> {
 
     #[cold]
     fn notify_first(&self) -> bool {
-        let name = SleepTable::<P>::name(&self.waiters);
+        let name = self.name();
         SleepTable::<P>::notify_first(name, mutex::is_free::<P>, || self.one_less())
     }
 }

@@ -55,7 +55,7 @@ use crate::mutex::NAP_NS;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::raw::{Order, RawLock};
-use crate::sleep_table::{ASLEEP, Served, SleepTable, Waiters, told, waiter};
+use crate::sleep_table::{ASLEEP, GRANTED, Kind, Served, SleepTable, Waiters, told, waiter};
 use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -237,7 +237,7 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
 
     /// Sleeps as the waiter `id` until it is granted its permits; `false` if it gave up.
     fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
-        while told::<P>(id) == ASLEEP {
+        while told::<P>(id) != GRANTED {
             if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
                 return self.give_up(id);
             }
@@ -289,14 +289,17 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
                 return false;
             }
             let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
-            SleepTable::<P>::nap(SleepTable::<P>::name(&self.word), until_ns);
+            SleepTable::<P>::nap(self.name(), until_ns);
         }
         true
     }
 
     /// Runs `body` with those locked that wait for this semaphore.
     fn with_waiters<R>(&self, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
-        SleepTable::<P>::with_waiters(SleepTable::<P>::name(&self.word), body)
+        SleepTable::<P>::with_waiters(self.name(), body)
+    }
+    fn name(&self) -> u64 {
+        SleepTable::<P>::name(Kind::Semaphore, &self.word)
     }
     /// How many permits there are. For a thread that has those locked who wait, and somebody does: nobody else writes the word.
     fn permits(&self) -> u32 {

@@ -7,7 +7,7 @@ use crate::is_locked::barrier_before_look;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
 use crate::qspinlock::{LOCKED, Succession, Word, cna};
 use crate::raw::{Order, RawLock};
-use crate::sleep_table::SleepTable;
+use crate::sleep_table::{Kind, SleepTable};
 use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -52,7 +52,7 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        let name = SleepTable::<P>::name(&self.word);
+        let name = self.name();
         // (*,*,1) -> (*,*,0), after which the lock may not exist any more.
         if SleepTable::<P>::is_quiet(name) || P::is_seeded(Bug::ReleaseUnordered) {
             // ordering: Release; L1.
@@ -92,7 +92,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// # Safety
     /// The caller holds the lock.
     pub unsafe fn unlock_fair(&self) {
-        let name = SleepTable::<P>::name(&self.word);
+        let name = self.name();
         let unreserve = || {
             // (*,1,1) -> (*,0,1): it was reserved for the one that owns it now.
             // ordering: Relaxed; published by the grant, W4.
@@ -108,7 +108,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// that.
     #[doc(hidden)]
     pub fn calm(&self) {
-        SleepTable::<P>::calm(SleepTable::<P>::name(&self.word));
+        SleepTable::<P>::calm(self.name());
     }
 
     /// The first attempt.
@@ -117,6 +117,12 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         // (*,0,0) -> (*,0,1)
         // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange_half0(0, HELD_HALF, Acquire, Relaxed).is_ok()
+    }
+
+    /// What its sleepers are found by.
+    #[inline(always)]
+    fn name(&self) -> u64 {
+        SleepTable::<P>::name(Kind::Mutex, &self.word)
     }
 
     /// The lock word, which names the lock.

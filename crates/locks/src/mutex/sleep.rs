@@ -31,14 +31,14 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// Whether this mutex and `other` share a bucket of the table of sleepers.
     #[doc(hidden)]
     pub fn shares_bucket_with(&self, other: &Self) -> bool {
-        let name = |mutex: &Self| SleepTable::<P>::name(&mutex.word);
+        let name = |mutex: &Self| mutex.name();
         SleepTable::<P>::place(name(self)) == SleepTable::<P>::place(name(other))
     }
 
     /// Sleeps until the lock is taken or the deadline has passed; whether it is taken.
     pub(super) fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
         let since_ns = P::now_ns();
-        let name = SleepTable::<P>::name(&self.word);
+        let name = self.name();
         if SleepTable::<P>::enqueue(name, id) && self.take_reserved_or_free() {
             SleepTable::<P>::leave_as_owner(name, id);
             return true;
@@ -48,7 +48,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
 
     /// As the waiter `id`, which is in the table for this lock.
     pub(crate) fn sleep_as(&self, id: NodeId, since_ns: u64, deadline_ns: Option<u64>) -> bool {
-        let name = SleepTable::<P>::name(&self.word);
+        let name = self.name();
         let signal = &waiter::<P>(id).signal;
         let mut has_reserved = false;
         loop {

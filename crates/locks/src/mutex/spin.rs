@@ -80,7 +80,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
                 return false;
             }
             SleepTable::<P>::nap(
-                SleepTable::<P>::name(&self.word),
+                self.name(),
                 now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX)),
             );
         }

@@ -10,7 +10,7 @@ use crate::sleep_table::sharing::{Shared, Wakes, wake_first};
 use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use word::{HELD, Kind, READER, READERS, SLEEPER, WRITER};
+use word::{HELD, Kind, PENDING, READER, READERS, SLEEPER, WRITER};
 
 /// Whether newcomers may pass those who wait.
 pub trait Fairness: Send + Sync + 'static {
@@ -66,17 +66,16 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.take_free() || self.take(Kind::Writer, Kind::Writer.against_newcomer())
+        self.take_free() || self.attempt(Kind::Writer)
     }
     #[inline]
     unsafe fn unlock(&self) {
-        let shared = self.shared();
-        let (name, word) = (shared.name(), &raw const self.word);
+        let name = self.shared().name();
         // (*,s,1,r) -> (*,s,0,r), after which the lock may not exist any more.
         // ordering: Release; A1.
         let before = self.word.fetch_sub(WRITER, Release);
         if before & SLEEPER != 0 {
-            wake_first::<P>(name, word, Wakes::Anybody);
+            wake_first::<P>(name, Wakes::Anybody);
         }
         if P::is_seeded(Bug::ReadAfterRelease) {
             // ordering: Relaxed; WRONG ON PURPOSE.
@@ -91,16 +90,16 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     fn try_lock_shared(&self) -> bool {
-        self.take(Kind::Reader, Kind::Reader.against_newcomer())
+        self.attempt(Kind::Reader)
     }
     #[inline]
     unsafe fn unlock_shared(&self) {
-        let (name, word) = (self.shared().name(), &raw const self.word);
+        let name = self.shared().name();
         // (*,s,0,r) -> (*,s,0,r-1), after which the lock may not exist any more.
         // ordering: Release; A2.
         let before = self.word.fetch_sub(READER, Release);
         if before & SLEEPER != 0 && before & READERS == READER {
-            wake_first::<P>(name, word, Wakes::Anybody);
+            wake_first::<P>(name, Wakes::Anybody);
         }
     }
     #[inline]
@@ -109,7 +108,7 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
         // ordering: Release; A1.
         let before = self.word.fetch_add(READER - WRITER, Release);
         if before & SLEEPER != 0 {
-            wake_first::<P>(self.shared().name(), &raw const self.word, Wakes::Reader);
+            wake_first::<P>(self.shared().name(), Wakes::Reader);
         }
     }
     fn is_locked(&self) -> bool {
@@ -177,6 +176,16 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
                 seen & Kind::Reader.against_newcomer() == 0 && self.try_take(seen, Kind::Reader)
             }
         }
+    }
+
+    /// Takes the lock if a newcomer may; whether it did. In a forked child the word may speak of waiters that do not exist.
+    #[inline]
+    fn attempt(&self, kind: Kind) -> bool {
+        let against = kind.against_newcomer();
+        self.take(kind, against)
+            || P::has_forked()
+                && self.shared().forget_the_gone()
+                && self.take(kind, against & !PENDING)
     }
 
     /// Takes the lock unless `against` is in the word; whether it did.

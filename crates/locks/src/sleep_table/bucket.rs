@@ -19,7 +19,8 @@ pub struct Waiter<P: Cells> {
     /// The name of the word it waits for. Written under the lock of the bucket it leaves or enters; as
     /// read without, a hint.
     pub(super) name: P::U64,
-    /// Of a waiter on a condition variable: the word of the mutex it wants afterwards.
+    /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the mutex
+    /// it wants afterwards.
     pub(super) wants: P::Ptr,
     /// Of a waiter for a lock that readers share: whether it reads.
     reads: Guarded<P, bool>,

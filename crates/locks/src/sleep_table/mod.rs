@@ -55,6 +55,21 @@ const CALM_LOOKS: u32 = 64;
 /// word. Never touches the lock itself.
 pub struct SleepTable<P>(PhantomData<fn() -> P>);
 
+/// What a sleeper waits for. It is a part of the name, so that a release that comes late, when the lock is gone, does not take
+/// a waiter for something else at the same address for one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Kind {
+    Mutex = 1,
+    Condvar,
+    Semaphore,
+    RwLock,
+    FairRwLock,
+}
+
+/// Where the kind is in a name, above the platform's name of the word.
+const KIND_SHIFT: u32 = 48;
+
 /// What is left behind by a waiter that has taken itself out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
@@ -67,10 +82,10 @@ pub(crate) enum Left {
 }
 
 impl<P: Platform> SleepTable<P> {
-    /// The name of a lock or a condition variable by its word.
+    /// The name of what sleepers wait for, by its word.
     #[inline(always)]
-    pub(crate) fn name<W>(word: &W) -> u64 {
-        P::lock_name(core::ptr::from_ref(word).cast())
+    pub(crate) fn name<W>(kind: Kind, word: *const W) -> u64 {
+        P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Waiters of condition variables: moved to their mutex when they are notified, or given up.
 
 use super::bucket::{Section, waiter};
-use super::{ASLEEP, SleepTable, WOKEN};
+use super::{ASLEEP, Kind, SleepTable, WOKEN};
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, Platform};
@@ -50,9 +50,7 @@ impl<P: Platform> SleepTable<P> {
             leave();
         }
         while let Some(mutex) = wants {
-            // SAFETY: a waiter wants it, so it is alive; if that waiter has gone meanwhile, only its
-            // address is used.
-            let target = P::lock_name(mutex.cast());
+            let target = Self::name(Kind::Mutex, mutex);
             let done = Self::within_both(name, target, |from, (at, to)| {
                 let now_wants = wanted_by_first(from, name);
                 if now_wants != Some(mutex) {

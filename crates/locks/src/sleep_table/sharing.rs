@@ -25,10 +25,6 @@ use crate::rwlock::word::{KEPT, Kind, READER, SLEEPER, WRITER};
 use crate::zoo::Bug;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Tells the names of these locks from those of others at the same address: a release that comes late must not
-/// take a waiter of another kind of lock for one of its own.
-const SHARING: u64 = 1 << 62;
-
 /// Those who hold the lock and wait in front of somebody whose turn is soon: so many have had theirs when it has spun for as
 /// long as it does, if sections are short.
 const SOON: u32 = 16;
@@ -51,7 +47,8 @@ impl<P: Platform> Shared<'_, P> {
     /// The name of the lock.
     #[inline(always)]
     pub(crate) fn name(self) -> u64 {
-        SleepTable::<P>::name(self.word) | SHARING
+        let kind = if self.is_fair { super::Kind::FairRwLock } else { super::Kind::RwLock };
+        SleepTable::<P>::name(kind, self.word)
     }
 
     /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it sleeps.
@@ -67,6 +64,8 @@ impl<P: Platform> Shared<'_, P> {
             };
             // ordering: Relaxed; published by W1.
             me.signal.store(signal, Relaxed);
+            // ordering: Relaxed; published by W1.
+            me.wants.store(core::ptr::from_ref(self.word).cast_mut().cast(), Relaxed);
             section.push(id, name);
             section.set_reads(id, kind == Kind::Reader);
             if is_first && self.is_fair {
@@ -125,6 +124,21 @@ impl<P: Platform> Shared<'_, P> {
         // (*,0,*) -> (*,1,*)
         // ordering: Relaxed; nothing is read through it but the word itself.
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
+    }
+
+    /// In a forked child: removes what waiters that do not exist here have left in the word; whether nobody waits.
+    #[cold]
+    pub(crate) fn forget_the_gone(self) -> bool {
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            let is_alone = section.first_of(name).is_none();
+            if is_alone {
+                // (k,s,*) -> (0,0,*)
+                // ordering: Relaxed; nothing is read through it.
+                self.word.fetch_and(!(KEPT | SLEEPER), Relaxed);
+            }
+            is_alone
+        })
     }
 
     /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
@@ -187,10 +201,10 @@ pub(crate) enum Wakes {
     Reader,
 }
 
-/// Wakes the first waiter for the lock `name` if it sleeps. The lock need not exist any more: `word` is touched only if
-/// somebody waits for it.
+/// Wakes the first waiter for the lock `name` if it sleeps. The lock need not exist any more, and another one may be where
+/// it was: the word that is touched is that of a waiter.
 #[cold]
-pub(crate) fn wake_first<P: Platform>(name: u64, word: *const P::U32, wakes: Wakes) {
+pub(crate) fn wake_first<P: Platform>(name: u64, wakes: Wakes) {
     let woken = SleepTable::<P>::within(name, |_, section| {
         let first = section.first_of(name)?;
         // ordering: Relaxed; written under the lock, W1.
@@ -198,7 +212,9 @@ pub(crate) fn wake_first<P: Platform>(name: u64, word: *const P::U32, wakes: Wak
         if !is_asleep || wakes == Wakes::Reader && !section.reads(first) {
             return None;
         }
-        // SAFETY: somebody waits for a lock with this word, and cannot leave while its bucket is held.
+        // ordering: Relaxed; written under the lock, W1.
+        let word = waiter::<P>(first).wants.load(Relaxed).cast_const().cast::<P::U32>();
+        // SAFETY: the first waiter waits for a lock with this word, and cannot leave while its bucket is held.
         let word = unsafe { &*word };
         Some(tell::<P>(first, word))
     });
