@@ -64,8 +64,8 @@ impl<P: Platform> RawCondvar<P> {
     }
 
     /// Releases `mutex`, waits to be notified, and takes `mutex` again; `false` if the deadline has
-    /// passed and nobody had notified this thread. Without a queue node left it returns `true` after a
-    /// millisecond, for no reason; so, as everywhere, the caller looks at its condition again.
+    /// passed and nobody had notified this thread. Without a queue node left it returns after a millisecond, for no
+    /// reason: `true` until the deadline has passed. So, as everywhere, the caller looks at its condition again.
     ///
     /// # Safety
     /// The caller holds `mutex`, and holds it again afterwards.
@@ -78,9 +78,10 @@ impl<P: Platform> RawCondvar<P> {
         let Some(id) = P::claim_node() else {
             // SAFETY: the caller holds it.
             unsafe { mutex.unlock() };
-            SleepTable::<P>::nap(name, P::now_ns().saturating_add(mutex::NAP_NS));
+            let until_ns = P::now_ns().saturating_add(mutex::NAP_NS);
+            SleepTable::<P>::nap(name, until_ns.min(deadline_ns.unwrap_or(u64::MAX)));
             mutex.lock();
-            return true;
+            return deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns);
         };
         SleepTable::<P>::enqueue_on(name, id, mutex.word(), || {
             // ordering: Relaxed; read by those that take the mutex later, see above.
