@@ -15,10 +15,11 @@
 
 use super::Native;
 use super::environment;
+use super::syscall::visit_all_cpus;
 use crate::platform::{Atomic, Barriers, Clock, Counters, SchedulerHints};
 use crate::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
 
 /// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
@@ -58,13 +59,28 @@ pub(super) fn prepare() {
     mode();
 }
 
+/// Whether a heavy barrier was refused: a system call filter was installed after the form was chosen.
+static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+
+const NO_BARRIER: &str = "lockwright: a system call filter refuses membarrier and sched_setaffinity, \
+    but locks rely on one of them: allow one, or set LOCKWRIGHT_MEMBARRIER=off\n";
+
 /// The heavy side. The light side has already relied on it, so there is no way back to fences.
 fn expedite() {
     let run = || membarrier(MembarrierCommand::PrivateExpedited);
     // The registration may have been lost, as in a forked child.
     let again = || membarrier(MembarrierCommand::RegisterPrivateExpedited).and_then(|()| run());
-    if run().is_err() && again().is_err() {
-        // A system call filter installed after the start. Going on would break exclusion.
+    if run().is_ok() || again().is_ok() {
+        return;
+    }
+    // ordering: Relaxed; nothing is read through it.
+    IS_REFUSED.store(true, Ordering::Relaxed);
+    if !visit_all_cpus() {
+        // SAFETY: a process that has closed it is about to end anyway.
+        let stderr = unsafe { rustix::stdio::stderr() };
+        // Nothing can be done about a message that is not written.
+        let _ = rustix::io::write(stderr, NO_BARRIER.as_bytes());
+        // To go on would break exclusion.
         std::process::abort();
     }
 }
@@ -138,7 +154,9 @@ impl Barriers for Native {
         let since_ns = || Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
         let usual_ns = || HEAVY_BARRIER_APART_NS_PER_CPU * (u64::from(Self::idle_cpus()) + 1);
         let apart_ns = || Self::tunable(Tunable::heavy_barrier_apart_ns).unwrap_or_else(usual_ns);
-        Self::has_heavy_barrier() && since_ns() >= apart_ns()
+        // ordering: Relaxed; nothing is read through it.
+        let is_refused = || IS_REFUSED.load(Ordering::Relaxed);
+        Self::has_heavy_barrier() && since_ns() >= apart_ns() && !is_refused()
     }
     #[inline]
     fn delay(pauses: u32) {

@@ -60,6 +60,11 @@ pub struct Native;
 /// Finds out everything that is found out once. For programs whose first contended lock operation
 /// may be where files cannot be opened or memory cannot be mapped: on a small signal stack, or after
 /// a system call filter was installed.
+///
+/// A filter that is installed later has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and `membarrier` or
+/// `sched_setaffinity`. Where it refuses `membarrier`, locks that would have used it pay a migration to each CPU
+/// instead, once for each of their words that relied on it. Where it refuses both, a lock that relied on them says so on
+/// stderr and aborts the process; `LOCKWRIGHT_MEMBARRIER=off` in the environment keeps locks from relying on them.
 pub fn prepare() {
     use crate::platform::{Clock, Placement, QueueNodes};
     Native::numa_node_of(Native::this_cpu());

@@ -12,6 +12,8 @@ mod number {
     pub const FUTEX: core::ffi::c_long = 202;
     pub const SCHED_GETSCHEDULER: core::ffi::c_long = 145;
     pub const RT_SIGPROCMASK: core::ffi::c_long = 14;
+    pub const SCHED_SETAFFINITY: core::ffi::c_long = 203;
+    pub const SCHED_GETAFFINITY: core::ffi::c_long = 204;
 }
 /// The generic table, which aarch64, riscv64 and loongarch64 use.
 #[cfg(not(target_arch = "x86_64"))]
@@ -19,6 +21,8 @@ mod number {
     pub const FUTEX: core::ffi::c_long = 98;
     pub const SCHED_GETSCHEDULER: core::ffi::c_long = 120;
     pub const RT_SIGPROCMASK: core::ffi::c_long = 135;
+    pub const SCHED_SETAFFINITY: core::ffi::c_long = 122;
+    pub const SCHED_GETAFFINITY: core::ffi::c_long = 123;
 }
 
 const FUTEX_WAKE_PRIVATE: c_int = 1 | 128;
@@ -36,6 +40,61 @@ pub(super) fn futex_wake(address: *const AtomicU32, count: u32) {
 pub(super) fn scheduling_policy() -> c_int {
     // SAFETY: only returns a number; 0 is the calling thread.
     unsafe { syscall(number::SCHED_GETSCHEDULER, 0) as c_int }
+}
+
+/// A set of CPUs, as large as any kernel's: the types of the C library end at 1,024.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct CpuSet([u64; CpuSet::WORDS]);
+
+impl CpuSet {
+    const WORDS: usize = CPUS_MAX / 64;
+    const ALL: Self = Self([u64::MAX; Self::WORDS]);
+
+    /// The set of this CPU.
+    pub(super) fn of(cpu: usize) -> Self {
+        Self(core::array::from_fn(|at| if at == cpu / 64 { 1 << (cpu % 64) } else { 0 }))
+    }
+    /// The CPUs of both sets.
+    pub(super) fn union(self, other: Self) -> Self {
+        Self(core::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+    /// Their numbers.
+    pub(super) fn cpus(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..CPUS_MAX).filter(|cpu| self.0[cpu / 64] >> (cpu % 64) & 1 != 0)
+    }
+}
+
+/// More than any kernel for these architectures is built for.
+const CPUS_MAX: usize = 8192;
+
+/// The CPUs that this thread of the process may use, 0 for the caller; `None` if the kernel does not say.
+pub(super) fn affinity(thread: c_int) -> Option<CpuSet> {
+    let mut set = CpuSet([0; CpuSet::WORDS]);
+    // SAFETY: writes no more than the set.
+    let length =
+        unsafe { syscall(number::SCHED_GETAFFINITY, thread, size_of::<CpuSet>(), &raw mut set.0) };
+    (length > 0).then_some(set)
+}
+
+/// Lets the caller use these CPUs only; whether it may.
+pub(super) fn set_affinity(set: &CpuSet) -> bool {
+    // SAFETY: reads the set.
+    unsafe { syscall(number::SCHED_SETAFFINITY, 0, size_of::<CpuSet>(), &raw const set.0) == 0 }
+}
+
+/// Runs the caller once on each CPU that the process may use; whether it could. Every other thread that ran when this began
+/// has lost its CPU once since, to the caller or because it moved: that is a full barrier in it.
+#[cold]
+pub(super) fn visit_all_cpus() -> bool {
+    let Some(before) = affinity(0) else { return false };
+    // What the thread may not use is left out by the kernel.
+    let all = if set_affinity(&CpuSet::ALL) { affinity(0) } else { None };
+    let is_done = all.is_some_and(|all| all.cpus().all(|cpu| set_affinity(&CpuSet::of(cpu))));
+    set_affinity(&before) && is_done
 }
 
 /// The signals that a thread lets wait, as the kernel keeps them: 64 on all architectures here.

@@ -7,7 +7,9 @@
 //! |----|-----------|------------------------|---------|
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
-use super::{Native, cpu, priority, spinners::SPINNERS, table::Table, table::table};
+use super::{
+    Native, cpu, priority, spinners::SPINNERS, syscall::affinity, table::Table, table::table,
+};
 use crate::node::QNode;
 use crate::platform::{Placement, SchedulerHints};
 use core::cell::Cell;
@@ -204,9 +206,16 @@ fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// CPUs of the affinity mask, further limited by the cgroup's quota (rounded up).
+/// CPUs that the process may use, further limited by the cgroup's quota (rounded up). The caller may be a thread that has a
+/// CPU of its own, so the CPUs of the first thread count, too.
 fn read_usable_cpus() -> u32 {
-    let allowed = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count()).max(1);
+    let first = rustix::process::getpid().as_raw_nonzero().get();
+    let allowed = match (affinity(first), affinity(0)) {
+        (Some(first), Some(own)) => first.union(own).count(),
+        (Some(one), None) | (None, Some(one)) => one.count(),
+        (None, None) => online_cpus(),
+    };
+    let allowed = allowed.max(1);
     let mut buffer = [0; 64];
     let quota = read_file(b"/sys/fs/cgroup/cpu.max\0", &mut buffer).and_then(|line| {
         let mut fields = line.split(|&byte| byte == b' ').map(number);
@@ -214,6 +223,14 @@ fn read_usable_cpus() -> u32 {
         u32::try_from(quota.div_ceil(period.max(1))).ok()
     });
     quota.map_or(allowed, |quota| quota.clamp(1, allowed))
+}
+
+/// How many CPUs there are.
+fn online_cpus() -> u32 {
+    let (mut buffer, mut count) = ([0; 4096], 0);
+    let list = read_file(b"/sys/devices/system/cpu/online\0", &mut buffer);
+    for_each_cpu(list.unwrap_or_default(), |_| count += 1);
+    count
 }
 
 #[cfg(test)]
