@@ -152,6 +152,9 @@ macro_rules! machine {
 
         // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
         unsafe impl lockwright::platform::ReaderSlots for $platform {
+            fn lock_number() -> u64 {
+                $crate::world::lock_number()
+            }
             fn reader_slot()
             -> Option<std::ptr::NonNull<lockwright::percpu_rwlock::ReaderSlot<Self>>> {
                 let cpu = <Self as lockwright::platform::Placement>::this_cpu();

@@ -270,7 +270,14 @@ impl Seen {
 }
 
 thread_local! {
+    static LAST_NUMBER: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     static SEEN: RefCell<Seen> = RefCell::new(Seen::default());
+}
+
+/// A number that no lock had before. It is only ever compared with others.
+pub(crate) fn lock_number() -> u64 {
+    LAST_NUMBER.set(LAST_NUMBER.get() + 1);
+    LAST_NUMBER.get()
 }
 
 /// Forgets what was seen: a run begins.

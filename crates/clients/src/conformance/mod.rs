@@ -84,6 +84,7 @@ laws! { P;
     "K2" hash::locks_have_names_of_their_own;
     "D1" storage::buckets_marks_and_waiters_are_distinct_and_zero;
     "D4" storage::a_thread_has_a_slot_of_its_own_that_is_empty;
+    "D5" storage::no_two_locks_get_the_same_number;
     "L1" machine::every_cpu_is_on_a_numa_node;
     "H1" machine::hints_answer;
     "H2" machine::threads_have_numbers_of_their_own;

@@ -50,3 +50,17 @@ pub fn a_thread_has_a_slot_of_its_own_that_is_empty<P: Platform, T: Threads>(thr
         assert_ne!(found[0].read(), found[1].read(), "two threads have one slot");
     });
 }
+
+pub fn no_two_locks_get_the_same_number<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>(found: &[Note; 4], me: usize) {
+        for note in &found[2 * me..2 * me + 2] {
+            note.write(P::lock_number());
+        }
+    }
+    let bodies: [fn(&[Note; 4]); 2] = [|found| body::<P>(found, 0), |found| body::<P>(found, 1)];
+    threads.run(<[Note; 4]>::default(), &bodies, |found| {
+        let numbers: std::collections::BTreeSet<_> = found.iter().map(Note::read).collect();
+        assert_eq!(numbers.len(), found.len(), "two locks have one number");
+        assert!(numbers.iter().all(|number| (1..1 << 63).contains(number)), "{numbers:?}");
+    });
+}

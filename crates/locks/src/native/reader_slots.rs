@@ -4,9 +4,10 @@
 //! one whose thread does not exist any more, each time the number of slots in use would double. So writers look at no more
 //! than twice as many slots as there were readers at once, and at 16 at least.
 //!
-//! In a forked child the slots of the other threads do not count: a slot counts in the life of the process in which it was
-//! claimed. That of the thread that forked is carried over by a handler of `pthread_atfork`; a child that was made without the
-//! C library's `fork` must not write under a lock that it read when it was made.
+//! Slots belong to a *life* of the process. A handler of `pthread_atfork` begins a new one in a forked child: the slots of
+//! the parent's other threads do not count in it, and that of the thread that forked is carried over. Where no handler ran, in a child
+//! made by `_Fork` or by the system call, the child goes on with the parent's life: each thread keeps its slot, and a lock that
+//! another thread read in its slot at that moment stays read, as any lock does that another thread held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -20,7 +21,7 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 use rustix::process::{Pid, test_kill_process};
 
 /// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever used.
@@ -34,6 +35,14 @@ const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> =
 const OWNERS: Table<AtomicU64, SLOTS_MAX> = table!([AtomicU64; SLOTS_MAX] = AtomicU64::new(0));
 /// How many slots were ever claimed.
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// Where the next search for a slot begins, once all were claimed.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// How many slots such a search looks at: each look is a system call.
+const LOOKS_MAX: usize = 64;
+/// The life of the process: the fork epoch when the handler ran that began it.
+static LIFE: AtomicU32 = AtomicU32::new(0);
+/// The last number that was given to a lock.
+static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// For a place in the table that is nobody's: what a slot of another process life looks like.
 static NOBODYS: ReaderSlot<Native> = ReaderSlot::EMPTY;
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -56,6 +65,10 @@ unsafe extern "C" {
 // SAFETY: elements of a static array; a slot is claimed by a compare-exchange for a thread that exists, and again only when
 // that one does not.
 unsafe impl ReaderSlots for Native {
+    fn lock_number() -> u64 {
+        // ordering: Relaxed; nothing is read through it.
+        LAST_NUMBER.fetch_add(1, Relaxed) + 1
+    }
     #[inline(always)]
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
         MINE.with(Cell::get).or_else(claim)
@@ -66,22 +79,31 @@ unsafe impl ReaderSlots for Native {
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
         // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
-        let is_ours = (OWNERS.at(at).load(Relaxed) >> 32) as u32 == fork::epoch();
+        let is_ours = (OWNERS.at(at).load(Relaxed) >> 32) as u32 == life();
         NonNull::from(if is_ours { SLOTS.at(at) } else { &NOBODYS })
     }
 }
 
 fn owner() -> u64 {
     let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
-    u64::from(fork::epoch()) << 32 | u64::from(thread)
+    u64::from(life()) << 32 | u64::from(thread)
 }
 
-/// Registers the handler of forks.
+fn life() -> u32 {
+    // ordering: Relaxed; written where there is one thread only.
+    LIFE.load(Relaxed)
+}
+
+/// Registers the handler of forks. Where that fails, a child is as one of `_Fork`.
 pub(super) fn prepare() {
     // ordering: Relaxed; nothing is read through it.
     if !IS_REGISTERED.swap(true, Relaxed) {
         // SAFETY: the handler is a function of this program and stays.
-        unsafe { pthread_atfork(None, None, Some(carry_over)) };
+        let failed = unsafe { pthread_atfork(None, None, Some(begin_life)) } != 0;
+        if failed {
+            // ordering: Relaxed; nothing is read through it.
+            IS_REGISTERED.store(false, Relaxed);
+        }
     }
 }
 
@@ -95,9 +117,16 @@ fn claim() -> Option<NonNull<ReaderSlot<Native>>> {
     let me = owner();
     // ordering: Relaxed; only a hint.
     let used = USED.load(Relaxed);
-    let is_doubling = used >= FEW && used.is_power_of_two() || used >= SLOTS_MAX;
-    let reclaimed = is_doubling.then(|| (0..used.min(SLOTS_MAX)).find(|&at| reclaim(at, me)));
-    let at = reclaimed.flatten().or_else(|| append(me));
+    let at = match used {
+        SLOTS_MAX.. => {
+            // ordering: Relaxed; only spreads the searches.
+            let first = NEXT.fetch_add(LOOKS_MAX, Relaxed);
+            (first..first + LOOKS_MAX).map(|at| at % SLOTS_MAX).find(|&at| reclaim(at, me))
+        }
+        FEW.. if used.is_power_of_two() => (0..used).find(|&at| reclaim(at, me)),
+        _ => None,
+    };
+    let at = at.or_else(|| append(me));
     let mine = at.map(|at| NonNull::from(SLOTS.at(at)));
     MINE.with(|slot| slot.set(mine));
     HAS_NONE.with(|has_none| has_none.set(mine.is_none()));
@@ -118,6 +147,10 @@ fn append(me: u64) -> Option<usize> {
 fn reclaim(at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let owner = OWNERS.at(at).load(Relaxed);
+    // In a child without a handler the thread that forked has another number than its slot says.
+    if life() != fork::epoch() {
+        return false;
+    }
     let thread = Pid::from_raw((owner as u32).cast_signed());
     let is_gone = thread
         .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)));
@@ -128,8 +161,10 @@ fn reclaim(at: usize, me: u64) -> bool {
         && OWNERS.at(at).compare_exchange(owner, me, Relaxed, Relaxed).is_ok()
 }
 
-/// In a forked child: the slot of the only thread counts in this life, too.
-unsafe extern "C" fn carry_over() {
+/// In a forked child: a life begins, with the slot of the only thread.
+unsafe extern "C" fn begin_life() {
+    // ordering: Relaxed; there is no other thread.
+    LIFE.store(fork::epoch(), Relaxed);
     let Some(mine) = MINE.with(Cell::get) else { return };
     let at = (mine.addr().get() - core::ptr::from_ref(SLOTS.at(0)).addr())
         / size_of::<ReaderSlot<Native>>();

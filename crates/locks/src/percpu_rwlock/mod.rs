@@ -15,15 +15,9 @@ use crate::tunables::Tunable;
 use crate::zoo::{Bug, unless};
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use slot::Said;
 
-/// The part of an entry that names a lock.
-const NAME_MASK: u64 = (1 << 48) - 1;
-
-/// Readers take the lock beneath.
-const OFF: u32 = 0;
-/// Readers say so in their slots.
-const ON: u32 = 1;
+/// Readers use slots.
+const ON: u64 = 1;
 
 /// So many reads with no write between them, and readers use slots.
 const CALM_READS: u32 = 1 << 12;
@@ -32,22 +26,42 @@ const GROWTH: u32 = 2;
 /// ... up to so many times.
 const GROWTH_MAX: u32 = 4;
 
-/// A number that paces and guards nothing: counts may be lost.
+/// Reads of the lock beneath since the last write in the lower bits, and above how often writers have ended the use of
+/// slots, up to [`GROWTH_MAX`]. It paces and guards nothing: counts may be lost.
 struct Tally(Private);
+/// The bits of the reads.
+const CALM_BITS: u32 = 28;
 
 impl Tally {
     #[allow(clippy::declare_interior_mutable_const)]
     const ZERO: Self = Self(Private::new(0));
 
     #[inline(always)]
-    fn get(&self) -> u32 {
+    fn get(&self) -> (u32, u32) {
         // ordering: Relaxed; nothing is read through it.
-        self.0.load(Relaxed)
+        let both = self.0.load(Relaxed);
+        (both & ((1 << CALM_BITS) - 1), both >> CALM_BITS)
     }
     #[inline(always)]
-    fn set(&self, value: u32) {
+    fn set(&self, calm: u32, ended: u32) {
         // ordering: Relaxed; nothing is read through it.
-        self.0.store(value, Relaxed);
+        self.0.store(calm & ((1 << CALM_BITS) - 1) | ended << CALM_BITS, Relaxed);
+    }
+    /// One more read; how many it is since the last write.
+    #[inline(always)]
+    fn count_read(&self) -> u32 {
+        let (calm, ended) = self.get();
+        self.set(calm + 1, ended);
+        calm + 1
+    }
+    /// Somebody writes.
+    #[inline(always)]
+    fn end_calm(&self) {
+        self.set(0, self.get().1);
+    }
+    /// Somebody who writes ends the use of slots.
+    fn end_slots(&self) {
+        self.set(0, (self.get().1 + 1).min(GROWTH_MAX));
     }
 }
 
@@ -66,22 +80,17 @@ pub enum ReadIn {
 #[repr(C)]
 pub struct RawPercpuRwLock<P: Cells> {
     beneath: RawRwLock<P>,
-    mode: P::U32,
-    /// Reads of the lock beneath since the last write. Counted by those who have just written its line; counts may be lost.
-    calm: Tally,
-    /// How often writers have ended the use of slots, up to [`GROWTH_MAX`].
-    ended: Tally,
+    /// Written by those who have just written the line of the lock beneath.
+    pace: Tally,
+    /// The number by which slots name the lock, in all bits but the lowest, and whether readers use them. 0: it has no number yet.
+    mode: P::U64,
 }
 
 impl<P: ConstCells> RawPercpuRwLock<P> {
     /// An unlocked lock, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const INIT: Self = Self {
-        beneath: RawRwLock::INIT,
-        mode: ConstZeroed::ZEROED,
-        calm: Tally::ZERO,
-        ended: Tally::ZERO,
-    };
+    pub const INIT: Self =
+        Self { beneath: RawRwLock::INIT, pace: Tally::ZERO, mode: ConstZeroed::ZEROED };
 }
 
 impl<P: Platform> RawLock for RawPercpuRwLock<P> {
@@ -90,12 +99,7 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
     const READERS_SHARE: bool = true;
 
     fn new() -> Self {
-        Self {
-            beneath: RawLock::new(),
-            mode: Zeroed::zeroed(),
-            calm: Tally::ZERO,
-            ended: Tally::ZERO,
-        }
+        Self { beneath: RawLock::new(), pace: Tally::ZERO, mode: Zeroed::zeroed() }
     }
     #[inline]
     fn lock(&self) {
@@ -111,7 +115,7 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
             unsafe { self.beneath.unlock() };
             return false;
         }
-        self.calm.set(0);
+        self.pace.end_calm();
         true
     }
     #[inline]
@@ -119,7 +123,7 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
         if P::is_seeded(Bug::CountedAfterUnlock) {
             // SAFETY: the caller holds the lock.
             unsafe { self.beneath.unlock() };
-            self.calm.set(0);
+            self.pace.end_calm();
             // ordering: Relaxed; WRONG ON PURPOSE.
             self.mode.load(Relaxed);
             return;
@@ -233,51 +237,53 @@ impl<P: Platform> RawPercpuRwLock<P> {
         !self.is_locked() && self.beneath.is_untouched()
     }
 
+    /// What slots name the lock by, if any does.
     #[inline(always)]
-    fn name(&self) -> u64 {
-        P::lock_name((&raw const self.mode).cast())
+    fn name(&self) -> Option<u64> {
+        // ordering: Relaxed; it changes once, before the first entry that holds it.
+        match self.mode.load(Relaxed) & !ON {
+            0 => None,
+            name => Some(name),
+        }
     }
 
     #[inline(always)]
     fn uses_slots(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked in `read_in_slot`; for a writer, written under the lock beneath.
-        self.mode.load(Relaxed) == ON
+        self.mode.load(Relaxed) & ON != 0
     }
 
     /// A reader says in its slot that it reads; whether that is enough.
     #[inline(always)]
     fn read_in_slot(&self) -> bool {
-        if !self.uses_slots() {
+        // ordering: Relaxed; only a hint, re-checked below.
+        let mode = self.mode.load(Relaxed);
+        if mode & ON == 0 {
             return false;
         }
         let Some(slot) = P::reader_slot() else { return false };
-        let slot = slot_ref::<P>(slot);
-        match slot.say(self.name()) {
-            Said::Now => {}
-            Said::Again => return true,
-            Said::Full => return false,
-        }
-        if !P::is_seeded(Bug::SlotUnordered) {
-            // ordering: light barrier; B1.
-            P::light_barrier();
-        }
-        // ordering: Acquire; B4, after the barrier of B1.
-        if self.mode.load(unless::<P>(Bug::ModeReadRelaxed, Acquire)) == ON {
-            return true;
-        }
-        slot.take_back(self.name());
-        false
+        slot_ref::<P>(slot).read(mode & !ON, || {
+            if !P::is_seeded(Bug::SlotUnordered) {
+                // ordering: light barrier; B1.
+                P::light_barrier();
+            }
+            // ordering: Acquire; B4, after the barrier of B1.
+            self.mode.load(unless::<P>(Bug::ModeReadRelaxed, Acquire)) == mode
+        })
     }
 
     /// The caller does not read in its slot any more; whether it did.
     #[inline(always)]
     fn leave_slot(&self) -> bool {
-        P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).take_back(self.name()))
+        let unread = |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).unread(name));
+        self.name().is_some_and(unread)
     }
 
     /// A reader that reads already, in its slot, reads once more, whoever waits; whether it does.
     fn read_again(&self) -> bool {
-        P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).say_again(self.name()))
+        let again =
+            |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).read_again(name));
+        self.name().is_some_and(again)
     }
 
     /// Reads by the lock beneath, unless the thread reads already.
@@ -304,8 +310,7 @@ impl<P: Platform> RawPercpuRwLock<P> {
     /// A reader of the lock beneath counts, and begins the use of slots if nobody has written for long.
     #[inline]
     fn count_read(&self) -> ReadIn {
-        let calm = self.calm.get().wrapping_add(1);
-        self.calm.set(calm);
+        let calm = self.pace.count_read();
         if calm.is_power_of_two() {
             self.begin_slots_if_calm(calm);
         }
@@ -313,12 +318,21 @@ impl<P: Platform> RawPercpuRwLock<P> {
     }
     #[cold]
     fn begin_slots_if_calm(&self, calm: u32) {
-        let usual = || CALM_READS << (GROWTH * self.ended.get().min(GROWTH_MAX));
+        let usual = || CALM_READS << (GROWTH * self.pace.get().1);
         let reads = P::tunable(Tunable::percpu_rwlock_calm_reads).unwrap_or_else(|| usual().into());
         if u64::from(calm) >= reads && P::may_use_heavy_barrier() {
+            self.begin_slots();
+        }
+    }
+    /// Slots are used from now on. The caller reads the lock beneath or owns it; others may do the same at the same time.
+    fn begin_slots(&self) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mode = self.mode.load(Relaxed);
+        let name = if mode == 0 { P::lock_number() << 1 } else { mode & !ON };
+        // ordering: Release; B4: the last writer's work, which the caller has acquired. On failure Relaxed: somebody else
+        // has begun.
+        if self.mode.compare_exchange(mode, name | ON, Release, Relaxed).is_ok() {
             P::count(Event::percpu_rwlock_on);
-            // ordering: Release; B4: the last writer's work, which this reader has acquired.
-            self.mode.store(ON, Release);
         }
     }
 
@@ -326,33 +340,35 @@ impl<P: Platform> RawPercpuRwLock<P> {
     /// passed before.
     #[inline]
     fn begin_write(&self, deadline_ns: Option<u64>) -> bool {
-        self.calm.set(0);
+        self.pace.end_calm();
         !self.uses_slots() || self.end_slots(deadline_ns)
     }
     #[cold]
     fn end_slots(&self, deadline_ns: Option<u64>) -> bool {
-        self.forbid_slots();
-        let name = self.name();
+        let name = self.forbid_slots();
         let is_free =
             (0..P::reader_slots()).all(|at| slot_at::<P>(at).await_clear(name, deadline_ns));
         if !is_free && !P::is_seeded(Bug::SlotsForgotten) {
-            self.allow_slots();
+            self.allow_slots(name);
         }
         is_free
     }
     /// Somebody still reads in a slot: the next writer has to look there, too.
-    fn allow_slots(&self) {
+    fn allow_slots(&self, name: u64) {
         // ordering: Relaxed; after the heavy barrier, which releases, B4.
-        self.mode.store(ON, Relaxed);
+        self.mode.store(name | ON, Relaxed);
     }
-    fn forbid_slots(&self) {
+    /// Nobody reads in a slot from now on who does not do so already; what those name the lock by.
+    fn forbid_slots(&self) -> u64 {
         P::count(Event::percpu_rwlock_off);
-        let ended = self.ended.get();
-        self.ended.set(ended.saturating_add(1));
+        self.pace.end_slots();
+        // ordering: Relaxed; written under the lock beneath, which the caller owns.
+        let name = self.mode.load(Relaxed) & !ON;
         // ordering: Relaxed; ordered by the barriers of B1.
-        self.mode.store(OFF, Relaxed);
+        self.mode.store(name, Relaxed);
         // ordering: heavy barrier; B1.
         P::heavy_barrier();
+        name
     }
     /// The same without waiting; whether nobody reads in a slot. If somebody does, slots are used on.
     #[cold]
@@ -361,16 +377,17 @@ impl<P: Platform> RawPercpuRwLock<P> {
         if !self.has_no_slots() {
             return false;
         }
-        self.forbid_slots();
+        let name = self.forbid_slots();
         let is_free = self.has_no_slots();
         if !is_free {
-            self.allow_slots();
+            self.allow_slots(name);
         }
         is_free
     }
     fn has_no_slots(&self) -> bool {
-        let name = self.name();
-        (0..P::reader_slots()).all(|at| slot_at::<P>(at).is_clear_of(name))
+        let is_clear_of =
+            |name| (0..P::reader_slots()).all(|at| slot_at::<P>(at).is_clear_of(name));
+        self.name().is_none_or(is_clear_of)
     }
 }
 

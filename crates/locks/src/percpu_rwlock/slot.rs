@@ -1,29 +1,39 @@
 //! A thread's slot: what it reads, said where only it writes.
 //!
 //! ```text
-//!  entry   63     48 47                          0
-//!         +---------+----------------------------+
-//!         |  depth  |      name of the lock      |     0: none
-//!         +---------+----------------------------+
+//!  entry   63                             1     0
+//!         +----------------------------+-----------+
+//!         |     number of the lock     | confirmed |     0: none
+//!         +----------------------------+-----------+
 //! ```
 //!
-//! *Depth* is how often the thread reads the lock beside the first time.
+//! | entry | means | moved by its thread |
+//! |---|---|---|
+//! | 0 | nothing | a reader that is about to look at the mode, to unconfirmed |
+//! | unconfirmed | somebody may read, and does not know it yet | after its look at the mode, to confirmed or 0 |
+//! | confirmed | the thread reads the lock | the last of its readers, to 0 |
+//!
+//! The number of a lock is never used again, so an entry of a guard that was forgotten says nothing about a lock that
+//! comes to lie at the same address. A signal handler that interrupts its thread in between does not
+//! trust an unconfirmed entry. Beside each entry is its *depth*: how often the thread reads the lock beside the first time.
 
-use super::NAME_MASK;
 use crate::patience::SPIN_NS;
 use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::zoo::Bug;
+use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// How many locks a thread reads in its slot at the same time.
 const ENTRIES: usize = 4;
-/// Once more, in an entry.
-const AGAIN: u64 = NAME_MASK + 1;
+/// In an entry: the thread has looked at the mode since and reads.
+const CONFIRMED: u64 = 1;
 
 /// What one thread reads. Its owner writes the entries, everybody reads them.
 #[repr(C, align(128))]
 pub struct ReaderSlot<P: Cells> {
     entries: [P::U64; ENTRIES],
+    /// How deep it reads what the entries say. Its owner's alone.
+    depths: [Private; ENTRIES],
     /// How many writers sleep until an entry changes.
     wanted: P::U32,
     /// What they sleep on: counts the changes that somebody waited for.
@@ -35,6 +45,7 @@ impl<P: Cells> ReaderSlot<P> {
     pub fn new() -> Self {
         Self {
             entries: core::array::from_fn(|_| Zeroed::zeroed()),
+            depths: [const { Private::new(0) }; ENTRIES],
             wanted: Zeroed::zeroed(),
             changes: Zeroed::zeroed(),
         }
@@ -59,91 +70,94 @@ impl<P: ConstCells> ReaderSlot<P> {
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self = Self {
         entries: [ConstZeroed::ZEROED; ENTRIES],
+        depths: [const { Private::new(0) }; ENTRIES],
         wanted: ConstZeroed::ZEROED,
         changes: ConstZeroed::ZEROED,
     };
 }
 
-/// What came of an owner's attempt to say that it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    /// It says so now. Whoever was about to write may not have seen it.
-    Now,
-    /// It said so before, and says so once more.
-    Again,
-    /// There is no entry left.
-    Full,
+/// Whether an entry says nothing about the lock `name`.
+fn is_clear(said: u64, name: u64) -> bool {
+    said & !CONFIRMED != name
 }
 
 impl<P: Platform> ReaderSlot<P> {
-    /// Says that the owner of the slot reads `name`.
+    /// The owner of the slot begins to read `name`, if `may_read` says so when its entry is written; whether it does.
     #[inline(always)]
-    pub(super) fn say(&self, name: u64) -> Said {
+    pub(super) fn read(&self, name: u64, may_read: impl FnOnce() -> bool) -> bool {
         // ordering: Relaxed; only its owner, the caller, writes it.
         match self.entries[0].load(Relaxed) {
-            0 => {
-                // ordering: Relaxed; ordered by the barriers of B1.
-                self.entries[0].store(name, Relaxed);
-                Said::Now
-            }
-            _ => self.say_beside(name),
+            0 => self.read_in(&self.entries[0], name, may_read),
+            _ => self.read_beside(name, may_read),
         }
+    }
+    #[inline(always)]
+    fn read_in(&self, entry: &P::U64, name: u64, may_read: impl FnOnce() -> bool) -> bool {
+        // ordering: Relaxed; ordered by the barriers of B1.
+        entry.store(name, Relaxed);
+        let may_read = may_read();
+        if may_read {
+            // ordering: Relaxed; it names the lock as before.
+            entry.store(name | CONFIRMED, Relaxed);
+        } else {
+            self.clear(entry);
+        }
+        may_read
     }
     #[inline(never)]
-    fn say_beside(&self, name: u64) -> Said {
-        if self.say_again(name) {
-            return Said::Again;
+    fn read_beside(&self, name: u64, may_read: impl FnOnce() -> bool) -> bool {
+        if self.read_again(name) {
+            return true;
         }
         // ordering: Relaxed; only its owner, the caller, writes it.
-        let Some(free) = self.entries.iter().find(|entry| entry.load(Relaxed) == 0) else {
-            return Said::Full;
-        };
-        // ordering: Relaxed; ordered by the barriers of B1.
-        free.store(name, Relaxed);
-        Said::Now
+        let free = self.entries.iter().find(|entry| entry.load(Relaxed) == 0);
+        free.is_some_and(|free| self.read_in(free, name, may_read))
     }
 
-    /// Says so once more, if the owner of the slot says already that it reads `name`; whether it does.
-    pub(super) fn say_again(&self, name: u64) -> bool {
-        for entry in &self.entries {
-            // ordering: Relaxed; only its owner, the caller, writes it.
-            let said = entry.load(Relaxed);
-            if said & NAME_MASK == name {
-                // ordering: Relaxed; it names the lock as before.
-                entry.store(said + AGAIN, Relaxed);
-                return true;
-            }
-        }
-        false
+    /// The owner of the slot reads `name` once more, if it does already and can count it; whether it does.
+    pub(super) fn read_again(&self, name: u64) -> bool {
+        self.entry_of(name, |depth| depth < P::DEPTH_MAX).is_some_and(|at| {
+            self.set_depth(at, self.depth(at) + 1);
+            true
+        })
     }
 
-    /// Takes back once that the owner of the slot reads `name`; whether it said so.
+    /// The owner of the slot reads `name` once less; whether it did in its slot.
     #[inline(always)]
-    pub(super) fn take_back(&self, name: u64) -> bool {
+    pub(super) fn unread(&self, name: u64) -> bool {
         // ordering: Relaxed; only its owner, the caller, writes it.
-        if self.entries[0].load(Relaxed) != name {
-            return self.take_back_beside(name);
+        let is_first = self.entries[0].load(Relaxed) == name | CONFIRMED;
+        if !is_first || self.depth(0) > 0 {
+            return self.unread_beside(name);
         }
         self.clear(&self.entries[0]);
         true
     }
     #[inline(never)]
-    fn take_back_beside(&self, name: u64) -> bool {
-        for entry in &self.entries {
-            // ordering: Relaxed; only its owner, the caller, writes it.
-            let said = entry.load(Relaxed);
-            if said & NAME_MASK != name {
-                continue;
-            }
-            if said > NAME_MASK {
-                // ordering: Relaxed; it names the lock as before.
-                entry.store(said - AGAIN, Relaxed);
-            } else {
-                self.clear(entry);
-            }
-            return true;
+    fn unread_beside(&self, name: u64) -> bool {
+        let Some(at) = self.entry_of(name, |_| true) else { return false };
+        match self.depth(at) {
+            0 => self.clear(&self.entries[at]),
+            depth => self.set_depth(at, depth - 1),
         }
-        false
+        true
+    }
+
+    /// An entry that says that its owner reads `name`, so deep that it pleases.
+    fn entry_of(&self, name: u64, pleases: impl Fn(u32) -> bool) -> Option<usize> {
+        self.entries.iter().enumerate().position(|(at, entry)| {
+            // ordering: Relaxed; only its owner, the caller, writes it.
+            entry.load(Relaxed) == name | CONFIRMED && pleases(self.depth(at))
+        })
+    }
+    #[inline(always)]
+    fn depth(&self, at: usize) -> u32 {
+        // ordering: Relaxed; its owner's alone.
+        self.depths[at].load(Relaxed)
+    }
+    fn set_depth(&self, at: usize, depth: u32) {
+        // ordering: Relaxed; as above.
+        self.depths[at].store(depth, Relaxed);
     }
 
     /// The owner of the slot does not read any more what this entry says. The lock may not exist after it.
@@ -169,8 +183,7 @@ impl<P: Platform> ReaderSlot<P> {
     /// Whether no entry names `name`. Acquires what its readers released.
     pub(super) fn is_clear_of(&self, name: u64) -> bool {
         // ordering: Acquire; B2.
-        let is_clear = |entry: &P::U64| entry.load(Acquire) & NAME_MASK != name;
-        self.entries.iter().all(is_clear)
+        self.entries.iter().all(|entry| is_clear(entry.load(Acquire), name))
     }
 
     /// Waits until no entry names `name`; `false` if the deadline passed before.
@@ -179,7 +192,7 @@ impl<P: Platform> ReaderSlot<P> {
     }
 
     fn await_entry(&self, entry: &P::U64, name: u64, deadline_ns: Option<u64>) -> bool {
-        let is_clear = |said: u64| said & NAME_MASK != name;
+        let is_clear = |said: u64| is_clear(said, name);
         let bound = Bound::nanoseconds(SPIN_NS);
         // ordering: Acquire; B2.
         if entry.cond_load_bounded(Acquire, bound, is_clear, || false).is_ok() {

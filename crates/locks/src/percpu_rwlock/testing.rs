@@ -1,9 +1,8 @@
 //! The lock as checkers see most of it.
 
-use super::{ON, RawPercpuRwLock};
-use crate::platform::{Atomic, Platform};
+use super::RawPercpuRwLock;
+use crate::platform::Platform;
 use crate::raw::{Order, RawLock};
-use core::sync::atomic::Ordering::Release;
 
 /// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for
 /// that.
@@ -31,8 +30,7 @@ impl<P: Platform> InSlots<P> {
     }
     /// For the owner: those who read next use slots.
     fn begin_slots(&self) {
-        // ordering: Release; B4.
-        self.0.mode.store(ON, Release);
+        self.0.begin_slots();
     }
 }
 

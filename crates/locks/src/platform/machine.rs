@@ -130,7 +130,13 @@ pub unsafe trait SleepStorage: QueueNodes {
 /// [`reader_slot`](Self::reader_slot) returns the same slot to a thread each time, and no other thread that exists has it.
 /// Slots live as long as locks of this platform are used and are empty at first. After a heavy barrier
 /// [`reader_slots`](Self::reader_slots) counts every slot whose owner had it when it passed the barrier.
+/// [`lock_number`](Self::lock_number) returns no number twice, whatever has become of the lock that had it.
 pub unsafe trait ReaderSlots: Cells {
+    /// How often a thread reads one lock in its slot beside the first time, at most: as many as the lock beneath counts.
+    const DEPTH_MAX: u32 = (1 << 23) - 1;
+
+    /// A number for a lock whose readers use slots: not 0, below 2^63, and no other lock's before or after.
+    fn lock_number() -> u64;
     /// The slot of the calling thread; nothing if there is none left.
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>>;
     /// How many slots are in use at most: their numbers are below that.

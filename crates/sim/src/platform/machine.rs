@@ -106,6 +106,14 @@ unsafe impl SleepStorage for Sim {
 
 // SAFETY: one for each thread, in the run's arena.
 unsafe impl ReaderSlots for Sim {
+    fn lock_number() -> u64 {
+        // Locks are made before a run, too. A number is only ever compared with others.
+        thread_local! {
+            static LAST: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+        }
+        LAST.set(LAST.get() + 1);
+        LAST.get()
+    }
     #[inline]
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
         let of_current = |engine: &mut Engine| engine.sleep_slots.reader_slot(engine.current);
