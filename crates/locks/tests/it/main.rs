@@ -2,10 +2,12 @@
 //! time: tests take [`alone`] because they share the process-wide node pool and settings.
 
 mod fork;
+mod hooked;
 mod mutex;
 mod nodes;
 mod qrwlock;
 mod registry;
+mod reuse;
 mod rwlock;
 mod rwsem;
 mod semaphore;

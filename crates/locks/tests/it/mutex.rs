@@ -179,7 +179,7 @@ fn no_notification_is_lost_between_two_sides() {
 }
 
 /// Runs this test once more in a process of its own, where `body` may use up what all tests share.
-fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
+pub(super) fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
     const MARK: &str = "LOCKWRIGHT_TEST_OF_ITS_OWN";
     if std::env::var_os(MARK).is_some() {
         return body();

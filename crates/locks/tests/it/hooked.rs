@@ -1,0 +1,220 @@
+//! The platform of programs with hooks at some of its calls, by which a test stops a thread there or interrupts it.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, Ordering::Relaxed};
+use lockwright::events::Event;
+use lockwright::native::Native;
+use lockwright::node::{NodeId, QNode};
+use lockwright::percpu_rwlock::ReaderSlot;
+use lockwright::platform::{
+    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots,
+    SchedulerHints, SleepStorage, Sleeping,
+};
+use lockwright::sleep_table::{Bucket, Waiter};
+use lockwright::tunables::Tunable;
+use std::cell::Cell;
+use std::thread::LocalKey;
+
+/// Called once, by the thread that has set it.
+pub type Hook = Cell<Option<fn()>>;
+
+thread_local! {
+    /// After the exchange that releases a lock, before the look at the table of sleepers.
+    pub static AFTER_EXCHANGE: Hook = const { Cell::new(None) };
+    /// At a light barrier.
+    pub static AT_LIGHT_BARRIER: Hook = const { Cell::new(None) };
+    /// Before a bucket of the table is locked.
+    pub static BEFORE_BUCKET: Hook = const { Cell::new(None) };
+    /// Before a reader gets its slot.
+    pub static BEFORE_SLOT: Hook = const { Cell::new(None) };
+    static MINE: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+fn call(hook: &'static LocalKey<Hook>) {
+    if let Some(hook) = hook.take() {
+        hook();
+    }
+}
+
+/// See the module.
+pub struct Hooked;
+
+impl Cells for Hooked {
+    type U32 = <Native as Cells>::U32;
+    type U64 = <Native as Cells>::U64;
+    type Ptr = <Native as Cells>::Ptr;
+    type Word = <Native as Cells>::Word;
+    type Tracker = <Native as Cells>::Tracker;
+}
+
+impl Barriers for Hooked {
+    fn fence(order: Ordering) {
+        Native::fence(order);
+    }
+    fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>) {
+        Native::full_barrier(on);
+    }
+    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
+        call(&AFTER_EXCHANGE);
+        Native::barrier_after_exchange(on);
+    }
+    fn light_barrier() {
+        call(&AT_LIGHT_BARRIER);
+        // A full one, so that the tests need no membarrier.
+        core::sync::atomic::fence(Ordering::SeqCst);
+    }
+    fn heavy_barrier() {
+        core::sync::atomic::fence(Ordering::SeqCst);
+    }
+    fn has_heavy_barrier() -> bool {
+        true
+    }
+    fn may_use_heavy_barrier() -> bool {
+        true
+    }
+    fn delay(pauses: u32) {
+        Native::delay(pauses);
+    }
+}
+
+const NODES: usize = 64;
+static POOL: [QNode<Hooked>; NODES] = [const { QNode::FRESH }; NODES];
+
+// SAFETY: elements of a static, claimed by a compare-exchange; nothing here forks.
+unsafe impl QueueNodes for Hooked {
+    fn claim_node() -> Option<NodeId> {
+        let claim = |node: &QNode<Self>| {
+            node.claim.compare_exchange(0, 1, Ordering::Acquire, Relaxed).is_ok()
+        };
+        POOL.iter().position(claim).map(|at| NodeId::new(at as u16))
+    }
+    unsafe fn release_node(id: NodeId) {
+        POOL[usize::from(id.number())].claim.store(0, Ordering::Release);
+    }
+    fn node(id: NodeId) -> NonNull<QNode<Self>> {
+        NonNull::from(&POOL[usize::from(id.number())])
+    }
+}
+
+static HASH: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+// SAFETY: elements of a static; the names of programs.
+unsafe impl LockHash for Hooked {
+    fn hash_slots() -> usize {
+        HASH.len()
+    }
+    fn hash_slot(at: usize) -> NonNull<AtomicU64> {
+        NonNull::from(&HASH[at])
+    }
+    fn lock_name(word: *const ()) -> u64 {
+        Native::lock_name(word)
+    }
+}
+
+/// Few, so that it is easy to find two locks that share one.
+const BUCKETS: usize = 4;
+static TABLE: [Bucket<Hooked>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
+static MARKS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+static WAITERS: [Waiter<Hooked>; NODES] = [const { Waiter::FRESH }; NODES];
+
+// SAFETY: elements of statics.
+unsafe impl SleepStorage for Hooked {
+    fn sleep_buckets() -> usize {
+        BUCKETS
+    }
+    fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
+        NonNull::from(&TABLE[at])
+    }
+    fn sleep_mark(at: usize) -> NonNull<AtomicU32> {
+        NonNull::from(&MARKS[at])
+    }
+    fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
+        NonNull::from(&WAITERS[usize::from(id.number())])
+    }
+    fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
+        call(&BEFORE_BUCKET);
+        Native::uninterrupted(section)
+    }
+}
+
+const SLOTS: usize = 64;
+static READERS: [ReaderSlot<Hooked>; SLOTS] = [const { ReaderSlot::EMPTY }; SLOTS];
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: a slot of a static for each thread, never used again.
+unsafe impl ReaderSlots for Hooked {
+    fn lock_number() -> u64 {
+        Native::lock_number()
+    }
+    fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
+        call(&BEFORE_SLOT);
+        let mine = MINE.get().unwrap_or_else(|| USED.fetch_add(1, Ordering::SeqCst));
+        MINE.set(Some(mine));
+        READERS.get(mine).map(NonNull::from)
+    }
+    fn reader_slots() -> usize {
+        USED.load(Ordering::SeqCst).min(SLOTS)
+    }
+    fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
+        NonNull::from(&READERS[at])
+    }
+}
+
+impl Placement for Hooked {
+    fn this_cpu() -> u32 {
+        Native::this_cpu()
+    }
+    fn numa_node_of(_cpu: u32) -> u32 {
+        0
+    }
+    fn numa_nodes() -> u32 {
+        1
+    }
+    fn is_urgent() -> bool {
+        false
+    }
+}
+
+impl SchedulerHints for Hooked {
+    fn is_running(_node: &QNode<Self>) -> bool {
+        true
+    }
+    fn this_thread() -> u64 {
+        Native::this_thread()
+    }
+    fn is_thread_running(_thread: u64) -> bool {
+        true
+    }
+    fn need_resched() -> bool {
+        false
+    }
+    fn usable_cpus() -> u32 {
+        2
+    }
+    fn idle_cpus() -> u32 {
+        1
+    }
+}
+
+impl Sleeping for Hooked {
+    fn futex_wait(word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) {
+        Native::futex_wait(word, expected, deadline_ns);
+    }
+    fn futex_wake(address: *const AtomicU32, count: u32) {
+        Native::futex_wake(address, count);
+    }
+}
+
+impl Clock for Hooked {
+    fn now_ns() -> u64 {
+        Native::now_ns()
+    }
+}
+
+impl Counters for Hooked {
+    fn count_many(_event: Event, _n: u64) {}
+    /// Readers use slots at once.
+    fn tunable(tunable: Tunable) -> Option<u64> {
+        (tunable == Tunable::percpu_rwlock_calm_reads).then_some(1)
+    }
+}
