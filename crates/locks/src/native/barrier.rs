@@ -38,7 +38,7 @@ static LAST_NS: AtomicU64 = AtomicU64::new(0);
 fn decide() -> u8 {
     let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited);
     let is_expedited =
-        cfg!(miri) || !environment::has(c"LOCKWRIGHT_MEMBARRIER", c"off") && register().is_ok();
+        cfg!(miri) || !environment::has(b"LOCKWRIGHT_MEMBARRIER=off") && register().is_ok();
     let mode = if is_expedited { EXPEDITED } else { FENCES };
     // ordering: Relaxed; nothing is read through it, and all writers agree.
     MODE.store(mode, Ordering::Relaxed);

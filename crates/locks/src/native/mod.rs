@@ -64,7 +64,8 @@ pub struct Native;
 /// A filter that is installed later has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and `membarrier` or
 /// `sched_setaffinity`. Where it refuses `membarrier`, locks that would have used it pay a migration to each CPU
 /// instead, once for each of their words that relied on it. Where it refuses both, a lock that relied on them says so on
-/// stderr and aborts the process; `LOCKWRIGHT_MEMBARRIER=off` in the environment keeps locks from relying on them.
+/// stderr and aborts the process; `LOCKWRIGHT_MEMBARRIER=off` in the environment that the program is started with
+/// keeps locks from relying on them.
 pub fn prepare() {
     use crate::platform::{Clock, Placement, QueueNodes};
     Native::numa_node_of(Native::this_cpu());
