@@ -1,9 +1,10 @@
 //! The machine underneath, undisguised: real threads on Linux.
 //!
-//! Beside the standard library (which provides threads and the C library's system calls) this
+//! Apart from the standard library (which provides threads and the C library's system calls) this
 //! module needs nothing. No operation allocates, panics, or has state with a destructor, so a lock
 //! may be taken in an allocator, in a signal handler that interrupted another lock operation, and
-//! in a thread that is about to exit. What has to be found out once about the machine (a mapping,
+//! in a thread that is about to exit. One thing is not in its hands: in a library that is loaded by `dlopen` the C library
+//! may allocate the thread-local variables when a thread first uses them. What has to be found out once about the machine (a mapping,
 //! some small files, which system calls there are) is found out by the first contended lock
 //! operation, or by [`prepare`] for programs that cannot have it happen there.
 //!

@@ -11,6 +11,9 @@ use crate::node::NodeId;
 use crate::platform::{Atomic, Platform};
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
+/// So many are woken after the list is given back, so that others of the bucket need not wait for the system calls.
+const LATER: usize = 16;
+
 /// The waiters for one word, with their list locked.
 pub(crate) struct Waiters<'a, P: Platform> {
     section: &'a Section<'a, P>,
@@ -91,19 +94,19 @@ impl<P: Platform> SleepTable<P> {
     /// Runs `body` with the waiters for the word `name` locked, and then grants so many of them what they need as it
     /// says, from the first on. The word may be gone as soon as the last of them knows, so that is all.
     pub(crate) fn with_waiters<R>(name: u64, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
-        let (result, last) = Self::within(name, |_, section| {
+        let (result, later) = Self::within(name, |_, section| {
             let waiters = Waiters { section, name };
             let (result, granted) = body(&waiters);
-            let mut last = None;
-            for _ in 0..granted {
+            let mut later = [None; LATER];
+            for turn in 0..granted as usize {
                 let signal = waiters.grant_first();
-                if let Some(signal) = core::mem::replace(&mut last, signal) {
+                if let Some(signal) = core::mem::replace(&mut later[turn % LATER], signal) {
                     P::futex_wake(signal, 1);
                 }
             }
-            (result, last)
+            (result, later)
         });
-        if let Some(signal) = last {
+        for signal in later.into_iter().flatten() {
             P::futex_wake(signal, 1);
         }
         result
