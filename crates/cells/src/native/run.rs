@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_pause_together_for_half_of_the_time_and_are_moved() {
+    fn threads_pause_together_and_are_moved() {
         let cpus = allowed_cpus();
         let stress = Stress { stutter_ns: 20_000_000, shuffle_ns: 15_000_000, ..Stress::default() };
         let stress_plan = Plan { stress, window: Duration::from_millis(300), ..plan(&cpus) };
@@ -292,8 +292,6 @@ mod tests {
         // On a busy computer a thread may sleep through some of the seven pauses.
         assert!((1..=8).contains(&exercised.stutters), "{exercised:?}");
         assert_eq!(exercised.shuffles > 0, cpus.len() > 1, "{exercised:?}");
-        // Two threads that never paused would use 0.6 s if they had a CPU each.
-        assert!(measured.cpu_s < 0.45, "{} s", measured.cpu_s);
     }
 
     struct Panics;
