@@ -77,7 +77,7 @@ fn expedite() {
     IS_REFUSED.store(true, Ordering::Relaxed);
     if !visit_all_cpus() {
         // SAFETY: a process that has closed it is about to end anyway.
-        let stderr = unsafe { rustix::stdio::stderr() };
+        let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
         // Nothing can be done about a message that is not written.
         let _ = rustix::io::write(stderr, NO_BARRIER.as_bytes());
         // To go on would break exclusion.

@@ -28,9 +28,11 @@ impl<P: Platform> InSlots<P> {
     pub fn is_untouched(&self) -> bool {
         self.0.is_untouched()
     }
-    /// For the owner: those who read next use slots.
+    /// For the owner: those who read next use slots, if the machine has heavy barriers.
     fn begin_slots(&self) {
-        self.0.begin_slots();
+        if P::has_heavy_barrier() {
+            self.0.begin_slots();
+        }
     }
 }
 

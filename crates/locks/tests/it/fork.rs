@@ -1,6 +1,6 @@
 //! A forked child uses locks that its thread held while other threads queued for them.
 
-use super::alone;
+use super::{Over, alone, not_run};
 use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
 use lockwright::osq::OsqLock;
@@ -126,7 +126,7 @@ fn forks_can_be_told() -> bool {
     // SAFETY: our child, and a valid place for the status.
     assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
     if status != 0 {
-        eprintln!("this machine ignores MADV_WIPEONFORK: nothing to test");
+        not_run("this machine ignores MADV_WIPEONFORK");
     }
     status == 0
 }
@@ -235,12 +235,16 @@ fn a_forked_child_reads_in_the_slot_of_its_thread_and_in_no_other() {
             is_in_slot
         })
     };
-    if !forks_can_be_told() || read(&LOCK).is_none() {
+    if !forks_can_be_told() {
         return;
+    }
+    if read(&LOCK).is_none() {
+        return not_run("readers use no slots without membarrier");
     }
     let mut status = -1;
     let (has_read, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
+        let over = Over(&is_over);
         scope.spawn(|| {
             LOCK.lock_shared();
             has_read.store(true, Relaxed);
@@ -260,7 +264,7 @@ fn a_forked_child_reads_in_the_slot_of_its_thread_and_in_no_other() {
         }
         // SAFETY: our child, and a valid place for the status.
         assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
-        is_over.store(true, Relaxed);
+        drop(over);
     });
     // SAFETY: read above.
     unsafe { LOCK.unlock_shared() };
@@ -319,6 +323,7 @@ fn a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it() {
     };
     let mut status = -1;
     thread::scope(|scope| {
+        let over = Over(&is_over);
         scope.spawn(spin);
         scope.spawn(spin);
         while !QUEUE.is_locked() {
@@ -330,7 +335,7 @@ fn a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it() {
         if child == 0 {
             join_in_child(&QUEUE);
         }
-        is_over.store(true, Relaxed);
+        drop(over);
         // SAFETY: our child, and a valid place for the status.
         assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
     });

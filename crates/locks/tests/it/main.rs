@@ -15,10 +15,30 @@ mod seqlock;
 mod signals;
 mod statics;
 
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps other tests of this binary out until it is dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says that the calling test does not run here, and why, where libtest does not hide it.
+fn not_run(why: &str) {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("a test");
+    // Nobody reads a stream that is closed.
+    let _ = writeln!(std::io::stderr(), "not run: {name}: {why}");
+}
+
+/// Tells the threads of a test to end, also if the test panics.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        // ordering: Relaxed; nothing is read through it.
+        self.0.store(true, Relaxed);
+    }
 }

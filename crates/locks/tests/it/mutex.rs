@@ -1,6 +1,6 @@
 //! The mutex and the condition variable for programs: deadlines, handing over, notifications.
 
-use super::alone;
+use super::{Over, alone};
 use lockwright::events::Event;
 use lockwright::native;
 use lockwright::platform::QueueNodes;
@@ -81,6 +81,7 @@ fn nobody_starves_beside_a_thread_that_hardly_ever_lets_go() {
     let mutex = Mutex::new(());
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
+        let over = Over(&is_over);
         for _ in 0..2 {
             scope.spawn(|| {
                 while !is_over.load(Relaxed) {
@@ -92,11 +93,9 @@ fn nobody_starves_beside_a_thread_that_hardly_ever_lets_go() {
         }
         thread::sleep(SHORT);
         for _ in 0..5 {
-            let start = Instant::now();
             assert!(mutex.try_lock_for(LONG).is_some(), "starved");
-            assert!(start.elapsed() < Duration::from_secs(2));
         }
-        is_over.store(true, Relaxed);
+        drop(over);
     });
 }
 
@@ -188,7 +187,12 @@ pub(super) fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
     let mut again = std::process::Command::new(this);
     again.args(["--exact", name, "--nocapture"]).env(MARK, "1");
     let output = again.output().expect("this test can be run");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{} {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]

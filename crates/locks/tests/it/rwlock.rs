@@ -1,6 +1,6 @@
 //! The reader-writer locks for programs, as programs use them.
 
-use super::alone;
+use super::{Over, alone, not_run};
 use lockwright::native::Native;
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::platform::{Clock, ReaderSlots};
@@ -12,6 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_millis(5);
+/// Nothing here takes that long unless it never ends.
+const LONG: Duration = Duration::from_secs(10);
 
 #[test]
 fn readers_share_and_a_writer_does_not() {
@@ -79,7 +81,7 @@ fn a_reader_reads_again_while_a_writer_waits() {
                 unsafe { lock.unlock_shared() };
             }
         });
-        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
     }
     reads_again::<RawRwLock<Native>>();
     reads_again::<RawPercpuRwLock<Native>>();
@@ -96,10 +98,11 @@ fn where_it_is_first_come_first_served_nobody_passes_a_waiting_writer() {
 }
 
 #[test]
-fn a_writer_among_many_readers_waits_for_milliseconds_at_most() {
+fn a_writer_among_many_readers_is_not_kept_out() {
     fn longest<L: RawLock>() -> Duration {
         let (lock, is_over) = (L::new(), AtomicBool::new(false));
         thread::scope(|scope| {
+            let over = Over(&is_over);
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !is_over.load(Relaxed) {
@@ -117,13 +120,12 @@ fn a_writer_among_many_readers_waits_for_milliseconds_at_most() {
                 unsafe { lock.unlock() };
                 longest = longest.max(asked.elapsed());
             }
-            is_over.store(true, Relaxed);
+            drop(over);
             longest
         })
     }
-    // 4 ms until the lock is kept for it, and what a busy machine takes to schedule three threads.
     for longest in [longest::<RawRwLock<Native>>(), longest::<RawPercpuRwLock<Native>>()] {
-        assert!(longest < Duration::from_secs(2), "{longest:?}");
+        assert!(longest < LONG, "{longest:?}");
     }
 }
 
@@ -148,8 +150,7 @@ fn slots_are_used_after_many_reads_and_not_after_a_write() {
     let _alone = alone();
     let lock = RawPercpuRwLock::<Native>::INIT;
     if !comes_to_use_slots(&lock) {
-        eprintln!("this machine has no membarrier: nothing to test");
-        return;
+        return not_run("readers use no slots without membarrier");
     }
     lock.lock_shared();
     lock.lock_shared();
@@ -182,7 +183,7 @@ fn a_thread_reads_more_locks_at_once_than_have_room_in_its_slot() {
     let _alone = alone();
     let locks = [const { RawPercpuRwLock::<Native>::INIT }; 6];
     if !locks.iter().all(comes_to_use_slots) {
-        return;
+        return not_run("readers use no slots without membarrier");
     }
     let reads: Vec<_> = locks.iter().map(RawPercpuRwLock::lock_shared_in).collect();
     assert_eq!((reads[0], reads[5]), (ReadIn::Slot, ReadIn::Beneath));

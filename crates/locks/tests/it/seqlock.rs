@@ -1,6 +1,6 @@
 //! The sequence lock as programs use it.
 
-use super::alone;
+use super::{Over, alone};
 use lockwright::native::Native;
 use lockwright::raw::RawLock;
 use lockwright::seqlock::{RawSeqLock, Record, SeqLock};
@@ -67,6 +67,7 @@ fn nobody_reads_half_of_a_write() {
     let _alone = alone();
     let (lock, is_over) = (SeqLock::<Native, [u64; 4], 4>::new([0; 4]), AtomicBool::new(false));
     let reads = thread::scope(|scope| {
+        let over = Over(&is_over);
         let reader = scope.spawn(|| {
             let (mut reads, mut newest) = (0_u64, 0);
             while !is_over.load(Relaxed) {
@@ -83,7 +84,7 @@ fn nobody_reads_half_of_a_write() {
             // A reader needs some time without a writer.
             thread::yield_now();
         }
-        is_over.store(true, Relaxed);
+        drop(over);
         reader.join().expect("no panic")
     });
     assert!(reads > 0);
