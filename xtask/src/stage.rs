@@ -14,8 +14,6 @@ pub struct Stage {
     step: Step,
     env: Vec<(&'static str, String)>,
     needs: Vec<Need>,
-    /// It is left out if less than this is left, and if one before it was.
-    left_min: Duration,
 }
 
 /// What a stage does.
@@ -50,14 +48,7 @@ pub enum Verdict {
 impl Stage {
     /// A stage that may take this many seconds.
     pub fn new(name: &'static str, seconds_max: u64, step: Step) -> Self {
-        Self {
-            name,
-            seconds_max,
-            step,
-            env: Vec::new(),
-            needs: Vec::new(),
-            left_min: Duration::ZERO,
-        }
+        Self { name, seconds_max, step, env: Vec::new(), needs: Vec::new() }
     }
     /// A stage that runs a command.
     pub fn command(name: &'static str, seconds_max: u64, command: &[&str]) -> Self {
@@ -83,13 +74,6 @@ impl Stage {
     /// The same, if `need` is there.
     pub fn needing(mut self, need: Need) -> Self {
         self.needs.push(need);
-        self
-    }
-
-    /// The same, if so many seconds are left of the time of all stages; otherwise it is left out, and so are
-    /// those of its kind behind it. What is left out on a slow machine is said.
-    pub fn if_left(mut self, seconds: u64) -> Self {
-        self.left_min = Duration::from_secs(seconds);
         self
     }
 
@@ -143,37 +127,54 @@ pub fn run_all(stages: &[Stage], allow_missing: bool) -> bool {
     run_all_within(stages, allow_missing, Duration::MAX)
 }
 
-/// The same; the stage that runs when `limit` is over is red.
+/// The same; the stage that runs when `limit` is over is red. At the end a table says how many minutes each took.
 pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) -> bool {
     let begin = Instant::now();
-    let (mut is_green, mut is_late) = (true, false);
+    let mut ended = Vec::new();
     for stage in stages {
-        is_late |= limit.saturating_sub(begin.elapsed()) < stage.left_min;
-        if is_late && stage.left_min > Duration::ZERO {
-            eprintln!("== {}: LEFT OUT, too little time is left: {}", stage.name, stage.shown());
-            continue;
-        }
         eprintln!("== {}: {}", stage.name, stage.shown());
         let start = Instant::now();
         let verdict = stage.run(limit.saturating_sub(begin.elapsed()));
-        let seconds = start.elapsed().as_secs_f64();
+        let took = start.elapsed();
         match &verdict {
-            Verdict::Green => eprintln!("== {}: green after {seconds:.1} s", stage.name),
+            Verdict::Green => {
+                eprintln!("== {}: green after {:.1} s", stage.name, took.as_secs_f64())
+            }
             Verdict::Red(reason) => {
-                eprintln!("== {}: RED after {seconds:.1} s: {reason}", stage.name);
+                eprintln!("== {}: RED after {:.1} s: {reason}", stage.name, took.as_secs_f64());
                 eprintln!("== to reproduce: {}", stage.shown());
-                return false;
             }
             Verdict::Missing(get) => {
                 eprintln!("== {}: MISSING, not run. To get what it needs: {get}", stage.name);
-                is_green &= allow_missing;
             }
         }
+        let is_red = matches!(verdict, Verdict::Red(_));
+        ended.push((stage.name, took, verdict));
+        if is_red {
+            break;
+        }
     }
-    let seconds = begin.elapsed().as_secs_f64();
-    let verdict = if is_green { "green" } else { "RED: stages were not run" };
-    eprintln!("== all stages: {verdict} after {seconds:.1} s");
-    is_green
+    eprint!("{}", table(&ended, begin.elapsed()));
+    ended.iter().all(|(_, _, verdict)| match verdict {
+        Verdict::Green => true,
+        Verdict::Red(_) => false,
+        Verdict::Missing(_) => allow_missing,
+    })
+}
+
+/// How many minutes each stage took, and what became of it.
+fn table(ended: &[(&str, Duration, Verdict)], all: Duration) -> String {
+    let minutes = |took: &Duration| took.as_secs_f64() / 60.0;
+    let row = |(name, took, verdict): &(&str, Duration, Verdict)| {
+        let verdict = match verdict {
+            Verdict::Green => "green",
+            Verdict::Red(_) => "RED",
+            Verdict::Missing(_) => "not run",
+        };
+        format!("{:8.1}  {name}: {verdict}\n", minutes(took))
+    };
+    let rows: String = ended.iter().map(row).collect();
+    format!("== minutes\n{rows}{:8.1}  in all\n", minutes(&all))
 }
 
 /// Runs a command within its time.
@@ -259,12 +260,20 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_is_left_out_if_too_little_time_is_left_and_those_of_its_kind_behind_it() {
-        let minute = Duration::from_secs(60);
-        let late = [shell("exit 1").if_left(70), shell("exit 1").if_left(1), shell("exit 0")];
-        assert!(run_all_within(&late, false, minute));
-        assert!(!run_all_within(&[shell("exit 1").if_left(50)], false, minute));
-        assert!(!run_all_within(&[shell("exit 0").if_left(70), shell("exit 1")], false, minute));
+    fn the_table_has_the_minutes_of_each_stage_and_what_became_of_it() {
+        let took = Duration::from_secs;
+        let ended = [
+            ("fmt", took(3), Verdict::Green),
+            ("miri", took(0), Verdict::Missing("install it")),
+            ("test", took(600), Verdict::Red("exit 1".into())),
+        ];
+        let lines = [
+            "== minutes",
+            "     0.1  fmt: green",
+            "     0.0  miri: not run",
+            "    10.0  test: RED",
+        ];
+        assert_eq!(table(&ended, took(630)), lines.join("\n") + "\n    10.5  in all\n");
     }
 
     #[test]
