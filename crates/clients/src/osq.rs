@@ -49,7 +49,8 @@ impl<P: Platform> Client for Leave<P> {
         for round in 0..self.rounds {
             let me = P::claim_node().expect("a node for each thread");
             let is_head = if thread == 0 {
-                self.queue.lock_for_turn(me);
+                // SAFETY: claimed above, and in no queue.
+                unsafe { self.queue.lock_for_turn(me) };
                 true
             } else {
                 let mut looks = (thread as u32 - 1 + round) % LOOKS_MAX;
@@ -57,7 +58,8 @@ impl<P: Platform> Client for Leave<P> {
                     looks = looks.wrapping_sub(1);
                     looks == u32::MAX
                 };
-                self.queue.lock(me, gives_up)
+                // SAFETY: as above.
+                unsafe { self.queue.lock(me, gives_up) }
             };
             if is_head {
                 // SAFETY: this thread is the head.
@@ -72,7 +74,9 @@ impl<P: Platform> Client for Leave<P> {
     fn finish(&self) {
         assert!(!self.queue.is_locked(), "somebody was left in the queue");
         let me = P::claim_node().expect("a node for the last one");
-        assert!(self.queue.lock(me, || true), "an empty queue has a head");
+        // SAFETY: claimed above, and in no queue.
+        let is_head = unsafe { self.queue.lock(me, || true) };
+        assert!(is_head, "an empty queue has a head");
         // SAFETY: this thread is the head.
         let count = unsafe { self.count.get() };
         // SAFETY: as above, with this node.

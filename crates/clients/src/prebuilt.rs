@@ -167,7 +167,8 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S,
         if waiter.is_taken.swap(true, Relaxed) {
             return;
         }
-        self.lock.act_for_behind(waiter.id, prev.id);
+        // SAFETY: built in `new`, and whoever takes it first acts for it.
+        unsafe { self.lock.act_for_behind(waiter.id, prev.id) };
         // SAFETY: taken in the name of the waiter.
         unsafe { self.hold_and_unlock() };
     }
@@ -188,21 +189,26 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
             Q::PRIMARY.iter().map(|cpu| on_cpu(*cpu, &|| lock.enqueue_absent())).collect();
         let mut tail = None;
         for cpu in Q::SECONDARY {
-            let build = || QSpinlock::<P, S, W>::set_aside_absent(tail);
+            // SAFETY: the last one that was set aside.
+            let build = || unsafe { QSpinlock::<P, S, W>::set_aside_absent(tail) };
             absent.push(on_cpu(*cpu, &build));
             tail = absent.last().map(|waiter| waiter.id);
         }
         if let (Some(head), Some(tail)) = (absent.first(), tail) {
-            QSpinlock::<P, S, W>::give_secondary(head.id, tail);
+            // SAFETY: built above, and nobody runs yet.
+            unsafe { QSpinlock::<P, S, W>::give_secondary(head.id, tail) };
         }
         if Q::ARE_ASLEEP {
-            absent.iter().for_each(|waiter| lock.put_to_sleep(waiter.id));
+            // SAFETY: built above.
+            absent.iter().for_each(|waiter| unsafe { lock.put_to_sleep(waiter.id) });
         }
         if Q::IS_RESERVED {
-            lock.reserve_for_absent();
+            // SAFETY: nobody runs yet.
+            unsafe { lock.reserve_for_absent() };
         }
         if let Some(at) = Q::COMES {
-            lock.put_to_sleep(absent[at - 1].id);
+            // SAFETY: built above.
+            unsafe { lock.put_to_sleep(absent[at - 1].id) };
         }
         P::run_on_cpu(1);
         QSpinlock::<P, S, W>::soil_node();

@@ -25,6 +25,11 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(all(feature = "std", not(target_os = "linux")))]
+compile_error!(
+    "feature `std` of lockwright is the platform for programs on Linux: for another system, build with `default-features = false` and implement `Platform`"
+);
+
 pub mod condvar;
 mod contest;
 pub mod events;
@@ -56,10 +61,10 @@ pub mod unfair;
 
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 pub mod api;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 pub mod native;
 
-#[cfg(all(feature = "std", feature = "lock_api"))]
+#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
 pub use api::{
     CnaSpinLock, CnaSpinLockGuard, Condvar, FairRwLock, MappedMutexGuard, MappedRwLockReadGuard,
     MappedRwLockWriteGuard, MappedRwSemReadGuard, MappedRwSemWriteGuard, Mutex, MutexGuard,

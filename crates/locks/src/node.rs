@@ -9,7 +9,7 @@
 //!      | next   | locked | numa   | intra  | since_ns       | claim | cpu   | random | state   |
 //!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
 //!       MCS link and grant   CNA: who, how often, how long    platform        private  waiting
-//! byte  40       48      52      56 .. 63
+//! byte  40       44      48      52 .. 63
 //!      +--------+-------+-------+----------+
 //!      | kicked | kick  | prev  |  unused  |
 //!      +--------+-------+-------+----------+
@@ -18,11 +18,11 @@
 //!
 //! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
 //! `since_ns` belong to CNA. `claim` and `cpu` belong to the platform that hands nodes out, `random`
-//! to the thread that uses the node. `state`, `kick` and `kicked_ns` belong to the waiting policies
+//! to the thread that uses the node. `state`, `kick` and `kicked` belong to the waiting policies
 //! that sleep, `prev` to the queue of optimistic spinners, which one may leave.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, QueueNodes, Zeroed};
-use core::sync::atomic::{AtomicU32 as Private, AtomicU64 as PrivateU64};
+use core::sync::atomic::AtomicU32 as Private;
 
 /// Nodes per CPU in the kernel's encoding: task, softirq, hardirq, NMI.
 pub const NODES_PER_CPU: u16 = 4;
@@ -108,8 +108,8 @@ pub struct QNode<P: Cells> {
     pub(crate) random: Private,
     /// What the waiter does, for the owner and for the waiter behind it: see `qspinlock::pv`.
     pub(crate) state: P::U32,
-    /// When it was kicked, in nanoseconds: only to be counted.
-    pub(crate) kicked_ns: PrivateU64,
+    /// When it was kicked, in nanoseconds, the lower half: only to be counted.
+    pub(crate) kicked: Private,
     /// What it sleeps on: 1 once it was kicked.
     pub(crate) kick: P::U32,
     /// Tail code of the waiter in front; 0 for the head. See `osq`.
@@ -118,7 +118,10 @@ pub struct QNode<P: Cells> {
 
 impl<P: Cells> QNode<P> {
     /// A fresh node.
-    pub fn new() -> Self {
+    ///
+    /// # Safety
+    /// It is for the storage of a platform that hands out nodes: who has a reference to a node may act as its waiter.
+    pub unsafe fn new() -> Self {
         Self {
             next: Zeroed::zeroed(),
             locked: Zeroed::zeroed(),
@@ -129,36 +132,34 @@ impl<P: Cells> QNode<P> {
             cpu: Private::new(0),
             random: Private::new(0),
             state: Zeroed::zeroed(),
-            kicked_ns: PrivateU64::new(0),
+            kicked: Private::new(0),
             kick: Zeroed::zeroed(),
             prev: Zeroed::zeroed(),
         }
     }
 }
 
-impl<P: Cells> Default for QNode<P> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<P: ConstCells> QNode<P> {
     /// A fresh node, in a constant.
-    #[allow(clippy::declare_interior_mutable_const)]
-    pub const FRESH: Self = Self {
-        next: ConstZeroed::ZEROED,
-        locked: ConstZeroed::ZEROED,
-        numa: ConstZeroed::ZEROED,
-        intra_count: ConstZeroed::ZEROED,
-        since_ns: ConstZeroed::ZEROED,
-        claim: Private::new(0),
-        cpu: Private::new(0),
-        random: Private::new(0),
-        state: ConstZeroed::ZEROED,
-        kicked_ns: PrivateU64::new(0),
-        kick: ConstZeroed::ZEROED,
-        prev: ConstZeroed::ZEROED,
-    };
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    pub const unsafe fn fresh() -> Self {
+        Self {
+            next: ConstZeroed::ZEROED,
+            locked: ConstZeroed::ZEROED,
+            numa: ConstZeroed::ZEROED,
+            intra_count: ConstZeroed::ZEROED,
+            since_ns: ConstZeroed::ZEROED,
+            claim: Private::new(0),
+            cpu: Private::new(0),
+            random: Private::new(0),
+            state: ConstZeroed::ZEROED,
+            kicked: Private::new(0),
+            kick: ConstZeroed::ZEROED,
+            prev: ConstZeroed::ZEROED,
+        }
+    }
 }
 
 /// The node `id`, for as long as a lock operation lasts.

@@ -163,9 +163,12 @@ impl<P: Platform> QRwLock<P> {
         self.word.cond_load(Acquire, is_open_for_counted);
     }
 
-    /// As if there were as many readers as there may be, but for `missing`. Nobody holds the lock.
+    /// As if there were as many readers as there may be, but for `missing`.
+    ///
+    /// # Safety
+    /// Nobody uses the lock.
     #[doc(hidden)]
-    pub fn fill_readers(&self, missing: u32) {
+    pub unsafe fn fill_readers(&self, missing: u32) {
         // ordering: Relaxed; whoever uses it then is told so by other means.
         self.word.store(GUARD - missing * READER, Relaxed);
     }

@@ -92,7 +92,8 @@ impl Cells for Loom {
     }
 }
 
-impl Barriers for Loom {
+// SAFETY: all of them are loom's full fences but for `fence`, which is loom's own.
+unsafe impl Barriers for Loom {
     fn fence(order: Ordering) {
         atomic::fence(order);
     }

@@ -59,7 +59,8 @@ impl<P: QueueNodes> World<P> {
         Self {
             nodes: (0..nodes)
                 .map(|_| Slot {
-                    node: QNode::new(),
+                    // SAFETY: this is the storage of the platform.
+                    node: unsafe { QNode::new() },
                     waiter: Waiter::new(),
                     handed_back: Zeroed::zeroed(),
                 })
@@ -136,7 +137,8 @@ impl<P: QueueNodes> World<P> {
     }
     /// Whether nobody is in the table of sleepers.
     pub fn has_empty_table(&self) -> bool {
-        self.buckets.iter().all(Bucket::is_empty)
+        // SAFETY: the execution has ended.
+        self.buckets.iter().all(|bucket| unsafe { bucket.is_empty() })
     }
     /// Whether no node is claimed.
     pub fn has_released_all_nodes(&self) -> bool {

@@ -28,7 +28,9 @@ impl Client for Patient {
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, _thread: usize) {
         let me = Loom::claim_node().expect("a node for each thread");
-        assert!(self.queue.lock(me, || false), "it gave up");
+        // SAFETY: claimed above, and in no queue.
+        let is_head = unsafe { self.queue.lock(me, || false) };
+        assert!(is_head, "it gave up");
         // SAFETY: this thread is the head.
         let turns = unsafe { self.turns.get() };
         // SAFETY: as above.

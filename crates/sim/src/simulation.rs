@@ -105,7 +105,8 @@ impl<'a> Simulation<'a> {
     fn make_nodes(&mut self, cpus: u32) {
         let count = NodeTable::count(self.config.nodes, cpus);
         let first_line = self.homes.len();
-        self.nodes = self.alloc_slice_at(0, count, |_| QNode::new());
+        // SAFETY: this is the storage of the platform.
+        self.nodes = self.alloc_slice_at(0, count, |_| unsafe { QNode::new() });
         if self.config.nodes == NodesMode::PerCpu {
             let topology = &self.machine.topology;
             let per_cpu = (count / cpus as usize).max(1);

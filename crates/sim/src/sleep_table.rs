@@ -63,7 +63,9 @@ impl SleepSlots {
     pub fn is_empty(&self) -> bool {
         (0..self.buckets.len()).all(|at| {
             // SAFETY: the buckets live as long as they are used.
-            unsafe { self.bucket(at).as_ref() }.is_empty()
+            let bucket = unsafe { self.bucket(at).as_ref() };
+            // SAFETY: no thread of the run uses them now.
+            unsafe { bucket.is_empty() }
         })
     }
 }

@@ -30,18 +30,18 @@ use crate::raw::RawLock;
 use crate::ticket::TicketLock;
 use crate::unfair::{Backoff, UnfairLock};
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod mutex;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod rwlock;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod rwsem;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod semaphore;
 mod sharing;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 pub use mutex::WaitTimeoutResult;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 pub use semaphore::{Semaphore, SemaphorePermits};
 
 /// A value of `WORDS` words that is read far more often than written: readers write nothing, copy, and try again if somebody
@@ -58,7 +58,7 @@ pub use semaphore::{Semaphore, SemaphorePermits};
 /// ```
 ///
 /// What it can hold, orders, and limits is said in [`seqlock`](crate::seqlock).
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 pub type SeqLock<T, const WORDS: usize> = crate::seqlock::SeqLock<Native, T, WORDS>;
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
@@ -136,7 +136,7 @@ macro_rules! implement_05 {
 raw_mutexes!(implement_05);
 
 /// The aliases, for one version of `lock_api`.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 macro_rules! aliases {
     ($lock_api:ident) => {
         /// A value guarded by the queued spinlock: first come, first served, a four-byte lock.
@@ -355,17 +355,17 @@ macro_rules! aliases {
     };
 }
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 use crate::native::Native;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 type Cna = crate::qspinlock::CnaSpinlock<Native>;
-#[cfg(all(feature = "std", feature = "lock_api"))]
+#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
 aliases!(lock_api);
-#[cfg(all(feature = "std", feature = "lock_api"))]
+#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
 pub use mutex::v04::Condvar;
 
 /// The aliases for `lock_api` 0.5.
-#[cfg(all(feature = "std", feature = "lock_api_05"))]
+#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
 pub mod v05 {
     pub use super::mutex::v05::Condvar;
     use super::{Cna, Native};

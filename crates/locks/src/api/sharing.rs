@@ -59,7 +59,7 @@ macro_rules! implement_04 {
 implement_04! {
     [P: Platform + ConstCells] QRwLock<P>, GuardSend;
 }
-#[cfg(all(feature = "lock_api", feature = "std"))]
+#[cfg(all(feature = "lock_api", feature = "std", target_os = "linux"))]
 pub(super) use implement_04;
 
 #[cfg(feature = "lock_api_05")]
@@ -166,6 +166,6 @@ pub(super) mod v05 {
     implement_05! {
         [P: Platform + ConstCells] QRwLock<P>, GuardSend;
     }
-    #[cfg(feature = "std")]
+    #[cfg(all(feature = "std", target_os = "linux"))]
     pub(in crate::api) use {implement_05, stating_nothing};
 }

@@ -85,7 +85,8 @@ fn expedite() {
     }
 }
 
-impl Barriers for Native {
+// SAFETY: `core`'s fences, and `membarrier` or what takes its place; the form is chosen once for both sides.
+unsafe impl Barriers for Native {
     #[inline(always)]
     fn fence(order: Ordering) {
         // ordering: the caller's; V3.

@@ -21,7 +21,10 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-static POOL: [QNode<Native>; NODES_MAX] = [const { QNode::FRESH }; NODES_MAX];
+static POOL: [QNode<Native>; NODES_MAX] = {
+    // SAFETY: this is the storage of the platform.
+    [const { unsafe { QNode::fresh() } }; NODES_MAX]
+};
 /// The first of them. Nothing refers to the pool as a whole: a checker of aliasing would look at all
 /// of it at each access.
 const FIRST: *const QNode<Native> = (&raw const POOL).cast();

@@ -118,12 +118,15 @@ impl<P: Cells> Default for OsqLock<P> {
 }
 
 impl<P: Platform> OsqLock<P> {
-    /// Queues the node `me`, which the caller has claimed and which is in no queue, and waits until it is
+    /// Queues the node `me` and waits until it is
     /// the head; `true` then. Gives up, and takes the node out, when `stop` says so, which is asked now and then while
     /// it waits, or when the one in front does not seem to run. Acquires what the head before did, on
     /// success only.
+    ///
+    /// # Safety
+    /// The caller has claimed `me`, which is in no queue, and does not release it while it is in this one.
     #[doc(alias = "osq_lock")]
-    pub fn lock(&self, me: NodeId, mut stop: impl FnMut() -> bool) -> bool {
+    pub unsafe fn lock(&self, me: NodeId, mut stop: impl FnMut() -> bool) -> bool {
         if self.join(me) {
             return true;
         }
@@ -150,7 +153,10 @@ impl<P: Platform> OsqLock<P> {
     }
     /// The same for a thread that waits for its turn, whatever happens: the queue is a plain MCS lock
     /// for it.
-    pub fn lock_for_turn(&self, me: NodeId) {
+    ///
+    /// # Safety
+    /// As for [`lock`](Self::lock).
+    pub unsafe fn lock_for_turn(&self, me: NodeId) {
         if !self.join(me) {
             // ordering: Acquire; O4.
             node::<P>(me).prev.cond_load(Acquire, |prev| prev == 0);

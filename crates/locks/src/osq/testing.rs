@@ -25,13 +25,15 @@ impl<P: Platform> RawLock for OsqMutex<P> {
     }
     fn lock(&self) {
         let id = claim_patiently::<P>();
-        self.queue.lock_for_turn(id);
+        // SAFETY: claimed above, and in no queue.
+        unsafe { self.queue.lock_for_turn(id) };
         // SAFETY: the lock is ours.
         unsafe { self.holder.set(id.number()) };
     }
     fn try_lock(&self) -> bool {
         let Some(id) = P::claim_node() else { return false };
-        let is_ours = self.queue.lock(id, || true);
+        // SAFETY: claimed above, and in no queue.
+        let is_ours = unsafe { self.queue.lock(id, || true) };
         if is_ours {
             // SAFETY: the lock is ours.
             unsafe { self.holder.set(id.number()) };

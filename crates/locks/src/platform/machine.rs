@@ -10,7 +10,11 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
 /// Fences and pauses.
-pub trait Barriers: Cells {
+///
+/// # Safety
+/// [`fence`](Self::fence) orders at least as much as `core`'s. The barriers keep laws B2, B3, B5 and B6 of PLATFORM.md: that no two owners are in a
+/// lock rests on them.
+pub unsafe trait Barriers: Cells {
     /// A fence of the given ordering (`SeqCst` is a full one, but see
     /// [`full_barrier`](Self::full_barrier)).
     fn fence(order: Ordering);

@@ -2,8 +2,7 @@
 //!
 //! A checker can afford two or three threads, and the interesting states of a queue need more. Here
 //! a test builds such a state by hand: waiters without threads, called *absent*. Whoever finds one
-//! of them granted acts for it ([`QSpinlock::act_for`]). Sound to call in any order, but a queue
-//! that is not built as described here is no queue.
+//! of them granted acts for it ([`QSpinlock::act_for`]).
 
 use super::queue::link_to;
 use super::{Grant, QSpinlock, Succession, Waiting, Word, pv};
@@ -47,7 +46,10 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     ///
     /// # Panics
     /// If there is no node.
-    pub fn set_aside_absent(tail: Option<NodeId>) -> NodeId {
+    ///
+    /// # Safety
+    /// `tail` came from here, is the last one, and its queue was given to nobody yet.
+    pub unsafe fn set_aside_absent(tail: Option<NodeId>) -> NodeId {
         let id = P::claim_node().expect("a node for an absent waiter");
         let me = Self::prepare(id);
         let mut close_with = link_to(id);
@@ -62,16 +64,25 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         id
     }
     /// Makes the secondary queue with this tail come with the grant of the absent head.
-    pub fn give_secondary(head: NodeId, tail: NodeId) {
+    ///
+    /// # Safety
+    /// Both are absent waiters: the head of a queue, and the last that was set aside. Nobody was granted anything since.
+    pub unsafe fn give_secondary(head: NodeId, tail: NodeId) {
         // ordering: Relaxed; published when the test starts its threads.
         node::<P>(head).locked.store(link_to(tail) << 16, Relaxed);
     }
     /// Puts an absent waiter to sleep, one of a queue that is complete: nobody acts for it before it is kicked.
-    pub fn put_to_sleep(&self, id: NodeId) {
+    ///
+    /// # Safety
+    /// `id` is an absent waiter of this lock.
+    pub unsafe fn put_to_sleep(&self, id: NodeId) {
         pv::sleep_absent::<P>(&self.word, id, Self::is_granted(id));
     }
     /// Makes the absent head of the queue pending.
-    pub fn reserve_for_absent(&self) {
+    ///
+    /// # Safety
+    /// The head of the queue is absent, and nobody else uses the lock yet.
+    pub unsafe fn reserve_for_absent(&self) {
         // (n,0,*) -> (n,1,*)
         // ordering: Relaxed; published when the test starts its threads.
         self.word.store_byte1(1, Relaxed);
@@ -94,12 +105,19 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     }
     /// Does what the thread of an absent waiter would do from here on: waits for the grant, then
     /// for the lock. The caller holds the lock afterwards.
-    pub fn act_for(&self, id: NodeId) {
+    ///
+    /// # Safety
+    /// `id` is an absent waiter of this lock, and nobody else acts for it.
+    pub unsafe fn act_for(&self, id: NodeId) {
         // Nobody has seen its predecessor; its own node stands in for that.
-        self.act_for_behind(id, id);
+        // SAFETY: by the law above.
+        unsafe { self.act_for_behind(id, id) };
     }
     /// The same behind `prev`.
-    pub fn act_for_behind(&self, id: NodeId, prev: NodeId) {
+    ///
+    /// # Safety
+    /// As for [`act_for`](Self::act_for), and `prev` is in front of it.
+    pub unsafe fn act_for_behind(&self, id: NodeId, prev: NodeId) {
         let me = node::<P>(id);
         let granted = W::wait_node(me, node::<P>(prev));
         self.lead(id, me, granted);

@@ -50,7 +50,7 @@ pub struct RwSem<P: Cells, C = Current> {
     _policy: PhantomData<fn() -> C>,
 }
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 const _: () = assert!(size_of::<RwSem<crate::native::Native>>() == 48);
 
 /// What a semaphore is, whatever its policy.

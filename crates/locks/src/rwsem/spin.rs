@@ -113,7 +113,8 @@ impl<P: Platform> Slow<'_, P> {
     fn spin_per_turn(self, id: NodeId, until: Until<'_, P>) -> bool {
         let mut over = Over::new(until);
         loop {
-            self.sem.spinners.lock_for_turn(id);
+            // SAFETY: the caller's node, which is in no queue here.
+            unsafe { self.sem.spinners.lock_for_turn(id) };
             let owner = self.owner();
             let goes_on = owner == 0 || self.await_other_owner(owner, &mut over) == 0;
             let is_ours = goes_on && self.try_unqueued(Kind::Writer);
@@ -171,7 +172,8 @@ impl<P: Platform> Slow<'_, P> {
     /// Spins in the queue and at its head; whether it got the lock.
     fn spin(self, id: NodeId, kind: Kind, flag: u64, until: Until<'_, P>) -> bool {
         let mut over = Over::new(until);
-        if !self.sem.spinners.lock(id, || over.is_over()) {
+        // SAFETY: the caller's node, which is in no queue yet.
+        if !unsafe { self.sem.spinners.lock(id, || over.is_over()) } {
             return false;
         }
         let is_ours = self.spin_as_head(kind, flag, &mut over);

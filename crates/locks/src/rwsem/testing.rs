@@ -8,9 +8,11 @@ use core::sync::atomic::Ordering::Relaxed;
 
 #[doc(hidden)]
 impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
-    /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit. Only
-    /// while nobody uses it.
-    pub fn fill_readers(&self, spare: u64) {
+    /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit.
+    ///
+    /// # Safety
+    /// Nobody uses it.
+    pub unsafe fn fill_readers(&self, spare: u64) {
         let count = match C::POLICY.format {
             Format::Bits => ((GUARD - 1) / READER - spare) * READER,
             Format::Biased => READERS_LIMIT - 1 - spare,
@@ -18,8 +20,11 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
         // ordering: Relaxed; nobody else is there.
         self.sem.count.store(count, Relaxed);
     }
-    /// Makes a writer own it, and `owner` the owner word, if there is one. Only while nobody uses it.
-    pub fn begin_owned(&self, owner: u64) {
+    /// Makes a writer own it, and `owner` the owner word, if there is one.
+    ///
+    /// # Safety
+    /// Nobody uses it.
+    pub unsafe fn begin_owned(&self, owner: u64) {
         let count = match C::POLICY.format {
             Format::Bits => WRITER,
             Format::Biased => WRITE,
@@ -31,8 +36,11 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
             self.sem.owner.store(owner, Relaxed);
         }
     }
-    /// Whether it is as it was when it was made, but for the owner word. Only while nobody uses it.
-    pub fn is_untouched(&self) -> bool {
+    /// Whether it is as it was when it was made, but for the owner word.
+    ///
+    /// # Safety
+    /// Nobody uses it.
+    pub unsafe fn is_untouched(&self) -> bool {
         let slow = self.slow();
         // ordering: Relaxed; nobody else is there.
         let count = self.sem.count.load(Relaxed);

@@ -124,9 +124,12 @@ const SPIN_LOOKS: u32 = 1 << 8;
 const NAP_NS: u64 = 50_000;
 
 impl<P: Cells> Bucket<P> {
-    /// Whether nobody is in it. Only for a machine that is not running.
-    pub fn is_empty(&self) -> bool {
-        // SAFETY: nothing runs.
+    /// Whether nobody is in it.
+    ///
+    /// # Safety
+    /// Nobody uses it at the moment.
+    pub unsafe fn is_empty(&self) -> bool {
+        // SAFETY: nobody writes it now.
         let is_empty = unsafe { self.first.get() } == 0;
         // ordering: Relaxed; nothing is read through it.
         is_empty && self.wanted.load(Relaxed) == 0

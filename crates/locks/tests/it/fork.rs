@@ -291,7 +291,8 @@ fn join_in_child(queue: &OsqLock<Native>) -> ! {
     // SAFETY: ends this process if it hangs.
     unsafe { alarm(10) };
     let me = Native::claim_node().expect("a node");
-    let is_head = queue.lock(me, || true);
+    // SAFETY: claimed above, and in no queue.
+    let is_head = unsafe { queue.lock(me, || true) };
     if is_head {
         // SAFETY: with this node.
         unsafe { queue.unlock(me) };
@@ -311,7 +312,8 @@ fn a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it() {
     let is_over = AtomicBool::new(false);
     let spin = || {
         let me = Native::claim_node().expect("a node");
-        if QUEUE.lock(me, || is_over.load(Relaxed)) {
+        // SAFETY: as above.
+        if unsafe { QUEUE.lock(me, || is_over.load(Relaxed)) } {
             while !is_over.load(Relaxed) {
                 thread::sleep(Duration::from_millis(1));
             }

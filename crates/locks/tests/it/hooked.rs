@@ -47,7 +47,8 @@ impl Cells for Hooked {
     type Tracker = <Native as Cells>::Tracker;
 }
 
-impl Barriers for Hooked {
+// SAFETY: the fences of `Native`, and full ones in place of the asymmetric pair.
+unsafe impl Barriers for Hooked {
     fn fence(order: Ordering) {
         Native::fence(order);
     }
@@ -78,7 +79,10 @@ impl Barriers for Hooked {
 }
 
 const NODES: usize = 64;
-static POOL: [QNode<Hooked>; NODES] = [const { QNode::FRESH }; NODES];
+static POOL: [QNode<Hooked>; NODES] = {
+    // SAFETY: this is the storage of the platform.
+    [const { unsafe { QNode::fresh() } }; NODES]
+};
 
 // SAFETY: elements of a static, claimed by a compare-exchange; nothing here forks.
 unsafe impl QueueNodes for Hooked {

@@ -17,7 +17,8 @@ use lockwright::platform::{
 use lockwright::sleep_table::{Bucket, Waiter};
 use lockwright::tunables::Tunable;
 
-impl Barriers for Sim {
+// SAFETY: memory is sequentially consistent but for store buffers, which these drain.
+unsafe impl Barriers for Sim {
     fn fence(order: Ordering) {
         if order == Ordering::SeqCst {
             Here::expect("a fence").full_barrier();

@@ -170,7 +170,7 @@ fn count_wake<P: Platform>(me: &QNode<P>) {
     if me.kick.load(Acquire) != 0 {
         P::count(Event::pv_kick_wake);
         // ordering: Relaxed; written before the kick, K2.
-        let took_ns = P::now_ns().saturating_sub(me.kicked_ns.load(Relaxed));
+        let took_ns = u64::from((P::now_ns() as u32).wrapping_sub(me.kicked.load(Relaxed)));
         P::count_many(Event::pv_latency_wake, took_ns);
     }
 }
@@ -182,7 +182,7 @@ pub(super) fn wake<P: Platform>(sleeper: &QNode<P>) {
     let is_counting = P::is_counting();
     let before_ns = if is_counting { P::now_ns() } else { 0 };
     // ordering: Relaxed; published by K2.
-    sleeper.kicked_ns.store(before_ns, Relaxed);
+    sleeper.kicked.store(before_ns as u32, Relaxed);
     // An exchange, so that whoever reads a later kick of another thread acquires this one, too.
     // ordering: Release; K2.
     sleeper.kick.swap(1, Release);
