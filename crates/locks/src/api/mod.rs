@@ -18,8 +18,9 @@
 //! be inside; [`SeqLock`] for a few words that hardly anybody writes.
 //!
 //! Feature `lock_api` (default) serves version 0.4, feature `lock_api_05` version 0.5 in the module
-//! `v05`; both may be on. Guards may be sent to other threads, but for those of readers of a [`PercpuRwLock`] (under version 0.4
-//! its writers', too), who read in a slot of their thread: no other of these locks cares who unlocks it.
+//! `v05`; both may be on. Guards of [`Mutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread, as in the standard library.
+//! Where a guard has to move, [`SendMutex`] and [`SendRwLock`] are the same locks with guards that may be sent; so are those of the spinlocks,
+//! [`QRwLock`] and [`RwSemLock`]. A reader of a [`PercpuRwLock`] reads in a slot of its thread, so there is no such form of it.
 
 use crate::clh::ClhLock;
 use crate::mcs::McsLock;
@@ -32,17 +33,21 @@ use crate::unfair::{Backoff, UnfairLock};
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod mutex;
+#[cfg(all(doctest, feature = "std", feature = "lock_api", target_os = "linux"))]
+mod refused;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod rwlock;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod rwsem;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod semaphore;
+mod sendable;
 mod sharing;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use mutex::WaitTimeoutResult;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use semaphore::{Semaphore, SemaphorePermits};
+pub use sendable::Sendable;
 
 /// A value of `WORDS` words that is read far more often than written: readers write nothing, copy, and try again if somebody
 /// wrote meanwhile.
@@ -64,22 +69,23 @@ pub type SeqLock<T, const WORDS: usize> = crate::seqlock::SeqLock<Native, T, WOR
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {
     ($implement:ident) => {
-        $implement!([P: Platform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>);
-        $implement!([P: Platform + ConstCells, S: Succession<P>] RawMutex<P, S>);
-        $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>);
-        $implement!([P: Barriers + ConstCells] TicketLock<P>);
-        $implement!([P: Barriers + QueueNodes + ConstCells] McsLock<P>);
-        $implement!([P: Barriers + QueueNodes + ConstCells] ClhLock<P>);
+        $implement!([P: Platform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>, GuardSend);
+        $implement!([P: Platform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend);
+        $implement!([P: Platform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend);
+        $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>, GuardSend);
+        $implement!([P: Barriers + ConstCells] TicketLock<P>, GuardSend);
+        $implement!([P: Barriers + QueueNodes + ConstCells] McsLock<P>, GuardSend);
+        $implement!([P: Barriers + QueueNodes + ConstCells] ClhLock<P>, GuardSend);
     };
 }
 
 #[cfg(feature = "lock_api")]
 macro_rules! implement_04 {
-    ([$($bounds:tt)*] $lock:ty) => {
+    ([$($bounds:tt)*] $lock:ty, $marker:ident) => {
         // SAFETY: the lock excludes, `lock` and `try_lock` acquire, `unlock` releases.
         unsafe impl<$($bounds)*> lock_api::RawMutex for $lock {
             const INIT: Self = <$lock>::INIT;
-            type GuardMarker = lock_api::GuardSend;
+            type GuardMarker = lock_api::$marker;
 
             #[inline]
             fn lock(&self) {
@@ -105,21 +111,21 @@ raw_mutexes!(implement_04);
 
 #[cfg(feature = "lock_api_05")]
 macro_rules! implement_05 {
-    ([$($bounds:tt)*] $lock:ty) => {
+    ([$($bounds:tt)*] $lock:ty, $marker:ident) => {
         // SAFETY: the lock excludes, `lock` and `try_lock` acquire, `unlock` releases; the guard
         // has no state, so forgetting it only leaves the lock locked; nothing unwinds.
         unsafe impl<$($bounds)*> lock_api_05::RawMutex for $lock {
             const INIT: Self = <$lock>::INIT;
-            type Guard = lock_api_05::GuardSend;
+            type Guard = lock_api_05::$marker;
 
             #[inline]
             fn lock(&self) -> Self::Guard {
                 RawLock::lock(self);
-                lock_api_05::GuardSend::default()
+                lock_api_05::$marker::new()
             }
             #[inline]
             fn try_lock(&self) -> Option<Self::Guard> {
-                RawLock::try_lock(self).then(lock_api_05::GuardSend::default)
+                RawLock::try_lock(self).then(lock_api_05::$marker::new)
             }
             #[inline]
             unsafe fn unlock(&self, _guard: Self::Guard) {
@@ -186,7 +192,10 @@ macro_rules! aliases {
         /// *Membarrier.* A thread that goes to sleep for a lock which was quiet for some time interrupts
         /// the other CPUs that run the process (a microsecond or two each, at most once in 100 us for each of them). Set
         /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs an
-        /// exchange.
+        /// exchange. A program that installs a system call filter has to allow what [`prepare`](crate::native::prepare) names.
+        ///
+        /// *Time-outs.* An attempt with a time-out of zero, or until an instant that has passed, takes a free lock; where the lock
+        /// is held it fails after tens of microseconds, which it spins and queues for.
         pub type Mutex<T> = $lock_api::Mutex<crate::mutex::RawMutex<Native>, T>;
         /// A value guarded by the kernel's reader-writer semaphore of today: one writer, or many readers.
         ///
@@ -280,7 +289,7 @@ macro_rules! aliases {
         /// Guard of the writer of a part of what a [`RwLock`] guards.
         pub type MappedRwLockWriteGuard<'a, T> =
             $lock_api::MappedRwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
-        /// As [`RwLock`], first come, first served: nobody passes those who wait. A thread that reads twice may wait for ever
+        /// As [`RwLock`], first come, first served: nobody passes a thread that has queued, which it does after some microseconds. A thread that reads twice may wait for ever
         /// if a writer came in between.
         pub type FairRwLock<T> =
             $lock_api::RwLock<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;
@@ -296,14 +305,20 @@ macro_rules! aliases {
         /// assert_eq!(LIMITS.read()[1], 20);
         /// ```
         ///
-        /// A read pair is two plain stores and some plain loads then. A writer that comes after thousands of reads interrupts every CPU that runs the process and waits for
+        /// A read pair is three plain stores and some plain loads then. A writer that comes after thousands of reads interrupts every CPU that runs the process and waits for
         /// those who read; readers take a [`RwLock`] beneath from there on, until thousands of reads have seen no write.
         ///
         /// *Ordering, errors, panics, after unlock.* As for [`RwLock`].
         ///
-        /// *Fairness.* As for [`RwLock`]. Whoever reads already reads again at once, whoever waits.
+        /// *Fairness.* As for [`RwLock`]. A thread that reads already reads again at once, also while a writer waits.
         ///
-        /// *Forks.* As for [`Mutex`], if the child was made by the C library's `fork`.
+        /// *Limits.* A thread reads up to four such locks in its slot, each 2^23 times at once; further reads take the lock beneath, as do threads
+        /// beyond 4,096. A guard that is forgotten keeps writers out of its lock for ever, and one of the four places of its thread is lost.
+        ///
+        /// *Signals, forks.* As for [`Mutex`]. In a child that was made without the C library's `fork` a lock stays read that another thread
+        /// read at that moment.
+        ///
+        /// *Membarrier.* A program that installs a system call filter has to allow what [`prepare`](crate::native::prepare) names.
         pub type PercpuRwLock<T> =
             $lock_api::RwLock<crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
         /// Guard of a reader of a [`PercpuRwLock`]; it stays in its thread.
@@ -347,6 +362,10 @@ macro_rules! aliases {
         /// Guard of the writer of a [`QRwLock`].
         pub type QRwLockWriteGuard<'a, T> =
             $lock_api::RwLockWriteGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+        /// A [`Mutex`] whose guards may be sent to other threads. No [`Condvar`] waits with it.
+        pub type SendMutex<T> = $lock_api::Mutex<Sendable<crate::mutex::RawMutex<Native>>, T>;
+        /// A [`RwLock`] whose guards may be sent to other threads.
+        pub type SendRwLock<T> = $lock_api::RwLock<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
         /// Guard of a part of what a [`Mutex`] guards.
         pub type MappedMutexGuard<'a, T> =
             $lock_api::MappedMutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
@@ -368,6 +387,6 @@ pub use mutex::v04::Condvar;
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
 pub mod v05 {
     pub use super::mutex::v05::Condvar;
-    use super::{Cna, Native};
+    use super::{Cna, Native, Sendable};
     aliases!(lock_api_05);
 }

@@ -1,5 +1,6 @@
 //! The mutex and the condition variable for programs: what they offer beyond `lock_api::RawMutex`.
 
+use super::Sendable;
 use crate::mutex::RawMutex;
 use crate::native::Native;
 use crate::platform::Clock;
@@ -17,50 +18,59 @@ pub(super) fn deadline_at(instant: Instant) -> u64 {
     deadline_after(instant.saturating_duration_since(Instant::now()))
 }
 
-#[cfg(feature = "lock_api")]
-// SAFETY: `unlock_fair` gives the lock back, or to a waiter that acquires what the owner released.
-unsafe impl<S: Succession<Native>> lock_api::RawMutexFair for RawMutex<Native, S> {
-    unsafe fn unlock_fair(&self) {
-        // SAFETY: the caller holds the lock.
-        unsafe { self.unlock_fair() };
-    }
+/// What a mutex offers beyond `RawMutex`, for both versions of `lock_api`.
+macro_rules! beyond {
+    ($($lock:ty, $marker:ident;)+) => {$(
+        #[cfg(feature = "lock_api")]
+        // SAFETY: `unlock_fair` gives the lock back, or to a waiter that acquires what the owner released.
+        unsafe impl<S: Succession<Native>> lock_api::RawMutexFair for $lock {
+            unsafe fn unlock_fair(&self) {
+                // SAFETY: the caller holds the lock.
+                unsafe { RawMutex::unlock_fair(self) };
+            }
+        }
+
+        #[cfg(feature = "lock_api")]
+        // SAFETY: they return `true` exactly if the lock is taken.
+        unsafe impl<S: Succession<Native>> lock_api::RawMutexTimed for $lock {
+            type Duration = Duration;
+            type Instant = Instant;
+
+            fn try_lock_for(&self, timeout: Duration) -> bool {
+                self.lock_until(deadline_after(timeout))
+            }
+            fn try_lock_until(&self, timeout: Instant) -> bool {
+                self.lock_until(deadline_at(timeout))
+            }
+        }
+
+        #[cfg(feature = "lock_api_05")]
+        // SAFETY: as above; the guard has no state.
+        unsafe impl<S: Succession<Native>> lock_api_05::RawMutexFair for $lock {
+            unsafe fn unlock_fair(&self, _guard: Self::Guard) {
+                // SAFETY: the caller holds the lock.
+                unsafe { RawMutex::unlock_fair(self) };
+            }
+        }
+
+        #[cfg(feature = "lock_api_05")]
+        // SAFETY: as above.
+        unsafe impl<S: Succession<Native>> lock_api_05::RawMutexTimed for $lock {
+            type Duration = Duration;
+            type Instant = Instant;
+
+            fn try_lock_for(&self, timeout: Duration) -> Option<Self::Guard> {
+                self.lock_until(deadline_after(timeout)).then(lock_api_05::$marker::new)
+            }
+            fn try_lock_until(&self, timeout: Instant) -> Option<Self::Guard> {
+                self.lock_until(deadline_at(timeout)).then(lock_api_05::$marker::new)
+            }
+        }
+    )+};
 }
-
-#[cfg(feature = "lock_api")]
-// SAFETY: they return `true` exactly if the lock is taken.
-unsafe impl<S: Succession<Native>> lock_api::RawMutexTimed for RawMutex<Native, S> {
-    type Duration = Duration;
-    type Instant = Instant;
-
-    fn try_lock_for(&self, timeout: Duration) -> bool {
-        self.lock_until(deadline_after(timeout))
-    }
-    fn try_lock_until(&self, timeout: Instant) -> bool {
-        self.lock_until(deadline_at(timeout))
-    }
-}
-
-#[cfg(feature = "lock_api_05")]
-// SAFETY: as above; the guard has no state.
-unsafe impl<S: Succession<Native>> lock_api_05::RawMutexFair for RawMutex<Native, S> {
-    unsafe fn unlock_fair(&self, _guard: Self::Guard) {
-        // SAFETY: the caller holds the lock.
-        unsafe { self.unlock_fair() };
-    }
-}
-
-#[cfg(feature = "lock_api_05")]
-// SAFETY: as above.
-unsafe impl<S: Succession<Native>> lock_api_05::RawMutexTimed for RawMutex<Native, S> {
-    type Duration = Duration;
-    type Instant = Instant;
-
-    fn try_lock_for(&self, timeout: Duration) -> Option<Self::Guard> {
-        self.lock_until(deadline_after(timeout)).then(lock_api_05::GuardSend::default)
-    }
-    fn try_lock_until(&self, timeout: Instant) -> Option<Self::Guard> {
-        self.lock_until(deadline_at(timeout)).then(lock_api_05::GuardSend::default)
-    }
+beyond! {
+    RawMutex<Native, S>, GuardNoSend;
+    Sendable<RawMutex<Native, S>>, GuardSend;
 }
 
 /// Why a timed wait for a [`Condvar`] ended.

@@ -1,10 +1,13 @@
 //! The reader-writer locks behind `lock_api`.
 
+use super::Sendable;
 use super::mutex::{deadline_after, deadline_at};
 use crate::native::Native;
 use crate::percpu_rwlock::RawPercpuRwLock;
 use crate::raw::RawLock;
-use crate::rwlock::{Barging, Fairness, RawRwLock};
+#[cfg(feature = "lock_api")]
+use crate::rwlock::Barging;
+use crate::rwlock::{Fairness, RawRwLock};
 use crate::rwsem::{RwSem, RwSemPolicy, Until};
 use std::time::{Duration, Instant};
 
@@ -30,6 +33,14 @@ impl<F: Fairness> Timed for RawRwLock<Native, F> {
         self.lock_shared_until(deadline_ns)
     }
 }
+impl<F: Fairness> Timed for Sendable<RawRwLock<Native, F>> {
+    fn write_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+    fn read_until(&self, deadline_ns: u64) -> bool {
+        self.lock_shared_until(deadline_ns)
+    }
+}
 impl Timed for RawPercpuRwLock<Native> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
@@ -43,7 +54,8 @@ impl Timed for RawPercpuRwLock<Native> {
 #[cfg(feature = "lock_api")]
 super::sharing::implement_04! {
     [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
-    [F: Fairness] RawRwLock<Native, F>, GuardSend;
+    [F: Fairness] RawRwLock<Native, F>, GuardNoSend;
+    [F: Fairness] Sendable<RawRwLock<Native, F>>, GuardSend;
     [] RawPercpuRwLock<Native>, GuardNoSend;
 }
 
@@ -74,6 +86,7 @@ macro_rules! timed_04 {
 timed_04! {
     [C: RwSemPolicy] RwSem<Native, C>;
     [F: Fairness] RawRwLock<Native, F>;
+    [F: Fairness] Sendable<RawRwLock<Native, F>>;
     [] RawPercpuRwLock<Native>;
 }
 
@@ -96,7 +109,11 @@ macro_rules! recursive_04 {
     )+};
 }
 #[cfg(feature = "lock_api")]
-recursive_04!(RawRwLock<Native, Barging>, RawPercpuRwLock<Native>);
+recursive_04!(
+    RawRwLock<Native, Barging>,
+    Sendable<RawRwLock<Native, Barging>>,
+    RawPercpuRwLock<Native>
+);
 
 #[cfg(feature = "lock_api_05")]
 mod v05 {
@@ -106,8 +123,9 @@ mod v05 {
     use lock_api_05::{GuardNoSend, GuardSend};
 
     stating_nothing! {
-        [C: RwSemPolicy] RwSem<Native, C>;
-        [F: Fairness] RawRwLock<Native, F>;
+        [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
+        [F: Fairness] RawRwLock<Native, F>, GuardNoSend;
+        [F: Fairness] Sendable<RawRwLock<Native, F>>, GuardSend;
     }
     impl Stating for RawPercpuRwLock<Native> {
         type Shared = (ReadIn, GuardNoSend);
@@ -133,13 +151,17 @@ mod v05 {
     }
 
     implement_05! {
-        [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
-        [F: Fairness] RawRwLock<Native, F>, GuardSend;
-        [] RawPercpuRwLock<Native>, (ReadIn, GuardNoSend);
+        [C: RwSemPolicy] RwSem<Native, C>, GuardSend, GuardSend;
+        [F: Fairness] RawRwLock<Native, F>, GuardNoSend, GuardNoSend;
+        [F: Fairness] Sendable<RawRwLock<Native, F>>, GuardSend, GuardSend;
+        [] RawPercpuRwLock<Native>, (ReadIn, GuardNoSend), GuardNoSend;
     }
 
-    fn read_until<L: Timed>(lock: &L, deadline_ns: u64) -> Option<GuardSend> {
-        lock.read_until(deadline_ns).then(GuardSend::new)
+    fn read_until<L: Timed + Stating>(lock: &L, deadline_ns: u64) -> Option<L::Shared>
+    where
+        L::Shared: Default,
+    {
+        lock.read_until(deadline_ns).then(Default::default)
     }
     fn read_in_until(
         lock: &RawPercpuRwLock<Native>,
@@ -161,11 +183,17 @@ mod v05 {
                 fn try_lock_shared_until(&self, timeout: Instant) -> Option<Self::SharedGuard> {
                     $read_until(self, deadline_at(timeout))
                 }
-                fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardSend> {
-                    self.write_until(deadline_after(timeout)).then(GuardSend::new)
+                fn try_lock_exclusive_for(
+                    &self,
+                    timeout: Duration,
+                ) -> Option<Self::ExclusiveGuard> {
+                    self.write_until(deadline_after(timeout)).then(Default::default)
                 }
-                fn try_lock_exclusive_until(&self, timeout: Instant) -> Option<GuardSend> {
-                    self.write_until(deadline_at(timeout)).then(GuardSend::new)
+                fn try_lock_exclusive_until(
+                    &self,
+                    timeout: Instant,
+                ) -> Option<Self::ExclusiveGuard> {
+                    self.write_until(deadline_at(timeout)).then(Default::default)
                 }
             }
         )+};
@@ -173,6 +201,7 @@ mod v05 {
     timed_05! {
         [C: RwSemPolicy] RwSem<Native, C>, read_until;
         [F: Fairness] RawRwLock<Native, F>, read_until;
+        [F: Fairness] Sendable<RawRwLock<Native, F>>, read_until;
         [] RawPercpuRwLock<Native>, read_in_until;
     }
 }

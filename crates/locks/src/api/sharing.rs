@@ -81,43 +81,43 @@ pub(super) mod v05 {
     }
 
     macro_rules! stating_nothing {
-        ($([$($bounds:tt)*] $lock:ty;)+) => {$(
+        ($([$($bounds:tt)*] $lock:ty, $shared:ident;)+) => {$(
             impl<$($bounds)*> Stating for $lock {
-                type Shared = GuardSend;
+                type Shared = $shared;
 
                 #[inline]
-                fn read(&self) -> GuardSend {
+                fn read(&self) -> $shared {
                     RawLock::lock_shared(self);
-                    GuardSend::new()
+                    $shared::new()
                 }
                 #[inline]
-                fn try_read(&self) -> Option<GuardSend> {
-                    RawLock::try_lock_shared(self).then(GuardSend::new)
+                fn try_read(&self) -> Option<$shared> {
+                    RawLock::try_lock_shared(self).then($shared::new)
                 }
                 #[inline]
-                unsafe fn unread(&self, _read: GuardSend) {
+                unsafe fn unread(&self, _read: $shared) {
                     // SAFETY: the caller is a reader.
                     unsafe { RawLock::unlock_shared(self) };
                 }
-                unsafe fn downgraded(&self) -> GuardSend {
+                unsafe fn downgraded(&self) -> $shared {
                     // SAFETY: the caller holds the lock.
                     unsafe { RawLock::downgrade(self) };
-                    GuardSend::new()
+                    $shared::new()
                 }
             }
         )+};
     }
     stating_nothing! {
-        [P: Platform + ConstCells] QRwLock<P>;
+        [P: Platform + ConstCells] QRwLock<P>, GuardSend;
     }
 
     macro_rules! implement_05 {
-        ($([$($bounds:tt)*] $lock:ty, $shared:ty;)+) => {$(
+        ($([$($bounds:tt)*] $lock:ty, $shared:ty, $exclusive:ident;)+) => {$(
             // SAFETY: as in version 0.4; forgetting a guard only leaves the lock locked; nothing unwinds.
             unsafe impl<$($bounds)*> lock_api_05::RawRwLock for $lock {
                 const INIT: Self = Self::INIT;
                 type SharedGuard = $shared;
-                type ExclusiveGuard = GuardSend;
+                type ExclusiveGuard = $exclusive;
 
                 #[inline]
                 fn lock_shared(&self) -> Self::SharedGuard {
@@ -133,16 +133,16 @@ pub(super) mod v05 {
                     unsafe { self.unread(guard) };
                 }
                 #[inline]
-                fn lock_exclusive(&self) -> GuardSend {
+                fn lock_exclusive(&self) -> $exclusive {
                     RawLock::lock(self);
-                    GuardSend::new()
+                    $exclusive::new()
                 }
                 #[inline]
-                fn try_lock_exclusive(&self) -> Option<GuardSend> {
-                    RawLock::try_lock(self).then(GuardSend::new)
+                fn try_lock_exclusive(&self) -> Option<$exclusive> {
+                    RawLock::try_lock(self).then($exclusive::new)
                 }
                 #[inline]
-                unsafe fn unlock_exclusive(&self, _guard: GuardSend) {
+                unsafe fn unlock_exclusive(&self, _guard: $exclusive) {
                     // SAFETY: the caller holds the lock.
                     unsafe { RawLock::unlock(self) };
                 }
@@ -156,7 +156,7 @@ pub(super) mod v05 {
 
             // SAFETY: nobody owns the lock in between.
             unsafe impl<$($bounds)*> lock_api_05::RawRwLockDowngrade for $lock {
-                unsafe fn downgrade(&self, _guard: GuardSend) -> Self::SharedGuard {
+                unsafe fn downgrade(&self, _guard: $exclusive) -> Self::SharedGuard {
                     // SAFETY: the caller holds the lock.
                     unsafe { self.downgraded() }
                 }
@@ -164,7 +164,7 @@ pub(super) mod v05 {
         )+};
     }
     implement_05! {
-        [P: Platform + ConstCells] QRwLock<P>, GuardSend;
+        [P: Platform + ConstCells] QRwLock<P>, GuardSend, GuardSend;
     }
     #[cfg(all(feature = "std", target_os = "linux"))]
     pub(in crate::api) use {implement_05, stating_nothing};

@@ -1,0 +1,126 @@
+//! What the compiler refuses, with the error it gives; a nightly compiler checks that it is this one. Each of these is a use after free or a race otherwise.
+//!
+//! Guards stay in their thread.
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::Mutex<u32> = lockwright::Mutex::new(0);
+//! let guard = LOCK.lock();
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::Mutex<[u32; 2]> = lockwright::Mutex::new([0; 2]);
+//! let guard = lockwright::MutexGuard::map(LOCK.lock(), |both| &mut both[0]);
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::RwLock<u32> = lockwright::RwLock::new(0);
+//! let guard = LOCK.read();
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::RwLock<u32> = lockwright::RwLock::new(0);
+//! let guard = LOCK.write();
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::FairRwLock<u32> = lockwright::FairRwLock::new(0);
+//! let guard = LOCK.write();
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::PercpuRwLock<u32> = lockwright::PercpuRwLock::new(0);
+//! let guard = LOCK.read();
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! static LOCK: lockwright::PercpuRwLock<[u32; 2]> = lockwright::PercpuRwLock::new([0; 2]);
+//! let guard = lock_api::RwLockReadGuard::map(LOCK.read(), |both| &both[0]);
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//!
+//! Those that may be sent are sent only with what may be sent, and shared only with what may be shared.
+//! ```compile_fail,E0277
+//! let lock = lockwright::api::SendMutex::new(std::rc::Rc::new(0));
+//! let guard = lock.lock();
+//! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
+//! ```
+//! ```compile_fail,E0277
+//! let lock = lockwright::RwLock::new(std::cell::Cell::new(0));
+//! std::thread::scope(|scope| scope.spawn(|| lock.read().set(1)).join());
+//! ```
+//! ```compile_fail,E0277
+//! let lock = lockwright::Mutex::new(std::rc::Rc::new(0));
+//! std::thread::scope(|scope| scope.spawn(|| drop(lock.lock())).join());
+//! ```
+//!
+//! A guard does not outlive its lock.
+//! ```compile_fail,E0597
+//! let guard;
+//! {
+//!     let lock = lockwright::Mutex::new(0);
+//!     guard = lock.lock();
+//! }
+//! drop(guard);
+//! ```
+//! ```compile_fail,E0505
+//! let lock = lockwright::RwLock::new(0);
+//! let guard = lock.read();
+//! drop(lock);
+//! drop(guard);
+//! ```
+//! ```compile_fail,E0506
+//! let mut lock = lockwright::PercpuRwLock::new(0);
+//! let guard = lock.read();
+//! lock = lockwright::PercpuRwLock::new(1);
+//! drop(guard);
+//! ```
+//! ```compile_fail,E0505
+//! let permits = lockwright::Semaphore::<0>::with_permits(2);
+//! let held = permits.acquire();
+//! drop(permits);
+//! drop(held);
+//! ```
+//!
+//! What a guard lends does not outlive the guard.
+//! ```compile_fail,E0505
+//! let lock = lockwright::Mutex::new(vec![0]);
+//! let guard = lock.lock();
+//! let first = &guard[0];
+//! drop(guard);
+//! assert_eq!(*first, 0);
+//! ```
+//!
+//! The queue of spinners and the entry points for tests need a node that the caller has claimed.
+//! ```compile_fail,E0133
+//! use lockwright::{native::Native, node::NodeId, osq::OsqLock};
+//! OsqLock::<Native>::INIT.lock_for_turn(NodeId::new(0));
+//! ```
+//! ```compile_fail,E0133
+//! use lockwright::{native::Native, node::NodeId, qspinlock::QSpinlock};
+//! QSpinlock::<Native>::give_secondary(NodeId::new(0), NodeId::new(1));
+//! ```
+//! ```compile_fail,E0133
+//! use lockwright::{native::Native, node::QNode};
+//! let node = QNode::<Native>::new();
+//! ```
+//! A platform promises that its barriers are some.
+//! ```compile_fail,E0200
+//! # use lockwright::{native::Native, platform::{Atomic, Barriers, Cells}};
+//! # struct Mine;
+//! # impl Cells for Mine {
+//! #     type U32 = <Native as Cells>::U32;
+//! #     type U64 = <Native as Cells>::U64;
+//! #     type Ptr = <Native as Cells>::Ptr;
+//! #     type Word = <Native as Cells>::Word;
+//! #     type Tracker = <Native as Cells>::Tracker;
+//! # }
+//! impl Barriers for Mine {
+//! #     fn fence(_: core::sync::atomic::Ordering) {}
+//! #     fn full_barrier<T: Copy + Eq>(_: &impl Atomic<T>) {}
+//! #     fn barrier_after_exchange<T: Copy + Eq>(_: &impl Atomic<T>) {}
+//! #     fn light_barrier() {}
+//!     fn heavy_barrier() {}
+//! #     fn has_heavy_barrier() -> bool { true }
+//! #     fn may_use_heavy_barrier() -> bool { true }
+//! #     fn delay(_: u32) {}
+//! }
+//! ```
