@@ -104,7 +104,7 @@ fn in_child<L: RawLock>(lock: &'static L, first: First) -> ! {
 
 /// Whether a child finds a page that was to be wiped in children wiped. Emulators of user programs
 /// accept the advice and do nothing; there a forked child cannot be told from its parent.
-fn forks_can_be_told() -> bool {
+pub(super) fn forks_can_be_told() -> bool {
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new private mapping overlaps nothing.

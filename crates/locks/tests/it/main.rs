@@ -1,8 +1,10 @@
 //! The locks on the real machine. Bounded by time, at most two spinning threads, one test at a
 //! time: tests take [`alone`] because they share the process-wide node pool and settings.
 
+mod children;
 mod fork;
 mod hooked;
+mod limits;
 mod mutex;
 mod nodes;
 mod qrwlock;

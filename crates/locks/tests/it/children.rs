@@ -1,0 +1,182 @@
+//! Children of a process, however they are made.
+
+use super::{alone, not_run};
+use lockwright::native::Native;
+use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
+use lockwright::platform::{Clock, QueueNodes, SleepStorage};
+use lockwright::raw::RawLock;
+use lockwright::rwlock::{Fair, RawRwLock};
+use std::ffi::{c_int, c_long};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+unsafe extern "C" {
+    fn fork() -> c_int;
+    fn syscall(number: c_long, ...) -> c_long;
+    fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
+    fn _exit(status: c_int) -> !;
+    fn alarm(seconds: u32) -> u32;
+}
+const CLONE: c_long = if cfg!(target_arch = "x86_64") { 56 } else { 220 };
+const SIGCHLD: c_long = 17;
+
+/// How a child is made.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// By the C library, with its handlers.
+    Fork,
+    /// By the system call, without them, as by `_Fork`.
+    Clone,
+}
+
+/// Runs `body` in a child, which has one thread and 10 s; whether it returned `true`.
+fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
+    let child = match how {
+        // SAFETY: the child runs `body`, which only uses locks, and exits.
+        How::Fork => unsafe { fork() },
+        // SAFETY: as above; with these flags it is a fork.
+        How::Clone => unsafe { syscall(CLONE, SIGCHLD, 0_u64, 0_u64, 0_u64, 0_u64) as c_int },
+    };
+    assert!(child >= 0, "there are no more processes");
+    if child == 0 {
+        // SAFETY: ends this process if it hangs.
+        unsafe { alarm(10) };
+        let status = c_int::from(!body());
+        // SAFETY: leaves without running the parent's destructors.
+        unsafe { _exit(status) }
+    }
+    let mut status = -1;
+    // SAFETY: our child, and a valid place for the status.
+    assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
+    status == 0
+}
+
+/// Kept for a waiter that does not exist in the child, the lock is free there when its owner gives it back.
+fn attempts_get_a_lock_that_was_kept<L: RawLock>(lock: &'static L, how: How) -> bool {
+    lock.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            lock.lock();
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        });
+        thread::sleep(Duration::from_millis(10));
+        // Woken by this, the waiter finds the lock held after it has waited for long: so it is kept.
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        lock.lock();
+        thread::sleep(Duration::from_millis(10));
+        let is_well = in_child(how, || {
+            // SAFETY: the thread of this process that came through the fork holds the lock.
+            unsafe { lock.unlock() };
+            let reads = lock.try_lock_shared();
+            if reads {
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+            }
+            reads && lock.try_lock()
+        });
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        is_well
+    })
+}
+
+#[test]
+fn an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock() {
+    let _alone = alone();
+    static BARGING: [RawRwLock<Native>; 2] = [const { RawRwLock::INIT }; 2];
+    static FAIR: [RawRwLock<Native, Fair>; 2] = [const { RawRwLock::INIT }; 2];
+    static PERCPU: [RawPercpuRwLock<Native>; 2] = [const { RawPercpuRwLock::INIT }; 2];
+    if !super::fork::forks_can_be_told() {
+        return;
+    }
+    for (at, how) in [How::Fork, How::Clone].into_iter().enumerate() {
+        assert!(attempts_get_a_lock_that_was_kept(&BARGING[at], how), "{how:?}");
+        assert!(attempts_get_a_lock_that_was_kept(&FAIR[at], how), "{how:?}");
+        assert!(attempts_get_a_lock_that_was_kept(&PERCPU[at], how), "{how:?}");
+    }
+}
+
+#[test]
+fn a_writer_in_a_child_sees_who_reads_in_a_slot() {
+    let _alone = alone();
+    static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
+    let read = || {
+        let read = LOCK.lock_shared_in();
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock_shared_in(read) };
+        read
+    };
+    if !(0..1 << 20).any(|_| read() == ReadIn::Slot) {
+        return not_run("readers use no slots without membarrier");
+    }
+    for how in [How::Fork, How::Clone] {
+        let is_well = in_child(how, || {
+            let read = LOCK.lock_shared_in();
+            let is_kept_out = !LOCK.try_lock();
+            // SAFETY: taken above.
+            unsafe { LOCK.unlock_shared_in(read) };
+            read == ReadIn::Slot && is_kept_out && LOCK.try_lock()
+        });
+        assert!(is_well, "{how:?}");
+    }
+}
+
+/// Another thread reads in its slot when the child is made, and does not exist there.
+#[test]
+fn only_a_handler_of_fork_forgets_what_another_thread_reads() {
+    let _alone = alone();
+    static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
+    let read = || {
+        let read = LOCK.lock_shared_in();
+        if read == ReadIn::Slot {
+            return true;
+        }
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock_shared_in(read) };
+        false
+    };
+    if !super::fork::forks_can_be_told() {
+        return;
+    }
+    if !(0..1 << 20).any(|_| read()) {
+        return not_run("readers use no slots without membarrier");
+    }
+    // It is read by this thread. Another one makes the child.
+    for (how, is_forgotten) in [(How::Fork, true), (How::Clone, false)] {
+        let made =
+            || in_child(how, || LOCK.lock_until(Native::now_ns() + 1_000_000) == is_forgotten);
+        let is_well = thread::scope(|scope| scope.spawn(made).join().expect("no panic"));
+        assert!(is_well, "{how:?}");
+    }
+    // SAFETY: taken above.
+    unsafe { LOCK.unlock_shared_in(ReadIn::Slot) };
+    assert!(LOCK.try_lock(), "a child has changed something here");
+}
+
+/// The standard library does this without copying the process: parent and child share memory until the program begins.
+#[test]
+fn a_program_that_is_started_leaves_locks_and_nodes_alone() {
+    let _alone = alone();
+    static LOCK: RawRwLock<Native> = RawRwLock::INIT;
+    let (epoch, node) = (Native::epoch(), Native::claim_node().expect("a node"));
+    LOCK.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            LOCK.lock();
+            // SAFETY: taken above.
+            unsafe { LOCK.unlock() };
+        });
+        thread::sleep(Duration::from_millis(5));
+        let status = Command::new("true").status().expect("every system has this program");
+        assert!(status.success() && !LOCK.try_lock());
+        assert!(Native::epoch() == epoch && !Native::has_forked() && !Native::is_orphaned(node));
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock() };
+    });
+    // SAFETY: claimed above and shown to nobody.
+    unsafe { Native::release_node(node) };
+    assert!(LOCK.is_untouched());
+}

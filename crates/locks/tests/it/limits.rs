@@ -1,0 +1,151 @@
+//! What a process runs out of, or is refused.
+
+use super::mutex::in_a_process_of_its_own;
+use super::not_run;
+use lockwright::native::{self, Native};
+use lockwright::platform::{Barriers, SchedulerHints};
+use lockwright::{Condvar, Mutex, PercpuRwLock};
+use std::ffi::{c_int, c_ulong};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SHORT: Duration = Duration::from_millis(20);
+
+#[test]
+fn a_timed_wait_without_a_queue_node_times_out() {
+    in_a_process_of_its_own("limits::a_timed_wait_without_a_queue_node_times_out", || {
+        static MUTEX: Mutex<()> = Mutex::new(());
+        static CHANGED: Condvar = Condvar::new();
+        native::limit_nodes(0);
+        let mut guard = MUTEX.lock();
+        let begin = Instant::now();
+        assert!(CHANGED.wait_while_for(&mut guard, |()| true, SHORT).timed_out());
+        assert!(begin.elapsed() >= SHORT);
+        assert!(CHANGED.wait_until(&mut guard, begin).timed_out(), "that has passed");
+        assert!(!CHANGED.wait_for(&mut guard, Duration::MAX).timed_out(), "for no reason, at once");
+    });
+}
+
+unsafe extern "C" {
+    fn sched_setaffinity(thread: c_int, size: usize, set: *const u64) -> c_int;
+    fn sched_getaffinity(thread: c_int, size: usize, set: *mut u64) -> c_int;
+    fn prctl(operation: c_int, ...) -> c_int;
+}
+/// CPUs that the functions above know here.
+type CpuSet = [u64; 128];
+
+#[test]
+fn a_thread_with_one_cpu_that_comes_first_does_not_decide_for_the_process() {
+    let name = "limits::a_thread_with_one_cpu_that_comes_first_does_not_decide_for_the_process";
+    in_a_process_of_its_own(name, || {
+        let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        if cpus == 1 {
+            return not_run("this process has one CPU");
+        }
+        let seen = thread::spawn(|| {
+            let mut set: CpuSet = [0; 128];
+            // SAFETY: writes no more than the set.
+            assert_eq!(unsafe { sched_getaffinity(0, size_of::<CpuSet>(), set.as_mut_ptr()) }, 0);
+            let word = set.iter().position(|&word| word != 0).expect("a CPU");
+            let mut one: CpuSet = [0; 128];
+            one[word] = set[word] & set[word].wrapping_neg();
+            // SAFETY: reads the set.
+            assert_eq!(unsafe { sched_setaffinity(0, size_of::<CpuSet>(), one.as_ptr()) }, 0);
+            Native::usable_cpus()
+        });
+        assert_eq!(seen.join().expect("no panic"), cpus);
+    });
+}
+
+#[repr(C)]
+struct Instruction {
+    code: u16,
+    if_true: u8,
+    if_false: u8,
+    value: u32,
+}
+#[repr(C)]
+struct Filter {
+    length: u16,
+    instructions: *const Instruction,
+}
+const MEMBARRIER: u32 = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
+const SCHED_SETAFFINITY: u32 = if cfg!(target_arch = "x86_64") { 203 } else { 122 };
+
+/// Installs a filter for this process by which these system calls fail with `EPERM`; whether that worked.
+fn refuse(calls: [u32; 2]) -> bool {
+    const LOAD: u16 = 0x20;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const ALLOW: u32 = 0x7fff_0000;
+    const EPERM: u32 = 0x0005_0000 | 1;
+    let [first, second] = calls;
+    let one = |code, if_true, if_false, value| Instruction { code, if_true, if_false, value };
+    let program = [
+        one(LOAD, 0, 0, 0),
+        one(JUMP_IF_EQUAL, 2, 0, first),
+        one(JUMP_IF_EQUAL, 1, 0, second),
+        one(RETURN, 0, 0, ALLOW),
+        one(RETURN, 0, 0, EPERM),
+    ];
+    let filter = Filter { length: program.len() as u16, instructions: program.as_ptr() };
+    const PR_SET_SECCOMP: c_int = 22;
+    const PR_SET_NO_NEW_PRIVS: c_int = 38;
+    const MODE_FILTER: c_ulong = 2;
+    let (one, none): (c_ulong, c_ulong) = (1, 0);
+    // SAFETY: the arguments that this operation takes.
+    let is_alone = unsafe { prctl(PR_SET_NO_NEW_PRIVS, one, none, none, none) } == 0;
+    // SAFETY: as above; the kernel copies the filter.
+    is_alone && unsafe { prctl(PR_SET_SECCOMP, MODE_FILTER, &raw const filter) } == 0
+}
+
+/// Locks that relied on heavy barriers before these calls are refused are used by two threads.
+fn use_locks_after_refusing(calls: [u32; 2]) {
+    static MUTEX: Mutex<u32> = Mutex::new(0);
+    static READ: PercpuRwLock<u32> = PercpuRwLock::new(0);
+    native::prepare();
+    if !Native::has_heavy_barrier() {
+        return not_run("this machine has no membarrier");
+    }
+    for _ in 0..1 << 15 {
+        assert_eq!(*MUTEX.lock() + *READ.read(), 0);
+    }
+    if !refuse(calls) {
+        return not_run("this machine has no system call filters");
+    }
+    let guard = MUTEX.lock();
+    thread::scope(|scope| {
+        scope.spawn(|| *MUTEX.lock() += 1);
+        thread::sleep(SHORT);
+        drop(guard);
+    });
+    *READ.write() += 1;
+    for _ in 0..1 << 15 {
+        assert_eq!(*MUTEX.lock() + *READ.read(), 2);
+    }
+}
+
+#[test]
+fn locks_go_on_where_membarrier_is_refused_after_prepare() {
+    let name = "limits::locks_go_on_where_membarrier_is_refused_after_prepare";
+    in_a_process_of_its_own(name, || use_locks_after_refusing([MEMBARRIER; 2]));
+}
+
+#[test]
+fn where_nothing_can_take_its_place_the_process_says_so_and_aborts() {
+    const NAME: &str = "limits::where_nothing_can_take_its_place_the_process_says_so_and_aborts";
+    const MARK: &str = "LOCKWRIGHT_TEST_ABORTS";
+    if std::env::var_os(MARK).is_some() {
+        return use_locks_after_refusing([MEMBARRIER, SCHED_SETAFFINITY]);
+    }
+    let this = std::env::current_exe().expect("the path of this test");
+    let mut again = std::process::Command::new(this);
+    let output = again.args(["--exact", NAME, "--nocapture"]).env(MARK, "1").output();
+    let output = output.expect("this test can be run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("not run: ") {
+        return not_run("this machine has no membarrier or no system call filters");
+    }
+    assert!(said.contains("lockwright: a system call filter refuses membarrier"), "{said}");
+    assert!(!output.status.success());
+}
