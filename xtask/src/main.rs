@@ -1,5 +1,6 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
+mod edits;
 mod evidence;
 mod fidelity;
 mod full;

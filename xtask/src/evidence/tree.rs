@@ -2,7 +2,6 @@
 
 use crate::tidy::Source;
 use crate::weaken;
-use lockwright::zoo::Bug;
 use std::collections::BTreeMap;
 
 /// Where the locks are.
@@ -20,7 +19,7 @@ pub fn sites(sources: &[Source]) -> BTreeMap<String, usize> {
 
 /// The rows of the zoo, in the order of their table.
 pub fn rows() -> Vec<&'static str> {
-    Bug::ALL.iter().map(|bug| bug.row()).collect()
+    crate::zoo::rows().collect()
 }
 
 /// How the document differs from the tree; each a sentence.

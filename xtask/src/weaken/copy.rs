@@ -4,6 +4,7 @@
 //! one build serves all mutants, and the product knows nothing of it.
 
 use super::scan::{CRATE, Site, What, lock_files};
+use crate::edits::Located;
 use crate::tidy::Source;
 use crate::tidy::files;
 use std::collections::BTreeSet;
@@ -11,8 +12,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Names the mutant: the number of a site, a colon, and what it becomes.
+/// Names the mutant: the number of a site, a colon, and what it becomes; or [`EDIT`] and the number of a bug.
 pub const VARIABLE: &str = "LOCKWRIGHT_WEAKEN";
+/// In place of the number of a site, before the number of a bug that is an edit.
+pub const EDIT: &str = "edit:";
 /// The model checks of the copy; not called as in the repository, whose build it shares.
 pub const CHECK: &str = "weakened-check";
 
@@ -36,6 +39,8 @@ unsafe extern "C" {
 
 const UNREAD: u32 = u32::MAX;
 const NOTHING: u32 = u32::MAX - 1;
+/// Bugs that are edits, behind all sites.
+const EDITS: u32 = 1 << 30;
 /// The site and, in the low bits, the form. Relaxed, and read without a lock: choosing must not
 /// order anything between the threads that are watched.
 static CHOSEN: AtomicU32 = AtomicU32::new(UNREAD);
@@ -68,8 +73,12 @@ fn read() -> Option<u32> {
     // SAFETY: a string of the environment, which nobody changes.
     let value = unsafe { CStr::from_ptr(value) }.to_bytes();
     let mut parts = value.splitn(2, |byte| *byte == b':');
-    let site: u32 = core::str::from_utf8(parts.next()?).ok()?.parse().ok()?;
-    let form = parts.next()?;
+    let number = |digits| -> Option<u32> { core::str::from_utf8(digits).ok()?.parse().ok() };
+    let (site, form) = (parts.next()?, parts.next()?);
+    if site == b"edit" {
+        return Some(EDITS + number(form)?);
+    }
+    let site = number(site)?;
     let form = FORMS.iter().position(|(name, _)| *name == form).expect("a form");
     Some(site * 8 + form as u32)
 }
@@ -81,6 +90,12 @@ pub fn order(site: u32, order: Ordering) -> Ordering {
     if chosen / 8 == site { FORMS[chosen as usize % 8].1.unwrap_or(order) } else { order }
 }
 
+/// Whether the code has the bug with this number.
+#[inline]
+pub fn is_edited(number: u32) -> bool {
+    chosen() == EDITS + number
+}
+
 /// Whether the barrier at this site is still there.
 #[inline]
 pub fn is_kept(site: u32) -> bool {
@@ -88,10 +103,16 @@ pub fn is_kept(site: u32) -> bool {
 }
 "##;
 
-/// Writes the copy of the repository at `root` into `to`, with `sites` numbered in their order.
+/// Writes the copy of the repository at `root` into `to`, with `sites` numbered in their order and with both forms of `edits`.
 /// Files that are already there with the same text stay as they are, so that only what has changed
 /// is compiled again.
-pub fn write(root: &Path, to: &Path, all: &[Source], sites: &[Site]) -> io::Result<()> {
+pub fn write(
+    root: &Path,
+    to: &Path,
+    all: &[Source],
+    sites: &[Site],
+    edits: &[Located],
+) -> io::Result<()> {
     let mut files: Vec<(String, String)> = vec![("Cargo.toml".into(), manifest(root)?)];
     files.push(("Cargo.lock".into(), fs::read_to_string(root.join("Cargo.lock"))?));
     files.push((in_copy(&format!("{CRATE}weaken.rs")), MODULE.replace("VARIABLE", VARIABLE)));
@@ -101,10 +122,15 @@ pub fn write(root: &Path, to: &Path, all: &[Source], sites: &[Site]) -> io::Resu
     };
     let weakened: BTreeSet<_> = lock_files(all).map(|source| &source.path).collect();
     for source in all.iter().filter(is_copied) {
+        let is_edited = edits.iter().any(|edit| edit.path == source.path);
         let text = match source.path.as_str() {
             "crates/model/Cargo.toml" => with_check(&source.text),
-            "crates/locks/src/lib.rs" => weakenable(source, sites) + "\npub mod weaken;\n",
-            _ if weakened.contains(&source.path) => weakenable(source, sites),
+            "crates/locks/src/lib.rs" => {
+                // An edit has them wherever it is, needed or not.
+                let text = weakenable(source, sites, edits);
+                format!("#![allow(unused_parens)]\n{text}\npub mod weaken;\n")
+            }
+            _ if is_edited || weakened.contains(&source.path) => weakenable(source, sites, edits),
             _ => source.text.clone(),
         };
         files.push((in_copy(&source.path), text));
@@ -135,9 +161,15 @@ fn with_check(manifest: &str) -> String {
     format!("{manifest}\n[[bin]]\nname = \"{CHECK}\"\npath = \"src/bin/check.rs\"\n")
 }
 
-/// The text of a file, with each of its sites asking what it should be.
-fn weakenable(source: &Source, sites: &[Site]) -> String {
+/// The text of a file, with each of its sites and edits asking what it should be.
+fn weakenable(source: &Source, sites: &[Site], edits: &[Located]) -> String {
+    let edits: Vec<_> = edits.iter().filter(|edit| edit.path == source.path).collect();
     let mut insertions = Vec::new();
+    for edit in &edits {
+        let Located { number, new, .. } = edit;
+        let before = format!("(if crate::weaken::is_edited({number}) {{ {new} }} else {{ ");
+        insertions.push((edit.span.0, before));
+    }
     for (number, site) in sites.iter().enumerate().filter(|(_, it)| it.path == source.path) {
         let (before, after) = match site.what {
             What::Ordering { .. } => (format!("crate::weaken::order({number}, "), ")"),
@@ -146,6 +178,8 @@ fn weakenable(source: &Source, sites: &[Site]) -> String {
         insertions.push((site.span.0, before));
         insertions.push((site.span.1, after.to_string()));
     }
+    // An edit is around the sites in it.
+    insertions.extend(edits.iter().map(|edit| (edit.span.1, " })".to_string())));
     // Stable: what closes inside comes before what closes outside, which was found first.
     insertions.sort_by_key(|(at, _)| *at);
     let mut insertions = insertions.into_iter().peekable();
@@ -188,10 +222,26 @@ mod tests {
         let source = Source::new("crates/locks/src/some.rs", text);
         let (sites, _) = scan(&source, std::slice::from_ref(&source));
         assert_eq!(
-            weakenable(&source, &sites),
+            weakenable(&source, &sites, &[]),
             "// ordering: AcqRel; Q1 — both ways.\n\
              a.swap(b, crate::weaken::order(0, Ordering::AcqRel));\n\
              if crate::weaken::is_kept(1) { fence(crate::weaken::order(2, SeqCst)) };\n"
+        );
+    }
+
+    #[test]
+    fn an_edit_has_both_forms_and_the_sites_of_the_old_one() {
+        let text = "// ordering: AcqRel; Q1 — both ways.\na.swap(b, AcqRel);\n";
+        let source = Source::new("crates/locks/src/some.rs", text);
+        let (sites, _) = scan(&source, std::slice::from_ref(&source));
+        let first = text[..text.find("a.swap").expect("it is there")].chars().count();
+        let span = (first, first + "a.swap(b, AcqRel)".len());
+        let edit = Located { number: 7, path: source.path.clone(), span, new: "a.load(Relaxed)" };
+        assert_eq!(
+            weakenable(&source, &sites, &[edit]),
+            "// ordering: AcqRel; Q1 — both ways.\n\
+             (if crate::weaken::is_edited(7) { a.load(Relaxed) } else { \
+             a.swap(b, crate::weaken::order(0, AcqRel)) });\n"
         );
     }
 
@@ -200,8 +250,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("weaken-{}", std::process::id()));
         let (program, binary) = (folder.join("main.rs"), folder.join("main"));
         let main = "mod weaken;\nuse std::sync::atomic::Ordering::*;\nfn main() {\n    \
-                    print!(\"{:?} {:?} {}\", weaken::order(0, AcqRel), weaken::order(1, Release), \
-                    weaken::is_kept(2));\n}\n";
+                    print!(\"{:?} {:?} {} {}\", weaken::order(0, AcqRel), weaken::order(1, Release), \
+                    weaken::is_kept(2), weaken::is_edited(3));\n}\n";
         write_if_new(&program, main).expect("a temporary file");
         let module = MODULE.replace("VARIABLE", VARIABLE);
         write_if_new(&folder.join("weaken.rs"), &module).expect("a temporary file");
@@ -209,10 +259,12 @@ mod tests {
         rustc.args(["--edition", "2024", "-o"]).args([&binary, &program]);
         assert!(rustc.status().is_ok_and(|status| status.success()), "it does not compile");
         for (chosen, printed) in [
-            ("none", "AcqRel Release true"),
-            ("0:Acquire", "Acquire Release true"),
-            ("1:Relaxed", "AcqRel Relaxed true"),
-            ("2:", "AcqRel Release false"),
+            ("none", "AcqRel Release true false"),
+            ("0:Acquire", "Acquire Release true false"),
+            ("1:Relaxed", "AcqRel Relaxed true false"),
+            ("2:", "AcqRel Release false false"),
+            ("edit:3", "AcqRel Release true true"),
+            ("edit:4", "AcqRel Release true false"),
         ] {
             let output = std::process::Command::new(&binary).env(VARIABLE, chosen).output();
             let output = output.expect("the program just compiled");

@@ -5,13 +5,14 @@
 //! it violates and that the unmodified code passes within the same bounds. One that survives is a
 //! missing test or a needless ordering, unless an argument in the list of survivors says why not.
 
-mod copy;
+pub mod copy;
 mod report;
 mod run;
 mod scan;
 mod survivors;
 mod table;
 
+use crate::edits;
 use crate::limit::is_interrupted;
 use crate::output::{self, Place, say};
 use crate::tidy::{Source, files};
@@ -20,7 +21,7 @@ use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
 use scan::{CRATE, Complaint};
 pub use scan::{Site, scan as sites_of};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -194,13 +195,22 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
     Ok(mutants)
 }
 
+/// Writes the copy; where it is.
+///
+/// # Errors
+/// If it cannot be written, or if an edit does not fit.
+pub fn write_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
+    let copy = root.join("target").join("weaken");
+    copy::write(root, &copy, all, sites, &edits::locate(all)?)
+        .map_err(|error| format!("the copy cannot be written: {error}"))?;
+    Ok(copy)
+}
+
 /// Writes the copy and builds its checks.
 fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Result<Runner, String> {
     let start = Instant::now();
     let target = root.join("target");
-    let copy = target.join("weaken");
-    copy::write(root, &copy, all, sites)
-        .map_err(|error| format!("the copy cannot be written: {error}"))?;
+    let copy = write_copy(root, all, sites)?;
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--package", "lockwright-model", "--bin", copy::CHECK]);
     cargo.arg("--manifest-path").arg(copy.join("Cargo.toml"));

@@ -6,8 +6,10 @@
 
 mod checker;
 mod docs;
+mod native;
 mod report;
 
+use crate::edits::{EDITED, Edited};
 use crate::output::{self, Place, say};
 use crate::workers::on_all;
 use checker::{Checker, How, Job, Said};
@@ -26,7 +28,8 @@ pub const USAGE: &str =
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    only: Option<Bug>,
+    /// The row.
+    only: Option<&'static str>,
     json: Place,
     /// All checks of each row, and not only up to the first kill.
     matrix: bool,
@@ -46,10 +49,10 @@ impl Request {
             match *argument {
                 "--only" => {
                     let row = value()?;
-                    let rows = || Bug::ALL.iter().map(|bug| bug.row()).collect::<Vec<_>>();
-                    let bug = Bug::of_row(row);
-                    let none = || format!("no bug has row {row}; there are {}", rows().join(", "));
-                    request.only = Some(bug.ok_or_else(none)?);
+                    let found = rows().find(|known| known == row);
+                    let all = || rows().collect::<Vec<_>>().join(", ");
+                    let none = || format!("no bug has row {row}; there are {}", all());
+                    request.only = Some(found.ok_or_else(none)?);
                 }
                 "--json" => request.json = Some(value()?.to_string()),
                 "--matrix" => request.matrix = true,
@@ -78,15 +81,19 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let folder = build(root)?;
     let start = Instant::now();
     let bugs: Vec<Bug> = Bug::ALL.iter().copied().filter(|bug| wants(request, *bug)).collect();
+    let edited: Vec<&Edited> = EDITED.iter().filter(|it| wants_row(request, it.row)).collect();
+    let of_edits = run_edited(root, &edited, request)?;
     let seen = on_all(&bugs, |bug| {
         let said = jobs_of(*bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
         let said = said.collect::<Result<Results, String>>()?;
         say(&request.json, &Row::new(*bug, &said).text());
         Ok(said)
     })?;
-    let rows = bugs.iter().zip(&seen).map(|(bug, said)| Row::new(*bug, said)).collect();
+    let mut rows: Vec<_> = bugs.iter().zip(&seen).map(|(bug, said)| Row::new(*bug, said)).collect();
     let clean = clean(&folder, request, &seen)?;
-    let document = Document::new(request.full, rows, clean, start.elapsed().as_secs_f64());
+    let seconds = start.elapsed().as_secs_f64();
+    rows.extend(of_edits);
+    let document = Document::new(request.full, rows, clean, seconds);
     for kill in &document.reported {
         say(&request.json, &format!("the real code fails: {}", Kill::line(kill)));
     }
@@ -96,7 +103,31 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 }
 
 fn wants(request: &Request, bug: Bug) -> bool {
-    request.only.is_none_or(|only| only == bug)
+    wants_row(request, bug.row())
+}
+fn wants_row(request: &Request, row: &str) -> bool {
+    request.only.is_none_or(|only| only == row)
+}
+
+/// All rows, those that are edits last.
+pub fn rows() -> impl Iterator<Item = &'static str> {
+    Bug::ALL.iter().map(|bug| bug.row()).chain(EDITED.iter().map(|bug| bug.row))
+}
+
+/// Runs the tests of bugs that are edits, with the bug and without.
+fn run_edited(root: &Path, edited: &[&Edited], request: &Request) -> Result<Vec<Row>, String> {
+    if edited.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tests = native::Tests::build(root)?;
+    // One at a time: two would be in each other's way on a machine with few CPUs.
+    let run = |bug: &&Edited| {
+        let (without, _) = tests.run(bug, false)?;
+        let row = Row::edited(bug, without, tests.run(bug, true)?);
+        say(&request.json, &row.text());
+        Ok(row)
+    };
+    edited.iter().map(run).collect()
 }
 
 /// A job for each lock that can have `bug` and each checker that must see it.
@@ -162,7 +193,7 @@ mod tests {
         assert!(complaint(&["--only"]).contains("--only needs a value"));
         assert!(complaint(&["--everything"]).contains(USAGE));
         let request = Request::of(&["--only", "31a", "--matrix"]).expect("a request");
-        assert_eq!(request.only, Bug::of_row("31a"));
+        assert_eq!(request.only, Some("31a"));
         assert!(request.matrix);
     }
 

@@ -1,8 +1,13 @@
 //! What is printed and written.
 
 use super::checker::{Checker, Job, Said};
+use super::native::Outcome;
+use crate::edits::Edited;
 use lockwright::zoo::Bug;
 use serde::Serialize;
+
+/// The checker of the bugs that are edits.
+pub const NATIVE: &str = "native tests";
 
 /// What became of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -12,6 +17,9 @@ pub enum Verdict {
     Killed,
     /// Not in all of them.
     Survived,
+    /// The test that must see it does not run on this machine.
+    #[serde(rename = "NOT RUN")]
+    NotRun,
 }
 
 /// A check that found something.
@@ -88,16 +96,44 @@ impl Row {
         }
     }
 
+    /// What the test of `bug` said without it, and with it.
+    pub fn edited(bug: &Edited, without: Outcome, (with, seconds): (Outcome, f64)) -> Self {
+        let what_ran = |complaint: &str| Kill {
+            checker: NATIVE,
+            lock: bug.locks[0].into(),
+            client: bug.test.into(),
+            on: "this machine".into(),
+            seed: None,
+            schedule: None,
+            executions: 1,
+            seconds,
+            complaint: complaint.into(),
+        };
+        let (verdict, kills) = match (without, with) {
+            (Outcome::Held, Outcome::Failed(complaint)) => {
+                (Verdict::Killed, vec![what_ran(&complaint)])
+            }
+            (Outcome::NotRun(_), Outcome::NotRun(_)) => (Verdict::NotRun, Vec::new()),
+            _ => (Verdict::Survived, Vec::new()),
+        };
+        let Edited { row, what, source, locks, .. } = *bug;
+        Self { row, what, source, locks, verdict, kills, survived: Vec::new() }
+    }
+
     /// Its part of the matrix: the bug, and a line for each kill.
     pub fn text(&self) -> String {
         let Self { row, what, .. } = self;
         let verdict = match self.verdict {
             Verdict::Killed => "killed",
             Verdict::Survived => "SURVIVED",
+            Verdict::NotRun => "not run: its test does not run on this machine",
         };
         let mut text = format!("row {row}: {verdict}. {what}");
         for kill in &self.kills {
             text += &format!("\n    {}", kill.line());
+        }
+        if self.verdict != Verdict::Survived {
+            return text;
         }
         let is_silent = |lock: &&&str| !self.kills.iter().any(|kill| kill.lock == **lock);
         for lock in self.locks.iter().filter(is_silent) {
@@ -167,8 +203,12 @@ impl Document {
     }
     /// Whether every row is killed and the real code passes what killed them.
     pub fn is_green(&self) -> bool {
-        let is_killed = |row: &Row| row.verdict == Verdict::Killed;
-        self.reported.is_empty() && !self.clean.is_empty() && self.rows.iter().all(is_killed)
+        let is_seen = |row: &Row| row.verdict != Verdict::Survived;
+        let is_native = |row: &Row| row.kills.iter().all(|kill| kill.checker == NATIVE);
+        // The right code has been through the checks that found something, or through the tests of the edits.
+        let is_compared =
+            !self.clean.is_empty() || !self.rows.is_empty() && self.rows.iter().all(is_native);
+        self.reported.is_empty() && is_compared && self.rows.iter().all(is_seen)
     }
     /// One line.
     pub fn summary(&self) -> String {

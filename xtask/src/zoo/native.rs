@@ -1,0 +1,106 @@
+//! Bugs that are edits, under the tests of the locks on the real machine.
+
+use crate::edits::{EDITED, Edited};
+use crate::limit::{Stopped, output_within};
+use crate::tidy::files;
+use crate::weaken::{self, copy};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// What one test may take. Each takes less than a second with the right code.
+const SECONDS_MAX: u64 = 30;
+
+/// The tests of a copy of the crate that has both forms of each edit.
+pub struct Tests {
+    copy: PathBuf,
+    target: PathBuf,
+}
+
+/// What a test said.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It passed.
+    Held,
+    /// It failed; its complaint.
+    Failed(String),
+    /// It does not run on this machine; why.
+    NotRun(String),
+}
+
+impl Tests {
+    /// Writes the copy, which is that of `weaken`, and builds its tests.
+    pub fn build(root: &Path) -> Result<Self, String> {
+        let all = files::read_all(root);
+        let copy = weaken::write_copy(root, &all, &weaken::sites(&all)?)?;
+        let tests = Self { copy, target: root.join("target") };
+        let status = tests.cargo().args(["--quiet", "--no-run"]).status();
+        match status {
+            Ok(status) if status.success() => Ok(tests),
+            _ => Err("the tests of the copy do not build: see above, and target/weaken".into()),
+        }
+    }
+    /// Runs the test of `bug`, with the bug or without; and how long that took.
+    pub fn run(&self, bug: &Edited, is_edited: bool) -> Result<(Outcome, f64), String> {
+        let start = Instant::now();
+        let mut command = self.cargo();
+        command.args(["--quiet", "--", "--exact", bug.test, "--nocapture"]);
+        if is_edited {
+            let number = EDITED.iter().position(|it| it.row == bug.row).unwrap_or_default();
+            command.env(copy::VARIABLE, format!("{}{number}", copy::EDIT));
+        }
+        let output = match output_within(&mut command, Duration::from_secs(SECONDS_MAX)) {
+            Err(late @ Stopped::Late(_)) => {
+                let said = Outcome::Failed(format!("the test {late}"));
+                return Ok((said, start.elapsed().as_secs_f64()));
+            }
+            Err(stopped) => return Err(format!("{} {stopped}", bug.test)),
+            Ok(output) => output,
+        };
+        let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+        let outcome = outcome(output.status.success(), &printed.concat());
+        let outcome = outcome.ok_or_else(|| format!("there is no test {}", bug.test))?;
+        Ok((outcome, start.elapsed().as_secs_f64()))
+    }
+    fn cargo(&self) -> Command {
+        let mut command = Command::new("cargo");
+        command.args(["test", "--package", "lockwright", "--test", "it"]);
+        command.arg("--manifest-path").arg(self.copy.join("Cargo.toml"));
+        command.arg("--target-dir").arg(&self.target).env_remove(copy::VARIABLE);
+        command
+    }
+}
+
+/// What a run of one test means that ended like this; nothing if it was none.
+fn outcome(is_success: bool, printed: &str) -> Option<Outcome> {
+    let not_run = printed.lines().find(|line| line.starts_with("not run: "));
+    match (is_success, not_run) {
+        (true, Some(line)) => Some(Outcome::NotRun(line.to_string())),
+        (true, None) if printed.contains("1 passed") => Some(Outcome::Held),
+        (true, None) => None,
+        (false, _) => {
+            let panicked = printed.lines().position(|line| line.contains("panicked at"));
+            let said = panicked.and_then(|at| printed.lines().nth(at + 1));
+            Some(Outcome::Failed(said.unwrap_or("the process ended").to_string()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_is_not_there_is_none_that_holds() {
+        assert_eq!(outcome(true, "test result: ok. 1 passed; 0 failed"), Some(Outcome::Held));
+        assert_eq!(outcome(true, "test result: ok. 0 passed; 0 failed"), None);
+        let not_run = "not run: a: no membarrier";
+        let printed = format!("{not_run}\ntest result: ok. 1 passed");
+        assert_eq!(outcome(true, &printed), Some(Outcome::NotRun(not_run.into())));
+        let failed = "thread 'a' panicked at b.rs:1:1:\na reader beside a writer\nnote: more";
+        assert_eq!(
+            outcome(false, failed),
+            Some(Outcome::Failed("a reader beside a writer".into()))
+        );
+    }
+}
