@@ -45,8 +45,6 @@ mod sendable;
 mod sharing;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use mutex::WaitTimeoutResult;
-#[cfg(all(feature = "std", target_os = "linux"))]
-pub use semaphore::{Semaphore, SemaphorePermits};
 pub use sendable::Sendable;
 
 /// A value of `WORDS` words that is read far more often than written: readers write nothing, copy, and try again if somebody
@@ -65,6 +63,49 @@ pub use sendable::Sendable;
 /// What it can hold, orders, and limits is said in [`seqlock`](crate::seqlock).
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub type SeqLock<T, const WORDS: usize> = crate::seqlock::SeqLock<Native, T, WORDS>;
+
+/// A counting semaphore for any number of threads: waiters sleep and are served first come, first served. Four bytes.
+///
+/// It begins with `PERMITS` permits, in a `static` as well, or with as many as
+/// [`with_permits`](semaphore::Semaphore::with_permits) says.
+///
+/// ```
+/// use lockwright::Semaphore;
+///
+/// static SLOTS: Semaphore<2> = Semaphore::new();
+///
+/// let first = SLOTS.acquire();
+/// let second = SLOTS.try_acquire(1).expect("one is left");
+/// assert!(SLOTS.try_acquire(1).is_none());
+/// drop(first);
+/// assert_eq!(SLOTS.available(), 1);
+/// // This one is used up and not given back.
+/// second.forget();
+/// SLOTS.release(1);
+/// assert_eq!(SLOTS.acquire_many(2).permits(), 2);
+/// ```
+///
+/// *Ordering.* Whoever acquires permits acquires what was done before they were released.
+///
+/// *Fairness.* First come, first served: nobody who comes later gets permits before a thread that waits, not even where
+/// there are enough for the later one only. Attempts fail then.
+///
+/// *Errors, panics.* None. There may be 2^31 - 1 permits: a release of more adds nothing and returns `false`, and who
+/// wants more waits for ever. A permit whose guard is dropped while there is no room for it is lost. With 65,532 threads waiting in a
+/// process, more try again every millisecond, in no order.
+///
+/// *After release.* `release`, or dropping a guard, does not touch the semaphore after the permits are to be had: whoever gets them may
+/// free it.
+///
+/// *Signals, forks.* A handler may release permits at any time, and acquire some if its thread need not go on for that. A
+/// forked child may use it; the permits of threads that do not exist there stay taken. Not for memory
+/// shared between processes.
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub type Semaphore<const PERMITS: u32 = 0> = semaphore::Semaphore<Native, PERMITS>;
+/// Permits of a [`Semaphore`], given back when this is dropped. May be sent to other threads.
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub type SemaphorePermits<'a, const PERMITS: u32 = 0> =
+    semaphore::SemaphorePermits<'a, Native, PERMITS>;
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {
@@ -362,6 +403,36 @@ macro_rules! aliases {
         /// Guard of the writer of a [`QRwLock`].
         pub type QRwLockWriteGuard<'a, T> =
             $lock_api::RwLockWriteGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+        /// Lets threads wait until another one says that something has changed, with a [`Mutex`] that guards
+        /// that something. Four bytes, zero is nobody.
+        ///
+        /// ```
+        /// use lockwright::{Condvar, Mutex};
+        ///
+        /// static READY: Mutex<bool> = Mutex::new(false);
+        /// static CHANGED: Condvar = Condvar::new();
+        ///
+        /// std::thread::scope(|scope| {
+        ///     scope.spawn(|| {
+        ///         *READY.lock() = true;
+        ///         CHANGED.notify_one();
+        ///     });
+        ///     let mut ready = READY.lock();
+        ///     CHANGED.wait_while(&mut ready, |ready| !*ready);
+        ///     assert!(*ready);
+        /// });
+        /// ```
+        ///
+        /// *Order.* First come, first notified; `notify_one` notifies one waiter exactly, if there is one. A
+        /// notified waiter is not woken into contention: it is moved to the mutex and sleeps there.
+        ///
+        /// *Spurious wake-ups.* A wait may return without a notification only if 65,532 threads wait in the
+        /// process at that moment. `wait_while` is the form that need not think of it.
+        ///
+        /// *Ordering.* A wait releases the mutex and acquires it again. To notify orders nothing.
+        ///
+        /// *Errors, panics.* None. Waits on one `Condvar` may use different mutexes.
+        pub type Condvar = any::Condvar<Native>;
         /// A [`Mutex`] whose guards may be sent to other threads. No [`Condvar`] waits with it.
         pub type SendMutex<T> = $lock_api::Mutex<Sendable<crate::mutex::RawMutex<Native>>, T>;
         /// A [`RwLock`] whose guards may be sent to other threads.
@@ -380,13 +451,22 @@ use crate::native::Native;
 type Cna = crate::qspinlock::CnaSpinlock<Native>;
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
 aliases!(lock_api);
+
+/// The types of this module that are no aliases of others, on any platform: for checkers.
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
-pub use mutex::v04::Condvar;
+pub mod any {
+    pub use super::mutex::v04::Condvar;
+    pub use super::semaphore::{Semaphore, SemaphorePermits};
+}
 
 /// The aliases for `lock_api` 0.5.
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
 pub mod v05 {
-    pub use super::mutex::v05::Condvar;
     use super::{Cna, Native, Sendable};
     aliases!(lock_api_05);
+
+    /// The types of this module that are no aliases of others, on any platform: for checkers.
+    pub mod any {
+        pub use crate::api::mutex::v05::Condvar;
+    }
 }

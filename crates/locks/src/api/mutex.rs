@@ -2,20 +2,19 @@
 
 use super::Sendable;
 use crate::mutex::RawMutex;
-use crate::native::Native;
-use crate::platform::Clock;
+use crate::platform::{Clock, ConstCells, Platform};
 use crate::qspinlock::Succession;
 use std::time::{Duration, Instant};
 
 /// When the platform's clock shows that `timeout` has passed.
-pub(super) fn deadline_after(timeout: Duration) -> u64 {
+pub(super) fn deadline_after<P: Clock>(timeout: Duration) -> u64 {
     let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-    Native::now_ns().saturating_add(timeout_ns)
+    P::now_ns().saturating_add(timeout_ns)
 }
 
 /// What the platform's clock shows at `instant`, or now if that has passed.
-pub(super) fn deadline_at(instant: Instant) -> u64 {
-    deadline_after(instant.saturating_duration_since(Instant::now()))
+pub(super) fn deadline_at<P: Clock>(instant: Instant) -> u64 {
+    deadline_after::<P>(instant.saturating_duration_since(Instant::now()))
 }
 
 /// What a mutex offers beyond `RawMutex`, for both versions of `lock_api`.
@@ -23,7 +22,7 @@ macro_rules! beyond {
     ($($lock:ty, $marker:ident;)+) => {$(
         #[cfg(feature = "lock_api")]
         // SAFETY: `unlock_fair` gives the lock back, or to a waiter that acquires what the owner released.
-        unsafe impl<S: Succession<Native>> lock_api::RawMutexFair for $lock {
+        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api::RawMutexFair for $lock {
             unsafe fn unlock_fair(&self) {
                 // SAFETY: the caller holds the lock.
                 unsafe { RawMutex::unlock_fair(self) };
@@ -32,21 +31,21 @@ macro_rules! beyond {
 
         #[cfg(feature = "lock_api")]
         // SAFETY: they return `true` exactly if the lock is taken.
-        unsafe impl<S: Succession<Native>> lock_api::RawMutexTimed for $lock {
+        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api::RawMutexTimed for $lock {
             type Duration = Duration;
             type Instant = Instant;
 
             fn try_lock_for(&self, timeout: Duration) -> bool {
-                self.lock_until(deadline_after(timeout))
+                self.lock_until(deadline_after::<P>(timeout))
             }
             fn try_lock_until(&self, timeout: Instant) -> bool {
-                self.lock_until(deadline_at(timeout))
+                self.lock_until(deadline_at::<P>(timeout))
             }
         }
 
         #[cfg(feature = "lock_api_05")]
         // SAFETY: as above; the guard has no state.
-        unsafe impl<S: Succession<Native>> lock_api_05::RawMutexFair for $lock {
+        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api_05::RawMutexFair for $lock {
             unsafe fn unlock_fair(&self, _guard: Self::Guard) {
                 // SAFETY: the caller holds the lock.
                 unsafe { RawMutex::unlock_fair(self) };
@@ -55,22 +54,22 @@ macro_rules! beyond {
 
         #[cfg(feature = "lock_api_05")]
         // SAFETY: as above.
-        unsafe impl<S: Succession<Native>> lock_api_05::RawMutexTimed for $lock {
+        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api_05::RawMutexTimed for $lock {
             type Duration = Duration;
             type Instant = Instant;
 
             fn try_lock_for(&self, timeout: Duration) -> Option<Self::Guard> {
-                self.lock_until(deadline_after(timeout)).then(lock_api_05::$marker::new)
+                self.lock_until(deadline_after::<P>(timeout)).then(lock_api_05::$marker::new)
             }
             fn try_lock_until(&self, timeout: Instant) -> Option<Self::Guard> {
-                self.lock_until(deadline_at(timeout)).then(lock_api_05::$marker::new)
+                self.lock_until(deadline_at::<P>(timeout)).then(lock_api_05::$marker::new)
             }
         }
     )+};
 }
 beyond! {
-    RawMutex<Native, S>, GuardNoSend;
-    Sendable<RawMutex<Native, S>>, GuardSend;
+    RawMutex<P, S>, GuardNoSend;
+    Sendable<RawMutex<P, S>>, GuardSend;
 }
 
 /// Why a timed wait for a [`Condvar`] ended.
@@ -87,51 +86,24 @@ impl WaitTimeoutResult {
 /// The condition variable, for one version of `lock_api`.
 macro_rules! condvar {
     ($lock_api:ident) => {
-        /// Lets threads wait until another one says that something has changed, with a [`Mutex`] that guards
-        /// that something. Four bytes, zero is nobody.
-        ///
-        /// ```
-        /// use lockwright::{Condvar, Mutex};
-        ///
-        /// static READY: Mutex<bool> = Mutex::new(false);
-        /// static CHANGED: Condvar = Condvar::new();
-        ///
-        /// std::thread::scope(|scope| {
-        ///     scope.spawn(|| {
-        ///         *READY.lock() = true;
-        ///         CHANGED.notify_one();
-        ///     });
-        ///     let mut ready = READY.lock();
-        ///     CHANGED.wait_while(&mut ready, |ready| !*ready);
-        ///     assert!(*ready);
-        /// });
-        /// ```
-        ///
-        /// *Order.* First come, first notified; `notify_one` notifies one waiter exactly, if there is one. A
-        /// notified waiter is not woken into contention: it is moved to the mutex and sleeps there.
-        ///
-        /// *Spurious wake-ups.* A wait may return without a notification only if 65,532 threads wait in the
-        /// process at that moment. `wait_while` is the form that need not think of it.
-        ///
-        /// *Ordering.* A wait releases the mutex and acquires it again. To notify orders nothing.
-        ///
-        /// *Errors, panics.* None. Waits on one `Condvar` may use different mutexes.
-        #[derive(Default)]
-        pub struct Condvar(RawCondvar<Native>);
+        type Guard<'a, P, T> = $lock_api::MutexGuard<'a, RawMutex<P>, T>;
 
-        impl Condvar {
+        /// [`lockwright::Condvar`](crate::Condvar) on any platform.
+        pub struct Condvar<P: Platform>(RawCondvar<P>);
+
+        impl<P: Platform + ConstCells> Condvar<P> {
             /// One on which nobody waits.
             pub const fn new() -> Self {
                 Self(RawCondvar::INIT)
             }
             /// Releases the mutex, waits for a notification, and takes the mutex again.
-            pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
+            pub fn wait<T: ?Sized>(&self, guard: &mut Guard<'_, P, T>) {
                 self.wait_raw(guard, None);
             }
             /// Waits as long as `condition` holds; looks at it first, and after each notification.
             pub fn wait_while<T: ?Sized>(
                 &self,
-                guard: &mut MutexGuard<'_, T>,
+                guard: &mut Guard<'_, P, T>,
                 mut condition: impl FnMut(&mut T) -> bool,
             ) {
                 while condition(guard) {
@@ -141,27 +113,27 @@ macro_rules! condvar {
             /// As [`wait`](Self::wait), for at most `timeout`.
             pub fn wait_for<T: ?Sized>(
                 &self,
-                guard: &mut MutexGuard<'_, T>,
+                guard: &mut Guard<'_, P, T>,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
-                self.wait_raw(guard, Some(deadline_after(timeout)))
+                self.wait_raw(guard, Some(deadline_after::<P>(timeout)))
             }
             /// As [`wait`](Self::wait), until `deadline` at the latest.
             pub fn wait_until<T: ?Sized>(
                 &self,
-                guard: &mut MutexGuard<'_, T>,
+                guard: &mut Guard<'_, P, T>,
                 deadline: Instant,
             ) -> WaitTimeoutResult {
-                self.wait_raw(guard, Some(deadline_at(deadline)))
+                self.wait_raw(guard, Some(deadline_at::<P>(deadline)))
             }
             /// As [`wait_while`](Self::wait_while), for at most `timeout`; whether `condition` still held then.
             pub fn wait_while_for<T: ?Sized>(
                 &self,
-                guard: &mut MutexGuard<'_, T>,
+                guard: &mut Guard<'_, P, T>,
                 mut condition: impl FnMut(&mut T) -> bool,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
-                let deadline_ns = deadline_after(timeout);
+                let deadline_ns = deadline_after::<P>(timeout);
                 while condition(guard) {
                     if self.wait_raw(guard, Some(deadline_ns)).timed_out() {
                         return WaitTimeoutResult(condition(guard));
@@ -182,7 +154,7 @@ macro_rules! condvar {
 
             fn wait_raw<T: ?Sized>(
                 &self,
-                guard: &mut MutexGuard<'_, T>,
+                guard: &mut Guard<'_, P, T>,
                 deadline_ns: Option<u64>,
             ) -> WaitTimeoutResult {
                 // SAFETY: the guard holds the mutex; what it guards is not accessed until it does again.
@@ -192,7 +164,13 @@ macro_rules! condvar {
             }
         }
 
-        impl core::fmt::Debug for Condvar {
+        impl<P: Platform + ConstCells> Default for Condvar<P> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<P: Platform> core::fmt::Debug for Condvar<P> {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str("Condvar { .. }")
             }
@@ -202,18 +180,14 @@ macro_rules! condvar {
 
 #[cfg(feature = "lock_api")]
 pub(super) mod v04 {
-    use super::super::MutexGuard;
-    use super::{Duration, Instant, WaitTimeoutResult, deadline_after, deadline_at};
+    use super::*;
     use crate::condvar::RawCondvar;
-    use crate::native::Native;
     condvar!(lock_api);
 }
 
 #[cfg(feature = "lock_api_05")]
 pub(super) mod v05 {
-    use super::super::v05::MutexGuard;
-    use super::{Duration, Instant, WaitTimeoutResult, deadline_after, deadline_at};
+    use super::*;
     use crate::condvar::RawCondvar;
-    use crate::native::Native;
     condvar!(lock_api_05);
 }

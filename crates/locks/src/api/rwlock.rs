@@ -2,8 +2,8 @@
 
 use super::Sendable;
 use super::mutex::{deadline_after, deadline_at};
-use crate::native::Native;
 use crate::percpu_rwlock::RawPercpuRwLock;
+use crate::platform::{ConstCells, Platform};
 use crate::raw::RawLock;
 #[cfg(feature = "lock_api")]
 use crate::rwlock::Barging;
@@ -17,7 +17,7 @@ trait Timed: RawLock {
     fn read_until(&self, deadline_ns: u64) -> bool;
 }
 
-impl<C: RwSemPolicy> Timed for RwSem<Native, C> {
+impl<P: Platform, C: RwSemPolicy> Timed for RwSem<P, C> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_within(Until::deadline(deadline_ns))
     }
@@ -25,7 +25,7 @@ impl<C: RwSemPolicy> Timed for RwSem<Native, C> {
         self.lock_shared_within(Until::deadline(deadline_ns))
     }
 }
-impl<F: Fairness> Timed for RawRwLock<Native, F> {
+impl<P: Platform, F: Fairness> Timed for RawRwLock<P, F> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -33,7 +33,7 @@ impl<F: Fairness> Timed for RawRwLock<Native, F> {
         self.lock_shared_until(deadline_ns)
     }
 }
-impl<F: Fairness> Timed for Sendable<RawRwLock<Native, F>> {
+impl<P: Platform, F: Fairness> Timed for Sendable<RawRwLock<P, F>> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -41,7 +41,7 @@ impl<F: Fairness> Timed for Sendable<RawRwLock<Native, F>> {
         self.lock_shared_until(deadline_ns)
     }
 }
-impl Timed for RawPercpuRwLock<Native> {
+impl<P: Platform> Timed for RawPercpuRwLock<P> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -53,10 +53,10 @@ impl Timed for RawPercpuRwLock<Native> {
 // A reader of the per-CPU lock is in the slot of its thread.
 #[cfg(feature = "lock_api")]
 super::sharing::implement_04! {
-    [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
-    [F: Fairness] RawRwLock<Native, F>, GuardNoSend;
-    [F: Fairness] Sendable<RawRwLock<Native, F>>, GuardSend;
-    [] RawPercpuRwLock<Native>, GuardNoSend;
+    [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
+    [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
+    [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
+    [P: Platform + ConstCells] RawPercpuRwLock<P>, GuardNoSend;
 }
 
 #[cfg(feature = "lock_api")]
@@ -68,33 +68,33 @@ macro_rules! timed_04 {
             type Instant = Instant;
 
             fn try_lock_shared_for(&self, timeout: Duration) -> bool {
-                self.read_until(deadline_after(timeout))
+                self.read_until(deadline_after::<P>(timeout))
             }
             fn try_lock_shared_until(&self, timeout: Instant) -> bool {
-                self.read_until(deadline_at(timeout))
+                self.read_until(deadline_at::<P>(timeout))
             }
             fn try_lock_exclusive_for(&self, timeout: Duration) -> bool {
-                self.write_until(deadline_after(timeout))
+                self.write_until(deadline_after::<P>(timeout))
             }
             fn try_lock_exclusive_until(&self, timeout: Instant) -> bool {
-                self.write_until(deadline_at(timeout))
+                self.write_until(deadline_at::<P>(timeout))
             }
         }
     )+};
 }
 #[cfg(feature = "lock_api")]
 timed_04! {
-    [C: RwSemPolicy] RwSem<Native, C>;
-    [F: Fairness] RawRwLock<Native, F>;
-    [F: Fairness] Sendable<RawRwLock<Native, F>>;
-    [] RawPercpuRwLock<Native>;
+    [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>;
+    [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>;
+    [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>;
+    [P: Platform + ConstCells] RawPercpuRwLock<P>;
 }
 
 #[cfg(feature = "lock_api")]
 macro_rules! recursive_04 {
     ($($lock:ty),+) => {$(
         // SAFETY: a reader of these locks may read again whoever waits.
-        unsafe impl lock_api::RawRwLockRecursive for $lock {
+        unsafe impl<P: Platform + ConstCells> lock_api::RawRwLockRecursive for $lock {
             #[inline]
             fn lock_shared_recursive(&self) {
                 if !self.try_lock_shared_again() {
@@ -110,9 +110,9 @@ macro_rules! recursive_04 {
 }
 #[cfg(feature = "lock_api")]
 recursive_04!(
-    RawRwLock<Native, Barging>,
-    Sendable<RawRwLock<Native, Barging>>,
-    RawPercpuRwLock<Native>
+    RawRwLock<P, Barging>,
+    Sendable<RawRwLock<P, Barging>>,
+    RawPercpuRwLock<P>
 );
 
 #[cfg(feature = "lock_api_05")]
@@ -123,11 +123,11 @@ mod v05 {
     use lock_api_05::{GuardNoSend, GuardSend};
 
     stating_nothing! {
-        [C: RwSemPolicy] RwSem<Native, C>, GuardSend;
-        [F: Fairness] RawRwLock<Native, F>, GuardNoSend;
-        [F: Fairness] Sendable<RawRwLock<Native, F>>, GuardSend;
+        [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
+        [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
+        [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
     }
-    impl Stating for RawPercpuRwLock<Native> {
+    impl<P: Platform + ConstCells> Stating for RawPercpuRwLock<P> {
         type Shared = (ReadIn, GuardNoSend);
 
         #[inline]
@@ -151,10 +151,10 @@ mod v05 {
     }
 
     implement_05! {
-        [C: RwSemPolicy] RwSem<Native, C>, GuardSend, GuardSend;
-        [F: Fairness] RawRwLock<Native, F>, GuardNoSend, GuardNoSend;
-        [F: Fairness] Sendable<RawRwLock<Native, F>>, GuardSend, GuardSend;
-        [] RawPercpuRwLock<Native>, (ReadIn, GuardNoSend), GuardNoSend;
+        [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend, GuardSend;
+        [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend, GuardNoSend;
+        [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend, GuardSend;
+        [P: Platform + ConstCells] RawPercpuRwLock<P>, (ReadIn, GuardNoSend), GuardNoSend;
     }
 
     fn read_until<L: Timed + Stating>(lock: &L, deadline_ns: u64) -> Option<L::Shared>
@@ -163,8 +163,8 @@ mod v05 {
     {
         lock.read_until(deadline_ns).then(Default::default)
     }
-    fn read_in_until(
-        lock: &RawPercpuRwLock<Native>,
+    fn read_in_until<P: Platform>(
+        lock: &RawPercpuRwLock<P>,
         deadline_ns: u64,
     ) -> Option<(ReadIn, GuardNoSend)> {
         Some((lock.lock_shared_in_until(deadline_ns)?, GuardNoSend::default()))
@@ -178,30 +178,30 @@ mod v05 {
                 type Instant = Instant;
 
                 fn try_lock_shared_for(&self, timeout: Duration) -> Option<Self::SharedGuard> {
-                    $read_until(self, deadline_after(timeout))
+                    $read_until(self, deadline_after::<P>(timeout))
                 }
                 fn try_lock_shared_until(&self, timeout: Instant) -> Option<Self::SharedGuard> {
-                    $read_until(self, deadline_at(timeout))
+                    $read_until(self, deadline_at::<P>(timeout))
                 }
                 fn try_lock_exclusive_for(
                     &self,
                     timeout: Duration,
                 ) -> Option<Self::ExclusiveGuard> {
-                    self.write_until(deadline_after(timeout)).then(Default::default)
+                    self.write_until(deadline_after::<P>(timeout)).then(Default::default)
                 }
                 fn try_lock_exclusive_until(
                     &self,
                     timeout: Instant,
                 ) -> Option<Self::ExclusiveGuard> {
-                    self.write_until(deadline_at(timeout)).then(Default::default)
+                    self.write_until(deadline_at::<P>(timeout)).then(Default::default)
                 }
             }
         )+};
     }
     timed_05! {
-        [C: RwSemPolicy] RwSem<Native, C>, read_until;
-        [F: Fairness] RawRwLock<Native, F>, read_until;
-        [F: Fairness] Sendable<RawRwLock<Native, F>>, read_until;
-        [] RawPercpuRwLock<Native>, read_in_until;
+        [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, read_until;
+        [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, read_until;
+        [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, read_until;
+        [P: Platform + ConstCells] RawPercpuRwLock<P>, read_in_until;
     }
 }
