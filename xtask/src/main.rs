@@ -4,6 +4,7 @@ mod edits;
 mod evidence;
 mod fidelity;
 mod full;
+mod fuzz;
 mod limit;
 mod output;
 mod promela;
@@ -30,6 +31,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   evidence --check       does the committed docs/evidence.md list what the tree has?
   fidelity [--keep]      writes docs/fidelity.md from published tables, reproduced, and from this computer beside
                          its own description; --keep takes what target/fidelity has
+  fuzz [--minutes N] [--under miri|tsan|asan]
+                         random programs over the safe interface: does one do what is not allowed?
   tidy                   the rules of STYLE.md that a program can check
   weaken [--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full]
                          every ordering of the locks weakened: does a check see it?
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
             let request = request.and_then(|it| it.check_place(&root()).map(|()| it));
             return tool("weaken", request, weaken::run);
         }
+        ["fuzz", ref options @ ..] => return tool("fuzz", fuzz::Request::of(options), fuzz::run),
         ["zoo", ref options @ ..] => return tool("zoo", zoo::Request::of(options), zoo::run),
         _ => {
             eprint!("{USAGE}");
@@ -127,6 +131,7 @@ fn ci() -> Vec<Stage> {
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom"];
     stages.push(Stage::command("weaken", 1200, &weaken));
     stages.push(Stage::command("zoo", 1200, &["cargo", "xtask", "zoo"]));
+    stages.extend(fuzz::stages());
     // The README's test command.
     stages.push(Stage::command("test", 1500, &test));
     stages

@@ -10,14 +10,14 @@ pub const MIRI: Need = Need {
     get: "rustup toolchain install nightly --component miri --component rust-src",
 };
 
-const NIGHTLY: Need = Need {
+pub const NIGHTLY: Need = Need {
     probe: &["cargo", "+nightly", "--version"],
     prints: "",
     get: "rustup toolchain install nightly",
 };
 
 /// To build the standard library with instrumentation.
-const SOURCE: Need = Need {
+pub const SOURCE: Need = Need {
     probe: &["rustup", "component", "list", "--toolchain", "nightly", "--installed"],
     prints: "rust-src",
     get: "rustup toolchain install nightly --component rust-src",
@@ -99,7 +99,7 @@ pub fn asan() -> Vec<Stage> {
 }
 
 /// Flags for the target, and not for the host, apply only where it is named.
-fn target() -> String {
+pub fn target() -> String {
     format!("{ARCH}-unknown-linux-gnu")
 }
 

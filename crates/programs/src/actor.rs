@@ -1,0 +1,462 @@
+//! A thread of a program in a phase: does its steps, and holds what happens against what is allowed.
+
+use crate::coverage::Method;
+use crate::guards::{Guard, Left, SentGuard};
+use crate::locks::{Object, World, duration};
+use crate::program::{Act, Kind, Op, Time, Wait};
+use crate::rules::awaits;
+use crate::stage::{Outcome, Place, Sent, Stage, WRITER};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A thread in a phase.
+pub struct Actor<'a, P: World> {
+    stage: &'a Stage<P>,
+    thread: usize,
+    number: usize,
+    /// Its guards, each with its lock.
+    guards: Vec<(usize, Guard<'a, P>)>,
+}
+
+impl<'a, P: World> Actor<'a, P> {
+    pub fn new(stage: &'a Stage<P>, thread: usize, number: usize) -> Self {
+        Self { stage, thread, number, guards: Vec::new() }
+    }
+    fn place(&self, lock: usize) -> &'a Place<P> {
+        &self.stage.places[lock]
+    }
+    fn object(&self, lock: usize) -> &'a Object<P> {
+        // SAFETY: nobody changes it during a phase.
+        unsafe { &*self.place(lock).object.get() }
+    }
+    fn kind(&self, lock: usize) -> Kind {
+        self.stage.kinds[self.number][lock]
+    }
+    /// Whether nobody but this thread can have an influence on what the lock answers.
+    fn is_exact(&self, lock: usize) -> bool {
+        // A reader that was leaked in a slot of a thread is not there in a child, one beneath is.
+        let is_leaked = self.place(lock).shadow.leaked.load(Relaxed) > 0;
+        if P::is_child() && is_leaked && self.kind(lock) == Kind::PercpuRwLock {
+            return false;
+        }
+        self.stage.rules[self.number][lock].only == Some(self.thread)
+    }
+
+    pub fn ops(&mut self, ops: &[Op]) -> Outcome {
+        for (at, op) in ops.iter().enumerate() {
+            if self.stage.is_over.load(Relaxed) {
+                break;
+            }
+            let kind = op.lock().map_or(String::new(), |lock| format!(" of {:?}", self.kind(lock)));
+            self.op(op).map_err(|why| format!("step {at}, {op:?}{kind}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: &Op) -> Outcome {
+        match *op {
+            Op::Exclusive(lock, wait) => self.take(lock, 0, false, wait),
+            Op::Shared(lock, wait) => self.take(lock, 0, true, wait),
+            Op::Acquire(lock, permits, wait) => self.take(lock, permits, false, wait),
+            Op::Release(..) | Op::Available(_) => self.semaphore(op),
+            Op::Copy(..) | Op::Put(_) | Op::Update(_) => self.sequence(op),
+            Op::IsLocked(_) | Op::IsLockedExclusive(_) | Op::Debug(_) => self.look(op),
+            Op::ReadMany(lock, times) => (0..times).try_for_each(|_| self.read_once(lock)),
+            Op::ForgetMany(lock, times) => (0..times).try_for_each(|_| self.forget_one(lock)),
+            Op::Act(lock, act) => self.act(lock, act),
+            Op::Receive(lock) => self.receive(lock),
+            Op::NotifyOne(lock) => {
+                self.cover(lock, Method::NotifyOne);
+                self.place(lock).condvar.notify_one();
+                Ok(())
+            }
+            Op::NotifyAll(lock) => {
+                self.cover(lock, Method::NotifyAll);
+                self.place(lock).condvar.notify_all();
+                Ok(())
+            }
+            Op::Fork(ref ops) => P::fork(|| {
+                for lock in 0..self.stage.program.locks.len() {
+                    if self.kind(lock) == Kind::PercpuRwLock {
+                        self.place(lock).shadow.keep_readers_of(self.thread);
+                    }
+                }
+                self.ops(ops)?;
+                self.free_locks_can_be_had()
+            })
+            .map_err(|why| format!("in the child, {why}")),
+        }
+    }
+    fn semaphore(&self, op: &Op) -> Outcome {
+        match *op {
+            Op::Release(lock, permits) => {
+                self.cover(lock, Method::Release);
+                let Object::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
+                self.place(lock).shadow.permits.fetch_add(permits.into(), Relaxed);
+                let is_added = semaphore.release(permits);
+                expect(is_added, || "there was no room for some permits".into())
+            }
+            Op::Available(lock) => {
+                self.cover(lock, Method::Available);
+                let Object::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
+                let (found, right) =
+                    (semaphore.available(), self.place(lock).shadow.permits.load(Relaxed));
+                let is_right = !self.is_exact(lock) || i64::from(found) == right;
+                expect(is_right, || format!("{found} permits and not {right}"))
+            }
+            _ => Ok(()),
+        }
+    }
+    fn sequence(&self, op: &Op) -> Outcome {
+        match *op {
+            Op::Copy(lock, wait) => {
+                let is_attempt = wait == Wait::Attempt;
+                self.cover(lock, if is_attempt { Method::TryRead } else { Method::Read });
+                let Object::SeqLock(seq) = self.object(lock) else { return Ok(()) };
+                let copy = if is_attempt { seq.try_read() } else { Some(seq.read()) };
+                let is_right = copy.is_none_or(|[one, other]| one == other);
+                let is_there = copy.is_some() || !self.is_exact(lock);
+                expect(is_right && is_there, || format!("a copy is {copy:?}"))
+            }
+            Op::Put(lock) => {
+                self.cover(lock, Method::Put);
+                let Object::SeqLock(lock) = self.object(lock) else { return Ok(()) };
+                lock.write([self.thread as u64; 2]);
+                Ok(())
+            }
+            Op::Update(lock) => {
+                self.cover(lock, Method::Update);
+                let Object::SeqLock(lock) = self.object(lock) else { return Ok(()) };
+                let mut is_right = true;
+                lock.update(|[one, other]| {
+                    is_right = one == other;
+                    P::pause();
+                    [one + 1, other + 1]
+                });
+                expect(is_right, || "an update finds different numbers".into())
+            }
+            _ => Ok(()),
+        }
+    }
+    fn look(&self, op: &Op) -> Outcome {
+        match *op {
+            Op::IsLocked(lock) => {
+                self.cover(lock, Method::IsLocked);
+                let found = self.object(lock).lock().is_locked();
+                let is_held = self.place(lock).shadow.users.load(Relaxed) > 0;
+                let is_right = !self.is_exact(lock) || found == is_held;
+                expect(is_right, || format!("it says {found}"))
+            }
+            Op::IsLockedExclusive(lock) => {
+                self.cover(lock, Method::IsLockedExclusive);
+                let found = self.object(lock).lock().is_locked_exclusive();
+                let is_held = self.place(lock).shadow.users.load(Relaxed) >= WRITER;
+                let is_right = !self.is_exact(lock) || found == is_held;
+                expect(is_right, || format!("it says {found}"))
+            }
+            Op::Debug(lock) => {
+                self.cover(lock, Method::Debug);
+                expect(!self.object(lock).debug().is_empty(), || "it prints nothing".into())
+            }
+            _ => Ok(()),
+        }
+    }
+    fn read_once(&self, lock: usize) -> Outcome {
+        let guard = self.object(lock).lock().shared(Wait::Forever);
+        self.place(lock).entered(self.thread, true)?;
+        self.place(lock).left_by(self.thread, 0, true);
+        drop(guard);
+        Ok(())
+    }
+    fn forget_one(&self, lock: usize) -> Outcome {
+        if let Some(guard) = self.object(lock).lock().shared(Wait::Attempt) {
+            self.place(lock).entered(self.thread, true)?;
+            self.place(lock).shadow.leaked.fetch_add(1, Relaxed);
+            guard.forget();
+        }
+        Ok(())
+    }
+    fn receive(&mut self, lock: usize) -> Outcome {
+        let mut sent = self.place(lock).sent.lock().map_err(|_| "a thread has panicked")?;
+        if let Some(Sent(guard)) = sent.take() {
+            // SAFETY: as in `send`; it was made in this phase.
+            let guard =
+                unsafe { std::mem::transmute::<SentGuard<'static, P>, SentGuard<'a, P>>(guard) };
+            self.guards.push((lock, guard));
+        }
+        Ok(())
+    }
+    fn cover(&self, lock: usize, method: Method) {
+        self.place(lock).cover(self.kind(lock), method);
+    }
+
+    /// In a child, which has one thread: what nobody holds can be had by an attempt.
+    fn free_locks_can_be_had(&mut self) -> Outcome {
+        for lock in 0..self.stage.program.locks.len() {
+            let kind = self.kind(lock);
+            if !kind.survives_forks() || kind == Kind::Semaphore {
+                continue;
+            }
+            let object = self.object(lock).lock();
+            let is_free = !object.is_locked();
+            let may_read = kind.has_readers() && !object.is_locked_exclusive();
+            let has = object.exclusive(Wait::Attempt).is_some();
+            expect(has || !is_free, || {
+                format!("an attempt does not get {kind:?} {lock}, which is free")
+            })?;
+            let has = object.shared(Wait::Attempt).is_some();
+            expect(has || !may_read, || {
+                format!("an attempt to read {kind:?} {lock} fails without a writer")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a lock, or permits of it.
+    fn take(&mut self, lock: usize, permits: u32, is_shared: bool, wait: Wait) -> Outcome {
+        let wait = match wait {
+            Wait::Until(time) if is_near::<P>(time) => Wait::For(time),
+            _ => wait,
+        };
+        let place = self.place(lock);
+        self.cover(lock, method(self.kind(lock), permits, is_shared, wait));
+        let shadow = &place.shadow;
+        let expected = self.is_exact(lock).then(|| match (permits, is_shared) {
+            (0, false) => shadow.users.load(Relaxed) == 0,
+            (0, true) => shadow.users.load(Relaxed) < WRITER,
+            _ => shadow.permits.load(Relaxed) >= permits.into(),
+        });
+        let object = self.object(lock).lock();
+        let begin_ns = P::now_ns();
+        shadow.waiting.fetch_add(1, Relaxed);
+        let guard = match (permits, is_shared) {
+            (0, false) => object.exclusive(wait),
+            (0, true) => object.shared(wait),
+            _ => object.acquire(permits, wait),
+        };
+        shadow.waiting.fetch_sub(1, Relaxed);
+        let passed_ns = P::now_ns().saturating_sub(begin_ns);
+        let is_timed = matches!(wait, Wait::For(_) | Wait::Until(_));
+        if is_timed {
+            shadow.is_late.store(guard.is_none(), Relaxed);
+        }
+        if let Some(expected) = expected {
+            expect(guard.is_some() == expected, || {
+                format!(
+                    "it {} although nobody else uses it",
+                    if expected { "fails" } else { "succeeds" }
+                )
+            })?;
+        }
+        let Some(guard) = guard else {
+            let least_ns = match wait {
+                Wait::For(time) | Wait::Until(time) => deadline_ns(time),
+                _ => 0,
+            };
+            return expect(passed_ns >= least_ns && !wait.is_long(), || {
+                format!("it gave up after {passed_ns} ns")
+            });
+        };
+        if permits > 0 {
+            let left = shadow.permits.fetch_sub(permits.into(), Relaxed) - i64::from(permits);
+            expect(left >= 0, || format!("{} permits too many are out", -left))?;
+        } else {
+            place.entered(self.thread, is_shared)?;
+        }
+        self.guards.push((lock, guard));
+        Ok(())
+    }
+
+    fn act(&mut self, lock: usize, act: Act) -> Outcome {
+        let act = match act {
+            Act::WaitUntil(time) if is_near::<P>(time) => Act::WaitFor(time),
+            _ => act,
+        };
+        let is_it = |(of, _): &(usize, Guard<'a, P>)| *of == lock;
+        let found = match act {
+            Act::DropOldest => self.guards.iter().position(is_it),
+            _ => self.guards.iter().rposition(is_it),
+        };
+        let Some(at) = found else { return Ok(()) };
+        let place = self.place(lock);
+        self.cover(lock, method_of(act));
+        let (_, mut guard) = self.guards.remove(at);
+        match act {
+            Act::Touch => {
+                let touched = guard.touch();
+                self.guards.insert(at, (lock, guard));
+                return touched;
+            }
+            Act::Drop | Act::DropOldest => {
+                place.left_by(self.thread, guard.permits(), guard.is_shared());
+                drop(guard);
+                return Ok(());
+            }
+            Act::Forget => {
+                place.shadow.leaked.fetch_add(1, Relaxed);
+                guard.forget();
+                return Ok(());
+            }
+            Act::Send => {
+                return guard.send().map_or(Ok(()), |guard| send(place, guard));
+            }
+            _ => {}
+        }
+        let (left, outcome) = self.transform(place, guard, act);
+        if let Some(guard) = left {
+            self.guards.insert(at, (lock, guard));
+        }
+        outcome
+    }
+    /// Does what makes another guard of a guard, or gives the lock back and takes it again.
+    fn transform(
+        &self,
+        place: &'a Place<P>,
+        guard: Guard<'a, P>,
+        act: Act,
+    ) -> (Option<Guard<'a, P>>, Outcome) {
+        let is_shared = guard.is_shared();
+        let comes_back = comes_back(act);
+        if comes_back || act == Act::UnlockFair {
+            place.left_by(self.thread, guard.permits(), is_shared);
+        }
+        if act == Act::Downgrade && !is_shared {
+            // Readers may come as soon as it is done.
+            place.shadow.users.fetch_sub(WRITER - 1, Relaxed);
+            place.shadow.readers_of[self.thread].fetch_add(1, Relaxed);
+        }
+        let waits = u32::from(comes_back);
+        place.shadow.waiting.fetch_add(waits, Relaxed);
+        let begin_ns = P::now_ns();
+        let left = guard.act(act, &place.condvar, self.number);
+        let passed_ns = P::now_ns().saturating_sub(begin_ns);
+        place.shadow.waiting.fetch_sub(waits, Relaxed);
+        let (guard, is_late) = match left {
+            Left::Held(guard) => (guard, false),
+            Left::Waited(guard, is_late) => (guard, is_late),
+            Left::Gone => {
+                place.shadow.leaked.fetch_add((act == Act::Leak).into(), Relaxed);
+                return (None, Ok(()));
+            }
+        };
+        // The guard of a part cannot be downgraded.
+        if act == Act::Downgrade && !is_shared && !guard.is_shared() {
+            place.shadow.users.fetch_add(WRITER - 1, Relaxed);
+            place.shadow.readers_of[self.thread].fetch_sub(1, Relaxed);
+        }
+        let mut outcome = if comes_back { place.entered(self.thread, is_shared) } else { Ok(()) };
+        if is_late {
+            place.shadow.is_late.store(true, Relaxed);
+            let (Act::WaitFor(time) | Act::WaitUntil(time) | Act::WaitWhileFor(time)) = act else {
+                return (Some(guard), Err("a wait without a deadline timed out".into()));
+            };
+            let is_right = passed_ns >= deadline_ns(time);
+            outcome = outcome
+                .and_then(|()| expect(is_right, || format!("it gave up after {passed_ns} ns")));
+        }
+        (Some(guard), outcome)
+    }
+
+    /// Drops what it still has; as thread 0, lets go who waits for that.
+    pub fn end(&mut self) {
+        for (lock, guard) in self.guards.drain(..).rev() {
+            self.stage.places[lock].left_by(self.thread, guard.permits(), guard.is_shared());
+        }
+        if self.thread > 0 {
+            return;
+        }
+        let threads = &self.stage.program.phases[self.number].threads;
+        for lock in 0..self.stage.program.locks.len() {
+            if !threads.iter().any(|ops| awaits(ops, lock)) {
+                continue;
+            }
+            if let Object::Mutex(mutex) = self.object(lock) {
+                mutex.lock().phases = self.number + 1;
+                self.place(lock).condvar.notify_all();
+            }
+        }
+    }
+}
+
+/// Puts a guard where another thread can take it.
+fn send<'a, P: World>(place: &'a Place<P>, guard: SentGuard<'a, P>) -> Outcome {
+    // SAFETY: it is taken out again before the lock can be changed: `Stage::run` drops what is left at the end of the phase.
+    let guard = unsafe { std::mem::transmute::<SentGuard<'a, P>, SentGuard<'static, P>>(guard) };
+    let before = place.sent.lock().map_err(|_| "a thread has panicked")?.replace(Sent(guard));
+    if let Some(Sent(guard)) = before {
+        place.left(&*guard);
+    }
+    Ok(())
+}
+
+/// Whether an act gives the lock back and takes it again.
+fn comes_back(act: Act) -> bool {
+    matches!(
+        act,
+        Act::Unlocked
+            | Act::UnlockedFair
+            | Act::Bump
+            | Act::WaitFor(_)
+            | Act::WaitUntil(_)
+            | Act::WaitWhileFor(_)
+            | Act::Wait
+            | Act::WaitWhile
+    )
+}
+
+fn expect(is_right: bool, why: impl FnOnce() -> String) -> Outcome {
+    if is_right { Ok(()) } else { Err(why()) }
+}
+
+/// Whether an instant is too near to be given as one here.
+fn is_near<P: World>(time: Time) -> bool {
+    !P::KNOWS_INSTANTS && matches!(time, Time::Now | Time::Micros(_))
+}
+
+/// An operation with this deadline gives up no earlier.
+fn deadline_ns(time: Time) -> u64 {
+    match time {
+        Time::Past => 0,
+        _ => u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX),
+    }
+}
+
+fn method(kind: Kind, permits: u32, is_shared: bool, wait: Wait) -> Method {
+    use Method::*;
+    let of = |now, attempt, within, until| match wait {
+        Wait::Forever => now,
+        Wait::Attempt => attempt,
+        Wait::For(Time::Past) | Wait::Until(_) => until,
+        Wait::For(_) => within,
+        Wait::Again => ReadRecursive,
+        Wait::AttemptAgain => TryReadRecursive,
+    };
+    match (permits, is_shared) {
+        (0, false) if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),
+        (0, false) => of(Write, TryWrite, TryWriteFor, TryWriteUntil),
+        (0, true) => of(Read, TryRead, TryReadFor, TryReadUntil),
+        (1, _) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
+        _ => of(AcquireMany, TryAcquire, TryAcquireFor, TryAcquireUntil),
+    }
+}
+
+fn method_of(act: Act) -> Method {
+    match act {
+        Act::Touch => Method::GuardTouch,
+        Act::Drop | Act::DropOldest => Method::GuardDrop,
+        Act::Forget => Method::GuardForget,
+        Act::Leak => Method::GuardLeak,
+        Act::Map => Method::GuardMap,
+        Act::TryMap(_) => Method::GuardTryMap,
+        Act::Downgrade => Method::GuardDowngrade,
+        Act::UnlockFair => Method::GuardUnlockFair,
+        Act::Unlocked => Method::GuardUnlocked,
+        Act::UnlockedFair => Method::GuardUnlockedFair,
+        Act::Bump => Method::GuardBump,
+        Act::Send => Method::GuardSend,
+        Act::WaitFor(_) => Method::CondvarWaitFor,
+        Act::WaitUntil(_) => Method::CondvarWaitUntil,
+        Act::WaitWhileFor(_) => Method::CondvarWaitWhileFor,
+        Act::Wait => Method::CondvarWait,
+        Act::WaitWhile => Method::CondvarWaitWhile,
+    }
+}

@@ -1,0 +1,227 @@
+//! Which methods were called on locks in which state.
+
+use crate::program::Kind;
+use std::fmt::Write;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What a lock was when a method was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Free,
+    Held,
+    /// Another thread waited for it.
+    Contended,
+    /// A guard of it was leaked.
+    Leaked,
+    /// The last wait for it with a deadline came to that.
+    TimedOut,
+    /// In a forked child.
+    Forked,
+}
+
+impl State {
+    pub const ALL: [Self; 6] =
+        [Self::Free, Self::Held, Self::Contended, Self::Leaked, Self::TimedOut, Self::Forked];
+}
+
+macro_rules! methods {
+    ($($method:ident = $name:literal;)+) => {
+        /// A public method.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Method {
+            $($method),+
+        }
+        impl Method {
+            pub const ALL: &[Self] = &[$(Self::$method),+];
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$method => $name),+
+                }
+            }
+        }
+    };
+}
+methods! {
+    New = "new"; Drop = "drop"; Move = "(moved)"; Swap = "(swapped)"; IntoInner = "into_inner"; GetMut = "get_mut";
+    Lock = "lock"; TryLock = "try_lock"; TryLockFor = "try_lock_for"; TryLockUntil = "try_lock_until";
+    Write = "write"; TryWrite = "try_write"; TryWriteFor = "try_write_for"; TryWriteUntil = "try_write_until";
+    Read = "read"; TryRead = "try_read"; TryReadFor = "try_read_for"; TryReadUntil = "try_read_until";
+    ReadRecursive = "read_recursive"; TryReadRecursive = "try_read_recursive";
+    Acquire = "acquire"; AcquireMany = "acquire_many"; TryAcquire = "try_acquire";
+    TryAcquireFor = "try_acquire_for"; TryAcquireUntil = "try_acquire_until";
+    Release = "release"; Available = "available";
+    Put = "write (SeqLock)"; Update = "update";
+    IsLocked = "is_locked"; IsLockedExclusive = "is_locked_exclusive"; Debug = "{:?}";
+    GuardTouch = "Guard: deref"; GuardDrop = "Guard: drop"; GuardForget = "Guard: forget"; GuardLeak = "Guard::leak";
+    GuardMap = "Guard::map"; GuardTryMap = "Guard::try_map"; GuardDowngrade = "Guard::downgrade";
+    GuardUnlockFair = "Guard::unlock_fair"; GuardUnlocked = "Guard::unlocked";
+    GuardUnlockedFair = "Guard::unlocked_fair"; GuardBump = "Guard::bump"; GuardSend = "Guard: sent";
+    CondvarWait = "Condvar::wait"; CondvarWaitWhile = "Condvar::wait_while"; CondvarWaitFor = "Condvar::wait_for";
+    CondvarWaitUntil = "Condvar::wait_until"; CondvarWaitWhileFor = "Condvar::wait_while_for";
+    NotifyOne = "Condvar::notify_one"; NotifyAll = "Condvar::notify_all";
+}
+
+const KINDS: usize = Kind::ALL.len();
+const STATES: usize = State::ALL.len();
+const CELLS: usize = KINDS * Method::ALL.len() * STATES;
+
+/// The counts, in memory that children share.
+fn cells() -> &'static [AtomicU64] {
+    struct Shared(NonNull<AtomicU64>);
+    // SAFETY: it is memory of atomic numbers that stays.
+    unsafe impl Send for Shared {}
+    // SAFETY: as above.
+    unsafe impl Sync for Shared {}
+    static SHARED: OnceLock<Shared> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| {
+        let (read_write, shared) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        if cfg!(miri) {
+            let cells = Vec::leak((0..CELLS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
+            return Shared(NonNull::from(cells).cast());
+        }
+        // SAFETY: new memory, which nobody else knows.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), CELLS * 8, read_write, shared, -1, 0) };
+        assert!(at != libc::MAP_FAILED, "no memory for the coverage");
+        Shared(NonNull::new(at).expect("not null").cast())
+    });
+    // SAFETY: so many numbers, zero at first, never unmapped.
+    unsafe { std::slice::from_raw_parts(shared.0.as_ptr(), CELLS) }
+}
+
+/// The counts of one method of one kind begin there.
+fn row(kind: Kind, method: Method) -> usize {
+    (kind as usize * Method::ALL.len() + method as usize) * STATES
+}
+
+/// Counts a call.
+pub fn count(kind: Kind, method: Method, state: State) {
+    cells()[row(kind, method) + state as usize].fetch_add(1, Relaxed);
+}
+
+/// Makes sure that children share the counts.
+pub fn begin() {
+    cells();
+}
+
+/// Whether a kind has a method.
+fn has(kind: Kind, method: Method) -> bool {
+    use Method::*;
+    let (is_mutex, has_readers) = (kind.is_mutex(), kind.has_readers());
+    let has_guards = kind != Kind::SeqLock;
+    match method {
+        New | Drop | Move | Swap => true,
+        IntoInner | GetMut | IsLocked | GuardMap | GuardTryMap | GuardUnlocked => {
+            is_mutex || has_readers
+        }
+        Lock | TryLock | GuardLeak => is_mutex,
+        TryLockFor | TryLockUntil => is_mutex && kind.is_timed(),
+        Write | TryWrite | IsLockedExclusive | GuardDowngrade => has_readers,
+        Read | TryRead => has_readers || kind == Kind::SeqLock,
+        TryWriteFor | TryWriteUntil | TryReadFor | TryReadUntil => has_readers && kind.is_timed(),
+        ReadRecursive | TryReadRecursive => kind.reads_again(),
+        Acquire | AcquireMany | TryAcquire | TryAcquireFor | TryAcquireUntil | Release
+        | Available => kind == Kind::Semaphore,
+        Put | Update => kind == Kind::SeqLock,
+        GuardTouch => is_mutex || has_readers,
+        Debug | GuardDrop | GuardForget => has_guards,
+        GuardUnlockFair | GuardUnlockedFair | GuardBump => kind.is_fair(),
+        GuardSend => kind.sends(),
+        CondvarWait | CondvarWaitWhile | CondvarWaitFor | CondvarWaitUntil
+        | CondvarWaitWhileFor | NotifyOne | NotifyAll => kind == Kind::Mutex,
+    }
+}
+
+/// Whether a method can be called in a state at all.
+fn is_possible(kind: Kind, method: Method, state: State) -> bool {
+    use Method::*;
+    let is_change = matches!(method, New | Drop | Move | Swap | IntoInner | GetMut);
+    let is_guard = method.name().starts_with("Guard")
+        || matches!(
+            method,
+            CondvarWait
+                | CondvarWaitWhile
+                | CondvarWaitFor
+                | CondvarWaitUntil
+                | CondvarWaitWhileFor
+        );
+    // These let others in and take the lock again, or wait for it, which must not go on for ever.
+    let comes_back = matches!(
+        method,
+        GuardUnlocked
+            | GuardUnlockedFair
+            | GuardBump
+            | CondvarWait
+            | CondvarWaitWhile
+            | CondvarWaitFor
+            | CondvarWaitUntil
+            | CondvarWaitWhileFor
+    );
+    let waits = matches!(method, Lock | Write | Acquire | AcquireMany);
+    match state {
+        _ if kind == Kind::SeqLock => {
+            matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
+        }
+        State::Free => !is_guard,
+        State::Held => !is_change,
+        State::Contended => !is_change,
+        State::Leaked => !(comes_back || waits || method == New),
+        State::TimedOut => kind.is_timed() && method != New,
+        State::Forked => {
+            let waits_long = waits || matches!(method, Read | ReadRecursive);
+            let ends_elsewhere = matches!(method, GuardSend | CondvarWait | CondvarWaitWhile);
+            !(is_change || waits_long || ends_elsewhere)
+        }
+    }
+}
+
+/// A line of the table.
+#[derive(serde::Serialize, Clone)]
+pub struct Row {
+    pub lock: String,
+    pub method: &'static str,
+    /// Calls in each state, in the order of [`State::ALL`]; nothing if there can be none.
+    pub calls: Vec<Option<u64>>,
+}
+
+/// The table: each public method in each state.
+pub fn table() -> Vec<Row> {
+    let of = |kind: Kind| {
+        let methods = Method::ALL.iter().copied().filter(move |method| has(kind, *method));
+        methods.map(move |method| Row {
+            lock: format!("{kind:?}"),
+            method: method.name(),
+            calls: State::ALL
+                .map(|state| {
+                    let calls = cells()[row(kind, method) + state as usize].load(Relaxed);
+                    is_possible(kind, method, state).then_some(calls)
+                })
+                .to_vec(),
+        })
+    };
+    Kind::ALL.into_iter().flat_map(of).collect()
+}
+
+/// The table for people, and the calls that are fewer than `least`.
+pub fn text(least: u64) -> String {
+    let mut text = format!("{:<14}{:<24}", "lock", "method");
+    for state in State::ALL {
+        let _ = write!(text, "{:>11}", format!("{state:?}"));
+    }
+    let (mut rare, mut all) = (0, 0);
+    for row in table() {
+        let _ = write!(text, "\n{:<14}{:<24}", row.lock, row.method);
+        for calls in row.calls {
+            let calls = calls.inspect(|calls| {
+                all += 1;
+                rare += u64::from(*calls < least);
+            });
+            let _ =
+                write!(text, "{:>11}", calls.map_or("-".to_string(), |calls| calls.to_string()));
+        }
+    }
+    let _ = write!(text, "\n{rare} of {all} cells have fewer than {least} calls");
+    text
+}

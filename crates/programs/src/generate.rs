@@ -1,0 +1,191 @@
+//! Random programs.
+
+use crate::program::{Act, Change, Kind, Op, Phase, Program, Time, Wait};
+use crate::rules::normalize;
+use fastrand::Rng;
+
+/// What a program may contain.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub has_forks: bool,
+    /// Steps of a thread in a phase, at most.
+    pub steps: usize,
+    /// How often one step reads, at most.
+    pub reads: u32,
+}
+
+/// The program of a seed.
+pub fn generate(seed: u64, limits: Limits) -> Program {
+    let mut generator = Generator { rng: Rng::with_seed(seed), limits, kinds: Vec::new() };
+    let mut program = generator.program();
+    normalize(&mut program);
+    program
+}
+
+struct Generator {
+    rng: Rng,
+    limits: Limits,
+    kinds: Vec<Kind>,
+}
+
+impl Generator {
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.rng.usize(..of.len())]
+    }
+    fn one_in(&mut self, n: u32) -> bool {
+        self.rng.u32(..n) == 0
+    }
+    fn kind(&mut self) -> Kind {
+        // Most defects are where there is most to go wrong.
+        if self.one_in(4) { Kind::PercpuRwLock } else { self.pick(&Kind::ALL) }
+    }
+    fn program(&mut self) -> Program {
+        let locks = self.pick(&[1, 1, 1, 2, 2, 3]);
+        self.kinds = (0..locks).map(|_| self.kind()).collect();
+        let locks = self.kinds.clone();
+        let threads = self.pick(&[1, 2, 2, 2, 3, 3]);
+        let phases = self.pick(&[1, 2, 2, 3, 4]);
+        let phase = |number| Phase {
+            changes: if number == 0 && !self.one_in(4) { Vec::new() } else { self.changes() },
+            threads: self.threads(threads),
+        };
+        Program { locks, phases: (0..phases).map(phase).collect() }
+    }
+    fn changes(&mut self) -> Vec<Change> {
+        (0..self.rng.usize(..3)).map(|_| self.change()).collect()
+    }
+    fn change(&mut self) -> Change {
+        let lock = self.rng.usize(..self.kinds.len());
+        match self.rng.u32(..8) {
+            0..=3 => {
+                let kind = if self.rng.bool() { self.kinds[lock] } else { self.kind() };
+                self.kinds[lock] = kind;
+                Change::New(lock, kind)
+            }
+            4 => Change::Move(lock),
+            5 => Change::Swap(lock, self.rng.usize(..self.kinds.len())),
+            6 => Change::IntoInner(lock),
+            _ => Change::GetMut(lock),
+        }
+    }
+    fn threads(&mut self, threads: usize) -> Vec<Vec<Op>> {
+        // In some phases one thread has the locks for itself, and every answer is known.
+        let alone = self.one_in(3).then(|| self.rng.usize(..threads));
+        let ops = |thread| {
+            let steps = match alone {
+                Some(alone) if alone != thread => 0,
+                _ => self.rng.usize(1..=self.limits.steps),
+            };
+            self.ops(steps)
+        };
+        (0..threads).map(ops).collect()
+    }
+    fn ops(&mut self, steps: usize) -> Vec<Op> {
+        (0..steps).map(|_| self.op()).collect()
+    }
+    fn op(&mut self) -> Op {
+        if self.limits.has_forks && self.one_in(24) {
+            let steps = self.rng.usize(1..=4);
+            let has_forks = std::mem::replace(&mut self.limits.has_forks, false);
+            let ops = self.ops(steps);
+            self.limits.has_forks = has_forks;
+            return Op::Fork(ops);
+        }
+        let lock = self.rng.usize(..self.kinds.len());
+        let kind = self.kinds[lock];
+        if kind == Kind::SeqLock {
+            return match self.rng.u32(..4) {
+                0 => Op::Copy(lock, Wait::Forever),
+                1 => Op::Copy(lock, Wait::Attempt),
+                2 => Op::Put(lock),
+                _ => Op::Update(lock),
+            };
+        }
+        match self.rng.u32(..20) {
+            0..=7 => self.take(lock, kind),
+            8..=15 => Op::Act(lock, self.act(kind)),
+            16 if kind == Kind::Semaphore => match self.rng.u32(..2) {
+                0 => Op::Release(lock, 1),
+                _ => Op::Available(lock),
+            },
+            16 if kind == Kind::Mutex => match self.rng.u32(..2) {
+                0 => Op::NotifyOne(lock),
+                _ => Op::NotifyAll(lock),
+            },
+            16 if kind.has_readers() => {
+                let times = if kind == Kind::PercpuRwLock { 5000 } else { 20 };
+                Op::ReadMany(lock, times.min(self.limits.reads))
+            }
+            16 | 17 if kind.has_readers() && self.rng.bool() => {
+                let many = if self.one_in(16) { 65_537 } else { 5 };
+                Op::ForgetMany(lock, self.pick(&[1, 1, 2, many]).min(self.limits.reads))
+            }
+            17 if kind.has_readers() && self.rng.bool() => Op::IsLockedExclusive(lock),
+            16 | 17 => Op::Debug(lock),
+            18 if kind.sends() => Op::Receive(lock),
+            18 => Op::Debug(lock),
+            _ => Op::IsLocked(lock),
+        }
+    }
+    fn take(&mut self, lock: usize, kind: Kind) -> Op {
+        let wait = self.wait();
+        match kind {
+            Kind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
+            _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),
+            _ => Op::Exclusive(lock, wait),
+        }
+    }
+    fn wait(&mut self) -> Wait {
+        match self.rng.u32(..8) {
+            0 | 1 => Wait::Forever,
+            2 | 3 => Wait::Attempt,
+            4 => Wait::For(self.time()),
+            5 => Wait::Until(self.time()),
+            6 => Wait::Again,
+            _ => Wait::AttemptAgain,
+        }
+    }
+    fn time(&mut self) -> Time {
+        let micros = self.pick(&[1, 30, 300, 3000]);
+        self.pick(&[Time::Past, Time::Now, Time::Micros(micros), Time::Far, Time::Never])
+    }
+    fn short_time(&mut self) -> Time {
+        let micros = self.pick(&[1, 30, 300]);
+        self.pick(&[Time::Past, Time::Now, Time::Micros(micros)])
+    }
+    fn act(&mut self, kind: Kind) -> Act {
+        let found = self.rng.bool();
+        let time = self.short_time();
+        let common =
+            [Act::Touch, Act::Drop, Act::Drop, Act::DropOldest, Act::Map, Act::TryMap(found)];
+        match self.rng.u32(..12) {
+            0..=5 => self.pick(&common),
+            6 | 7 if kind.has_readers() => Act::Downgrade,
+            6 if kind.is_mutex() && self.one_in(3) => Act::Leak,
+            6..=8 if kind == Kind::Mutex => self.pick(&[
+                Act::WaitFor(time),
+                Act::WaitUntil(time),
+                Act::WaitWhileFor(time),
+                Act::Wait,
+                Act::WaitWhile,
+            ]),
+            8 if kind.is_fair() => self.pick(&[Act::UnlockFair, Act::UnlockedFair, Act::Bump]),
+            8 | 9 => Act::Unlocked,
+            10 if self.one_in(3) => Act::Forget,
+            10 | 11 if kind.sends() && self.one_in(2) => Act::Send,
+            _ => Act::Touch,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_a_program() {
+        let limits = Limits { has_forks: true, steps: 8, reads: 70_000 };
+        assert_eq!(generate(7, limits), generate(7, limits));
+        assert_ne!(generate(7, limits), generate(8, limits));
+    }
+}

@@ -1,0 +1,409 @@
+//! The locks of the public interface, as one type.
+
+use crate::guards::{
+    Data, Exclusive, ExclusivePart, Guard, Pair, Permits, Read, ReadPart, SentGuard, Write,
+    WritePart,
+};
+use crate::program::{Act, Kind, PERMITS, Time, Wait};
+use lock_api::{
+    MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
+    RwLockReadGuard, RwLockWriteGuard,
+};
+use lockwright::api::{Sendable, any};
+use lockwright::mutex::RawMutex;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::platform::{ConstCells, Platform};
+use lockwright::qrwlock::QRwLock;
+use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::rwsem::RwSem;
+use lockwright::seqlock::SeqLock;
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+/// What a program's platform can do beside what locks ask for.
+pub trait World: Platform + ConstCells + Send + Sync {
+    /// Whether instants of the host are instants here. Elsewhere those that are near are time-outs.
+    const KNOWS_INSTANTS: bool;
+
+    /// Lets some time pass.
+    fn pause();
+    /// Runs `child` in a forked child and waits for that; what it complains about. Nothing where there are no forks.
+    fn fork(child: impl FnOnce() -> Result<(), String>) -> Result<(), String>;
+    /// Whether the caller is such a child.
+    fn is_child() -> bool;
+}
+
+pub fn duration(time: Time) -> Duration {
+    match time {
+        Time::Past | Time::Now => Duration::ZERO,
+        Time::Micros(micros) => Duration::from_micros(micros.into()),
+        Time::Far => Duration::from_secs(3600),
+        Time::Never => Duration::MAX,
+    }
+}
+fn instant(time: Time) -> Instant {
+    let now = Instant::now();
+    match time {
+        Time::Past => now.checked_sub(Duration::from_millis(1)).unwrap_or(now),
+        Time::Never => now + Duration::from_secs(100 * 365 * 24 * 3600),
+        _ => now + duration(time),
+    }
+}
+
+/// Mutexes of the interface.
+pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
+    fn within(mutex: &Mutex<Self, Data>, wait: Wait) -> Option<MutexGuard<'_, Self, Data>>;
+    fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
+    fn send_part<'a>(guard: MappedMutexGuard<'a, Self, Pair>) -> Option<SentGuard<'a, P>>;
+    fn unlock_fair(guard: MutexGuard<'_, Self, Data>) {
+        drop(guard);
+    }
+    fn unlock_part_fair(guard: MappedMutexGuard<'_, Self, Pair>) {
+        drop(guard);
+    }
+    fn unlocked_fair(_guard: &mut MutexGuard<'_, Self, Data>) {}
+    fn bump(_guard: &mut MutexGuard<'_, Self, Data>) {}
+    /// Waits on a condition variable; whether that ended by its deadline.
+    fn wait(
+        _guard: &mut MutexGuard<'_, Self, Data>,
+        _act: Act,
+        _condvar: &any::Condvar<P>,
+        _phase: usize,
+    ) -> bool {
+        false
+    }
+}
+
+/// Reader-writer locks of the interface.
+pub trait RwKind<P: World>: lock_api::RawRwLockDowngrade + Sized + 'static {
+    fn read(lock: &RwLock<Self, Data>, wait: Wait) -> Option<RwLockReadGuard<'_, Self, Data>>;
+    fn write(lock: &RwLock<Self, Data>, wait: Wait) -> Option<RwLockWriteGuard<'_, Self, Data>>;
+    fn send<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
+    fn send_part<'a>(guard: MappedRwLockWriteGuard<'a, Self, Pair>) -> Option<SentGuard<'a, P>>;
+    fn send_read<'a>(guard: RwLockReadGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
+    fn send_read_part<'a>(guard: MappedRwLockReadGuard<'a, Self, Pair>)
+    -> Option<SentGuard<'a, P>>;
+}
+
+macro_rules! sending {
+    (sends, $guard:expr) => {
+        Some(Box::new($guard))
+    };
+    (stays, $guard:expr) => {{
+        drop($guard);
+        None
+    }};
+}
+
+macro_rules! mutex_within {
+    (timed, $mutex:ident, $wait:ident) => {
+        match $wait {
+            Wait::For(Time::Past) | Wait::Until(Time::Past) => {
+                $mutex.try_lock_until(instant(Time::Past))
+            }
+            Wait::For(time) => $mutex.try_lock_for(duration(time)),
+            Wait::Until(time) => $mutex.try_lock_until(instant(time)),
+            Wait::Forever => Some($mutex.lock()),
+            _ => $mutex.try_lock(),
+        }
+    };
+    (plain, $mutex:ident, $wait:ident) => {
+        if $wait == Wait::Forever { Some($mutex.lock()) } else { $mutex.try_lock() }
+    };
+}
+macro_rules! fair {
+    (timed) => {
+        fn unlock_fair(guard: MutexGuard<'_, Self, Data>) {
+            MutexGuard::unlock_fair(guard);
+        }
+        fn unlock_part_fair(guard: MappedMutexGuard<'_, Self, Pair>) {
+            MappedMutexGuard::unlock_fair(guard);
+        }
+        fn unlocked_fair(guard: &mut MutexGuard<'_, Self, Data>) {
+            MutexGuard::unlocked_fair(guard, P::pause);
+        }
+        fn bump(guard: &mut MutexGuard<'_, Self, Data>) {
+            MutexGuard::bump(guard);
+        }
+    };
+    (plain) => {};
+}
+macro_rules! waits {
+    (stays) => {
+        fn wait(
+            guard: &mut MutexGuard<'_, Self, Data>,
+            act: Act,
+            condvar: &any::Condvar<P>,
+            phase: usize,
+        ) -> bool {
+            match act {
+                Act::WaitFor(time) => condvar.wait_for(guard, duration(time)).timed_out(),
+                Act::WaitUntil(time) => condvar.wait_until(guard, instant(time)).timed_out(),
+                Act::WaitWhileFor(time) => {
+                    let is_early = |data: &mut Data| data.phases <= phase;
+                    condvar.wait_while_for(guard, is_early, duration(time)).timed_out()
+                }
+                Act::WaitWhile => {
+                    condvar.wait_while(guard, |data| data.phases <= phase);
+                    false
+                }
+                _ => {
+                    while guard.phases <= phase {
+                        condvar.wait(guard);
+                    }
+                    false
+                }
+            }
+        }
+    };
+    (sends) => {};
+}
+macro_rules! mutex_kinds {
+    ($($raw:ty, $timed:ident, $sends:ident;)+) => {$(
+        impl<P: World> MutexKind<P> for $raw {
+            fn within(
+                mutex: &Mutex<Self, Data>,
+                wait: Wait,
+            ) -> Option<MutexGuard<'_, Self, Data>> {
+                mutex_within!($timed, mutex, wait)
+            }
+            fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
+                sending!($sends, Exclusive(guard))
+            }
+            fn send_part<'a>(guard: MappedMutexGuard<'a, Self, Pair>) -> Option<SentGuard<'a, P>> {
+                sending!($sends, ExclusivePart(guard))
+            }
+            fair!($timed);
+            waits!($sends);
+        }
+    )+};
+}
+mutex_kinds! {
+    RawMutex<P>, timed, stays;
+    Sendable<RawMutex<P>>, timed, sends;
+    QSpinlock<P>, plain, sends;
+    CnaSpinlock<P>, plain, sends;
+}
+
+macro_rules! rw_within {
+    (timed, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
+        match $wait {
+            Wait::For(Time::Past) | Wait::Until(Time::Past) => $lock.$until(instant(Time::Past)),
+            Wait::For(time) => $lock.$for(duration(time)),
+            Wait::Until(time) => $lock.$until(instant(time)),
+            Wait::Forever => Some($lock.$now()),
+            _ => $lock.$attempt(),
+        }
+    };
+    (plain, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
+        if $wait == Wait::Forever { Some($lock.$now()) } else { $lock.$attempt() }
+    };
+}
+macro_rules! again {
+    (again, $lock:ident, $wait:ident) => {
+        match $wait {
+            Wait::Again => return Some($lock.read_recursive()),
+            Wait::AttemptAgain => return $lock.try_read_recursive(),
+            _ => {}
+        }
+    };
+    (once, $lock:ident, $wait:ident) => {};
+}
+macro_rules! rw_kinds {
+    ($($raw:ty, $timed:ident, $again:ident, $sends:ident;)+) => {$(
+        impl<P: World> RwKind<P> for $raw {
+            fn read(
+                lock: &RwLock<Self, Data>,
+                wait: Wait,
+            ) -> Option<RwLockReadGuard<'_, Self, Data>> {
+                again!($again, lock, wait);
+                rw_within!($timed, lock, wait, read, try_read, try_read_for, try_read_until)
+            }
+            fn write(
+                lock: &RwLock<Self, Data>,
+                wait: Wait,
+            ) -> Option<RwLockWriteGuard<'_, Self, Data>> {
+                rw_within!($timed, lock, wait, write, try_write, try_write_for, try_write_until)
+            }
+            fn send<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
+                sending!($sends, Write(guard))
+            }
+            fn send_part<'a>(
+                guard: MappedRwLockWriteGuard<'a, Self, Pair>,
+            ) -> Option<SentGuard<'a, P>> {
+                sending!($sends, WritePart(guard))
+            }
+            fn send_read<'a>(guard: RwLockReadGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
+                sending!($sends, Read(guard))
+            }
+            fn send_read_part<'a>(
+                guard: MappedRwLockReadGuard<'a, Self, Pair>,
+            ) -> Option<SentGuard<'a, P>> {
+                sending!($sends, ReadPart(guard))
+            }
+        }
+    )+};
+}
+rw_kinds! {
+    RawRwLock<P>, timed, again, stays;
+    RawRwLock<P, Fair>, timed, once, stays;
+    Sendable<RawRwLock<P>>, timed, again, sends;
+    RawPercpuRwLock<P>, timed, again, stays;
+    QRwLock<P>, plain, once, sends;
+    RwSem<P>, timed, once, sends;
+}
+
+/// A lock of the interface.
+pub trait Lock<P: World> {
+    fn exclusive(&self, wait: Wait) -> Option<Guard<'_, P>> {
+        let _ = wait;
+        None
+    }
+    fn shared(&self, wait: Wait) -> Option<Guard<'_, P>> {
+        let _ = wait;
+        None
+    }
+    fn acquire(&self, permits: u32, wait: Wait) -> Option<Guard<'_, P>> {
+        let _ = (permits, wait);
+        None
+    }
+    fn is_locked(&self) -> bool {
+        false
+    }
+    fn is_locked_exclusive(&self) -> bool {
+        false
+    }
+    fn get_mut(&mut self) -> Option<&mut Data> {
+        None
+    }
+}
+
+impl<P: World, R: MutexKind<P>> Lock<P> for Mutex<R, Data> {
+    fn exclusive(&self, wait: Wait) -> Option<Guard<'_, P>> {
+        Some(Box::new(Exclusive(R::within(self, wait)?)))
+    }
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+    fn get_mut(&mut self) -> Option<&mut Data> {
+        Some(Self::get_mut(self))
+    }
+}
+/// A reader-writer lock; apart from mutexes for the compiler.
+pub struct Rw<R>(RwLock<R, Data>);
+impl<P: World, R: RwKind<P>> Lock<P> for Rw<R> {
+    fn exclusive(&self, wait: Wait) -> Option<Guard<'_, P>> {
+        Some(Box::new(Write(R::write(&self.0, wait)?)))
+    }
+    fn shared(&self, wait: Wait) -> Option<Guard<'_, P>> {
+        Some(Box::new(Read(R::read(&self.0, wait)?)))
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+    fn is_locked_exclusive(&self) -> bool {
+        self.0.is_locked_exclusive()
+    }
+    fn get_mut(&mut self) -> Option<&mut Data> {
+        Some(self.0.get_mut())
+    }
+}
+impl<P: World> Lock<P> for any::Semaphore<P, PERMITS> {
+    fn acquire(&self, permits: u32, wait: Wait) -> Option<Guard<'_, P>> {
+        let permits = match wait {
+            Wait::For(Time::Past) | Wait::Until(Time::Past) => {
+                self.try_acquire_until(permits, instant(Time::Past))
+            }
+            Wait::For(time) => self.try_acquire_for(permits, duration(time)),
+            Wait::Until(time) => self.try_acquire_until(permits, instant(time)),
+            Wait::Forever if permits == 1 => Some(self.acquire()),
+            Wait::Forever => Some(self.acquire_many(permits)),
+            _ => self.try_acquire(permits),
+        };
+        Some(Box::new(Permits(permits?)))
+    }
+}
+/// A sequence lock; it has no guards.
+pub type Seq<P> = SeqLock<P, [u64; 2], 2>;
+impl<P: World> Lock<P> for Seq<P> {}
+
+macro_rules! objects {
+    ($($kind:ident($type:ty) = $new:expr, $inner:expr;)+) => {
+        /// Any of the locks, in place.
+        #[repr(C)]
+        pub enum Object<P: World> {
+            $($kind($type)),+
+        }
+        impl<P: World> Object<P> {
+            pub fn new(kind: Kind) -> Self {
+                match kind {
+                    $(Kind::$kind => Self::$kind($new(Data::default()))),+
+                }
+            }
+            pub fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$kind(_) => Kind::$kind),+
+                }
+            }
+            pub fn lock(&self) -> &dyn Lock<P> {
+                match self {
+                    $(Self::$kind(lock) => lock),+
+                }
+            }
+            pub fn lock_mut(&mut self) -> &mut dyn Lock<P> {
+                match self {
+                    $(Self::$kind(lock) => lock),+
+                }
+            }
+            /// A new lock with what was in this one.
+            pub fn renewed(self) -> Self {
+                match self {
+                    $(Self::$kind(lock) => Self::$kind($new(($inner)(lock)))),+
+                }
+            }
+            pub fn debug(&self) -> String {
+                fn text(lock: &dyn Debug) -> String {
+                    format!("{lock:?}")
+                }
+                match self {
+                    Self::Mutex(lock) => text(lock),
+                    Self::SendMutex(lock) => text(lock),
+                    Self::SpinLock(lock) => text(lock),
+                    Self::CnaSpinLock(lock) => text(lock),
+                    Self::RwLock(lock) => text(&lock.0),
+                    Self::FairRwLock(lock) => text(&lock.0),
+                    Self::SendRwLock(lock) => text(&lock.0),
+                    Self::PercpuRwLock(lock) => text(&lock.0),
+                    Self::QRwLock(lock) => text(&lock.0),
+                    Self::RwSemLock(lock) => text(&lock.0),
+                    Self::Semaphore(lock) => text(lock),
+                    Self::SeqLock(_) => String::new(),
+                }
+            }
+        }
+    };
+}
+fn rw<R: lock_api::RawRwLock>(data: Data) -> Rw<R> {
+    Rw(RwLock::new(data))
+}
+fn inner<R: lock_api::RawMutex>(mutex: Mutex<R, Data>) -> Data {
+    mutex.into_inner()
+}
+fn rw_inner<R: lock_api::RawRwLock>(lock: Rw<R>) -> Data {
+    lock.0.into_inner()
+}
+objects! {
+    Mutex(Mutex<RawMutex<P>, Data>) = Mutex::new, inner;
+    SendMutex(Mutex<Sendable<RawMutex<P>>, Data>) = Mutex::new, inner;
+    SpinLock(Mutex<QSpinlock<P>, Data>) = Mutex::new, inner;
+    CnaSpinLock(Mutex<CnaSpinlock<P>, Data>) = Mutex::new, inner;
+    RwLock(Rw<RawRwLock<P>>) = rw, rw_inner;
+    FairRwLock(Rw<RawRwLock<P, Fair>>) = rw, rw_inner;
+    SendRwLock(Rw<Sendable<RawRwLock<P>>>) = rw, rw_inner;
+    PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
+    QRwLock(Rw<QRwLock<P>>) = rw, rw_inner;
+    RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
+    Semaphore(any::Semaphore<P, PERMITS>) = |_| any::Semaphore::new(), |_| Data::default();
+    SeqLock(Seq<P>) = |_| Seq::INIT, |_| Data::default();
+}

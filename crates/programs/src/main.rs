@@ -1,0 +1,335 @@
+//! Random programs over the safe public interface of the locks, on the machine at hand and on simulated ones, held against
+//! a model of what is allowed.
+
+mod actor;
+mod coverage;
+mod generate;
+mod guards;
+mod locks;
+mod native;
+mod print;
+mod program;
+mod rules;
+mod shrink;
+mod simulated;
+mod stage;
+
+use clap::{Parser, ValueEnum};
+use generate::{Limits, generate};
+use lockwright::zoo::Bug;
+use program::Program;
+use simulated::Simulated;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Runs random programs over the safe public interface of the locks until one does what is not allowed. That one is made
+/// smaller and printed as Rust.
+#[derive(Clone, Parser)]
+struct Arguments {
+    /// Where the programs run.
+    #[arg(long, value_enum, default_value_t = On::Simulated)]
+    on: On,
+    /// How many programs to run.
+    #[arg(long, conflicts_with = "minutes")]
+    count: Option<u64>,
+    /// How long to run programs, in minutes [default: 1]
+    #[arg(long)]
+    minutes: Option<f64>,
+    /// The seed of the first program; the others follow.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Leaves out programs that fork, as a thread sanitizer needs it. Simulated programs never do.
+    #[arg(long)]
+    no_forks: bool,
+    /// No step of a program reads more often than this.
+    #[arg(long, default_value_t = 70_000)]
+    reads: u32,
+    /// Counts calls of each method on locks in each state, and prints the cells with less than this.
+    #[arg(long, value_name = "CALLS")]
+    coverage: Option<u64>,
+    /// Seeds a bug of docs/zoo.md in the simulated locks: do the programs see it?
+    #[arg(long, value_name = "ROW")]
+    bug: Option<String>,
+    /// Runs one program from a file that a failure has left, as often as --count says.
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+    /// Prints the program of --seed as Rust instead.
+    #[arg(long)]
+    show: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum On {
+    /// Simulated machines: one seed, one history.
+    Simulated,
+    /// The machine at hand.
+    Native,
+}
+
+impl Arguments {
+    fn limits(&self) -> Limits {
+        let has_forks = self.on == On::Native && !self.no_forks && !cfg!(miri);
+        Limits { has_forks, steps: 10, reads: self.reads }
+    }
+    fn bug(&self) -> Result<Option<Bug>, String> {
+        let Some(row) = &self.bug else { return Ok(None) };
+        let found = Bug::of_row(row).filter(|_| self.on == On::Simulated);
+        found.map(Some).ok_or(format!("no simulated bug has row {row}: docs/zoo.md lists them"))
+    }
+    fn ends(&self) -> Ends {
+        let minutes = self.minutes.unwrap_or(1.0);
+        match self.count {
+            Some(count) => Ends { count, at: None },
+            None => Ends {
+                count: u64::MAX,
+                at: Some(Instant::now() + Duration::from_secs_f64(minutes * 60.0)),
+            },
+        }
+    }
+}
+
+/// When to end.
+#[derive(Clone, Copy)]
+struct Ends {
+    count: u64,
+    at: Option<Instant>,
+}
+
+impl Ends {
+    fn is_over(self, done: u64) -> bool {
+        done >= self.count || self.at.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+/// A program that has done what is not allowed.
+struct Found {
+    seed: u64,
+    program: Program,
+    why: String,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match work(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Does what is asked for; whether all that ran was allowed.
+fn work(arguments: &Arguments) -> Result<bool, String> {
+    arguments.bug()?;
+    coverage::begin();
+    if arguments.on == On::Simulated {
+        // The simulator tells of threads that panic.
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    if arguments.show {
+        print!("{}", print::print(&generate(arguments.seed, arguments.limits())));
+        return Ok(true);
+    }
+    if let Some(file) = &arguments.replay {
+        return replay(arguments, file);
+    }
+    let begin = Instant::now();
+    let done = AtomicU64::new(0);
+    let found = match arguments.on {
+        On::Simulated => simulate(arguments, &done)?,
+        On::Native => natively(arguments, &done),
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    let done = done.load(Relaxed);
+    if let Some(least) = arguments.coverage {
+        println!("{}", coverage::text(least));
+    }
+    let Some(found) = found else {
+        println!("{done} programs {}, {seconds:.0} s: nothing found", place(arguments.on));
+        return Ok(true);
+    };
+    report(arguments, &found)?;
+    Ok(false)
+}
+
+fn place(on: On) -> &'static str {
+    match on {
+        On::Simulated => "simulated",
+        On::Native => "run natively",
+    }
+}
+
+/// Simulates programs, on each CPU.
+fn simulate(arguments: &Arguments, done: &AtomicU64) -> Result<Option<Found>, String> {
+    let ends = arguments.ends();
+    let next = AtomicU64::new(0);
+    let is_over = AtomicBool::new(false);
+    let worker = || -> Result<Option<Found>, String> {
+        let mut simulated = Simulated::new(arguments.bug()?)?;
+        while !is_over.load(Relaxed) {
+            let number = next.fetch_add(1, Relaxed);
+            if ends.is_over(number) {
+                break;
+            }
+            let seed = arguments.seed + number;
+            let program = generate(seed, arguments.limits());
+            if let Err(why) = simulated.run(&program, seed) {
+                is_over.store(true, Relaxed);
+                let fails = |program: &Program| simulated.run(program, seed).is_err();
+                let program = shrink::shrink(&program, fails);
+                return Ok(Some(Found { seed, program, why }));
+            }
+            tell(done.fetch_add(1, Relaxed) + 1);
+        }
+        Ok(None)
+    };
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    let found = thread::scope(|scope| {
+        let workers: Vec<_> = (0..cpus).map(|_| scope.spawn(worker)).collect();
+        let join = |worker: thread::ScopedJoinHandle<'_, _>| {
+            worker.join().map_err(|_| "a simulation has panicked: see above".to_string())?
+        };
+        workers.into_iter().map(join).collect::<Result<Vec<Option<Found>>, String>>()
+    });
+    Ok(found?.into_iter().flatten().min_by_key(|found| found.seed))
+}
+
+fn tell(done: u64) {
+    if done.is_multiple_of(10_000) {
+        eprintln!("{done} programs");
+    }
+}
+
+/// Runs programs on this machine, one at a time.
+fn natively(arguments: &Arguments, done: &AtomicU64) -> Option<Found> {
+    let ends = arguments.ends();
+    let watched = Watched::default();
+    thread::scope(|scope| {
+        scope.spawn(|| watched.watch(|seed| hangs(arguments, seed)));
+        let found = loop {
+            let number = done.load(Relaxed);
+            if ends.is_over(number) {
+                break None;
+            }
+            let seed = arguments.seed + number;
+            let program = generate(seed, arguments.limits());
+            watched.begins(seed);
+            if let Err(why) = native::run(&program) {
+                break Some(Found { seed, program, why });
+            }
+            tell(done.fetch_add(1, Relaxed) + 1);
+        };
+        watched.is_over.store(true, Relaxed);
+        found
+    })
+}
+
+/// The program that runs, for somebody who sees that it hangs.
+#[derive(Default)]
+struct Watched {
+    seed: AtomicU64,
+    is_over: AtomicBool,
+}
+
+/// A program that takes longer hangs.
+const SECONDS_MAX: u64 = if cfg!(miri) { 1200 } else { 60 };
+
+impl Watched {
+    fn begins(&self, seed: u64) {
+        self.seed.store(seed, Relaxed);
+    }
+    /// Ends the process if one program takes too long, after it has told so.
+    fn watch(&self, tell: impl Fn(u64)) {
+        let (mut seed, mut since) = (self.seed.load(Relaxed), Instant::now());
+        while !self.is_over.load(Relaxed) {
+            thread::sleep(Duration::from_millis(100));
+            let now = self.seed.load(Relaxed);
+            if now != seed {
+                (seed, since) = (now, Instant::now());
+            }
+            if since.elapsed() > Duration::from_secs(SECONDS_MAX) {
+                tell(seed);
+                std::process::exit(1);
+            }
+        }
+    }
+}
+
+/// Reports a program that hangs.
+fn hangs(arguments: &Arguments, seed: u64) {
+    let program = generate(seed, arguments.limits());
+    let why = format!("it was still running after {SECONDS_MAX} s");
+    if let Err(why) = report(arguments, &Found { seed, program, why }) {
+        eprintln!("{why}");
+    }
+}
+
+/// Prints what was found, as small as it gets.
+fn report(arguments: &Arguments, found: &Found) -> Result<(), String> {
+    let Found { seed, program, why } = found;
+    println!("seed {seed}, {}: {why}", place(arguments.on));
+    let file = std::env::temp_dir().join(format!("lockwright-program-{seed}.json"));
+    let small = match arguments.on {
+        On::Simulated => program.clone(),
+        On::Native if cfg!(miri) => program.clone(),
+        On::Native => shrink::shrink(program, |program| fails_again(&file, program)),
+    };
+    save(&file, &small)?;
+    let on = format!("{:?}", arguments.on).to_lowercase();
+    println!("\n{}", print::print(&small));
+    println!(
+        "{} steps and changes; run it again: cargo run -p lockwright-programs -- --on {on} --seed {seed} --replay {}",
+        small.len(),
+        file.display()
+    );
+    Ok(())
+}
+
+fn save(file: &Path, program: &Program) -> Result<(), String> {
+    let text = serde_json::to_string(program).map_err(|error| error.to_string())?;
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Whether a program fails in one of some runs in a process of its own: what failed may have left locks in any state.
+fn fails_again(file: &Path, program: &Program) -> bool {
+    const TIMES: &str = "20";
+    let Ok(myself) = std::env::current_exe() else { return false };
+    if save(file, program).is_err() {
+        return false;
+    }
+    let mut command = Command::new(myself);
+    command.args(["--on", "native", "--count", TIMES, "--replay"]).arg(file);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command.status().is_ok_and(|status| !status.success() && status.code() != Some(2))
+}
+
+fn replay(arguments: &Arguments, file: &Path) -> Result<bool, String> {
+    let text =
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let program: Program = serde_json::from_str(&text).map_err(|error| {
+        format!("{} is no program that a failure has left: {error}", file.display())
+    })?;
+    let watched = Watched::default();
+    thread::scope(|scope| {
+        scope.spawn(|| watched.watch(|_| println!("it was still running after {SECONDS_MAX} s")));
+        for _ in 0..arguments.count.unwrap_or(1) {
+            let outcome = match arguments.on {
+                On::Simulated => Simulated::new(arguments.bug()?)?.run(&program, arguments.seed),
+                On::Native => native::run(&program),
+            };
+            if let Err(why) = outcome {
+                println!("{why}");
+                watched.is_over.store(true, Relaxed);
+                return Ok(false);
+            }
+        }
+        watched.is_over.store(true, Relaxed);
+        println!("nothing found");
+        Ok(true)
+    })
+}

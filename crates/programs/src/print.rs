@@ -1,0 +1,220 @@
+//! A program as Rust.
+
+use crate::program::{Act, Change, Kind, Op, PERMITS, Program, Time, Wait};
+use std::fmt::Write;
+
+/// A program of one's own that does the same, but for the checks: these are comments.
+pub fn print(program: &Program) -> String {
+    let mut out = Printer { text: String::new(), guards: 0, held: Vec::new() };
+    out.text += "use lockwright::*;\nuse lockwright::api::*;\nuse std::mem::forget;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
+    for (lock, kind) in program.locks.iter().enumerate() {
+        out.line(1, &format!("let mut lock{lock} = {};", new(*kind)));
+        if *kind == Kind::Mutex {
+            out.line(1, &format!("let changed{lock} = Condvar::new();"));
+        }
+    }
+    for (phase, kinds) in program.phases.iter().zip(program.kinds()) {
+        for change in &phase.changes {
+            out.line(1, &changed(*change));
+        }
+        out.line(1, "std::thread::scope(|scope| {");
+        for (thread, ops) in phase.threads.iter().enumerate() {
+            out.line(2, &format!("scope.spawn(|| {{ // thread {thread}"));
+            out.held.clear();
+            for op in ops {
+                out.op(3, op, &kinds);
+            }
+            out.line(2, "});");
+        }
+        out.line(1, "});");
+    }
+    out.text + "}\n"
+}
+
+fn new(kind: Kind) -> String {
+    match kind {
+        Kind::Semaphore => format!("Semaphore::<{PERMITS}>::new()"),
+        Kind::SeqLock => "SeqLock::<[u64; 2], 2>::INIT".into(),
+        _ => format!("{kind:?}::new([0u64; 2])"),
+    }
+}
+
+fn changed(change: Change) -> String {
+    match change {
+        Change::New(lock, kind) => {
+            format!("lock{lock} = {}; // at the same address, whatever the kind", new(kind))
+        }
+        Change::Move(lock) => {
+            format!("let moved = lock{lock}; moved.try_lock(); lock{lock} = moved;")
+        }
+        Change::Swap(one, other) => format!("std::mem::swap(&mut lock{one}, &mut lock{other});"),
+        Change::IntoInner(lock) => format!("lock{lock} = lock{lock}.into_inner().into();"),
+        Change::GetMut(lock) => format!("lock{lock}.get_mut();"),
+    }
+}
+
+struct Printer {
+    text: String,
+    guards: usize,
+    /// Guards of the thread, each with its lock; attempts may have failed.
+    held: Vec<(usize, usize)>,
+}
+
+impl Printer {
+    fn line(&mut self, depth: usize, line: &str) {
+        let _ = writeln!(self.text, "{}{line}", "    ".repeat(depth));
+    }
+    fn take(&mut self, depth: usize, lock: usize, call: &str) {
+        let guard = self.guards;
+        self.guards += 1;
+        self.held.push((lock, guard));
+        self.line(depth, &format!("let mut guard{guard} = lock{lock}.{call};"));
+    }
+    fn op(&mut self, depth: usize, op: &Op, kinds: &[Kind]) {
+        match *op {
+            Op::Exclusive(lock, wait) => {
+                let name = if kinds[lock].is_mutex() { "lock" } else { "write" };
+                self.take(depth, lock, &call(name, "", wait));
+            }
+            Op::Shared(lock, wait) => self.take(depth, lock, &call("read", "", wait)),
+            Op::Acquire(lock, permits, Wait::Forever) => {
+                self.take(depth, lock, &format!("acquire_many({permits})"));
+            }
+            Op::Acquire(lock, permits, wait) => {
+                let separator = if wait == Wait::Attempt { "" } else { ", " };
+                self.take(depth, lock, &call("acquire", &format!("{permits}{separator}"), wait));
+            }
+            Op::Release(lock, permits) => {
+                self.line(depth, &format!("lock{lock}.release({permits});"))
+            }
+            Op::Available(lock) => self.line(depth, &format!("lock{lock}.available();")),
+            Op::Copy(lock, wait) => {
+                self.line(depth, &format!("lock{lock}.{};", call("read", "", wait)))
+            }
+            Op::Put(lock) => self.line(depth, &format!("lock{lock}.write([1, 1]);")),
+            Op::Update(lock) => {
+                self.line(
+                    depth,
+                    &format!("lock{lock}.update(|[one, other]| [one + 1, other + 1]);"),
+                );
+            }
+            Op::IsLocked(lock) => self.line(depth, &format!("lock{lock}.is_locked();")),
+            Op::IsLockedExclusive(lock) => {
+                self.line(depth, &format!("lock{lock}.is_locked_exclusive();"));
+            }
+            Op::Debug(lock) => self.line(depth, &format!("format!(\"{{lock{lock}:?}}\");")),
+            Op::ReadMany(lock, times) => {
+                self.line(depth, &format!("for _ in 0..{times} {{ drop(lock{lock}.read()); }}"));
+            }
+            Op::ForgetMany(lock, times) => {
+                self.line(
+                    depth,
+                    &format!("for _ in 0..{times} {{ forget(lock{lock}.try_read()); }}"),
+                );
+            }
+            Op::Receive(lock) => {
+                let guard = self.guards;
+                self.guards += 1;
+                self.held.push((lock, guard));
+                self.line(
+                    depth,
+                    &format!("let mut guard{guard} = receiver{lock}.try_recv().ok();"),
+                );
+            }
+            Op::NotifyOne(lock) => self.line(depth, &format!("changed{lock}.notify_one();")),
+            Op::NotifyAll(lock) => self.line(depth, &format!("changed{lock}.notify_all();")),
+            Op::Act(lock, act) => self.act(depth, lock, act),
+            Op::Fork(ref ops) => {
+                self.line(depth, "if unsafe { libc::fork() } == 0 {");
+                let held = self.held.clone();
+                for op in ops {
+                    self.op(depth + 1, op, kinds);
+                }
+                self.held = held;
+                self.line(depth + 1, "unsafe { libc::_exit(0) };");
+                self.line(depth, "}");
+            }
+        }
+    }
+    fn act(&mut self, depth: usize, lock: usize, act: Act) {
+        let found = match act {
+            Act::DropOldest => self.held.iter().position(|(of, _)| *of == lock),
+            _ => self.held.iter().rposition(|(of, _)| *of == lock),
+        };
+        let Some(at) = found else { return };
+        let guard = format!("guard{}", self.held[at].1);
+        let text = match act {
+            Act::Touch => format!("touch(&{guard}); // reads it, and writes it if that is allowed"),
+            Act::Drop | Act::DropOldest => format!("drop({guard});"),
+            Act::Forget => format!("forget({guard});"),
+            Act::Leak => format!("MutexGuard::leak({guard});"),
+            Act::Map => format!("let {guard} = Guard::map({guard}, |data| data);"),
+            Act::TryMap(finds) => {
+                format!("let {guard} = Guard::try_map({guard}, |data| {finds}.then_some(data));")
+            }
+            Act::Downgrade => format!("let {guard} = RwLockWriteGuard::downgrade({guard});"),
+            Act::UnlockFair => format!("MutexGuard::unlock_fair({guard});"),
+            Act::Unlocked => format!("Guard::unlocked(&mut {guard}, || ());"),
+            Act::UnlockedFair => format!("MutexGuard::unlocked_fair(&mut {guard}, || ());"),
+            Act::Bump => format!("MutexGuard::bump(&mut {guard});"),
+            Act::Send => format!("sender{lock}.send({guard});"),
+            Act::WaitFor(time) => {
+                format!("changed{lock}.wait_for(&mut {guard}, {});", duration(time))
+            }
+            Act::WaitUntil(time) => {
+                format!("changed{lock}.wait_until(&mut {guard}, {});", instant(time))
+            }
+            Act::WaitWhileFor(time) => {
+                format!(
+                    "changed{lock}.wait_while_for(&mut {guard}, |data| !data.done, {});",
+                    duration(time)
+                )
+            }
+            Act::Wait => format!(
+                "while !{guard}.done {{ changed{lock}.wait(&mut {guard}); }} // thread 0 sets it at its end"
+            ),
+            Act::WaitWhile => {
+                format!(
+                    "changed{lock}.wait_while(&mut {guard}, |data| !data.done); // thread 0 sets it at its end"
+                )
+            }
+        };
+        self.line(depth, &text);
+        if matches!(
+            act,
+            Act::Drop | Act::DropOldest | Act::Forget | Act::Leak | Act::UnlockFair | Act::Send
+        ) {
+            self.held.remove(at);
+        }
+    }
+}
+
+fn call(name: &str, first: &str, wait: Wait) -> String {
+    match wait {
+        Wait::Forever => format!("{name}({first})"),
+        Wait::Attempt => format!("try_{name}({first})"),
+        Wait::For(Time::Past) | Wait::Until(Time::Past) => {
+            format!("try_{name}_until({first}{})", instant(Time::Past))
+        }
+        Wait::For(time) => format!("try_{name}_for({first}{})", duration(time)),
+        Wait::Until(time) => format!("try_{name}_until({first}{})", instant(time)),
+        Wait::Again => format!("{name}_recursive()"),
+        Wait::AttemptAgain => format!("try_{name}_recursive()"),
+    }
+}
+
+fn duration(time: Time) -> String {
+    match time {
+        Time::Past | Time::Now => "Duration::ZERO".into(),
+        Time::Micros(micros) => format!("Duration::from_micros({micros})"),
+        Time::Far => "Duration::from_secs(3600)".into(),
+        Time::Never => "Duration::MAX".into(),
+    }
+}
+fn instant(time: Time) -> String {
+    match time {
+        Time::Past => "Instant::now() - Duration::from_millis(1)".into(),
+        Time::Never => "Instant::now() + Duration::from_secs(3_153_600_000)".into(),
+        _ => format!("Instant::now() + {}", duration(time)),
+    }
+}

@@ -1,0 +1,272 @@
+//! What a random program consists of.
+
+use serde::{Deserialize, Serialize};
+
+/// A lock type of the public interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    Mutex,
+    SendMutex,
+    SpinLock,
+    CnaSpinLock,
+    RwLock,
+    FairRwLock,
+    SendRwLock,
+    PercpuRwLock,
+    QRwLock,
+    RwSemLock,
+    Semaphore,
+    SeqLock,
+}
+
+impl Kind {
+    pub const ALL: [Self; 12] = [
+        Self::Mutex,
+        Self::SendMutex,
+        Self::SpinLock,
+        Self::CnaSpinLock,
+        Self::RwLock,
+        Self::FairRwLock,
+        Self::SendRwLock,
+        Self::PercpuRwLock,
+        Self::QRwLock,
+        Self::RwSemLock,
+        Self::Semaphore,
+        Self::SeqLock,
+    ];
+
+    /// Whether it has `lock` and the guards of a mutex.
+    pub fn is_mutex(self) -> bool {
+        self <= Self::CnaSpinLock
+    }
+    /// Whether it has `read` and `write`, and guards of both.
+    pub fn has_readers(self) -> bool {
+        (Self::RwLock..=Self::RwSemLock).contains(&self)
+    }
+    /// Whether its attempts may have deadlines.
+    pub fn is_timed(self) -> bool {
+        !matches!(self, Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::SeqLock)
+    }
+    /// Whether a thread that reads may read again and wait for that.
+    pub fn reads_again(self) -> bool {
+        matches!(self, Self::RwLock | Self::SendRwLock | Self::PercpuRwLock)
+    }
+    /// Whether it can be given back fairly.
+    pub fn is_fair(self) -> bool {
+        matches!(self, Self::Mutex | Self::SendMutex)
+    }
+    /// Whether a forked child may use it although it had waiters.
+    pub fn survives_forks(self) -> bool {
+        !matches!(
+            self,
+            Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::RwSemLock | Self::SeqLock
+        )
+    }
+    /// Whether its guards may be sent to other threads.
+    pub fn sends(self) -> bool {
+        !matches!(
+            self,
+            Self::Mutex | Self::RwLock | Self::FairRwLock | Self::PercpuRwLock | Self::SeqLock
+        )
+    }
+}
+
+/// A deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Time {
+    /// An instant that has passed.
+    Past,
+    /// A time-out of zero.
+    Now,
+    /// A time-out of this many microseconds.
+    Micros(u32),
+    /// An hour: nobody waits for that.
+    Far,
+    /// The longest time-out that there is.
+    Never,
+}
+
+impl Time {
+    /// Whether a wait may be expected to reach it.
+    pub fn is_short(self) -> bool {
+        !matches!(self, Self::Far | Self::Never)
+    }
+}
+
+/// How long an operation may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wait {
+    Forever,
+    Attempt,
+    /// `..._for`; one with an instant that has passed is `..._until`.
+    For(Time),
+    /// `..._until`.
+    Until(Time),
+    /// `read_recursive`.
+    Again,
+    /// `try_read_recursive`.
+    AttemptAgain,
+}
+
+impl Wait {
+    /// Whether it ends only with the lock.
+    pub fn is_long(self) -> bool {
+        match self {
+            Self::Forever | Self::Again => true,
+            Self::Attempt | Self::AttemptAgain => false,
+            Self::For(time) | Self::Until(time) => !time.is_short(),
+        }
+    }
+}
+
+/// Something that is done with the guard that a thread has got last of a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Act {
+    /// Reads what it guards, and writes it if that is allowed.
+    Touch,
+    Drop,
+    /// Drops the oldest guard of the lock instead.
+    DropOldest,
+    /// `mem::forget`, or `SemaphorePermits::forget`.
+    Forget,
+    /// `MutexGuard::leak`.
+    Leak,
+    Map,
+    /// `try_map`; whether the closure returns something.
+    TryMap(bool),
+    Downgrade,
+    UnlockFair,
+    Unlocked,
+    UnlockedFair,
+    Bump,
+    /// Puts it where another thread can take it; otherwise it is dropped at the end of the phase.
+    Send,
+    WaitFor(Time),
+    WaitUntil(Time),
+    WaitWhileFor(Time),
+    /// Until thread 0 has done its part of the phase.
+    Wait,
+    /// The same by `wait_while`.
+    WaitWhile,
+}
+
+/// A step of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// `lock`, `write`, or an attempt.
+    Exclusive(usize, Wait),
+    /// `read`, or an attempt.
+    Shared(usize, Wait),
+    /// Permits of a semaphore.
+    Acquire(usize, u32, Wait),
+    Release(usize, u32),
+    Available(usize),
+    /// `SeqLock::read`; attempts are `try_read`.
+    Copy(usize, Wait),
+    /// `SeqLock::write`.
+    Put(usize),
+    /// `SeqLock::update`.
+    Update(usize),
+    IsLocked(usize),
+    IsLockedExclusive(usize),
+    Debug(usize),
+    /// As many reads, one after the other.
+    ReadMany(usize, u32),
+    /// As many reads, each of which is forgotten.
+    ForgetMany(usize, u32),
+    Act(usize, Act),
+    /// Takes what another thread has sent.
+    Receive(usize),
+    NotifyOne(usize),
+    NotifyAll(usize),
+    /// What a forked child does before it ends; the parent waits for that.
+    Fork(Vec<Self>),
+}
+
+impl Op {
+    /// The lock it is about.
+    pub fn lock(&self) -> Option<usize> {
+        match *self {
+            Self::Exclusive(lock, _)
+            | Self::Shared(lock, _)
+            | Self::Acquire(lock, ..)
+            | Self::Release(lock, _)
+            | Self::Available(lock)
+            | Self::Copy(lock, _)
+            | Self::Put(lock)
+            | Self::Update(lock)
+            | Self::IsLocked(lock)
+            | Self::IsLockedExclusive(lock)
+            | Self::Debug(lock)
+            | Self::ReadMany(lock, _)
+            | Self::ForgetMany(lock, _)
+            | Self::Act(lock, _)
+            | Self::Receive(lock)
+            | Self::NotifyOne(lock)
+            | Self::NotifyAll(lock) => Some(lock),
+            Self::Fork(_) => None,
+        }
+    }
+}
+
+/// What happens to a lock while no thread uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    /// It is dropped, and a new lock is made in its place.
+    New(usize, Kind),
+    /// It moves somewhere else, where it is used once, and back.
+    Move(usize),
+    /// Two locks of one kind change places.
+    Swap(usize, usize),
+    /// `into_inner`, and a new one of this kind with what was in it.
+    IntoInner(usize),
+    /// `get_mut`.
+    GetMut(usize),
+}
+
+/// Some changes, and then what the threads do at the same time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    pub changes: Vec<Change>,
+    pub threads: Vec<Vec<Op>>,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The locks at the beginning.
+    pub locks: Vec<Kind>,
+    pub phases: Vec<Phase>,
+}
+
+/// A semaphore begins with as many permits.
+pub const PERMITS: u32 = 2;
+
+impl Program {
+    pub fn threads(&self) -> usize {
+        self.phases.iter().map(|phase| phase.threads.len()).max().unwrap_or(1).max(1)
+    }
+    /// Steps and changes.
+    pub fn len(&self) -> usize {
+        let ops = |op: &Op| if let Op::Fork(ops) = op { 1 + ops.len() } else { 1 };
+        let of_phase = |phase: &Phase| {
+            phase.changes.len() + phase.threads.iter().flatten().map(ops).sum::<usize>()
+        };
+        self.phases.iter().map(of_phase).sum()
+    }
+    /// The kinds of the locks in each phase.
+    pub fn kinds(&self) -> Vec<Vec<Kind>> {
+        let mut kinds = self.locks.clone();
+        let mut of = |phase: &Phase| {
+            for change in &phase.changes {
+                match *change {
+                    Change::New(lock, kind) => kinds[lock] = kind,
+                    Change::Swap(one, other) => kinds.swap(one, other),
+                    _ => {}
+                }
+            }
+            kinds.clone()
+        };
+        self.phases.iter().map(&mut of).collect()
+    }
+}

@@ -1,0 +1,322 @@
+//! Which programs are right: those that cannot wait for ever.
+//!
+//! A generator, or a shrinker, writes what comes to its mind. [`normalize`] makes a program of it that ends if the locks
+//! keep their promises, by what may be held at most at each step:
+//!
+//! - a thread waits without a deadline only for a lock behind all that it may hold, so there is no circle;
+//! - nobody waits so for a lock of which a guard is leaked, or is on its way between threads; readers do if the guard is of a reader
+//!   and no writer waits for ever;
+//! - a thread reads again only where that is allowed, and waits on a condition variable only with the last of its locks;
+//! - a child waits for nothing without a deadline.
+
+use crate::program::{Act, Change, Kind, Op, Phase, Program, Time, Wait};
+
+/// Of a lock in a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// A guard of a writer, or permits, may be leaked or on their way.
+    pub is_lost: bool,
+    /// The same for a guard of a reader.
+    pub is_read_lost: bool,
+    /// The thread that is the only one to use it; nothing if there are several.
+    pub only: Option<usize>,
+}
+
+/// The rules of each lock in each phase.
+pub fn rules(program: &Program) -> Vec<Vec<Rule>> {
+    let mut lost = vec![Rule::default(); program.locks.len()];
+    let mut rules = Vec::new();
+    for phase in &program.phases {
+        for change in &phase.changes {
+            match *change {
+                Change::New(lock, _) | Change::IntoInner(lock) => lost[lock] = Rule::default(),
+                Change::Swap(one, other) => lost.swap(one, other),
+                Change::Move(_) | Change::GetMut(_) => {}
+            }
+        }
+        for op in phase.threads.iter().flatten() {
+            match *op {
+                Op::Act(lock, Act::Forget | Act::Leak | Act::Send) => {
+                    lost[lock].is_lost = true;
+                    lost[lock].is_read_lost = true;
+                }
+                Op::ForgetMany(lock, _) => lost[lock].is_read_lost = true,
+                _ => {}
+            }
+        }
+        let mut now = lost.clone();
+        for (lock, rule) in now.iter_mut().enumerate() {
+            let mut users = (0..phase.threads.len()).filter(|at| uses(&phase.threads[*at], lock));
+            // Thread 0 ends the waits of others.
+            let is_awaited = phase.threads.iter().any(|ops| awaits(ops, lock));
+            rule.only = users.next().filter(|_| users.next().is_none() && !is_awaited);
+        }
+        rules.push(now);
+    }
+    rules
+}
+
+/// Whether a thread waits until thread 0 has done its part.
+pub fn awaits(ops: &[Op], lock: usize) -> bool {
+    let is_wait = |op: &Op| matches!(*op, Op::Act(at, Act::Wait | Act::WaitWhile) if at == lock);
+    ops.iter().any(is_wait)
+}
+
+fn uses(ops: &[Op], lock: usize) -> bool {
+    ops.iter().any(|op| match op {
+        Op::Fork(ops) => uses(ops, lock),
+        _ => op.lock() == Some(lock),
+    })
+}
+
+/// What a thread may hold of a lock, at most.
+#[derive(Clone, Copy, Default)]
+struct Bound {
+    exclusive: u32,
+    shared: u32,
+}
+
+impl Bound {
+    fn is_held(self) -> bool {
+        self.exclusive + self.shared > 0
+    }
+}
+
+/// Makes a program right.
+pub fn normalize(program: &mut Program) {
+    fix_changes(program);
+    let kinds = program.kinds();
+    // Which guards are lost depends on the steps, which this changes; only for the better.
+    let rules = rules(program);
+    for ((phase, kinds), rules) in program.phases.iter_mut().zip(kinds).zip(rules) {
+        for (thread, ops) in phase.threads.iter_mut().enumerate() {
+            let mut normal = Normal {
+                kinds: &kinds,
+                rules: &rules,
+                held: vec![Bound::default(); kinds.len()],
+                is_first: thread == 0,
+                is_child: false,
+            };
+            normal.ops(ops);
+        }
+    }
+}
+
+fn fix_changes(program: &mut Program) {
+    let locks = program.locks.len();
+    let mut kinds = program.locks.clone();
+    for Phase { changes, .. } in &mut program.phases {
+        changes.retain(|change| match *change {
+            Change::New(lock, kind) if lock < locks => {
+                kinds[lock] = kind;
+                true
+            }
+            Change::Swap(one, other) => {
+                one < locks && other < locks && one != other && kinds[one] == kinds[other]
+            }
+            Change::Move(lock) => lock < locks,
+            Change::IntoInner(lock) | Change::GetMut(lock) => {
+                lock < locks && !matches!(kinds[lock], Kind::Semaphore | Kind::SeqLock)
+            }
+            Change::New(..) => false,
+        });
+    }
+}
+
+struct Normal<'a> {
+    kinds: &'a [Kind],
+    rules: &'a [Rule],
+    held: Vec<Bound>,
+    is_first: bool,
+    is_child: bool,
+}
+
+impl Normal<'_> {
+    fn ops(&mut self, ops: &mut Vec<Op>) {
+        ops.retain_mut(|op| self.op(op));
+    }
+    /// Makes a step right; whether that is possible.
+    fn op(&mut self, op: &mut Op) -> bool {
+        if let Op::Fork(ops) = op {
+            let held = self.held.clone();
+            let is_child = std::mem::replace(&mut self.is_child, true);
+            self.ops(ops);
+            (self.held, self.is_child) = (held, is_child);
+            return !is_child && !ops.is_empty();
+        }
+        let Some(lock) = op.lock().filter(|lock| *lock < self.kinds.len()) else { return false };
+        let kind = self.kinds[lock];
+        if self.is_child && !kind.survives_forks() && !self.is_mine(lock) {
+            return false;
+        }
+        match op {
+            Op::Exclusive(_, wait) => {
+                if !(kind.is_mutex() || kind.has_readers()) {
+                    return false;
+                }
+                if matches!(wait, Wait::Again | Wait::AttemptAgain) {
+                    *wait = Wait::Attempt;
+                }
+                *wait = self.wait(lock, *wait, self.may_wait(lock));
+                self.held[lock].exclusive += 1;
+            }
+            Op::Shared(_, wait) => {
+                if !kind.has_readers() {
+                    return false;
+                }
+                let is_again = matches!(wait, Wait::Again | Wait::AttemptAgain);
+                if is_again && !kind.reads_again() {
+                    *wait = if *wait == Wait::Again { Wait::Forever } else { Wait::Attempt };
+                }
+                *wait = self.wait(lock, *wait, self.may_read(lock));
+                self.held[lock].shared += 1;
+            }
+            Op::Acquire(_, permits, wait) => {
+                if kind != Kind::Semaphore || matches!(wait, Wait::Again | Wait::AttemptAgain) {
+                    return false;
+                }
+                let may = self.may_wait(lock) && *permits <= crate::program::PERMITS;
+                *wait = self.wait(lock, *wait, may);
+                self.held[lock].exclusive += 1;
+            }
+            Op::Release(_, permits) => return kind == Kind::Semaphore && *permits <= 2,
+            Op::Available(_) => return kind == Kind::Semaphore,
+            Op::Copy(_, wait) => {
+                *wait = if *wait == Wait::Forever { Wait::Forever } else { Wait::Attempt };
+                return kind == Kind::SeqLock;
+            }
+            Op::Put(_) | Op::Update(_) => return kind == Kind::SeqLock,
+            Op::IsLocked(_) => return kind.is_mutex() || kind.has_readers(),
+            Op::IsLockedExclusive(_) => return kind.has_readers(),
+            Op::Debug(_) => return kind != Kind::SeqLock,
+            Op::ReadMany(_, times) => {
+                return kind.has_readers() && (*times > 0) && !self.is_child && self.may_read(lock);
+            }
+            Op::ForgetMany(_, times) => return kind.has_readers() && *times > 0,
+            Op::Receive(_) => {
+                if !kind.sends() || self.is_child {
+                    return false;
+                }
+                self.held[lock].exclusive += 1;
+            }
+            Op::NotifyOne(_) | Op::NotifyAll(_) => return kind == Kind::Mutex,
+            Op::Act(_, act) => return self.act(lock, act),
+            Op::Fork(_) => {}
+        }
+        true
+    }
+    /// Whether no other thread uses the lock in this phase.
+    fn is_mine(&self, lock: usize) -> bool {
+        self.rules[lock].only.is_some()
+    }
+    fn is_last(&self, lock: usize) -> bool {
+        self.held[lock + 1..].iter().all(|bound| !bound.is_held())
+    }
+    fn may_wait(&self, lock: usize) -> bool {
+        let rule = self.rules[lock];
+        let is_free_of_me = !self.held[lock].is_held() && self.is_last(lock);
+        !self.is_child && is_free_of_me && !rule.is_lost && !rule.is_read_lost
+    }
+    fn may_read(&self, lock: usize) -> bool {
+        let again = self.kinds[lock].reads_again() && self.held[lock].exclusive == 0;
+        let is_free_of_me = again || !self.held[lock].is_held();
+        !self.is_child && is_free_of_me && self.is_last(lock) && !self.rules[lock].is_lost
+    }
+    fn wait(&self, lock: usize, wait: Wait, may_be_long: bool) -> Wait {
+        let is_timed = self.kinds[lock].is_timed();
+        match wait {
+            Wait::Again if !may_be_long => Wait::AttemptAgain,
+            Wait::For(_) | Wait::Until(_) if !is_timed => {
+                if may_be_long {
+                    Wait::Forever
+                } else {
+                    Wait::Attempt
+                }
+            }
+            _ if !wait.is_long() || may_be_long => wait,
+            Wait::For(_) => Wait::For(Time::Micros(50)),
+            Wait::Until(_) => Wait::Until(Time::Past),
+            _ => Wait::Attempt,
+        }
+    }
+    /// Makes an act right.
+    fn act(&mut self, lock: usize, act: &mut Act) -> bool {
+        let kind = self.kinds[lock];
+        let rule = self.rules[lock];
+        let bound = self.held[lock];
+        if !bound.is_held() {
+            return false;
+        }
+        // It lets others in and has to get in again.
+        let may_come_back = bound.exclusive == 1
+            && bound.shared == 0
+            && self.is_last(lock)
+            && !rule.is_lost
+            && !rule.is_read_lost;
+        let is_possible = match *act {
+            Act::Touch => kind != Kind::Semaphore,
+            Act::Drop | Act::DropOldest | Act::Forget => true,
+            Act::Leak => kind.is_mutex(),
+            Act::Map | Act::TryMap(_) => kind != Kind::Semaphore,
+            Act::Downgrade => kind.has_readers(),
+            Act::UnlockFair => kind.is_fair(),
+            Act::Unlocked => (kind.is_mutex() || kind.has_readers()) && may_come_back,
+            Act::UnlockedFair | Act::Bump => kind.is_fair() && may_come_back,
+            Act::Send => kind.sends() && !self.is_child,
+            Act::WaitFor(time) | Act::WaitUntil(time) | Act::WaitWhileFor(time) => {
+                kind == Kind::Mutex && may_come_back && time.is_short()
+            }
+            Act::Wait | Act::WaitWhile => {
+                let is_alone = self.held[..lock].iter().all(|bound| !bound.is_held());
+                let may = !self.is_first && !self.is_child && is_alone;
+                kind == Kind::Mutex && may_come_back && may
+            }
+        };
+        if !is_possible {
+            return false;
+        }
+        let gives_back = matches!(
+            *act,
+            Act::Drop | Act::DropOldest | Act::Forget | Act::Leak | Act::UnlockFair | Act::Send
+        );
+        let bound = &mut self.held[lock];
+        match *act {
+            // Which guard it is, is not known here.
+            Act::Downgrade => bound.shared += 1,
+            _ if gives_back && bound.exclusive + bound.shared == 1 => *bound = Bound::default(),
+            _ => {}
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(locks: &[Kind], threads: Vec<Vec<Op>>) -> Vec<Vec<Op>> {
+        let phase = Phase { changes: Vec::new(), threads };
+        let mut program = Program { locks: locks.to_vec(), phases: vec![phase] };
+        normalize(&mut program);
+        program.phases.remove(0).threads
+    }
+
+    #[test]
+    fn nobody_waits_in_a_circle_or_for_what_is_lost() {
+        let backward = vec![Op::Exclusive(1, Wait::Forever), Op::Exclusive(0, Wait::Forever)];
+        let right = vec![Op::Exclusive(1, Wait::Forever), Op::Exclusive(0, Wait::Attempt)];
+        assert_eq!(normal(&[Kind::Mutex; 2], vec![backward]), [right]);
+        let lost = vec![Op::Exclusive(0, Wait::Attempt), Op::Act(0, Act::Forget)];
+        let other = vec![Op::Exclusive(0, Wait::For(Time::Never))];
+        let right = vec![Op::Exclusive(0, Wait::For(Time::Micros(50)))];
+        assert_eq!(normal(&[Kind::Mutex], vec![lost.clone(), other]), [lost, right]);
+    }
+
+    #[test]
+    fn who_reads_may_read_again_where_that_is_allowed() {
+        let twice = vec![Op::Shared(0, Wait::Forever); 2];
+        let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
+        assert_eq!(ops(Kind::RwLock), twice);
+        assert_eq!(ops(Kind::FairRwLock)[1], Op::Shared(0, Wait::Attempt));
+    }
+}

@@ -1,0 +1,307 @@
+//! What the threads of a program share, and how they go through its phases.
+
+use crate::actor::Actor;
+use crate::coverage::{self, Method, State};
+use crate::guards::{Held, SentGuard};
+use crate::locks::{Object, World};
+use crate::program::{Change, Kind, PERMITS, Program, Wait};
+use crate::rules::{Rule, rules};
+use lockwright::api::any::Condvar;
+use lockwright::platform::{Atomic, AtomicInt, Zeroed};
+use std::cell::UnsafeCell;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64};
+
+/// Locks of a program, at most.
+pub const LOCKS_MAX: usize = 4;
+/// Threads of a program, at most.
+const THREADS_MAX: usize = 4;
+
+/// What the guards that exist say of a lock. Nothing here orders anything between threads.
+#[derive(Default)]
+pub struct Shadow {
+    /// Writers in the upper half, readers in the lower one. Leaked guards count.
+    pub users: AtomicU64,
+    pub leaked: AtomicU32,
+    /// Readers that are guards of each thread, or were: those of a [`Kind::PercpuRwLock`] stay there.
+    pub readers_of: [AtomicU32; THREADS_MAX],
+    /// Threads in an operation that may wait.
+    pub waiting: AtomicU32,
+    /// The last deadline was reached.
+    pub is_late: AtomicBool,
+    /// Permits that nobody has, of a semaphore.
+    pub permits: AtomicI64,
+}
+/// One writer in [`Shadow::users`].
+pub const WRITER: u64 = 1 << 32;
+
+impl Shadow {
+    fn reset(&self) {
+        self.users.store(0, Relaxed);
+        self.leaked.store(0, Relaxed);
+        self.is_late.store(false, Relaxed);
+        self.permits.store(PERMITS.into(), Relaxed);
+        self.readers_of.iter().for_each(|readers| readers.store(0, Relaxed));
+    }
+    fn swap(&self, other: &Self) {
+        let users = self.users.load(Relaxed);
+        self.users.store(other.users.swap(users, Relaxed), Relaxed);
+        let leaked = self.leaked.load(Relaxed);
+        self.leaked.store(other.leaked.swap(leaked, Relaxed), Relaxed);
+        let is_late = self.is_late.load(Relaxed);
+        self.is_late.store(other.is_late.swap(is_late, Relaxed), Relaxed);
+        let permits = self.permits.load(Relaxed);
+        self.permits.store(other.permits.swap(permits, Relaxed), Relaxed);
+        for (mine, other) in self.readers_of.iter().zip(&other.readers_of) {
+            mine.store(other.swap(mine.load(Relaxed), Relaxed), Relaxed);
+        }
+    }
+    /// In a child that `fork` has made of this thread: readers in slots of other threads do not exist there.
+    pub fn keep_readers_of(&self, thread: usize) {
+        let readers = self.readers_of[thread].load(Relaxed);
+        self.users.store(self.users.load(Relaxed) / WRITER * WRITER + u64::from(readers), Relaxed);
+    }
+}
+
+/// A lock, its condition variable, and a guard of it that is on its way.
+pub struct Place<P: World> {
+    pub object: UnsafeCell<Object<P>>,
+    pub condvar: Condvar<P>,
+    pub shadow: Shadow,
+    pub sent: Mutex<Option<Sent<P>>>,
+}
+/// A guard of a lock in this place. It borrows from the place, for as long as the phase lasts.
+pub struct Sent<P: World>(pub SentGuard<'static, P>);
+
+/// What the threads of a program share.
+pub struct Stage<P: World> {
+    pub places: [Place<P>; LOCKS_MAX],
+    spare: UnsafeCell<Object<P>>,
+    /// Threads that have come to the end of the phase, and the phase.
+    arrived: P::U32,
+    phase: P::U32,
+    pub program: Program,
+    pub rules: Vec<Vec<Rule>>,
+    pub kinds: Vec<Vec<Kind>>,
+    threads: usize,
+    complaint: Mutex<Option<String>>,
+    pub is_over: AtomicBool,
+}
+// SAFETY: locks are changed by thread 0 while the others wait for it, see `run`; the rest is made to be shared.
+unsafe impl<P: World> Sync for Stage<P> {}
+// SAFETY: nothing in it belongs to a thread: guards that are on their way may be sent.
+unsafe impl<P: World> Send for Stage<P> {}
+
+/// What was not allowed, if something.
+pub type Outcome = Result<(), String>;
+
+impl<P: World> Stage<P> {
+    /// For a program that is right.
+    pub fn new(program: Program) -> Self {
+        let kind = |at: usize| program.locks.get(at).copied().unwrap_or(Kind::Mutex);
+        let place = |at| {
+            let place = Place {
+                object: UnsafeCell::new(Object::new(kind(at))),
+                condvar: Condvar::new(),
+                shadow: Shadow::default(),
+                sent: Mutex::new(None),
+            };
+            place.shadow.reset();
+            place
+        };
+        Self {
+            places: std::array::from_fn(place),
+            spare: UnsafeCell::new(Object::new(Kind::SeqLock)),
+            arrived: Zeroed::zeroed(),
+            phase: Zeroed::zeroed(),
+            rules: rules(&program),
+            kinds: program.kinds(),
+            threads: program.threads(),
+            program,
+            complaint: Mutex::new(None),
+            is_over: AtomicBool::new(false),
+        }
+    }
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+    /// What was not allowed.
+    pub fn complaint(&self) -> Option<String> {
+        self.complaint.lock().ok()?.clone()
+    }
+    fn complain(&self, why: String) {
+        if let Ok(mut complaint) = self.complaint.lock() {
+            complaint.get_or_insert(why);
+        }
+        self.is_over.store(true, Relaxed);
+    }
+
+    /// What thread `thread` does, from the first phase to the last.
+    pub fn run(&self, thread: usize) {
+        for (number, phase) in self.program.phases.iter().enumerate() {
+            if thread == 0
+                && !self.is_over.load(Relaxed)
+                && let Err(why) = phase.changes.iter().try_for_each(|change| self.change(*change))
+            {
+                self.complain(why);
+            }
+            self.meet(2 * number as u32 + 1);
+            let mut actor = Actor::new(self, thread, number);
+            let nothing = Vec::new();
+            let ops = phase.threads.get(thread).unwrap_or(&nothing);
+            if let Err(why) = actor.ops(ops) {
+                self.complain(format!("phase {number}, thread {thread}: {why}"));
+            }
+            actor.end();
+            self.meet(2 * number as u32 + 2);
+            if thread == 0 {
+                for place in &self.places {
+                    self.drop_sent(place);
+                }
+            }
+        }
+    }
+    fn drop_sent(&self, place: &Place<P>) {
+        let sent = place.sent.lock().ok().and_then(|mut sent| sent.take());
+        if let Some(Sent(guard)) = sent {
+            place.left(&*guard);
+        }
+    }
+
+    /// Waits for all threads; they have met `times` times then.
+    fn meet(&self, times: u32) {
+        if self.arrived.fetch_add(1, AcqRel) + 1 == self.threads as u32 * times {
+            self.phase.store(times, Release);
+            P::full_barrier(&self.phase);
+            P::futex_wake(&self.phase, u32::MAX);
+            return;
+        }
+        loop {
+            let seen = self.phase.load(Acquire);
+            if seen >= times {
+                return;
+            }
+            P::futex_wait(&self.phase, seen, None);
+        }
+    }
+
+    /// A change, by thread 0, before the others go on.
+    fn change(&self, change: Change) -> Outcome {
+        // What this thread has written is in place before locks are moved as bytes.
+        P::full_barrier(&self.phase);
+        let place = |lock: usize| &self.places[lock];
+        let (Change::New(lock, _) | Change::Move(lock) | Change::Swap(lock, _)) = change else {
+            return self.change_inside(change);
+        };
+        // SAFETY: nobody else uses a lock now, and no guard is alive: thread 0 alone is between two phases.
+        let object = unsafe { &mut *place(lock).object.get() };
+        place(lock).cover(
+            object.kind(),
+            match change {
+                Change::New(..) => Method::Drop,
+                Change::Move(_) => Method::Move,
+                _ => Method::Swap,
+            },
+        );
+        match change {
+            Change::New(_, kind) => {
+                *object = Object::new(kind);
+                place(lock).shadow.reset();
+                place(lock).cover(kind, Method::New);
+            }
+            Change::Swap(_, other) => {
+                // SAFETY: as above; it is another lock.
+                std::mem::swap(object, unsafe { &mut *place(other).object.get() });
+                place(lock).shadow.swap(&place(other).shadow);
+            }
+            _ => {
+                // SAFETY: as above.
+                let spare = unsafe { &mut *self.spare.get() };
+                std::mem::swap(object, spare);
+                let is_free = place(lock).shadow.users.load(Relaxed) == 0;
+                let guard = spare.lock().exclusive(Wait::Attempt);
+                if guard.is_some() != is_free
+                    && (spare.kind().is_mutex() || spare.kind().has_readers())
+                {
+                    return Err(format!(
+                        "{:?} was moved, free: {is_free}, and then taken: {}",
+                        spare.kind(),
+                        !is_free
+                    ));
+                }
+                drop(guard);
+                P::full_barrier(&self.phase);
+                std::mem::swap(object, spare);
+            }
+        }
+        Ok(())
+    }
+    fn change_inside(&self, change: Change) -> Outcome {
+        let (Change::IntoInner(lock) | Change::GetMut(lock)) = change else { return Ok(()) };
+        let place = &self.places[lock];
+        // SAFETY: as in `change`.
+        let object = unsafe { &mut *place.object.get() };
+        if let Change::GetMut(_) = change {
+            place.cover(object.kind(), Method::GetMut);
+            if let Some(data) = object.lock_mut().get_mut() {
+                data.phases += 0;
+            }
+            return Ok(());
+        }
+        place.cover(object.kind(), Method::IntoInner);
+        let old = std::mem::replace(object, Object::new(Kind::SeqLock));
+        *object = old.renewed();
+        place.shadow.reset();
+        Ok(())
+    }
+}
+
+impl<P: World> Place<P> {
+    /// Counts a call of a method.
+    pub fn cover(&self, kind: Kind, method: Method) {
+        let shadow = &self.shadow;
+        let is_taken = match kind {
+            Kind::Semaphore => shadow.permits.load(Relaxed) < PERMITS.into(),
+            _ => shadow.users.load(Relaxed) > 0,
+        };
+        let state = if P::is_child() {
+            State::Forked
+        } else if shadow.waiting.load(Relaxed) > 0 {
+            State::Contended
+        } else if shadow.leaked.load(Relaxed) > 0 {
+            State::Leaked
+        } else if shadow.is_late.load(Relaxed) {
+            State::TimedOut
+        } else if is_taken {
+            State::Held
+        } else {
+            State::Free
+        };
+        coverage::count(kind, method, state);
+    }
+    /// A guard is about to be dropped.
+    pub fn left(&self, guard: &(impl Held<'static, P> + ?Sized)) {
+        self.left_by(0, guard.permits(), guard.is_shared());
+    }
+    pub fn left_by(&self, thread: usize, permits: u32, is_shared: bool) {
+        if permits > 0 {
+            self.shadow.permits.fetch_add(permits.into(), Relaxed);
+        } else {
+            self.shadow.users.fetch_sub(if is_shared { 1 } else { WRITER }, Relaxed);
+            self.shadow.readers_of[thread].fetch_sub(is_shared.into(), Relaxed);
+        }
+    }
+    /// Somebody has got it.
+    pub fn entered(&self, thread: usize, is_shared: bool) -> Outcome {
+        self.shadow.readers_of[thread].fetch_add(is_shared.into(), Relaxed);
+        let add = if is_shared { 1 } else { WRITER };
+        let before = self.shadow.users.fetch_add(add, Relaxed);
+        let (writers, readers) = (before / WRITER, before % WRITER);
+        if writers == 0 && (is_shared || readers == 0) {
+            return Ok(());
+        }
+        let who = if is_shared { "a reader" } else { "an owner" };
+        Err(format!("{who} beside {writers} owners and {readers} readers"))
+    }
+}

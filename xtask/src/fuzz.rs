@@ -1,0 +1,200 @@
+//! `cargo xtask fuzz`: random programs over the safe public interface, on simulated machines and on this one, as it is and
+//! under tools that see what the programs cannot.
+
+use crate::limit::status_within;
+use crate::sanitize::{self, MIRI, NIGHTLY, SOURCE};
+use crate::stage::{Need, Stage};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How to call it.
+pub const USAGE: &str = "cargo xtask fuzz [--minutes N] [--under miri|tsan|asan]";
+
+/// What continuous integration takes.
+pub const MINUTES_OF_CI: f64 = 3.0;
+
+/// What is asked for.
+#[derive(Debug, PartialEq)]
+pub struct Request {
+    minutes: f64,
+    under: Under,
+}
+
+/// The tool that watches the programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Under {
+    /// None: simulated, and natively.
+    Nothing,
+    Miri,
+    Tsan,
+    Asan,
+}
+
+impl Request {
+    /// Reads the arguments behind `fuzz`.
+    pub fn of(arguments: &[&str]) -> Result<Self, String> {
+        let mut request = Self { minutes: MINUTES_OF_CI, under: Under::Nothing };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let value = *arguments.next().ok_or(format!("{argument} needs a value: {USAGE}"))?;
+            match *argument {
+                "--minutes" => {
+                    let minutes = value.parse().ok().filter(|minutes| *minutes > 0.0);
+                    let complaint = || format!("{value} is no number of minutes: {USAGE}");
+                    request.minutes =
+                        minutes.filter(|it: &f64| it.is_finite()).ok_or_else(complaint)?;
+                }
+                "--under" => {
+                    request.under = match value {
+                        "miri" => Under::Miri,
+                        "tsan" => Under::Tsan,
+                        "asan" => Under::Asan,
+                        _ => return Err(format!("programs cannot run under {value}: {USAGE}")),
+                    };
+                }
+                _ => return Err(format!("{argument} means nothing here: {USAGE}")),
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// The programs as continuous integration runs them.
+pub fn stages() -> Vec<Stage> {
+    runs(MINUTES_OF_CI, "1")
+        .map(|(name, command)| Stage::command(name, 600, &as_strs(&command)))
+        .into()
+}
+
+fn as_strs(command: &[String]) -> Vec<&str> {
+    command.iter().map(String::as_str).collect()
+}
+
+/// Two thirds of the time simulated, one natively.
+fn runs(minutes: f64, seed: &str) -> [(&'static str, Vec<String>); 2] {
+    let run = |on: &str, part: f64| {
+        let minutes = format!("{:.2}", minutes * part);
+        let cargo = ["cargo", "run", "--quiet", "--package", PACKAGE, "--", "--on", on];
+        let cargo = cargo.into_iter().chain(["--seed", seed, "--minutes"]).map(str::to_string);
+        cargo.chain([minutes]).collect::<Vec<_>>()
+    };
+    [("fuzz-simulated", run("simulated", 2.0 / 3.0)), ("fuzz-native", run("native", 1.0 / 3.0))]
+}
+
+const PACKAGE: &str = "lockwright-programs";
+
+/// Runs programs; whether nothing was found.
+pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
+    // Other programs each time.
+    let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |since| since.as_secs() * 1_000_000);
+    if request.under == Under::Nothing {
+        for (_, command) in runs(request.minutes, &seed.to_string()) {
+            if !succeeds(root, &command, &[])? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    let target = sanitize::target();
+    let cargo = |what: &[&str]| -> Vec<String> {
+        let of_package = ["--package", PACKAGE, "--", "--on", "native"];
+        what.iter().chain(&of_package).map(ToString::to_string).collect()
+    };
+    let minutes = ["--minutes".to_string(), request.minutes.to_string()];
+    match request.under {
+        Under::Tsan => {
+            check(&[NIGHTLY, SOURCE])?;
+            let command =
+                cargo(&["cargo", "+nightly", "run", "-q", "-Zbuild-std", "--target", &target]);
+            let env = [
+                ("RUSTFLAGS", "-Zsanitizer=thread --cfg lockwright_whole_word"),
+                ("TSAN_OPTIONS", "halt_on_error=1"),
+                ("CARGO_TARGET_DIR", "target/tsan"),
+            ];
+            // It does not follow a process with threads into its children.
+            let rest = ["--no-forks".to_string(), "--seed".to_string(), seed.to_string()];
+            succeeds(root, &[&command[..], &minutes, &rest].concat(), &env)
+        }
+        Under::Asan => {
+            check(&[NIGHTLY])?;
+            let command = cargo(&["cargo", "+nightly", "run", "-q", "--target", &target]);
+            let env = [
+                ("RUSTFLAGS", "-Zsanitizer=address --cfg lockwright_whole_word"),
+                // Programs leak on purpose.
+                ("ASAN_OPTIONS", "detect_leaks=0"),
+                ("CARGO_TARGET_DIR", "target/asan"),
+            ];
+            let rest = ["--seed".to_string(), seed.to_string()];
+            succeeds(root, &[&command[..], &minutes, &rest].concat(), &env)
+        }
+        Under::Miri | Under::Nothing => {
+            check(&[MIRI])?;
+            let command = cargo(&["cargo", "+nightly", "miri", "run", "-q"]);
+            under_miri(root, request.minutes, seed, &command)
+        }
+    }
+}
+
+/// How many programs one seed of Miri runs.
+const PROGRAMS: u64 = 20;
+
+/// Batches of programs, each with another seed of Miri's, until the time is over.
+fn under_miri(root: &Path, minutes: f64, seed: u64, command: &[String]) -> Result<bool, String> {
+    let end = Instant::now() + Duration::from_secs_f64(minutes * 60.0);
+    let mut batch = 0;
+    while Instant::now() < end {
+        let flags = format!(
+            "-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-ignore-leaks -Zmiri-seed={batch}"
+        );
+        let first = (seed + batch * PROGRAMS).to_string();
+        // A step that reads ten thousand times takes minutes here.
+        let rest = ["--count", &PROGRAMS.to_string(), "--reads", "50", "--seed", &first];
+        let rest: Vec<_> = rest.iter().map(ToString::to_string).collect();
+        let env = [("MIRIFLAGS", flags.as_str()), ("CARGO_TARGET_DIR", "target/miri")];
+        if !succeeds(root, &[command, &rest].concat(), &env)? {
+            return Ok(false);
+        }
+        batch += 1;
+    }
+    println!("{} programs under Miri, {batch} of its seeds: nothing found", batch * PROGRAMS);
+    Ok(true)
+}
+
+fn check(needs: &[Need]) -> Result<(), String> {
+    match needs.iter().find(|need| !need.is_met()) {
+        Some(need) => Err(format!("something is missing; type `{}`", need.get)),
+        None => Ok(()),
+    }
+}
+
+fn succeeds(root: &Path, command: &[String], env: &[(&str, &str)]) -> Result<bool, String> {
+    let mut process = Command::new(&command[0]);
+    process.args(&command[1..]).envs(env.iter().copied()).current_dir(root);
+    let status = status_within(&mut process, Duration::MAX);
+    status.map(|status| status.success()).map_err(|stopped| format!("{PACKAGE} {stopped}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_make_no_sense_are_answered_with_what_to_type() {
+        let complaint = |arguments: &[&str]| Request::of(arguments).expect_err("a complaint");
+        for wrong in
+            [&["--minutes"][..], &["--minutes", "-1"], &["--under", "gdb"], &["--all", "1"]]
+        {
+            assert!(complaint(wrong).contains(USAGE), "{wrong:?}");
+        }
+        let request = Request::of(&["--minutes", "2.5", "--under", "asan"]);
+        assert_eq!(request, Ok(Request { minutes: 2.5, under: Under::Asan }));
+    }
+
+    #[test]
+    fn continuous_integration_runs_programs_in_both_worlds() {
+        let [(_, simulated), (_, native)] = runs(3.0, "1");
+        assert!(simulated.ends_with(&["--minutes".into(), "2.00".into()]));
+        assert!(native.contains(&"native".to_string()));
+    }
+}
