@@ -8,7 +8,7 @@ use crate::explore::{Limits, Move, Policy};
 use crate::machine::Machine;
 use crate::memory::{CORES_MAX, CostTable, Memory, Site};
 use crate::nodes::{LockHashTable, NodeTable};
-use crate::platform::Sim;
+use crate::platform::{Sim, begin_lock_numbers};
 use crate::report::{Ending, Failure, FailureKind, RunReport};
 use crate::scheduling::{self, Numa};
 use crate::sleep_table::{BUCKETS, SleepMemory, SleepSlots};
@@ -64,7 +64,7 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// An empty program on `machine`. What the arena held is dropped.
+    /// An empty program on `machine`. What the arena held is dropped. Locks are made after this.
     ///
     /// # Panics
     /// If the machine has more than 256 cores, or distances without costs; if
@@ -73,6 +73,7 @@ impl<'a> Simulation<'a> {
     /// their CPUs.
     pub fn new(machine: &Machine, arena: &'a mut Arena, seed: u64, config: Config) -> Self {
         arena.clear();
+        begin_lock_numbers();
         let topology = &machine.topology;
         assert!(topology.cores() <= CORES_MAX, "more than {CORES_MAX} cores");
         let farthest = topology.distance.iter().flatten().max().copied().unwrap_or(0);

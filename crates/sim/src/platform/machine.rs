@@ -105,15 +105,21 @@ unsafe impl SleepStorage for Sim {
     }
 }
 
-// SAFETY: one for each thread, in the run's arena.
+thread_local! {
+    /// The last number of a lock. Locks are made before a run, too.
+    static LAST_LOCK: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+}
+
+/// A simulation begins: its locks have the same numbers each time.
+pub(crate) fn begin_lock_numbers() {
+    LAST_LOCK.set(0);
+}
+
+// SAFETY: one for each thread, in the run's arena; the locks of a simulation are made after it.
 unsafe impl ReaderSlots for Sim {
     fn lock_number() -> u64 {
-        // Locks are made before a run, too. A number is only ever compared with others.
-        thread_local! {
-            static LAST: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
-        }
-        LAST.set(LAST.get() + 1);
-        LAST.get()
+        LAST_LOCK.set(LAST_LOCK.get() + 1);
+        LAST_LOCK.get()
     }
     #[inline]
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {

@@ -9,6 +9,7 @@ mod machine;
 mod word;
 
 pub use cells::{SimCell, Storage, Tracker};
+pub(crate) use machine::begin_lock_numbers;
 
 use crate::switch::Here;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
