@@ -152,13 +152,17 @@ macro_rules! machine {
 
         // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
         unsafe impl lockwright::platform::ReaderSlots for $platform {
+            /// So few that a client gets beyond it.
+            const DEPTH_MAX: u32 = 2;
+
             fn lock_number() -> u64 {
                 $crate::world::lock_number()
             }
             fn reader_slot()
             -> Option<std::ptr::NonNull<lockwright::percpu_rwlock::ReaderSlot<Self>>> {
                 let cpu = <Self as lockwright::platform::Placement>::this_cpu();
-                Some(MACHINE.world.reader_slot(cpu as usize))
+                let has_one = cpu < MACHINE.world.settings.reader_slots;
+                has_one.then(|| MACHINE.world.reader_slot(cpu as usize))
             }
             fn reader_slots() -> usize {
                 MACHINE.world.settings.cpus as usize

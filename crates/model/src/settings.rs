@@ -15,6 +15,8 @@ pub struct Settings {
     pub cpus: u32,
     /// Queue nodes of each CPU, 0 to 4: how deep one thread may nest.
     pub nodes_per_cpu: u16,
+    /// How many threads, those on the first CPUs, have a slot to read in.
+    pub reader_slots: u32,
     /// Tunables that are set.
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
@@ -39,6 +41,7 @@ impl Settings {
             urgent: Vec::new(),
             cpus,
             nodes_per_cpu: 2,
+            reader_slots: u32::MAX,
             tunables: Vec::new(),
             clock_step_ns: 1,
             hurried_waits: 0,
@@ -55,6 +58,11 @@ impl Settings {
     /// The same with `nodes` queue nodes for each CPU.
     pub fn with_nodes_per_cpu(mut self, nodes: u16) -> Self {
         self.nodes_per_cpu = nodes;
+        self
+    }
+    /// The same where only the threads on the first `slots` CPUs have a slot to read in.
+    pub fn with_reader_slots(mut self, slots: u32) -> Self {
+        self.reader_slots = slots;
         self
     }
     /// The same with `tunable` set to `value`.

@@ -49,6 +49,8 @@ pub struct Config {
     pub events_max: u64,
     /// Queue nodes.
     pub nodes: NodesMode,
+    /// How many threads, the first ones, have a slot to read in.
+    pub reader_slots: usize,
     /// What the locks' run-time numbers are set to.
     pub tunables: Vec<(Tunable, u64)>,
     /// The bug that the locks are seeded with.
@@ -72,6 +74,7 @@ impl Default for Config {
             time_limit_ns: 10_000_000_000,
             events_max: 10_000_000_000,
             nodes: NodesMode::PerCpu,
+            reader_slots: usize::MAX,
             tunables: Vec::new(),
             bug: None,
             scheduling: None,

@@ -83,6 +83,8 @@ pub struct Engine {
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
     pub bug: Option<Bug>,
+    /// How many threads have a slot to read in.
+    pub reader_slots: usize,
     pub warmup_ps: u64,
     pub end_ps: u64,
 }
@@ -148,6 +150,7 @@ impl Engine {
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
             bug: config.bug,
+            reader_slots: config.reader_slots,
             warmup_ps,
             end_ps: warmup_ps.saturating_add(window_ps),
         };

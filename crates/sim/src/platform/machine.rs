@@ -1,7 +1,6 @@
 //! Everything beside cells.
 
 use super::{Sim, SimCell};
-use crate::engine::Engine;
 use crate::engine::cell::{CellRef, Shape};
 use crate::sleep_table::BUCKETS;
 use crate::switch::Here;
@@ -117,14 +116,19 @@ pub(crate) fn begin_lock_numbers() {
 
 // SAFETY: one for each thread, in the run's arena; the locks of a simulation are made after it.
 unsafe impl ReaderSlots for Sim {
+    /// So few that a client gets beyond it. No workload reads one lock so deep.
+    const DEPTH_MAX: u32 = 2;
+
     fn lock_number() -> u64 {
         LAST_LOCK.set(LAST_LOCK.get() + 1);
         LAST_LOCK.get()
     }
     #[inline]
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
-        let of_current = |engine: &mut Engine| engine.sleep_slots.reader_slot(engine.current);
-        Some(Here::expect("a reader's slot").with(of_current))
+        Here::expect("a reader's slot").with(|engine| {
+            let has_one = engine.current < engine.reader_slots;
+            has_one.then(|| engine.sleep_slots.reader_slot(engine.current))
+        })
     }
     fn reader_slots() -> usize {
         Here::expect("readers' slots").with(|engine| engine.sleep_slots.reader_slots())
