@@ -8,7 +8,9 @@ use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright::rwsem::{Handoff, RwSemPolicy};
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
-use lockwright_clients::{Client, ClientVisitor, clients_on, visit_client, visit_client_of};
+use lockwright_clients::{
+    Client, ClientVisitor, clients_on, is_of_limits, visit_client, visit_client_of,
+};
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, watch};
@@ -41,8 +43,10 @@ pub struct Target {
 
 /// Settings beside the usual ones: machines that run out of queue nodes, which is when the queued
 /// spinlock knows no order, for locks that serve by NUMA node thresholds that are reached in a
-/// short schedule, and for locks without an order waiters without patience.
-fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
+/// short schedule, and for locks without an order waiters without patience. Clients that are about limits run
+/// where there is little or nothing to be had.
+fn variations(pair: Pair, order: Order, usual: &Config) -> Vec<Config> {
+    let Pair { lock, client } = pair;
     let unordered = Checks { fifo: false, ..usual.checks };
     let few_nodes =
         |count| Config { nodes: NodesMode::Pool(count), checks: unordered, ..usual.clone() };
@@ -52,6 +56,10 @@ fn variations(lock: &str, order: Order, usual: &Config) -> Vec<Config> {
         let time = (Tunable::numa_spinlock_threshold_ns, ns);
         with(vec![count, time])
     };
+    if is_of_limits(client) {
+        let few_slots = Config { reader_slots: 2, ..usual.clone() };
+        return vec![few_nodes(0), few_nodes(1), few_slots];
+    }
     match order {
         Order::FifoAfterPending | Order::Queued => vec![few_nodes(1), few_nodes(2)],
         Order::Grouped => vec![near(0, 1), near(1, 10), near(2, 50), few_nodes(1), few_nodes(2)],
@@ -84,7 +92,7 @@ impl Target {
             ..Checks::default()
         };
         let config = Config { checks, bug: *bug, ..Config::default() };
-        let variations = variations(program.lock, program.order, &config);
+        let variations = variations(pair, program.order, &config);
         let spawn = |simulation: &mut Simulation<'_>| (program.spawn)(simulation, cpus, *rounds);
         let explorer = Explorer::new(machine, *seed, config, &spawn);
         work(&mut explorer.with_variations(variations))
@@ -93,7 +101,6 @@ impl Target {
 
 /// What exploring needs of the types of a pair.
 struct Program {
-    lock: &'static str,
     order: Order,
     word_is_legal: fn(u32) -> bool,
     spawn: Spawn,
@@ -125,7 +132,7 @@ impl LockVisitor<Sim> for OfLock {
             false => visit_client_of::<Sim, _>(row.name, client, SpawnOf),
         };
         let (order, word_is_legal) = (L::ORDER, L::word_is_legal);
-        spawn.map(|spawn| Program { lock: row.name, order, word_is_legal, spawn })
+        spawn.map(|spawn| Program { order, word_is_legal, spawn })
     }
 }
 

@@ -4,7 +4,8 @@
 //! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
 //! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines, handing over, and
 //! the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]), the sequence lock ([`mod@seqlock`]), the queue of optimistic spinners ([`osq`]), the queued
-//! reader-writer spinlock ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). Those of [`prebuilt`]
+//! reader-writer spinlock ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). The locks for programs have some about memory that is used
+//! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits ([`limits`]). Those of [`prebuilt`]
 //! are about the queued spinlock and start in the middle of a queue; [`free`] is for real threads; harnesses with
 //! readers are tested with [`plain_rw`]. [`conformance`] is the suite
 //! that a platform itself has to pass, law by law; the laws are in `PLATFORM.md`. A workload
@@ -16,14 +17,18 @@ pub mod conformance;
 pub mod downgrade;
 pub mod exclusion;
 pub mod free;
+pub mod guards;
 pub mod is_locked;
 pub mod last_user;
+pub mod limits;
 pub mod mutex;
 pub mod neighbours;
 pub mod osq;
+mod place;
 pub mod plain_rw;
 pub mod prebuilt;
 pub mod qrwlock;
+pub mod reused;
 pub mod rwlock;
 pub mod rwsem;
 pub mod semaphore;
@@ -37,7 +42,7 @@ pub mod workload;
 
 pub use client::{Client, Outcome};
 pub use table::{
-    CLIENTS, ClientVisitor, READER_CLIENTS, clients, clients_of, clients_on, visit_client,
-    visit_client_of,
+    CLIENTS, ClientVisitor, READER_CLIENTS, clients, clients_of, clients_on, is_of_guards,
+    is_of_limits, is_of_reused, visit_client, visit_client_of,
 };
 pub use threads::{Migrate, NativeThreads, Threads};

@@ -3,12 +3,16 @@
 use crate::Client;
 use crate::downgrade::{self, Downgrade};
 use crate::exclusion::{self, Exclusion};
+use crate::guards::{self, Forgotten, Moved, OutOfOrder};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
+use crate::limits::{self, Deadline, Depth, Permits};
 use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
 use crate::neighbours::{self, Neighbours};
 use crate::osq::{self, Leave};
+use crate::place::Kind;
 use crate::qrwlock::{self, ReadsAgain};
+use crate::reused;
 use crate::rwlock::{self, ForPrograms};
 use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
 use crate::semaphore::{self, LastPermit, Makers};
@@ -17,6 +21,7 @@ use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
 use core::marker::PhantomData;
+use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::platform::Platform;
@@ -24,6 +29,7 @@ use lockwright::raw::RawLock;
 use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright::rwlock::{Fair as FirstCome, RawRwLock};
 use lockwright::rwsem::{Format, RwSemPolicy};
+use lockwright::semaphore::RawSemaphore;
 
 /// Something to be done with a client whose type is chosen by name.
 pub trait ClientVisitor {
@@ -109,11 +115,18 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             mutex::FAIR => return Some(visitor.visit::<Fair<P>>()),
             mutex::NOTIFY => return Some(visitor.visit::<Notify<P>>()),
             mutex::GIVE_UP => return Some(visitor.visit::<GiveUp<P>>()),
+            limits::DEADLINE => return Some(visitor.visit::<Deadline<P>>()),
             mutex::EXACT => return Some(visitor.visit::<Exact<P>>()),
             neighbours::NAME => return Some(visitor.visit::<Neighbours<P>>()),
             last_user::NAME => return Some(visitor.visit::<LastUser<P>>()),
             _ => {}
         }
+    }
+    if [guards::FORGOTTEN, guards::MOVED].contains(&client) {
+        return visit_guards::<P, V>(lock, client, visitor);
+    }
+    if let Some(first) = first_of(lock, client) {
+        return reused::visit::<P, V>(first, client, visitor);
     }
     if (lock, client) == (OSQ, osq::LEAVE) {
         return Some(visitor.visit::<Leave<P>>());
@@ -133,6 +146,7 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
     if lock == SEMAPHORE {
         match client {
             semaphore::TIMED => return Some(visitor.visit::<semaphore::Timed<P>>()),
+            limits::PERMITS => return Some(visitor.visit::<Permits<P>>()),
             semaphore::MAKERS => return Some(visitor.visit::<Makers<P>>()),
             semaphore::LAST_PERMIT => return Some(visitor.visit::<LastPermit<P>>()),
             _ => {}
@@ -148,6 +162,68 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
     registry::visit::<P, _>(lock, OfLock { client, visitor })?
 }
 
+fn visit_guards<P: Platform, V: ClientVisitor>(
+    lock: &str,
+    client: &str,
+    visitor: V,
+) -> Option<V::Output> {
+    let found = match (client, lock) {
+        (guards::FORGOTTEN, MUTEX) => visitor.visit::<Forgotten<P, { Kind::Mutex as usize }>>(),
+        (guards::FORGOTTEN, SEMAPHORE) => {
+            visitor.visit::<Forgotten<P, { Kind::Semaphore as usize }>>()
+        }
+        (guards::FORGOTTEN, RWLOCK) => visitor.visit::<Forgotten<P, { Kind::RwLock as usize }>>(),
+        (guards::FORGOTTEN, RWLOCK_FAIR) => {
+            visitor.visit::<Forgotten<P, { Kind::FairRwLock as usize }>>()
+        }
+        (guards::FORGOTTEN, PERCPU_IN_SLOTS) => {
+            visitor.visit::<Forgotten<P, { Kind::PercpuRwLock as usize }>>()
+        }
+        (guards::MOVED, MUTEX) => visitor.visit::<Moved<P, RawMutex<P>>>(),
+        (guards::MOVED, SEMAPHORE) => visitor.visit::<Moved<P, RawSemaphore<P, 1>>>(),
+        (guards::MOVED, RWLOCK) => visitor.visit::<Moved<P, RawRwLock<P>>>(),
+        (guards::MOVED, RWLOCK_FAIR) => visitor.visit::<Moved<P, RawRwLock<P, FirstCome>>>(),
+        _ => return None,
+    };
+    Some(found)
+}
+
+/// What is freed first in the client of that name on that lock, if it is one of [`reused`].
+fn first_of(lock: &str, client: &str) -> Option<Kind> {
+    if lock == MUTEX && reused::OF_CONDVAR.contains(&client) {
+        return Some(Kind::Condvar);
+    }
+    let (_, first) = REUSED.iter().find(|(first, _)| *first == lock)?;
+    reused::OF_LOCK.contains(&client).then_some(*first)
+}
+
+/// Whether the client of that name is about memory that is used again.
+pub fn is_of_reused(client: &str) -> bool {
+    reused::OF_LOCK.contains(&client) || reused::OF_CONDVAR.contains(&client)
+}
+
+/// Whether the client of that name is about limits, which a machine for checking can make small.
+pub fn is_of_limits(client: &str) -> bool {
+    [limits::DEADLINE, limits::DEPTH, limits::PERMITS].contains(&client)
+}
+
+/// Whether the client of that name is about guards that are given back elsewhere, in another order, or never.
+pub fn is_of_guards(client: &str) -> bool {
+    [guards::FORGOTTEN, guards::MOVED, guards::OUT_OF_ORDER].contains(&client)
+}
+
+/// The clients of [`reused`] and [`guards`] on that lock.
+fn of_reused(lock: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
+    let is_of_lock = |name: &&str| match *name {
+        guards::FORGOTTEN => REUSED.iter().any(|(first, _)| *first == lock),
+        guards::MOVED => [MUTEX, SEMAPHORE, RWLOCK, RWLOCK_FAIR].contains(&lock),
+        name => first_of(lock, name).is_some(),
+    };
+    let names = reused::OF_LOCK.into_iter().chain(reused::OF_CONDVAR);
+    let names = names.chain([guards::FORGOTTEN, guards::MOVED]).filter(is_of_lock);
+    names.collect::<Vec<_>>().into_iter()
+}
+
 fn visit_rwlock<P: Platform, L: ForPrograms, V: ClientVisitor>(
     client: &str,
     visitor: V,
@@ -156,6 +232,8 @@ fn visit_rwlock<P: Platform, L: ForPrograms, V: ClientVisitor>(
         rwlock::TIMED_WRITER => Some(visitor.visit::<rwlock::Timed<P, L, true>>()),
         rwlock::TIMED_READER => Some(visitor.visit::<rwlock::Timed<P, L, false>>()),
         rwlock::LAST_USER => Some(visitor.visit::<rwlock::LastUser<P, L>>()),
+        guards::OUT_OF_ORDER => Some(visitor.visit::<OutOfOrder<P, L>>()),
+        limits::DEPTH => Some(visitor.visit::<Depth<P, L>>()),
         rwlock::AGAIN => Some(visitor.visit::<rwlock::Again<P, L>>()),
         _ => None,
     }
@@ -214,17 +292,25 @@ const RWLOCK_FAIR: &str = "rwlock-fair";
 const PERCPU_RWLOCK: &str = "percpu-rwlock";
 const PERCPU_IN_SLOTS: &str = "percpu-rwlock-in_slots";
 /// The last one is for the lock that does not serve in order.
-const OF_RWLOCK: [&str; 4] =
-    [rwlock::TIMED_WRITER, rwlock::TIMED_READER, rwlock::LAST_USER, rwlock::AGAIN];
-const OF_RWLOCK_FAIR: &[&str] = OF_RWLOCK.split_at(3).0;
+const OF_RWLOCK: [&str; 6] = [
+    rwlock::TIMED_WRITER,
+    rwlock::TIMED_READER,
+    rwlock::LAST_USER,
+    guards::OUT_OF_ORDER,
+    limits::DEPTH,
+    rwlock::AGAIN,
+];
+const OF_RWLOCK_FAIR: &[&str] = OF_RWLOCK.split_at(5).0;
 const OF_OSQ: [&str; 1] = [osq::LEAVE];
 const SEQLOCK: &str = "seqlock";
 const OF_SEQLOCK: [&str; 1] = [seqlock::PAIR];
 const SEMAPHORE: &str = "semaphore";
-const OF_SEMAPHORE: [&str; 3] = [semaphore::TIMED, semaphore::MAKERS, semaphore::LAST_PERMIT];
+const OF_SEMAPHORE: [&str; 4] =
+    [semaphore::TIMED, semaphore::MAKERS, semaphore::LAST_PERMIT, limits::PERMITS];
 const QRWLOCK: &str = "qrwlock";
 const OF_QRWLOCK: [&str; 1] = [qrwlock::READS_AGAIN];
-const OF_MUTEX: [&str; 7] = [
+const OF_MUTEX: [&str; 8] = [
+    limits::DEADLINE,
     mutex::TIMED,
     mutex::FAIR,
     mutex::NOTIFY,
@@ -232,6 +318,15 @@ const OF_MUTEX: [&str; 7] = [
     mutex::EXACT,
     last_user::NAME,
     neighbours::NAME,
+];
+
+/// The locks whose memory is used again.
+const REUSED: [(&str, Kind); 5] = [
+    (MUTEX, Kind::Mutex),
+    (SEMAPHORE, Kind::Semaphore),
+    (RWLOCK, Kind::RwLock),
+    (RWLOCK_FAIR, Kind::FairRwLock),
+    (PERCPU_IN_SLOTS, Kind::PercpuRwLock),
 ];
 
 /// The last one is for policies with bits in the count.
@@ -266,12 +361,18 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
         _ => of_rwsem(lock),
     };
     let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
-    any.chain(own.iter().copied())
+    any.chain(own.iter().copied()).chain(of_reused(lock))
 }
 
 /// The names of all clients of the table.
 pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
     let of_one =
         OF_MUTEX.into_iter().chain(OF_OSQ).chain(OF_QRWLOCK).chain(OF_SEMAPHORE).chain(OF_SEQLOCK);
-    of_any(true).chain(of_one).chain(OF_RWLOCK).chain(OF_RWSEM)
+    let reused = reused::OF_LOCK.into_iter().chain(reused::OF_CONDVAR);
+    of_any(true)
+        .chain(of_one)
+        .chain(OF_RWLOCK)
+        .chain(OF_RWSEM)
+        .chain(reused)
+        .chain([guards::FORGOTTEN, guards::MOVED])
 }

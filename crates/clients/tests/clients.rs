@@ -16,7 +16,10 @@ use lockwright_clients::semaphore::{LastPermit, Makers, Timed};
 use lockwright_clients::seqlock::Pair;
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::try_shared::TryShared;
-use lockwright_clients::{Client, ClientVisitor, NativeThreads, clients_on, visit_client};
+use lockwright_clients::{
+    Client, ClientVisitor, NativeThreads, clients_of, clients_on, is_of_reused, visit_client,
+    visit_client_of,
+};
 use std::time::{Duration, Instant};
 
 /// Operations of a thread between two looks at the clock; an interpreter gets less far.
@@ -46,6 +49,16 @@ impl ClientVisitor for Run {
     type Output = ();
     fn visit<C: Client>(self) {
         holds::<C>();
+    }
+}
+
+/// Runs a client whose threads wait for each other all the time.
+struct Few;
+
+impl ClientVisitor for Few {
+    type Output = ();
+    fn visit<C: Client>(self) {
+        NativeThreads::client::<C>(4, 2);
     }
 }
 
@@ -86,6 +99,16 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
     all_clients_hold_in_the_queue::<Cna<V15>>("the queue of cna-v15 alone");
     native::set_tunable(Tunable::numa_spinlock, None);
     topology::clear_fake();
+}
+
+#[test]
+fn a_lock_holds_whatever_was_at_its_address_before() {
+    for lock in ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock-in_slots"] {
+        for client in clients_of::<Native>(lock).filter(|client| is_of_reused(client)) {
+            println!("{client} on {lock}");
+            visit_client_of::<Native, _>(lock, client, Few).expect("both are in their tables");
+        }
+    }
 }
 
 #[test]

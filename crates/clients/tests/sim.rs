@@ -1,11 +1,18 @@
 //! Simulated machines keep the laws of `PLATFORM.md`.
 
-use lockwright_clients::Threads;
+use lockwright::platform::Barriers;
 use lockwright_clients::conformance::laws;
+use lockwright_clients::{
+    CLIENTS, Client, ClientVisitor, READER_CLIENTS, Threads, clients_of, is_of_limits,
+    is_of_reused, visit_client_of,
+};
+use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
 use lockwright_sim::machine::{Costs, Machine, Scheduler, Topology};
 use lockwright_sim::{
-    Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState,
+    Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState, watch,
 };
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Two sockets of two cores, with round costs.
 fn machine() -> Machine {
@@ -141,4 +148,91 @@ fn simulated_guests_and_programs_that_share_a_cpu_keep_every_law() {
 fn a_body_that_panics_fails_its_law() {
     let threads = SimThreads::pinned(1, NodesMode::PerCpu);
     threads.run((), &[|()| (), |()| panic!("the law is broken")], |()| ());
+}
+
+/// Adds the threads of a client to a run, `rounds` rounds of each.
+struct Spawn<'a, 's> {
+    simulation: &'a mut Simulation<'s>,
+    threads: usize,
+    rounds: u32,
+}
+
+impl ClientVisitor for Spawn<'_, '_> {
+    type Output = ();
+    fn visit<C: Client>(self) {
+        let Self { simulation, threads, rounds } = self;
+        let mut client = C::new(threads);
+        client.set_rounds(rounds);
+        let client = simulation.alloc(client);
+        let running = Rc::new(Cell::new(threads));
+        for thread in 0..threads {
+            let running = Rc::clone(&running);
+            simulation.spawn(thread as u32, move || {
+                client.body(thread);
+                running.set(running.get() - 1);
+                if running.get() == 0 {
+                    // Who waits for the end of a thread sees all its stores.
+                    Sim::heavy_barrier();
+                    watch::done();
+                    client.finish();
+                }
+            });
+        }
+    }
+}
+
+/// So many schedules of each pair whose client `is_meant`, in which it has to hold.
+fn holds_in_schedules(lock: &str, is_meant: fn(&str) -> bool, threads: usize, config: &Config) {
+    let policies = vec![PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
+    let plan = Plan { policies, schedules: 600, limits: Limits::default() };
+    let mut clients = clients_of::<Sim>(lock).filter(|client| is_meant(client)).peekable();
+    assert!(clients.peek().is_some(), "{lock} has no such client");
+    for client in clients {
+        let machine = machine();
+        let spawn = |simulation: &mut Simulation<'_>| {
+            let spawn = Spawn { simulation, threads, rounds: 2 };
+            visit_client_of::<Sim, _>(lock, client, spawn).expect("both are in their tables");
+        };
+        let mut explorer = Explorer::new(&machine, 1, config.clone(), &spawn);
+        let findings = explorer.explore(&plan, |_| true);
+        let found = findings.failure.map(|it| format!("{}, schedule {}", it.failure, it.number));
+        assert_eq!(found, None, "{client} on {lock}");
+        println!("{client} on {lock}: {} schedules", findings.distinct);
+    }
+}
+
+const FOR_PROGRAMS: [&str; 6] =
+    ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock", "percpu-rwlock-in_slots"];
+
+#[test]
+fn a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never() {
+    let is_of_guards =
+        |client: &str| ["moved", "forgotten", "rwlock-out-of-order"].contains(&client);
+    for lock in FOR_PROGRAMS {
+        holds_in_schedules(lock, is_of_guards, 4, &Config::default());
+    }
+}
+
+#[test]
+fn a_lock_holds_at_its_limits() {
+    let nodes = |count| Config { nodes: NodesMode::Pool(count), ..Config::default() };
+    let few_slots = Config { reader_slots: 2, ..Config::default() };
+    let no_slot = Config { reader_slots: 0, ..Config::default() };
+    for config in [Config::default(), nodes(0), nodes(1), nodes(2), few_slots, no_slot] {
+        let is_meant = |client: &str| {
+            let is_of_any = CLIENTS.contains(&client) || READER_CLIENTS.contains(&client);
+            is_of_limits(client) || is_of_any
+        };
+        for lock in FOR_PROGRAMS {
+            println!("{:?}, {} readers' slots", config.nodes, config.reader_slots);
+            holds_in_schedules(lock, is_meant, 4, &config);
+        }
+    }
+}
+
+#[test]
+fn a_lock_holds_whatever_was_at_its_address_before() {
+    for lock in ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock-in_slots"] {
+        holds_in_schedules(lock, is_of_reused, 4, &Config::default());
+    }
 }

@@ -6,6 +6,7 @@
 
 use crate::mutex_checks::of_mutex;
 use crate::qrwlock_checks::of_qrwlock;
+use crate::reused_checks::of_reused;
 use crate::rwlock_checks::of_rwlock;
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::{self, of_semaphore};
@@ -84,7 +85,7 @@ impl Check {
 /// The rows of `lock`, cheap ones first.
 pub fn checks_of(lock: &'static str) -> Vec<Check> {
     if lock.starts_with("rwlock") || lock.starts_with("percpu-rwlock") {
-        return of_rwlock(lock);
+        return of_rwlock(lock).into_iter().chain(of_reused(lock)).collect();
     }
     let mut checks = of_any_lock(lock);
     match lock {
@@ -105,6 +106,7 @@ pub fn checks_of(lock: &'static str) -> Vec<Check> {
         }
         _ => checks.extend(of_sleeping(lock).into_iter().chain(of_rwsem(lock))),
     }
+    checks.extend(of_reused(lock));
     checks
 }
 

@@ -26,6 +26,7 @@ mod loom_run;
 mod machine;
 mod mutex_checks;
 mod qrwlock_checks;
+mod reused_checks;
 mod rwlock_checks;
 mod rwsem_checks;
 mod semaphore_checks;

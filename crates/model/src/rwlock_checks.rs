@@ -3,6 +3,7 @@
 //! In a hurry, because a thread that is to sleep has to lose patience some times first.
 
 use crate::checks::{Check, is_of_any, named};
+use crate::reused_checks::has_own_rows;
 use crate::{Loom, Settings};
 use lockwright::tunables::Tunable;
 use lockwright_clients::clients_of;
@@ -22,7 +23,8 @@ pub(crate) fn of_rwlock(lock: &'static str) -> Vec<Check> {
         checks.push(Check { preemptions_max, ..named(lock, client, on, threads, settings) });
     };
     // Who frees the lock asks until the others are done: there is no end of that.
-    let clients = clients_of::<Loom>(lock).filter(|&client| client != LAST_USER);
+    let is_wanted = |&client: &&str| client != LAST_USER && !has_own_rows(client);
+    let clients = clients_of::<Loom>(lock).filter(is_wanted);
     for client in clients.clone() {
         add(client, "in a hurry, two", 2, hurried(2));
     }

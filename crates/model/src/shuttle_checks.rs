@@ -1,8 +1,9 @@
 //! The table of what shuttle samples: every client on every lock, with 4, 8 and 16 threads.
 
+use crate::reused_checks::has_own_rows;
 use crate::{Failure, Scheduler, Seen, Settings, Shuttle, ShuttleRun};
 use lockwright::tunables::Tunable;
-use lockwright_clients::{Client, ClientVisitor, clients_of, visit_client_of};
+use lockwright_clients::{Client, ClientVisitor, clients_of, is_of_limits, visit_client_of};
 
 /// One lock, one client, one machine, one way to choose schedules.
 pub struct Sample {
@@ -20,6 +21,8 @@ pub struct Sample {
 pub const THREADS: [usize; 3] = [4, 8, 16];
 /// Lock operations of all threads in all executions of one row.
 const OPERATIONS: usize = 4_000;
+/// A machine on which there is little or nothing to be had.
+const LITTLE: &str = "no queue nodes, two readers' slots";
 /// By what the executions are multiplied when there is time.
 pub const FULL: usize = 100;
 /// Constraints on the order of steps that a bug may need for PCT to find it soon.
@@ -45,6 +48,8 @@ pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sampl
         machines.truncate(1);
         machines.push(("flat, long".to_string(), machine(threads, 1), ROUNDS_OF_LONG));
     }
+    let little = machine(threads, 1).with_nodes_per_cpu(0).with_reader_slots(2);
+    machines.push((LITTLE.to_string(), little, 2));
     let mut samples = Vec::new();
     for (on, settings, rounds) in machines {
         for scheduler in [Scheduler::Random, Scheduler::Pct { depth: DEPTH }] {
@@ -52,7 +57,13 @@ pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sampl
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);
             let run = ShuttleRun { rounds, ..run };
             let row = |client| Sample { lock, client, on: on.clone(), run: run.clone() };
-            samples.extend(clients_of::<Shuttle>(lock).map(row));
+            let is_wanted = |client: &&str| match on.as_str() {
+                "flat" => true,
+                LITTLE => is_of_limits(client),
+                // No node, no order: nothing in these depends on the machine.
+                _ => !has_own_rows(client),
+            };
+            samples.extend(clients_of::<Shuttle>(lock).filter(is_wanted).map(row));
         }
     }
     samples

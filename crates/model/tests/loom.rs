@@ -6,10 +6,10 @@
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::{
-    CLIENTS, Client, ClientVisitor, Outcome, READER_CLIENTS, clients_of, clients_on, visit_client,
-    visit_client_of,
+    CLIENTS, Client, ClientVisitor, Outcome, READER_CLIENTS, clients_of, clients_on, is_of_guards,
+    is_of_limits, is_of_reused, visit_client, visit_client_of,
 };
-use lockwright_model::checks::{Bounds, checks_of};
+use lockwright_model::checks::{Bounds, Check, checks_of};
 use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
 
 struct Explore<'a>(&'a LoomRun);
@@ -31,12 +31,15 @@ fn is_full() -> bool {
 
 /// The rows of a lock whose cost is bounded there.
 fn rows_hold(lock: &'static str) {
+    checks_of(lock).iter().for_each(row_holds);
+}
+
+fn row_holds(check: &Check) {
     let bounds = if is_full() { Bounds::FULL } else { Bounds::QUICK };
-    for check in checks_of(lock) {
-        let seen = check.explore(bounds, None);
-        println!("{lock} {}, {}: {} executions", check.client, check.on, seen.executions);
-        assert!(seen.executions > 1, "nothing was explored");
-    }
+    let seen = check.explore(bounds, None);
+    let Check { lock, client, on, .. } = check;
+    println!("{lock} {client}, {on}: {} executions", seen.executions);
+    assert!(seen.executions > 1, "nothing was explored");
 }
 
 fn holds(lock: &'static str) {
@@ -128,6 +131,14 @@ locks_hold! {
     qrwlock_holds: "qrwlock";
     semaphore_holds: "semaphore";
     seqlock_holds: "seqlock";
+}
+
+#[test]
+fn a_mutex_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_limits() {
+    let is_meant = |client| is_of_reused(client) || is_of_guards(client) || is_of_limits(client);
+    for check in checks_of("mutex").iter().filter(|check| is_meant(check.client)) {
+        row_holds(check);
+    }
 }
 
 fn fails(lock: &str, client: &str, complaint: &str) {

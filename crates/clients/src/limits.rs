@@ -1,0 +1,166 @@
+//! What becomes of a lock at its limits: one below, at them and above.
+
+use crate::Client;
+use crate::rwlock::ForPrograms;
+use crate::shared::Twins;
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::condvar::RawCondvar;
+use lockwright::mutex::RawMutex;
+use lockwright::platform::{Guarded, Platform};
+use lockwright::raw::RawLock;
+use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
+
+/// What [`Depth`] is selected by.
+pub const DEPTH: &str = "rwlock-depth";
+
+/// More readers than a slot of a machine with small limits counts.
+const READERS: u32 = 20;
+
+/// Threads with an odd number read again and again beside themselves, without waiting, and give all of it back. At no time
+/// can the lock be taken by them as a writer meanwhile, nor does anybody else write: the others
+/// try to.
+pub struct Depth<P: Platform, L> {
+    lock: L,
+    twins: Twins<P>,
+    rounds: u32,
+}
+
+impl<P: Platform, L: ForPrograms> Depth<P, L> {
+    fn is_kept(&self, readers: u32) {
+        // SAFETY: this thread reads.
+        unsafe { self.twins.read_twice() };
+        assert!(!self.lock.try_lock(), "a writer came in beside {readers} readers");
+    }
+}
+
+impl<P: Platform, L: ForPrograms> Client for Depth<P, L> {
+    const NAME: &'static str = DEPTH;
+
+    fn new(_threads: usize) -> Self {
+        Self { lock: L::new(), twins: Twins::new(), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        let Self { lock, twins, rounds } = self;
+        for _ in 0..*rounds {
+            if thread.is_multiple_of(2) {
+                lock.lock();
+                // SAFETY: taken above.
+                unsafe { twins.increment() };
+                // SAFETY: as above.
+                unsafe { lock.unlock() };
+                continue;
+            }
+            lock.lock_shared();
+            let others = (1..READERS).filter(|_| lock.try_lock_shared()).count() as u32;
+            for left in (0..=others).rev() {
+                self.is_kept(left + 1);
+                // SAFETY: taken above, as often.
+                unsafe { lock.unlock_shared() };
+            }
+        }
+    }
+    fn finish(&self) {
+        assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
+        // SAFETY: taken above.
+        unsafe { self.lock.unlock() };
+        assert!(self.lock.is_untouched(), "somebody has left traces in the lock");
+    }
+}
+
+/// What [`Deadline`] is selected by.
+pub const DEADLINE: &str = "condvar-deadline";
+
+/// All threads wait for what does not come, until their deadlines have passed. Each of them comes back, with the
+/// mutex, and is told so not before that.
+pub struct Deadline<P: Platform> {
+    mutex: RawMutex<P>,
+    changed: RawCondvar<P>,
+    /// How often somebody has come back for good.
+    back: Guarded<P, u32>,
+    threads: usize,
+    rounds: u32,
+}
+
+impl<P: Platform> Client for Deadline<P> {
+    const NAME: &'static str = DEADLINE;
+
+    fn new(threads: usize) -> Self {
+        let (mutex, changed) = (RawMutex::new(), RawCondvar::new());
+        Self { mutex, changed, back: Guarded::new(0), threads, rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, _thread: usize) {
+        for _ in 0..self.rounds {
+            self.mutex.lock();
+            let deadline_ns = P::now_ns() + 1;
+            // SAFETY: taken above, and after each wait.
+            while unsafe { self.changed.wait(&self.mutex, Some(deadline_ns)) } {}
+            assert!(P::now_ns() >= deadline_ns, "a time-out before its time");
+            // SAFETY: a wait returns with the mutex.
+            let back = unsafe { self.back.get() };
+            // SAFETY: as above.
+            unsafe { self.back.set(back + 1) };
+            // SAFETY: as above.
+            unsafe { self.mutex.unlock() };
+        }
+    }
+    fn finish(&self) {
+        assert!(self.mutex.try_lock(), "the mutex is held when nobody holds it");
+        // SAFETY: taken above.
+        let back = unsafe { self.back.get() };
+        assert_eq!(back, self.threads as u32 * self.rounds, "somebody did not own the mutex");
+        // SAFETY: as above.
+        unsafe { self.mutex.unlock() };
+        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
+    }
+}
+
+/// What [`Permits`] is selected by.
+pub const PERMITS: &str = "semaphore-full";
+
+/// There is room for one more permit. Each thread adds one and takes one out if there was room for it, and adds two, for
+/// which there never is. In the end there is room for one again.
+pub struct Permits<P: Platform> {
+    semaphore: RawSemaphore<P>,
+    /// How many permits there are that were added. Unseen by the machine.
+    added: AtomicU32,
+    rounds: u32,
+}
+
+impl<P: Platform> Client for Permits<P> {
+    const NAME: &'static str = PERMITS;
+
+    fn new(_threads: usize) -> Self {
+        let semaphore = RawSemaphore::with_permits(PERMITS_MAX - 1);
+        Self { semaphore, added: AtomicU32::new(0), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, _thread: usize) {
+        for _ in 0..self.rounds {
+            assert!(!self.semaphore.release(2), "more permits than can be counted");
+            if self.semaphore.release(1) {
+                let before = self.added.fetch_add(1, Relaxed);
+                assert_eq!(before, 0, "one permit more than can be counted");
+                self.added.fetch_sub(1, Relaxed);
+                self.semaphore.acquire(1);
+            }
+        }
+    }
+    fn finish(&self) {
+        assert_eq!(
+            self.semaphore.available(),
+            PERMITS_MAX - 1,
+            "permits were lost, or came from nowhere"
+        );
+        assert!(self.semaphore.release(1) && !self.semaphore.release(1), "the wrong limit");
+        assert!(self.semaphore.try_acquire(PERMITS_MAX), "there are as many as can be");
+    }
+}

@@ -1,0 +1,154 @@
+//! Memory in which one lock lies after another.
+
+use core::cell::UnsafeCell;
+use core::mem::ManuallyDrop;
+use lockwright::condvar::RawCondvar;
+use lockwright::mutex::RawMutex;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::percpu_rwlock::testing::InSlots;
+use lockwright::platform::Platform;
+use lockwright::raw::RawLock;
+use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::semaphore::RawSemaphore;
+
+/// What lies at the address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Kind {
+    Mutex,
+    Condvar,
+    Semaphore,
+    RwLock,
+    FairRwLock,
+    PercpuRwLock,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Mutex,
+        Self::Condvar,
+        Self::Semaphore,
+        Self::RwLock,
+        Self::FairRwLock,
+        Self::PercpuRwLock,
+    ];
+}
+
+/// One object after another, all at the same address.
+#[repr(C)]
+union Tenant<P: Platform> {
+    mutex: ManuallyDrop<RawMutex<P>>,
+    condvar: ManuallyDrop<RawCondvar<P>>,
+    semaphore: ManuallyDrop<RawSemaphore<P, 1>>,
+    rwlock: ManuallyDrop<RawRwLock<P>>,
+    fair: ManuallyDrop<RawRwLock<P, Fair>>,
+    percpu: ManuallyDrop<RawPercpuRwLock<P>>,
+    in_slots: ManuallyDrop<InSlots<P>>,
+}
+
+impl<P: Platform> Tenant<P> {
+    /// One that nobody has used.
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Mutex => Self { mutex: ManuallyDrop::new(RawLock::new()) },
+            Kind::Condvar => Self { condvar: ManuallyDrop::new(RawCondvar::new()) },
+            Kind::Semaphore => Self { semaphore: ManuallyDrop::new(RawLock::new()) },
+            Kind::RwLock => Self { rwlock: ManuallyDrop::new(RawLock::new()) },
+            Kind::FairRwLock => Self { fair: ManuallyDrop::new(RawLock::new()) },
+            // The other view of it writes to its words, which are not at their place yet.
+            Kind::PercpuRwLock => Self { percpu: ManuallyDrop::new(RawLock::new()) },
+        }
+    }
+}
+
+/// What is done with a lock here.
+pub(crate) trait Lock {
+    fn take(&self, reads: bool);
+    fn try_take(&self, reads: bool) -> bool;
+    /// # Safety
+    /// The caller has taken it in this way.
+    unsafe fn give_back(&self, reads: bool);
+    fn is_free(&self) -> bool;
+}
+
+impl<L: RawLock> Lock for L {
+    fn take(&self, reads: bool) {
+        self.lock();
+        if reads {
+            // Those who come after a writer read in slots, if the lock has these.
+            // SAFETY: taken above.
+            unsafe { self.unlock() };
+            self.lock_shared();
+        }
+    }
+    fn try_take(&self, reads: bool) -> bool {
+        if reads { self.try_lock_shared() } else { self.try_lock() }
+    }
+    unsafe fn give_back(&self, reads: bool) {
+        if reads {
+            // SAFETY: by the contract of this function.
+            unsafe { self.unlock_shared() }
+        } else {
+            // SAFETY: as above.
+            unsafe { self.unlock() }
+        }
+    }
+    fn is_free(&self) -> bool {
+        let is_free = !self.is_locked() && self.try_lock();
+        if is_free {
+            // SAFETY: taken above.
+            unsafe { self.unlock() };
+        }
+        is_free
+    }
+}
+
+/// Memory for one object at a time.
+pub(crate) struct Place<P: Platform>(UnsafeCell<Tenant<P>>);
+
+// SAFETY: what is there is replaced by the one thread that knows of it, and its fields are those of locks.
+unsafe impl<P: Platform> Sync for Place<P> {}
+
+impl<P: Platform> Place<P> {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self(UnsafeCell::new(Tenant::new(kind)))
+    }
+
+    /// The lock at the place, which is of that kind.
+    pub(crate) fn lock_of(&self, kind: Kind) -> &dyn Lock {
+        // SAFETY: whoever calls this knows what is there, and nobody replaces it before it has been told to.
+        let tenant = unsafe { &*self.0.get() };
+        match kind {
+            // SAFETY: the caller says what is there.
+            Kind::Mutex => unsafe { &*tenant.mutex },
+            Kind::Condvar => unreachable!("a condition variable is no lock"),
+            // SAFETY: as above.
+            Kind::Semaphore => unsafe { &*tenant.semaphore },
+            // SAFETY: as above.
+            Kind::RwLock => unsafe { &*tenant.rwlock },
+            // SAFETY: as above.
+            Kind::FairRwLock => unsafe { &*tenant.fair },
+            // SAFETY: as above; a view of the same type.
+            Kind::PercpuRwLock => unsafe { &*tenant.in_slots },
+        }
+    }
+    /// The condition variable that is there.
+    pub(crate) fn condvar(&self) -> &RawCondvar<P> {
+        // SAFETY: as in `lock_of`.
+        let tenant = unsafe { &*self.0.get() };
+        // SAFETY: as above.
+        unsafe { &tenant.condvar }
+    }
+    /// Puts a new object there. For the one thread that knows of the last one.
+    pub(crate) fn make(&self, kind: Kind) {
+        // SAFETY: nobody else uses the one before, but in a call that does not touch it any more.
+        unsafe { self.0.get().write(Tenant::new(kind)) };
+    }
+    /// The mutex that is there.
+    pub(crate) fn mutex(&self) -> &RawMutex<P> {
+        // SAFETY: as in `lock_of`.
+        let tenant = unsafe { &*self.0.get() };
+        // SAFETY: as above.
+        unsafe { &tenant.mutex }
+    }
+}

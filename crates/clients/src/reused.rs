@@ -1,0 +1,305 @@
+//! Memory that is used again: the next owner of a lock frees it, and another lock comes to lie at its address.
+
+use crate::place::{Kind, Lock, Place};
+use crate::{Client, ClientVisitor};
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use lockwright::mutex::RawMutex;
+use lockwright::platform::{Atomic, AtomicInt, Guarded, Platform, Zeroed};
+use lockwright::raw::RawLock;
+
+/// What the clients are selected by whose first object is a lock, in the order of the second.
+pub(crate) const OF_LOCK: [&str; Kind::ALL.len()] = [
+    "reused-by-mutex",
+    "reused-by-condvar",
+    "reused-by-semaphore",
+    "reused-by-rwlock",
+    "reused-by-rwlock-fair",
+    "reused-by-percpu-rwlock",
+];
+/// The same, whose first object is a condition variable.
+pub(crate) const OF_CONDVAR: [&str; Kind::ALL.len()] = [
+    "condvar-reused-by-mutex",
+    "condvar-reused-by-condvar",
+    "condvar-reused-by-semaphore",
+    "condvar-reused-by-rwlock",
+    "condvar-reused-by-rwlock-fair",
+    "condvar-reused-by-percpu-rwlock",
+];
+
+/// Calls `visitor` with the client of that name whose first object is of kind `first`; `None` if there is none.
+pub(crate) fn visit<P: Platform, V: ClientVisitor>(
+    first: Kind,
+    client: &str,
+    visitor: V,
+) -> Option<V::Output> {
+    let names = if first == Kind::Condvar { &OF_CONDVAR } else { &OF_LOCK };
+    let second = names.iter().position(|name| *name == client)?;
+    macro_rules! visit {
+        ($($first:literal),+; $seconds:tt) => {
+            match first as usize {
+                $($first => visit!(@ $first $seconds),)+
+                _ => None,
+            }
+        };
+        (@ $first:literal [$($second:literal),+]) => {
+            match second {
+                $($second => Some(visitor.visit::<Reused<P, $first, $second>>()),)+
+                _ => None,
+            }
+        };
+    }
+    visit!(0, 1, 2, 3, 4, 5; [0, 1, 2, 3, 4, 5])
+}
+
+/// More mutexes than a machine for checking has buckets, so one of them shares that of a mutex at the address.
+const MUTEXES: usize = 65;
+
+/// The first thread takes the object at the address and gives it back. The second one takes it next, frees it and makes
+/// another one there, while the first may still be about to return from its call. It owns the new one until the
+/// first has returned. Threads with a higher even number wait for the new one, those with an odd number for a mutex in the same bucket.
+/// Nobody gets what was not given back, and each gets what it waits for. In every other round what the first two hold they
+/// hold as readers if that can be, and the bucket is quiet at first.
+///
+/// A condition variable is "given back" by a notification: of the second thread first, of those who wait then.
+pub struct Reused<P: Platform, const FIRST: usize, const SECOND: usize>(Scene<P>);
+
+/// The same, compiled once.
+struct Scene<P: Platform> {
+    first: Kind,
+    second: Kind,
+    place: Place<P>,
+    neighbours: [RawMutex<P>; MUTEXES],
+    /// The neighbour in use. Published with `made`.
+    neighbour: AtomicUsize,
+    /// What waiters on a condition variable wait with.
+    mutex: RawMutex<P>,
+    /// The last round in which this has happened: the first object is there, ...
+    begun: P::U32,
+    /// ... it is held or waited for, ...
+    held: P::U32,
+    /// ... the second one is there, ...
+    made: P::U32,
+    /// ... the first thread has returned from its call.
+    left: P::U32,
+    /// How many threads have had what they waited for.
+    back: P::U32,
+    /// The last round in which the second object was given back. Written by its holder.
+    given: Guarded<P, u32>,
+    /// The same for the neighbour.
+    neighbour_given: Guarded<P, u32>,
+    /// How many have had the second object.
+    served: Guarded<P, u32>,
+    threads: usize,
+    rounds: u32,
+}
+
+/// The thread says that round `round` has come so far.
+pub(crate) fn say<P: Platform>(cell: &P::U32, round: u32) {
+    cell.store(round, Release);
+}
+/// Waits until a thread has said so.
+pub(crate) fn hear<P: Platform>(cell: &P::U32, round: u32) {
+    cell.cond_load(Acquire, |said| said >= round);
+}
+
+impl<P: Platform> Scene<P> {
+    /// Chooses the neighbour if a mutex is at the place.
+    fn choose_neighbour(&self, kind: Kind) {
+        if kind != Kind::Mutex {
+            return;
+        }
+        let shares = |other: &RawMutex<P>| self.place.mutex().shares_bucket_with(other);
+        let at = self.neighbours.iter().position(shares).unwrap_or(0);
+        self.neighbour.store(at, Relaxed);
+    }
+    fn neighbour(&self) -> &RawMutex<P> {
+        &self.neighbours[self.neighbour.load(Relaxed)]
+    }
+
+    /// What the first thread does.
+    fn leave(&self, round: u32) {
+        hear::<P>(&self.begun, round);
+        if self.first == Kind::Condvar {
+            hear::<P>(&self.held, round);
+            // The second thread waits when it has released this.
+            self.mutex.lock();
+            // SAFETY: taken above.
+            unsafe { self.mutex.unlock() };
+            assert!(self.place.condvar().notify_one(), "the waiter was not there");
+        } else {
+            let reads = round.is_multiple_of(2);
+            let lock = self.place.lock_of(self.first);
+            lock.take(reads);
+            say::<P>(&self.held, round);
+            // SAFETY: taken above.
+            unsafe { lock.give_back(reads) };
+        }
+        say::<P>(&self.left, round);
+    }
+
+    /// What the second thread does.
+    fn replace(&self, round: u32) {
+        let reads = round.is_multiple_of(2);
+        if round > 1 {
+            self.place.make(self.first);
+        }
+        self.choose_neighbour(self.first);
+        say::<P>(&self.begun, round);
+        self.await_first(round);
+        self.place.make(self.second);
+        self.choose_neighbour(self.second);
+        if reads {
+            self.neighbour().calm();
+        }
+        self.neighbour().lock();
+        if self.second != Kind::Condvar {
+            self.place.lock_of(self.second).take(reads);
+        }
+        say::<P>(&self.made, round);
+        hear::<P>(&self.left, round);
+        self.give_second(round, reads);
+        // SAFETY: taken above.
+        unsafe { self.neighbour_given.set(round) };
+        // SAFETY: as above.
+        unsafe { self.neighbour().unlock() };
+        hear::<P>(&self.back, round * (self.threads as u32 - 2));
+    }
+    /// Takes the first object, as the last one to use it.
+    fn await_first(&self, round: u32) {
+        if self.first == Kind::Condvar {
+            self.mutex.lock();
+            say::<P>(&self.held, round);
+            // SAFETY: taken above.
+            unsafe { self.place.condvar().wait(&self.mutex, None) };
+            // SAFETY: a wait returns with the mutex.
+            unsafe { self.mutex.unlock() };
+        } else {
+            hear::<P>(&self.held, round);
+            let lock = self.place.lock_of(self.first);
+            lock.take(false);
+            // SAFETY: taken above.
+            unsafe { lock.give_back(false) };
+        }
+    }
+    /// Lets those go on who wait for the second object.
+    fn give_second(&self, round: u32, reads: bool) {
+        if self.second == Kind::Condvar {
+            self.mutex.lock();
+            // SAFETY: taken above.
+            unsafe { self.given.set(round) };
+            self.place.condvar().notify_all();
+            // SAFETY: taken above.
+            unsafe { self.mutex.unlock() };
+        } else {
+            // SAFETY: taken when it was made; those who wait for it write.
+            unsafe { self.given.set(round) };
+            // SAFETY: as above.
+            unsafe { self.place.lock_of(self.second).give_back(reads) };
+        }
+    }
+
+    /// Waits for the second object.
+    fn wait_for_second(&self, round: u32) {
+        let at_condvar = self.second == Kind::Condvar;
+        let lock: &dyn Lock =
+            if at_condvar { &self.mutex } else { self.place.lock_of(self.second) };
+        lock.take(false);
+        // SAFETY: taken above, and written by a holder.
+        if at_condvar && unsafe { self.given.get() } < round {
+            // SAFETY: taken above.
+            unsafe { self.place.condvar().wait(&self.mutex, None) };
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { self.given.get() }, round, "somebody got what was not given back");
+        // SAFETY: as above.
+        let served = unsafe { self.served.get() };
+        // SAFETY: as above.
+        unsafe { self.served.set(served + 1) };
+        // SAFETY: taken above.
+        unsafe { lock.give_back(false) };
+    }
+    /// Waits for the neighbour.
+    fn wait_for_neighbour(&self, round: u32) {
+        let mutex = self.neighbour();
+        mutex.lock_asleep();
+        // SAFETY: taken above.
+        let given = unsafe { self.neighbour_given.get() };
+        assert_eq!(given, round, "the neighbour was not given back");
+        // SAFETY: taken above.
+        unsafe { mutex.unlock() };
+    }
+
+    fn new(first: Kind, second: Kind, threads: usize) -> Self {
+        Self {
+            first,
+            second,
+            place: Place::new(first),
+            neighbours: core::array::from_fn(|_| RawMutex::new()),
+            neighbour: AtomicUsize::new(0),
+            mutex: RawMutex::new(),
+            begun: Zeroed::zeroed(),
+            held: Zeroed::zeroed(),
+            made: Zeroed::zeroed(),
+            left: Zeroed::zeroed(),
+            back: Zeroed::zeroed(),
+            given: Guarded::new(0),
+            neighbour_given: Guarded::new(0),
+            served: Guarded::new(0),
+            threads,
+            rounds: 1,
+        }
+    }
+    fn body(&self, thread: usize) {
+        if self.threads < 2 {
+            return;
+        }
+        for round in 1..=self.rounds {
+            match thread {
+                0 => self.leave(round),
+                1 => self.replace(round),
+                _ => {
+                    hear::<P>(&self.made, round);
+                    match thread.is_multiple_of(2) {
+                        true => self.wait_for_second(round),
+                        false => self.wait_for_neighbour(round),
+                    }
+                    self.back.fetch_add(1, Release);
+                }
+            }
+        }
+    }
+    fn finish(&self) {
+        match self.second {
+            Kind::Condvar => {
+                assert!(!self.place.condvar().notify_one(), "somebody counts as a waiter")
+            }
+            kind => assert!(self.place.lock_of(kind).is_free(), "held when nobody holds it"),
+        }
+        assert!(self.neighbour().is_free(), "the neighbour is held when nobody holds it");
+        let sleepers = self.threads.saturating_sub(1) as u32 / 2;
+        // SAFETY: the threads are done.
+        let served = unsafe { self.served.get() };
+        assert_eq!(served, sleepers * self.rounds, "somebody got it twice, or not at all");
+    }
+}
+
+impl<P: Platform, const FIRST: usize, const SECOND: usize> Client for Reused<P, FIRST, SECOND> {
+    const NAME: &'static str = match Kind::ALL[FIRST] {
+        Kind::Condvar => OF_CONDVAR[SECOND],
+        _ => OF_LOCK[SECOND],
+    };
+
+    fn new(threads: usize) -> Self {
+        Self(Scene::new(Kind::ALL[FIRST], Kind::ALL[SECOND], threads))
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.0.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        self.0.body(thread);
+    }
+    fn finish(&self) {
+        self.0.finish();
+    }
+}

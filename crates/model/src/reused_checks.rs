@@ -1,0 +1,45 @@
+//! The rows of memory that is used again, of guards that are given back elsewhere, and of limits.
+//!
+//! One preemption is enough: the first thread stops in the middle of its release, and everybody else goes on as far as
+//! they can. In a hurry, because a thread that is to sleep has to lose patience some times first.
+
+use crate::checks::{Check, named};
+use crate::{Loom, Settings};
+use lockwright_clients::limits::DEPTH;
+use lockwright_clients::{clients_of, is_of_guards, is_of_limits, is_of_reused};
+
+/// Whether the client of that name is explored here, and nowhere else.
+pub(crate) fn has_own_rows(client: &str) -> bool {
+    is_of_reused(client) || is_of_guards(client) || is_of_limits(client)
+}
+
+pub(crate) fn of_reused(lock: &'static str) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut add = |client, on, settings: Settings| {
+        let (threads, settings) = (settings.cpus as usize, settings.in_a_hurry());
+        checks.push(Check { preemptions_max: 1, ..named(lock, client, on, threads, settings) });
+    };
+    let own = || clients_of::<Loom>(lock).filter(|client| has_own_rows(client));
+    for client in own() {
+        match is_of_reused(client) {
+            true => add(client, "in a hurry, three", Settings::flat(3)),
+            false => add(client, "in a hurry, two", Settings::flat(2)),
+        }
+    }
+    for client in own().filter(|client| is_of_limits(client)) {
+        add(client, "in a hurry, two, no queue nodes", Settings::flat(2).with_nodes_per_cpu(0));
+    }
+    if lock == "mutex" {
+        // With a neighbour in the bucket, which a late release could be told about.
+        for client in ["reused-by-condvar", "reused-by-semaphore"] {
+            add(client, "in a hurry, four", Settings::flat(4));
+        }
+    }
+    if lock == "percpu-rwlock-in_slots" {
+        for client in ["shared", "try-shared", DEPTH] {
+            add(client, "in a hurry, two, no slots", Settings::flat(2).with_reader_slots(0));
+        }
+        add("shared", "in a hurry, three, two slots", Settings::flat(3).with_reader_slots(2));
+    }
+    checks
+}
