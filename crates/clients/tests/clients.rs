@@ -17,8 +17,8 @@ use lockwright_clients::seqlock::Pair;
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::try_shared::TryShared;
 use lockwright_clients::{
-    Client, ClientVisitor, NativeThreads, clients_of, clients_on, is_of_reused, visit_client,
-    visit_client_of,
+    Client, ClientVisitor, NativeThreads, clients_of, clients_on, is_of_guards, is_of_limits,
+    is_of_reused, visit_client, visit_client_of,
 };
 use std::time::{Duration, Instant};
 
@@ -102,9 +102,13 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
 }
 
 #[test]
-fn a_lock_holds_whatever_was_at_its_address_before() {
-    for lock in ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock-in_slots"] {
-        for client in clients_of::<Native>(lock).filter(|client| is_of_reused(client)) {
+fn a_lock_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_limits() {
+    let is_meant =
+        |client: &&str| is_of_reused(client) || is_of_guards(client) || is_of_limits(client);
+    for lock in
+        ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock", "percpu-rwlock-in_slots"]
+    {
+        for client in clients_of::<Native>(lock).filter(is_meant) {
             println!("{client} on {lock}");
             visit_client_of::<Native, _>(lock, client, Few).expect("both are in their tables");
         }

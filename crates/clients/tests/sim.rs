@@ -184,7 +184,7 @@ impl ClientVisitor for Spawn<'_, '_> {
 /// So many schedules of each pair whose client `is_meant`, in which it has to hold.
 fn holds_in_schedules(lock: &str, is_meant: fn(&str) -> bool, threads: usize, config: &Config) {
     let policies = vec![PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
-    let plan = Plan { policies, schedules: 600, limits: Limits::default() };
+    let plan = Plan { policies, schedules: 300, limits: Limits::default() };
     let mut clients = clients_of::<Sim>(lock).filter(|client| is_meant(client)).peekable();
     assert!(clients.peek().is_some(), "{lock} has no such client");
     for client in clients {
