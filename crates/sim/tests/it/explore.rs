@@ -3,6 +3,7 @@
 
 use crate::machines::machine;
 use lockwright::busted::BustedLock;
+use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::platform::{
     Atomic, AtomicInt, Barriers, Bound, Cells, Guarded, QueueNodes, SchedulerHints, Sleeping,
     Zeroed,
@@ -237,6 +238,15 @@ fn two_owners_are_found_and_the_schedule_is_short() {
         assert!(found.schedule.switches() <= 2, "{} is long", found.schedule);
         let sound = explore(policy, 1_000, &counting::<TicketLock<Sim>>);
         assert!(sound.failure.is_none(), "{sound:?}");
+    }
+}
+
+#[test]
+fn a_lock_that_has_a_number_has_the_same_one_in_each_schedule() {
+    // The second exploration has been preceded by many such locks.
+    for _ in 0..2 {
+        let findings = explore(PolicyKind::Random, 10, &counting::<InSlots<Sim>>);
+        assert!(findings.failure.is_none(), "{findings:?}");
     }
 }
 
