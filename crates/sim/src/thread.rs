@@ -95,3 +95,8 @@ pub fn is_over() -> bool {
 pub fn set_urgent(is_urgent: bool) {
     here().with(|engine| engine.threads[engine.current].is_urgent = is_urgent);
 }
+
+/// Runs `body`; in an exploration signals may interrupt it anywhere and run `handler`, one at a time.
+pub fn handling<R>(handler: impl Fn(), body: impl FnOnce() -> R) -> R {
+    here().handling(&handler, body)
+}

@@ -105,6 +105,7 @@ impl Here {
     /// A store of the bits in `mask`: asks for the line now, commits in order, goes on at once.
     #[inline]
     pub fn store(self, cell: CellRef, mask: u64, bits: u64) {
+        self.may_be_interrupted();
         let full_until = self.with(|engine| {
             let stores = &engine.threads[engine.current].stores;
             if stores.len() < STORES_MAX { 0 } else { stores[0].commits_at }

@@ -96,6 +96,7 @@ impl Exploration {
         match choice.action() {
             Action::Preempt => self.limits.preemptions -= 1,
             Action::WakeUp => self.limits.wake_ups -= 1,
+            Action::Signal => self.limits.signals -= 1,
             Action::Step | Action::Commit | Action::TimeOut | Action::Dispatch => {}
         }
         self.taken.push(choice.what);
@@ -132,6 +133,10 @@ impl Engine {
         if let Some(exploration) = &mut self.exploration {
             exploration.intents[self.current] = intent;
         }
+    }
+    /// What the current thread was about to do when it was interrupted.
+    pub(super) fn intent(&self) -> Option<Intent> {
+        self.exploration.as_ref().map(|exploration| exploration.intents[self.current])
     }
     /// Notes an access; it happens when the thread is picked.
     pub(super) fn intend_access(&mut self, address: usize, kind: Kind) -> u64 {
@@ -205,6 +210,10 @@ impl Engine {
                     offer(Action::TimeOut, None, false);
                 }
             }
+        }
+        // A heavy barrier is a system call that nothing interrupts.
+        if limits.signals > 0 && thread.signals.may_come() && intent.after != After::Drained {
+            offer(Action::Signal, None, false);
         }
         if thread.activity == Activity::Sleeping {
             if limits.wake_ups > 0 {
@@ -306,6 +315,7 @@ impl Engine {
                 self.wake_up(thread);
                 None
             }
+            Action::Signal => Some(self.interrupt(thread)),
             Action::Preempt | Action::Dispatch => {
                 if let Some(exploration) = &mut self.exploration {
                     exploration.is_preempted[thread] = choice.action() == Action::Preempt;
@@ -342,6 +352,9 @@ impl Here {
         });
         if !is_private {
             self.wait_for_others();
+            while self.handles_signal() {
+                self.wait_for_others();
+            }
         }
     }
     /// Lets others go first, if it is not time that decides.

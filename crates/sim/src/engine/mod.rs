@@ -14,6 +14,7 @@ mod host;
 mod predicate;
 mod preemption;
 pub mod queue;
+mod signals;
 mod sleep;
 mod thread;
 mod wait;

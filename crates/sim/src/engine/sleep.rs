@@ -89,6 +89,7 @@ impl Here {
         }
         self.with(|engine| engine.fall_asleep(cell.address(), deadline_ps));
         self.wait_for_others();
+        self.handles_signal();
         self.until_back();
     }
     /// Wakes up to `count` threads that sleep on the word at `address`.

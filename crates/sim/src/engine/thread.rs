@@ -3,6 +3,7 @@
 use super::cell::{CellRef, PendingStore};
 use super::host::Turn;
 use super::predicate::Predicate;
+use super::signals::Signals;
 use crate::memory::{NOBODY, Site};
 use crate::rng::{Purpose, Rng};
 use crate::switch::Suspender;
@@ -26,6 +27,7 @@ pub enum Activity {
 }
 
 /// The wait a thread is in.
+#[derive(Clone, Copy)]
 pub struct Wait {
     pub cell: Option<CellRef>,
     pub predicate: Option<Predicate>,
@@ -61,6 +63,7 @@ pub struct Thread {
     /// Time away during the wait for a time, to be waited for after it.
     pub lost_ps: u64,
     pub wait: Wait,
+    pub signals: Signals,
     /// Neighbours in the list of the line's spinners.
     pub previous_spinner: u16,
     pub next_spinner: u16,
@@ -102,6 +105,7 @@ impl Thread {
                 expired: false,
                 since_ps: 0,
             },
+            signals: Signals::default(),
             previous_spinner: NOBODY,
             next_spinner: NOBODY,
             timer_at: u64::MAX,

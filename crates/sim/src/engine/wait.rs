@@ -252,6 +252,11 @@ impl Here {
             engine.may_spin_too_long(current);
         });
         self.wait_for_others();
+        while self.handles_signal() {
+            // It looks again once there is something that it has not seen.
+            self.with(|engine| engine.threads[engine.current].activity = Activity::Woken);
+            self.wait_for_others();
+        }
         self.with(|engine| {
             let wait = &mut engine.threads[engine.current].wait;
             wait.predicate = None;

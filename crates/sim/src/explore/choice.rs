@@ -15,12 +15,21 @@ pub enum Action {
     Preempt,
     /// It gets a CPU again.
     Dispatch,
+    /// A signal interrupts it: its handler runs.
+    Signal,
 }
 
 impl Action {
     /// Every action.
-    pub const ALL: &[Self] =
-        &[Self::Step, Self::Commit, Self::TimeOut, Self::WakeUp, Self::Preempt, Self::Dispatch];
+    pub const ALL: &[Self] = &[
+        Self::Step,
+        Self::Commit,
+        Self::TimeOut,
+        Self::WakeUp,
+        Self::Preempt,
+        Self::Dispatch,
+        Self::Signal,
+    ];
 
     /// Whether it is the program that goes on, as opposed to the world around it.
     pub const fn is_regular(self) -> bool {
@@ -28,7 +37,7 @@ impl Action {
     }
     /// Whether it is a disturbance that no program may count on.
     pub const fn is_fault(self) -> bool {
-        matches!(self, Self::WakeUp | Self::Preempt)
+        matches!(self, Self::WakeUp | Self::Preempt | Self::Signal)
     }
 }
 

@@ -14,7 +14,11 @@
 //!   waits;
 //! - a wake-up of a sleeper for no reason, and the loss of a CPU, both of which happen only so often
 //!   in one schedule ([`Limits`]). A thread without a CPU does nothing until it is dispatched again,
-//!   and the scheduler's hints tell the others.
+//!   and the scheduler's hints tell the others;
+//! - a signal, as rarely, that interrupts a thread with a handler ([`thread::handling`](crate::thread::handling))
+//!   between any two of its accesses. The handler runs on the thread's stack, and its accesses are moves as any others. It
+//!   is not interrupted itself, a spinner looks on after it, and a sleep ends with it. No signal comes within
+//!   `SleepStorage::uninterrupted`, in a heavy barrier (a system call that nothing interrupts) or while the thread has no CPU.
 //!
 //! Costs and lines play no role; every move takes one nanosecond. Nobody can go on and somebody has
 //! not finished: the threads are *stuck*, which is how lost wake-ups show, whatever spins or sleeps. A
@@ -60,10 +64,12 @@ pub struct Limits {
     pub preemptions: u32,
     /// How often a sleeper wakes up for no reason.
     pub wake_ups: u32,
+    /// How often a signal interrupts a thread that has a handler.
+    pub signals: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps_max: 20_000, preemptions: 2, wake_ups: 2 }
+        Self { steps_max: 20_000, preemptions: 2, wake_ups: 2, signals: 2 }
     }
 }

@@ -16,6 +16,7 @@ use core::str::FromStr;
 /// | `.a` | it wakes up for no reason |
 /// | `-a` | it loses its CPU |
 /// | `+a` | it gets a CPU again |
+/// | `@a` | a signal interrupts it |
 ///
 /// A number after a move says how often in a row: `0:a12b3A`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,7 @@ fn sign(action: Action) -> Option<char> {
         Action::WakeUp => Some('.'),
         Action::Preempt => Some('-'),
         Action::Dispatch => Some('+'),
+        Action::Signal => Some('@'),
     }
 }
 

@@ -102,6 +102,9 @@ unsafe impl SleepStorage for Sim {
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         Here::expect("a waiter").with(|engine| engine.sleep_slots.waiter(id.number().into()))
     }
+    fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
+        Here::expect("a section").uninterrupted(section)
+    }
 }
 
 thread_local! {

@@ -13,5 +13,6 @@ mod qrwlock;
 mod scheduler;
 mod semaphore;
 mod seqlock;
+mod signals;
 mod waiting;
 mod watchers;

@@ -8,7 +8,8 @@ use crate::rng::Rng;
 /// What the random policies have in common: the world outside of the program acts rarely.
 ///
 /// Faults, of which a schedule has only so many, are due at steps that are drawn when it begins, over
-/// the length of the longest schedule so far: whatever can be disturbed is, early and late. Times
+/// the length of the longest schedule so far: whatever can be disturbed is, early and late; signals, which
+/// make some schedules much longer than others, earlier than later. Times
 /// run out and CPUs come back once in a while, and when the program cannot go on without.
 pub struct Rarely {
     limits: Limits,
@@ -16,6 +17,9 @@ pub struct Rarely {
     /// Steps from which on faults are due, the next one last.
     preemptions: Vec<u64>,
     wake_ups: Vec<u64>,
+    signals: Vec<u64>,
+    /// What programs with handlers draw from, so that those without draw what they always drew.
+    of_signals: Rng,
     /// Steps of this schedule, and of the longest one so far.
     steps: u64,
     longest: u64,
@@ -23,9 +27,9 @@ pub struct Rarely {
 
 /// A time runs out, or a CPU comes back, at one of so many steps.
 const ONE_IN: usize = 16;
-/// A wake-up that is due happens at one of so many steps at which somebody sleeps, or else it would
+/// A wake-up or a signal that is due happens at one of so many steps at which it can, or else it would
 /// always be the first one.
-const WAKES_ONE_IN: usize = 4;
+const DUE_ONE_IN: usize = 4;
 /// A fault leaves so many steps for the program, on average.
 const STEPS_FOR_EACH: u64 = 4;
 /// How long schedules are believed to be before there was one.
@@ -33,19 +37,36 @@ const GUESSED_STEPS: u64 = 100;
 
 impl Rarely {
     pub fn new(limits: Limits, rng: Rng) -> Self {
-        Self { limits, rng, preemptions: Vec::new(), wake_ups: Vec::new(), steps: 0, longest: 0 }
+        Self {
+            limits,
+            of_signals: rng.clone().fork(),
+            rng,
+            preemptions: Vec::new(),
+            wake_ups: Vec::new(),
+            signals: Vec::new(),
+            steps: 0,
+            longest: 0,
+        }
     }
     /// The next schedule begins.
     pub fn begin(&mut self) {
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
-        self.preemptions = self.draw(self.limits.preemptions);
-        self.wake_ups = self.draw(self.limits.wake_ups);
-    }
-    fn draw(&mut self, count: u32) -> Vec<u64> {
         let length = if self.longest == 0 { GUESSED_STEPS } else { self.longest };
-        let count = u64::from(count).min((length / STEPS_FOR_EACH).max(2));
-        let mut due: Vec<_> = (0..count).map(|_| self.rng.below(length as usize) as u64).collect();
+        let most = (length / STEPS_FOR_EACH).max(2) as u32;
+        let Limits { preemptions, wake_ups, signals, .. } = self.limits;
+        self.preemptions = Self::draw(&mut self.rng, preemptions.min(most), |_| length);
+        self.wake_ups = Self::draw(&mut self.rng, wake_ups.min(most), |_| length);
+        // Each power of two is as likely.
+        let up_to = |rng: &mut Rng| 2 << rng.below(length.ilog2() as usize + 1);
+        self.signals = Self::draw(&mut self.of_signals, signals.min(most), up_to);
+    }
+    fn draw(rng: &mut Rng, count: u32, below: impl Fn(&mut Rng) -> u64) -> Vec<u64> {
+        let due = (0..count).map(|_| {
+            let below = below(rng);
+            rng.below(below as usize) as u64
+        });
+        let mut due: Vec<_> = due.collect();
         due.sort_unstable_by(|one, other| other.cmp(one));
         due
     }
@@ -73,9 +94,14 @@ impl Rarely {
             return Some(chosen);
         }
         let may_wake = is_due(&self.wake_ups) && choices.iter().any(is(Action::WakeUp));
-        if may_wake && self.rng.below(WAKES_ONE_IN) == 0 {
+        if may_wake && self.rng.below(DUE_ONE_IN) == 0 {
             self.wake_ups.pop();
             return pick_where(choices, &mut self.rng, is(Action::WakeUp));
+        }
+        let may_interrupt = is_due(&self.signals) && choices.iter().any(is(Action::Signal));
+        if may_interrupt && self.of_signals.below(DUE_ONE_IN) == 0 {
+            self.signals.pop();
+            return pick_where(choices, &mut self.of_signals, is(Action::Signal));
         }
         None
     }
@@ -109,6 +135,9 @@ mod tests {
         if left.wake_ups > 0 {
             offer(2, Action::WakeUp);
         }
+        if left.signals > 0 {
+            offer(2, Action::Signal);
+        }
         choices
     }
 
@@ -126,6 +155,7 @@ mod tests {
                     Action::Preempt => (away, left.preemptions) = (Some(thread), 0),
                     Action::Dispatch => away = None,
                     Action::WakeUp => left.wake_ups -= 1,
+                    Action::Signal => left.signals -= 1,
                     Action::Step | Action::Commit | Action::TimeOut => {}
                 }
                 Some(action)
@@ -139,7 +169,8 @@ mod tests {
     fn the_last_fault_of_a_schedule_may_come_anywhere_and_nobody_is_away_for_ever() {
         for kind in [PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos] {
             let schedules = schedules(kind);
-            for (fault, of_all) in [(Action::Preempt, [15, 15]), (Action::WakeUp, [3, 30])] {
+            let faults = [Action::Preempt, Action::WakeUp, Action::Signal];
+            for (fault, of_all) in faults.into_iter().zip([[15, 15], [3, 30], [30, 1]]) {
                 let last = schedules
                     .iter()
                     .filter_map(|actions| actions.iter().rposition(|action| *action == fault));
