@@ -9,11 +9,11 @@ use lockwright::rwsem::{Handoff, RwSemPolicy};
 use lockwright::tunables::Tunable;
 use lockwright::zoo::Bug;
 use lockwright_clients::{
-    Client, ClientVisitor, clients_on, is_of_limits, visit_client, visit_client_of,
+    Client, ClientVisitor, clients_on, is_of_limits, visit_client, visit_client_of, visit_disturbed,
 };
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
-use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, watch};
+use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, thread, watch};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -129,7 +129,8 @@ impl LockVisitor<Sim> for OfLock {
         let spawn = match clients_on::<L>().any(|name| name == client) {
             true => visit_client::<Sim, Watched<L>, _>(client, SpawnOf),
             // It counts what it finds by itself.
-            false => visit_client_of::<Sim, _>(row.name, client, SpawnOf),
+            false => visit_client_of::<Sim, _>(row.name, client, SpawnOf)
+                .or_else(|| visit_disturbed::<Sim, _>(row.name, client, SpawnOf)),
         };
         let (order, word_is_legal) = (L::ORDER, L::word_is_legal);
         spawn.map(|spawn| Program { order, word_is_legal, spawn })
@@ -152,10 +153,14 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) 
     client.set_rounds(rounds);
     let client = simulation.alloc(client);
     let running = Rc::new(Cell::new(cpus.len()));
-    for (thread, &cpu) in cpus.iter().enumerate() {
+    for (number, &cpu) in cpus.iter().enumerate() {
         let running = Rc::clone(&running);
         simulation.spawn(cpu, move || {
-            client.body(thread);
+            let body = || client.body(number);
+            match C::HAS_HANDLER {
+                true => thread::handling(|| client.handle(number), body),
+                false => body(),
+            }
             running.set(running.get() - 1);
             if running.get() == 0 {
                 // Who waits for the end of a thread sees all its stores.

@@ -15,6 +15,12 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn set_rounds(&mut self, rounds: u32);
     /// What thread `thread` does.
     fn body(&self, thread: usize);
+    /// Whether signals may interrupt its threads, on machines that have some.
+    const HAS_HANDLER: bool = false;
+    /// What a signal that interrupts thread `thread` in its body makes it do.
+    fn handle(&self, thread: usize) {
+        let _ = thread;
+    }
     /// What must hold when all threads are done.
     fn finish(&self);
 }

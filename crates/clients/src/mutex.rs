@@ -11,24 +11,24 @@ use lockwright::platform::{Guarded, Platform};
 use lockwright::raw::RawLock;
 
 /// A mutex and a number under it.
-struct Counter<P: Platform> {
-    mutex: RawMutex<P>,
+pub(crate) struct Counter<P: Platform> {
+    pub(crate) mutex: RawMutex<P>,
     number: Guarded<P, u64>,
 }
 
 impl<P: Platform> Counter<P> {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { mutex: RawMutex::new(), number: Guarded::new(0) }
     }
     /// Changes the number. For the owner.
-    fn change(&self, by: i64) -> u64 {
+    pub(crate) fn change(&self, by: i64) -> u64 {
         // SAFETY: called by the owner only.
         let number = unsafe { self.number.get() }.wrapping_add_signed(by);
         // SAFETY: as above.
         unsafe { self.number.set(number) };
         number
     }
-    fn unlock(&self) {
+    pub(crate) fn unlock(&self) {
         // SAFETY: called by the owner only.
         unsafe { self.mutex.unlock() };
     }

@@ -3,6 +3,7 @@
 
 use crate::Client;
 use crate::shared::Twins;
+use crate::timed::Timed as WithDeadlines;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
@@ -22,17 +23,13 @@ pub const LAST_USER: &str = "rwlock-last-user";
 pub const AGAIN: &str = "rwlock-again";
 
 /// A reader-writer lock for programs.
-pub trait ForPrograms: RawLock {
+pub trait ForPrograms: WithDeadlines {
     /// One that the caller owns, made where no thread runs yet.
     fn owned() -> Self {
         let lock = Self::new();
         lock.lock();
         lock
     }
-    /// Takes it as the owner before a deadline; whether it did.
-    fn lock_until(&self, deadline_ns: u64) -> bool;
-    /// Takes it as a reader before a deadline; whether it did.
-    fn lock_shared_until(&self, deadline_ns: u64) -> bool;
     /// Whether nobody holds it and nobody has left anything in it.
     fn is_untouched(&self) -> bool;
 }
@@ -43,12 +40,6 @@ macro_rules! for_programs {
             $(fn owned() -> Self {
                 $owned()
             })?
-            fn lock_until(&self, deadline_ns: u64) -> bool {
-                <$lock>::lock_until(self, deadline_ns)
-            }
-            fn lock_shared_until(&self, deadline_ns: u64) -> bool {
-                <$lock>::lock_shared_until(self, deadline_ns)
-            }
             fn is_untouched(&self) -> bool {
                 <$lock>::is_untouched(self)
             }

@@ -1,5 +1,7 @@
 //! Simulated machines keep the laws of `PLATFORM.md`.
 
+mod machine;
+
 use lockwright::platform::Barriers;
 use lockwright_clients::conformance::laws;
 use lockwright_clients::{
@@ -7,59 +9,16 @@ use lockwright_clients::{
     is_of_reused, visit_client_of,
 };
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
-use lockwright_sim::machine::{Costs, Machine, Scheduler, Topology};
+use lockwright_sim::machine::{Machine, Scheduler, Topology};
 use lockwright_sim::{
     Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState, watch,
 };
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Two sockets of two cores, with round costs.
-fn machine() -> Machine {
-    Machine {
-        name: "conformance".into(),
-        description: "a machine to hold to the laws".into(),
-        topology: Topology {
-            sockets: 2,
-            cores_per_socket: 2,
-            threads_per_core: 1,
-            distance: vec![vec![0, 1], vec![1, 0]],
-        },
-        costs: Costs {
-            load_hit_ns: 1.5,
-            store_issue_ns: 0.5,
-            rmw_extra_ns: 5.0,
-            pause_ns: 40.0,
-            spin_reaction_ns: 10.0,
-            transfer_local_ns: 50.0,
-            transfer_remote_ns: vec![130.0],
-            upgrade_local_factor: 0.8,
-            upgrade_remote_factor: 1.0,
-            shared_load_ns: 20.0,
-            dram_local_ns: 80.0,
-            dram_remote_ns: 140.0,
-            remote_inflation: 0.0,
-            smt_factor: 1.0,
-            owner_retention: 0.5,
-            arbitration: 0.0,
-            arbitration_remote_factor: 1.0,
-            transfer_jitter: 0.25,
-            work_jitter: 0.1,
-            heavy_barrier_ns: 1_000.0,
-            heavy_barrier_per_cpu_ns: 100.0,
-            wake_call_ns: 1_000.0,
-            wake_latency_ns: 5_000.0,
-            sleep_call_ns: 1_000.0,
-            migratory: 0.0,
-            rmw_shield: 0.0,
-        },
-        scheduler: None,
-    }
-}
-
 /// One CPU of it, which threads take in turns after 1 us.
 fn host() -> Machine {
-    let mut host = machine();
+    let mut host = machine::machine();
     host.topology =
         Topology { sockets: 1, cores_per_socket: 1, threads_per_core: 1, distance: vec![vec![0]] };
     host.scheduler = Some(Scheduler {
@@ -97,7 +56,7 @@ impl Threads for SimThreads {
         let mut arena = Arena::default();
         let Self { seed, nodes, scheduling } = *self;
         let config = Config { nodes, scheduling, ..Config::default() };
-        let machine = if scheduling.is_some() { host() } else { machine() };
+        let machine = if scheduling.is_some() { host() } else { machine::machine() };
         let mut simulation = Simulation::new(&machine, &mut arena, seed, config);
         let state = simulation.alloc(state);
         for (cpu, body) in (0..).zip(bodies) {
@@ -188,7 +147,7 @@ fn holds_in_schedules(lock: &str, is_meant: fn(&str) -> bool, threads: usize, co
     let mut clients = clients_of::<Sim>(lock).filter(|client| is_meant(client)).peekable();
     assert!(clients.peek().is_some(), "{lock} has no such client");
     for client in clients {
-        let machine = machine();
+        let machine = machine::machine();
         let spawn = |simulation: &mut Simulation<'_>| {
             let spawn = Spawn { simulation, threads, rounds: 2 };
             visit_client_of::<Sim, _>(lock, client, spawn).expect("both are in their tables");

@@ -7,7 +7,7 @@ use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::zoo::Bug;
 use lockwright_cells::client::{Pair, Target};
-use lockwright_clients::{clients, clients_of};
+use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
 use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
 use lockwright_sim::machine::Placement;
@@ -102,7 +102,8 @@ impl ExploreArgs {
                 return Err(Error::usage(why));
             }
             if asked.subject.origin == Origin::Registry && has_bug {
-                let its = clients_of::<Sim>(lock).filter(|client| clients.contains(client));
+                let its = clients_of::<Sim>(lock).chain(disturbed_clients_of(lock).iter().copied());
+                let its = its.filter(|client| clients.contains(client));
                 pairs.extend(its.map(|client| Pair { lock, client }));
             }
         }
@@ -115,6 +116,7 @@ impl ExploreArgs {
         }
     }
     fn clients(&self) -> Result<Vec<&'static str>, Error> {
+        let clients = || lockwright_clients::clients().chain(disturbed_clients().iter().copied());
         let mut chosen = Vec::new();
         for name in self.client.iter().map(|name| name.trim()) {
             let is_meant = |client: &&str| ["all", *client].contains(&name);

@@ -1,0 +1,302 @@
+//! Signal handlers that make attempts on the lock that their thread is about to take, waits for, holds or gives back.
+//!
+//! On machines without signals the handlers never run, and what is left are threads that take a lock.
+
+use crate::Client;
+use crate::mutex::Counter;
+use crate::shared::Twins;
+use crate::timed::Timed;
+use core::marker::PhantomData;
+use core::sync::atomic::AtomicI64;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::condvar::RawCondvar;
+use lockwright::platform::Platform;
+use lockwright::raw::RawLock;
+use lockwright::semaphore::RawSemaphore;
+
+/// What [`InHandler`] with [`Attempts`] is selected by.
+pub const ATTEMPTS: &str = "handler";
+/// What it is selected by with [`Deadlines`].
+pub const DEADLINES: &str = "handler-timed";
+
+/// How a thread asks for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// As a reader.
+    pub reads: bool,
+    /// Until when it waits.
+    pub until: Until,
+}
+
+/// Until when a thread waits for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// It does not: it makes an attempt.
+    Attempt,
+    /// Until a moment that has passed.
+    Past,
+    /// Until now.
+    Now,
+    /// For a long time.
+    Far,
+    /// As long as it takes.
+    Ever,
+}
+
+/// How often a section uses what its lock guards: long enough for a handler to come meanwhile.
+const LOOKS: u32 = 3;
+/// What is a long time, in nanoseconds.
+const LONG_NS: u64 = 1_000_000_000;
+
+impl Until {
+    /// The deadline, of those that have one.
+    pub(crate) fn deadline_ns<P: Platform>(self) -> u64 {
+        match self {
+            Self::Past => 0,
+            Self::Far => P::now_ns().saturating_add(LONG_NS),
+            Self::Now | Self::Attempt | Self::Ever => P::now_ns(),
+        }
+    }
+}
+
+/// A number below `limit`, another one in each schedule.
+pub(crate) fn drawn<P: Platform>(limit: usize) -> usize {
+    (P::now_ns() % limit as u64) as usize
+}
+
+/// What a handler may ask of a lock.
+pub trait Asks<L>: Send + Sync + 'static {
+    /// The name of the client.
+    const NAME: &'static str;
+    /// In these ways.
+    const UNTIL: &'static [Until];
+    /// Asks in one of them; whether the lock is taken.
+    fn ask<P: Platform>(lock: &L, way: Way) -> bool;
+}
+
+/// Attempts, which all locks know.
+pub struct Attempts;
+
+impl<L: RawLock> Asks<L> for Attempts {
+    const NAME: &'static str = ATTEMPTS;
+    const UNTIL: &'static [Until] = &[Until::Attempt];
+    fn ask<P: Platform>(lock: &L, way: Way) -> bool {
+        if way.reads { lock.try_lock_shared() } else { lock.try_lock() }
+    }
+}
+
+/// Attempts and deadlines.
+pub struct Deadlines;
+
+impl<L: Timed> Asks<L> for Deadlines {
+    const NAME: &'static str = DEADLINES;
+    const UNTIL: &'static [Until] = &[Until::Attempt, Until::Past, Until::Now, Until::Far];
+    fn ask<P: Platform>(lock: &L, way: Way) -> bool {
+        let deadline_ns = way.until.deadline_ns::<P>();
+        match way {
+            Way { until: Until::Attempt, .. } => Attempts::ask::<P>(lock, way),
+            Way { reads: true, .. } => lock.lock_shared_until(deadline_ns),
+            Way { reads: false, .. } => lock.lock_until(deadline_ns),
+        }
+    }
+}
+
+/// Who holds a lock, as the threads know, unseen by the machine: a negative number of writers or a number of readers.
+struct Holders(AtomicI64);
+
+impl Holders {
+    /// The caller has just taken the lock.
+    fn enter(&self, reads: bool) {
+        let before = self.0.fetch_add(if reads { 1 } else { -1 }, Relaxed);
+        let is_alone = if reads { before >= 0 } else { before == 0 };
+        assert!(
+            is_alone,
+            "{} beside others ({before})",
+            if reads { "a reader" } else { "a writer" }
+        );
+    }
+    /// The caller is about to give it back.
+    fn leave(&self, reads: bool) {
+        self.0.fetch_sub(if reads { 1 } else { -1 }, Relaxed);
+    }
+}
+
+/// Threads with an odd number read, the others write; the handlers ask for the same lock in all ways that `A` knows and
+/// give back what they get, one way at a time. Nobody writes beside others, nobody waits for ever, and in the end the lock is free.
+pub struct InHandler<P: Platform, L, A> {
+    lock: L,
+    twins: Twins<P>,
+    holders: Holders,
+    rounds: u32,
+    _asks: PhantomData<fn() -> A>,
+}
+
+impl<P: Platform, L: RawLock, A: Asks<L>> InHandler<P, L, A> {
+    /// The caller has taken the lock; gives it back.
+    fn hold(&self, reads: bool) {
+        self.holders.enter(reads);
+        for _ in 0..LOOKS {
+            if reads {
+                // SAFETY: this thread reads under the lock that guards the counters.
+                unsafe { self.twins.read() };
+            } else {
+                // SAFETY: this thread owns the lock that guards the counters.
+                unsafe { self.twins.increment() };
+            }
+        }
+        self.holders.leave(reads);
+        if reads {
+            // SAFETY: taken by the caller.
+            unsafe { self.lock.unlock_shared() };
+        } else {
+            // SAFETY: as above.
+            unsafe { self.lock.unlock() };
+        }
+    }
+}
+
+impl<P: Platform, L: RawLock, A: Asks<L>> Client for InHandler<P, L, A> {
+    const NAME: &'static str = A::NAME;
+    const HAS_HANDLER: bool = true;
+
+    fn new(_threads: usize) -> Self {
+        let (twins, holders) = (Twins::new(), Holders(AtomicI64::new(0)));
+        Self { lock: L::new(), twins, holders, rounds: 1, _asks: PhantomData }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        let reads = L::READERS_SHARE && thread % 2 == 1;
+        for _ in 0..self.rounds {
+            if reads {
+                self.lock.lock_shared();
+            } else {
+                self.lock.lock();
+            }
+            self.hold(reads);
+        }
+    }
+    fn handle(&self, _thread: usize) {
+        let kinds: &[bool] = if L::READERS_SHARE { &[true, false] } else { &[false] };
+        let at = drawn::<P>(kinds.len() * A::UNTIL.len());
+        let way = Way { reads: kinds[at % kinds.len()], until: A::UNTIL[at / kinds.len()] };
+        if A::ask::<P>(&self.lock, way) {
+            self.hold(way.reads);
+        }
+    }
+    fn finish(&self) {
+        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(self.lock.try_lock(), "a free lock cannot be taken when nobody competes");
+        self.hold(false);
+    }
+}
+
+/// What [`Permits`] is selected by.
+pub const PERMITS: &str = "semaphore-handler";
+
+/// Each thread takes a permit and makes one, its handler makes one and takes one if that is possible soon. So somebody can
+/// always go on, and in the end there are as many permits as were made and not taken.
+pub struct Permits<P: Platform> {
+    semaphore: RawSemaphore<P>,
+    /// How many there are to be.
+    expected: AtomicI64,
+    rounds: u32,
+}
+
+impl<P: Platform> Permits<P> {
+    fn make(&self) {
+        self.expected.fetch_add(1, Relaxed);
+        assert!(self.semaphore.release(1), "no room for a permit");
+    }
+    fn taken(&self) {
+        let before = self.expected.fetch_sub(1, Relaxed);
+        assert!(before > 0, "a permit from nowhere");
+    }
+}
+
+impl<P: Platform> Client for Permits<P> {
+    const NAME: &'static str = PERMITS;
+    const HAS_HANDLER: bool = true;
+
+    fn new(_threads: usize) -> Self {
+        let expected = AtomicI64::new(1);
+        Self { semaphore: RawSemaphore::with_permits(1), expected, rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, _thread: usize) {
+        for _ in 0..self.rounds {
+            self.semaphore.acquire(1);
+            self.taken();
+            self.make();
+        }
+    }
+    fn handle(&self, _thread: usize) {
+        let until = [Until::Far, Until::Attempt, Until::Past, Until::Now][drawn::<P>(4)];
+        self.make();
+        let is_taken = match until {
+            Until::Attempt => self.semaphore.try_acquire(1),
+            until => self.semaphore.acquire_until(1, until.deadline_ns::<P>()),
+        };
+        if is_taken {
+            self.taken();
+        }
+    }
+    fn finish(&self) {
+        let available = self.semaphore.available();
+        assert_eq!(i64::from(available), self.expected.load(Relaxed), "permits were lost");
+        assert!(self.semaphore.try_acquire(available), "somebody is said to wait, and nobody does");
+    }
+}
+
+/// What [`Notified`] is selected by.
+pub const NOTIFIED: &str = "condvar-handler";
+
+/// The first thread makes a token for each other one and notifies; those wait for a token each. Their handlers notify as they
+/// like: nobody waits for ever all the same.
+pub struct Notified<P: Platform> {
+    tokens: Counter<P>,
+    changed: RawCondvar<P>,
+    threads: usize,
+}
+
+impl<P: Platform> Client for Notified<P> {
+    const NAME: &'static str = NOTIFIED;
+    const HAS_HANDLER: bool = true;
+
+    fn new(threads: usize) -> Self {
+        Self { tokens: Counter::new(), changed: RawCondvar::new(), threads }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let Self { tokens, changed, .. } = self;
+        tokens.mutex.calm();
+        for _ in 1..if thread == 0 { self.threads } else { 2 } {
+            tokens.mutex.lock();
+            while thread > 0 && tokens.change(0) == 0 {
+                // SAFETY: taken above.
+                unsafe { changed.wait(&tokens.mutex, None) };
+            }
+            tokens.change(if thread == 0 { 1 } else { -1 });
+            tokens.unlock();
+            if thread == 0 {
+                changed.notify_one();
+            }
+        }
+    }
+    fn handle(&self, _thread: usize) {
+        if drawn::<P>(2) == 0 {
+            self.changed.notify_one();
+        } else {
+            self.changed.notify_all();
+        }
+    }
+    fn finish(&self) {
+        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
+        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
+        self.tokens.unlock();
+        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
+    }
+}

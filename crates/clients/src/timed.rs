@@ -1,0 +1,49 @@
+//! Locks with deadlines.
+
+use lockwright::mutex::RawMutex;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::percpu_rwlock::testing::InSlots;
+use lockwright::platform::Platform;
+use lockwright::raw::RawLock;
+use lockwright::rwlock::{Fairness, RawRwLock};
+use lockwright::semaphore::RawSemaphore;
+
+/// A lock with deadlines, of the platform's clock.
+pub trait Timed: RawLock {
+    /// Takes it as the owner before a deadline; whether it did.
+    fn lock_until(&self, deadline_ns: u64) -> bool;
+    /// Takes it as a reader before a deadline, or as the owner where readers do not share; whether it did.
+    fn lock_shared_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+}
+
+impl<P: Platform> Timed for RawMutex<P> {
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        Self::lock_until(self, deadline_ns)
+    }
+}
+
+impl<P: Platform> Timed for RawSemaphore<P, 1> {
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.acquire_until(1, deadline_ns)
+    }
+}
+
+macro_rules! reader_writer {
+    ($([$($bounds:tt)*] $lock:ty;)+) => {
+        $(impl<$($bounds)*> Timed for $lock {
+            fn lock_until(&self, deadline_ns: u64) -> bool {
+                <$lock>::lock_until(self, deadline_ns)
+            }
+            fn lock_shared_until(&self, deadline_ns: u64) -> bool {
+                <$lock>::lock_shared_until(self, deadline_ns)
+            }
+        })+
+    };
+}
+reader_writer! {
+    [P: Platform, F: Fairness] RawRwLock<P, F>;
+    [P: Platform] RawPercpuRwLock<P>;
+    [P: Platform] InSlots<P>;
+}
