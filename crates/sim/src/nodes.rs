@@ -48,6 +48,8 @@ pub struct NodeTable {
     claimants: Vec<u16>,
     /// In pool mode: where each thread looks first, because it used that node last.
     hints: Vec<usize>,
+    /// After a fork: which nodes were claimed by threads that do not exist any more.
+    orphans: Vec<bool>,
 }
 
 impl NodeTable {
@@ -67,6 +69,7 @@ impl NodeTable {
             first: NonNull::from(nodes).cast(),
             claimants: vec![NOBODY; nodes.len()],
             hints: (0..threads).map(|thread| thread % nodes.len().max(1)).collect(),
+            orphans: Vec::new(),
         }
     }
     /// Takes a free node for `thread` on `cpu`.
@@ -96,6 +99,15 @@ impl NodeTable {
         let claimant = &mut self.claimants[usize::from(id.number())];
         assert!(*claimant != NOBODY, "queue node {} is released but not claimed", id.number());
         *claimant = NOBODY;
+    }
+    /// The threads but one are gone, and what they have claimed stays claimed.
+    pub fn orphan_all_but(&mut self, survivor: usize) {
+        let is_gone = |&claimant: &u16| claimant != NOBODY && usize::from(claimant) != survivor;
+        self.orphans = self.claimants.iter().map(is_gone).collect();
+    }
+    /// Whether the thread that has claimed the node is gone.
+    pub fn is_orphan(&self, id: NodeId) -> bool {
+        self.orphans.get(usize::from(id.number())).is_some_and(|is_orphan| *is_orphan)
     }
     /// The storage of a node.
     pub fn node(&self, id: NodeId) -> NonNull<QNode<Sim>> {

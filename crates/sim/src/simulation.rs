@@ -130,7 +130,7 @@ impl<'a> Simulation<'a> {
             buckets: self.alloc_slice_at(0, BUCKETS, |_| Bucket::new()),
             marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
             waiters: self.alloc_slice_at(0, self.nodes.len(), |_| Waiter::new()),
-            reader_slots: self.alloc_slice_at(0, self.bodies.len(), |_| ReaderSlot::new()),
+            reader_slots: self.alloc_slice_at(0, self.bodies.len() + 1, |_| ReaderSlot::new()),
         };
     }
 
@@ -248,7 +248,12 @@ impl<'a> Simulation<'a> {
             threads.push(coroutine(here, number, stack, body));
         }
         run_threads(here, &mut threads);
-        for thread in threads {
+        let survivor = here.with(|engine| engine.survivor);
+        for (number, mut thread) in threads.into_iter().enumerate() {
+            if thread.started() && survivor.is_some_and(|survivor| survivor != number) {
+                // SAFETY: by the contract of `thread::fork_point` nothing on the stack needs to be dropped.
+                unsafe { thread.force_reset() };
+            }
             if thread.done() {
                 stacks.push(thread.into_stack());
             } else if thread.started() {
@@ -368,7 +373,8 @@ fn report(mut engine: Engine) -> RunReport {
         Ending::Done => {
             engine.drain();
             let is_left = !engine.hash.is_empty() || !engine.sleep_slots.is_empty();
-            is_left.then_some((None, FailureKind::SleeperLeft))
+            // A child finds what vanished threads have left there, and need not clean it.
+            (is_left && engine.survivor.is_none()).then_some((None, FailureKind::SleeperLeft))
         }
         Ending::Stuck => Some((None, FailureKind::Stuck { threads })),
         Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),

@@ -18,7 +18,7 @@ pub struct SleepMemory<'a> {
     pub marks: &'a [Mark],
     /// One for each queue node.
     pub waiters: &'a [Waiter<Sim>],
-    /// One for each thread.
+    /// One for each thread, and an empty one.
     pub reader_slots: &'a [ReaderSlot<Sim>],
 }
 
@@ -57,7 +57,11 @@ impl SleepSlots {
         element(self.reader_slots, at)
     }
     pub fn reader_slots(&self) -> usize {
-        self.reader_slots.len()
+        self.reader_slots.len() - 1
+    }
+    /// A slot that is nobody's.
+    pub fn nobodys_slot(&self) -> NonNull<ReaderSlot<Sim>> {
+        element(self.reader_slots, self.reader_slots())
     }
     /// Whether nobody is in the table. Not for threads of the run.
     pub fn is_empty(&self) -> bool {

@@ -100,3 +100,18 @@ pub fn set_urgent(is_urgent: bool) {
 pub fn handling<R>(handler: impl Fn(), body: impl FnOnce() -> R) -> R {
     here().handling(&handler, body)
 }
+
+/// A call of `fork`: in an exploration, the world may be that of the child from here on, in which this thread is the only one.
+/// Whether it is.
+///
+/// # Safety
+/// Of what is on the stacks of the program's other threads nothing needs to be dropped: they vanish, and their stacks are
+/// used again.
+pub unsafe fn fork_point() -> bool {
+    here().fork_point()
+}
+
+/// Whether this is the world of a forked child.
+pub fn has_forked() -> bool {
+    here().has_forked()
+}

@@ -32,17 +32,26 @@ pub struct Intent {
     is_private: bool,
     /// The thread lets others go first.
     is_yield: bool,
+    /// The thread forks, if that is picked.
+    is_fork: bool,
 }
 
 impl Intent {
-    const NONE: Self =
-        Self { touch: None, after: After::Nothing, is_private: false, is_yield: false };
+    const NONE: Self = Self {
+        touch: None,
+        after: After::Nothing,
+        is_private: false,
+        is_yield: false,
+        is_fork: false,
+    };
     /// Something that only the thread itself can see, such as a store into its own buffer.
     pub const PRIVATE: Self = Self { is_private: true, ..Self::NONE };
     /// To go on once its stores are visible.
     pub const AFTER_OWN_STORES: Self = Self { after: After::OwnStores, ..Self::NONE };
     /// To go on once every thread has had no pending store since the barrier began.
     pub const AFTER_DRAIN: Self = Self { after: After::Drained, ..Self::NONE };
+    /// To fork, if that is picked, or to go on.
+    pub const FORK: Self = Self { is_fork: true, ..Self::AFTER_OWN_STORES };
     /// To let others go first.
     pub const YIELD: Self = Self { is_yield: true, ..Self::NONE };
 }
@@ -97,6 +106,7 @@ impl Exploration {
             Action::Preempt => self.limits.preemptions -= 1,
             Action::WakeUp => self.limits.wake_ups -= 1,
             Action::Signal => self.limits.signals -= 1,
+            Action::Fork => self.limits.forks -= 1,
             Action::Step | Action::Commit | Action::TimeOut | Action::Dispatch => {}
         }
         self.taken.push(choice.what);
@@ -132,6 +142,12 @@ impl Engine {
     pub fn intend(&mut self, intent: Intent) {
         if let Some(exploration) = &mut self.exploration {
             exploration.intents[self.current] = intent;
+        }
+    }
+    /// The thread has a CPU, if it wants one.
+    pub(super) fn dispatch(&mut self, thread: usize) {
+        if let Some(exploration) = &mut self.exploration {
+            exploration.is_preempted[thread] = false;
         }
     }
     /// What the current thread was about to do when it was interrupted.
@@ -201,7 +217,12 @@ impl Engine {
         match thread.activity {
             Activity::Finished => return,
             Activity::Busy if must_wait => {}
-            Activity::Busy => offer(Action::Step, intent.touch, intent.is_yield),
+            Activity::Busy => {
+                offer(Action::Step, intent.touch, intent.is_yield);
+                if intent.is_fork && limits.forks > 0 {
+                    offer(Action::Fork, None, false);
+                }
+            }
             Activity::Parked | Activity::Sleeping | Activity::Woken | Activity::Reading => {
                 if let Some(touch) = self.sees_news(number) {
                     offer(Action::Step, Some(touch), false);
@@ -300,7 +321,10 @@ impl Engine {
                 step
             }
             Action::Step if self.threads[thread].activity == Activity::Woken => self.look(thread),
-            Action::Step => {
+            Action::Step | Action::Fork => {
+                if choice.action() == Action::Fork {
+                    self.fork(thread);
+                }
                 if let Some(exploration) = &mut self.exploration {
                     exploration.intents[thread] = Intent::NONE;
                 }

@@ -10,6 +10,7 @@ mod access;
 mod arbitration;
 pub mod cell;
 mod explore;
+mod forks;
 mod host;
 mod predicate;
 mod preemption;
@@ -80,6 +81,8 @@ pub struct Engine {
     /// Who decides what happens next, if it is not the time.
     /// When the last heavy barrier ended.
     last_heavy_barrier: Option<u64>,
+    /// The thread that has come through the fork, if there was one.
+    pub survivor: Option<usize>,
     exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
@@ -148,6 +151,7 @@ impl Engine {
             checkers: Checkers::new(config.checks),
             exploration: None,
             last_heavy_barrier: None,
+            survivor: None,
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
             bug: config.bug,

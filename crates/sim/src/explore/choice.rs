@@ -17,6 +17,8 @@ pub enum Action {
     Dispatch,
     /// A signal interrupts it: its handler runs.
     Signal,
+    /// It forks, and the world is the child's from here on.
+    Fork,
 }
 
 impl Action {
@@ -29,6 +31,7 @@ impl Action {
         Self::Preempt,
         Self::Dispatch,
         Self::Signal,
+        Self::Fork,
     ];
 
     /// Whether it is the program that goes on, as opposed to the world around it.
@@ -37,7 +40,7 @@ impl Action {
     }
     /// Whether it is a disturbance that no program may count on.
     pub const fn is_fault(self) -> bool {
-        matches!(self, Self::WakeUp | Self::Preempt | Self::Signal)
+        matches!(self, Self::WakeUp | Self::Preempt | Self::Signal | Self::Fork)
     }
 }
 

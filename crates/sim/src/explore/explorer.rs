@@ -185,7 +185,8 @@ impl<'p> Explorer<'p> {
     /// Runs moves again, which may be as many as they are.
     fn run_again(&mut self, moves: Replayed, variation: usize, limits: Limits) -> Ran {
         let many = u32::MAX;
-        let limits = Limits { preemptions: many, wake_ups: many, signals: many, ..limits };
+        let limits =
+            Limits { preemptions: many, wake_ups: many, signals: many, forks: 1, ..limits };
         self.run_with(replay(moves, limits.steps_max / 2), variation, limits)
     }
     /// Runs the first schedule of a lane again, which has to be the same.

@@ -18,7 +18,11 @@
 //! - a signal, as rarely, that interrupts a thread with a handler ([`thread::handling`](crate::thread::handling))
 //!   between any two of its accesses. The handler runs on the thread's stack, and its accesses are moves as any others. It
 //!   is not interrupted itself, a spinner looks on after it, and a sleep ends with it. No signal comes within
-//!   `SleepStorage::uninterrupted`, in a heavy barrier (a system call that nothing interrupts) or while the thread has no CPU.
+//!   `SleepStorage::uninterrupted`, in a heavy barrier (a system call that nothing interrupts) or while the thread has no CPU;
+//! - a fork, once, where a thread calls for it ([`thread::fork_point`](crate::thread::fork_point)) and the others are anywhere.
+//!   The world is the child's from there on: the other threads vanish with their stores that were not visible, what
+//!   they hold stays held, and the platform tells the locks that there was a fork, as after one made by the C library.
+//!   The memory is copied at one moment.
 //!
 //! Costs and lines play no role; every move takes one nanosecond. Nobody can go on and somebody has
 //! not finished: the threads are *stuck*, which is how lost wake-ups show, whatever spins or sleeps. A
@@ -66,10 +70,12 @@ pub struct Limits {
     pub wake_ups: u32,
     /// How often a signal interrupts a thread that has a handler.
     pub signals: u32,
+    /// How often a thread forks: once at most.
+    pub forks: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps_max: 20_000, preemptions: 2, wake_ups: 2, signals: 2 }
+        Self { steps_max: 20_000, preemptions: 2, wake_ups: 2, signals: 2, forks: 1 }
     }
 }

@@ -17,6 +17,7 @@ use core::str::FromStr;
 /// | `-a` | it loses its CPU |
 /// | `+a` | it gets a CPU again |
 /// | `@a` | a signal interrupts it |
+/// | `%a` | it forks, and what follows is in the child |
 ///
 /// A number after a move says how often in a row: `0:a12b3A`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,7 @@ fn sign(action: Action) -> Option<char> {
         Action::Preempt => Some('-'),
         Action::Dispatch => Some('+'),
         Action::Signal => Some('@'),
+        Action::Fork => Some('%'),
     }
 }
 

@@ -50,7 +50,7 @@ unsafe impl Barriers for Sim {
 }
 
 // SAFETY: nodes lie in the run's arena, which outlives the run; the tables behind `claim_node` are
-// used by one thread at a time; there is no fork.
+// used by one thread at a time; a fork leaves one thread, and what the others had claimed is never handed out again.
 unsafe impl QueueNodes for Sim {
     #[inline]
     fn claim_node() -> Option<NodeId> {
@@ -70,6 +70,12 @@ unsafe impl QueueNodes for Sim {
     fn nesting_of(id: NodeId) -> u32 {
         Here::expect("a queue node").with(|engine| engine.nodes.nesting(id))
     }
+    fn has_forked() -> bool {
+        Here::get().is_some_and(Here::has_forked)
+    }
+    fn is_orphaned(id: NodeId) -> bool {
+        Here::expect("a queue node").with(|engine| engine.nodes.is_orphan(id))
+    }
 }
 
 // SAFETY: cells of one slice in the run's arena, of which there are four for each CPU; locks in the
@@ -88,7 +94,7 @@ unsafe impl LockHash for Sim {
     }
 }
 
-// SAFETY: elements of slices in the run's arena; there is no fork.
+// SAFETY: elements of slices in the run's arena; a fork leaves one thread.
 unsafe impl SleepStorage for Sim {
     fn sleep_buckets() -> usize {
         BUCKETS
@@ -101,6 +107,9 @@ unsafe impl SleepStorage for Sim {
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         Here::expect("a waiter").with(|engine| engine.sleep_slots.waiter(id.number().into()))
+    }
+    fn epoch() -> u32 {
+        Self::has_forked().into()
     }
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         Here::expect("a section").uninterrupted(section)
@@ -137,7 +146,11 @@ unsafe impl ReaderSlots for Sim {
         Here::expect("readers' slots").with(|engine| engine.sleep_slots.reader_slots())
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
-        Here::expect("a reader's slot").with(|engine| engine.sleep_slots.reader_slot(at))
+        // As natively after the C library's `fork`: what the others read in their slots is forgotten.
+        Here::expect("a reader's slot").with(|engine| match engine.survivor {
+            Some(survivor) if survivor != at => engine.sleep_slots.nobodys_slot(),
+            _ => engine.sleep_slots.reader_slot(at),
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod arbitration;
 mod cna;
 mod explore;
+mod forks;
 mod golden;
 mod locks;
 mod machines;

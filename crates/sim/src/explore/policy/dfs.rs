@@ -6,7 +6,7 @@ use crate::explore::choice::{Action, Choice};
 /// Every schedule with at most so many preemptions, one after the other.
 ///
 /// An actor that could go on and does not is a preemption, whether it is a thread or a store
-/// buffer; so are a wake-up for no reason, a signal and a timeout while the program can go on. Stores stay in
+/// buffer; so are a wake-up for no reason, a signal, a fork and a timeout while the program can go on. Stores stay in
 /// their buffers until their thread waits or is preempted. The search is stateless: each schedule
 /// begins anew.
 pub struct Dfs {
@@ -37,7 +37,7 @@ impl Dfs {
                 (Some(choice.actor()) != self.last && choices.iter().any(is_last)).into()
             }
             Action::TimeOut | Action::Dispatch => choices.iter().any(goes_on).into(),
-            Action::WakeUp | Action::Preempt | Action::Signal => 1,
+            Action::WakeUp | Action::Preempt | Action::Signal | Action::Fork => 1,
         }
     }
     fn fork(&self, choices: &[Choice]) -> Fork {

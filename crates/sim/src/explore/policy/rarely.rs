@@ -8,8 +8,8 @@ use crate::rng::Rng;
 /// What the random policies have in common: the world outside of the program acts rarely.
 ///
 /// Faults, of which a schedule has only so many, are due at steps that are drawn when it begins, over
-/// the length of the longest schedule so far: whatever can be disturbed is, early and late; signals, which
-/// make some schedules much longer than others, earlier than later. Times
+/// the length of the longest schedule so far: whatever can be disturbed is, early and late; signals and forks, which
+/// make some schedules much longer or shorter than others, earlier than later. Times
 /// run out and CPUs come back once in a while, and when the program cannot go on without.
 pub struct Rarely {
     limits: Limits,
@@ -18,8 +18,9 @@ pub struct Rarely {
     preemptions: Vec<u64>,
     wake_ups: Vec<u64>,
     signals: Vec<u64>,
-    /// What programs with handlers draw from, so that those without draw what they always drew.
-    of_signals: Rng,
+    forks: Vec<u64>,
+    /// What programs with handlers or forks draw from, so that the others draw what they always drew.
+    own: Rng,
     /// Steps of this schedule, and of the longest one so far.
     steps: u64,
     longest: u64,
@@ -27,7 +28,7 @@ pub struct Rarely {
 
 /// A time runs out, or a CPU comes back, at one of so many steps.
 const ONE_IN: usize = 16;
-/// A wake-up or a signal that is due happens at one of so many steps at which it can, or else it would
+/// A wake-up, a signal or a fork that is due happens at one of so many steps at which it can, or else it would
 /// always be the first one.
 const DUE_ONE_IN: usize = 4;
 /// A fault leaves so many steps for the program, on average.
@@ -39,11 +40,12 @@ impl Rarely {
     pub fn new(limits: Limits, rng: Rng) -> Self {
         Self {
             limits,
-            of_signals: rng.clone().fork(),
+            own: rng.clone().fork(),
             rng,
             preemptions: Vec::new(),
             wake_ups: Vec::new(),
             signals: Vec::new(),
+            forks: Vec::new(),
             steps: 0,
             longest: 0,
         }
@@ -54,12 +56,13 @@ impl Rarely {
         self.steps = 0;
         let length = if self.longest == 0 { GUESSED_STEPS } else { self.longest };
         let most = (length / STEPS_FOR_EACH).max(2) as u32;
-        let Limits { preemptions, wake_ups, signals, .. } = self.limits;
+        let Limits { preemptions, wake_ups, signals, forks, .. } = self.limits;
         self.preemptions = Self::draw(&mut self.rng, preemptions.min(most), |_| length);
         self.wake_ups = Self::draw(&mut self.rng, wake_ups.min(most), |_| length);
         // Each power of two is as likely.
         let up_to = |rng: &mut Rng| 2 << rng.below(length.ilog2() as usize + 1);
-        self.signals = Self::draw(&mut self.of_signals, signals.min(most), up_to);
+        self.signals = Self::draw(&mut self.own, signals.min(most), up_to);
+        self.forks = Self::draw(&mut self.own, forks.min(1), up_to);
     }
     fn draw(rng: &mut Rng, count: u32, below: impl Fn(&mut Rng) -> u64) -> Vec<u64> {
         let due = (0..count).map(|_| {
@@ -98,10 +101,13 @@ impl Rarely {
             self.wake_ups.pop();
             return pick_where(choices, &mut self.rng, is(Action::WakeUp));
         }
-        let may_interrupt = is_due(&self.signals) && choices.iter().any(is(Action::Signal));
-        if may_interrupt && self.of_signals.below(DUE_ONE_IN) == 0 {
-            self.signals.pop();
-            return pick_where(choices, &mut self.of_signals, is(Action::Signal));
+        for (due, action) in [(&mut self.signals, Action::Signal), (&mut self.forks, Action::Fork)]
+        {
+            let may_happen = is_due(due) && choices.iter().any(is(action));
+            if may_happen && self.own.below(DUE_ONE_IN) == 0 {
+                due.pop();
+                return pick_where(choices, &mut self.own, is(action));
+            }
         }
         None
     }
@@ -156,6 +162,7 @@ mod tests {
                     Action::Dispatch => away = None,
                     Action::WakeUp => left.wake_ups -= 1,
                     Action::Signal => left.signals -= 1,
+                    Action::Fork => left.forks -= 1,
                     Action::Step | Action::Commit | Action::TimeOut => {}
                 }
                 Some(action)

@@ -1,0 +1,42 @@
+//! Forks: the world turns into the child's. In explorations only.
+
+use super::Engine;
+use super::explore::Intent;
+use super::thread::Activity;
+use crate::switch::Here;
+
+impl Engine {
+    /// Of all threads only `survivor` is left. What the others had not made visible is gone with them.
+    pub(super) fn fork(&mut self, survivor: usize) {
+        for other in (0..self.threads.len()).filter(|&other| other != survivor) {
+            match self.threads[other].activity {
+                Activity::Parked => self.unpark(other),
+                Activity::Sleeping => self.wake_up(other),
+                Activity::Busy | Activity::Woken | Activity::Reading | Activity::Finished => {}
+            }
+            self.dispatch(other);
+            let thread = &mut self.threads[other];
+            thread.activity = Activity::Finished;
+            thread.stores.clear();
+        }
+        self.live = 1;
+        self.nodes.orphan_all_but(survivor);
+        self.survivor = Some(survivor);
+    }
+}
+
+impl Here {
+    /// The current thread calls `fork`, if that is picked; whether this is the child.
+    pub fn fork_point(self) -> bool {
+        if !self.with(|engine| engine.is_exploring() && engine.survivor.is_none()) {
+            return false;
+        }
+        self.with(|engine| engine.intend(Intent::FORK));
+        self.wait_for_turn();
+        self.has_forked()
+    }
+    /// Whether there was a fork, so that this is the child.
+    pub fn has_forked(self) -> bool {
+        self.with(|engine| engine.survivor.is_some())
+    }
+}

@@ -1,0 +1,138 @@
+//! Forks in explorations: the child has one thread, the memory that everybody saw, and a platform that says so.
+
+use crate::machines::machine;
+use lockwright::platform::{
+    Atomic, Cells, Guarded, QueueNodes, ReaderSlots, SleepStorage, Sleeping, Zeroed,
+};
+use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
+use lockwright_sim::{Config, FailureKind, Sim, Simulation, thread};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
+
+type U32 = <Sim as Cells>::U32;
+
+fn search(forks: u32, program: &dyn Fn(&mut Simulation<'_>)) -> Findings {
+    let machine = machine(1, 4, 1);
+    let limits = Limits { wake_ups: 0, forks, ..Limits::default() };
+    let plan = Plan { policies: vec![PolicyKind::Dfs(3)], schedules: 20_000, limits };
+    let mut explorer = Explorer::new(&machine, 1, Config::default(), program);
+    let findings = explorer.explore(&plan, |_| true);
+    if let Some(found) = &findings.failure {
+        let again = explorer.replay(&found.schedule, limits).map(|failure| failure.kind);
+        assert_eq!(again, Some(found.failure.kind.clone()), "{}", found.schedule);
+    }
+    findings
+}
+
+fn fork() -> bool {
+    // SAFETY: the threads of these programs own nothing.
+    unsafe { thread::fork_point() }
+}
+
+#[test]
+fn a_child_sees_what_others_had_made_visible_and_they_do_nothing_more() {
+    let seen = RefCell::new(BTreeSet::new());
+    let program = |simulation: &mut Simulation<'_>| {
+        let words = simulation.alloc([U32::zeroed(), U32::zeroed(), U32::zeroed()]);
+        let seen = seen.as_ptr();
+        simulation.spawn(0, move || {
+            words[2].store(1, Relaxed);
+            if fork() {
+                let look = || [0, 1, 2].map(|at: usize| words[at].load(Relaxed));
+                let values = look();
+                assert_eq!(look(), values, "somebody is still there");
+                // SAFETY: simulated threads run one at a time.
+                unsafe { (*seen).insert(values) };
+                assert!(!fork(), "a child has a child");
+            }
+        });
+        simulation.spawn(1, move || {
+            words[0].store(1, Relaxed);
+            words[1].store(1, Relaxed);
+            words[1].swap(2, Relaxed);
+        });
+    };
+    let findings = search(1, &program);
+    assert!(findings.failure.is_none() && findings.is_exhausted, "{findings:?}");
+    assert_eq!(
+        *seen.borrow(),
+        BTreeSet::from([[0, 0, 1], [1, 0, 1], [1, 1, 1], [1, 2, 1]]),
+        "what the caller wrote is there, and of the other's stores a beginning"
+    );
+    seen.borrow_mut().clear();
+    assert!(search(0, &program).failure.is_none());
+    assert!(seen.borrow().is_empty(), "nobody was to fork");
+}
+
+#[test]
+fn a_child_is_told_what_is_not_there_any_more() {
+    let program = |simulation: &mut Simulation<'_>| {
+        let claimed = simulation.alloc(Guarded::<Sim, Option<u16>>::new(None));
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || {
+            let mine = Sim::claim_node().expect("a node");
+            let is_child = fork();
+            assert_eq!((Sim::has_forked(), Sim::epoch()), (is_child, is_child.into()));
+            assert!(!Sim::is_orphaned(mine), "its thread is this one");
+            let own = Sim::reader_slot().expect("a slot");
+            assert_eq!(Sim::reader_slot_at(0), own);
+            if is_child {
+                assert_eq!(Sim::reader_slot_at(1), Sim::reader_slot_at(2), "nobody's");
+                // SAFETY: nobody else is there.
+                let other = unsafe { claimed.get() }.map(lockwright::node::NodeId::new);
+                assert!(other.is_none_or(Sim::is_orphaned), "its thread is gone");
+                let more: Vec<_> = std::iter::from_fn(Sim::claim_node).collect();
+                assert!(more.iter().all(|&id| Some(id) != other), "an orphan is handed out");
+            }
+        });
+        simulation.spawn(1, move || {
+            let id = Sim::claim_node().expect("a node");
+            // SAFETY: nobody else writes it.
+            unsafe { claimed.set(Some(id.number())) };
+            Sim::futex_wait(word, 0, Some(1_000));
+        });
+        simulation.spawn(2, move || _ = word.cond_load(Relaxed, |value| value == 0));
+    };
+    let findings = search(1, &program);
+    assert!(findings.failure.is_none() && findings.is_exhausted, "{findings:?}");
+}
+
+#[test]
+fn a_child_that_waits_for_its_parents_threads_is_stuck() {
+    let program = |simulation: &mut Simulation<'_>| {
+        let word = simulation.alloc(U32::zeroed());
+        simulation.spawn(0, move || {
+            fork();
+            word.cond_load(Relaxed, |value| value == 1);
+        });
+        simulation.spawn(1, move || word.store(1, Relaxed));
+    };
+    assert!(search(0, &program).failure.is_none());
+    let found = search(1, &program).failure.expect("a failure");
+    let FailureKind::Stuck { threads } = &found.failure.kind else { panic!("{found:?}") };
+    assert_eq!(threads.len(), 1, "{found:?}");
+    assert!(found.schedule.to_string().contains("%a"), "{}", found.schedule);
+}
+
+#[test]
+fn the_stacks_of_threads_that_are_gone_are_used_again() {
+    // Far more than a process can map, if each kept one.
+    let program = |simulation: &mut Simulation<'_>| {
+        let word = simulation.alloc(U32::zeroed());
+        for cpu in 1..4 {
+            simulation.spawn(cpu, move || {
+                for _ in 0..5 {
+                    word.load(Relaxed);
+                }
+            });
+        }
+        simulation.spawn(0, move || _ = (0..10).any(|_| fork()));
+    };
+    let machine = machine(1, 4, 1);
+    let plan =
+        Plan { policies: vec![PolicyKind::Random], schedules: 40_000, limits: Limits::default() };
+    let mut explorer = Explorer::new(&machine, 1, Config::default(), &program);
+    let findings = explorer.explore(&plan, |_| true);
+    assert!(findings.failure.is_none(), "{findings:?}");
+}
