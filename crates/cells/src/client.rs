@@ -151,6 +151,8 @@ impl ClientVisitor for SpawnOf {
 fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) {
     let mut client = C::new(cpus.len());
     client.set_rounds(rounds);
+    // SAFETY: a client's threads own nothing that is not the client's.
+    client.set_fork(|| unsafe { thread::fork_point() });
     let client = simulation.alloc(client);
     let running = Rc::new(Cell::new(cpus.len()));
     for (number, &cpu) in cpus.iter().enumerate() {
@@ -162,7 +164,8 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) 
                 false => body(),
             }
             running.set(running.get() - 1);
-            if running.get() == 0 {
+            // In a forked child the others are not done but gone.
+            if running.get() == 0 && !thread::has_forked() {
                 // Who waits for the end of a thread sees all its stores.
                 Sim::heavy_barrier();
                 watch::done();

@@ -21,6 +21,11 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn handle(&self, thread: usize) {
         let _ = thread;
     }
+    /// How its threads may fork, on machines on which they can: says whether this is the child. A thread that was told so is in
+    /// the child's world, where it is alone, to the end of its body; there is no finish there.
+    fn set_fork(&mut self, fork: fn() -> bool) {
+        let _ = fork;
+    }
     /// What must hold when all threads are done.
     fn finish(&self);
 }

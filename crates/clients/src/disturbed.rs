@@ -1,5 +1,6 @@
-//! The list of clients for machines on which signals interrupt threads. Elsewhere they are what other clients are.
+//! The list of clients for machines on which signals interrupt threads and threads fork. Elsewhere they are what other clients are.
 
+use crate::fork::{self, InChild, Notifies};
 use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, Permits};
 use crate::table::ClientVisitor;
 use lockwright::mutex::RawMutex;
@@ -14,7 +15,7 @@ use lockwright::seqlock::RawSeqLock;
 
 macro_rules! disturbed {
     ($P:ident; $($lock:literal { $($name:path => $client:ty;)+ })+) => {
-        /// The names of the clients that `lock` has to satisfy where signals interrupt threads.
+        /// The names of the clients that `lock` has to satisfy where signals interrupt threads and threads fork.
         pub fn disturbed_clients_of(lock: &str) -> &'static [&'static str] {
             match lock {
                 $($lock => &[$($name),+],)+
@@ -47,23 +48,45 @@ disturbed! { P;
     "mutex" {
         handler::ATTEMPTS => InHandler<P, RawMutex<P>, Attempts>;
         handler::NOTIFIED => Notified<P>;
+        fork::FORK => InChild<P, RawMutex<P>>;
+        fork::CONDVAR => Notifies<P>;
     }
     "semaphore" {
         handler::DEADLINES => InHandler<P, RawSemaphore<P, 1>, Deadlines>;
         handler::PERMITS => Permits<P>;
+        fork::FORK => InChild<P, RawSemaphore<P, 1>>;
+        fork::PERMITS => fork::Permits<P>;
     }
-    "rwlock" { handler::DEADLINES => InHandler<P, RawRwLock<P>, Deadlines>; }
-    "rwlock-fair" { handler::DEADLINES => InHandler<P, RawRwLock<P, Fair>, Deadlines>; }
-    "percpu-rwlock" { handler::DEADLINES => InHandler<P, RawPercpuRwLock<P>, Deadlines>; }
+    "rwlock" {
+        handler::DEADLINES => InHandler<P, RawRwLock<P>, Deadlines>;
+        fork::FORK => InChild<P, RawRwLock<P>>;
+    }
+    "rwlock-fair" {
+        handler::DEADLINES => InHandler<P, RawRwLock<P, Fair>, Deadlines>;
+        fork::FORK => InChild<P, RawRwLock<P, Fair>>;
+    }
+    "percpu-rwlock" {
+        handler::DEADLINES => InHandler<P, RawPercpuRwLock<P>, Deadlines>;
+        fork::FORK => InChild<P, RawPercpuRwLock<P>>;
+    }
     "percpu-rwlock-in_slots" {
         handler::ATTEMPTS => InHandler<P, InSlots<P>, Attempts>;
         handler::DEADLINES => InHandler<P, InSlots<P>, Deadlines>;
+        fork::FORK => InChild<P, InSlots<P>>;
     }
 }
 
 /// The names of all of them.
 pub fn disturbed_clients() -> &'static [&'static str] {
-    &[handler::ATTEMPTS, handler::DEADLINES, handler::PERMITS, handler::NOTIFIED]
+    &[
+        handler::ATTEMPTS,
+        handler::DEADLINES,
+        handler::PERMITS,
+        handler::NOTIFIED,
+        fork::FORK,
+        fork::CONDVAR,
+        fork::PERMITS,
+    ]
 }
 
 #[cfg(test)]
@@ -75,7 +98,7 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |lock| disturbed_clients_of(lock).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(|row| of(row.name)).collect();
-        assert_eq!(names.len(), 14);
+        assert_eq!(names.len(), 22);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();

@@ -6,7 +6,7 @@
 //! the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]), the sequence lock ([`mod@seqlock`]), the queue of optimistic spinners ([`osq`]), the queued
 //! reader-writer spinlock ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). The locks for programs have some about memory that is used
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits ([`limits`]). Those of [`prebuilt`]
-//! are about the queued spinlock and start in the middle of a queue; those of [`handler`] are for machines with signals ([`disturbed_clients_of`]); [`free`] is for real threads; harnesses with
+//! are about the queued spinlock and start in the middle of a queue; those of [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real threads; harnesses with
 //! readers are tested with [`plain_rw`]. [`conformance`] is the suite
 //! that a platform itself has to pass, law by law; the laws are in `PLATFORM.md`. A workload
 //! ([`workload`]) is the loop of a benchmark; the lab runs it natively and on simulated machines.
@@ -17,6 +17,7 @@ pub mod conformance;
 mod disturbed;
 pub mod downgrade;
 pub mod exclusion;
+pub mod fork;
 pub mod free;
 pub mod guards;
 pub mod handler;

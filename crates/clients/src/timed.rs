@@ -10,6 +10,8 @@ use lockwright::semaphore::RawSemaphore;
 
 /// A lock with deadlines, of the platform's clock.
 pub trait Timed: RawLock {
+    /// Whether a forked child may forget the readers that do not exist in it.
+    const FORGETS_READERS: bool = false;
     /// Takes it as the owner before a deadline; whether it did.
     fn lock_until(&self, deadline_ns: u64) -> bool;
     /// Takes it as a reader before a deadline, or as the owner where readers do not share; whether it did.
@@ -31,8 +33,9 @@ impl<P: Platform> Timed for RawSemaphore<P, 1> {
 }
 
 macro_rules! reader_writer {
-    ($([$($bounds:tt)*] $lock:ty;)+) => {
+    ($([$($bounds:tt)*] $lock:ty, $forgets:literal;)+) => {
         $(impl<$($bounds)*> Timed for $lock {
+            const FORGETS_READERS: bool = $forgets;
             fn lock_until(&self, deadline_ns: u64) -> bool {
                 <$lock>::lock_until(self, deadline_ns)
             }
@@ -43,7 +46,7 @@ macro_rules! reader_writer {
     };
 }
 reader_writer! {
-    [P: Platform, F: Fairness] RawRwLock<P, F>;
-    [P: Platform] RawPercpuRwLock<P>;
-    [P: Platform] InSlots<P>;
+    [P: Platform, F: Fairness] RawRwLock<P, F>, false;
+    [P: Platform] RawPercpuRwLock<P>, true;
+    [P: Platform] InSlots<P>, true;
 }

@@ -1,9 +1,15 @@
-//! Clients with signals in explored schedules: a few thousand each.
+//! Clients with signals and forks in explored schedules: a few thousand each.
 
 mod machine;
 
+use lockwright::busted::BustedRwLock;
+use lockwright::mutex::RawMutex;
 use lockwright::platform::Barriers;
+use lockwright::raw::{Order, RawLock};
 use lockwright::registry::LOCKS;
+use lockwright_clients::fork::InChild;
+use lockwright_clients::handler::{Attempts, InHandler};
+use lockwright_clients::timed::Timed;
 use lockwright_clients::{Client, ClientVisitor, disturbed_clients_of, visit_disturbed};
 use lockwright_sim::explore::{Explorer, Found, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, Sim, Simulation, thread};
@@ -14,14 +20,22 @@ use std::rc::Rc;
 const SCHEDULES: u64 = 2_000;
 
 fn spawn<C: Client>(simulation: &mut Simulation<'_>, threads: usize) {
-    let client = simulation.alloc(C::new(threads));
+    let mut client = C::new(threads);
+    // SAFETY: a client's threads own nothing that is not the client's.
+    client.set_fork(|| unsafe { thread::fork_point() });
+    let client = simulation.alloc(client);
     let running = Rc::new(Cell::new(threads));
     for number in 0..threads {
         let running = Rc::clone(&running);
         simulation.spawn(number as u32, move || {
-            thread::handling(|| client.handle(number), || client.body(number));
+            let body = || client.body(number);
+            match C::HAS_HANDLER {
+                true => thread::handling(|| client.handle(number), body),
+                false => body(),
+            }
             running.set(running.get() - 1);
-            if running.get() == 0 {
+            // In a forked child the others are not done but gone.
+            if running.get() == 0 && !thread::has_forked() {
                 // Who waits for the end of a thread sees all its stores.
                 Sim::heavy_barrier();
                 client.finish();
@@ -47,7 +61,7 @@ impl ClientVisitor for Explored {
 }
 
 #[test]
-fn locks_hold_where_signals_interrupt_their_threads() {
+fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
     for lock in LOCKS.iter().map(|row| row.name) {
         for client in disturbed_clients_of(lock) {
             for threads in [2, 3] {
@@ -59,4 +73,51 @@ fn locks_hold_where_signals_interrupt_their_threads() {
             }
         }
     }
+}
+
+fn message<C: Client>() -> String {
+    let found = Explored(3).visit::<C>().expect("a failure");
+    found.failure.to_string()
+}
+
+#[test]
+fn a_lock_that_takes_nothing_for_a_reader_is_found_by_handlers() {
+    let message = message::<InHandler<Sim, BustedRwLock<Sim>, Attempts>>();
+    assert!(message.contains("beside others"), "{message}");
+}
+
+/// A mutex whose attempts heed waiters that do not exist in a forked child.
+struct Heeds(RawMutex<Sim>);
+
+impl RawLock for Heeds {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(RawLock::new())
+    }
+    fn lock(&self) {
+        self.0.lock();
+    }
+    fn try_lock(&self) -> bool {
+        !thread::has_forked() && self.0.try_lock()
+    }
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() };
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}
+
+impl Timed for Heeds {
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.0.lock_until(deadline_ns)
+    }
+}
+
+#[test]
+fn a_child_that_cannot_get_a_free_lock_by_attempts_is_found() {
+    let message = message::<InChild<Sim, Heeds>>();
+    assert!(message.contains("nobody keeps the child out"), "{message}");
 }

@@ -1,0 +1,371 @@
+//! Forked children that use the locks of their parent, whatever its other threads were about to do with them.
+//!
+//! On machines without forks the children never exist, and what is left are threads that take a lock in several ways.
+
+use crate::Client;
+use crate::handler::{Asks, Deadlines, Until, Way, drawn};
+use crate::shared::Twins;
+use crate::timed::Timed;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU8, AtomicU32};
+use lockwright::condvar::RawCondvar;
+use lockwright::mutex::RawMutex;
+use lockwright::platform::Platform;
+use lockwright::raw::RawLock;
+use lockwright::semaphore::RawSemaphore;
+
+/// What [`InChild`] is selected by.
+pub const FORK: &str = "fork";
+/// What [`Notifies`] is selected by.
+pub const CONDVAR: &str = "condvar-fork";
+/// What [`Permits`] is selected by.
+pub const PERMITS: &str = "semaphore-fork";
+
+/// What a thread does with a lock, unseen by the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum State {
+    /// Nothing.
+    Away,
+    /// It takes the lock or gives it back: it may hold it or not.
+    Between,
+    Writes,
+    Reads,
+}
+
+impl State {
+    const ALL: [Self; 4] = [Self::Away, Self::Between, Self::Writes, Self::Reads];
+
+    fn of(way: Way) -> Self {
+        if way.reads { Self::Reads } else { Self::Writes }
+    }
+}
+
+/// A lock, what it guards, and what each thread does with it.
+struct Watched<P: Platform, L> {
+    lock: L,
+    twins: Twins<P>,
+    states: Vec<AtomicU8>,
+    fork: fn() -> bool,
+}
+
+impl<P: Platform, L: Timed> Watched<P, L> {
+    fn new(threads: usize) -> Self {
+        let states = (0..threads).map(|_| AtomicU8::new(State::Away as u8)).collect();
+        Self { lock: L::new(), twins: Twins::new(), states, fork: || false }
+    }
+    fn set(&self, thread: usize, state: State) {
+        self.states[thread].store(state as u8, Relaxed);
+    }
+    fn is(&self, thread: usize) -> State {
+        State::ALL[usize::from(self.states[thread].load(Relaxed))]
+    }
+    /// Asks for the lock; whether it is taken.
+    fn ask(&self, thread: usize, way: Way) -> bool {
+        self.set(thread, State::Between);
+        let is_ours = match way {
+            Way { until: Until::Ever, reads: true } => {
+                self.lock.lock_shared();
+                true
+            }
+            Way { until: Until::Ever, reads: false } => {
+                self.lock.lock();
+                true
+            }
+            way => Deadlines::ask::<P>(&self.lock, way),
+        };
+        self.set(thread, if is_ours { State::of(way) } else { State::Away });
+        is_ours
+    }
+    /// Uses what the lock guards. For who holds it.
+    fn work(&self, way: Way) {
+        if way.reads {
+            // SAFETY: this thread reads under the lock that guards the counters.
+            unsafe { self.twins.read() };
+        } else {
+            // SAFETY: this thread owns the lock that guards the counters.
+            unsafe { self.twins.increment() };
+        }
+    }
+    /// Gives the lock back. For who holds it.
+    fn give_back(&self, thread: usize, way: Way) {
+        self.set(thread, State::Between);
+        if way.reads {
+            // SAFETY: called by readers.
+            unsafe { self.lock.unlock_shared() };
+        } else {
+            // SAFETY: called by the owner.
+            unsafe { self.lock.unlock() };
+        }
+        self.set(thread, State::Away);
+    }
+
+    /// In a child whose thread does not hold the lock: asks for it. What nobody holds is taken, in any way; what a thread holds
+    /// that does not exist here is not, and the wait for it ends. Whether it is taken.
+    fn ask_in_child(&self, thread: usize, way: Way) -> bool {
+        let gone =
+            |state| (0..self.states.len()).any(|other| other != thread && self.is(other) == state);
+        let is_unsure = gone(State::Between) || L::FORGETS_READERS && gone(State::Reads);
+        let is_held = gone(State::Writes) || gone(State::Reads) && !L::FORGETS_READERS;
+        let is_kept_out = gone(State::Writes) || is_held && !way.reads;
+        let is_free = !self.lock.is_locked();
+        assert!(is_free || is_held || is_unsure, "the lock is held, and by nobody");
+        assert!(!is_free || !is_held, "the lock is free, and somebody holds it");
+        let may_be_had = is_free || !is_unsure && !is_kept_out;
+        if way.until == Until::Ever && !may_be_had {
+            return false;
+        }
+        let is_ours = self.ask(thread, way);
+        assert!(is_ours || !may_be_had, "{way:?}: nobody keeps the child out, and it gets nothing");
+        assert!(!is_ours || !is_kept_out, "{way:?}: the child gets what another thread holds");
+        is_ours
+    }
+}
+
+/// The ways a child asks in.
+const UNTIL: [Until; 5] = [Until::Attempt, Until::Past, Until::Now, Until::Far, Until::Ever];
+
+/// The ways of a lock whose readers share it, or not.
+fn ways(readers_share: bool) -> impl Iterator<Item = Way> + Clone {
+    let kinds: &[bool] = if readers_share { &[false, true] } else { &[false] };
+    UNTIL.into_iter().flat_map(move |until| kinds.iter().map(move |&reads| Way { reads, until }))
+}
+
+/// Threads take the lock in all ways and may fork in between and while they hold it. The child gives back what its thread held,
+/// and asks for the lock in all ways, beginning with any: see `Watched::ask_in_child`.
+pub struct InChild<P: Platform, L> {
+    watched: Watched<P, L>,
+    rounds: u32,
+}
+
+impl<P: Platform, L: Timed> InChild<P, L> {
+    fn child(&self, thread: usize, held: Option<Way>) {
+        if let Some(way) = held {
+            self.watched.work(way);
+            self.watched.give_back(thread, way);
+        }
+        let ways = ways(L::READERS_SHARE);
+        let count = ways.clone().count();
+        for way in ways.cycle().skip(drawn::<P>(count)).take(count) {
+            if self.watched.ask_in_child(thread, way) {
+                self.watched.work(way);
+                self.watched.give_back(thread, way);
+            }
+        }
+    }
+    /// Whether the thread is done.
+    fn forks(&self, thread: usize, held: Option<Way>) -> bool {
+        let is_child = (self.watched.fork)();
+        if is_child {
+            self.child(thread, held);
+        }
+        is_child
+    }
+}
+
+impl<P: Platform, L: Timed> Client for InChild<P, L> {
+    const NAME: &'static str = FORK;
+
+    fn new(threads: usize) -> Self {
+        Self { watched: Watched::new(threads), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn set_fork(&mut self, fork: fn() -> bool) {
+        self.watched.fork = fork;
+    }
+    fn body(&self, thread: usize) {
+        for _ in 0..self.rounds {
+            if self.forks(thread, None) {
+                return;
+            }
+            let until = [Until::Ever, Until::Far, Until::Attempt, Until::Now][drawn::<P>(4)];
+            let way = Way { reads: L::READERS_SHARE && thread % 2 == 1, until };
+            if self.watched.ask(thread, way) {
+                self.watched.work(way);
+                if self.forks(thread, Some(way)) {
+                    return;
+                }
+                self.watched.give_back(thread, way);
+            }
+        }
+        self.forks(thread, None);
+    }
+    fn finish(&self) {
+        let writes = Way { reads: false, until: Until::Attempt };
+        assert!(!self.watched.lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(self.watched.ask(0, writes), "a free lock cannot be taken when nobody competes");
+        self.watched.give_back(0, writes);
+    }
+}
+
+/// Threads wait on a condition variable until soon or until another one notifies, and may fork before that and with the mutex held. In
+/// the child nobody else waits: nobody can be notified, and each wait ends at its deadline with the mutex held.
+pub struct Notifies<P: Platform> {
+    watched: Watched<P, RawMutex<P>>,
+    changed: RawCondvar<P>,
+}
+
+/// How the mutex is taken.
+const OWNS: Way = Way { reads: false, until: Until::Ever };
+
+impl<P: Platform> Notifies<P> {
+    /// Waits with the mutex held; whether it was notified.
+    fn wait(&self, thread: usize, deadline_ns: u64) -> bool {
+        self.watched.set(thread, State::Between);
+        // SAFETY: called by the owner.
+        let is_notified = unsafe { self.changed.wait(&self.watched.lock, Some(deadline_ns)) };
+        self.watched.set(thread, State::Writes);
+        is_notified
+    }
+    fn child(&self, thread: usize) {
+        let first = drawn::<P>(UNTIL.len());
+        for at in (first..first + UNTIL.len()).map(|at| at % UNTIL.len()) {
+            assert!(!self.changed.notify_one(), "somebody is notified who is gone");
+            let until = UNTIL[at];
+            if !self.watched.ask_in_child(thread, Way { until, ..OWNS }) {
+                continue;
+            }
+            let deadline_ns = until.deadline_ns::<P>();
+            assert!(!self.wait(thread, deadline_ns), "a wait ends without a notification");
+            assert_eq!(self.changed.notify_all(), 0, "somebody is notified who is gone");
+            self.watched.work(OWNS);
+            self.watched.give_back(thread, OWNS);
+        }
+    }
+    /// Whether the thread is done.
+    fn forks(&self, thread: usize, is_owner: bool) -> bool {
+        let is_child = (self.watched.fork)();
+        if is_child {
+            if is_owner {
+                self.watched.give_back(thread, OWNS);
+            }
+            self.child(thread);
+        }
+        is_child
+    }
+}
+
+impl<P: Platform> Client for Notifies<P> {
+    const NAME: &'static str = CONDVAR;
+
+    fn new(threads: usize) -> Self {
+        Self { watched: Watched::new(threads), changed: RawCondvar::new() }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn set_fork(&mut self, fork: fn() -> bool) {
+        self.watched.fork = fork;
+    }
+    fn body(&self, thread: usize) {
+        if self.forks(thread, false) {
+            return;
+        }
+        self.watched.ask(thread, OWNS);
+        if thread == 0 {
+            self.changed.notify_one();
+        } else {
+            self.wait(thread, P::now_ns() + 1);
+        }
+        self.watched.work(OWNS);
+        if self.forks(thread, true) {
+            return;
+        }
+        self.watched.give_back(thread, OWNS);
+        self.changed.notify_all();
+        self.forks(thread, false);
+    }
+    fn finish(&self) {
+        assert!(self.watched.lock.try_lock(), "the mutex is held when nobody holds it");
+        self.watched.give_back(0, OWNS);
+        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
+    }
+}
+
+/// Threads want one or all of a few permits. In the child those permits are there that nobody is about to take or holds, and they
+/// are got whoever waited for more of them in the parent; more than there are is not.
+pub struct Permits<P: Platform> {
+    semaphore: RawSemaphore<P>,
+    /// How many each thread may have.
+    taken: Vec<AtomicU32>,
+    fork: fn() -> bool,
+}
+
+/// How many permits there are.
+const ALL: u32 = 2;
+
+impl<P: Platform> Permits<P> {
+    fn ask(&self, permits: u32, until: Until) -> bool {
+        match until {
+            Until::Attempt => self.semaphore.try_acquire(permits),
+            Until::Ever => {
+                self.semaphore.acquire(permits);
+                true
+            }
+            until => self.semaphore.acquire_until(permits, until.deadline_ns::<P>()),
+        }
+    }
+    fn give_back(&self, permits: u32) {
+        let has_room = permits == 0 || self.semaphore.release(permits);
+        assert!(has_room, "no room for a permit");
+    }
+    fn child(&self, thread: usize, held: u32) {
+        self.give_back(held);
+        let others = self.taken.iter().enumerate().filter(|&(other, _)| other != thread);
+        let taken: u32 = others.map(|(_, taken)| taken.load(Relaxed)).sum();
+        let available = self.semaphore.available();
+        assert!(available <= ALL && available + taken >= ALL, "{available} beside {taken}");
+        for until in UNTIL.into_iter().cycle().skip(drawn::<P>(UNTIL.len())).take(UNTIL.len()) {
+            for permits in 1..=ALL {
+                let may_be_had = permits <= available;
+                if until == Until::Ever && !may_be_had {
+                    continue;
+                }
+                let is_taken = self.ask(permits, until);
+                assert_eq!(is_taken, may_be_had, "{until:?}: {permits} of {available}");
+                self.give_back(if is_taken { permits } else { 0 });
+            }
+        }
+    }
+    /// Whether the thread is done.
+    fn forks(&self, thread: usize, held: u32) -> bool {
+        let is_child = (self.fork)();
+        if is_child {
+            self.child(thread, held);
+        }
+        is_child
+    }
+}
+
+impl<P: Platform> Client for Permits<P> {
+    const NAME: &'static str = PERMITS;
+
+    fn new(threads: usize) -> Self {
+        let taken = (0..threads).map(|_| AtomicU32::new(0)).collect();
+        Self { semaphore: RawSemaphore::with_permits(ALL), taken, fork: || false }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn set_fork(&mut self, fork: fn() -> bool) {
+        self.fork = fork;
+    }
+    fn body(&self, thread: usize) {
+        let permits = 1 + thread as u32 % ALL;
+        if self.forks(thread, 0) {
+            return;
+        }
+        self.taken[thread].store(permits, Relaxed);
+        let is_taken = self.ask(permits, [Until::Ever, Until::Far][drawn::<P>(2)]);
+        if is_taken {
+            if self.forks(thread, permits) {
+                return;
+            }
+            self.give_back(permits);
+        }
+        self.taken[thread].store(0, Relaxed);
+        self.forks(thread, 0);
+    }
+    fn finish(&self) {
+        assert_eq!(self.semaphore.available(), ALL, "permits were lost, or came from nowhere");
+        assert!(self.semaphore.try_acquire(ALL), "somebody is said to wait, and nobody does");
+    }
+}
