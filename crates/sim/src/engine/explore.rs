@@ -2,7 +2,7 @@
 //!
 //! Time-ordered runs know nothing of this: an exploration makes every wait take the slow way by a
 //! limit of 0 events. Accesses cost nothing and move no lines; each step, whatever it is, takes one
-//! nanosecond, so that clocks move and a report can say when a wait began.
+//! nanosecond (in a forked child one microsecond), so that clocks move and a report can say when a wait began.
 
 use super::thread::{Activity, STORES_MAX};
 use super::{CellRef, Engine, Step};
@@ -13,6 +13,8 @@ use crate::switch::Here;
 
 /// What one step takes, in picoseconds.
 const STEP_PS: u64 = 1000;
+/// The same in a forked child: nobody can end a spin there but the clock.
+const STEP_IN_CHILD_PS: u64 = 1_000_000;
 
 /// Which stores have to be visible before a thread's next step.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -310,7 +312,8 @@ impl Engine {
     fn perform(&mut self, choice: Choice) -> Option<Step> {
         let thread = usize::from(choice.what.thread);
         let what = (choice.action() as u64) << 16 | thread as u64;
-        self.happened(self.now + STEP_PS, what);
+        let took_ps = if self.survivor.is_some() { STEP_IN_CHILD_PS } else { STEP_PS };
+        self.happened(self.now + took_ps, what);
         if let Some(touch) = choice.touch {
             self.digest.fold(touch.offset as u64, touch.is_write.into());
         }
