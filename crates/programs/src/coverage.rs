@@ -167,6 +167,8 @@ fn is_possible(kind: Kind, method: Method, state: State) -> bool {
         State::Free => !is_guard,
         State::Held => !is_change,
         State::Contended => !is_change,
+        // A mutex of which a guard is leaked has no other.
+        State::Leaked if kind.is_mutex() && is_guard => false,
         State::Leaked => !(comes_back || waits || method == New),
         State::TimedOut => kind.is_timed() && method != New,
         State::Forked => {

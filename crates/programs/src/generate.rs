@@ -42,6 +42,10 @@ impl Generator {
     fn program(&mut self) -> Program {
         let locks = self.pick(&[1, 1, 1, 2, 2, 3]);
         self.kinds = (0..locks).map(|_| self.kind()).collect();
+        if self.one_in(3) {
+            // Locks of one kind can change places.
+            self.kinds = vec![self.kinds[0]; locks];
+        }
         let locks = self.kinds.clone();
         let threads = self.pick(&[1, 2, 2, 2, 3, 3]);
         let phases = self.pick(&[1, 2, 2, 3, 4]);
@@ -63,7 +67,11 @@ impl Generator {
                 Change::New(lock, kind)
             }
             4 => Change::Move(lock),
-            5 => Change::Swap(lock, self.rng.usize(..self.kinds.len())),
+            5 => {
+                let is_same = |at: &usize| *at != lock && self.kinds[*at] == self.kinds[lock];
+                let other = (0..self.kinds.len()).find(is_same);
+                other.map_or(Change::Move(lock), |other| Change::Swap(lock, other))
+            }
             6 => Change::IntoInner(lock),
             _ => Change::GetMut(lock),
         }
@@ -158,21 +166,21 @@ impl Generator {
         let time = self.short_time();
         let common =
             [Act::Touch, Act::Drop, Act::Drop, Act::DropOldest, Act::Map, Act::TryMap(found)];
-        match self.rng.u32(..12) {
-            0..=5 => self.pick(&common),
-            6 | 7 if kind.has_readers() => Act::Downgrade,
-            6 if kind.is_mutex() && self.one_in(3) => Act::Leak,
-            6..=8 if kind == Kind::Mutex => self.pick(&[
+        match self.rng.u32(..16) {
+            0..=6 => self.pick(&common),
+            7 | 8 if kind.has_readers() => Act::Downgrade,
+            7 if kind.is_mutex() => Act::Leak,
+            8..=10 if kind == Kind::Mutex => self.pick(&[
                 Act::WaitFor(time),
                 Act::WaitUntil(time),
                 Act::WaitWhileFor(time),
                 Act::Wait,
                 Act::WaitWhile,
             ]),
-            8 if kind.is_fair() => self.pick(&[Act::UnlockFair, Act::UnlockedFair, Act::Bump]),
-            8 | 9 => Act::Unlocked,
-            10 if self.one_in(3) => Act::Forget,
-            10 | 11 if kind.sends() && self.one_in(2) => Act::Send,
+            11 if kind.is_fair() => self.pick(&[Act::UnlockFair, Act::UnlockedFair, Act::Bump]),
+            8..=12 => Act::Unlocked,
+            13 => Act::Forget,
+            14 if kind.sends() => Act::Send,
             _ => Act::Touch,
         }
     }

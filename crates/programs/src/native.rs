@@ -6,6 +6,7 @@ use crate::stage::Stage;
 use lockwright::native::Native;
 use std::cell::Cell;
 use std::thread;
+use std::time::Duration;
 
 thread_local! {
     static IS_CHILD: Cell<bool> = const { Cell::new(false) };
@@ -18,7 +19,10 @@ impl World for Native {
     fn pause() {
         let pauses = PAUSES.get().wrapping_add(1);
         PAUSES.set(pauses);
-        if pauses.is_multiple_of(4) {
+        if pauses.is_multiple_of(512) {
+            // Long enough for others to fall asleep.
+            thread::sleep(Duration::from_micros(50));
+        } else if pauses.is_multiple_of(4) {
             thread::yield_now();
         }
         for _ in 0..pauses % 64 {

@@ -14,7 +14,9 @@ impl World for Sim {
     const KNOWS_INSTANTS: bool = false;
 
     fn pause() {
-        thread::work_ns(thread::random() % 400);
+        // Now and then long enough for others to fall asleep.
+        let longest_ns = if thread::random().is_multiple_of(8) { 40_000 } else { 400 };
+        thread::work_ns(thread::random() % longest_ns);
     }
     fn fork(_child: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
         Ok(())
@@ -84,5 +86,27 @@ impl Simulated {
             Some(failure) => Err(failure.to_string()),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Limits, generate};
+
+    /// The first program of some that does what is not allowed, with a bug in the locks.
+    fn first_found(bug: Option<Bug>) -> Option<u64> {
+        let limits = Limits { has_forks: false, steps: 10, reads: 100 };
+        let mut simulated = Simulated::new(bug).expect("a machine");
+        (1..2_000).find(|seed| simulated.run(&generate(*seed, limits), *seed).is_err())
+    }
+
+    #[test]
+    fn programs_find_locks_with_bugs_and_nothing_in_right_ones() {
+        for row in ["17", "40", "45"] {
+            let bug = Bug::of_row(row).expect("a row");
+            assert!(first_found(Some(bug)).is_some(), "{bug:?}");
+        }
+        assert_eq!(first_found(None), None);
     }
 }
