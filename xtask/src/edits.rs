@@ -15,11 +15,54 @@ pub struct Edited {
     pub source: &'static str,
     /// The registered locks that have it.
     pub locks: &'static [&'static str],
-    /// The test of the locks on the real machine that must see it.
-    pub test: &'static str,
+    /// The tests that must see it, each.
+    pub tests: &'static [Test],
     /// All are made together.
     pub edits: &'static [Edit],
 }
+
+/// A test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// Its package.
+    pub package: &'static str,
+    /// The program of tests in the package.
+    pub program: &'static str,
+    /// Its name in there.
+    pub name: &'static str,
+}
+
+impl Test {
+    /// One of the locks on the real machine.
+    const fn native(name: &'static str) -> Self {
+        Self { package: "lockwright", program: "it", name }
+    }
+    /// One that explores simulated schedules of clients.
+    const fn explored(program: &'static str, name: &'static str) -> Self {
+        Self { package: "lockwright-clients", program, name }
+    }
+    /// What kind of checker it is.
+    pub fn checker(self) -> &'static str {
+        if self.program == "it" { NATIVE } else { EXPLORED }
+    }
+    /// Where it runs.
+    pub fn place(self) -> &'static str {
+        if self.program == "it" { "this machine" } else { "simulated" }
+    }
+}
+
+/// Tests of the locks on the real machine.
+pub const NATIVE: &str = "native tests";
+/// Tests that explore simulated schedules.
+pub const EXPLORED: &str = "explored schedules";
+const REUSED: Test = Test::explored("sim", "a_lock_holds_whatever_was_at_its_address_before");
+const GUARDS: Test =
+    Test::explored("sim", "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
+const LIMITS: Test = Test::explored("sim", "a_lock_holds_at_its_limits");
+const DISTURBED: Test = Test::explored(
+    "explored",
+    "locks_hold_where_signals_interrupt_their_threads_and_in_forked_children",
+);
 
 /// One place of a bug.
 pub struct Edit {
@@ -41,7 +84,12 @@ pub const EDITED: &[Edited] = &[
         what: "Slots name a lock by its address, so the entry of a guard that was forgotten speaks of the next lock there.",
         source: OURS,
         locks: &["percpu-rwlock"],
-        test: "reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it",
+        tests: &[
+            Test::native(
+                "reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it",
+            ),
+            GUARDS,
+        ],
         edits: &[Edit {
             file: "percpu_rwlock/mod.rs",
             old: "P::lock_number() << 1",
@@ -53,7 +101,10 @@ pub const EDITED: &[Edited] = &[
         what: "The depth of a thread that reads again and again wraps around in 16 bits, and a writer gets in beside the readers.",
         source: OURS,
         locks: &["percpu-rwlock"],
-        test: "reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count",
+        tests: &[
+            Test::native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"),
+            LIMITS,
+        ],
         edits: &[
             Edit {
                 file: "percpu_rwlock/slot.rs",
@@ -63,7 +114,7 @@ pub const EDITED: &[Edited] = &[
             Edit {
                 file: "percpu_rwlock/slot.rs",
                 old: "self.set_depth(at, self.depth(at) + 1)",
-                new: "self.set_depth(at, (self.depth(at) + 1) & 0xffff)",
+                new: "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
             },
         ],
     },
@@ -72,7 +123,12 @@ pub const EDITED: &[Edited] = &[
         what: "Sleepers are named by the address of a word alone, so an unlock that comes late wakes one that waits for a lock of another kind there, and a semaphore takes that for a grant.",
         source: OURS,
         locks: &["mutex", "semaphore"],
-        test: "reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address",
+        tests: &[
+            Test::native(
+                "reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address",
+            ),
+            REUSED,
+        ],
         edits: &[
             Edit {
                 file: "sleep_table/mod.rs",
@@ -91,7 +147,12 @@ pub const EDITED: &[Edited] = &[
         what: "A reader believes an entry of its slot before its thread has looked at the mode, so a signal handler in between reads beside a writer.",
         source: OURS,
         locks: &["percpu-rwlock"],
-        test: "reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed",
+        tests: &[
+            Test::native(
+                "reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed",
+            ),
+            DISTURBED,
+        ],
         edits: &[Edit {
             file: "percpu_rwlock/slot.rs",
             old: "entry.load(Relaxed) == name | CONFIRMED",
@@ -103,7 +164,7 @@ pub const EDITED: &[Edited] = &[
         what: "A timed wait for a condition variable without a queue node says that it was notified, whatever the time is.",
         source: OURS,
         locks: &["mutex"],
-        test: "limits::a_timed_wait_without_a_queue_node_times_out",
+        tests: &[Test::native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
         edits: &[Edit {
             file: "condvar.rs",
             old: "deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns)",
@@ -115,7 +176,10 @@ pub const EDITED: &[Edited] = &[
         what: "An attempt in a forked child heeds waiters that do not exist there, and never gets a free lock.",
         source: OURS,
         locks: &["rwlock", "rwlock-fair", "percpu-rwlock"],
-        test: "children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock",
+        tests: &[
+            Test::native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"),
+            DISTURBED,
+        ],
         edits: &[Edit {
             file: "rwlock/mod.rs",
             old: "self.shared().forget_the_gone()",
@@ -127,7 +191,7 @@ pub const EDITED: &[Edited] = &[
         what: "In a child that no handler of forks has seen writers do not look at the slots of the parent, in which the child reads.",
         source: OURS,
         locks: &["percpu-rwlock"],
-        test: "children::a_writer_in_a_child_sees_who_reads_in_a_slot",
+        tests: &[Test::native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
         edits: &[Edit {
             file: "native/reader_slots.rs",
             old: "LIFE.load(Relaxed)",
@@ -139,7 +203,7 @@ pub const EDITED: &[Edited] = &[
         what: "A heavy barrier that a system call filter refuses ends the process, although something else would do.",
         source: OURS,
         locks: &["mutex", "percpu-rwlock"],
-        test: "limits::locks_go_on_where_membarrier_is_refused_after_prepare",
+        tests: &[Test::native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
         edits: &[Edit { file: "native/barrier.rs", old: "!visit_all_cpus()", new: "true" }],
     },
 ];

@@ -1,7 +1,6 @@
 //! `docs/zoo.md`, generated from the table in the lock crate.
 
 use super::checker::Checker;
-use super::report::NATIVE;
 use crate::edits::EDITED;
 use lockwright::zoo::Bug;
 
@@ -38,13 +37,14 @@ pub fn text() -> String {
         );
     }
     for bug in EDITED {
+        let tests = bug.tests.iter().map(|test| format!("{}, `{}`", test.checker(), test.name));
         text += &format!(
-            "\n## {}\n\n{}\n\n- Source: {}\n- Locks: {}\n- Must be seen by: {NATIVE}, `{}`\n",
+            "\n## {}\n\n{}\n\n- Source: {}\n- Locks: {}\n- Must be seen by: {}\n",
             bug.row,
             bug.what,
             bug.source,
             bug.locks.join(", "),
-            bug.test,
+            tests.collect::<Vec<_>>().join("; "),
         );
     }
     text

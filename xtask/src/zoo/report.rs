@@ -1,13 +1,10 @@
 //! What is printed and written.
 
 use super::checker::{Checker, Job, Said};
-use super::native::Outcome;
-use crate::edits::Edited;
+use super::edited::Outcome;
+use crate::edits::{EXPLORED, Edited, NATIVE, Test};
 use lockwright::zoo::Bug;
 use serde::Serialize;
-
-/// The checker of the bugs that are edits.
-pub const NATIVE: &str = "native tests";
 
 /// What became of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +42,11 @@ pub struct Held {
     on: String,
     executions: u64,
     seconds: f64,
+}
+
+/// Whether a checker is one of those for edits.
+fn is_of_edits(checker: &str) -> bool {
+    [NATIVE, EXPLORED].contains(&checker)
 }
 
 /// One bug.
@@ -96,28 +98,45 @@ impl Row {
         }
     }
 
-    /// What the test of `bug` said without it, and with it.
-    pub fn edited(bug: &Edited, without: Outcome, (with, seconds): (Outcome, f64)) -> Self {
-        let what_ran = |complaint: &str| Kill {
-            checker: NATIVE,
+    /// What the tests of `bug` said without it, and with it.
+    pub fn edited(bug: &Edited, said: Vec<(Test, Outcome, (Outcome, f64))>) -> Self {
+        let held = |test: Test, seconds| Held {
+            checker: test.checker(),
             lock: bug.locks[0].into(),
-            client: bug.test.into(),
-            on: "this machine".into(),
+            client: test.name.into(),
+            on: test.place().into(),
+            executions: 1,
+            seconds,
+        };
+        let kill = |test: Test, complaint: String, seconds| Kill {
+            checker: test.checker(),
+            lock: bug.locks[0].into(),
+            client: test.name.into(),
+            on: test.place().into(),
             seed: None,
             schedule: None,
             executions: 1,
             seconds,
-            complaint: complaint.into(),
+            complaint,
         };
-        let (verdict, kills) = match (without, with) {
-            (Outcome::Held, Outcome::Failed(complaint)) => {
-                (Verdict::Killed, vec![what_ran(&complaint)])
+        let (mut kills, mut silent, mut has_run) = (Vec::new(), Vec::new(), false);
+        for (test, without, (with, seconds)) in said {
+            has_run |= !matches!(without, Outcome::NotRun(_));
+            match (without, with) {
+                (Outcome::Held, Outcome::Failed(complaint)) => {
+                    kills.push(kill(test, complaint, seconds));
+                }
+                (Outcome::NotRun(_), Outcome::NotRun(_)) => {}
+                _ => silent.push(held(test, seconds)),
             }
-            (Outcome::NotRun(_), Outcome::NotRun(_)) => (Verdict::NotRun, Vec::new()),
-            _ => (Verdict::Survived, Vec::new()),
+        }
+        let verdict = match (has_run, silent.is_empty()) {
+            (_, false) => Verdict::Survived,
+            (true, true) => Verdict::Killed,
+            (false, true) => Verdict::NotRun,
         };
         let Edited { row, what, source, locks, .. } = *bug;
-        Self { row, what, source, locks, verdict, kills, survived: Vec::new() }
+        Self { row, what, source, locks, verdict, kills, survived: silent }
     }
 
     /// Its part of the matrix: the bug, and a line for each kill.
@@ -134,6 +153,12 @@ impl Row {
         }
         if self.verdict != Verdict::Survived {
             return text;
+        }
+        for held in self.survived.iter().filter(|held| is_of_edits(held.checker)) {
+            text += &format!(
+                "\n    {}, {}: says the same without the bug and with it",
+                held.checker, held.client
+            );
         }
         let is_silent = |lock: &&&str| !self.kills.iter().any(|kill| kill.lock == **lock);
         for lock in self.locks.iter().filter(is_silent) {
@@ -204,7 +229,7 @@ impl Document {
     /// Whether every row is killed and the real code passes what killed them.
     pub fn is_green(&self) -> bool {
         let is_seen = |row: &Row| row.verdict != Verdict::Survived;
-        let is_native = |row: &Row| row.kills.iter().all(|kill| kill.checker == NATIVE);
+        let is_native = |row: &Row| row.kills.iter().all(|kill| is_of_edits(kill.checker));
         // The right code has been through the checks that found something, or through the tests of the edits.
         let is_compared =
             !self.clean.is_empty() || !self.rows.is_empty() && self.rows.iter().all(is_native);

@@ -1,15 +1,16 @@
-//! Bugs that are edits, under the tests of the locks on the real machine.
+//! Bugs that are edits, under tests: of the locks on the real machine, and of clients in explored schedules.
 
-use crate::edits::{EDITED, Edited};
+use crate::edits::{EDITED, Edited, Test};
 use crate::limit::{Stopped, output_within};
 use crate::tidy::files;
 use crate::weaken::{self, copy};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What one test may take. Each takes less than a second with the right code.
-const SECONDS_MAX: u64 = 30;
+/// What one test may take. With the right code each takes some seconds on two slow cores.
+const SECONDS_MAX: u64 = 60;
 
 /// The tests of a copy of the crate that has both forms of each edit.
 pub struct Tests {
@@ -29,23 +30,32 @@ pub enum Outcome {
 }
 
 impl Tests {
-    /// Writes the copy, which is that of `weaken`, and builds its tests.
-    pub fn build(root: &Path) -> Result<Self, String> {
+    /// Writes the copy, which is that of `weaken`, and builds the tests of some bugs.
+    pub fn build(root: &Path, bugs: &[&Edited]) -> Result<Self, String> {
         let all = files::read_all(root);
         let copy = weaken::write_copy(root, &all, &weaken::sites(&all)?)?;
         let tests = Self { copy, target: root.join("target") };
-        let status = tests.cargo().args(["--quiet", "--no-run"]).status();
-        match status {
-            Ok(status) if status.success() => Ok(tests),
-            _ => Err("the tests of the copy do not build: see above, and target/weaken".into()),
+        let programs: BTreeSet<_> = bugs
+            .iter()
+            .flat_map(|bug| bug.tests)
+            .map(|test| (test.package, test.program))
+            .collect();
+        for (package, program) in programs {
+            let status = tests.cargo(package, program).args(["--quiet", "--no-run"]).status();
+            if !status.is_ok_and(|status| status.success()) {
+                return Err(
+                    "the tests of the copy do not build: see above, and target/weaken".into()
+                );
+            }
         }
+        Ok(tests)
     }
-    /// Runs the test of `bug`, with the bug or without; and how long that took.
-    pub fn run(&self, bug: &Edited, is_edited: bool) -> Result<(Outcome, f64), String> {
+    /// Runs a test, with a bug or without; and how long that took.
+    pub fn run(&self, test: Test, bug: Option<&Edited>) -> Result<(Outcome, f64), String> {
         let start = Instant::now();
-        let mut command = self.cargo();
-        command.args(["--quiet", "--", "--exact", bug.test, "--nocapture"]);
-        if is_edited {
+        let mut command = self.cargo(test.package, test.program);
+        command.args(["--quiet", "--", "--exact", test.name, "--nocapture"]);
+        if let Some(bug) = bug {
             let number = EDITED.iter().position(|it| it.row == bug.row).unwrap_or_default();
             command.env(copy::VARIABLE, format!("{}{number}", copy::EDIT));
         }
@@ -54,17 +64,17 @@ impl Tests {
                 let said = Outcome::Failed(format!("the test {late}"));
                 return Ok((said, start.elapsed().as_secs_f64()));
             }
-            Err(stopped) => return Err(format!("{} {stopped}", bug.test)),
+            Err(stopped) => return Err(format!("{} {stopped}", test.name)),
             Ok(output) => output,
         };
         let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
         let outcome = outcome(output.status.success(), &printed.concat());
-        let outcome = outcome.ok_or_else(|| format!("there is no test {}", bug.test))?;
+        let outcome = outcome.ok_or_else(|| format!("there is no test {}", test.name))?;
         Ok((outcome, start.elapsed().as_secs_f64()))
     }
-    fn cargo(&self) -> Command {
+    fn cargo(&self, package: &str, program: &str) -> Command {
         let mut command = Command::new("cargo");
-        command.args(["test", "--package", "lockwright", "--test", "it"]);
+        command.args(["test", "--package", package, "--test", program]);
         command.arg("--manifest-path").arg(self.copy.join("Cargo.toml"));
         command.arg("--target-dir").arg(&self.target).env_remove(copy::VARIABLE);
         command
