@@ -46,7 +46,7 @@ pub enum Until {
 /// How often a section uses what its lock guards: long enough for a handler to come meanwhile.
 const LOOKS: u32 = 3;
 /// What is a long time, in nanoseconds.
-const LONG_NS: u64 = 1_000_000_000;
+const LONG_NS: u64 = 20_000_000;
 
 impl Until {
     /// The deadline, of those that have one.
