@@ -152,7 +152,7 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) 
     let mut client = C::new(cpus.len());
     client.set_rounds(rounds);
     // SAFETY: a client's threads own nothing that is not the client's.
-    client.set_fork(|| unsafe { thread::fork_point() });
+    client.set_fork(|runs_handlers| unsafe { thread::fork_point(runs_handlers) });
     let client = simulation.alloc(client);
     let running = Rc::new(Cell::new(cpus.len()));
     for (number, &cpu) in cpus.iter().enumerate() {

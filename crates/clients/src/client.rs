@@ -21,14 +21,18 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn handle(&self, thread: usize) {
         let _ = thread;
     }
-    /// How its threads may fork, on machines on which they can: says whether this is the child. A thread that was told so is in
+    /// How its threads may fork, on machines on which they can, with the handlers of `pthread_atfork` or without: says whether
+    /// this is the child. A thread that was told so is in
     /// the child's world, where it is alone, to the end of its body; there is no finish there.
-    fn set_fork(&mut self, fork: fn() -> bool) {
+    fn set_fork(&mut self, fork: Fork) {
         let _ = fork;
     }
     /// What must hold when all threads are done.
     fn finish(&self);
 }
+
+/// A call that may make a child; whether it runs the handlers of `pthread_atfork`, and whether this is the child.
+pub type Fork = fn(runs_handlers: bool) -> bool;
 
 /// What became of a client that was run where panics are caught.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,15 +2,14 @@
 //!
 //! On machines without forks the children never exist, and what is left are threads that take a lock in several ways.
 
-use crate::Client;
 use crate::handler::{Asks, Deadlines, Until, Way, drawn};
 use crate::shared::Twins;
 use crate::timed::Timed;
+use crate::{Client, Fork};
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicU8, AtomicU32};
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::Platform;
+use lockwright::platform::{Atomic, Platform, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::semaphore::RawSemaphore;
 
@@ -21,9 +20,9 @@ pub const CONDVAR: &str = "condvar-fork";
 /// What [`Permits`] is selected by.
 pub const PERMITS: &str = "semaphore-fork";
 
-/// What a thread does with a lock, unseen by the machine.
+/// What a thread does with a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(u32)]
 enum State {
     /// Nothing.
     Away,
@@ -41,24 +40,33 @@ impl State {
     }
 }
 
+/// As many as there is room for in one object.
+const THREADS_MAX: usize = 16;
+
 /// A lock, what it guards, and what each thread does with it.
 struct Watched<P: Platform, L> {
     lock: L,
     twins: Twins<P>,
-    states: Vec<AtomicU8>,
-    fork: fn() -> bool,
+    /// Seen by the machine: a thread that is gone had come as far as what it has stored says.
+    states: [P::U32; THREADS_MAX],
+    fork: Fork,
 }
 
 impl<P: Platform, L: Timed> Watched<P, L> {
     fn new(threads: usize) -> Self {
-        let states = (0..threads).map(|_| AtomicU8::new(State::Away as u8)).collect();
-        Self { lock: L::new(), twins: Twins::new(), states, fork: || false }
+        assert!(threads <= THREADS_MAX, "as many as there is room for");
+        let states = core::array::from_fn(|_| Zeroed::zeroed());
+        Self { lock: L::new(), twins: Twins::new(), states, fork: |_| false }
     }
     fn set(&self, thread: usize, state: State) {
-        self.states[thread].store(state as u8, Relaxed);
+        self.states[thread].store(state as u32, Relaxed);
     }
     fn is(&self, thread: usize) -> State {
-        State::ALL[usize::from(self.states[thread].load(Relaxed))]
+        State::ALL[self.states[thread].load(Relaxed) as usize]
+    }
+    /// Whether this is the child, with handlers or without.
+    fn forks(&self) -> bool {
+        (self.fork)(drawn::<P>(2) == 0)
     }
     /// Asks for the lock; whether it is taken.
     fn ask(&self, thread: usize, way: Way) -> bool {
@@ -155,7 +163,7 @@ impl<P: Platform, L: Timed> InChild<P, L> {
     }
     /// Whether the thread is done.
     fn forks(&self, thread: usize, held: Option<Way>) -> bool {
-        let is_child = (self.watched.fork)();
+        let is_child = self.watched.forks();
         if is_child {
             self.child(thread, held);
         }
@@ -172,7 +180,7 @@ impl<P: Platform, L: Timed> Client for InChild<P, L> {
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
     }
-    fn set_fork(&mut self, fork: fn() -> bool) {
+    fn set_fork(&mut self, fork: Fork) {
         self.watched.fork = fork;
     }
     fn body(&self, thread: usize) {
@@ -236,7 +244,7 @@ impl<P: Platform> Notifies<P> {
     }
     /// Whether the thread is done.
     fn forks(&self, thread: usize, is_owner: bool) -> bool {
-        let is_child = (self.watched.fork)();
+        let is_child = self.watched.forks();
         if is_child {
             if is_owner {
                 self.watched.give_back(thread, OWNS);
@@ -254,7 +262,7 @@ impl<P: Platform> Client for Notifies<P> {
         Self { watched: Watched::new(threads), changed: RawCondvar::new() }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
-    fn set_fork(&mut self, fork: fn() -> bool) {
+    fn set_fork(&mut self, fork: Fork) {
         self.watched.fork = fork;
     }
     fn body(&self, thread: usize) {
@@ -287,8 +295,8 @@ impl<P: Platform> Client for Notifies<P> {
 pub struct Permits<P: Platform> {
     semaphore: RawSemaphore<P>,
     /// How many each thread may have.
-    taken: Vec<AtomicU32>,
-    fork: fn() -> bool,
+    taken: [P::U32; THREADS_MAX],
+    fork: Fork,
 }
 
 /// How many permits there are.
@@ -329,7 +337,7 @@ impl<P: Platform> Permits<P> {
     }
     /// Whether the thread is done.
     fn forks(&self, thread: usize, held: u32) -> bool {
-        let is_child = (self.fork)();
+        let is_child = (self.fork)(drawn::<P>(2) == 0);
         if is_child {
             self.child(thread, held);
         }
@@ -341,11 +349,12 @@ impl<P: Platform> Client for Permits<P> {
     const NAME: &'static str = PERMITS;
 
     fn new(threads: usize) -> Self {
-        let taken = (0..threads).map(|_| AtomicU32::new(0)).collect();
-        Self { semaphore: RawSemaphore::with_permits(ALL), taken, fork: || false }
+        assert!(threads <= THREADS_MAX, "as many as there is room for");
+        let taken = core::array::from_fn(|_| Zeroed::zeroed());
+        Self { semaphore: RawSemaphore::with_permits(ALL), taken, fork: |_| false }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
-    fn set_fork(&mut self, fork: fn() -> bool) {
+    fn set_fork(&mut self, fork: Fork) {
         self.fork = fork;
     }
     fn body(&self, thread: usize) {

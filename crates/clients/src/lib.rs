@@ -44,7 +44,7 @@ pub mod try_lock;
 pub mod try_shared;
 pub mod workload;
 
-pub use client::{Client, Outcome};
+pub use client::{Client, Fork, Outcome};
 pub use disturbed::{disturbed_clients, disturbed_clients_of, visit_disturbed};
 pub use table::{
     CLIENTS, ClientVisitor, READER_CLIENTS, clients, clients_of, clients_on, is_of_guards,

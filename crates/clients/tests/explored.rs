@@ -22,7 +22,7 @@ const SCHEDULES: u64 = 2_000;
 fn spawn<C: Client>(simulation: &mut Simulation<'_>, threads: usize) {
     let mut client = C::new(threads);
     // SAFETY: a client's threads own nothing that is not the client's.
-    client.set_fork(|| unsafe { thread::fork_point() });
+    client.set_fork(|runs_handlers| unsafe { thread::fork_point(runs_handlers) });
     let client = simulation.alloc(client);
     let running = Rc::new(Cell::new(threads));
     for number in 0..threads {

@@ -102,13 +102,14 @@ pub fn handling<R>(handler: impl Fn(), body: impl FnOnce() -> R) -> R {
 }
 
 /// A call of `fork`: in an exploration, the world may be that of the child from here on, in which this thread is the only one.
-/// Whether it is.
+/// Whether it is. With `runs_handlers` the handlers of `pthread_atfork` run in it, so what the other threads read in their slots is
+/// forgotten; without, it is as one that `_Fork` or the system call has made.
 ///
 /// # Safety
 /// Of what is on the stacks of the program's other threads nothing needs to be dropped: they vanish, and their stacks are
 /// used again.
-pub unsafe fn fork_point() -> bool {
-    here().fork_point()
+pub unsafe fn fork_point(runs_handlers: bool) -> bool {
+    here().fork_point(runs_handlers)
 }
 
 /// Whether this is the world of a forked child.

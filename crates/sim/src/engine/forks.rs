@@ -6,7 +6,8 @@ use super::thread::Activity;
 use crate::switch::Here;
 
 impl Engine {
-    /// Of all threads only `survivor` is left. What the others had not made visible is gone with them.
+    /// Of all threads only `survivor` is left. What the others had not made visible is gone with them, as if they had been stopped
+    /// before that.
     pub(super) fn fork(&mut self, survivor: usize) {
         for other in (0..self.threads.len()).filter(|&other| other != survivor) {
             match self.threads[other].activity {
@@ -27,13 +28,15 @@ impl Engine {
 
 impl Here {
     /// The current thread calls `fork`, if that is picked; whether this is the child.
-    pub fn fork_point(self) -> bool {
+    pub fn fork_point(self, runs_handlers: bool) -> bool {
         if !self.with(|engine| engine.is_exploring() && engine.survivor.is_none()) {
             return false;
         }
         self.with(|engine| engine.intend(Intent::FORK));
         self.wait_for_turn();
-        self.has_forked()
+        let is_child = self.has_forked();
+        self.with(|engine| engine.forgets_readers = is_child && runs_handlers);
+        is_child
     }
     /// Whether there was a fork, so that this is the child.
     pub fn has_forked(self) -> bool {

@@ -83,6 +83,8 @@ pub struct Engine {
     last_heavy_barrier: Option<u64>,
     /// The thread that has come through the fork, if there was one.
     pub survivor: Option<usize>,
+    /// What other threads read in their slots is forgotten, since handlers ran in the child.
+    pub forgets_readers: bool,
     exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
@@ -152,6 +154,7 @@ impl Engine {
             exploration: None,
             last_heavy_barrier: None,
             survivor: None,
+            forgets_readers: false,
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
             bug: config.bug,

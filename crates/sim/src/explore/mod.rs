@@ -21,7 +21,8 @@
 //!   `SleepStorage::uninterrupted`, in a heavy barrier (a system call that nothing interrupts) or while the thread has no CPU;
 //! - a fork, once, where a thread calls for it ([`thread::fork_point`](crate::thread::fork_point)) and the others are anywhere.
 //!   The world is the child's from there on: the other threads vanish with their stores that were not visible, what
-//!   they hold stays held, and the platform tells the locks that there was a fork, as after one made by the C library.
+//!   they hold stays held, and the platform tells the locks that there was a fork, as after one made by the C library or,
+//!   if the thread says so, after the system call without the C library's handlers.
 //!   The memory is copied at one moment. A move of a child takes a microsecond.
 //!
 //! Costs and lines play no role; every move takes one nanosecond. Nobody can go on and somebody has

@@ -146,9 +146,10 @@ unsafe impl ReaderSlots for Sim {
         Here::expect("readers' slots").with(|engine| engine.sleep_slots.reader_slots())
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
-        // As natively after the C library's `fork`: what the others read in their slots is forgotten.
         Here::expect("a reader's slot").with(|engine| match engine.survivor {
-            Some(survivor) if survivor != at => engine.sleep_slots.nobodys_slot(),
+            Some(survivor) if engine.forgets_readers && survivor != at => {
+                engine.sleep_slots.nobodys_slot()
+            }
             _ => engine.sleep_slots.reader_slot(at),
         })
     }

@@ -26,8 +26,11 @@ fn search(forks: u32, program: &dyn Fn(&mut Simulation<'_>)) -> Findings {
 }
 
 fn fork() -> bool {
+    fork_with(true)
+}
+fn fork_with(runs_handlers: bool) -> bool {
     // SAFETY: the threads of these programs own nothing.
-    unsafe { thread::fork_point() }
+    unsafe { thread::fork_point(runs_handlers) }
 }
 
 #[test]
@@ -67,18 +70,25 @@ fn a_child_sees_what_others_had_made_visible_and_they_do_nothing_more() {
 
 #[test]
 fn a_child_is_told_what_is_not_there_any_more() {
+    for runs_handlers in [true, false] {
+        is_told_what_is_not_there(runs_handlers);
+    }
+}
+
+fn is_told_what_is_not_there(runs_handlers: bool) {
     let program = |simulation: &mut Simulation<'_>| {
         let claimed = simulation.alloc(Guarded::<Sim, Option<u16>>::new(None));
         let word = simulation.alloc(U32::zeroed());
         simulation.spawn(0, move || {
             let mine = Sim::claim_node().expect("a node");
-            let is_child = fork();
+            let is_child = fork_with(runs_handlers);
             assert_eq!((Sim::has_forked(), Sim::epoch()), (is_child, is_child.into()));
             assert!(!Sim::is_orphaned(mine), "its thread is this one");
             let own = Sim::reader_slot().expect("a slot");
             assert_eq!(Sim::reader_slot_at(0), own);
             if is_child {
-                assert_eq!(Sim::reader_slot_at(1), Sim::reader_slot_at(2), "nobody's");
+                let is_nobodys = Sim::reader_slot_at(1) == Sim::reader_slot_at(2);
+                assert_eq!(is_nobodys, runs_handlers, "slots of threads that are gone");
                 // SAFETY: nobody else is there.
                 let other = unsafe { claimed.get() }.map(lockwright::node::NodeId::new);
                 assert!(other.is_none_or(Sim::is_orphaned), "its thread is gone");
