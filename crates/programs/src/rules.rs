@@ -6,10 +6,12 @@
 //! - a thread waits without a deadline only for a lock behind all that it may hold, so there is no circle;
 //! - nobody waits so for a lock of which a guard is leaked, or is on its way between threads; readers do if the guard is of a reader
 //!   and no writer waits for ever;
-//! - a thread reads again only where that is allowed, and waits on a condition variable only with the last of its locks;
+//! - a thread reads again only where that is allowed, and so often as a slot counts on the machine with the smallest ones, and waits on a condition variable only with the last of its locks;
 //! - a child waits for nothing without a deadline.
 
 use crate::program::{Act, Change, Kind, Op, Phase, Program, Time, Wait};
+use lockwright::platform::ReaderSlots;
+use lockwright_sim::Sim;
 
 /// Of a lock in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -218,7 +220,9 @@ impl Normal<'_> {
         !self.is_child && is_free_of_me && !rule.is_lost && !rule.is_read_lost
     }
     fn may_read(&self, lock: usize) -> bool {
-        let again = self.kinds[lock].reads_again() && self.held[lock].exclusive == 0;
+        let Bound { exclusive, shared } = self.held[lock];
+        let is_counted = self.kinds[lock] != Kind::PercpuRwLock || shared <= Sim::DEPTH_MAX;
+        let again = self.kinds[lock].reads_again() && exclusive == 0 && is_counted;
         let is_free_of_me = again || !self.held[lock].is_held();
         !self.is_child && is_free_of_me && self.is_last(lock) && !self.rules[lock].is_lost
     }
@@ -318,5 +322,8 @@ mod tests {
         let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
         assert_eq!(ops(Kind::RwLock), twice);
         assert_eq!(ops(Kind::FairRwLock)[1], Op::Shared(0, Wait::Attempt));
+        let often = vec![Op::Shared(0, Wait::Forever); 4];
+        let ops = normal(&[Kind::PercpuRwLock], vec![often.clone()]).remove(0);
+        assert_eq!((&ops[..3], &ops[3]), (&often[..3], &Op::Shared(0, Wait::Attempt)));
     }
 }

@@ -354,7 +354,8 @@ macro_rules! aliases {
         /// *Fairness.* As for [`RwLock`]. A thread that reads already reads again at once, also while a writer waits.
         ///
         /// *Limits.* A thread reads up to four such locks in its slot, each 2^23 times at once; further reads take the lock beneath, as do threads
-        /// beyond 4,096. A guard that is forgotten keeps writers out of its lock for ever, and one of the four places of its thread is lost.
+        /// beyond 4,096. A thread that reads one lock 2^23 times at once and waits to read it once more may wait for a writer that waits for the thread:
+        /// for ever. A guard that is forgotten keeps writers out of its lock for ever, and one of the four places of its thread is lost.
         ///
         /// *Signals, forks.* As for [`Mutex`]. In a child that was made without the C library's `fork` a lock stays read that another thread
         /// read at that moment.
