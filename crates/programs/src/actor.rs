@@ -259,6 +259,8 @@ impl<'a, P: World> Actor<'a, P> {
         if permits > 0 {
             let left = shadow.permits.fetch_sub(permits.into(), Relaxed) - i64::from(permits);
             expect(left >= 0, || format!("{} permits too many are out", -left))?;
+            // There is nothing to look at meanwhile.
+            P::pause();
         } else {
             place.entered(self.thread, is_shared)?;
         }

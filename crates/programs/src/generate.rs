@@ -37,12 +37,15 @@ impl Generator {
     }
     fn kind(&mut self) -> Kind {
         // Most defects are where there is most to go wrong.
-        if self.one_in(4) { Kind::PercpuRwLock } else { self.pick(&Kind::ALL) }
+        if self.one_in(8) { Kind::PercpuRwLock } else { self.pick(&Kind::ALL) }
     }
     fn program(&mut self) -> Program {
+        if self.one_in(2) {
+            return self.crowd();
+        }
         let locks = self.pick(&[1, 1, 1, 2, 2, 3]);
         self.kinds = (0..locks).map(|_| self.kind()).collect();
-        if self.one_in(3) {
+        if self.one_in(2) {
             // Locks of one kind can change places.
             self.kinds = vec![self.kinds[0]; locks];
         }
@@ -55,24 +58,62 @@ impl Generator {
         };
         Program { locks, phases: (0..phases).map(phase).collect() }
     }
+    /// Threads that all want one lock, mostly as long as it takes, and do something with the guards.
+    fn crowd(&mut self) -> Program {
+        self.kinds = vec![self.pick(&Kind::ALL); self.pick(&[1, 1, 2])];
+        let locks = self.kinds.clone();
+        let phase = |number| {
+            let changes = if number == 0 { Vec::new() } else { self.changes() };
+            let loses = self.one_in(3);
+            Phase { changes, threads: (0..3).map(|_| self.turns(loses)).collect() }
+        };
+        Program { locks, phases: (0..2).map(phase).collect() }
+    }
+    fn turns(&mut self, loses: bool) -> Vec<Op> {
+        let mut ops = Vec::new();
+        while ops.len() < 2 * self.limits.steps {
+            let lock = self.rng.usize(..self.kinds.len());
+            let kind = self.kinds[lock];
+            let again = if kind.reads_again() { Wait::Again } else { Wait::Forever };
+            let wait = self.pick(&[Wait::Forever, again, Wait::For(Time::Micros(1))]);
+            ops.push(match self.one_in(3) {
+                true => self.op(),
+                false => self.take_until(lock, kind, wait),
+            });
+            for _ in 0..self.rng.usize(..3) {
+                ops.push(Op::Act(lock, self.act(kind)));
+            }
+            if !self.one_in(4) {
+                ops.push(Op::Act(lock, Act::Drop));
+            }
+        }
+        if !loses {
+            // Nobody waits long for a lock that may never come back.
+            let is_lost = |op: &Op| {
+                matches!(op, Op::ForgetMany(..) | Op::Act(_, Act::Forget | Act::Leak | Act::Send))
+            };
+            ops.retain(|op| !is_lost(op));
+        }
+        ops
+    }
     fn changes(&mut self) -> Vec<Change> {
-        (0..self.rng.usize(..3)).map(|_| self.change()).collect()
+        (0..self.rng.usize(..4)).map(|_| self.change()).collect()
     }
     fn change(&mut self) -> Change {
         let lock = self.rng.usize(..self.kinds.len());
-        match self.rng.u32(..8) {
+        let is_same = |at: &usize| *at != lock && self.kinds[*at] == self.kinds[lock];
+        let other = (0..self.kinds.len()).find(is_same);
+        if let Some(other) = other.filter(|_| self.rng.bool()) {
+            return Change::Swap(lock, other);
+        }
+        match self.rng.u32(..7) {
             0..=3 => {
                 let kind = if self.rng.bool() { self.kinds[lock] } else { self.kind() };
                 self.kinds[lock] = kind;
                 Change::New(lock, kind)
             }
             4 => Change::Move(lock),
-            5 => {
-                let is_same = |at: &usize| *at != lock && self.kinds[*at] == self.kinds[lock];
-                let other = (0..self.kinds.len()).find(is_same);
-                other.map_or(Change::Move(lock), |other| Change::Swap(lock, other))
-            }
-            6 => Change::IntoInner(lock),
+            5 => Change::IntoInner(lock),
             _ => Change::GetMut(lock),
         }
     }
@@ -137,6 +178,9 @@ impl Generator {
     }
     fn take(&mut self, lock: usize, kind: Kind) -> Op {
         let wait = self.wait();
+        self.take_until(lock, kind, wait)
+    }
+    fn take_until(&mut self, lock: usize, kind: Kind, wait: Wait) -> Op {
         match kind {
             Kind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
             _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),
@@ -144,12 +188,12 @@ impl Generator {
         }
     }
     fn wait(&mut self) -> Wait {
-        match self.rng.u32(..8) {
-            0 | 1 => Wait::Forever,
+        match self.rng.u32(..9) {
+            0 | 8 => Wait::Forever,
             2 | 3 => Wait::Attempt,
             4 => Wait::For(self.time()),
             5 => Wait::Until(self.time()),
-            6 => Wait::Again,
+            1 | 6 => Wait::Again,
             _ => Wait::AttemptAgain,
         }
     }
@@ -167,17 +211,20 @@ impl Generator {
         let common =
             [Act::Touch, Act::Drop, Act::Drop, Act::DropOldest, Act::Map, Act::TryMap(found)];
         match self.rng.u32(..16) {
-            0..=6 => self.pick(&common),
+            0..=5 => self.pick(&common),
             7 | 8 if kind.has_readers() => Act::Downgrade,
-            7 if kind.is_mutex() => Act::Leak,
-            8..=10 if kind == Kind::Mutex => self.pick(&[
+            6 if kind.is_mutex() => Act::Leak,
+            6 | 7 if kind == Kind::Semaphore => self.pick(&[Act::Forget, Act::Send]),
+            7..=10 if kind == Kind::Mutex => self.pick(&[
                 Act::WaitFor(time),
                 Act::WaitUntil(time),
                 Act::WaitWhileFor(time),
                 Act::Wait,
                 Act::WaitWhile,
             ]),
-            11 if kind.is_fair() => self.pick(&[Act::UnlockFair, Act::UnlockedFair, Act::Bump]),
+            9..=12 if kind.is_fair() && !self.one_in(3) => {
+                self.pick(&[Act::UnlockFair, Act::UnlockedFair, Act::Bump])
+            }
             8..=12 => Act::Unlocked,
             13 => Act::Forget,
             14 if kind.sends() => Act::Send,

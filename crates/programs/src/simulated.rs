@@ -15,7 +15,7 @@ impl World for Sim {
 
     fn pause() {
         // Now and then long enough for others to fall asleep.
-        let longest_ns = if thread::random().is_multiple_of(8) { 40_000 } else { 400 };
+        let longest_ns = if thread::random().is_multiple_of(4) { 40_000 } else { 400 };
         thread::work_ns(thread::random() % longest_ns);
     }
     fn fork(_child: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
