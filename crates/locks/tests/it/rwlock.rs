@@ -201,6 +201,12 @@ fn a_thread_reads_more_locks_at_once_than_have_room_in_its_slot() {
 fn readers_in_slots_and_writers_exclude_each_other() {
     let _alone = alone();
     let lock = PercpuRwLock::new([0_u64; 2]);
+    for _ in 0..1 << 14 {
+        drop(lock.read());
+    }
+    if Native::reader_slots() == 0 {
+        return not_run("readers use no slots without membarrier");
+    }
     let writes = AtomicU32::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -218,5 +224,4 @@ fn readers_in_slots_and_writers_exclude_each_other() {
         }
     });
     assert_eq!(*lock.read(), [20, 20]);
-    assert!(Native::reader_slots() > 0 || Native::reader_slot().is_none());
 }
