@@ -7,6 +7,8 @@ use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::platform::Platform;
+use lockwright::qrwlock::QRwLock;
+use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
 use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
@@ -21,18 +23,26 @@ pub(crate) enum Kind {
     RwLock,
     FairRwLock,
     PercpuRwLock,
+    /// With waiters that sleep, so it has an entry in the lock hash.
+    Spinlock,
+    QRwLock,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Mutex,
         Self::Condvar,
         Self::Semaphore,
         Self::RwLock,
         Self::FairRwLock,
         Self::PercpuRwLock,
+        Self::Spinlock,
+        Self::QRwLock,
     ];
 }
+
+/// A spinlock whose waiters sleep.
+type HybridSpinlock<P> = CnaSpinlock<P, cna::V10, HybridBounded>;
 
 /// One object after another, all at the same address.
 #[repr(C)]
@@ -44,6 +54,8 @@ union Tenant<P: Platform> {
     fair: ManuallyDrop<RawRwLock<P, Fair>>,
     percpu: ManuallyDrop<RawPercpuRwLock<P>>,
     in_slots: ManuallyDrop<InSlots<P>>,
+    spinlock: ManuallyDrop<HybridSpinlock<P>>,
+    qrwlock: ManuallyDrop<QRwLock<P>>,
 }
 
 impl<P: Platform> Tenant<P> {
@@ -57,6 +69,8 @@ impl<P: Platform> Tenant<P> {
             Kind::FairRwLock => Self { fair: ManuallyDrop::new(RawLock::new()) },
             // The other view of it writes to its words, which are not at their place yet.
             Kind::PercpuRwLock => Self { percpu: ManuallyDrop::new(RawLock::new()) },
+            Kind::Spinlock => Self { spinlock: ManuallyDrop::new(RawLock::new()) },
+            Kind::QRwLock => Self { qrwlock: ManuallyDrop::new(RawLock::new()) },
         }
     }
 }
@@ -130,6 +144,10 @@ impl<P: Platform> Place<P> {
             Kind::FairRwLock => unsafe { &*tenant.fair },
             // SAFETY: as above; a view of the same type.
             Kind::PercpuRwLock => unsafe { &*tenant.in_slots },
+            // SAFETY: as above.
+            Kind::Spinlock => unsafe { &*tenant.spinlock },
+            // SAFETY: as above.
+            Kind::QRwLock => unsafe { &*tenant.qrwlock },
         }
     }
     /// The condition variable that is there.

@@ -16,6 +16,8 @@ pub(crate) const OF_LOCK: [&str; Kind::ALL.len()] = [
     "reused-by-rwlock",
     "reused-by-rwlock-fair",
     "reused-by-percpu-rwlock",
+    "reused-by-spinlock",
+    "reused-by-qrwlock",
 ];
 /// The same, whose first object is a condition variable.
 pub(crate) const OF_CONDVAR: [&str; Kind::ALL.len()] = [
@@ -25,6 +27,8 @@ pub(crate) const OF_CONDVAR: [&str; Kind::ALL.len()] = [
     "condvar-reused-by-rwlock",
     "condvar-reused-by-rwlock-fair",
     "condvar-reused-by-percpu-rwlock",
+    "condvar-reused-by-spinlock",
+    "condvar-reused-by-qrwlock",
 ];
 
 /// Calls `visitor` with the client of that name whose first object is of kind `first`; `None` if there is none.
@@ -49,7 +53,7 @@ pub(crate) fn visit<P: Platform, V: ClientVisitor>(
             }
         };
     }
-    visit!(0, 1, 2, 3, 4, 5; [0, 1, 2, 3, 4, 5])
+    visit!(0, 1, 2, 3, 4, 5, 6, 7; [0, 1, 2, 3, 4, 5, 6, 7])
 }
 
 /// More mutexes than a machine for checking has buckets, so one of them shares that of a mutex at the address.

@@ -215,7 +215,7 @@ pub fn is_of_guards(client: &str) -> bool {
 /// The clients of [`reused`] and [`guards`] on that lock.
 fn of_reused(lock: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
     let is_of_lock = |name: &&str| match *name {
-        guards::FORGOTTEN => REUSED.iter().any(|(first, _)| *first == lock),
+        guards::FORGOTTEN => OF_FORGOTTEN.contains(&lock),
         guards::MOVED => [MUTEX, SEMAPHORE, RWLOCK, RWLOCK_FAIR].contains(&lock),
         name => first_of(lock, name).is_some(),
     };
@@ -308,6 +308,7 @@ const SEMAPHORE: &str = "semaphore";
 const OF_SEMAPHORE: [&str; 4] =
     [semaphore::TIMED, semaphore::MAKERS, semaphore::LAST_PERMIT, limits::PERMITS];
 const QRWLOCK: &str = "qrwlock";
+const HYBRID: &str = "cna-hybrid-bounded";
 const OF_QRWLOCK: [&str; 1] = [qrwlock::READS_AGAIN];
 const OF_MUTEX: [&str; 8] = [
     limits::DEADLINE,
@@ -321,13 +322,18 @@ const OF_MUTEX: [&str; 8] = [
 ];
 
 /// The locks whose memory is used again.
-const REUSED: [(&str, Kind); 5] = [
+const REUSED: [(&str, Kind); 7] = [
     (MUTEX, Kind::Mutex),
     (SEMAPHORE, Kind::Semaphore),
     (RWLOCK, Kind::RwLock),
     (RWLOCK_FAIR, Kind::FairRwLock),
     (PERCPU_IN_SLOTS, Kind::PercpuRwLock),
+    (HYBRID, Kind::Spinlock),
+    (QRWLOCK, Kind::QRwLock),
 ];
+
+/// The locks of which a guard is forgotten.
+const OF_FORGOTTEN: [&str; 5] = [MUTEX, SEMAPHORE, RWLOCK, RWLOCK_FAIR, PERCPU_IN_SLOTS];
 
 /// The last one is for policies with bits in the count.
 const OF_RWSEM: [&str; 8] = [

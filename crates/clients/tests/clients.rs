@@ -105,9 +105,8 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
 fn a_lock_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_limits() {
     let is_meant =
         |client: &&str| is_of_reused(client) || is_of_guards(client) || is_of_limits(client);
-    for lock in
-        ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock", "percpu-rwlock-in_slots"]
-    {
+    let readers = ["rwlock", "rwlock-fair", "percpu-rwlock", "percpu-rwlock-in_slots", "qrwlock"];
+    for lock in ["mutex", "semaphore", "cna-hybrid-bounded"].into_iter().chain(readers) {
         for client in clients_of::<Native>(lock).filter(is_meant) {
             println!("{client} on {lock}");
             visit_client_of::<Native, _>(lock, client, Few).expect("both are in their tables");

@@ -191,7 +191,8 @@ fn a_lock_holds_at_its_limits() {
 
 #[test]
 fn a_lock_holds_whatever_was_at_its_address_before() {
-    for lock in ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock-in_slots"] {
+    let others = ["rwlock-fair", "percpu-rwlock-in_slots", "cna-hybrid-bounded", "qrwlock"];
+    for lock in ["mutex", "semaphore", "rwlock"].into_iter().chain(others) {
         holds_in_schedules(lock, is_of_reused, 4, &Config::default());
     }
 }
