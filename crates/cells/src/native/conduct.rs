@@ -27,7 +27,8 @@ pub fn conduct(
 ) -> Conducted {
     let start = Instant::now();
     let mut stutter = Beat::every(plan.stress.stutter_ns);
-    let mut shuffle = Beat::every(plan.stress.shuffle_ns);
+    // With one CPU there is nowhere to move a thread to.
+    let mut shuffle = Beat::every(if plan.all_cpus.len() > 1 { plan.stress.shuffle_ns } else { 0 });
     let mut shuffles = 0;
     loop {
         let passed = start.elapsed();
