@@ -205,11 +205,11 @@ macro_rules! aliases {
         /// static SUM: Mutex<u64> = Mutex::new(0);
         ///
         /// std::thread::scope(|scope| {
-        ///     for n in 1..=100 {
+        ///     for n in 1..=10 {
         ///         scope.spawn(move || *SUM.lock() += n);
         ///     }
         /// });
-        /// assert_eq!(*SUM.lock(), 5050);
+        /// assert_eq!(*SUM.lock(), 55);
         /// ```
         ///
         /// *Ordering.* `lock`, and an attempt that succeeds, acquire what the last unlock released.
