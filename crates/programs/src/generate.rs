@@ -134,7 +134,8 @@ impl Generator {
     }
     fn op(&mut self) -> Op {
         if self.limits.has_forks && self.one_in(24) {
-            let steps = self.rng.usize(1..=4);
+            // The steps of a child cost little next to the fork.
+            let steps = self.rng.usize(1..=16);
             let has_forks = std::mem::replace(&mut self.limits.has_forks, false);
             let ops = self.ops(steps);
             self.limits.has_forks = has_forks;
