@@ -62,7 +62,7 @@ fn variations(pair: Pair, order: Order, usual: &Config) -> Vec<Config> {
         return vec![few_nodes(0), few_nodes(1), few_slots];
     }
     if is_of_reused(client) {
-        // A wait on a condition variable ends for no reason without a queue node, which these count as an error.
+        // Without a queue node a wait on a condition variable may end early. These clients count that as an error.
         return vec![with(vec![(Tunable::spin_pauses, 0)])];
     }
     match order {
