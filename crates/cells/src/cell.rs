@@ -125,7 +125,7 @@ impl Workload {
         };
         let mut knobs = format!("--cs-load {cs_load} --think-load {think_load}");
         if readers > 0 {
-            knobs += &format!(" --readers {readers}");
+            knobs += &format!(" --read-percent {readers}");
         }
         if reader_order == ReaderOrder::Random {
             knobs += " --reader-order random";

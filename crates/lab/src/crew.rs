@@ -2,30 +2,28 @@
 //! of a guest.
 
 use crate::cell::{LabMachine, Workload};
-use crate::cli::{MachineArgs, count};
+use crate::cli::{MachineArgs, SIMULATED, count};
 use crate::error::Error;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
-/// Where the help lists the arguments about shared CPUs.
-const SHARED: &str = "Simulated machines: guests, and more threads than CPUs";
-
 /// More threads than CPUs, or a guest.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GuestArgs {
-    /// Numbers of vCPUs of a guest, separated by commas, instead of threads; a row for each start
-    /// state.
-    #[arg(long, help_heading = SHARED, value_delimiter = ',', value_name = "N,...", value_parser = count,
+    /// Run a guest with these numbers of vCPUs, instead of threads; one row for each start state
+    #[arg(long, help_heading = SIMULATED, value_delimiter = ',', value_name = "N,...", value_parser = count,
           allow_negative_numbers = true)]
     pub vcpus: Vec<usize>,
-    /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on their own.
-    #[arg(long, help_heading = SHARED)]
+    /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on theirs
+    #[arg(long, help_heading = SIMULATED)]
     pub virtual_numa: bool,
-    /// How runs with shared CPUs begin, separated by commas [default: all].
+    /// How a run of a guest or an oversubscribed program starts: everybody-running,
+    /// random-queue, after-preemption, all [default: all]
     #[arg(
         long,
-        help_heading = SHARED,
+        help_heading = SIMULATED,
+        hide_possible_values = true,
         value_delimiter = ',',
         value_name = "NAME,...",
         value_parser = PossibleValuesParser::new(start_states())

@@ -1,14 +1,38 @@
 //! `lockwright calibrate`: fits a simulated machine to published measurements of unpatched code.
 
 use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
-use crate::cli::CalibrateArgs;
+use crate::cli::name;
 use crate::error::Error;
 use crate::report::{self, Chart, Grid, OutputArgs, Outputs, Progress, Report, Target, print};
+use clap::Args;
 use lockwright_sim::machine::{Fit, Machine};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Arguments of `calibrate`.
+#[derive(Clone, Debug, Args)]
+pub struct CalibrateArgs {
+    /// The machine to fit, by its name in `lockwright machines`
+    #[arg(value_name = "MACHINE", value_parser = name)]
+    pub machine: String,
+    /// Write the calibration here [default: standard output]
+    #[arg(long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
+    /// Overwrite the file of --out if it exists
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Write a JSON document about the fit
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the simulated and the published numbers as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Do not show progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
 
 /// Runs the command.
 pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
@@ -23,8 +47,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     };
     let plan = Plan::of(&args.machine).ok_or_else(unknown)?;
     let machine = Machine::builtin(plan.machine).ok_or_else(unknown)?;
-    let path = args.out.clone().unwrap_or_else(|| usual_path(plan.machine));
-    let target = Target::open(&path)?;
+    let target = target(args)?;
     let outputs = Outputs::open(&OutputArgs {
         json: args.json.clone(),
         csv: args.csv.clone(),
@@ -38,16 +61,37 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
     target.write(fitted.calibration.to_toml().as_bytes())?;
-    outputs.finish(&CalibrateReport { plan, fitted: &fitted })?;
-    if outputs.stdout_is_for_people() {
-        print(&format!("\nwritten to {}\n", path.display()))?;
+    let report = CalibrateReport { plan, fitted: &fitted };
+    // Standard output has one thing: the calibration, or what is said about it.
+    match &args.out {
+        None => outputs.finish_documents(&report)?,
+        Some(path) => {
+            outputs.finish(&report)?;
+            if outputs.stdout_is_for_people() {
+                print(&format!("\nwritten to {}\n", path.display()))?;
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the built-in calibrations come from in the project's tree.
-fn usual_path(machine: &str) -> PathBuf {
-    PathBuf::from(format!("machines/{machine}.calibration.toml"))
+/// Where the calibration goes. A file that exists is not overwritten by accident.
+fn target(args: &CalibrateArgs) -> Result<Target, Error> {
+    let Some(path) = &args.out else {
+        if [&args.json, &args.csv].into_iter().flatten().any(|path| path.as_os_str() == "-") {
+            return Err(Error::usage(
+                "the calibration goes to standard output: add --out FILE.toml",
+            ));
+        }
+        return Ok(Target::Stdout);
+    };
+    if path.exists() && !args.force {
+        return Err(Error::usage(format!(
+            "{} exists: name another file with --out, or add --force to overwrite it",
+            path.display()
+        )));
+    }
+    Target::open(path)
 }
 
 /// What came out, in each format.

@@ -1,6 +1,6 @@
-//! The knobs of the workload `kbuild`: their flags, their defaults, and what makes sense.
+//! The parameters of the workload `kbuild`: their options, defaults and ranges.
 
-use crate::cli::whole;
+use crate::cli::{nanoseconds, whole};
 use crate::error::Error;
 use clap::Args;
 use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
@@ -26,42 +26,50 @@ const COUNT_MAX: u64 = 1_000_000_000;
 /// Longer times make no sense, in nanoseconds.
 const TIME_MAX_NS: u64 = 1_000_000_000;
 
-/// Where the help lists the arguments.
-const HEADING: &str = "Workload `kbuild`: a fixed amount of work; --secs is how long it may take";
+/// Where the help lists the parameters.
+const HEADING: &str = "Workload `kbuild`: a fixed amount of work, for --secs at most";
+/// Where the help lists those that several workloads have.
+pub const HANDOFF_HEADING: &str = "Workloads `kbuild`, `aim7` and `handoff`";
 
-/// Arguments of `kbuild`.
+/// Parameters of `kbuild`; `aim7` and `handoff` have some of them.
 #[derive(Clone, Debug, Default, Args)]
 pub struct BuildArgs {
-    /// Units of work [default: 400 (in a guest: 8000)].
+    /// Units of work [default: 400 (in a guest: 8000)]
     #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub units: Option<u64>,
-    /// Lock operations of a unit [default: 250] (`aim7`: 16).
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    /// Lock operations of a unit [default: 250]; `aim7`: 16
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = whole,
+          allow_negative_numbers = true)]
     pub unit_ops: Option<u64>,
-    /// Locks [default: 256] (`aim7`: 1).
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    /// Number of locks [default: 256]; `aim7`: 1
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = whole,
+          allow_negative_numbers = true)]
     pub lock_count: Option<u64>,
-    /// How many of them are hot [default: 4].
+    /// Number of hot locks among them [default: 4]
     #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub hot_locks: Option<u64>,
-    /// Percentage of the operations that go to the hot locks [default: 10].
+    /// Percentage of the operations that take a hot lock [default: 10]
     #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
     pub hot_percent: Option<u64>,
-    /// Percentage of the units that one thread does alone at the end [default: 0].
+    /// Percentage of the units that one thread does alone at the end [default: 0]
     #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
     pub serial_percent: Option<u64>,
-    /// Mean time of computing before each operation [default: 4000] (`aim7`: 50000, or a machine's own).
-    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
+    /// Mean time of work before each operation [default: 4000]; `aim7`: 50000, or what was fitted
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds,
+          allow_negative_numbers = true)]
     pub compute_ns: Option<u64>,
-    /// Time of computing under the lock [default: 150] (`handoff`: 1000, `aim7`: 500, or a machine's own).
-    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
+    /// Time of work in the critical section [default: 150]; `handoff`: 1000, `aim7`: 500, or what was
+    /// fitted
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds,
+          allow_negative_numbers = true)]
     pub section_ns: Option<u64>,
-    /// Mean time of a sleep at the start of each unit; 0 is none [default: 0].
-    #[arg(long, help_heading = HEADING, value_name = "NANOSECONDS", value_parser = whole, allow_negative_numbers = true)]
+    /// Mean time of a sleep at the start of each unit; 0 is none [default: 0]
+    #[arg(long, help_heading = HEADING, value_name = "TIME", value_parser = nanoseconds,
+          allow_negative_numbers = true)]
     pub io_ns: Option<u64>,
 }
 
-/// A knob: its flag and its value.
+/// A parameter: its option and its value.
 pub type Flag = (&'static str, u64);
 
 /// The knobs and their defaults, in words.
@@ -136,7 +144,7 @@ impl BuildArgs {
             if !range.contains(value) {
                 let (least, most) = (range.start(), range.end());
                 return Err(Error::usage(format!(
-                    "{flag} {value} makes no sense: give between {least} and {most}"
+                    "{flag} must be between {least} and {most}, not {value}"
                 )));
             }
         }

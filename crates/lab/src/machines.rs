@@ -1,15 +1,16 @@
 //! The machines, and which of them `--on` means.
 
 use crate::cell::{LabMachine, On, Settings, Workload};
-use crate::cli::{ListArgs, MachineArgs};
+use crate::cli::{ListArgs, MachineArgs, name};
 use crate::error::Error;
 use crate::fidelity::{self, CheckArgs};
 use crate::lists;
 use crate::native::NativeMachine;
 use crate::probe::{self, ProbeArgs};
+use crate::report::print;
 use crate::simulated::SimulatedMachine;
 use clap::{Args, Subcommand};
-use lockwright_sim::machine::{Costs, Machine, Topology};
+use lockwright_sim::machine::{Costs, Machine, MachineFile, Topology};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,11 +46,32 @@ pub struct MachinesArgs {
 /// What can be done with machines.
 #[derive(Clone, Debug, Subcommand)]
 pub enum MachinesCommand {
-    /// Measure this computer into a description that `--on` takes, in under half a minute.
+    /// Print the file of a simulated machine, to copy and change
+    #[command(before_help = "Examples:
+  lockwright machines show x5-4
+  lockwright machines show x5-4 > mine.toml
+  lockwright bench --on ./mine.toml --threads 36")]
+    Show(ShowArgs),
+    /// Measure this computer and write a machine file for --on (half a minute)
+    #[command(before_help = "Examples:
+  lockwright machines probe > here.toml
+  lockwright machines probe --out here.toml
+  lockwright machines probe --quick")]
     Probe(ProbeArgs),
-    /// Compare locks natively with the same locks simulated on a description of this computer, in a few
-    /// minutes.
+    /// Compare locks on this computer with the same locks simulated on its machine file (minutes)
+    #[command(before_help = "Examples:
+  lockwright machines check here.toml
+  lockwright machines check here.toml --lock mutex,std --threads 1,2,8
+  lockwright machines check here.toml --json check.json")]
     Check(CheckArgs),
+}
+
+/// Arguments of `machines show`.
+#[derive(Clone, Debug, Args)]
+pub struct ShowArgs {
+    /// The machine, by its name in `lockwright machines`
+    #[arg(value_name = "NAME", value_parser = name)]
+    pub name: String,
 }
 
 /// `lockwright machines`, and what can be done with them.
@@ -57,9 +79,23 @@ pub fn run(args: &MachinesArgs) -> Result<ExitCode, Error> {
     let done = |()| ExitCode::SUCCESS;
     match &args.command {
         None => lists::machines(&args.list).map(done),
+        Some(MachinesCommand::Show(args)) => show(&args.name).map(done),
         Some(MachinesCommand::Probe(args)) => probe::run(args).map(done),
         Some(MachinesCommand::Check(args)) => fidelity::run(args),
     }
+}
+
+/// Prints the file of a built-in machine.
+fn show(name: &str) -> Result<(), Error> {
+    let text = MachineFile::builtin_text(name).ok_or_else(|| {
+        if name == NATIVE {
+            return Error::usage(
+                "this computer has no file yet: write one with `lockwright machines probe --out here.toml`",
+            );
+        }
+        Error::unknown("machine", name, Machine::builtin_names(), "lockwright machines")
+    })?;
+    print(text)
 }
 
 /// Every machine that has a name.
@@ -94,8 +130,7 @@ pub fn open(args: &MachineArgs) -> Result<Box<dyn LabMachine>, Error> {
     }
     if args.placement.is_some() {
         return Err(Error::usage(
-            "--placement is for simulated machines: native threads have a CPU each as long as \
-             there are enough",
+            "--placement is for simulated machines: leave it out, or add --on x5-4",
         ));
     }
     Ok(Box::new(NativeMachine::new(&settings)))
@@ -162,7 +197,7 @@ fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, Erro
         true => SimulatedMachine::from_path(on, settings),
         false => SimulatedMachine::builtin(on, settings).ok_or_else(|| match file_of(on) {
             Some(path) => Error::usage(format!(
-                "`{on}` is not the name of a machine; for the file write `--on {path}`"
+                "`{on}` is not the name of a machine: for the file write `--on {path}`"
             )),
             None => {
                 let names = Machine::builtin_names().chain([NATIVE]);

@@ -25,7 +25,7 @@ mod tables;
 mod torture;
 mod tour;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use cli::{Cli, Command};
 use error::Error;
 use lockwright_cells::{
@@ -34,9 +34,10 @@ use lockwright_cells::{
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let matches = cli::command().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return cli::answer(&error),
+        Err(error) => return cli::answer(&error, std::env::args().skip(1)),
     };
     match run(&cli) {
         Ok(code) => code,
@@ -53,11 +54,18 @@ fn run(cli: &Cli) -> Result<ExitCode, Error> {
     interrupt::install();
     let done = |()| ExitCode::SUCCESS;
     match &cli.command {
-        None => tour::run(&cli.tour),
+        None => cli::first_help().map(done),
+        Some(Command::Tour(args)) => tour::run(args),
         Some(Command::Locks(args)) => lists::locks(args).map(done),
         Some(Command::Machines(args)) => machines::run(args),
         Some(Command::Workloads(args)) => lists::workloads(args).map(done),
         Some(Command::Events(args)) => lists::events(args).map(done),
+        Some(Command::Tables(args)) => lists::tables(args).map(done),
+        Some(Command::Studies(args)) => lists::studies(args).map(done),
+        Some(Command::Clients(args)) => lists::clients(args).map(done),
+        Some(Command::Bugs(args)) => lists::bugs(args).map(done),
+        Some(Command::Completions(args)) => cli::completions(args).map(done),
+        Some(Command::Man(args)) => cli::man(args).map(done),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Torture(args)) => torture::run(args),

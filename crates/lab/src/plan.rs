@@ -106,7 +106,7 @@ pub fn window_ns(secs: Option<f64>, default_s: f64) -> Result<u64, Error> {
     let secs = secs.unwrap_or(default_s);
     if !(SHORTEST_S..=LONGEST_S).contains(&secs) {
         return Err(Error::usage(format!(
-            "--secs {secs} makes no sense: give between 0.000001 and {LONGEST_S} seconds"
+            "--secs must be between 1us and {LONGEST_S} seconds, not {secs}"
         )));
     }
     Ok((secs * 1e9).round() as u64)

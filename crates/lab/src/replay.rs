@@ -54,8 +54,8 @@ fn torture(stress: Stress, has_readers: bool) -> String {
         if has_readers { format!(" --readers {}", stress.readers) } else { String::new() };
     let faults = if stress.preemption.is_some() { " --faults" } else { "" };
     format!(
-        "torture --long-hold {} --stutter {} --nested {}{readers}{faults}",
-        stress.long_hold_ms(),
+        "torture --long-hold {}ns --stutter {} --nested {}{readers}{faults}",
+        stress.long_hold_ns,
         stress.stutter_s(),
         stress.nested
     )
@@ -75,7 +75,7 @@ fn bench(spec: &CellSpec) -> (String, u64) {
             format!(" {}", spec.workload.sleepers_typed())
         }
         Workload::Kbuild(knobs) => format!(" {}", kbuild::typed(&knobs)),
-        Workload::Locktorture { long_hold: true } => " --long-hold on".into(),
+        Workload::Locktorture { long_hold: true } => " --long-hold 100ms".into(),
         Workload::Locktorture { long_hold: false } => " --long-hold off".into(),
     };
     let seed = spec.seed.wrapping_add(spec.repetition.into());
@@ -154,8 +154,9 @@ mod tests {
         let workload = Workload::Counter { cs_load, think_load, readers, reader_order, is_empty };
         let mixed = line(&machine(""), &CellSpec { workload, ..SPEC });
         assert!(
-            mixed
-                .contains(" --think-load 3 --readers 40 --reader-order random --empty-section on "),
+            mixed.contains(
+                " --think-load 3 --read-percent 40 --reader-order random --empty-section on "
+            ),
             "{mixed}"
         );
     }

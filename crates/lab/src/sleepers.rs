@@ -73,9 +73,9 @@ pub fn aim7(args: &BuildArgs, fitted_ns: impl Fn(&str) -> Option<u64>) -> Result
 fn sensible(flag: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
     match (least..=most).contains(&value) {
         true => Ok(value),
-        false => Err(Error::usage(format!(
-            "{flag} {value} makes no sense: give between {least} and {most}"
-        ))),
+        false => {
+            Err(Error::usage(format!("{flag} must be between {least} and {most}, not {value}")))
+        }
     }
 }
 

@@ -251,13 +251,6 @@ impl BenchDocument {
     pub fn rates(&self) -> impl Iterator<Item = (&'static str, usize, f64)> + '_ {
         self.results.iter().map(|result| (result.lock, result.threads, result.ops_per_s.median))
     }
-    /// Each lock that was compared with the floor, and what it costs in terms of it.
-    pub fn ratios_to_floor(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
-        let ratio = |result: &BenchResult| {
-            result.ratio_to_floor.as_ref().map(|ratio| (result.lock, ratio.median))
-        };
-        self.results.iter().filter_map(ratio)
-    }
     /// What the threads are called.
     pub fn noun(&self) -> &'static str {
         if self.on.is_guest() { "vCPUs" } else { "threads" }

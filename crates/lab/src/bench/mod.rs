@@ -1,18 +1,19 @@
 //! `lockwright bench`: how fast, how long, how fair.
 
+mod args;
 mod chart;
 mod document;
 mod schedule;
 mod tables;
 mod workloads;
 
+pub use args::BenchArgs;
 pub use document::BenchDocument;
 pub use schedule::{Schedule, what_broke};
 pub use tables::duration;
 pub use workloads::{Listed, WORKLOADS};
 
 use crate::cell::{LabMachine, Workload};
-use crate::cli::BenchArgs;
 use crate::crew::Crew;
 use crate::error::Error;
 use crate::native::ForeignLoad;
@@ -103,7 +104,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Erro
     let is_simulated = machine.is_simulated();
     let workload = workloads::asked(args, machine)?;
     if args.speed && !is_simulated {
-        return Err(Error::usage("--speed is for simulated machines: add --on with one"));
+        return Err(Error::usage("--speed is for simulated machines: add --on x5-4"));
     }
     let usual = match workload {
         Workload::Uncontended => vec![1],

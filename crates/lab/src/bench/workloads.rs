@@ -1,9 +1,11 @@
 //! The workloads by name, and their knobs.
 
+use super::args::BenchArgs;
 use crate::cell::{LabMachine, ReaderOrder, Workload};
-use crate::cli::{BenchArgs, Switch};
+use crate::cli::Switch;
 use crate::error::Error;
 use crate::{kbuild, sleepers};
+use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
 
 /// A flag, and what it is unless something else is asked for.
 pub type Knob = (&'static str, &'static str);
@@ -30,7 +32,7 @@ pub const WORKLOADS: &[Listed] = &[
         knobs: &[
             ("--cs-load", "1"),
             ("--think-load", "0"),
-            ("--readers", "0"),
+            ("--read-percent", "0"),
             ("--reader-order", "alternate"),
             ("--empty-section", "off"),
         ],
@@ -38,7 +40,7 @@ pub const WORKLOADS: &[Listed] = &[
     },
     Listed {
         name: "locktorture",
-        knobs: &[("--long-hold", "on (native: off)")],
+        knobs: &[("--long-hold", "100ms (native: off)")],
         is: "the kernel's locktorture with the rules of v5.6",
     },
     Listed {
@@ -87,14 +89,14 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
         let owner =
             WORKLOADS.iter().find(|listed| has(listed, flag)).map_or("", |owner| owner.name);
         return Err(Error::usage(format!(
-            "{flag} is a knob of the workload `{owner}`, not of `{}`",
+            "{flag} is a parameter of the workload `{owner}`, not of `{}`: leave it out, or add --workload {owner}",
             listed.name
         )));
     }
     Ok(match listed.name {
         "counter" => counter(args, machine.is_simulated())?,
         "locktorture" => {
-            Workload::Locktorture { long_hold: holds_long(args, machine.is_simulated()) }
+            Workload::Locktorture { long_hold: holds_long(args, machine.is_simulated())? }
         }
         "lock2" => Workload::Lock2,
         "open1" => Workload::Open1,
@@ -110,10 +112,10 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
 }
 
 fn counter(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
-    let readers = args.readers.unwrap_or(0);
+    let readers = args.read_percent.unwrap_or(0);
     if args.reader_order.is_some() && !(1..100).contains(&readers) {
         return Err(Error::usage(
-            "--reader-order is for reads and writes: add --readers with 1 to 99 percent",
+            "--reader-order is for a mix of reads and writes: add --read-percent with 1 to 99",
         ));
     }
     Ok(Workload::Counter {
@@ -132,7 +134,7 @@ fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
     let own = [
         ("--cs-load", !args.cs_load.is_empty()),
         ("--think-load", args.think_load.is_some()),
-        ("--readers", args.readers.is_some()),
+        ("--read-percent", args.read_percent.is_some()),
         ("--reader-order", args.reader_order.is_some()),
         ("--empty-section", args.empty_section.is_some()),
         ("--long-hold", args.long_hold.is_some()),
@@ -143,6 +145,13 @@ fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
 
 /// Whether locktorture holds the lock for 100 ms now and then. A simulation adds that by formula;
 /// natively it would fill most of a short run.
-fn holds_long(args: &BenchArgs, is_simulated: bool) -> bool {
-    args.long_hold.map_or(is_simulated, |switch| switch == Switch::On)
+fn holds_long(args: &BenchArgs, is_simulated: bool) -> Result<bool, Error> {
+    match args.long_hold {
+        None => Ok(is_simulated),
+        Some(0) => Ok(false),
+        Some(LONG_HOLD_NS) => Ok(true),
+        Some(_) => Err(Error::usage(
+            "in `bench` --long-hold is the kernel's: write 100ms or off (`torture` takes other times)",
+        )),
+    }
 }

@@ -5,6 +5,7 @@ use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
 use super::matrix::{self, Kind};
 use super::plan::{Plan, Side};
 use crate::cell::LabMachine;
+use crate::cli::{between_u32, seconds};
 use crate::error::Error;
 use crate::native::peers::readers_share;
 use crate::plan::window_ns;
@@ -17,42 +18,47 @@ use std::path::PathBuf;
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// Fewer and shorter repetitions: under three minutes instead of under twenty.
+    /// Fewer and shorter repetitions: under 3 minutes instead of under 20
     #[arg(long)]
     pub quick: bool,
-    /// Which of our locks, separated by commas: one for the cells where one owns at a time; of those that
-    /// readers share, cells with readers have the better one [default: mutex and our reader-writer locks].
-    #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
-    pub ours: Vec<String>,
-    /// Peers or patterns, separated by commas; `parking_lot` is both of its versions, and `std`, `spin` and
-    /// the like stand for their reader-writer locks, too [default: all].
+    /// Peers: names or patterns, comma-separated. A library's name selects all of its locks and
+    /// versions: `parking_lot` is 0.12 and 0.13, mutex and reader-writer lock [default: all]
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub peer: Vec<String>,
-    /// Cells or patterns such as 'cs1-*', separated by commas: `pair`, or the pauses in the section and
-    /// the threads; with readers 'read-pair-*', or `r` and their percentage before it all, such as
-    /// 'r90-*' [default: all].
-    #[arg(long, value_delimiter = ',', value_name = "CELL,...")]
-    pub cells: Vec<String>,
-    /// Kinds of cells, separated by commas [default: all].
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,...")]
+    /// Lockwright's locks: one exclusive lock, and any number of reader-writer locks, of which the best
+    /// for each percentage of readers counts [default: mutex,rwlock,rwlock-fair,percpu-rwlock]
+    #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
+    pub ours: Vec<String>,
+    /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause instruction in the
+    /// critical section) or 'r90-*' (90 % of the operations read) [default: all]
+    #[arg(long, alias = "cells", value_delimiter = ',', value_name = "CELL,...")]
+    pub cell: Vec<String>,
+    /// Kinds of cells: pair (lock/unlock pairs of one thread), exclusive, rw [default: all]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "KIND,...",
+        hide_possible_values = true
+    )]
     pub kind: Vec<Kind>,
-    /// Repetitions of each cell; the best peer is chosen on one half and scored on the other [default:
-    /// 10, 6 with --quick; with readers 6 and 4].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
+    /// [default: 10, with readers 6; with --quick 6 and 4]
+    #[arg(long, value_name = "N", value_parser = between_u32::<2, 10_000>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
-    /// Seconds of each repetition [default: what fits into the time].
-    #[arg(long, allow_negative_numbers = true)]
+    /// Length of a repetition [default: what fits into the time]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub secs: Option<f64>,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 1)]
+    /// Seed for random numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write a JSON document; `-` is standard output.
+    /// Write a JSON document; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write CSV; `-` is standard output.
+    /// Write CSV; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Say nothing on standard error.
+    /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -67,7 +73,7 @@ impl CompareArgs {
     pub fn plan(&self, machine: &dyn LabMachine) -> Result<Plan, Error> {
         let effort = if self.quick { Effort::Quick } else { Effort::Full };
         let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
-        let cells = matrix::select(&self.cells, &self.kind)?;
+        let cells = matrix::select(&self.cell, &self.kind)?;
         let ours = self.our_locks()?;
         let (reading, owning): (Vec<Subject>, Vec<Subject>) =
             ours.iter().partition(|&&lock| readers_share(lock));

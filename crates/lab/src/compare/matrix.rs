@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What `--cells` calls it: `pair`, or the pauses in the critical section and the threads; with
+    /// What `--cell` calls it: `pair`, or the pauses in the critical section and the threads; with
     /// readers `read-pair` and the threads, or the percentage that reads before all that.
     pub name: &'static str,
     /// What the threads do.
@@ -182,9 +182,9 @@ pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
         let near = nearest(pattern, MATRIX.iter().map(|cell| cell.name));
         let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         return Err(Error::usage(format!(
-            "no cell matches `{shown}`; {hint}--cells takes `pair`, and the pauses in the section (1, 20 or \
-             100) with the threads (2 to 64), such as `cs1-t8`, 'cs20-*' or '*-t32'; with readers \
-             'read-pair-*' and, behind their percentage (50, 90, 99 or 100), the same, such as `r90-cs20-t8`"
+            "no cell matches `{shown}`; {hint}--cell takes `pair`, names such as `cs20-t8` (20 pause \
+             instructions in the critical section, 8 threads) and `r90-cs20-t8` (of which 90 % read), \
+             'read-pair-*', and patterns"
         )));
     }
     let is_chosen = |cell: &Cell| {
@@ -193,7 +193,7 @@ pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
     };
     let chosen: Vec<Cell> = MATRIX.iter().copied().filter(is_chosen).collect();
     match chosen.is_empty() {
-        true => Err(Error::usage("no cell of --cells is of that --kind: leave out one of the two")),
+        true => Err(Error::usage("no cell of --cell is of that --kind: leave out one of the two")),
         false => Ok(chosen),
     }
 }
@@ -256,7 +256,7 @@ mod tests {
             ["pair", "cs1-t2"]
         );
         let error = select(&["cs1-t9".into()], &[]).expect_err("no such cell").to_string();
-        assert!(error.contains("`cs1-t") && error.contains("--cells"), "{error}");
+        assert!(error.contains("`cs1-t") && error.contains("--cell "), "{error}");
         let error = select(&["cs1-*".into()], &[Kind::Rw]).expect_err("no such cell").to_string();
         assert!(error.contains("--kind"), "{error}");
     }

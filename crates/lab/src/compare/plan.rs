@@ -307,10 +307,10 @@ mod tests {
 
     #[test]
     fn a_small_selection_is_not_stretched_to_fill_the_time() {
-        let small = plan("--cells cs1-t2 --peer std");
+        let small = plan("--cell cs1-t2 --peer std");
         assert!(small.estimate_s() < 15.0, "{}", small.estimate_s());
         let windows = ["cs1-t2", "cs1-t32"].map(|cell| {
-            let plan = plan(&format!("--cells {cell} --peer std"));
+            let plan = plan(&format!("--cell {cell} --peer std"));
             plan.window_ns(plan.cells[0], Purpose::Throughput)
         });
         assert!(windows[1] > windows[0], "{windows:?}");
@@ -342,13 +342,13 @@ mod tests {
             (ours, peers(&plan, 0))
         };
         let pthread = ["pthread-rwlock", "pthread-rwlock-writer"];
-        let (ours, of_pthread) = of("--peer pthread --cells r50-cs1-t2");
+        let (ours, of_pthread) = of("--peer pthread --cell r50-cs1-t2");
         assert_eq!((&ours[..], &of_pthread[..]), (OURS_RW, &pthread[..]));
-        assert_eq!(of("--peer std,pthread*rwlock* --cells read-pair-t2").1[0], "std-rwlock");
+        assert_eq!(of("--peer std,pthread*rwlock* --cell read-pair-t2").1[0], "std-rwlock");
         let (ours, _) = of("--ours mutex,rwsem-v5_10,rwsem-v4_14 --kind rw");
         assert_eq!(ours, ["rwsem-v5_10", "rwsem-v4_14"]);
-        assert_eq!(of("--ours rwsem-v5_10 --cells cs1-t2").0, ["rwsem-v5_10"]);
-        assert_eq!(of("--peer std-rwlock --cells cs1-t2").1, ["std-rwlock"]);
+        assert_eq!(of("--ours rwsem-v5_10 --cell cs1-t2").0, ["rwsem-v5_10"]);
+        assert_eq!(of("--peer std-rwlock --cell cs1-t2").1, ["std-rwlock"]);
     }
 
     #[test]
@@ -378,8 +378,8 @@ mod tests {
 
     #[test]
     fn in_a_crowd_a_queue_takes_part_only_if_it_was_named() {
-        assert_eq!(peers(&plan("--peer tick*,std --cells cs1-t2"), 0), ["ticket", "std"]);
-        assert_eq!(peers(&plan("--peer tick*,std --cells cs1-t4"), 0), ["std"]);
-        assert_eq!(peers(&plan("--peer ticket --cells cs1-t4"), 0), ["ticket"]);
+        assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t2"), 0), ["ticket", "std"]);
+        assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t4"), 0), ["std"]);
+        assert_eq!(peers(&plan("--peer ticket --cell cs1-t4"), 0), ["ticket"]);
     }
 }

@@ -1,5 +1,6 @@
 //! The arguments of `explore`, and what they mean.
 
+use crate::cli::{between, between_u32};
 use crate::error::Error;
 use crate::machines;
 use crate::subject::{Origin, Selection, USUAL};
@@ -13,58 +14,65 @@ use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
 use lockwright_sim::machine::Placement;
 use std::path::PathBuf;
 
+/// Where the help lists what decides how the schedules are searched.
+const SEARCH: &str = "How schedules are searched";
+
 /// Arguments of `explore`.
 #[derive(Clone, Debug, Args)]
 pub struct ExploreArgs {
-    /// Locks or patterns such as 'cna-*', separated by commas; `all` is every right lock, `usual` leaves
-    /// out combinations of a succession and a waiting policy.
-    #[arg(long, value_delimiter = ',', default_value = USUAL)]
+    /// Locks: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
+    /// combinations of CNA and a waiting policy). See `lockwright locks`
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = USUAL)]
     pub lock: Vec<String>,
-    /// Clients (test bodies), separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "all")]
+    /// Test clients, the small programs that use the lock; see `lockwright clients`
+    #[arg(long, value_name = "CLIENT,...", value_delimiter = ',', default_value = "all")]
     pub client: Vec<String>,
-    /// Threads of each client.
+    /// Threads of each client
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub threads: usize,
-    /// Schedules of each lock and client.
-    #[arg(long, value_name = "N", default_value_t = 10_000,
-          value_parser = clap::value_parser!(u64).range(1..))]
+    /// Schedules to run of each lock with each client
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, { u64::MAX }>,
+          allow_negative_numbers = true)]
     pub schedules: u64,
-    /// Who picks what happens next [default: random, pct and pos take turns].
-    #[arg(long, value_enum)]
-    pub policy: Option<PolicyName>,
-    /// Policy `pct`: how many ordering constraints the bug may need [default: 3].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub depth: Option<u32>,
-    /// Policy `dfs`: preemptions of one schedule; otherwise how often a thread loses its CPU.
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u32).range(0..=1_000))]
-    pub preemptions: u32,
-    /// How often each thread does what its client does.
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub rounds: u32,
-    /// A simulated machine's name, or a path to a `.toml` [default: a small one with two NUMA nodes].
-    #[arg(long, value_name = "MACHINE")]
-    pub on: Option<String>,
-    /// Seed the locks with a bug, by its row in the bug zoo.
-    #[arg(long, value_name = "ROW")]
+    /// Put a known bug into the locks, by its number in `lockwright bugs`
+    #[arg(long, value_name = "N")]
     pub bug: Option<String>,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Run one schedule again, as it was printed.
+    /// Run one schedule again, as it was printed
     #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["schedules", "policy", "depth"])]
     pub replay: Option<String>,
-    /// Write a JSON document; `-` is standard output.
+    /// Seed for random numbers; the same seed repeats a search exactly
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write a JSON document; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write CSV; `-` is standard output.
+    /// Write CSV; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Say nothing on standard error.
+    /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
+    /// Who chooses the next step: random (each step is equally likely), pct (random priorities that
+    /// change a few times), pos (a random priority for each step, drawn again after a conflict) or dfs
+    /// (all schedules with few preemptions) [default: random, pct and pos take turns]
+    #[arg(long, value_enum, help_heading = SEARCH, hide_possible_values = true)]
+    pub policy: Option<PolicyName>,
+    /// With pct: how many ordering constraints a bug may need, 1 to 64 [default: 3]
+    #[arg(long, value_name = "N", help_heading = SEARCH, value_parser = between_u32::<1, 64>,
+          allow_negative_numbers = true)]
+    pub depth: Option<u32>,
+    /// With dfs: preemptions in a schedule, at most; with the others: how often a thread loses its CPU
+    /// in a schedule, at most
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
+          value_parser = between_u32::<0, 1_000>, allow_negative_numbers = true)]
+    pub preemptions: u32,
+    /// How often each thread repeats what its client does
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
+          value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
+    pub rounds: u32,
+    /// Simulated machine to run on, by name or file [default: a small one with two NUMA nodes]
+    #[arg(long, value_name = "MACHINE", help_heading = SEARCH)]
+    pub on: Option<String>,
 }
 
 /// A policy.
@@ -123,10 +131,7 @@ impl ExploreArgs {
             let meant: Vec<_> = clients().filter(is_meant).collect();
             if meant.is_empty() {
                 let near = nearest(name, clients().chain(["all"]));
-                let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-                let all = clients().collect::<Vec<_>>().join(", ");
-                let sentence = format!("unknown client `{name}`; {hint}There are {all} and all");
-                return Err(Error::usage(sentence.replace(char::is_control, " ")));
+                return Err(Error::unknown("client", name, near, "lockwright clients"));
             }
             chosen.extend(
                 meant.into_iter().filter(|client| !chosen.contains(client)).collect::<Vec<_>>(),
@@ -139,8 +144,7 @@ impl ExploreArgs {
         let Some(row) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
         let bug = Bug::of_row(row).ok_or_else(|| {
             let rows: Vec<_> = Bug::ALL.iter().map(|bug| bug.row()).collect();
-            let sentence = format!("unknown bug `{row}`; the zoo has {}", rows.join(", "));
-            Error::usage(sentence.replace(char::is_control, " "))
+            Error::unknown("bug", row, rows, "lockwright bugs")
         })?;
         Ok(Some(bug))
     }
@@ -149,7 +153,7 @@ impl ExploreArgs {
         let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
         if threads < 2 || self.threads > THREADS_MAX {
             return Err(Error::usage(format!(
-                "--threads {threads} makes no sense here: give 2 to {THREADS_MAX}"
+                "--threads must be between 2 and {THREADS_MAX} here, not {threads}"
             )));
         }
         let machine = match self.on.as_deref().map(str::trim) {

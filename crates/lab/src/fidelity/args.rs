@@ -1,35 +1,35 @@
 //! The arguments of `machines check`.
 
-use crate::cli::count;
+use crate::cli::{between_u32, count};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Arguments of `machines check`.
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
-    /// The description, as `machines probe` writes it.
+    /// The machine file, as `lockwright machines probe` writes it
     #[arg(value_name = "FILE.toml")]
     pub machine: PathBuf,
-    /// Locks or patterns, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = crate::subject::USUAL)]
+    /// Locks to run: names or patterns, comma-separated
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = crate::subject::USUAL)]
     pub lock: Vec<String>,
-    /// Numbers of threads, separated by commas [default: 1,2,8,16,32,64].
+    /// Numbers of threads [default: 1,2,8,16,32,64]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
           allow_negative_numbers = true)]
     pub threads: Vec<usize>,
-    /// Native repetitions of each cell [default: 5].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    /// Repetitions of each cell on this computer [default: 5]
+    #[arg(long, value_name = "N", value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 1)]
+    /// Seed for random numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write a JSON document; `-` is standard output.
+    /// Write a JSON document; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write CSV; `-` is standard output.
+    /// Write CSV; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Say nothing on standard error.
+    /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 /// Arguments of `machines probe`.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeArgs {
-    /// Where the description goes [default: standard output].
+    /// Write the machine file here [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
     pub out: Option<PathBuf>,
-    /// Measure for a second only: numbers to try things with.
+    /// Measure for a second only: good enough to try things out
     #[arg(long)]
     pub quick: bool,
-    /// Say nothing on standard error.
+    /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -1,16 +1,17 @@
 //! `lockwright reproduce`: published tables, simulated.
 
+mod args;
 mod document;
 mod score;
 mod simulate;
 
+pub use args::ReproduceArgs;
 pub use document::TableDocument;
 
-use crate::cli::ReproduceArgs;
 use crate::error::Error;
-use crate::interrupt;
 use crate::report::{OutputArgs, Outputs, Progress, Report, print};
 use crate::tables::{TABLES, Table};
+use crate::{interrupt, lists};
 use document::ReproduceDocument;
 pub use simulate::{Effort, simulate};
 use std::path::Path;
@@ -19,6 +20,9 @@ use std::process::ExitCode;
 /// Runs the command.
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(args.output.quiet);
+    if args.table.is_none() && !args.all {
+        return lists::instead_of(&args.output, lists::tables);
+    }
     let tables = asked(args)?;
     let outputs = Outputs::open(&args.output)?;
     let effort = if args.quick { Effort::Quick } else { Effort::Full };
@@ -33,7 +37,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
         if outputs.stdout_is_for_people() {
             print(&(reproduced.text() + "\n"))?;
         }
-        if let Some(directory) = &args.plots {
+        if let Some(directory) = &args.plot_dir {
             draw(&reproduced, table, directory)?;
         }
         document.tables.push(reproduced);
@@ -61,7 +65,7 @@ fn draw(reproduced: &TableDocument, table: &Table, directory: &Path) -> Result<(
 fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
     match (&args.table, args.all) {
         (None, true) if args.output.plot.is_some() => Err(Error::usage(
-            "--plot draws one table: name it instead of --all, or say --plots DIRECTORY",
+            "--plot draws one table: name it instead of --all, or say --plot-dir DIR",
         )),
         (None, true) => Ok(TABLES.to_vec()),
         (Some(_), true) => Err(Error::usage("name a table or say --all, not both")),
@@ -71,13 +75,10 @@ fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
             let stem = stem.rsplit('/').next().unwrap_or(stem);
             let found = Table::named(stem).ok_or_else(|| {
                 let names = TABLES.iter().map(|table| table.name);
-                Error::unknown("table", name, names, "lockwright reproduce")
+                Error::unknown("table", name, names, "lockwright tables")
             });
             Ok(vec![found?])
         }
-        (None, false) => {
-            let names: Vec<_> = TABLES.iter().map(|table| table.name).collect();
-            Err(Error::usage(format!("name a table, or say --all; there are {}", names.join(", "))))
-        }
+        (None, false) => Ok(Vec::new()),
     }
 }

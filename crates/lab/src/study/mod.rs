@@ -3,24 +3,49 @@
 mod document;
 mod list;
 
-use crate::cli::StudyArgs;
+use crate::cli::{OutputArgs, name};
 use crate::error::Error;
-use crate::interrupt;
 use crate::report::{Outputs, Progress};
 use crate::simulated::{Cell, Outcome, run_cells};
+use crate::{interrupt, lists};
+use clap::Args;
 use document::{Row, StudyDocument};
 use list::{Point, STUDIES, Study};
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use std::process::ExitCode;
 
+/// Arguments of `study`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyArgs {
+    /// The study, by its name in `lockwright studies`; without one they are listed
+    #[arg(value_name = "STUDY", value_parser = name)]
+    pub study: Option<String>,
+    /// Seed for random numbers; the same seed repeats a study exactly
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The studies: name, question and machine.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    STUDIES.iter().map(|study| (study.name, study.asks, study.machine))
+}
+
+/// The names of the studies.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|(name, ..)| name)
+}
+
 /// Runs the command.
 pub fn run(args: &StudyArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(args.output.quiet);
-    let names = || STUDIES.iter().map(|study| study.name);
+    let Some(asked) = &args.study else { return lists::instead_of(&args.output, lists::studies) };
     let study = STUDIES
         .iter()
-        .find(|study| study.name == args.study)
-        .ok_or_else(|| Error::unknown("study", &args.study, names(), "lockwright study --help"))?;
+        .find(|study| study.name == *asked)
+        .ok_or_else(|| Error::unknown("study", asked, names(), "lockwright studies"))?;
     let outputs = Outputs::open(&args.output)?;
     progress.answer_interrupts();
     let (machine, calibration) = machine_of(study)?;

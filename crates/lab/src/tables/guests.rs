@@ -104,6 +104,7 @@ const BUILD_SOFTWARE: &[Variable] = &[
 /// `make -j` with as many jobs as vCPUs, on 36 cores without hyper-threading.
 pub static BUILD_2699: Table = Table {
     name: "pvqspinlock_kernel_build_e5_2699_v3",
+    about: "hybrid paravirtual spinlock (November 2017): a kernel build in a guest on 36 CPUs",
     machine: "haswell-2s",
     keys: &["vcpus"],
     rows: by_threads![30, 36, 45, 54, 72, 108],
@@ -120,6 +121,7 @@ pub static BUILD_2699: Table = Table {
 /// The same on 16 cores with two threads each.
 pub static BUILD_2620: Table = Table {
     name: "pvqspinlock_kernel_build_e5_2620_v4",
+    about: "hybrid paravirtual spinlock: a kernel build in a guest on 32 CPUs",
     machine: "broadwell-2s-e5-2620v4",
     keys: &["vcpus"],
     rows: by_threads![16, 36, 48, 64],
@@ -136,6 +138,7 @@ pub static BUILD_2620: Table = Table {
 /// How often the hybrid lock was acquired in which mode by those that had to wait, in a build.
 pub static MODES: Table = Table {
     name: "pvqspinlock_mode_acquisitions_e5_2699_v3",
+    about: "hybrid paravirtual spinlock: acquisitions in each mode during the build",
     machine: "haswell-2s",
     keys: &["vcpus"],
     rows: by_threads![30, 36, 45, 54, 72],
@@ -164,6 +167,7 @@ pub static MODES: Table = Table {
 /// model makes an unfair lock faster with more waiters; a fit to it would spoil the other three.
 pub static MICROBENCHMARK: Table = Table {
     name: "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
+    about: "hybrid paravirtual spinlock: operations of the slowest and fastest vCPU",
     machine: "haswell-2s",
     keys: &["vcpus"],
     rows: by_threads![36, 54, 72, 108],

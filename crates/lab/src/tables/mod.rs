@@ -41,6 +41,8 @@ pub static TABLES: &[&Table] = &[
 pub struct Table {
     /// Its name: the file's name without `.csv`.
     pub name: &'static str,
+    /// One line about it: the patch and the benchmark.
+    pub about: &'static str,
     /// The simulated machine.
     pub machine: &'static str,
     /// The columns that are the key.

@@ -58,6 +58,7 @@ const LOADS: &[Row] = by_load![
 /// Readers and writers of one semaphore, half of each.
 pub static READER_SPINNING: Table = Table {
     name: "rwsem_reader_spinning_cs_load_cascade_lake",
+    about: "rwsem without reader spinning (November 2020): half of the operations read",
     machine: "cascade-lake-2s",
     keys: &["threads", "cs_load_pause_instructions"],
     rows: LOADS,
@@ -105,6 +106,7 @@ const HANDOFF_ROWS: &[Row] = &[
 /// run: they count a tenth. The least is one operation, of which no error can be taken.
 pub static FAIRNESS: Table = Table {
     name: "rwsem_handoff_fairness_2s40c80t",
+    about: "rwsem with lock handoff (October 2017): operations of each of 60 writers",
     machine: "broadwell-2s-80t",
     keys: &["kernel", "threads"],
     rows: HANDOFF_ROWS,
@@ -155,6 +157,7 @@ const ON: Row = Row::of(&[Key::Word("on")], TASKS);
 /// Jobs per minute.
 pub static HIGH_SYSTIME: Table = Table {
     name: "rwsem_wakeup_aim7_high_systime_dl980",
+    about: "rwsem with cheaper wake-ups (2013): AIM7 high_systime on 8 sockets",
     machine: "dl980",
     keys: &["hyperthreading"],
     rows: &[OFF, ON],
@@ -219,6 +222,7 @@ macro_rules! profiled {
 /// Where the cycles go, without hyper-threading.
 pub static PROFILE: Table = Table {
     name: "rwsem_wakeup_perf_profile_dl980",
+    about: "rwsem with cheaper wake-ups: where the CPU time of that run goes",
     machine: "dl980",
     keys: &["hyperthreading", "kernel", "symbol", "caller"],
     rows: profiled!["without_patch" WITHOUT, "with_patch" WITH],

@@ -38,6 +38,7 @@ const PER_US: &[Column] = &[
 /// 30 s, in units of 10^7 operations. Threads are not pinned.
 pub static LOCKTORTURE: Table = Table {
     name: "cna_v10_locktorture_x5_4",
+    about: "CNA version 10 (April 2020): the kernel's locktorture on a 4-socket Oracle X5-4",
     machine: MACHINE,
     keys: &["threads"],
     rows: ROWS,
@@ -65,6 +66,7 @@ pub static LOCKTORTURE: Table = Table {
 /// Threads are pinned to the cores in the order of the sockets, then to their siblings.
 pub static OPEN1: Table = Table {
     name: "cna_v10_will_it_scale_open1_threads_x5_4",
+    about: "CNA version 10: will-it-scale open1_threads on the same machine",
     machine: MACHINE,
     keys: &["threads"],
     rows: ROWS,
@@ -84,6 +86,7 @@ pub static OPEN1: Table = Table {
 /// As [`OPEN1`].
 pub static LOCK2: Table = Table {
     name: "cna_v10_will_it_scale_lock2_threads_x5_4",
+    about: "CNA version 10: will-it-scale lock2_threads on the same machine",
     machine: MACHINE,
     keys: &["threads"],
     rows: ROWS,
@@ -103,6 +106,7 @@ pub static LOCK2: Table = Table {
 /// Threads are not pinned. Sleeping takes tens of microseconds, so the runs are longer.
 pub static READRANDOM: Table = Table {
     name: "cna_v10_leveldb_readrandom_x5_4",
+    about: "CNA version 10: leveldb readrandom on the same machine",
     machine: MACHINE,
     keys: &["threads"],
     rows: ROWS,

@@ -3,8 +3,8 @@
 //! Nothing is fixed in seconds: a short run gets shorter and proportionally more frequent holds,
 //! pauses and moves, so that each of them happens in it.
 
+use super::args::StressArgs;
 use crate::cell::LabMachine;
-use crate::cli::StressArgs;
 use crate::crew::Crew;
 use crate::error::Error;
 use crate::stress::Stress;
@@ -26,7 +26,7 @@ const NESTED: usize = 2;
 const PREEMPTION_PART: u64 = 400;
 const AWAY_PART: u64 = 4;
 
-const LONG_HOLD_MAX_MS: f64 = 10_000.0;
+const LONG_HOLD_MAX_NS: u64 = 10_000_000_000;
 
 /// What is switched on for a torture of `window_ns` on `machine`.
 pub fn stress(
@@ -49,13 +49,11 @@ pub fn stress(
     })
 }
 
-fn long_hold_ns(asked_ms: Option<f64>, usual_ns: u64) -> Result<u64, Error> {
-    match asked_ms {
+fn long_hold_ns(asked_ns: Option<u64>, usual_ns: u64) -> Result<u64, Error> {
+    match asked_ns {
         None => Ok(usual_ns.min(LONG_HOLD_NS)),
-        Some(ms) if (0.0..=LONG_HOLD_MAX_MS).contains(&ms) => Ok((ms * 1e6).round() as u64),
-        Some(ms) => Err(Error::usage(format!(
-            "--long-hold {ms} makes no sense: give between 0 and {LONG_HOLD_MAX_MS} milliseconds"
-        ))),
+        Some(ns) if ns <= LONG_HOLD_MAX_NS => Ok(ns),
+        Some(_) => Err(Error::usage("--long-hold can be at most 10s: write 10s or less")),
     }
 }
 
@@ -64,14 +62,12 @@ fn periodic(flag: &str, asked_s: Option<f64>, window_ns: u64) -> Result<Option<u
     let Some(secs) = asked_s else { return Ok(None) };
     let window_s = window_ns as f64 / 1e9;
     if secs != 0.0 && !(1e-9..=f64::MAX).contains(&secs) {
-        return Err(Error::usage(format!(
-            "{flag} {secs} is no time: give seconds, or 0 to leave it out"
-        )));
+        return Err(Error::usage(format!("{flag} must be a time such as 5ms, or off, not {secs}")));
     }
     if secs >= window_s {
         return Err(Error::usage(format!(
-            "{flag} {secs} would never happen in {window_s} seconds: give less, 0 to leave it out, \
-             or more with --secs"
+            "{flag} {secs} would never happen in {window_s} seconds: make it shorter, or --secs longer, or \
+             write {flag} off"
         )));
     }
     Ok(Some((secs * 1e9).round() as u64))
@@ -85,8 +81,8 @@ fn shuffle_ns(
     let is_asked = asked_s.is_some_and(|secs| secs != 0.0);
     match (machine.is_simulated(), machine.cpus()) {
         (true, _) if is_asked => Err(Error::usage(
-            "--shuffle is for this computer: simulated threads are pinned or moved by their host; leave \
-             it out",
+            "--shuffle works on this computer only, because simulated threads are pinned or moved by their \
+             host: leave it out",
         )),
         (false, 1) if is_asked => Err(Error::usage(
             "--shuffle needs a second CPU to move threads to, and this process may use only one: \
@@ -108,13 +104,13 @@ fn preemption(
 ) -> Result<Option<Preemption>, Error> {
     if is_asked && shares_cpus {
         return Err(Error::usage(
-            "--faults is for simulated threads with a CPU each: those that share CPUs are preempted \
-             by their scheduler; leave it out",
+            "--faults is for simulated threads with a CPU each, because a scheduler preempts the others: \
+             leave it out",
         ));
     }
     if is_asked && !machine.is_simulated() {
         return Err(Error::usage(
-            "--faults is for simulated machines: add --on with one; here, more --threads than CPUs \
+            "--faults is for simulated machines: add --on x5-4; on this computer, more --threads than CPUs \
              are preempted by the system",
         ));
     }
@@ -160,7 +156,7 @@ mod tests {
 
     #[test]
     fn zero_leaves_a_thing_out() {
-        let (long_hold, stutter, shuffle) = (Some(0.0), Some(0.0), Some(0.0));
+        let (long_hold, stutter, shuffle) = (Some(0), Some(0.0), Some(0.0));
         let args = StressArgs { long_hold, stutter, shuffle, nested: Some(0), faults: false };
         assert_eq!(asked(&args), Ok(Stress::default()));
     }
@@ -173,10 +169,9 @@ mod tests {
             let shuffle = StressArgs { shuffle: Some(secs), ..StressArgs::default() };
             assert!(asked(&shuffle).is_err_and(|error| error.contains("--shuffle")), "{secs}");
         }
-        for ms in [-1.0, 1e9, f64::NAN] {
-            let long_hold = StressArgs { long_hold: Some(ms), ..StressArgs::default() };
-            assert!(asked(&long_hold).is_err_and(|error| error.contains("--long-hold")), "{ms}");
-        }
+        let too_long = Some(LONG_HOLD_MAX_NS + 1);
+        let long_hold = StressArgs { long_hold: too_long, ..StressArgs::default() };
+        assert!(asked(&long_hold).is_err_and(|error| error.contains("--long-hold")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The output is the kernel's locktorture's: a start line, a line of statistics for writers and one for
 //! readers if there are any, and an end line for each lock; a line between them tells how often what is mixed in happened, and the longest wait.
 
+mod args;
 mod document;
 mod mix;
 mod result;
@@ -10,7 +11,7 @@ mod roles;
 
 use crate::bench::{note_foreign_load, what_broke};
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
-use crate::cli::{MachineArgs, TortureArgs};
+use crate::cli::MachineArgs;
 use crate::crew::Crew;
 use crate::error::Error;
 use crate::native::ForeignLoad;
@@ -19,6 +20,7 @@ use crate::report::{self, Outputs, Progress};
 use crate::stress::Stress;
 use crate::subject::Asked;
 use crate::{interrupt, machines, replay};
+pub use args::TortureArgs;
 use document::TortureDocument;
 use result::TortureResult;
 use roles::Roles;

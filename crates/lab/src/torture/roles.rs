@@ -3,8 +3,8 @@
 //! As in the kernel's locktorture, a lock that has readers gets as many of them as writers unless
 //! something else is asked for.
 
+use super::args::TortureArgs;
 use crate::cell::LabMachine;
-use crate::cli::TortureArgs;
 use crate::error::Error;
 use crate::native::peers::readers_share;
 use crate::subject::{Asked, Subject};
@@ -39,7 +39,7 @@ impl Roles {
         match counts.iter().find(|&&count| readers >= count) {
             None => Ok(()),
             Some(count) => Err(Error::usage(format!(
-                "--readers {readers} of {count} {noun} leaves nobody to write: give fewer, or more {noun}"
+                "--readers {readers} of {count} {noun} leaves none to write: write a smaller number, or use more {noun}"
             ))),
         }
     }
@@ -51,16 +51,15 @@ impl Roles {
         let has_none = |asked: &Asked| !readers_share(asked.subject);
         if let Some(asked) = locks.iter().find(|asked| asked.explicitly && has_none(asked)) {
             return Err(Error::usage(format!(
-                "`{}` has no readers: leave out --readers, or name a lock that has, such as \
-                 `std-rwlock`",
+                "`{}` has no readers: leave out --readers, or name a reader-writer lock, such as `rwlock`",
                 asked.subject.name()
             )));
         }
         locks.retain(|asked| !has_none(asked));
         match locks.is_empty() {
             true => Err(Error::usage(
-                "none of these locks has readers: leave out --readers, or name one that has, such \
-                 as `std-rwlock`",
+                "none of these locks has readers: leave out --readers, or name a reader-writer lock, such as \
+                 `rwlock`",
             )),
             false => Ok(()),
         }

@@ -1,28 +1,33 @@
-//! The tour: this machine, comparisons with the peers, with and without enough CPUs, and machines
-//! nobody here owns. Under a minute on two cores.
+//! The tour: what programs use next to its peers, here; why waiters should sleep; a guest and a
+//! published table, simulated. Under a minute on two cores.
 
+mod args;
 mod crowds;
+mod native;
+mod plan;
 mod sentences;
+
+pub use args::TourArgs;
 
 use crate::bench::{BenchDocument, note_foreign_load};
 use crate::cell::{LabMachine, On, Settings, Workload};
-use crate::cli::{OutputArgs, TourArgs};
-use crate::crew::Crew;
+use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::{ForeignLoad, NativeMachine};
 use crate::report::{self, Chart, Grid, Outputs, Progress, Report, print};
 use crate::reproduce::{self, TableDocument};
 use crate::tables::Table;
-use crowds::Plan;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// What the pictures are called.
-const PICTURES: [&str; 5] = [
+const PICTURES: [&str; 7] = [
     "uncontended.svg",
     "counter.svg",
+    "readers.svg",
+    "readers_90.svg",
     "oversubscribed.svg",
     "guest_haswell_2s.svg",
     "locktorture_x5_4.svg",
@@ -35,6 +40,8 @@ struct Tour {
     on: On,
     uncontended: Option<BenchDocument>,
     counter: Option<BenchDocument>,
+    readers: Option<BenchDocument>,
+    readers_90: Option<BenchDocument>,
     oversubscribed: Option<BenchDocument>,
     guest: Option<BenchDocument>,
     locktorture: Option<TableDocument>,
@@ -48,6 +55,8 @@ impl Tour {
             on,
             uncontended: None,
             counter: None,
+            readers: None,
+            readers_90: None,
             oversubscribed: None,
             guest: None,
             locktorture: None,
@@ -79,7 +88,8 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
         csv: args.csv.clone(),
         ..OutputArgs::default()
     })?;
-    let [alone, company, crowd, guest, published] = open_pictures(&args.plots)?;
+    let pictures = open_pictures(&args.plot_dir)?;
+    let [alone, contended, readers, mixed, crowd, guest, published] = &pictures;
     let guide = Guide { talks: outputs.stdout_is_for_people(), progress, seed: args.seed };
 
     let native = NativeMachine::new(&Settings::default());
@@ -87,42 +97,69 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     guide.say(&this_machine(&tour.on))?;
     let foreign = ForeignLoad::watch();
     let here = [
-        Stop { measure: &|| compare_alone(&native, &guide), tell: &sentences::alone, on: &alone },
         Stop {
-            measure: &|| compare_in_company(&native, &guide),
-            tell: &sentences::in_company,
-            on: &company,
+            about: "1. A lock/unlock pair of one thread",
+            measure: &|| native::alone(&native, &guide),
+            tell: &sentences::alone,
+            on: alone,
         },
         Stop {
+            about: "2. A mutex that several threads want",
+            measure: &|| native::contended(&native, &guide),
+            tell: &|document| sentences::against(document, &["mutex"]),
+            on: contended,
+        },
+        Stop {
+            about: "3. A reader-writer lock, all operations read",
+            measure: &|| native::readers(&native, &guide),
+            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
+            on: readers,
+        },
+        Stop {
+            about: "4. A reader-writer lock, 90 % of the operations read",
+            measure: &|| native::mixed(&native, &guide),
+            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
+            on: mixed,
+        },
+        Stop {
+            about: "5. More threads than CPUs: why a spinlock is the wrong choice for a program.\n\
+                    Its waiters burn the CPU time that the owner needs; those of a mutex sleep.",
             measure: &|| crowds::natively(&native, &guide),
-            tell: &sentences::crowded,
-            on: &crowd,
+            tell: &sentences::oversubscribed,
+            on: crowd,
         },
     ];
-    [tour.uncontended, tour.counter, tour.oversubscribed] = guide.visit(here)?;
+    [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] =
+        guide.visit(here)?;
     note_foreign_load(foreign.percent(), progress);
     progress.answer_interrupts();
     let [guest] = guide.visit([Stop {
+        about: "6. Simulated: a guest with more vCPUs than its host has CPUs",
         measure: &|| crowds::in_a_guest(&guide),
-        tell: &sentences::crowded,
-        on: &guest,
+        tell: &sentences::oversubscribed,
+        on: guest,
     }])?;
     tour.guest = guest;
     if !interrupt::is_requested() {
+        guide.say(
+            "7. Simulated: a published table of a 4-socket machine, next to what was published\n\n",
+        )?;
         let table = published_table(args.seed, progress)?;
         let sentence = speedup(&table);
-        tour.locktorture = Some(guide.show(table, sentence, &published)?);
+        tour.locktorture = Some(guide.show(table, sentence, published)?);
     }
     outputs.finish_documents(&tour)?;
     if interrupt::is_requested() {
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
-    guide.say(&closing_words(&args.plots))?;
+    guide.say(&closing_words(&args.plot_dir))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A picture of a benchmark.
+/// A stop of the tour: a benchmark and its picture.
 struct Stop<'a> {
+    /// What is to be seen.
+    about: &'a str,
     measure: &'a dyn Fn() -> Result<BenchDocument, Error>,
     /// What the picture shows.
     tell: &'a dyn Fn(&BenchDocument) -> Option<String>,
@@ -137,8 +174,8 @@ fn open_pictures(directory: &Path) -> Result<[Outputs; PICTURES.len()], Error> {
         let plot = Some(directory.join(name));
         Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })
     };
-    let [alone, company, crowd, guest, published] = PICTURES.map(open);
-    Ok([alone?, company?, crowd?, guest?, published?])
+    let opened: Vec<Outputs> = PICTURES.into_iter().map(open).collect::<Result<_, _>>()?;
+    opened.try_into().map_err(|_| unreachable!("there is one for each picture"))
 }
 
 /// Tells people what there is to see, unless a document goes where they would read it.
@@ -174,6 +211,7 @@ impl Guide {
             if interrupt::is_requested() {
                 break;
             }
+            self.say(&format!("{}\n\n", stop.about))?;
             let document = (stop.measure)()?;
             let sentence = (stop.tell)(&document);
             *seen = Some(self.show(document, sentence, stop.on)?);
@@ -190,21 +228,6 @@ fn this_machine(on: &On) -> String {
         plural(*cpus),
         plural(*numa_nodes as usize)
     )
-}
-
-/// What a lock costs when nobody wants it.
-fn compare_alone(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
-    let locks = "floor,qspinlock,cna,ticket,mcs,std,parking_lot,pthread,pthread-spin";
-    bench(native, Workload::Uncontended, locks, &[1], 50_000_000, guide)
-}
-
-/// What it is worth when somebody does.
-fn compare_in_company(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
-    let locks = "qspinlock,cna,unfair-backoff,ticket,mcs,std,parking_lot,pthread,pthread-spin";
-    let workload = Workload::counter(1, 4);
-    let threads = [1, native.cpus()];
-    let threads = if native.cpus() > 1 { &threads[..] } else { &threads[..1] };
-    bench(native, workload, locks, threads, 80_000_000, guide)
 }
 
 /// The table that the README shows.
@@ -227,29 +250,15 @@ fn speedup(table: &TableDocument) -> Option<String> {
     ))
 }
 
-fn bench(
-    machine: &dyn LabMachine,
-    workload: Workload,
-    locks: &str,
-    threads: &[usize],
-    window_ns: u64,
-    guide: &Guide,
-) -> Result<BenchDocument, Error> {
-    let crew = Crew::of_threads(machine, workload, threads)?;
-    Plan { workload, locks, runs: 5, window_ns, seed: guide.seed }.run(machine, crew, guide)
-}
-
 fn closing_words(plots: &Path) -> String {
-    let mut text = String::from("Pictures:\n");
-    for name in PICTURES {
-        text += &format!("  {}\n", plots.join(name).display());
-    }
-    text + "\nWhere to go on:\n  \
-        lockwright locks                                    what there is\n  \
-        lockwright bench --lock qspinlock,std               measure\n  \
-        lockwright bench --on x5-4 --workload locktorture   the same command on another machine\n  \
-        lockwright bench --on haswell-2s --vcpus 36,72      in a guest of one\n  \
-        lockwright torture                                  try to break them\n  \
-        lockwright explore --lock cna                       in as many orders, simulated\n  \
-        lockwright reproduce --all --quick                  published tables, simulated\n"
+    format!(
+        "Pictures of all this are in {}.\n\nWhere to go on:\n\
+         \x20 lockwright compare --quick                           all peers, in three minutes\n\
+         \x20 lockwright bench --lock mutex,std --threads 1,2,4    measure what you choose\n\
+         \x20 lockwright bench --on x5-4 --workload locktorture    the same on another machine\n\
+         \x20 lockwright torture --lock mutex                      try to break a lock\n\
+         \x20 lockwright explore --lock busted --client exclusion  find a bug\n\
+         \x20 lockwright reproduce --all --quick                   the other published tables\n",
+        plots.display()
+    )
 }

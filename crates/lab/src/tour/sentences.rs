@@ -1,52 +1,70 @@
-//! What a picture shows, in one sentence that is made of its numbers.
+//! What a table of the tour shows, in a sentence or two that are made of its numbers.
 
 use crate::bench::BenchDocument;
 
-/// What results call the lock for programs with more threads than CPUs.
-const HYBRID_LOCK: &str = "cna-hybrid-bounded";
-
-/// Locks without company: what each costs in terms of the least possible.
+/// One thread alone: the cost of a lock/unlock pair, and how it compares.
 pub fn alone(document: &BenchDocument) -> Option<String> {
-    let costs = document.ratios_to_floor().filter(|(lock, _)| *lock != "floor");
-    let costs: Vec<String> = costs.map(|(lock, ratio)| format!("{lock} {ratio:.2}")).collect();
-    (!costs.is_empty())
-        .then(|| format!("Alone, in terms of the least a lock can cost: {}.", costs.join(", ")))
-}
-
-/// A lock with company: what it does in terms of the best.
-pub fn in_company(document: &BenchDocument) -> Option<String> {
     let rates = Rates::of(document);
-    let most = rates.counts().max()?;
-    let (best, rate) = rates.best(most)?;
-    let ours = rates.rate("qspinlock", most)? / rate;
+    let ours = rates.rate("mutex", 1)?;
+    let others = ["std", "parking_lot", "pthread"]
+        .into_iter()
+        .filter_map(|lock| Some(format!("{:.2} of {lock}", rates.rate(lock, 1)? / ours)));
+    let others: Vec<String> = others.collect();
     Some(format!(
-        "With {most} {}, {best} does the most and qspinlock {ours:.2} of it.",
-        document.noun()
+        "One thread: what a pair of mutex costs is {}. `floor` is no lock but the least that one can cost.",
+        others.join(", ")
     ))
 }
 
-/// More threads than CPUs: what is left of each lock, and which of them does most.
-pub fn crowded(document: &BenchDocument) -> Option<String> {
+/// Several threads: what `ours` does in terms of the others, with most threads.
+pub fn against(document: &BenchDocument, ours: &[&str]) -> Option<String> {
+    let rates = Rates::of(document);
+    let most = rates.counts().max()?;
+    let of = |own: &&str| {
+        let rate = rates.rate(own, most)?;
+        let others = rates.locks().into_iter().filter(|lock| !ours.contains(lock));
+        let others: Vec<String> = others
+            .filter_map(|lock| {
+                Some(format!("{} that of {lock}", times(rate / rates.rate(lock, most)?)))
+            })
+            .collect();
+        Some(format!("the throughput of {own} is {}", others.join(", ")))
+    };
+    let sentences: Vec<String> = ours.iter().filter_map(of).collect();
+    let noun = if most == 1 { "thread" } else { document.noun() };
+    (!sentences.is_empty()).then(|| format!("With {most} {noun}, {}.", sentences.join("; ")))
+}
+
+/// More threads than CPUs: what is left of each lock.
+pub fn oversubscribed(document: &BenchDocument) -> Option<String> {
     let (rates, cpus) = (Rates::of(document), document.cpus());
     let most = rates.counts().max().filter(|&count| count > cpus)?;
     let few = rates.counts().filter(|&count| count <= cpus).max()?;
     let kept = |lock| {
         let share = rates.rate(lock, most)? / rates.rate(lock, few)? * 100.0;
-        let digits = if share < 10.0 { 1 } else { 0 };
-        Some(format!("{lock} keeps {share:.digits$} %"))
+        Some(format!("{lock} keeps {}", percent(share)))
     };
     let kept: Vec<String> = rates.locks().into_iter().filter_map(kept).collect();
-    let (best, rate) = rates.best(most)?;
-    let times = rate / rates.rate("qspinlock", most).filter(|&rate| rate > 0.0)?;
-    let ours = rates.rate(HYBRID_LOCK, most).filter(|_| best != HYBRID_LOCK);
-    let ours = ours.map(|ours| format!(", and {HYBRID_LOCK} {:.2} of that", ours / rate));
-    let (noun, ours) = (document.noun(), ours.unwrap_or_default());
-    let simulated = if document.is_simulated() { " (simulated)" } else { "" };
+    let noun = document.noun();
+    let simulated = if document.is_simulated() { "Simulated: " } else { "" };
     Some(format!(
-        "From {few} {noun} to {most} on {cpus} CPUs, of what it did {}; with {most}, {best} does the \
-         most, {times:.1} times as much as qspinlock{ours}{simulated}.",
+        "{simulated}from {few} to {most} {noun} on {cpus} CPUs, {} of its throughput.",
         kept.join(", ")
     ))
+}
+
+/// A ratio, in words.
+fn times(ratio: f64) -> String {
+    let digits = if ratio < 10.0 { 2 } else { 1 };
+    format!("{ratio:.digits$} times")
+}
+
+fn percent(share: f64) -> String {
+    match share {
+        small if small < 0.1 => "less than 0.1 %".into(),
+        small if small < 10.0 => format!("{small:.1} %"),
+        share => format!("{share:.0} %"),
+    }
 }
 
 /// Operations per second by lock and number of threads.
@@ -71,12 +89,7 @@ impl Rates {
     }
     fn rate(&self, lock: &str, threads: usize) -> Option<f64> {
         let is_it = |&&(name, count, _): &&(&str, usize, f64)| (name, count) == (lock, threads);
-        self.0.iter().find(is_it).map(|&(.., rate)| rate)
-    }
-    /// The lock with the most operations, and its rate.
-    fn best(&self, threads: usize) -> Option<(&'static str, f64)> {
-        let with = self.0.iter().filter(|&&(_, count, _)| count == threads);
-        with.map(|&(lock, _, rate)| (lock, rate)).max_by(|a, b| a.1.total_cmp(&b.1))
+        self.0.iter().find(is_it).map(|&(.., rate)| rate).filter(|&rate| rate > 0.0)
     }
 }
 
@@ -85,10 +98,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_is_of_those_with_as_many_threads() {
-        let rates = Rates(vec![("a", 1, 9.0), ("a", 2, 1.0), ("b", 1, 5.0), ("b", 2, 3.0)]);
-        assert_eq!((rates.best(1), rates.best(2)), (Some(("a", 9.0)), Some(("b", 3.0))));
-        assert_eq!((rates.best(3), rates.rate("b", 1)), (None, Some(5.0)));
+    fn a_rate_is_found_by_lock_and_threads() {
+        let rates = Rates(vec![("a", 1, 9.0), ("a", 2, 1.0), ("b", 1, 5.0), ("b", 2, 0.0)]);
+        assert_eq!((rates.rate("a", 2), rates.rate("b", 1)), (Some(1.0), Some(5.0)));
+        assert_eq!((rates.rate("b", 2), rates.rate("c", 1)), (None, None));
         assert_eq!(rates.locks(), ["a", "b"]);
+    }
+
+    #[test]
+    fn small_shares_do_not_look_like_nothing() {
+        assert_eq!([0.01, 0.25, 83.4].map(percent), ["less than 0.1 %", "0.2 %", "83 %"]);
     }
 }

@@ -43,7 +43,7 @@ fn the_document_has_the_fields_of_the_schema() {
 #[test]
 fn readers_of_a_counter_are_told_apart_and_those_that_take_nothing_fail() {
     let bench = "bench --lock std --threads 2 --secs 0.05 --runs 1 --json -";
-    let document = json(&format!("{bench} --readers 50"));
+    let document = json(&format!("{bench} --read-percent 50"));
     let workload = &document["workload"];
     assert_eq!(
         (&workload["readers"], &workload["reader_order"]),
@@ -56,7 +56,7 @@ fn readers_of_a_counter_are_told_apart_and_those_that_take_nothing_fail() {
     assert_eq!(longest("wait_ns"), both);
 
     let threads = |readers: u32| {
-        let result = json(&format!("{bench} --readers {readers}"))["results"][0].clone();
+        let result = json(&format!("{bench} --read-percent {readers}"))["results"][0].clone();
         (result["readers"].as_u64(), result["writers"].as_u64())
     };
     assert_eq!(threads(0), (Some(0), Some(2)));
@@ -64,7 +64,7 @@ fn readers_of_a_counter_are_told_apart_and_those_that_take_nothing_fail() {
 
     // Long sections, so that a reader on a busy computer is sure to meet a writer.
     let busted = "bench --lock busted-rw --threads 2 --secs 0.2 --runs 1 --cs-load 1000";
-    let output = lockwright(&format!("{busted} --readers 50"));
+    let output = lockwright(&format!("{busted} --read-percent 50"));
     assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
     assert!(stderr(&output).contains("does not exclude"), "{}", stderr(&output));
     assert!(lockwright(busted).status.success(), "its writers exclude each other");

@@ -3,8 +3,7 @@
 use super::{files_in, has_fields, json, lockwright, lockwright_in, stderr, stdout};
 
 /// Two cells with two threads at most, two peers, and no time.
-const TINY: &str =
-    "compare --cells pair,cs1-t2 --peer std,parking_lot --runs 2 --secs 0.02 --quiet";
+const TINY: &str = "compare --cell pair,cs1-t2 --peer std,parking_lot --runs 2 --secs 0.02 --quiet";
 
 #[test]
 fn the_document_has_the_fields_of_the_schema() {
@@ -64,7 +63,7 @@ fn a_goal_is_judged_only_if_all_that_it_is_about_was_measured() {
 fn people_get_a_table_and_files_are_complete() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let line =
-        "compare --cells cs1-t2 --peer std --runs 2 --secs 0.01 --json out.json --csv out.csv";
+        "compare --cell cs1-t2 --peer std --runs 2 --secs 0.01 --json out.json --csv out.csv";
     let output = lockwright_in(directory.path(), line);
     assert!(output.status.success(), "{}", stderr(&output));
     for words in ["best peer", "geometric mean", "goal", "not measured"] {
@@ -82,7 +81,7 @@ fn people_get_a_table_and_files_are_complete() {
 #[test]
 fn without_membarrier_pairs_are_judged_by_another_goal() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
-        .args("compare --cells pair --peer parking_lot --runs 2 --secs 0.01 --quiet".split(' '))
+        .args("compare --cell pair --peer parking_lot --runs 2 --secs 0.01 --quiet".split(' '))
         .env("LOCKWRIGHT_MEMBARRIER", "off")
         .output()
         .expect("the binary starts");
@@ -93,7 +92,7 @@ fn without_membarrier_pairs_are_judged_by_another_goal() {
 #[test]
 fn another_lock_of_ours_can_be_compared() {
     let output = lockwright(
-        "compare --ours hybrid-lock --cells cs1-t2 --peer std --runs 2 --secs 0.01 --quiet",
+        "compare --ours hybrid-lock --cell cs1-t2 --peer std --runs 2 --secs 0.01 --quiet",
     );
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("cna-hybrid-bounded against"), "{}", stdout(&output));
@@ -103,7 +102,7 @@ fn another_lock_of_ours_can_be_compared() {
 fn cells_with_readers_have_the_better_of_our_locks_and_the_numbers_of_all() {
     let document = json(
         "compare --ours rwsem-current,rwsem-v5_10 --peer std,parking_lot --runs 2 --secs 0.01 --quiet \
-         --cells r90-cs1-t2,r90-cs20-t2,read-pair-* --json -",
+         --cell r90-cs1-t2,r90-cs20-t2,read-pair-* --json -",
     );
     assert_eq!(document["ours_rw"], serde_json::json!(["rwsem-current", "rwsem-v5_10"]));
     has_fields(&document["rw"], &["geometric_mean", "worst"]);
@@ -127,7 +126,7 @@ fn cells_with_readers_have_the_better_of_our_locks_and_the_numbers_of_all() {
 #[test]
 fn a_read_pair_is_the_time_of_each_thread() {
     let document = json(
-        "compare --kind pair --cells read-pair-t2 --peer std --runs 2 --secs 0.02 --quiet --json -",
+        "compare --kind pair --cell read-pair-t2 --peer std --runs 2 --secs 0.02 --quiet --json -",
     );
     let cell = &document["cells"][0];
     assert_eq!((&cell["kind"], &cell["threads"]), (&"pair".into(), &2.into()));
@@ -139,7 +138,7 @@ fn a_read_pair_is_the_time_of_each_thread() {
 
 #[test]
 fn goals_about_readers_are_judged_beside_the_others() {
-    let output = lockwright("compare --cells r100-cs1-t2 --peer std --runs 2 --secs 0.01 --quiet");
+    let output = lockwright("compare --cell r100-cs1-t2 --peer std --runs 2 --secs 0.01 --quiet");
     let text = stdout(&output);
     for words in ["1 cells with readers: geometric", "100 % reads, CS 1", "read pair, 2 threads"] {
         assert!(text.contains(words), "no `{words}` in {text}");

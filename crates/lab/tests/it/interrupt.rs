@@ -62,7 +62,7 @@ fn a_benchmark_keeps_the_repetition_that_was_cut_short() {
 #[test]
 fn a_comparison_keeps_the_cells_that_were_begun() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let line = "compare --cells cs1-t2,cs20-t2 --peer std --secs 60 --json out.json";
+    let line = "compare --cell cs1-t2,cs20-t2 --peer std --secs 60 --json out.json";
     assert_eq!(interrupted(directory.path(), line).code(), Some(130));
     let document = document(&directory.path().join("out.json"));
     assert_eq!(document["interrupted"], true);

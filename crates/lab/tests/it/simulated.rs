@@ -51,15 +51,15 @@ fn people_are_told_that_it_is_a_simulation() {
 #[test]
 fn readers_reach_the_simulation_and_those_that_take_nothing_fail() {
     one_seed_decides_every_byte(
-        "bench --on x5-4 --lock cna --threads 8 --runs 2 --secs 0.001 --readers 50 --reader-order \
+        "bench --on x5-4 --lock cna --threads 8 --runs 2 --secs 0.001 --read-percent 50 --reader-order \
          random --json -",
     );
     let bench = "bench --on x5-4 --threads 4 --runs 1 --secs 0.001 --cs-load 20 --think-load 60";
     let busted = format!("{bench} --lock busted-rw");
-    let mixed = lockwright(&format!("{busted} --readers 50"));
+    let mixed = lockwright(&format!("{busted} --read-percent 50"));
     assert_eq!(mixed.status.code(), Some(1), "{}", stdout(&mixed));
     let said = stderr(&mixed);
-    assert!(said.contains("does not exclude") && said.contains(" --readers 50 "), "{said}");
+    assert!(said.contains("does not exclude") && said.contains(" --read-percent 50 "), "{said}");
     assert!(said.contains(" --empty-section on"), "as in the published benchmark: {said}");
     assert_eq!(lockwright(&replay_of(&said)).status.code(), Some(1));
     let rate = |more: &str| {
@@ -67,9 +67,9 @@ fn readers_reach_the_simulation_and_those_that_take_nothing_fail() {
         document["results"][0]["ops_per_s"]["median"].as_f64().expect("a rate")
     };
     // Readers who take nothing wait for nobody.
-    assert!(rate("--readers 100") > 2.0 * rate("--readers 0"));
-    let text = stdout(&lockwright(&format!("{bench} --lock cna --readers 25")));
-    assert!(text.contains("--readers 25") && text.contains("writer max"), "{text}");
+    assert!(rate("--read-percent 100") > 2.0 * rate("--read-percent 0"));
+    let text = stdout(&lockwright(&format!("{bench} --lock cna --read-percent 25")));
+    assert!(text.contains("--read-percent 25") && text.contains("writer max"), "{text}");
 }
 
 #[test]

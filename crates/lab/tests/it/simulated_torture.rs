@@ -26,7 +26,7 @@ fn a_torture_that_fails_prints_the_command_that_fails_in_the_same_way() {
     for more in [
         "",
         "--seed 3 --placement spread --numa-spinlock off --secs 0.001 --long-hold",
-        "--seed 5 --long-hold 0.03 --stutter 0.0017 --nested 5 --faults --secs 0.01",
+        "--seed 5 --long-hold 30us --stutter 0.0017 --nested 5 --faults --secs 0.01",
     ] {
         let first = lockwright(&format!("torture --on x5-4 --lock ticket,busted {more}"));
         let said = stderr(&first);
@@ -43,7 +43,7 @@ fn readers_that_take_nothing_fail_and_the_printed_command_fails_in_the_same_way(
         let line = said.lines().find(|line| line.starts_with("busted-rw: "));
         line.unwrap_or_else(|| panic!("no failure in {said}")).to_string()
     };
-    for more in ["", "--seed 3 --readers 3 --long-hold 0.02", "--threads 5 --faults --secs 0.01"] {
+    for more in ["", "--seed 3 --readers 3 --long-hold 20us", "--threads 5 --faults --secs 0.01"] {
         let first = lockwright(&format!("torture --on x5-4 --lock busted-rw {more}"));
         let said = stderr(&first);
         assert_eq!(first.status.code(), Some(1), "{said}");
@@ -102,7 +102,7 @@ fn one_seed_gives_identical_bytes_with_everything_mixed_in() {
 #[test]
 fn a_busted_lock_fails_whatever_is_mixed_in() {
     const NOTHING: &str = "--long-hold 0 --stutter 0 --nested 0";
-    for more in ["--long-hold 0.01", "--stutter 0.0002", "--nested 8", "--faults"] {
+    for more in ["--long-hold 10us", "--stutter 0.0002", "--nested 8", "--faults"] {
         let flag = more.split(' ').next().expect("it has a name");
         let rest = NOTHING.replace(&format!("{flag} 0"), "");
         let line = format!("torture --on x5-4 --lock busted --secs 0.001 {rest} {more}");

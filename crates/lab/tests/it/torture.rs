@@ -89,7 +89,7 @@ const NOTHING: &str = "--long-hold 0 --stutter 0 --shuffle 0 --nested 0";
 
 #[test]
 fn a_busted_lock_fails_whatever_is_mixed_in() {
-    for more in ["--long-hold 1", "--stutter 0.02", "--shuffle 0.02", "--nested 8"] {
+    for more in ["--long-hold 1ms", "--stutter 0.02", "--shuffle 0.02", "--nested 8"] {
         if more.starts_with("--shuffle") && !has_two_cpus() {
             println!("`{more}` did not run: needs two CPUs");
             continue;

@@ -54,6 +54,11 @@ impl MachineFile {
         Some(Self::parse(&file, name, text).expect("built-in machines are checked by a test"))
     }
 
+    /// The text of the file of a built-in machine.
+    pub fn builtin_text(name: &str) -> Option<&'static str> {
+        BUILTIN.iter().find(|(builtin, _)| *builtin == name).map(|(_, text)| *text)
+    }
+
     /// As [`Machine::from_path`], with the sources.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, MachineError> {
         let path = path.as_ref();

@@ -1,4 +1,8 @@
-//! What there is: locks, machines, workloads, events.
+//! What there is: locks, machines, workloads, tables, studies, clients, bugs, events.
+
+mod clients;
+
+pub use clients::client_names;
 
 use crate::bench::{self, WORKLOADS};
 use crate::cli::{ListArgs, OutputArgs};
@@ -6,11 +10,16 @@ use crate::error::Error;
 use crate::machines::{self, Listed};
 use crate::native::peers::order_of;
 use crate::report::{self, Chart, Grid, Outputs, Report};
+use crate::study;
 use crate::subject::{Origin, Subject};
+use crate::tables::TABLES;
+use clients::CLIENTS;
 use lockwright::events::Event;
 use lockwright::raw::Order;
+use lockwright::zoo::Bug;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::process::ExitCode;
 
 /// A list of things with names. A column has a title for people, if it is for them, and a key for
 /// documents.
@@ -79,7 +88,7 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
         ("aliases", "aliases"),
         ("kind", "kind"),
         ("order", "order"),
-        ("runs on", "runs_on"),
+        ("", "runs_on"),
         ("is", "is"),
     ];
     let item = |subject: Subject| {
@@ -102,7 +111,7 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
 /// What a person wants to know of the combinations.
 fn combined(combinations: &[Subject]) -> String {
     let mut text = format!(
-        "\nand {} combinations of a succession and a waiting policy, which have the names of both:\n",
+        "\nand {} combinations of a succession and a waiting policy, named after both:\n",
         combinations.len()
     );
     const PER_LINE: usize = 4;
@@ -110,18 +119,20 @@ fn combined(combinations: &[Subject]) -> String {
         let names: Vec<_> = line.iter().map(|subject| subject.name()).collect();
         text += &format!("  {}\n", names.join(" "));
     }
-    text + "\n`--lock` takes names, patterns such as 'cna-*-park', `usual` (without combinations), and \
-            `all`;\nthe last three never stand for `floor` or a busted lock.\n"
+    text + "\nproduct: for programs. reference: to compare with. peer: of another library, runs on this\n\
+            computer only. busted: broken on purpose. floor: no lock, the least that one can cost.\n\
+            --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all;\n\
+            patterns, usual and all never include floor or a busted lock.\n"
 }
 
 /// The order in which a lock serves its waiters, in words.
 fn order(subject: Subject) -> &'static str {
     match (subject.origin, order_of(subject)) {
         (Origin::Floor, _) | (_, Order::Broken) => "-",
-        (_, Order::Fifo) => "first come, first served",
-        (_, Order::FifoAfterPending) => "first come, first served after one",
+        (_, Order::Fifo) => "FIFO",
+        (_, Order::FifoAfterPending) => "FIFO, except for the first waiter",
         (_, Order::Grouped) => "by NUMA node, bounded",
-        (_, Order::Queued) => "first come, first served, but for newcomers",
+        (_, Order::Queued) => "FIFO, new threads may steal",
         (_, Order::None) => "any",
     }
 }
@@ -154,7 +165,7 @@ pub fn workloads(args: &ListArgs) -> Result<(), Error> {
         ("name", "name"),
         ("is", "is"),
         ("", "knobs"),
-        ("its knobs as they are unless given", "defaults"),
+        ("parameters and their defaults", "defaults"),
     ];
     let item = |listed: &bench::Listed| {
         let flags = listed.knobs.iter().map(|(flag, _)| *flag);
@@ -171,6 +182,65 @@ pub fn events(args: &ListArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("counts", "counts")];
     let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
     write(args, List { schema: "lockwright.events/1", columns, items: items.collect(), rest: None })
+}
+
+/// `lockwright tables`.
+pub fn tables(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("machine", "machine"), ("is", "is")];
+    let items =
+        TABLES.iter().map(|table| [table.name, table.machine, table.about].map(Value::from));
+    write(args, List { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None })
+}
+
+/// `lockwright studies`.
+pub fn studies(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("machine", "machine"), ("asks", "asks")];
+    let items = study::all().map(|(name, asks, machine)| [name, machine, asks].map(Value::from));
+    write(
+        args,
+        List { schema: "lockwright.studies/1", columns, items: items.collect(), rest: None },
+    )
+}
+
+/// `lockwright clients`.
+pub fn clients(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("checks that", "checks")];
+    let items = CLIENTS.iter().map(|&(name, checks)| [name, checks].map(Value::from));
+    write(
+        args,
+        List { schema: "lockwright.clients/1", columns, items: items.collect(), rest: None },
+    )
+}
+
+/// `lockwright bugs`.
+pub fn bugs(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("bug", "name"), ("is", "is"), ("", "source"), ("", "locks")];
+    let item = |bug: &Bug| {
+        [bug.row().into(), bug.describe().into(), bug.source().into(), bug.locks().into()]
+    };
+    let mut bugs = Bug::ALL.to_vec();
+    bugs.sort_by_key(|bug| number(bug.row()));
+    let items = bugs.iter().map(item).collect();
+    write(args, List { schema: "lockwright.bugs/1", columns, items, rest: None })
+}
+
+/// A bug's number and the letter of a variant, as they are sorted.
+fn number(row: &str) -> (u32, &str) {
+    let digits = row.chars().take_while(char::is_ascii_digit).count();
+    let (number, letter) = row.split_at(digits);
+    (number.parse().unwrap_or(u32::MAX), letter)
+}
+
+/// Lists what a command takes, for a command line that names nothing.
+pub fn instead_of(
+    output: &OutputArgs,
+    list: fn(&ListArgs) -> Result<(), Error>,
+) -> Result<ExitCode, Error> {
+    if output.plot.is_some() {
+        return Err(Error::usage("--plot draws a result: name what to run"));
+    }
+    let (json, csv) = (output.json.clone(), output.csv.clone());
+    list(&ListArgs { json, csv }).map(|()| ExitCode::SUCCESS)
 }
 
 fn write<const N: usize>(args: &ListArgs, list: List<N>) -> Result<(), Error> {

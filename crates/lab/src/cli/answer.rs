@@ -1,0 +1,78 @@
+//! Answers instead of a command: help, the version, or what is wrong with the arguments.
+
+use crate::report::complain;
+use clap::error::{ContextKind, ErrorKind};
+use std::process::ExitCode;
+
+/// Prints what `error` has to say, and returns the exit code. `typed` is the command line.
+pub fn answer(error: &clap::Error, typed: impl Iterator<Item = String>) -> ExitCode {
+    if error.use_stderr() {
+        complain(&format!("error: {}", one_line(error, typed)));
+        return ExitCode::from(2);
+    }
+    // Nobody reads standard output any more if this fails.
+    let _ = error.print();
+    ExitCode::SUCCESS
+}
+
+/// What clap has to say about arguments it cannot read, on one line that ends with where to look.
+fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String {
+    let rendered = error.render().to_string();
+    let told = rendered.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let mut line = String::new();
+    for part in told.filter(|part| !part.is_empty() && !part.starts_with("For more")) {
+        line += if part.starts_with("tip:") { "; " } else { " " };
+        line += part;
+    }
+    // A refusal of a value says already what to type.
+    let has_advice = error.kind() == ErrorKind::ValueValidation || line.contains("tip:");
+    if !has_advice {
+        line += &format!("; see `{} --help`", command(error, typed));
+    }
+    // What was typed may contain anything.
+    let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    clean.trim().trim_start_matches("error: ").to_string()
+}
+
+/// The command that was meant, as far as it is one.
+fn command(error: &clap::Error, typed: impl Iterator<Item = String>) -> String {
+    let mut of = super::command();
+    let mut path = String::from("lockwright");
+    // A wrong name ends the path.
+    let wrong = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
+    for word in typed.take_while(|word| !word.starts_with('-') && Some(word) != wrong.as_ref()) {
+        let Some(next) = of.find_subcommand(&word) else { break };
+        path += &format!(" {word}");
+        of = next.clone();
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::Parser;
+
+    fn said(typed: &str) -> String {
+        let words = || typed.split(' ').map(String::from);
+        let line = std::iter::once("lockwright".to_string()).chain(words());
+        one_line(&Cli::try_parse_from(line).expect_err("bad input"), words())
+    }
+
+    #[test]
+    fn what_clap_says_fits_on_one_line() {
+        for line in ["benhc", "bench --threads two", "bench --list", "machines x5-4"] {
+            let text = said(line);
+            assert!(!text.contains('\n') && !text.starts_with("error"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_without_advice_ends_with_the_command_that_helps() {
+        assert!(said("bench --list").ends_with("see `lockwright bench --help`"));
+        assert!(said("machines x5-4").ends_with("see `lockwright machines --help`"));
+        assert!(said("xyz").ends_with("see `lockwright --help`"), "{}", said("xyz"));
+        assert!(said("bench --threads two").ends_with("such as 1,2,4"));
+    }
+}

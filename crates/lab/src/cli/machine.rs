@@ -1,0 +1,85 @@
+//! Which machine, and how its locks are set.
+
+use super::values::{between, name, nanoseconds};
+use crate::cell::{PlacementPolicy, Settings};
+use crate::crew::GuestArgs;
+use clap::{Args, ValueEnum};
+use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+
+/// Where the help lists the options about simulated machines.
+pub const SIMULATED: &str = "Simulated machines";
+/// Where the help lists the tunables of the locks.
+const TUNABLES: &str = "Tunables of the locks";
+
+/// Which machine, and how its locks are set.
+#[derive(Clone, Debug, Args)]
+pub struct MachineArgs {
+    /// This computer (native), a simulated machine by name, or its file (./mine.toml)
+    #[arg(long, value_name = "MACHINE", default_value = "native", value_parser = name)]
+    pub on: String,
+    /// Seed for random numbers; the same seed repeats a simulated run exactly
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where threads are pinned: compact (socket by socket), spread (round robin over the sockets),
+    /// random, or scheduler-5.6 (random, but two threads share a socket) [default: as in the published
+    /// benchmark that the workload models, else compact]
+    #[arg(long, value_enum, help_heading = SIMULATED, hide_possible_values = true)]
+    pub placement: Option<PlacementPolicy>,
+    /// A guest.
+    #[command(flatten)]
+    pub guest: GuestArgs,
+    /// NUMA-aware succession of the CNA locks: auto (with two NUMA nodes or more), on, off
+    /// [default: auto]
+    #[arg(long, value_enum, value_name = "MODE", help_heading = TUNABLES, hide_possible_values = true)]
+    pub numa_spinlock: Option<NumaMode>,
+    /// CNA locks that count: after 2^N handoffs within a NUMA node the other nodes get their turn
+    /// (0 to 31) [default: 16]
+    #[arg(long, value_name = "N", value_parser = between::<0, 31>, help_heading = TUNABLES)]
+    pub numa_spinlock_threshold: Option<u64>,
+    /// CNA locks that use the clock: time until the other NUMA nodes get their turn [default: 10ms]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES)]
+    pub numa_spinlock_threshold_ns: Option<u64>,
+    /// Mutex: minimum time between two membarrier(2) calls; until it has passed, unlock uses an atomic
+    /// exchange instead of a plain store [default: 100us for each CPU]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES)]
+    pub heavy_barrier_apart_ns: Option<u64>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// `numa_spinlock`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NumaMode {
+    /// On if the machine has more than one NUMA node.
+    Auto,
+    /// Always on.
+    On,
+    /// Always off.
+    Off,
+}
+
+impl MachineArgs {
+    /// What is the same for all cells.
+    pub fn settings(&self) -> Settings {
+        let mode = self.numa_spinlock.map(|mode| match mode {
+            NumaMode::Auto => NUMA_AUTO,
+            NumaMode::On => NUMA_ON,
+            NumaMode::Off => NUMA_OFF,
+        });
+        let tunables = [
+            (Tunable::numa_spinlock, mode),
+            (Tunable::numa_spinlock_threshold, self.numa_spinlock_threshold),
+            (Tunable::numa_spinlock_threshold_ns, self.numa_spinlock_threshold_ns),
+            (Tunable::heavy_barrier_apart_ns, self.heavy_barrier_apart_ns),
+        ];
+        let set = tunables.into_iter().filter_map(|(tunable, value)| Some((tunable, value?)));
+        Settings { tunables: set.collect(), placement: self.placement }
+    }
+}

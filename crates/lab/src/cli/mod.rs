@@ -1,0 +1,239 @@
+//! The command line: its commands and their help.
+
+mod answer;
+mod machine;
+mod values;
+mod written;
+
+pub use answer::answer;
+pub use machine::{MachineArgs, SIMULATED, Switch};
+pub use values::{
+    between, between_u32, count, long_hold, name, nanoseconds, nested, read_percent_renamed,
+    seconds, seconds_or_off, whole,
+};
+pub use written::{CompletionsArgs, ManArgs, completions, man};
+
+use crate::bench::BenchArgs;
+use crate::compare::CompareArgs;
+use crate::error::Error;
+use crate::explore::ExploreArgs;
+use crate::fit::CalibrateArgs;
+use crate::machines::MachinesArgs;
+use crate::report::print;
+use crate::reproduce::ReproduceArgs;
+use crate::study::StudyArgs;
+use crate::torture::TortureArgs;
+use crate::tour::TourArgs;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Locks from the Linux kernel for any program: measure, torture and simulate them
+#[derive(Debug, Parser)]
+#[command(name = "lockwright", version, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+#[command(help_template = COMMAND_HELP)]
+pub enum Command {
+    /// See what the locks do, on this computer and simulated, in a minute
+    #[command(before_help = "Examples:
+  lockwright tour
+  lockwright tour --plot-dir pictures
+  lockwright tour --json tour.json --quiet")]
+    Tour(TourArgs),
+    /// Measure locks: throughput, waiting times, fairness
+    #[command(before_help = "Examples:
+  lockwright bench --lock mutex,std,parking_lot --threads 1,2,4
+  lockwright bench --on x5-4 --workload locktorture --lock cna,fifo --threads 36
+  lockwright bench --on haswell-2s --vcpus 36,72 --lock park,hybrid,unfair")]
+    Bench(BenchArgs),
+    /// Compare Mutex and the reader-writer locks with all peers, on this computer
+    #[command(before_help = "Examples:
+  lockwright compare --quick
+  lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
+  lockwright compare --kind rw --ours percpu-rwlock --json compare.json")]
+    Compare(CompareArgs),
+    /// Try to break locks under load (exit code 1 if one breaks)
+    #[command(before_help = "Examples:
+  lockwright torture --lock mutex,rwlock --secs 10
+  lockwright torture --on x5-4 --faults
+  lockwright torture --lock busted       (a lock that is broken on purpose)")]
+    Torture(TortureArgs),
+    /// Search thread interleavings for bugs, simulated (exit code 1 if one is found)
+    #[command(before_help = "Examples:
+  lockwright explore --lock cna --client exclusion
+  lockwright explore --lock busted --client exclusion     (broken on purpose)
+  lockwright explore --lock mutex --bug 48 --schedules 100000")]
+    Explore(ExploreArgs),
+    /// Simulate a published table, next to what was published
+    #[command(before_help = "Examples:
+  lockwright reproduce
+  lockwright reproduce cna_v10_locktorture_x5_4 --quick --plot table.svg
+  lockwright reproduce --all --json tables.json")]
+    Reproduce(ReproduceArgs),
+    /// Run a prepared simulation study
+    #[command(before_help = "Examples:
+  lockwright study
+  lockwright study cna-threshold --plot threshold.svg
+  lockwright study hybrid-cna-overcommit --csv study.csv")]
+    Study(StudyArgs),
+    /// Fit a simulated machine to the baseline columns of published tables
+    #[command(before_help = "Examples:
+  lockwright calibrate x5-4
+  lockwright calibrate x5-4 --out x5-4.calibration.toml
+  lockwright calibrate haswell-2s --json fit.json --out haswell.calibration.toml")]
+    Calibrate(CalibrateArgs),
+    /// List the locks
+    #[command(before_help = "Examples:
+  lockwright locks
+  lockwright locks --csv locks.csv
+  lockwright locks --json -")]
+    Locks(ListArgs),
+    /// List simulated machines, show one, or describe this computer as one
+    #[command(before_help = "Examples:
+  lockwright machines
+  lockwright machines show x5-4 > mine.toml
+  lockwright machines probe --out here.toml")]
+    Machines(MachinesArgs),
+    /// List the workloads and their parameters
+    #[command(before_help = "Examples:
+  lockwright workloads
+  lockwright workloads --csv workloads.csv
+  lockwright workloads --json -")]
+    Workloads(ListArgs),
+    /// List the published tables that `reproduce` simulates
+    #[command(before_help = "Examples:
+  lockwright tables
+  lockwright tables --csv tables.csv
+  lockwright tables --json -")]
+    Tables(ListArgs),
+    /// List the studies
+    #[command(before_help = "Examples:
+  lockwright studies
+  lockwright studies --csv studies.csv
+  lockwright studies --json -")]
+    Studies(ListArgs),
+    /// List the test clients of `explore`: small programs that use a lock
+    #[command(before_help = "Examples:
+  lockwright clients
+  lockwright clients --csv clients.csv
+  lockwright clients --json -")]
+    Clients(ListArgs),
+    /// List the bug zoo: known bugs that `explore --bug` puts into a lock
+    #[command(before_help = "Examples:
+  lockwright bugs
+  lockwright bugs --csv bugs.csv
+  lockwright bugs --json -")]
+    Bugs(ListArgs),
+    /// List the lock events that are counted
+    #[command(before_help = "Examples:
+  lockwright events
+  lockwright events --csv events.csv
+  lockwright events --json -")]
+    Events(ListArgs),
+    /// Print a completion script for a shell
+    #[command(before_help = "Examples:
+  lockwright completions bash > ~/.local/share/bash-completion/completions/lockwright
+  lockwright completions zsh > _lockwright
+  lockwright completions fish > ~/.config/fish/completions/lockwright.fish")]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    #[command(before_help = "Examples:
+  lockwright man | man -l -
+  lockwright man --out man1
+  lockwright man > lockwright.1")]
+    Man(ManArgs),
+}
+
+/// Examples come first: they are what a help text is read for.
+const COMMAND_HELP: &str =
+    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
+
+/// The commands as the first help text groups them.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Start here", &["tour"]),
+    ("Measure", &["bench", "compare"]),
+    ("Find bugs", &["torture", "explore"]),
+    ("Simulate published work", &["reproduce", "study", "calibrate"]),
+    (
+        "See what there is",
+        &["locks", "machines", "workloads", "tables", "studies", "clients", "bugs", "events"],
+    ),
+];
+
+/// The last lines of the first help text.
+const AFTERWORD: &str = "\
+Other: completions, man, --version. Each command has --help with examples.
+Exit codes: 0 done; 1 a lock or a measurement failed; 2 the command line or a
+file is wrong; 130 interrupted (what was measured until then is kept).
+The words used here are explained in docs/glossary.md.";
+
+/// The command line with its help texts.
+pub fn command() -> clap::Command {
+    let command = Cli::command();
+    let template = grouped(&command);
+    let mut command = command.help_template(template);
+    for (group, names) in GROUPS {
+        for name in names {
+            assert!(command.find_subcommand(name).is_some(), "{group}: {name} is a command");
+        }
+    }
+    for subcommand in command.get_subcommands_mut() {
+        let inner = std::mem::take(subcommand);
+        *subcommand = inner.help_template(COMMAND_HELP);
+    }
+    command
+}
+
+/// Prints the first help text, for a command line without a command.
+pub fn first_help() -> Result<(), Error> {
+    let text = command().render_help().to_string();
+    print(&(text.trim_end().to_string() + "\n\nNew here? Try `lockwright tour`.\n"))
+}
+
+/// The template of the first help text: the commands by group.
+fn grouped(command: &clap::Command) -> String {
+    let mut text = String::from("{about}\n\nUsage: lockwright COMMAND [OPTIONS]\n");
+    for (group, names) in GROUPS {
+        text += &format!("\n{group}:\n");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = about.map_or_else(String::new, ToString::to_string);
+            text += &format!("  {name:<10} {about}\n");
+        }
+    }
+    text + "\n" + AFTERWORD + "\n"
+}
+
+/// Arguments of the lists.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// Write a JSON document; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Write a JSON document; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Draw the results
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Do not show progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}

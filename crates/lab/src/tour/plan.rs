@@ -1,0 +1,49 @@
+//! What a stop of the tour measures.
+
+use super::Guide;
+use crate::bench::{BenchDocument, Schedule};
+use crate::cell::{LabMachine, Settings, Workload};
+use crate::crew::Crew;
+use crate::error::Error;
+use crate::plan::Matrix;
+
+/// What is compared.
+pub struct Plan<'a> {
+    /// What the threads do.
+    pub workload: Workload,
+    /// Names, separated by commas.
+    pub locks: &'a str,
+    /// Repetitions.
+    pub runs: u32,
+    /// How long each is.
+    pub window_ns: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Plan<'_> {
+    /// Runs it.
+    pub fn run(
+        &self,
+        machine: &dyn LabMachine,
+        crew: Crew,
+        guide: &Guide,
+    ) -> Result<BenchDocument, Error> {
+        let locks: Vec<String> = self.locks.split(',').map(String::from).collect();
+        let schedule = Schedule {
+            matrix: Matrix::new(machine, self.workload, &locks, crew)?,
+            workload: self.workload,
+            cs_loads: Vec::new(),
+            runs: self.runs,
+            window_ns: self.window_ns,
+            seed: self.seed,
+            one_at_a_time: false,
+        };
+        let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
+        schedule.run(machine, guide.progress, &mut |sample| {
+            document.add(sample);
+            Ok(())
+        })?;
+        document.verdict().map(|()| document)
+    }
+}
