@@ -24,6 +24,7 @@ pub use reader_order::ReaderOrder;
 use serde::Serialize;
 pub use sleepers::Section;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -392,6 +393,8 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// Placement of threads; `None` is the machine's own choice for the workload.
     pub placement: Option<PlacementPolicy>,
+    /// Simulated: the file of the calibration; `None` is the machine's own.
+    pub calibration: Option<PathBuf>,
 }
 
 /// A machine that runs cells.
@@ -409,6 +412,10 @@ pub trait LabMachine: Sync {
     /// How long this part of a workload is, in nanoseconds, as fitted to what was published of this machine.
     fn fitted_ns(&self, _workload: &str, _part: &str) -> Option<u64> {
         None
+    }
+    /// What its user should know about it before believing its numbers, a sentence each.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
     }
     /// Why it cannot run this lock under this workload, if it cannot: a sentence.
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String>;

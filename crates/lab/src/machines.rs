@@ -128,6 +128,11 @@ pub fn open(args: &MachineArgs) -> Result<Box<dyn LabMachine>, Error> {
     if args.on != NATIVE {
         return Ok(Box::new(open_simulated(&args.on, settings)?));
     }
+    if args.calibration.is_some() {
+        return Err(Error::usage(
+            "--calibration is for simulated machines: add --on with one, such as `--on x5-4`",
+        ));
+    }
     if args.placement.is_some() {
         return Err(Error::usage(
             "--placement is for simulated machines: leave it out, or add --on x5-4",
@@ -190,8 +195,8 @@ pub fn two_nodes(threads: u32) -> Machine {
     }
 }
 
-/// A simulated machine, by its name or by the path of its file.
-fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, Error> {
+/// A simulated machine, by its name or by the path of its file, with its calibration.
+pub fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, Error> {
     let is_path = on.contains('/') || on.ends_with(".toml");
     let opened = match is_path {
         true => SimulatedMachine::from_path(on, settings),

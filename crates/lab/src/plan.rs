@@ -29,7 +29,7 @@ impl Matrix {
         let mut matrix = Self {
             locks: runnable(machine, workload, locks)?,
             crew,
-            warnings: Vec::new(),
+            warnings: machine.warnings(),
             cpus: machine.cpus(),
         };
         matrix.warn_about_crowds();

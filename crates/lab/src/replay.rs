@@ -90,7 +90,9 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
         value.to_possible_value().map(|value| value.get_name().into())
     }
     let number = |value: Option<u64>| value.map(|value| value.to_string());
+    let calibration = machine.calibration.as_ref();
     let knobs = [
+        ("--calibration", calibration.map(|file| quoted(&file.to_string_lossy()))),
         ("--placement", machine.placement.and_then(name)),
         ("--numa-spinlock", machine.numa_spinlock.and_then(name)),
         ("--numa-spinlock-threshold", number(machine.numa_spinlock_threshold)),
@@ -145,6 +147,13 @@ mod tests {
              --on x5-4 --lock floor --threads 4 --secs 0.001234567 --seed 15 \
              --placement scheduler-5.6 --numa-spinlock off"
         );
+    }
+
+    #[test]
+    fn the_calibration_is_in_its_line() {
+        let machine = machine("--on ./mine.toml --calibration x5-4.calibration.toml");
+        let line = line(&machine, &SPEC);
+        assert!(line.ends_with(" --seed 15 --calibration x5-4.calibration.toml"), "{line}");
     }
 
     #[test]

@@ -9,9 +9,12 @@ use std::fmt;
 /// What was fitted for a workload, and on what.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fitted {
+    /// The built-in machine whose calibration it is, if this machine has other numbers and borrows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibrated_as: Option<String>,
     /// The published columns, in words.
     pub fitted_on: Vec<String>,
-    /// How well they are met: root mean square of the relative errors.
+    /// How well they are met, on the machine they were fitted for: root mean square of the relative errors.
     pub residual_percent: f64,
     /// The fitted numbers that this workload uses: the hardware's, and those of its own software.
     pub parameters: BTreeMap<String, f64>,
@@ -38,6 +41,7 @@ impl Fitted {
         let software = software.map(|(part, &ns)| (format!("{workload}.{part}_ns"), ns));
         let parameters: BTreeMap<_, _> = hardware.chain(software).collect();
         (!parameters.is_empty()).then(|| Self {
+            calibrated_as: None,
             fitted_on: fitted_on.collect(),
             residual_percent: calibration.residual_rms_percent(),
             parameters,
@@ -49,13 +53,21 @@ impl Fitted {
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parameters = self.parameters.iter().map(|(key, value)| format!("{key} = {value}"));
-        write!(
-            f,
-            "fitted: {}\non {}; residual {:.1} % RMS, hash {}",
-            parameters.collect::<Vec<_>>().join(", "),
-            self.fitted_on.join(" and "),
-            self.residual_percent,
-            self.hash
-        )
+        let parameters = parameters.collect::<Vec<_>>().join(", ");
+        let (on, residual, hash) =
+            (self.fitted_on.join(" and "), self.residual_percent, &self.hash);
+        match &self.calibrated_as {
+            Some(name) => write!(
+                f,
+                "calibration of {name}, fitted on its own topology: {parameters}\n\
+                 on {on}; residual there {residual:.1} % RMS, hash {hash}"
+            ),
+            None => {
+                write!(
+                    f,
+                    "fitted: {parameters}\non {on}; residual {residual:.1} % RMS, hash {hash}"
+                )
+            }
+        }
     }
 }

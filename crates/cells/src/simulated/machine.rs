@@ -8,7 +8,9 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::subject::{Origin, Subject};
 use lockwright_sim::ScheduleReport;
-use lockwright_sim::machine::{Calibration, Machine, MachineError, Parameters, Placement};
+use lockwright_sim::machine::{
+    Calibration, Machine, MachineError, MachineFile, Parameters, Placement,
+};
 use std::path::Path;
 
 /// A described machine, calibrated if there is a calibration for it.
@@ -17,6 +19,10 @@ pub struct SimulatedMachine {
     machine: Machine,
     parameters: Parameters,
     calibration: Option<Calibration>,
+    /// The built-in machine whose calibration it is, if it was made for other numbers.
+    calibrated_as: Option<&'static str>,
+    /// The file as it was typed, if nothing was fitted.
+    uncalibrated: Option<String>,
     settings: Settings,
 }
 
@@ -24,16 +30,38 @@ impl SimulatedMachine {
     /// The built-in machine of that name; `None` if there is none.
     pub fn builtin(name: &str, settings: Settings) -> Option<Result<Self, MachineError>> {
         let machine = Machine::builtin(name)?;
-        Some(Self::new(machine, Calibration::builtin(name), settings))
+        let calibration = match &settings.calibration {
+            Some(file) => Calibration::from_path(file).map(Some),
+            None => Ok(Calibration::builtin(name)),
+        };
+        Some(calibration.and_then(|calibration| Self::new(machine, calibration, settings)))
     }
 
-    /// The machine that a file describes, with the calibration beside it
-    /// (`NAME.calibration.toml`), if there is one.
+    /// The machine that a file describes. Its calibration is the one that the settings name, the one in
+    /// the file next to it (`NAME.calibration.toml`), the one that the file borrows
+    /// (`calibrated_as = "x5-4"`), or that of the built-in machine with the same numbers: the first of
+    /// these that there is.
     pub fn from_path(path: impl AsRef<Path>, settings: Settings) -> Result<Self, MachineError> {
-        let machine = Machine::from_path(&path)?;
-        let beside = path.as_ref().with_extension("calibration.toml");
-        let calibration = beside.exists().then(|| Calibration::from_path(&beside)).transpose()?;
-        Self::new(machine, calibration, settings)
+        let path = path.as_ref();
+        let MachineFile { machine, calibrated_as, .. } = MachineFile::from_path(path)?;
+        let beside = Some(path.with_extension("calibration.toml")).filter(|file| file.exists());
+        let calibration = match settings.calibration.as_ref().or(beside.as_ref()) {
+            Some(file) => Some(Calibration::from_path(file)?),
+            None => Calibration::for_numbers_of(&machine)
+                .filter(|own| calibrated_as.is_none_or(|name| name == own.machine))
+                .or_else(|| Calibration::builtin(calibrated_as?)),
+        };
+        let borrowed = calibrated_as.zip(calibration.as_ref());
+        let Some((name, borrowed)) = borrowed.filter(|(_, it)| it.check_for(&machine).is_err())
+        else {
+            let uncalibrated = calibration.is_none().then(|| path.display().to_string());
+            return Ok(Self { uncalibrated, ..Self::new(machine, calibration, settings)? });
+        };
+        borrowed.check_as(name)?;
+        let parameters = borrowed.parameters.clone();
+        let machine = parameters.applied_to(&machine)?;
+        let calibrated_as = Some(name);
+        Ok(Self { machine, parameters, calibration, calibrated_as, uncalibrated: None, settings })
     }
 
     /// A machine with a calibration that must have been made for it.
@@ -47,7 +75,8 @@ impl SimulatedMachine {
             Some(calibration) => (machine.with(calibration)?, calibration.parameters.clone()),
             None => (machine, Parameters::default()),
         };
-        Ok(Self { machine, parameters, calibration, settings })
+        let (calibrated_as, uncalibrated) = (None, None);
+        Ok(Self { machine, parameters, calibration, calibrated_as, uncalibrated, settings })
     }
 
     /// The machine itself.
@@ -57,7 +86,8 @@ impl SimulatedMachine {
 
     /// What was fitted for a workload, if anything was.
     pub fn fitted(&self, workload: Workload) -> Option<Fitted> {
-        Fitted::of(self.calibration.as_ref()?, workload)
+        let fitted = Fitted::of(self.calibration.as_ref()?, workload)?;
+        Some(Fitted { calibrated_as: self.calibrated_as.map(String::from), ..fitted })
     }
 
     /// Where the threads of a workload run: what the user asked for, what the calibration was made
@@ -152,6 +182,21 @@ impl LabMachine for SimulatedMachine {
         self.machine.scheduler().map(drop).map_err(|error| Error::Machine(error.to_string()))
     }
 
+    fn warnings(&self) -> Vec<String> {
+        let Some(file) = &self.uncalibrated else { return Vec::new() };
+        let line = |name| format!("`calibrated_as = \"{name}\"`");
+        let advice = match self.machine.resembles() {
+            Some(name) => format!("add {} above the first section of the file", line(name)),
+            None => "if it is like a built-in machine, name that machine above the first section of the \
+                     file (`calibrated_as = \"NAME\"`)"
+                .into(),
+        };
+        vec![format!(
+            "{file} has no calibration: absolute numbers can be far off, and so can the ratios between \
+             locks; {advice}, or give --calibration FILE"
+        )]
+    }
+
     fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
         let is_ours = lock.origin == Origin::Registry;
         (!is_ours).then(|| {
@@ -194,6 +239,7 @@ impl LabMachine for SimulatedMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn open(settings: Settings) -> SimulatedMachine {
         match SimulatedMachine::builtin("x5-4", settings) {
@@ -223,21 +269,100 @@ mod tests {
         assert_eq!(refusal("cna"), None);
     }
 
-    #[test]
-    fn a_calibration_beside_a_machine_file_is_used_and_refused_when_stale() {
-        let folder = tempfile::tempdir().expect("a place for two files");
-        let (file, beside) =
-            (folder.path().join("x5-4.toml"), folder.path().join("x5-4.calibration.toml"));
-        let text = include_str!("../../../../machines/x5-4.toml");
-        let write = |path: &Path, text: &str| std::fs::write(path, text).expect("it is writable");
-        let open = || SimulatedMachine::from_path(&file, Settings::default());
+    /// A folder for a machine's file and for calibrations.
+    struct Folder(tempfile::TempDir);
 
-        write(&file, text);
-        assert!(open().is_ok_and(|machine| machine.calibration.is_none()));
-        write(&beside, include_str!("../../../../machines/x5-4.calibration.toml"));
-        assert!(open().is_ok_and(|machine| machine.calibration.is_some()));
-        write(&file, &text.replace("ns = 7.0", "ns = 8.0"));
-        let error = open().expect_err("the machine changed");
+    impl Folder {
+        fn new() -> Self {
+            Self(tempfile::tempdir().expect("a place for two files"))
+        }
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+        fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.path(name), text).expect("it is writable");
+        }
+        fn open(&self, name: &str) -> Result<SimulatedMachine, MachineError> {
+            SimulatedMachine::from_path(self.path(name), Settings::default())
+        }
+        fn open_with(
+            &self,
+            name: &str,
+            calibration: &str,
+        ) -> Result<SimulatedMachine, MachineError> {
+            let calibration = Some(self.path(calibration));
+            let settings = Settings { calibration, ..Settings::default() };
+            SimulatedMachine::from_path(self.path(name), settings)
+        }
+    }
+
+    const X5_4: &str = include_str!("../../../../machines/x5-4.toml");
+    const FITTED: &str = include_str!("../../../../machines/x5-4.calibration.toml");
+    const TORTURE: Workload = Workload::Locktorture { long_hold: false };
+
+    /// The X5-4 with another topology.
+    fn smaller() -> String {
+        X5_4.replacen("count = 18", "count = 17", 1)
+    }
+
+    #[test]
+    fn a_calibration_next_to_a_machine_file_is_used_and_refused_when_stale() {
+        let folder = Folder::new();
+        folder.write("x5-4.toml", &smaller());
+        assert!(folder.open("x5-4.toml").is_ok_and(|machine| machine.calibration.is_none()));
+        folder.write("x5-4.calibration.toml", FITTED);
+        let error = folder.open("x5-4.toml").expect_err("the machine changed");
         assert!(error.to_string().contains("calibrate the machine again"), "{error}");
+        folder.write("x5-4.toml", X5_4);
+        assert!(folder.open("x5-4.toml").is_ok_and(|machine| machine.calibration.is_some()));
+    }
+
+    #[test]
+    fn an_unchanged_copy_is_the_machine_and_a_changed_one_warns_unless_it_says_what_it_is_like() {
+        let folder = Folder::new();
+        folder.write("mine.toml", X5_4);
+        let copy = folder.open("mine.toml").expect("it is a machine");
+        let original = open(Settings::default());
+        assert_eq!(
+            (&copy.parameters, &copy.machine.costs),
+            (&original.parameters, &original.machine.costs)
+        );
+        assert_eq!(copy.placement(TORTURE), Placement::Scheduler56);
+        assert_eq!(copy.fitted(TORTURE), original.fitted(TORTURE));
+        assert!(copy.warnings().is_empty());
+
+        folder.write("mine.toml", &smaller());
+        let changed = folder.open("mine.toml").expect("it is a machine");
+        assert_eq!(changed.fitted(TORTURE), None);
+        let [warning] = &changed.warnings()[..] else { panic!("one warning") };
+        assert!(warning.contains("add `calibrated_as = \"x5-4\"` above"), "{warning}");
+
+        folder.write("mine.toml", &["calibrated_as = \"x5-4\"", &smaller()].join("\n"));
+        let borrows = folder.open("mine.toml").expect("it says what it is like");
+        assert_eq!(borrows.parameters, original.parameters);
+        assert_eq!(borrows.placement(TORTURE), Placement::Scheduler56);
+        assert!(borrows.warnings().is_empty());
+        let fitted = borrows.fitted(TORTURE).expect("it is calibrated").to_string();
+        assert!(
+            fitted.starts_with("calibration of x5-4, fitted on its own topology: "),
+            "{fitted}"
+        );
+    }
+
+    #[test]
+    fn a_calibration_that_is_named_is_for_this_machine_or_for_the_one_that_the_file_names() {
+        let folder = Folder::new();
+        folder.write("fitted.toml", FITTED);
+        folder.write("mine.toml", X5_4);
+        let opened = folder.open_with("mine.toml", "fitted.toml");
+        assert!(opened.is_ok_and(|machine| machine.calibrated_as.is_none()));
+        folder.write("mine.toml", &smaller());
+        let refusal = |machine| folder.open_with(machine, "fitted.toml").expect_err("it changed");
+        assert!(refusal("mine.toml").to_string().contains("of `x5-4`, not of `mine`"));
+        folder.write("mine.toml", &["calibrated_as = \"dl980\"", &smaller()].join("\n"));
+        assert!(refusal("mine.toml").to_string().contains("of `x5-4`, not of `dl980`"));
+        folder.write("mine.toml", &["calibrated_as = \"x5-4\"", &smaller()].join("\n"));
+        let opened = folder.open_with("mine.toml", "fitted.toml");
+        assert!(opened.is_ok_and(|machine| machine.calibrated_as == Some("x5-4")));
     }
 }

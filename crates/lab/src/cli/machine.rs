@@ -5,6 +5,7 @@ use crate::cell::{PlacementPolicy, Settings};
 use crate::crew::GuestArgs;
 use clap::{Args, ValueEnum};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use std::path::PathBuf;
 
 /// Where the help lists the options about simulated machines.
 pub const SIMULATED: &str = "Simulated machines";
@@ -20,6 +21,10 @@ pub struct MachineArgs {
     /// Seed for random numbers; the same seed repeats a simulated run exactly
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// The file with the machine's fitted numbers, as `lockwright calibrate` writes it [default:
+    /// NAME.calibration.toml next to the machine file, or the built-in one]
+    #[arg(long, value_name = "FILE", help_heading = SIMULATED)]
+    pub calibration: Option<PathBuf>,
     /// Where threads are pinned: compact (socket by socket), spread (round robin over the sockets),
     /// random, or scheduler-5.6 (random, but two threads share a socket) [default: as in the published
     /// benchmark that the workload models, else compact]
@@ -80,6 +85,10 @@ impl MachineArgs {
             (Tunable::heavy_barrier_apart_ns, self.heavy_barrier_apart_ns),
         ];
         let set = tunables.into_iter().filter_map(|(tunable, value)| Some((tunable, value?)));
-        Settings { tunables: set.collect(), placement: self.placement }
+        Settings {
+            tunables: set.collect(),
+            placement: self.placement,
+            calibration: self.calibration.clone(),
+        }
     }
 }

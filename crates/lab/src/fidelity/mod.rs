@@ -10,6 +10,7 @@ use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
 use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
+use crate::machines;
 use crate::native::{ForeignLoad, NativeMachine};
 use crate::report::{Outputs, Progress};
 use crate::simulated::SimulatedMachine;
@@ -27,8 +28,7 @@ const DISTURBED_PERCENT: f64 = 10.0;
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     let CheckArgs { json, csv, quiet, .. } = args.clone();
     let outputs = Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?;
-    let opened = SimulatedMachine::from_path(&args.machine, Settings::default());
-    let simulated = opened.map_err(|error| Error::Machine(error.to_string()))?;
+    let simulated = machines::open_simulated(&args.machine.to_string_lossy(), Settings::default())?;
     let native = NativeMachine::new(&Settings::default());
     let plan = Plan::of(args, &native, &simulated)?;
     let progress = Progress::new(quiet);

@@ -9,6 +9,7 @@ mod explore;
 mod guests;
 mod interrupt;
 mod lists;
+mod machine_files;
 mod probe;
 mod reproduce;
 mod simulated;

@@ -2,7 +2,8 @@
 //!
 //! A calibration belongs to one machine and says what was fitted, on which columns of which table,
 //! and how well it fits. It carries a hash of the machine's numbers and of its own, so that a
-//! calibration whose machine changed is refused instead of quietly meaning something else.
+//! calibration whose machine changed is refused instead of quietly meaning something else. A copy of
+//! the machine with other numbers may borrow it, if its file says so: `calibrated_as = "x5-4"`.
 
 use super::costs::Scalar;
 use super::error::{MachineError, Problem};
@@ -102,6 +103,19 @@ impl Machine {
         calibration.parameters.applied_to(self)
     }
 
+    /// The built-in machine that this one looks like a changed copy of, if there is one: most of their
+    /// costs are the same.
+    pub fn resembles(&self) -> Option<&'static str> {
+        let same = |other: &Self| {
+            let all = super::costs::SCALARS.iter();
+            all.filter(|cost| (cost.get)(&self.costs) == (cost.get)(&other.costs)).count()
+        };
+        let all =
+            Calibration::builtin_names().filter_map(|name| Some((name, Self::builtin(name)?)));
+        let (same, name) = all.map(|(name, other)| (same(&other), name)).max()?;
+        (same * 4 >= super::costs::SCALARS.len() * 3).then_some(name)
+    }
+
     /// The text of [`numbers`](Self::numbers) with those of the scheduler.
     fn scheduled_numbers(&self) -> String {
         let scheduler = self.scheduler.iter().flat_map(|scheduler| {
@@ -156,23 +170,35 @@ impl Calibration {
         format!("{:016x}", fnv1a(text.as_bytes()))
     }
 
-    /// Whether the calibration was made for `machine` as it is now; says what is wrong if not.
+    /// Checks that the calibration was made for the numbers that `machine` has now; says what is wrong if
+    /// not. The machine's name does not matter.
     pub fn check_for(&self, machine: &Machine) -> Result<(), MachineError> {
-        let refuse = |key: &str, problem| {
-            Err(MachineError { file: self.file.clone(), key: key.into(), problem })
-        };
-        if self.machine != machine.name {
-            let problem = Problem::OtherMachine {
-                calibrated: self.machine.clone(),
-                machine: machine.name.clone(),
-            };
-            return refuse("machine", problem);
-        }
         let computed = self.hash_for(machine);
-        if self.hash != computed {
-            return refuse("hash", Problem::Stale { recorded: self.hash.clone(), computed });
+        if self.hash == computed {
+            return Ok(());
         }
-        Ok(())
+        let recorded = self.hash.clone();
+        self.check_name(&machine.name)?;
+        Err(self.refuse("hash", Problem::Stale { recorded, computed }))
+    }
+
+    /// Checks that the calibration may be borrowed by a machine whose file says that it is calibrated as the
+    /// built-in machine `named`: it is that machine's, and as it was made.
+    pub fn check_as(&self, named: &str) -> Result<(), MachineError> {
+        self.check_name(named)?;
+        Machine::builtin(named).map_or(Ok(()), |original| self.check_for(&original))
+    }
+
+    fn check_name(&self, machine: &str) -> Result<(), MachineError> {
+        let (calibrated, machine) = (self.machine.clone(), machine.to_string());
+        match calibrated == machine {
+            true => Ok(()),
+            false => Err(self.refuse("machine", Problem::OtherMachine { calibrated, machine })),
+        }
+    }
+
+    fn refuse(&self, key: &str, problem: Problem) -> MachineError {
+        MachineError { file: self.file.clone(), key: key.into(), problem }
     }
 
     /// Root mean square of the relative errors over all rows of all fits, in percent.

@@ -1,5 +1,6 @@
 //! Calibrations as files.
 
+use super::Machine;
 use super::calibration::{Alternative, Calibration, Fit, Parameters};
 use super::costs::{Range, Scalar, Unit};
 use super::error::{MachineError, Problem};
@@ -29,6 +30,18 @@ const HEADER: &str = "\
 ";
 
 impl Calibration {
+    /// The built-in machines that have a calibration.
+    pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+        BUILTIN.iter().map(|(name, _)| *name)
+    }
+
+    /// The built-in calibration that was made for the numbers of `machine`, whatever its name is: an
+    /// unchanged copy of a built-in machine has one.
+    pub fn for_numbers_of(machine: &Machine) -> Option<Self> {
+        let mut all = Self::builtin_names().filter_map(Self::builtin);
+        all.find(|calibration| calibration.check_for(machine).is_ok())
+    }
+
     /// The built-in calibration of a machine, if there is one.
     pub fn builtin(machine: &str) -> Option<Self> {
         let (name, text) = BUILTIN.iter().find(|(name, _)| *name == machine)?;
@@ -369,11 +382,34 @@ mod tests {
     fn a_calibration_of_another_machine_is_refused() {
         let mut other = x5_4();
         other.name = "x5-8".into();
+        other.topology.cores_per_socket += 1;
         let error = other.with(&calibration()).expect_err("another machine");
-        assert_eq!(
-            error.to_string(),
-            "machines/x5-4.calibration.toml: machine: is a calibration of `x5-4`, not of `x5-8`"
+        let expected =
+            "machines/x5-4.calibration.toml: machine: is a calibration of `x5-4`, not of `x5-8`";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(calibration().check_as("x5-8").expect_err("the same").to_string(), expected);
+    }
+
+    #[test]
+    fn an_unchanged_copy_of_a_machine_has_its_calibration_and_a_changed_one_may_borrow_it() {
+        let original = Calibration::builtin("x5-4").expect("it is built in");
+        let mut copy = x5_4();
+        copy.name = "mine".into();
+        assert_eq!(Calibration::for_numbers_of(&copy), Some(original.clone()));
+        assert!(copy.with(&original).is_ok());
+        copy.topology.cores_per_socket -= 1;
+        assert_eq!(Calibration::for_numbers_of(&copy), None);
+        assert!(copy.with(&original).is_err());
+        assert_eq!(copy.resembles(), Some("x5-4"));
+        assert_eq!(original.check_as("x5-4"), Ok(()));
+        let edited = original.to_toml().replacen(
+            "transfer_local = { ns = 5",
+            "transfer_local = { ns = 6",
+            1,
         );
+        let edited = Calibration::parse("c.toml", &edited).expect("well formed");
+        let error = edited.check_as("x5-4").expect_err("it was edited");
+        assert!(matches!(error.problem, Problem::Stale { .. }), "{error}");
     }
 
     #[test]

@@ -48,6 +48,15 @@ pub enum Problem {
     Contradiction(String),
     /// The machine says nothing about its host, which a run with more threads than CPUs needs.
     NoScheduler,
+    /// The name of a machine that is not built in, where one has to be.
+    NotBuiltin {
+        /// What the file says.
+        named: String,
+        /// The machines that are.
+        builtin: Vec<&'static str>,
+    },
+    /// The key belongs above the first section of the file, and stands in one.
+    InSection,
     /// A calibration for another machine.
     OtherMachine {
         /// The machine the calibration is for.
@@ -88,6 +97,11 @@ impl fmt::Display for Problem {
                 "is missing, and without it there are no guests and no more threads than CPUs: \
                  add the section to the machine's file",
             ),
+            Self::NotBuiltin { named, builtin } => {
+                let names = builtin.join(", ");
+                write!(f, "is `{}`, and must be a built-in machine: {names}", named.escape_debug())
+            }
+            Self::InSection => f.write_str("belongs above the first section of the file"),
             Self::OtherMachine { calibrated, machine } => {
                 write!(f, "is a calibration of `{calibrated}`, not of `{machine}`")
             }

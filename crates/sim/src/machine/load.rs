@@ -3,8 +3,8 @@
 use super::costs::{OPTIONAL, Range, SCALARS, SCHEDULER, Scalar, TRANSFER_REMOTE, Unit};
 use super::error::{MachineError, Problem};
 use super::provenance::Sourced;
-use super::section::{self, SOURCE, Section};
-use super::{Costs, Machine, Scheduler, Topology, validate};
+use super::section::{self, CALIBRATED_AS, SOURCE, Section};
+use super::{Calibration, Costs, Machine, Scheduler, Topology, validate};
 use std::path::Path;
 
 /// The machines that are built in: name and text.
@@ -27,6 +27,8 @@ pub struct MachineFile {
     pub machine: Machine,
     /// Every number of it, in the order of the file format.
     pub sources: Vec<Sourced>,
+    /// The built-in machine whose calibration it borrows, if the file says so.
+    pub calibrated_as: Option<&'static str>,
 }
 
 impl Machine {
@@ -77,8 +79,10 @@ impl MachineFile {
         let table = section::parse(file, text)?;
         let root = Section::root(file, &table);
         let optional = root.find(SCHEDULER_SECTION).map(|_| SCHEDULER_SECTION);
-        let sections = ["description", "topology", "costs"].into_iter().chain(optional);
-        root.expect(&sections.collect::<Vec<_>>())?;
+        let borrows = root.find(CALIBRATED_AS).map(|_| CALIBRATED_AS);
+        let keys = ["description", "topology", "costs"].into_iter().chain(optional).chain(borrows);
+        root.expect(&keys.collect::<Vec<_>>())?;
+        let calibrated_as = borrows.map(|_| calibrated_as(&root)).transpose()?;
         let mut sources = Vec::new();
         let machine = Machine {
             name: name.into(),
@@ -91,8 +95,17 @@ impl MachineFile {
             },
         };
         validate::check(&machine).map_err(|(key, problem)| root_error(file, key, problem))?;
-        Ok(Self { machine, sources })
+        Ok(Self { machine, sources, calibrated_as })
     }
+}
+
+/// The built-in machine whose calibration the file asks for.
+fn calibrated_as(root: &Section<'_>) -> Result<&'static str, MachineError> {
+    let named = root.text(CALIBRATED_AS)?;
+    Calibration::builtin_names().find(|name| *name == named).ok_or_else(|| {
+        let builtin = Calibration::builtin_names().collect();
+        root.refuse(CALIBRATED_AS, Problem::NotBuiltin { named, builtin })
+    })
 }
 
 fn root_error(file: &str, key: String, problem: Problem) -> MachineError {

@@ -45,6 +45,29 @@ fn a_missing_number_is_refused() {
 }
 
 #[test]
+fn a_calibration_is_borrowed_from_a_built_in_machine_by_a_key_above_the_sections() {
+    let with = |line: &str| [line, X5_4].join("\n");
+    let file = MachineFile::parse("foo.toml", "foo", &with("calibrated_as = \"dl980\""));
+    assert_eq!(file.expect("it is built in").calibrated_as, Some("dl980"));
+    let refused = |text: &str| parse(text).expect_err("it must be refused").to_string();
+    let unknown = refused(&with("calibrated_as = \"x5_4\""));
+    let expected =
+        "machines/foo.toml: calibrated_as: is `x5_4`, and must be a built-in machine: x5-4, ";
+    assert!(unknown.starts_with(expected), "{unknown}");
+    for value in ["4", "\"\""] {
+        assert_eq!(
+            refused(&with(&format!("calibrated_as = {value}"))),
+            "machines/foo.toml: calibrated_as: must be a text that is not empty"
+        );
+    }
+    assert_eq!(
+        refused(&[X5_4, "calibrated_as = \"x5-4\""].join("\n")),
+        "machines/foo.toml: scheduler.pause_loop_gap.calibrated_as: belongs above the first section \
+         of the file"
+    );
+}
+
+#[test]
 fn every_cost_is_mandatory() {
     let is_mandatory = |key| !super::costs::OPTIONAL.contains(&key);
     for scalar in super::costs::SCALARS.iter().filter(|scalar| is_mandatory(scalar.key)) {

@@ -24,6 +24,9 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Table, MachineError> {
 /// The key of what a number rests on.
 pub(super) const SOURCE: &str = "source";
 
+/// The key of the built-in machine whose calibration a machine borrows.
+pub(super) const CALIBRATED_AS: &str = "calibrated_as";
+
 /// A table of the file, with its place in it.
 pub(super) struct Section<'a> {
     file: &'a str,
@@ -161,6 +164,9 @@ impl<'a> Section<'a> {
         let Some(unknown) = self.table.keys().find(|key| !keys.contains(&key.as_str())) else {
             return Ok(());
         };
+        if unknown == CALIBRATED_AS {
+            return Err(self.refuse(unknown, Problem::InSection));
+        }
         let is_missing = |key: &&&str| !self.table.contains_key(**key) && !OPTIONAL.contains(*key);
         let missing = keys.iter().filter(is_missing);
         let missing: Vec<String> = missing.map(|key| self.path_of(key)).collect();
