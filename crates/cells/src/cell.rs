@@ -397,6 +397,9 @@ pub struct Settings {
     pub calibration: Option<PathBuf>,
 }
 
+/// Hears how many cells of several are done.
+pub type Done<'a> = dyn Fn(usize) + Sync + 'a;
+
 /// A machine that runs cells.
 pub trait LabMachine: Sync {
     /// What it is when it runs this workload.
@@ -426,9 +429,14 @@ pub trait LabMachine: Sync {
         1
     }
     /// Runs several cells; the results are in the order of `specs`. Cells that measure the same
-    /// thing for different locks may be interleaved.
-    fn run_batch(&self, specs: &[CellSpec]) -> Vec<Result<Measurement, CellError>> {
-        let next = AtomicUsize::new(0);
+    /// thing for different locks may be interleaved. `done` hears how many cells are done, each time that
+    /// one is, from the thread that ran it.
+    fn run_batch(
+        &self,
+        specs: &[CellSpec],
+        done: &Done<'_>,
+    ) -> Vec<Result<Measurement, CellError>> {
+        let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let results: Vec<_> = specs.iter().map(|_| Mutex::new(None)).collect();
         let work = || {
             // ordering: Relaxed; the counter only hands out numbers.
@@ -442,6 +450,8 @@ pub trait LabMachine: Sync {
                 if let Ok(mut slot) = results[at].lock() {
                     *slot = Some(result);
                 }
+                // ordering: Relaxed; the counter only counts.
+                done(ended.fetch_add(1, Ordering::Relaxed) + 1);
             }
         };
         match self.cells_at_once().min(specs.len()) {

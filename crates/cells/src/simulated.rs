@@ -14,7 +14,7 @@ pub use fitted::Fitted;
 pub use machine::SimulatedMachine;
 pub use watched::Watched;
 
-use crate::cell::{EventCounts, Purpose, Workload};
+use crate::cell::{Done, EventCounts, Purpose, Workload};
 use crate::compiles_every_lock;
 use crate::latency::Waited;
 use crate::stats::Histogram;
@@ -141,10 +141,15 @@ impl From<MachineError> for SimulatedError {
 }
 
 /// Runs independent cells on `workers` host threads; the outcomes are in the order of the cells and
-/// do not depend on `workers`.
-pub fn run_cells(cells: &[Cell<'_>], workers: usize) -> Vec<Result<Outcome, SimulatedError>> {
+/// do not depend on `workers`. `done` hears how many cells are done, each time that one is, from the
+/// thread that ran it.
+pub fn run_cells(
+    cells: &[Cell<'_>],
+    workers: usize,
+    done: &Done<'_>,
+) -> Vec<Result<Outcome, SimulatedError>> {
     let slots: Vec<_> = cells.iter().map(|_| Mutex::new(None)).collect();
-    let taken = AtomicUsize::new(0);
+    let (taken, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         loop {
             // ordering: Relaxed; only hands out numbers. The last cells first: in a table they have
@@ -155,6 +160,8 @@ pub fn run_cells(cells: &[Cell<'_>], workers: usize) -> Vec<Result<Outcome, Simu
             if let Ok(mut slot) = slots[at].lock() {
                 *slot = Some(outcome);
             }
+            // ordering: Relaxed; the counter only counts.
+            done(ended.fetch_add(1, Ordering::Relaxed) + 1);
         }
     };
     match workers.min(cells.len()) {

@@ -19,7 +19,9 @@ mod worker;
 
 pub use usage::ForeignLoad;
 
-use crate::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Settings, Workload};
+use crate::cell::{
+    CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, Workload,
+};
 use crate::compiles_every_lock;
 use crate::interrupt;
 use crate::subject::{Origin, Subject};
@@ -82,17 +84,29 @@ impl LabMachine for NativeMachine {
         };
         run::run_threads(&plan, peers::visit(spec.lock, loads::LoadOf(spec)))
     }
-    fn run_batch(&self, specs: &[CellSpec]) -> Vec<Result<Measurement, CellError>> {
+    fn run_batch(
+        &self,
+        specs: &[CellSpec],
+        done: &Done<'_>,
+    ) -> Vec<Result<Measurement, CellError>> {
         let is_pairs = |spec: &CellSpec| {
             let is_alike = spec.workload == specs[0].workload && spec.threads == specs[0].threads;
             let has_cpus = spec.threads <= self.cpus.len().max(1);
             let is_pair = pairs::Pair::of(spec.workload).is_some();
             is_alike && has_cpus && is_pair && spec.purpose == Purpose::Throughput
         };
-        match specs.iter().all(is_pairs) {
-            true => pairs::run(specs, &self.cpus),
-            false => specs.iter().map(|spec| self.run_unless_interrupted(spec)).collect(),
+        if specs.iter().all(is_pairs) {
+            // They take turns, and all are done at the end.
+            let measured = pairs::run(specs, &self.cpus);
+            done(measured.len());
+            return measured;
         }
+        let run = |(at, spec)| {
+            let measured = self.run_unless_interrupted(spec);
+            done(at + 1);
+            measured
+        };
+        specs.iter().enumerate().map(run).collect()
     }
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
         let is_alone = workload == Workload::Uncontended;

@@ -3,6 +3,7 @@
 use lockwright_cells::cell::{CellSpec, LabMachine, Purpose, ReaderOrder, Settings, Workload};
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::subject::Subject;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const READERS: Workload = Workload::Counter {
     cs_load: 0,
@@ -30,7 +31,12 @@ fn readers_are_timed_together_and_each_counts() {
     let machine = NativeMachine::new(&Settings::default());
     let threads = machine.cpus().min(2);
     let locks = ["std-rwlock", "parking_lot-rwlock", "pthread-rwlock"];
-    for measured in machine.run_batch(&locks.map(|lock| spec(lock, threads))) {
+    let done = AtomicUsize::new(0);
+    // ordering: Relaxed; one thread.
+    let told = |count| done.store(count, Ordering::Relaxed);
+    for measured in machine.run_batch(&locks.map(|lock| spec(lock, threads)), &told) {
+        // ordering: Relaxed; as above.
+        assert_eq!(done.load(Ordering::Relaxed), locks.len());
         let measured = measured.expect("nothing can fail here");
         assert_eq!(measured.per_thread_ops.len(), threads);
         assert!(measured.per_thread_ops.iter().all(|&ops| ops > 0), "{measured:?}");

@@ -7,6 +7,7 @@ use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_cells::stress::{Exercised, Stress};
 use lockwright_sim::machine::{Machine, Parameters, Placement, PlacementError};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, StartState};
+use std::sync::Mutex;
 
 fn x5_4() -> Machine {
     Machine::builtin("x5-4").expect("it is built in")
@@ -87,8 +88,14 @@ fn a_cell_has_one_result_whatever_runs_beside_it() {
         .map(|(lock, seed)| Cell { seed, ..cell(&machine, &parameters, lock) })
         .into();
     let results = |workers| -> Vec<_> {
-        let outcomes = run_cells(&cells, workers).into_iter();
-        outcomes.map(|o| o.map(|o| (o.per_thread_ops, o.events))).collect()
+        let told = Mutex::new(Vec::new());
+        let done = |count| told.lock().expect("nothing panics here").push(count);
+        let outcomes = run_cells(&cells, workers, &done).into_iter();
+        let results = outcomes.map(|o| o.map(|o| (o.per_thread_ops, o.events))).collect();
+        let mut told = told.into_inner().expect("as above");
+        told.sort_unstable();
+        assert_eq!(told, [1, 2, 3, 4], "each cell is told once when it is done");
+        results
     };
     let alone = results(1);
     assert!(alone.iter().all(Result::is_ok));

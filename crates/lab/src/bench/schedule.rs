@@ -150,7 +150,7 @@ impl Schedule {
         let batches = self.batches(machine, lines);
         for cells in batches {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
-            let results = machine.run_batch(&specs);
+            let results = machine.run_batch(&specs, &|_| ());
             for (&(line, spec), result) in cells.iter().zip(results) {
                 samples[line].keep(spec, result);
             }

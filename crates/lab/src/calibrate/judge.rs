@@ -99,7 +99,9 @@ impl<'a> Judge<'a> {
             }
         }
         let mut simulated = vec![vec![Vec::new(); self.tables.len()]; points.len()];
-        for ((point, at), runs) in of_job.into_iter().zip(tables::run(&jobs, self.workers)?) {
+        for ((point, at), runs) in
+            of_job.into_iter().zip(tables::run(&jobs, self.workers, &|_| ())?)
+        {
             simulated[point][at] = self.tables[at].rows(&runs);
         }
         Ok(simulated)

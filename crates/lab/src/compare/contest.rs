@@ -115,7 +115,7 @@ fn take_turns(
         seed: plan.seed,
         purpose,
     };
-    machine.run_batch(&turns.iter().map(spec).collect::<Vec<_>>())
+    machine.run_batch(&turns.iter().map(spec).collect::<Vec<_>>(), &|_| ())
 }
 
 /// What is kept of a turn: nothing if Ctrl-C came before it.

@@ -89,7 +89,7 @@ fn measure(
 fn simulate(plan: &Plan, machine: &SimulatedMachine, cell: Cell) -> Result<Vec<Vec<f64>>, Error> {
     let specs = plan.simulated(cell);
     let each = specs.len() / plan.locks_in(cell).len().max(1);
-    let results = machine.run_batch(&specs);
+    let results = machine.run_batch(&specs, &|_| ());
     let numbers =
         specs.iter().zip(results).map(|(spec, measured)| Ok(result(spec, measured)?.ops_per_s));
     let numbers: Vec<f64> = numbers.collect::<Result<_, Error>>()?;

@@ -119,7 +119,8 @@ fn simulate(
     };
     let cells: Vec<Cell<'_>> = study.locks.iter().flat_map(of_lock).collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let outcomes: Result<Vec<Outcome>, _> = run_cells(&cells, workers).into_iter().collect();
+    let outcomes: Result<Vec<Outcome>, _> =
+        run_cells(&cells, workers, &|_| ()).into_iter().collect();
     let outcomes = outcomes.map_err(|error| Error::Measurement(error.to_string()))?;
     let rows = study.locks.iter().zip(outcomes.chunks(runs));
     Ok(rows.map(|(lock, outcomes)| Row::new(point, lock, outcomes)).collect())

@@ -1,7 +1,7 @@
 //! Running the cells of tables.
 
 use super::{Column, Crew, Depth, Measure, Quantity, Row, Table};
-use crate::cell::Purpose;
+use crate::cell::{Done, Purpose};
 use crate::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};
 
@@ -31,13 +31,17 @@ pub struct Runs<'a> {
 }
 
 /// Runs all cells of the jobs together on `workers` host threads. Jobs that differ only in what is
-/// made of the outcomes run once.
-pub fn run<'a>(jobs: &[Job<'a>], workers: usize) -> Result<Vec<Runs<'a>>, SimulatedError> {
+/// made of the outcomes run once. `done` hears how many cells are done.
+pub fn run<'a>(
+    jobs: &[Job<'a>],
+    workers: usize,
+    done: &Done<'_>,
+) -> Result<Vec<Runs<'a>>, SimulatedError> {
     let first_same = |at: usize| (0..at).find(|&other| jobs[other].runs_as(&jobs[at]));
     let same: Vec<Option<usize>> = (0..jobs.len()).map(first_same).collect();
     let distinct = jobs.iter().zip(&same).filter(|(_, same)| same.is_none());
     let cells: Vec<Cell<'_>> = distinct.flat_map(|(job, _)| job.cells()).collect();
-    let outcomes = run_cells(&cells, workers).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let outcomes = run_cells(&cells, workers, done).into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut outcomes = outcomes.into_iter();
     let mut runs: Vec<Runs<'a>> = Vec::new();
     for (job, same) in jobs.iter().zip(same) {

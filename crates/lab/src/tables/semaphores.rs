@@ -272,7 +272,7 @@ mod tests {
             locks: &locks,
             seed: 1,
         };
-        let runs = match run(&[job], 2) {
+        let runs = match run(&[job], 2, &|_| ()) {
             Ok(runs) => runs,
             Err(error) => panic!("{}, {}: {error}", table.name, row.label()),
         };

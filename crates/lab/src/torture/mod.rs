@@ -158,7 +158,7 @@ fn torture(
         if document.is_over || interrupt::is_requested() {
             break;
         }
-        for (spec, result) in batch.iter().zip(machine.run_batch(batch)) {
+        for (spec, result) in batch.iter().zip(machine.run_batch(batch, &|_| ())) {
             match result {
                 Err(CellError::Interrupted) => {}
                 Ok(measured) => {
