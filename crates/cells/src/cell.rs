@@ -10,12 +10,14 @@ mod reader_order;
 mod sleepers;
 
 use crate::error::Error;
+use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::latency::Waited;
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
 use lockwright::events::Event;
+use lockwright::raw::FairnessThreshold;
 use lockwright::tunables::Tunable;
 use lockwright_clients::workload::kbuild::Knobs;
 use lockwright_sim::{ScheduleReport, Scheduling};
@@ -226,6 +228,17 @@ pub struct CellSpec {
     pub purpose: Purpose,
 }
 
+impl CellSpec {
+    /// What decides how long the cell has to be to say something about fairness, if its lock lets waiters be
+    /// overtaken for that long and its threads run on so many NUMA nodes. A fixed amount of work is as long as it is.
+    pub fn fairness_window(&self, threshold: FairnessThreshold, nodes: u32) -> FairnessWindow {
+        let is_fixed_work = self.workload.is_fixed_work();
+        let waiters = if is_fixed_work { 0 } else { self.threads.saturating_sub(1) };
+        let waiters = waiters.try_into().unwrap_or(u32::MAX);
+        FairnessWindow { threshold, nodes, waiters, locks: self.workload.locks() }
+    }
+}
+
 /// What came out of one cell.
 #[derive(Clone, Debug, Default)]
 pub struct Measurement {
@@ -422,6 +435,10 @@ pub trait LabMachine: Sync {
     }
     /// Why it cannot run this lock under this workload, if it cannot: a sentence.
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String>;
+    /// How long a cell has to be before it says something about fairness.
+    fn fairness_window(&self, _spec: &CellSpec) -> FairnessWindow {
+        FairnessWindow::default()
+    }
     /// Runs one cell.
     fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError>;
     /// How many cells may run at the same time without disturbing each other.

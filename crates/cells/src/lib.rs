@@ -14,6 +14,7 @@ mod broken;
 pub mod cell;
 pub mod client;
 pub mod error;
+pub mod fairness;
 pub mod interrupt;
 pub mod latency;
 pub mod native;

@@ -29,7 +29,8 @@ use clap::FromArgMatches;
 use cli::{Cli, Command};
 use error::Error;
 use lockwright_cells::{
-    cell, error, interrupt, latency, native, random, simulated, stats, stress, subject, suggest,
+    cell, error, fairness, interrupt, latency, native, random, simulated, stats, stress, subject,
+    suggest,
 };
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
 //! The interface every lock has, whatever its machine.
 
+use crate::tunables::Tunable;
+
 /// A lock without data and without guard: what the registry, the checkers and `lock_api` see.
 pub trait RawLock: Send + Sync + Sized + 'static {
     /// Whether waiters are served in the order in which they queued.
@@ -12,6 +14,16 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     /// Whether whoever takes the lock next may free it, while the one before has not returned yet from giving it
     /// back. Where not, the lock has to outlive every call.
     const NEXT_OWNER_MAY_FREE: bool = true;
+
+    /// How long it lets waiters be overtaken, on a machine with so many NUMA nodes; `set` is the value of a
+    /// tunable, if it is set. By default it has no such bound, or needs none.
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let _ = (numa_nodes, set);
+        FairnessThreshold::default()
+    }
 
     /// An unlocked lock: all words zero.
     fn new() -> Self;
@@ -95,4 +107,18 @@ impl Order {
     pub const fn is_queue(self) -> bool {
         matches!(self, Self::Fifo | Self::FifoAfterPending | Self::Grouped | Self::Queued)
     }
+}
+
+/// How long a lock lets waiters be overtaken before they get their turn. A shorter measurement says nothing
+/// about its fairness. A bound that a lock does not have is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FairnessThreshold {
+    /// Handoffs within a NUMA node, after which another node gets its turn.
+    pub handoffs_per_node: u64,
+    /// Nanoseconds after which another NUMA node gets its turn.
+    pub ns_per_node: u64,
+    /// Nanoseconds after which the first waiter gets its turn, counted from when it became the first one.
+    pub ns_per_waiter: u64,
+    /// Nanoseconds after which a waiter gets its turn, counted from when it came.
+    pub ns: u64,
 }

@@ -23,10 +23,12 @@ use crate::cell::{
     CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, Workload,
 };
 use crate::compiles_every_lock;
+use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::subject::{Origin, Subject};
 use lockwright::native::{Native, set_tunable};
 use lockwright::platform::Placement as _;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// This computer.
@@ -83,6 +85,15 @@ impl LabMachine for NativeMachine {
             stress: spec.purpose.stress(),
         };
         run::run_threads(&plan, peers::visit(spec.lock, loads::LoadOf(spec)))
+    }
+    fn fairness_window(&self, spec: &CellSpec) -> FairnessWindow {
+        let used: BTreeSet<u32> = self
+            .cpus
+            .iter()
+            .take(spec.threads)
+            .map(|&cpu| Native::numa_node_of(cpu.try_into().unwrap_or(u32::MAX)))
+            .collect();
+        spec.fairness_window(peers::fairness_threshold(spec.lock), used.len() as u32)
     }
     fn run_batch(
         &self,

@@ -7,7 +7,8 @@ use super::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
 use super::rw_peers::{OfRwTrait, PthreadRwLock, StdRwLock};
 use crate::subject::Subject;
 use lockwright::native::Native;
-use lockwright::raw::{Order, RawLock};
+use lockwright::platform::{Counters as _, Placement as _};
+use lockwright::raw::{FairnessThreshold, Order, RawLock};
 use lockwright::registry::{self, LockVisitor};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -84,6 +85,18 @@ pub fn waiters_sleep(subject: Subject) -> bool {
         }
     }
     visit(subject, WaitersSleep)
+}
+
+/// How long `subject` lets waiters be overtaken on this machine, as far as it says so.
+pub fn fairness_threshold(subject: Subject) -> FairnessThreshold {
+    struct Threshold;
+    impl LockVisitor<Native> for Threshold {
+        type Output = FairnessThreshold;
+        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> FairnessThreshold {
+            L::fairness_threshold(Native::numa_nodes(), &Native::tunable)
+        }
+    }
+    visit(subject, Threshold)
 }
 
 /// Whether several readers may hold `subject` at once.

@@ -5,12 +5,17 @@ use crate::cell::{
     CellError, CellSpec, Host, LabMachine, Measurement, On, PlacementPolicy, Settings, Workload,
 };
 use crate::error::Error;
+use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::subject::{Origin, Subject};
-use lockwright_sim::ScheduleReport;
+use lockwright::raw::{FairnessThreshold, RawLock};
+use lockwright::registry::{self, LockRow, LockVisitor};
+use lockwright::tunables::Tunable;
 use lockwright_sim::machine::{
     Calibration, Machine, MachineError, MachineFile, Parameters, Placement,
 };
+use lockwright_sim::{ScheduleReport, ScheduledKind, Sim};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A described machine, calibrated if there is a calibration for it.
@@ -105,6 +110,25 @@ impl SimulatedMachine {
             Some(PlacementPolicy::Scheduler56) => Placement::Scheduler56,
             None => fitted().unwrap_or(Placement::Compact),
         }
+    }
+
+    /// The NUMA nodes on which the threads of a cell run, and how many its lock sees.
+    fn nodes(&self, spec: &CellSpec) -> (u32, u32) {
+        let topology = &self.machine.topology;
+        let threads = spec.threads.try_into().unwrap_or(u32::MAX);
+        let kind = spec.scheduling.map(|scheduling| scheduling.kind);
+        if kind == Some(ScheduledKind::Guest { virtual_numa: false }) {
+            return (1, 1);
+        }
+        let placed = match kind {
+            // The scheduler uses them all.
+            Some(_) => None,
+            None => self.placement(spec.workload).place(topology, threads, spec.seed).ok(),
+        };
+        let used = placed.map(|cpus| {
+            cpus.iter().map(|&cpu| topology.socket_of(cpu)).collect::<BTreeSet<_>>().len() as u32
+        });
+        (used.unwrap_or(topology.sockets.min(threads)), topology.sockets)
     }
 
     /// Runs a cell and returns all there is to know about it. Repetition `r` has the seed
@@ -202,6 +226,21 @@ impl LabMachine for SimulatedMachine {
         (!is_ours).then(|| {
             format!("`{}` is not written for simulated machines: leave it out", lock.name())
         })
+    }
+
+    fn fairness_window(&self, spec: &CellSpec) -> FairnessWindow {
+        struct Threshold<'a>(u32, &'a dyn Fn(Tunable) -> Option<u64>);
+        impl LockVisitor<Sim> for Threshold<'_> {
+            type Output = FairnessThreshold;
+            fn visit<L: RawLock>(self, _row: &'static LockRow) -> FairnessThreshold {
+                L::fairness_threshold(self.0, self.1)
+            }
+        }
+        let (used, seen) = self.nodes(spec);
+        let tunables = &self.settings.tunables;
+        let set = |asked| tunables.iter().find(|(set, _)| *set == asked).map(|&(_, value)| value);
+        let threshold = registry::visit(spec.lock.name(), Threshold(seen, &set));
+        spec.fairness_window(threshold.unwrap_or_default(), used)
     }
 
     fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {

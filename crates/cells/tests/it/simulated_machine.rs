@@ -1,9 +1,12 @@
 //! Simulated machines as the commands see them.
 
+use lockwright::raw::FairnessThreshold;
+use lockwright::tunables::{NUMA_OFF, Tunable};
 use lockwright_cells::cell::{CellSpec, LabMachine, On, Purpose, Settings, Workload};
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
 use lockwright_sim::machine::{Calibration, Machine};
+use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 fn open(settings: Settings) -> SimulatedMachine {
     match SimulatedMachine::builtin("x5-4", settings) {
@@ -54,6 +57,47 @@ fn the_builtin_machine_runs_with_its_calibration_and_says_so() {
         machine.run_cell(&spec("qspinlock", 0)).expect("it runs").ops_per_s
     };
     assert!(rate(&machine) < rate(&bare), "software takes time");
+}
+
+#[test]
+fn a_lock_says_itself_how_long_it_is_unfair_and_the_machine_who_waits_for_that() {
+    let window = |settings: &[(Tunable, u64)], spec: CellSpec| {
+        let settings = Settings { tunables: settings.to_vec(), ..Settings::default() };
+        open(settings).fairness_window(&spec)
+    };
+    let threshold = |lock| window(&[], spec(lock, 0)).threshold;
+    let none = FairnessThreshold::default();
+    let by_count = FairnessThreshold { handoffs_per_node: 1 << 16, ..none };
+    let ns = |ns| FairnessThreshold { ns, ..none };
+    for (lock, expected) in [
+        ("mcs", none),
+        ("unfair", none),
+        ("cna", by_count),
+        ("cna-v11", FairnessThreshold { ns_per_node: 10_000_000, ..none }),
+        ("cna-hybrid-bounded", FairnessThreshold { ns_per_waiter: 500_000, ..by_count }),
+        ("mutex", ns(4_000_000)),
+        ("rwlock", ns(4_000_000)),
+        ("rwlock-fair", none),
+        ("percpu-rwlock", ns(4_000_000)),
+        ("rwsem-v3_12", none),
+        ("rwsem-current", ns(4_000_000)),
+    ] {
+        assert_eq!(threshold(lock), expected, "{lock}");
+    }
+    let cna = spec("cna", 0);
+    assert_eq!(window(&[], cna).nodes, 4, "16 threads at random");
+    let compact = CellSpec { workload: Workload::Uncontended, ..cna };
+    assert_eq!(window(&[], compact).nodes, 1, "16 threads on a socket");
+    let set = |tunable, value| window(&[(tunable, value)], cna).threshold;
+    assert_eq!(set(Tunable::numa_spinlock, NUMA_OFF), none);
+    let reached = FairnessThreshold { handoffs_per_node: 8, ..none };
+    assert_eq!(set(Tunable::numa_spinlock_threshold, 3), reached);
+    let rwsem = window(&[(Tunable::rwsem_handoff_ns, 7)], spec("rwsem-current", 0));
+    assert_eq!(rwsem.threshold, ns(7));
+    let kind = ScheduledKind::Guest { virtual_numa: false };
+    let scheduling = Some(Scheduling { kind, start: StartState::Queued });
+    let guest = window(&[], CellSpec { scheduling, ..cna });
+    assert_eq!((guest.threshold, guest.nodes), (none, 1), "a guest without NUMA");
 }
 
 #[test]

@@ -59,6 +59,10 @@ pub(super) struct BenchResult {
     pub(super) wall_s: Option<Option<Summary>>,
     pub(super) ops_per_s: Summary,
     pub(super) per_thread_ops: PerThread,
+    /// Why the repetitions are too short to say anything about fairness: then the operations of single threads
+    /// and the longest waits mean nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fairness: Option<String>,
     pub(super) wait_ns: Option<Waits>,
     /// The same of those who read, and of those who wrote meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,6 +158,11 @@ impl BenchResult {
                 max: rounded(|run| run.min_max_ops().1 as f64),
                 threads_with_at_most_one: rounded(|run| run.threads_with_at_most_one_op() as f64),
             },
+            fairness: sample.fairness.too_short(
+                sample.asked.subject.name(),
+                mean(|run| run.window_ns as f64),
+                mean(|run| run.total_ops() as f64),
+            ),
             wait_ns: waits(sample),
             reader_wait_ns: waited.as_ref().map(|waited| Waits::of(&waited.readers)),
             writer_wait_ns: waited

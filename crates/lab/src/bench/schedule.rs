@@ -2,6 +2,7 @@
 
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use crate::error::Error;
+use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::plan::Matrix;
 use crate::report::Progress;
@@ -53,12 +54,14 @@ pub struct Sample {
     pub latency: Option<Measurement>,
     /// The same repetitions of the pseudo-lock `floor`, if it took part.
     pub floor: Vec<Measurement>,
+    /// How long a repetition has to be before it says something about fairness.
+    pub fairness: FairnessWindow,
     /// What went wrong first, and in which cell, if something did.
     pub failure: Option<(CellSpec, String)>,
 }
 
 impl Sample {
-    fn new(Line { workload, asked, threads, scheduling }: Line) -> Self {
+    fn new(Line { workload, asked, threads, scheduling }: Line, fairness: FairnessWindow) -> Self {
         let (throughput, floor) = (Vec::new(), Vec::new());
         Self {
             workload,
@@ -68,6 +71,7 @@ impl Sample {
             throughput,
             latency: None,
             floor,
+            fairness,
             failure: None,
         }
     }
@@ -146,7 +150,11 @@ impl Schedule {
     }
 
     fn run_lines(&self, machine: &dyn LabMachine, lines: &[Line]) -> Vec<Sample> {
-        let mut samples: Vec<_> = lines.iter().map(|&line| Sample::new(line)).collect();
+        let sample = |&line: &Line| {
+            let cell = self.cell(line, 0, Purpose::Throughput);
+            Sample::new(line, machine.fairness_window(&cell))
+        };
+        let mut samples: Vec<_> = lines.iter().map(sample).collect();
         let batches = self.batches(machine, lines);
         for cells in batches {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
@@ -259,6 +267,18 @@ mod tests {
         assert!(samples[0].latency.as_ref().is_some_and(|measured| measured.waits.is_some()));
         let purposes: Vec<Purpose> = machine.ran().iter().map(|&(_, purpose)| purpose).collect();
         assert_eq!(purposes[3..], [Purpose::Latency]);
+    }
+
+    #[test]
+    fn a_batch_says_how_many_of_its_cells_are_done() {
+        let machine = MockMachine::default();
+        let schedule = schedule(&machine, "mcs,clh");
+        let asked = schedule.matrix.locks[0];
+        let line = Line { workload: schedule.workload, asked, threads: 2, scheduling: None };
+        let told = std::sync::Mutex::new(Vec::new());
+        let done = |count| told.lock().expect("nothing panics here").push(count);
+        machine.run_batch(&[schedule.cell(line, 0, Purpose::Throughput); 3], &done);
+        assert_eq!(told.into_inner().expect("as above"), [1, 2, 3]);
     }
 
     #[test]

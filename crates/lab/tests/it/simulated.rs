@@ -98,6 +98,28 @@ fn knobs_and_tunables_reach_the_simulation() {
     }
 }
 
+#[test]
+fn a_window_below_the_threshold_of_a_lock_says_what_to_type_to_see_its_fairness() {
+    let bench =
+        "bench --on x5-4 --lock cna,mcs,mutex --threads 36 --placement spread --runs 1 --json -";
+    let of = |more: &str| {
+        let results = json(&format!("{bench} {more}"))["results"].clone();
+        [0, 1, 2].map(|lock| results[lock]["fairness"].as_str().unwrap_or_default().to_string())
+    };
+    let [cna, mcs, mutex] = of("--secs 0.001");
+    assert!(cna.starts_with("1 ms is too short to show the fairness of cna, "), "{cna}");
+    assert!(cna.contains("65536 handoffs") && cna.contains("4 nodes take turns"), "{cna}");
+    assert!(mutex.contains("a waiter be overtaken for 4 ms: give --secs 0.008"), "{mutex}");
+    assert_eq!(mcs, "", "it keeps the order all the time");
+    let [cna, ..] = of("--secs 0.001 --numa-spinlock-threshold 12");
+    let (_, secs) = cna.split_once("4096 handoffs, about ").expect("the tunable decides");
+    let (_, secs) = secs.split_once("give --secs ").expect("what to type");
+    let [cna, ..] = of(&format!("--secs {secs} --numa-spinlock-threshold 12"));
+    assert_eq!(cna, "", "--secs {secs} was enough");
+    let [cna, ..] = of("--secs 0.001 --numa-spinlock off");
+    assert_eq!(cna, "", "nobody is set aside");
+}
+
 /// The command after `replay: lockwright`, which must be there once.
 pub fn replay_of(said: &str) -> String {
     let mut lines = said.lines().filter_map(|line| line.strip_prefix("replay: lockwright "));

@@ -6,8 +6,9 @@ mod spin;
 use crate::is_locked::barrier_before_look;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
 use crate::qspinlock::{LOCKED, Succession, Word, cna};
-use crate::raw::{Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::sleep_table::{Kind, SleepTable};
+use crate::tunables::Tunable;
 use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -37,6 +38,12 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
 
+    fn fairness_threshold(
+        _numa_nodes: u32,
+        _set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        FairnessThreshold { ns: sleep::UNFAIR_NS, ..FairnessThreshold::default() }
+    }
     fn new() -> Self {
         Self { word: Zeroed::zeroed(), _succession: PhantomData }
     }

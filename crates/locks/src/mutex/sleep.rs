@@ -12,7 +12,7 @@ use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the heir competes before it reserves the lock.
-const UNFAIR_NS: u64 = 4_000_000;
+pub(super) const UNFAIR_NS: u64 = 4_000_000;
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
     ///

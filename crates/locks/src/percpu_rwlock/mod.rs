@@ -9,7 +9,7 @@ pub use slot::ReaderSlot;
 use crate::events::Event;
 use crate::is_locked::barrier_before_look;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::rwlock::RawRwLock;
 use crate::tunables::Tunable;
 use crate::zoo::{Bug, unless};
@@ -98,6 +98,12 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
 
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        RawRwLock::<P>::fairness_threshold(numa_nodes, set)
+    }
     fn new() -> Self {
         Self { beneath: RawLock::new(), pace: Tally::ZERO, mode: Zeroed::zeroed() }
     }

@@ -2,7 +2,8 @@
 
 use super::RawPercpuRwLock;
 use crate::platform::Platform;
-use crate::raw::{Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::tunables::Tunable;
 
 /// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for
 /// that.
@@ -41,6 +42,12 @@ impl<P: Platform> RawLock for InSlots<P> {
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
 
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        RawPercpuRwLock::<P>::fairness_threshold(numa_nodes, set)
+    }
     fn new() -> Self {
         let lock = Self(RawLock::new());
         lock.begin_slots();

@@ -20,7 +20,8 @@ use crate::events::Event;
 use crate::is_locked::barrier_before_look;
 use crate::node::TailCode;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
-use crate::raw::{Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -48,6 +49,13 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
     const WAITERS_SLEEP: bool = W::SLEEPS;
 
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let ns_per_waiter = W::UNFAIR_NS;
+        FairnessThreshold { ns_per_waiter, ..S::fairness_threshold(numa_nodes, set) }
+    }
     fn new() -> Self {
         Self { word: Zeroed::zeroed(), _policies: PhantomData }
     }

@@ -4,7 +4,8 @@ use super::Word;
 use super::queue::named;
 use crate::node::{NodeId, QNode};
 use crate::platform::{Atomic, LockWordOps, Platform};
-use crate::raw::Order;
+use crate::raw::{FairnessThreshold, Order};
+use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Makes a waiter the head of the queue: whom, and with what in its `locked` word.
@@ -61,6 +62,14 @@ pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
     /// What the head knows.
     type Turn;
 
+    /// How long it lets waiters be overtaken; see [`RawLock`](crate::raw::RawLock::fairness_threshold).
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let _ = (numa_nodes, set);
+        FairnessThreshold::default()
+    }
     /// Prepares the own node, before it is published.
     fn enter(me: &QNode<P>);
     /// Called when `me` has become the head by a grant of `granted`, before it waits for the lock.

@@ -29,6 +29,8 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     const SLEEPS: bool;
     /// Whether the order of the queue is the order in which the lock is taken.
     const KEEPS_ORDER: bool;
+    /// How long the head of the queue is overtaken at most, in nanoseconds; 0 if it is not, or without end.
+    const UNFAIR_NS: u64 = 0;
 
     /// Competes for the lock without a place in the queue, as long as the policy says; whether it is
     /// taken. Acquires the release of the last owner if so.

@@ -5,8 +5,9 @@ pub(crate) mod word;
 
 use crate::is_locked::barrier_before_look;
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::sleep_table::sharing::{Shared, Wakes, wake_first};
+use crate::tunables::Tunable;
 use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -55,6 +56,13 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
 
+    fn fairness_threshold(
+        _numa_nodes: u32,
+        _set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let ns = if F::IS_FAIR { 0 } else { wait::UNFAIR_NS };
+        FairnessThreshold { ns, ..FairnessThreshold::default() }
+    }
     fn new() -> Self {
         Self { word: Zeroed::zeroed(), _fairness: PhantomData }
     }

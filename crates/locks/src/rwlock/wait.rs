@@ -11,7 +11,7 @@ use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long newcomers pass a waiter.
-const UNFAIR_NS: u64 = 4_000_000;
+pub(super) const UNFAIR_NS: u64 = 4_000_000;
 /// How long a reader waits for a writer for which the lock is kept, while readers hold it: it may be one of them.
 const RECURSION_NS: u64 = 10_000_000;
 /// How long a free lock stays kept for a thread that does not take it: a few wake-ups.

@@ -19,8 +19,9 @@ use crate::is_locked::barrier_before_look;
 use crate::node::NodeId;
 use crate::osq::OsqLock;
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::sleep_table::waiter;
+use crate::tunables::Tunable;
 use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -110,6 +111,17 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     const READERS_SHARE: bool = true;
     const NEXT_OWNER_MAY_FREE: bool = false;
 
+    fn fairness_threshold(
+        _numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let policy = if P::KNOWS_WHO_RUNS { &C::POLICY } else { &C::IN_PROGRAMS };
+        let ns = match policy.handoff {
+            Handoff::Never => 0,
+            _ => set(Tunable::rwsem_handoff_ns).unwrap_or(policy.patience_ns()),
+        };
+        FairnessThreshold { ns, ..FairnessThreshold::default() }
+    }
     fn new() -> Self {
         let () = Self::CHECK_POLICY;
         let sem = Sem {

@@ -53,7 +53,8 @@ use super::{Alone, Grant, Succession, Word};
 use crate::events::Event;
 use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, Platform};
-use crate::raw::Order;
+use crate::raw::{FairnessThreshold, Order};
+use crate::tunables::Tunable;
 use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -126,6 +127,24 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
     const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy);
     type Turn = Turn;
 
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let none = FairnessThreshold::default();
+        if !policy::is_on(|| numa_nodes, set) {
+            return none;
+        }
+        match C::THRESHOLD {
+            Threshold::Handoffs { log2 } => FairnessThreshold {
+                handoffs_per_node: policy::handoffs_max(log2, set).into(),
+                ..none
+            },
+            Threshold::Time { ns } => {
+                FairnessThreshold { ns_per_node: policy::ns_max(ns, set), ..none }
+            }
+        }
+    }
     fn enter(me: &QNode<P>) {
         let real = P::numa_node_of(P::this_cpu()) as u16;
         let stands_for = if P::is_urgent() { URGENT } else { real };
@@ -150,7 +169,7 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
         let secondary = linked(granted >> 16);
         let outlook = Outlook::Open;
         let mut turn = Turn { id, prefers, outlook, passed: 0, secondary, since_ns, steps: false };
-        if !policy::is_on::<P>() {
+        if !policy::is_on(P::numa_nodes, P::tunable) {
             turn.outlook = Outlook::Flush;
         } else if turn.is_due::<P, C>(me) {
             turn.outlook = Outlook::Flush;
@@ -235,11 +254,11 @@ impl Turn {
         match C::THRESHOLD {
             Threshold::Handoffs { log2 } => {
                 // ordering: Relaxed; written by the last head before it granted, Q3.
-                me.intra_count.load(Relaxed) >= policy::handoffs_max::<P>(log2)
+                me.intra_count.load(Relaxed) >= policy::handoffs_max(log2, P::tunable)
             }
             Threshold::Time { ns } => {
                 self.secondary.is_some()
-                    && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max::<P>(ns)
+                    && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max(ns, P::tunable)
             }
         }
     }

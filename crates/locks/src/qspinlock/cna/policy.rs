@@ -1,6 +1,5 @@
 //! The knobs of CNA, and the presets: its versions.
 
-use crate::platform::{Counters, Placement};
 use crate::tunables::{NUMA_AUTO, NUMA_ON, Tunable};
 
 /// What ends the preference for one NUMA node.
@@ -91,24 +90,27 @@ impl CnaPolicy for V15 {
     const SHUFFLE_REDUCTION_LOG2: u32 = 7;
 }
 
-/// Whether NUMA-aware succession is on (`numa_spinlock`).
+/// True if NUMA-aware succession is on (`numa_spinlock`); `set` is the value of a tunable that is set.
 #[inline]
-pub(super) fn is_on<P: Counters + Placement>() -> bool {
-    match P::tunable(Tunable::numa_spinlock).unwrap_or(NUMA_AUTO) {
-        NUMA_AUTO => P::numa_nodes() > 1,
+pub(super) fn is_on(
+    numa_nodes: impl FnOnce() -> u32,
+    set: impl Fn(Tunable) -> Option<u64>,
+) -> bool {
+    match set(Tunable::numa_spinlock).unwrap_or(NUMA_AUTO) {
+        NUMA_AUTO => numa_nodes() > 1,
         setting => setting == NUMA_ON,
     }
 }
 
 /// Handoffs after which the preference ends.
 #[inline]
-pub(super) fn handoffs_max<P: Counters>(log2: u32) -> u32 {
-    let log2 = P::tunable(Tunable::numa_spinlock_threshold).unwrap_or(log2.into());
+pub(super) fn handoffs_max(log2: u32, set: impl Fn(Tunable) -> Option<u64>) -> u32 {
+    let log2 = set(Tunable::numa_spinlock_threshold).unwrap_or(log2.into());
     1 << log2.min(31)
 }
 
 /// Nanoseconds after which the preference ends.
 #[inline]
-pub(super) fn ns_max<P: Counters>(ns: u64) -> u64 {
-    P::tunable(Tunable::numa_spinlock_threshold_ns).unwrap_or(ns)
+pub(super) fn ns_max(ns: u64, set: impl Fn(Tunable) -> Option<u64>) -> u64 {
+    set(Tunable::numa_spinlock_threshold_ns).unwrap_or(ns)
 }

@@ -39,6 +39,7 @@ const UNFAIR_NS: u64 = 500_000;
 impl Rules for HybridBounded {
     const STEALS: bool = true;
     const SLEEPS_ONCE: bool = false;
+    const UNFAIR_NS: u64 = UNFAIR_NS;
     /// Since when it is the head, in nanoseconds.
     type Head = Option<u64>;
 

@@ -57,6 +57,7 @@ macro_rules! waiting {
             const COUNTS_ENTRY: bool = false;
             const SLEEPS: bool = true;
             const KEEPS_ORDER: bool = !<$policy as Rules>::STEALS;
+            const UNFAIR_NS: u64 = <$policy as Rules>::UNFAIR_NS;
 
             #[inline]
             fn before_queueing(word: &P::Word) -> bool {

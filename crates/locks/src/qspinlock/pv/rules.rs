@@ -21,6 +21,8 @@ pub(super) trait Rules: Send + Sync + 'static {
     const STEALS: bool;
     /// Whether the head of the queue, once it was woken, spins until it has the lock.
     const SLEEPS_ONCE: bool = true;
+    /// How long the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
+    const UNFAIR_NS: u64 = 0;
     /// What the head remembers while it waits.
     type Head: Default;
 
