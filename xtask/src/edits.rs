@@ -4,21 +4,23 @@
 //! rows. An edit is of an expression, or of statements that declare nothing: both forms have the same type.
 
 use crate::tidy::Source;
+use lockwright::zoo::{Checker, Entry};
 
-/// A bug.
+/// A bug. What it is about is in `lockwright::zoo`.
 pub struct Edited {
     /// The row it is selected by.
     pub row: &'static str,
-    /// One sentence: what goes wrong and why.
-    pub what: &'static str,
-    /// Where it happened.
-    pub source: &'static str,
-    /// The registered locks that have it.
-    pub locks: &'static [&'static str],
     /// The tests that must see it, each.
     pub tests: &'static [Test],
     /// All are made together.
     pub edits: &'static [Edit],
+}
+
+impl Edited {
+    /// What is known about it.
+    pub fn entry(&self) -> Entry {
+        Entry::of_row(self.row).unwrap_or_else(|| panic!("the zoo has no row {}", self.row))
+    }
 }
 
 /// A test.
@@ -42,8 +44,8 @@ impl Test {
         Self { package: "lockwright-clients", program, name }
     }
     /// What kind of checker it is.
-    pub fn checker(self) -> &'static str {
-        if self.program == "it" { NATIVE } else { EXPLORED }
+    pub fn checker(self) -> Checker {
+        if self.program == "it" { Checker::Native } else { Checker::Explored }
     }
     /// Where it runs.
     pub fn place(self) -> &'static str {
@@ -51,10 +53,6 @@ impl Test {
     }
 }
 
-/// Tests of the locks on the real machine.
-pub const NATIVE: &str = "native tests";
-/// Tests that explore simulated schedules.
-pub const EXPLORED: &str = "explored schedules";
 const REUSED: Test = Test::explored("sim", "a_lock_holds_whatever_was_at_its_address_before");
 const GUARDS: Test =
     Test::explored("sim", "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
@@ -75,15 +73,11 @@ pub struct Edit {
 }
 
 const CRATE: &str = "crates/locks/src/";
-const OURS: &str = "this project, until November 2026";
 
 /// All of them. Their number, counted from 0, is what the copy knows them by.
 pub const EDITED: &[Edited] = &[
     Edited {
         row: "80",
-        what: "Slots name a lock by its address, so the entry of a guard that was forgotten speaks of the next lock there.",
-        source: OURS,
-        locks: &["percpu-rwlock"],
         tests: &[
             Test::native(
                 "reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it",
@@ -98,9 +92,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "81",
-        what: "The depth of a thread that reads again and again wraps around in 16 bits, and a writer gets in beside the readers.",
-        source: OURS,
-        locks: &["percpu-rwlock"],
         tests: &[
             Test::native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"),
             LIMITS,
@@ -120,9 +111,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "82",
-        what: "Sleepers are named by the address of a word alone, so an unlock that comes late wakes one that waits for a lock of another kind there, and a semaphore takes that for a grant.",
-        source: OURS,
-        locks: &["mutex", "semaphore"],
         tests: &[
             Test::native(
                 "reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address",
@@ -144,9 +132,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "83",
-        what: "A reader believes an entry of its slot before its thread has looked at the mode, so a signal handler in between reads beside a writer.",
-        source: OURS,
-        locks: &["percpu-rwlock"],
         tests: &[
             Test::native(
                 "reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed",
@@ -161,9 +146,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "84",
-        what: "A timed wait for a condition variable without a queue node says that it was notified, whatever the time is.",
-        source: OURS,
-        locks: &["mutex"],
         tests: &[Test::native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
         edits: &[Edit {
             file: "condvar.rs",
@@ -173,9 +155,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "85",
-        what: "An attempt in a forked child heeds waiters that do not exist there, and never gets a free lock.",
-        source: OURS,
-        locks: &["rwlock", "rwlock-fair", "percpu-rwlock"],
         tests: &[
             Test::native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"),
             DISTURBED,
@@ -188,9 +167,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "86",
-        what: "In a child that no handler of forks has seen writers do not look at the slots of the parent, in which the child reads.",
-        source: OURS,
-        locks: &["percpu-rwlock"],
         tests: &[Test::native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
         edits: &[Edit {
             file: "native/reader_slots.rs",
@@ -200,9 +176,6 @@ pub const EDITED: &[Edited] = &[
     },
     Edited {
         row: "87",
-        what: "A heavy barrier that a system call filter refuses ends the process, although something else would do.",
-        source: OURS,
-        locks: &["mutex", "percpu-rwlock"],
         tests: &[Test::native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
         edits: &[Edit { file: "native/barrier.rs", old: "!visit_all_cpus()", new: "true" }],
     },

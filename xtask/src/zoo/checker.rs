@@ -1,7 +1,7 @@
-//! The checkers, and which of them must see a bug.
+//! The checkers, and how they are asked.
 
 use crate::limit::output_within;
-use lockwright::zoo::Bug;
+use lockwright::zoo::{Bug, Checker, Kind};
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -11,19 +11,6 @@ use std::time::{Duration, Instant};
 /// What all checks of one job may take.
 const SECONDS_MAX: u64 = 300;
 const SECONDS_MAX_FULL: u64 = 3600;
-
-/// Something that is believed because it finds the bugs of the zoo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checker {
-    /// Every execution of two or three threads up to a number of preemptions.
-    Loom,
-    /// Sampled schedules of some threads.
-    Shuttle,
-    /// Sampled schedules of some threads on a simulated machine.
-    Explore,
-    /// The bounds on waiting, watched in simulated runs.
-    Fairness,
-}
 
 /// One bug, or none, in one lock under one checker.
 #[derive(Clone, Copy, Debug)]
@@ -198,105 +185,39 @@ fn sampling(lock: &str) -> &'static [&'static str] {
     if lock == "ticket" { OF_TICKET } else { OF_CNA }
 }
 
-/// Whether a sampling checker finds it soon, whoever samples.
-fn is_found_soon(bug: Bug) -> bool {
-    matches!(bug, Bug::HalfCompared | Bug::GrantChosenEarly | Bug::GrantForgotten)
+/// True if `checker` must see `bug`.
+pub fn must_see(checker: Checker, bug: Bug) -> bool {
+    bug.seen().by.contains(&checker)
 }
 
-/// Whether it is about going to sleep and waking up, in the order of a sequential memory.
-fn is_of_sleeping(bug: Bug) -> bool {
-    matches!(
-        bug,
-        Bug::RobbedSleepsUnannounced
-            | Bug::HeadSaysHalted
-            | Bug::KickForgottenUnseen
-            | Bug::SleeperMissed
-            | Bug::WakeTakenForHandoff
-            | Bug::SlowTakenForHeld
-            | Bug::HandoffTwice
-            | Bug::MovedToFree
-            | Bug::NumberReused
-            | Bug::WordEaten
-    )
+/// True if `checker`, which must see `bug`, is asked in `lock`, too: a bounded hybrid seldom sleeps in a schedule that
+/// was not chosen for it.
+pub fn is_asked_in(checker: Checker, bug: Bug, lock: &str) -> bool {
+    let seldom_sleeps = lock.ends_with("hybrid-bounded");
+    checker != Checker::Explore || bug.seen().kind != Kind::Sleeping || !seldom_sleeps
 }
 
-/// Whether it takes more threads, more preemptions or another memory than loom is given: for these,
-/// schedules are sampled.
-fn is_too_wide_for_loom(bug: Bug) -> bool {
-    matches!(
-        bug,
-        Bug::CountedOutLate
-            | Bug::FirstAfterRemoval
-            | Bug::ReadAfterRelease
-            | Bug::CountedOutTwice
-            | Bug::NewcomerNotified
-            | Bug::StaleExpected
-            | Bug::SignalKept
-            | Bug::CountedAfterLook
-            | Bug::ReleaseUnordered
-            | Bug::MarkedTooSoon
-            | Bug::OwnerSpeaksForAll
-            | Bug::WaitersClearedUnlocked
-            | Bug::WaitsClearedUnlocked
-            | Bug::TimeoutWakesNobody
-            | Bug::CountedAfterUnlock
-            | Bug::SlotsForgotten
-    )
+/// The program of a checker, below the folder of a build.
+fn program(checker: Checker) -> &'static str {
+    match checker {
+        Checker::Loom => "check",
+        Checker::Shuttle => "sample",
+        Checker::Explore => "lockwright",
+        Checker::Fairness => "examples/fairness",
+        Checker::Native | Checker::Explored => unreachable!("tests see edits, not seeded locks"),
+    }
 }
 
-impl Checker {
-    /// All of them, in the order in which they are asked.
-    pub const ALL: [Self; 4] = [Self::Loom, Self::Shuttle, Self::Explore, Self::Fairness];
+/// How the program ends: an exploration that finds something says so by 1.
+fn codes(checker: Checker) -> &'static [i32] {
+    if checker == Checker::Explore { &[0, 1] } else { &[0] }
+}
 
-    /// Its name, in the matrix.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Loom => "loom",
-            Self::Shuttle => "shuttle",
-            Self::Explore => "explore (simulated)",
-            Self::Fairness => "fairness (simulated)",
-        }
-    }
-    /// Whether it must see `bug`: a bug of waiting too long violates no property that loom knows,
-    /// few others need more than two or three threads. Of a sampling checker only those bugs are
-    /// asked that it finds soon in every lock that has them; bugs of ordering are loom's alone, but
-    /// for those that delayed stores show.
-    pub fn must_see(self, bug: Bug) -> bool {
-        let is_of_waiting = matches!(bug, Bug::NeverDue | Bug::ScanUnlimited);
-        match self {
-            Self::Loom => !is_of_waiting && !is_too_wide_for_loom(bug),
-            Self::Shuttle => is_found_soon(bug),
-            Self::Explore => is_found_soon(bug) || is_of_sleeping(bug) || is_too_wide_for_loom(bug),
-            Self::Fairness => is_of_waiting,
-        }
-    }
-    /// Whether it is asked in `lock`, too, if it must see `bug`: a bounded hybrid seldom sleeps in a schedule
-    /// that was not chosen for it.
-    pub fn is_asked_in(self, bug: Bug, lock: &str) -> bool {
-        let seldom_sleeps = lock.ends_with("hybrid-bounded");
-        self != Self::Explore || !is_of_sleeping(bug) || !seldom_sleeps
-    }
-    /// The program, below the folder of a build.
-    fn program(self) -> &'static str {
-        match self {
-            Self::Loom => "check",
-            Self::Shuttle => "sample",
-            Self::Explore => "lockwright",
-            Self::Fairness => "examples/fairness",
-        }
-    }
-    /// How the program ends: an exploration that finds something says so by 1.
-    fn codes(self) -> &'static [i32] {
-        if self == Self::Explore { &[0, 1] } else { &[0] }
-    }
-    /// What the checks of a job printed, as they are.
-    fn read(self, printed: &str) -> Result<Vec<Said>, serde_json::Error> {
-        match self {
-            Self::Loom | Self::Shuttle | Self::Fairness => {
-                printed.lines().map(serde_json::from_str).collect()
-            }
-            Self::Explore => serde_json::from_str::<Explored>(printed).map(Explored::said),
-        }
+/// What the checks of a job printed, as they are.
+fn read(checker: Checker, printed: &str) -> Result<Vec<Said>, serde_json::Error> {
+    match checker {
+        Checker::Explore => serde_json::from_str::<Explored>(printed).map(Explored::said),
+        _ => printed.lines().map(serde_json::from_str).collect(),
     }
 }
 
@@ -314,12 +235,12 @@ pub struct How<'a> {
 impl Job {
     /// Runs it with the programs in `folder`.
     pub fn run(&self, folder: &Path, how: How<'_>) -> Result<Vec<Said>, String> {
-        let program = folder.join(self.checker.program());
+        let program = folder.join(program(self.checker));
         let mut command = Command::new(&program);
         match self.checker {
             Checker::Explore => command.args(exploration(self.lock, self.bug, how.all)),
             Checker::Shuttle => command.arg(self.lock).args(sampling(self.lock)),
-            Checker::Loom | Checker::Fairness => command.arg(self.lock),
+            _ => command.arg(self.lock),
         };
         if let Some(bug) = self.bug {
             command.args(["--bug", bug.row()]);
@@ -335,7 +256,7 @@ impl Job {
         let seconds_max = if how.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
         let printed = self.printed(&mut command, Duration::from_secs(seconds_max))?;
         let seconds = start.elapsed().as_secs_f64();
-        let said = self.checker.read(&printed);
+        let said = read(self.checker, &printed);
         let said = said.map_err(|error| format!("{self} printed nonsense: {error}"))?;
         let timed = |it: Said| match self.checker {
             Checker::Explore => Said { seconds, ..it },
@@ -351,7 +272,7 @@ impl Job {
     fn printed(&self, command: &mut Command, limit: Duration) -> Result<String, String> {
         let output =
             output_within(command, limit).map_err(|stopped| format!("{self} {stopped}"))?;
-        if !output.status.code().is_some_and(|code| self.checker.codes().contains(&code)) {
+        if !output.status.code().is_some_and(|code| codes(self.checker).contains(&code)) {
             let why = String::from_utf8_lossy(&output.stderr).trim().to_string();
             return Err(format!("{self} failed with {}: {why}", output.status));
         }

@@ -1,8 +1,7 @@
 //! `docs/zoo.md`, generated from the table in the lock crate.
 
-use super::checker::Checker;
 use crate::edits::EDITED;
-use lockwright::zoo::Bug;
+use lockwright::zoo::Entry;
 
 /// Where it is, below the root of the repository.
 pub const FILE: &str = "docs/zoo.md";
@@ -24,27 +23,18 @@ pub fn text() -> String {
          lock, so one that is the\nfirst waiter leaves a lock that somebody holds, and that one's release wakes \
          the next; row 13 is the same of a writer.\n",
     );
-    for bug in Bug::ALL {
-        let checkers = Checker::ALL.into_iter().filter(|checker| checker.must_see(*bug));
-        let checkers: Vec<_> = checkers.map(Checker::name).collect();
+    for entry in Entry::all() {
+        let Entry { row, name, what, source, locks, seen } = entry;
+        let tests = EDITED.iter().filter(|bug| bug.row == row).flat_map(|bug| bug.tests);
+        let tests = tests.map(|test| format!("{}, `{}`", test.checker().name(), test.name));
+        let mut checkers = tests.collect::<Vec<_>>().join("; ");
+        if checkers.is_empty() {
+            checkers = seen.by.iter().map(|checker| checker.name()).collect::<Vec<_>>().join(", ");
+        }
+        let locks = locks.join(", ");
         text += &format!(
-            "\n## {} {bug:?}\n\n{}\n\n- Source: {}\n- Locks: {}\n- Must be seen by: {}\n",
-            bug.row(),
-            bug.describe(),
-            bug.source(),
-            bug.locks().join(", "),
-            checkers.join(", "),
-        );
-    }
-    for bug in EDITED {
-        let tests = bug.tests.iter().map(|test| format!("{}, `{}`", test.checker(), test.name));
-        text += &format!(
-            "\n## {}\n\n{}\n\n- Source: {}\n- Locks: {}\n- Must be seen by: {}\n",
-            bug.row,
-            bug.what,
-            bug.source,
-            bug.locks.join(", "),
-            tests.collect::<Vec<_>>().join("; "),
+            "\n## {row} {name}\n\n{what}\n\n- Source: {source}\n- Locks: {locks}\n\
+             - Must be seen by: {checkers}\n",
         );
     }
     text
@@ -53,6 +43,8 @@ pub fn text() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockwright::registry::{LOCKS, LockClass};
+    use lockwright::zoo::{self, Bug, Checker};
 
     #[test]
     fn the_document_is_what_the_table_says() {
@@ -63,15 +55,38 @@ mod tests {
 
     #[test]
     fn every_bug_has_a_row_of_its_own_a_lock_and_a_checker_that_must_see_it() {
-        let rows: Vec<_> = crate::zoo::rows().collect();
-        let is_once = |row| rows.iter().filter(|it| *it == row).count() == 1;
-        assert!(rows.iter().all(is_once), "two bugs have one row: {rows:?}");
+        let all: Vec<Entry> = Entry::all().collect();
+        for entry in &all {
+            let is_once = |same: fn(&Entry) -> &str| {
+                all.iter().filter(|it| same(it) == same(entry)).count() == 1
+            };
+            assert!(is_once(|it| it.row) && is_once(|it| it.name), "{entry:?}");
+            let words = [entry.source, entry.what, entry.headline()];
+            assert!(!entry.locks.is_empty() && words.iter().all(|it| !it.is_empty()), "{entry:?}");
+            assert!(!entry.seen.by.is_empty(), "{entry:?}");
+            let is_hidden = entry.seen.kind.hides_from_explore().is_some();
+            assert!(!is_hidden || !entry.seen.by.contains(&Checker::Explore), "{entry:?}");
+        }
         for bug in Bug::ALL {
             assert_eq!(Bug::of_row(bug.row()), Some(*bug), "two bugs have row {}", bug.row());
-            assert!(
-                !bug.locks().is_empty() && !bug.source().is_empty() && !bug.describe().is_empty()
-            );
-            assert!(Checker::ALL.iter().any(|checker| checker.must_see(*bug)), "{bug:?}");
+        }
+    }
+
+    #[test]
+    fn every_edit_is_in_the_zoo_with_the_checkers_that_its_tests_are() {
+        let rows = |edits: &[Entry]| edits.iter().map(|it| it.row).collect::<Vec<_>>();
+        assert_eq!(EDITED.iter().map(|it| it.row).collect::<Vec<_>>(), rows(zoo::EDITED));
+        for bug in EDITED {
+            let by: Vec<Checker> = bug.tests.iter().map(|test| test.checker()).collect();
+            assert_eq!(bug.entry().seen.by, by, "{}", bug.row);
+        }
+    }
+
+    #[test]
+    fn every_lock_that_is_broken_on_purpose_says_what_is_wrong_with_it() {
+        for row in LOCKS {
+            let is_broken = row.class == LockClass::Busted;
+            assert_eq!(zoo::fault_of(row.name).is_some(), is_broken, "{}", row.name);
         }
     }
 }

@@ -12,9 +12,9 @@ mod report;
 use crate::edits::{EDITED, Edited};
 use crate::output::{self, Place, say};
 use crate::workers::on_all;
-use checker::{Checker, How, Job, Said};
+use checker::{How, Job, Said};
 use lockwright::registry::{LOCKS, LockClass};
-use lockwright::zoo::Bug;
+use lockwright::zoo::{Bug, Checker, Entry};
 use report::{Document, Kill, Row};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ fn wants_row(request: &Request, row: &str) -> bool {
 
 /// All rows, those that are edits last.
 pub fn rows() -> impl Iterator<Item = &'static str> {
-    Bug::ALL.iter().map(|bug| bug.row()).chain(EDITED.iter().map(|bug| bug.row))
+    Entry::all().map(|entry| entry.row)
 }
 
 /// Runs the tests of bugs that are edits, with the bug and without.
@@ -135,9 +135,10 @@ fn run_edited(root: &Path, edited: &[&Edited], request: &Request) -> Result<Vec<
 
 /// A job for each lock that can have `bug` and each checker that must see it.
 fn jobs_of(bug: Bug) -> impl Iterator<Item = Job> {
-    let checkers = Checker::ALL.into_iter().filter(move |checker| checker.must_see(bug));
-    checkers.flat_map(move |checker| {
-        let asked = bug.locks().iter().filter(move |lock| checker.is_asked_in(bug, lock));
+    let asked = Checker::OF_SEEDED.into_iter();
+    asked.filter(move |&checker| checker::must_see(checker, bug)).flat_map(move |checker| {
+        let asked = bug.locks().iter();
+        let asked = asked.filter(move |lock| checker::is_asked_in(checker, bug, lock));
         asked.map(move |lock| Job { bug: Some(bug), lock, checker })
     })
 }

@@ -1,9 +1,9 @@
 //! What is printed and written.
 
-use super::checker::{Checker, Job, Said};
+use super::checker::{Job, Said};
 use super::edited::Outcome;
-use crate::edits::{EXPLORED, Edited, NATIVE, Test};
-use lockwright::zoo::Bug;
+use crate::edits::{Edited, Test};
+use lockwright::zoo::{Bug, Checker, Entry};
 use serde::Serialize;
 
 /// What became of a row.
@@ -44,9 +44,9 @@ pub struct Held {
     seconds: f64,
 }
 
-/// Whether a checker is one of those for edits.
+/// True if a checker is one of those for edits.
 fn is_of_edits(checker: &str) -> bool {
-    [NATIVE, EXPLORED].contains(&checker)
+    [Checker::Native, Checker::Explored].iter().any(|it| it.name() == checker)
 }
 
 /// One bug.
@@ -100,17 +100,18 @@ impl Row {
 
     /// What the tests of `bug` said without it, and with it.
     pub fn edited(bug: &Edited, said: Vec<(Test, Outcome, (Outcome, f64))>) -> Self {
+        let Entry { row, what, source, locks, .. } = bug.entry();
         let held = |test: Test, seconds| Held {
-            checker: test.checker(),
-            lock: bug.locks[0].into(),
+            checker: test.checker().name(),
+            lock: locks[0].into(),
             client: test.name.into(),
             on: test.place().into(),
             executions: 1,
             seconds,
         };
         let kill = |test: Test, complaint: String, seconds| Kill {
-            checker: test.checker(),
-            lock: bug.locks[0].into(),
+            checker: test.checker().name(),
+            lock: locks[0].into(),
             client: test.name.into(),
             on: test.place().into(),
             seed: None,
@@ -135,7 +136,6 @@ impl Row {
             (true, true) => Verdict::Killed,
             (false, true) => Verdict::NotRun,
         };
-        let Edited { row, what, source, locks, .. } = *bug;
         Self { row, what, source, locks, verdict, kills, survived: silent }
     }
 

@@ -6,7 +6,7 @@ use crate::machines;
 use crate::subject::{Origin, Selection, USUAL};
 use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
-use lockwright::zoo::Bug;
+use lockwright::zoo::{self, Bug, Entry, Kind};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
 use lockwright_sim::Sim;
@@ -34,7 +34,7 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, { u64::MAX }>,
           allow_negative_numbers = true)]
     pub schedules: u64,
-    /// Put a known bug into the locks, by its number in `lockwright bugs`
+    /// Put a known bug into the locks, by its number or name in `lockwright bugs`
     #[arg(long, value_name = "N")]
     pub bug: Option<String>,
     /// Run one schedule again, as it was printed
@@ -88,6 +88,9 @@ pub enum PolicyName {
     Dfs,
 }
 
+/// The test of the model that fails the lock whose release orders nothing.
+const LOOM_TEST: &str = "a_lock_whose_release_orders_nothing";
+
 /// `depth` if it was not given.
 const DEFAULT_DEPTH: u32 = 3;
 
@@ -103,6 +106,12 @@ impl ExploreArgs {
             if asked.explicitly && asked.subject.origin != Origin::Registry {
                 let why = format!("`{name}` is not written for simulated machines: leave it out");
                 return Err(Error::usage(why));
+            }
+            if let Some(Kind::Memory) = zoo::fault_of(lock) {
+                return Err(Error::usage(format!(
+                    "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
+                     that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` (loom)"
+                )));
             }
             if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
                 let (row, locks) = (bug.row(), bug.locks().join(", "));
@@ -139,14 +148,23 @@ impl ExploreArgs {
         }
         Ok(chosen)
     }
-    /// The bug that was asked for.
+    /// The bug that was asked for. One that exploring cannot see is refused.
     pub fn bug(&self) -> Result<Option<Bug>, Error> {
-        let Some(row) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
-        let bug = Bug::of_row(row).ok_or_else(|| {
-            let rows: Vec<_> = Bug::ALL.iter().map(|bug| bug.row()).collect();
-            Error::unknown("bug", row, rows, "lockwright bugs")
-        })?;
-        Ok(Some(bug))
+        let Some(typed) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
+        let is_meant = |entry: &Entry| entry.row == typed || entry.name.eq_ignore_ascii_case(typed);
+        let Some(entry) = Entry::all().find(is_meant) else {
+            let names = Entry::all().flat_map(|entry| [entry.row, entry.name]);
+            return Err(Error::unknown("bug", typed, names, "lockwright bugs"));
+        };
+        if let Some(why) = entry.seen.kind.hides_from_explore() {
+            let Entry { row, name, seen, .. } = entry;
+            let by: Vec<_> = seen.by.iter().map(|checker| checker.name()).collect();
+            let by = by.join(" and ");
+            return Err(Error::usage(format!(
+                "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` ({by})"
+            )));
+        }
+        Ok(Bug::of_row(entry.row))
     }
     /// What all pairs have in common.
     pub fn target(&self) -> Result<Target, Error> {

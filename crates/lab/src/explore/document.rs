@@ -4,6 +4,7 @@ use super::args::ExploreArgs;
 use crate::replay::quoted;
 use crate::report::{self, Chart, Grid, Report};
 use lockwright::events::Event;
+use lockwright::zoo::{self, Bug};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_sim::explore::{Findings, Found, Plan, Schedule};
 use lockwright_sim::{Failure, FailureKind};
@@ -19,6 +20,9 @@ pub struct ExploreDocument {
     rounds: u32,
     preemptions: u32,
     bug: Option<&'static str>,
+    /// The name of that bug.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bug_name: Option<&'static str>,
     results: Vec<ExploreResult>,
     /// Whether Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -49,6 +53,9 @@ pub enum Verdict {
 pub struct ExploreResult {
     lock: &'static str,
     client: &'static str,
+    /// What is wrong on purpose, so that something should be found.
+    #[serde(skip)]
+    wrong: Option<String>,
     threads: usize,
     policy: String,
     schedules: u64,
@@ -132,6 +139,13 @@ fn kind_name(kind: &FailureKind) -> &'static str {
     }
 }
 
+/// What is wrong on purpose with the lock of a pair: the bug that it is seeded with, or all of it.
+fn wrong_on_purpose(target: &Target, pair: Pair) -> Option<String> {
+    let seeded = |bug: Bug| format!("seeded with bug {} ({})", bug.row(), bug.name());
+    let broken = || zoo::fault_of(pair.lock).map(|_| "broken on purpose".into());
+    target.bug.map(seeded).or_else(broken)
+}
+
 /// The command that runs a schedule of a pair again.
 pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> String {
     let ExploreArgs { threads, rounds, seed, .. } = args;
@@ -151,7 +165,13 @@ pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> Strin
 
 impl ExploreResult {
     /// What was found out about `pair`.
-    pub fn new(args: &ExploreArgs, pair: Pair, plan: &Plan, findings: &Findings) -> Self {
+    pub fn new(
+        args: &ExploreArgs,
+        target: &Target,
+        pair: Pair,
+        plan: &Plan,
+        findings: &Findings,
+    ) -> Self {
         let policies: Vec<_> = plan.policies.iter().map(|policy| policy.name()).collect();
         let counts =
             Event::ALL.iter().map(|event| (event.name(), findings.lock_events[*event as usize]));
@@ -162,6 +182,7 @@ impl ExploreResult {
         Self {
             lock: pair.lock,
             client: pair.client,
+            wrong: wrong_on_purpose(target, pair),
             threads: args.threads,
             policy: policies.join("+"),
             schedules: findings.schedules,
@@ -176,6 +197,7 @@ impl ExploreResult {
     /// The result of a schedule of `pair` that was run again.
     pub fn replayed(
         args: &ExploreArgs,
+        target: &Target,
         pair: Pair,
         schedule: &Schedule,
         failure: Option<&Failure>,
@@ -200,6 +222,7 @@ impl ExploreResult {
         Self {
             lock: pair.lock,
             client: pair.client,
+            wrong: wrong_on_purpose(target, pair),
             threads: args.threads,
             policy: "replay".into(),
             schedules: 1,
@@ -216,8 +239,13 @@ impl ExploreResult {
         let Self { lock, client, threads, schedules, distinct, steps, .. } = self;
         let verdict = self.verdict.name();
         let all = if self.exhausted { ": all there are" } else { "" };
+        let wrong = match (&self.wrong, self.verdict) {
+            (None, _) => String::new(),
+            (Some(wrong), Verdict::Violated) => format!("{wrong}, "),
+            (Some(wrong), Verdict::Held) => format!("{wrong}, which was not found; "),
+        };
         let mut text = format!(
-            "{lock:<16} {client:<12} {verdict:<8} {threads} threads, {schedules} simulated schedules \
+            "{lock:<16} {client:<12} {verdict:<8} {wrong}{threads} threads, {schedules} simulated schedules \
              ({distinct} different{all}), {steps} steps\n"
         );
         let events: Vec<_> = self.events.iter().map(|(name, n)| format!("{name} {n}")).collect();
@@ -264,6 +292,7 @@ impl ExploreDocument {
             rounds: args.rounds,
             preemptions: args.preemptions,
             bug: target.bug.map(|bug| bug.row()),
+            bug_name: target.bug.map(|bug| bug.name()),
             results: Vec::new(),
             interrupted: false,
         }

@@ -44,7 +44,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
             plan.schedules
         ));
         explore(&target, &pairs, &plan, |pair, findings| {
-            tell(ExploreResult::new(args, pair, &plan, &findings))
+            tell(ExploreResult::new(args, &target, pair, &plan, &findings))
         })?;
         document.interrupted = interrupt::is_requested();
     }
@@ -130,7 +130,7 @@ fn replay(
         Some(_) => progress.say("the schedule fails again (simulated)"),
         None => progress.say("the schedule does not fail (simulated)"),
     }
-    Ok(ExploreResult::replayed(args, pair, schedule, failure.as_ref()))
+    Ok(ExploreResult::replayed(args, target, pair, schedule, failure.as_ref()))
 }
 
 /// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.

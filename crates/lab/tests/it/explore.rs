@@ -63,6 +63,24 @@ fn a_seeded_store_load_reordering_is_found_in_the_store_buffers() {
 }
 
 #[test]
+fn every_line_of_a_seeded_exploration_says_so_whatever_was_found() {
+    let explore = "explore --lock cna --client exclusion,is-locked --threads 3 --schedules 300";
+    let output = lockwright(&format!("{explore} --bug LookUnordered"));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    let line = |client: &str| text.lines().find(|line| line.contains(client)).unwrap_or_default();
+    let seeded = "seeded with bug 11 (LookUnordered)";
+    let (held, violated) = (line(" exclusion "), line(" is-locked "));
+    assert!(held.contains(&format!("HELD     {seeded}, which was not found; ")), "{text}");
+    assert!(violated.contains(&format!("VIOLATED {seeded}, ")), "{text}");
+    let broken = "explore --lock busted-rw --client exclusion --schedules 100";
+    let text = stdout(&lockwright(broken));
+    assert!(text.contains("HELD     broken on purpose, which was not found; "), "{text}");
+    let text = stdout(&lockwright("explore --lock cna --client exclusion --schedules 100"));
+    assert!(!text.contains("seeded") && !text.contains("purpose"), "{text}");
+}
+
+#[test]
 fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
     for policy in ["random", "pct", "pos", "dfs"] {
         found(&format!("explore --lock busted --client exclusion --policy {policy}"));

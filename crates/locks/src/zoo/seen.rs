@@ -1,0 +1,101 @@
+//! Which checkers see a bug, and why others cannot.
+
+/// Something that is believed because it finds the bugs of the zoo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checker {
+    /// Every execution of two or three threads up to a number of preemptions.
+    Loom,
+    /// Sampled schedules of some threads.
+    Shuttle,
+    /// Sampled schedules of some threads on a simulated machine: `lockwright explore`.
+    Explore,
+    /// The bounds on waiting, watched in simulated runs.
+    Fairness,
+    /// Tests of the locks on the real machine.
+    Native,
+    /// Tests that explore simulated schedules of clients.
+    Explored,
+}
+
+impl Checker {
+    /// Those that run a lock that is seeded with a bug, in the order in which they are asked.
+    pub const OF_SEEDED: [Self; 4] = [Self::Loom, Self::Shuttle, Self::Explore, Self::Fairness];
+
+    /// Its name, in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loom => "loom",
+            Self::Shuttle => "shuttle",
+            Self::Explore => "explore (simulated)",
+            Self::Fairness => "fairness (simulated)",
+            Self::Native => "native tests",
+            Self::Explored => "explored schedules",
+        }
+    }
+}
+
+/// What a bug is about. It decides which checkers can see it at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The order in which threads take their steps, or in which a store and a later load of one thread reach the
+    /// others.
+    Steps,
+    /// Going to sleep and waking up, in the order of a sequential memory.
+    Sleeping,
+    /// An ordering that the processor may use and a store buffer does not show.
+    Memory,
+    /// How long a thread waits.
+    Waiting,
+    /// Something that is made by an edit of the source text only.
+    Edit,
+}
+
+impl Kind {
+    /// Why `explore` cannot see a bug of this kind, to be read after its name; `None` if it can.
+    pub const fn hides_from_explore(self) -> Option<&'static str> {
+        match self {
+            Self::Steps | Self::Sleeping => None,
+            Self::Memory => Some("is a weak-memory bug; explore cannot see it"),
+            Self::Waiting => Some("is about how long a thread waits; explore cannot see it"),
+            Self::Edit => Some("is an edit of the source text; explore cannot make it"),
+        }
+    }
+}
+
+/// What a bug is about, and the checkers that must see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// What it is about.
+    pub kind: Kind,
+    /// Those that must see it.
+    pub by: &'static [Checker],
+}
+
+/// A bug of ordering: loom's alone.
+pub(super) const MEMORY: Seen = Seen { kind: Kind::Memory, by: &[Checker::Loom] };
+/// Loom finds it; a checker that samples is not asked, because it may take long.
+pub(super) const BY_LOOM: Seen = Seen { kind: Kind::Steps, by: &[Checker::Loom] };
+/// It takes more threads, more preemptions or another memory than loom is given, so schedules are sampled.
+pub(super) const EXPLORED: Seen = Seen { kind: Kind::Steps, by: &[Checker::Explore] };
+/// About going to sleep and waking up.
+pub(super) const ASLEEP: Seen =
+    Seen { kind: Kind::Sleeping, by: &[Checker::Loom, Checker::Explore] };
+/// A checker that samples finds it soon in every lock that has it.
+pub(super) const SOON: Seen =
+    Seen { kind: Kind::Steps, by: &[Checker::Loom, Checker::Shuttle, Checker::Explore] };
+/// Waiting too long violates no property that the others know.
+pub(super) const LATE: Seen = Seen { kind: Kind::Waiting, by: &[Checker::Fairness] };
+/// An edit that tests on the real machine see, and some explored schedules.
+pub(super) const EDIT: Seen = Seen { kind: Kind::Edit, by: &[Checker::Native, Checker::Explored] };
+/// An edit that only tests on the real machine see.
+pub(super) const NATIVE_EDIT: Seen = Seen { kind: Kind::Edit, by: &[Checker::Native] };
+
+/// What is wrong with a registered lock that is broken on purpose; `None` if it is not.
+pub fn fault_of(lock: &str) -> Option<Kind> {
+    match lock {
+        "busted" | "busted-rw" => Some(Kind::Steps),
+        "rwsem-v3_12_wake_flag_as_posted" | "rwsem-v4_14_handoff_as_posted" => Some(Kind::Sleeping),
+        "busted-relaxed" => Some(Kind::Memory),
+        _ => None,
+    }
+}
