@@ -293,7 +293,7 @@ impl<P: Platform> Client for Notifies<P> {
 /// Threads want one or all of a few permits. In the child those permits are there that nobody is about to take or holds, and they
 /// are got whoever waited for more of them in the parent; more than there are is not.
 pub struct Permits<P: Platform> {
-    semaphore: RawSemaphore<P>,
+    semaphore: RawSemaphore<P, 0>,
     /// How many each thread may have.
     taken: [P::U32; THREADS_MAX],
     fork: Fork,

@@ -198,7 +198,7 @@ pub const PERMITS: &str = "semaphore-handler";
 /// Each thread takes a permit and makes one, its handler makes one and takes one if that is possible soon. So somebody can
 /// always go on, and in the end there are as many permits as were made and not taken.
 pub struct Permits<P: Platform> {
-    semaphore: RawSemaphore<P>,
+    semaphore: RawSemaphore<P, 0>,
     /// How many there are to be.
     expected: AtomicI64,
     rounds: u32,

@@ -127,7 +127,7 @@ pub const PERMITS: &str = "semaphore-full";
 /// There is room for one more permit. Each thread adds one and takes one out if there was room for it, and adds two, for
 /// which there never is. In the end there is room for one again.
 pub struct Permits<P: Platform> {
-    semaphore: RawSemaphore<P>,
+    semaphore: RawSemaphore<P, 0>,
     /// How many permits there are that were added. Unseen by the machine.
     added: AtomicU32,
     rounds: u32,

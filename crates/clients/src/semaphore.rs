@@ -14,7 +14,7 @@ pub const TIMED: &str = "semaphore-timed";
 /// with an odd number want two, give up soon, and give back what they got. Nobody sleeps for ever behind or
 /// before one that has given up, and whoever has a permit finds the note.
 pub struct Timed<P: Platform> {
-    semaphore: RawSemaphore<P>,
+    semaphore: RawSemaphore<P, 0>,
     note: Guarded<P, u32>,
     threads: usize,
     rounds: u32,
@@ -72,7 +72,7 @@ pub const MAKERS: &str = "semaphore-makers";
 /// The first thread wants as many permits as there are other threads, at once; those write a note each and release one. It finds
 /// all notes. Once: it does not say when it has read them.
 pub struct Makers<P: Platform> {
-    semaphore: RawSemaphore<P>,
+    semaphore: RawSemaphore<P, 0>,
     notes: [Guarded<P, u32>; NOTES],
     threads: usize,
 }
@@ -117,7 +117,7 @@ pub const LAST_PERMIT: &str = "semaphore-last-permit";
 ///
 /// For machines that see accesses to what was freed.
 pub struct LastPermit<P: Platform> {
-    semaphore: RawSemaphore<P>,
+    semaphore: RawSemaphore<P, 0>,
     taken: AtomicU32,
     freed: AtomicBool,
     threads: usize,

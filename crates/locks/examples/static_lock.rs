@@ -13,7 +13,7 @@ static GREETING: RwLock<&str> = RwLock::new("hello");
 /// Held for some instructions by threads that have a CPU each.
 static LAST: SpinLock<Option<&str>> = SpinLock::new(None);
 /// No more than two at once.
-static DESKS: Semaphore<2> = Semaphore::new();
+static DESKS: Semaphore = Semaphore::new(2);
 
 fn greet(name: &'static str) {
     let _desk = DESKS.acquire();

@@ -70,6 +70,6 @@ pub use api::{
     MappedRwLockWriteGuard, MappedRwSemReadGuard, MappedRwSemWriteGuard, Mutex, MutexGuard,
     PercpuRwLock, PercpuRwLockReadGuard, PercpuRwLockWriteGuard, QRwLock, QRwLockReadGuard,
     QRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, RwSemLock, RwSemReadGuard,
-    RwSemWriteGuard, Semaphore, SemaphorePermits, SeqLock, SpinLock, SpinLockGuard,
+    RwSemWriteGuard, Semaphore, SemaphorePermit, SeqLock, SpinLock, SpinLockGuard,
     WaitTimeoutResult,
 };

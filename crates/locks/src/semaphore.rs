@@ -64,9 +64,9 @@ const WAITS: u32 = 1 << 31;
 /// The most permits there may be.
 pub const PERMITS_MAX: u32 = WAITS - 1;
 
-/// A semaphore that begins with `PERMITS` permits, if it is not told otherwise.
+/// A semaphore without guards. The word of one that is all zero bytes means `PERMITS` permits.
 #[repr(transparent)]
-pub struct RawSemaphore<P: Cells, const PERMITS: u32 = 0> {
+pub struct RawSemaphore<P: Cells, const PERMITS: u32> {
     word: P::U32,
 }
 
@@ -79,8 +79,12 @@ impl<P: ConstCells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
 impl<P: Cells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     const IS_COUNTABLE: () = assert!(PERMITS <= PERMITS_MAX, "more permits than can be counted");
 
-    /// The word with so many permits, for which nobody waits.
-    const fn word_of(permits: u32) -> u32 {
+    /// The semaphore whose word is in `word`: for constants, in which no platform can store a value.
+    pub(crate) const fn from_cell(word: P::U32) -> Self {
+        Self { word }
+    }
+    /// The word of a semaphore with `permits` permits and no waiter.
+    pub(crate) const fn word_of(permits: u32) -> u32 {
         let () = Self::IS_COUNTABLE;
         permits.wrapping_sub(PERMITS) & PERMITS_MAX
     }

@@ -92,14 +92,14 @@ impl<'a, P: World> Actor<'a, P> {
                 self.cover(lock, Method::Release);
                 let Object::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
                 self.place(lock).shadow.permits.fetch_add(permits.into(), Relaxed);
-                let is_added = semaphore.release(permits);
+                let is_added = semaphore.add_permits(permits);
                 expect(is_added, || "there was no room for some permits".into())
             }
             Op::Available(lock) => {
                 self.cover(lock, Method::Available);
                 let Object::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
                 let (found, right) =
-                    (semaphore.available(), self.place(lock).shadow.permits.load(Relaxed));
+                    (semaphore.available_permits(), self.place(lock).shadow.permits.load(Relaxed));
                 let is_right = !self.is_exact(lock) || i64::from(found) == right;
                 expect(is_right, || format!("{found} permits and not {right}"))
             }
@@ -437,7 +437,7 @@ fn method(kind: Kind, permits: u32, is_shared: bool, wait: Wait) -> Method {
         (0, false) => of(Write, TryWrite, TryWriteFor, TryWriteUntil),
         (0, true) => of(Read, TryRead, TryReadFor, TryReadUntil),
         (1, _) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
-        _ => of(AcquireMany, TryAcquire, TryAcquireFor, TryAcquireUntil),
+        _ => of(AcquireMany, TryAcquireMany, TryAcquireManyFor, TryAcquireManyUntil),
     }
 }
 

@@ -51,7 +51,9 @@ methods! {
     ReadRecursive = "read_recursive"; TryReadRecursive = "try_read_recursive";
     Acquire = "acquire"; AcquireMany = "acquire_many"; TryAcquire = "try_acquire";
     TryAcquireFor = "try_acquire_for"; TryAcquireUntil = "try_acquire_until";
-    Release = "release"; Available = "available";
+    TryAcquireMany = "try_acquire_many"; TryAcquireManyFor = "try_acquire_many_for";
+    TryAcquireManyUntil = "try_acquire_many_until";
+    Release = "add_permits"; Available = "available_permits";
     Put = "write (SeqLock)"; Update = "update";
     IsLocked = "is_locked"; IsLockedExclusive = "is_locked_exclusive"; Debug = "{:?}";
     GuardTouch = "Guard: deref"; GuardDrop = "Guard: drop"; GuardForget = "Guard: forget"; GuardLeak = "Guard::leak";
@@ -122,8 +124,8 @@ fn has(kind: Kind, method: Method) -> bool {
         Read | TryRead => has_readers || kind == Kind::SeqLock,
         TryWriteFor | TryWriteUntil | TryReadFor | TryReadUntil => has_readers && kind.is_timed(),
         ReadRecursive | TryReadRecursive => kind.reads_again(),
-        Acquire | AcquireMany | TryAcquire | TryAcquireFor | TryAcquireUntil | Release
-        | Available => kind == Kind::Semaphore,
+        Acquire | AcquireMany | TryAcquire | TryAcquireFor | TryAcquireUntil | TryAcquireMany
+        | TryAcquireManyFor | TryAcquireManyUntil | Release | Available => kind == Kind::Semaphore,
         Put | Update => kind == Kind::SeqLock,
         GuardTouch => is_mutex || has_readers,
         Debug | GuardDrop | GuardForget => has_guards,

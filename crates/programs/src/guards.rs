@@ -1,7 +1,7 @@
 //! The guards of the public interface, as one type.
 
 use crate::locks::{MutexKind, RwKind, World};
-use crate::program::{Act, PERMITS};
+use crate::program::Act;
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, MutexGuard, RwLockReadGuard,
     RwLockWriteGuard,
@@ -80,7 +80,7 @@ pub struct Write<'a, R: lock_api::RawRwLock>(pub RwLockWriteGuard<'a, R, Data>);
 pub struct WritePart<'a, R: lock_api::RawRwLock>(pub MappedRwLockWriteGuard<'a, R, Pair>);
 pub struct Read<'a, R: lock_api::RawRwLock>(pub RwLockReadGuard<'a, R, Data>);
 pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, Pair>);
-pub struct Permits<'a, P: Platform>(pub any::SemaphorePermits<'a, P, PERMITS>);
+pub struct Permits<'a, P: Platform>(pub any::SemaphorePermit<'a, P>);
 
 fn held<'a, P: World>(guard: impl Held<'a, P> + 'a) -> Left<'a, P> {
     Left::Held(Box::new(guard))

@@ -309,17 +309,19 @@ impl<P: World, R: RwKind<P>> Lock<P> for Rw<R> {
         Some(self.0.get_mut())
     }
 }
-impl<P: World> Lock<P> for any::Semaphore<P, PERMITS> {
+impl<P: World> Lock<P> for any::Semaphore<P> {
     fn acquire(&self, permits: u32, wait: Wait) -> Option<Guard<'_, P>> {
-        let permits = match wait {
-            Wait::For(Time::Past) | Wait::Until(Time::Past) => {
-                self.try_acquire_until(permits, instant(Time::Past))
-            }
-            Wait::For(time) => self.try_acquire_for(permits, duration(time)),
-            Wait::Until(time) => self.try_acquire_until(permits, instant(time)),
-            Wait::Forever if permits == 1 => Some(self.acquire()),
-            Wait::Forever => Some(self.acquire_many(permits)),
-            _ => self.try_acquire(permits),
+        let past = Wait::Until(Time::Past);
+        let wait = if wait == Wait::For(Time::Past) { past } else { wait };
+        let permits = match (permits, wait) {
+            (1, Wait::Forever) => Some(self.acquire()),
+            (1, Wait::For(time)) => self.try_acquire_for(duration(time)),
+            (1, Wait::Until(time)) => self.try_acquire_until(instant(time)),
+            (1, _) => self.try_acquire(),
+            (_, Wait::Forever) => Some(self.acquire_many(permits)),
+            (_, Wait::For(time)) => self.try_acquire_many_for(permits, duration(time)),
+            (_, Wait::Until(time)) => self.try_acquire_many_until(permits, instant(time)),
+            _ => self.try_acquire_many(permits),
         };
         Some(Box::new(Permits(permits?)))
     }
@@ -404,6 +406,6 @@ objects! {
     PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
     QRwLock(Rw<QRwLock<P>>) = rw, rw_inner;
     RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
-    Semaphore(any::Semaphore<P, PERMITS>) = |_| any::Semaphore::new(), |_| Data::default();
+    Semaphore(any::Semaphore<P>) = |_| any::Semaphore::with_permits(PERMITS), |_| Data::default();
     SeqLock(Seq<P>) = |_| Seq::INIT, |_| Data::default();
 }

@@ -33,7 +33,7 @@ pub fn print(program: &Program) -> String {
 
 fn new(kind: Kind) -> String {
     match kind {
-        Kind::Semaphore => format!("Semaphore::<{PERMITS}>::new()"),
+        Kind::Semaphore => format!("Semaphore::new({PERMITS})"),
         Kind::SeqLock => "SeqLock::<[u64; 2], 2>::INIT".into(),
         _ => format!("{kind:?}::new([0u64; 2])"),
     }
@@ -82,12 +82,13 @@ impl Printer {
             }
             Op::Acquire(lock, permits, wait) => {
                 let separator = if wait == Wait::Attempt { "" } else { ", " };
-                self.take(depth, lock, &call("acquire", &format!("{permits}{separator}"), wait));
+                let first = format!("{permits}{separator}");
+                self.take(depth, lock, &call("acquire_many", &first, wait));
             }
             Op::Release(lock, permits) => {
-                self.line(depth, &format!("lock{lock}.release({permits});"))
+                self.line(depth, &format!("assert!(lock{lock}.add_permits({permits}));"))
             }
-            Op::Available(lock) => self.line(depth, &format!("lock{lock}.available();")),
+            Op::Available(lock) => self.line(depth, &format!("let _ = lock{lock}.available_permits();")),
             Op::Copy(lock, wait) => {
                 self.line(depth, &format!("lock{lock}.{};", call("read", "", wait)))
             }

@@ -127,7 +127,7 @@ pub enum Act {
     Drop,
     /// Drops the oldest guard of the lock instead.
     DropOldest,
-    /// `mem::forget`, or `SemaphorePermits::forget`.
+    /// `mem::forget`, or `SemaphorePermit::forget`.
     Forget,
     /// `MutexGuard::leak`.
     Leak,

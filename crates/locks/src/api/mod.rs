@@ -45,6 +45,8 @@ mod sendable;
 mod sharing;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use mutex::WaitTimeoutResult;
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use semaphore::{Semaphore, SemaphorePermit};
 pub use sendable::Sendable;
 
 /// A value of `WORDS` words that is read far more often than written: readers write nothing, copy, and try again if somebody
@@ -63,49 +65,6 @@ pub use sendable::Sendable;
 /// What it can hold, orders, and limits is said in [`seqlock`](crate::seqlock).
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub type SeqLock<T, const WORDS: usize> = crate::seqlock::SeqLock<Native, T, WORDS>;
-
-/// A counting semaphore for any number of threads: waiters sleep and are served first come, first served. Four bytes.
-///
-/// It begins with `PERMITS` permits, in a `static` as well, or with as many as
-/// [`with_permits`](semaphore::Semaphore::with_permits) says.
-///
-/// ```
-/// use lockwright::Semaphore;
-///
-/// static SLOTS: Semaphore<2> = Semaphore::new();
-///
-/// let first = SLOTS.acquire();
-/// let second = SLOTS.try_acquire(1).expect("one is left");
-/// assert!(SLOTS.try_acquire(1).is_none());
-/// drop(first);
-/// assert_eq!(SLOTS.available(), 1);
-/// // This one is used up and not given back.
-/// second.forget();
-/// SLOTS.release(1);
-/// assert_eq!(SLOTS.acquire_many(2).permits(), 2);
-/// ```
-///
-/// *Ordering.* Whoever acquires permits acquires what was done before they were released.
-///
-/// *Fairness.* First come, first served: nobody who comes later gets permits before a thread that waits, not even where
-/// there are enough for the later one only. Attempts fail then.
-///
-/// *Errors, panics.* None. There may be 2^31 - 1 permits: a release of more adds nothing and returns `false`, and who
-/// wants more waits for ever. A permit whose guard is dropped while there is no room for it is lost. With 65,532 threads waiting in a
-/// process, more try again every millisecond, in no order.
-///
-/// *After release.* `release`, or dropping a guard, does not touch the semaphore after the permits are to be had: whoever gets them may
-/// free it.
-///
-/// *Signals, forks.* A handler may release permits at any time, and acquire some if its thread need not go on for that. A
-/// forked child may use it; the permits of threads that do not exist there stay taken. Not for memory
-/// shared between processes.
-#[cfg(all(feature = "std", target_os = "linux"))]
-pub type Semaphore<const PERMITS: u32 = 0> = semaphore::Semaphore<Native, PERMITS>;
-/// Permits of a [`Semaphore`], given back when this is dropped. May be sent to other threads.
-#[cfg(all(feature = "std", target_os = "linux"))]
-pub type SemaphorePermits<'a, const PERMITS: u32 = 0> =
-    semaphore::SemaphorePermits<'a, Native, PERMITS>;
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {
@@ -457,7 +416,7 @@ aliases!(lock_api);
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
 pub mod any {
     pub use super::mutex::v04::Condvar;
-    pub use super::semaphore::{Semaphore, SemaphorePermits};
+    pub use super::semaphore::{Semaphore, SemaphorePermit};
 }
 
 /// The aliases for `lock_api` 0.5.

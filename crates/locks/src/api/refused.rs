@@ -74,7 +74,7 @@
 //! drop(guard);
 //! ```
 //! ```compile_fail,E0505
-//! let permits = lockwright::Semaphore::<0>::with_permits(2);
+//! let permits = lockwright::Semaphore::new(2);
 //! let held = permits.acquire();
 //! drop(permits);
 //! drop(held);

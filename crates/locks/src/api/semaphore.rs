@@ -1,106 +1,194 @@
 //! The semaphore for programs, with guards that hold permits.
 
 use super::mutex::{deadline_after, deadline_at};
-use crate::platform::{ConstCells, Platform};
-use crate::semaphore::RawSemaphore;
+use crate::native::{Native, u32_cell};
+use crate::platform::Platform;
+use crate::semaphore::{PERMITS_MAX, RawSemaphore};
 use core::fmt;
 use std::time::{Duration, Instant};
 
-/// [`lockwright::Semaphore`](crate::Semaphore) on any platform.
-pub struct Semaphore<P: Platform, const PERMITS: u32 = 0> {
-    raw: RawSemaphore<P, PERMITS>,
+/// A counting semaphore: threads take permits, and wait while there are too few. Four bytes.
+///
+/// Waiters sleep and are served in order of arrival. A permit is given back when its guard is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use lockwright::Semaphore;
+///
+/// // At most two threads use the connections at the same time.
+/// static CONNECTIONS: Semaphore = Semaphore::new(2);
+///
+/// let first = CONNECTIONS.acquire();
+/// let second = CONNECTIONS.try_acquire().expect("one permit is left");
+/// assert!(CONNECTIONS.try_acquire().is_none());
+/// drop(first);
+/// assert_eq!(CONNECTIONS.available_permits(), 1);
+///
+/// // This connection is broken: its permit is not given back.
+/// second.forget();
+/// // A new connection replaces it.
+/// assert!(CONNECTIONS.add_permits(1));
+/// assert_eq!(CONNECTIONS.acquire_many(2).permits(), 2);
+/// ```
+///
+/// # Memory ordering
+///
+/// What a thread did before it gave back permits, or added some, is visible to the threads that acquire these permits.
+///
+/// # Fairness
+///
+/// First come, first served. A thread that arrives later never gets permits before a waiter, not even if there are enough for
+/// the later thread and too few for the waiter. In that case [`try_acquire`](Self::try_acquire) fails.
+///
+/// # Limits
+///
+/// There can be [`MAX_PERMITS`](Self::MAX_PERMITS) permits. A thread that asks for more waits for ever. Up to 65,532 threads of a process can
+/// wait in queues; any further ones try again every millisecond, in no order.
+///
+/// # Signals and fork
+///
+/// A signal handler may give back or add permits at any time. It may wait for permits only if the interrupted thread is not
+/// needed to make them available.
+///
+/// A forked child may use the semaphore. Permits that other threads of the parent held stay taken in the child. A semaphore does not
+/// work in memory that several processes share.
+///
+/// # Freeing
+///
+/// Once the permits are visible to other threads, the thread that gave them back no longer touches the semaphore. So the
+/// thread that acquires them may free it.
+///
+/// The type parameter `P` is for tests on other platforms. Programs leave it out.
+pub struct Semaphore<P: Platform = Native> {
+    raw: RawSemaphore<P, 0>,
 }
 
-impl<P: Platform + ConstCells, const PERMITS: u32> Semaphore<P, PERMITS> {
-    /// One with `PERMITS` permits.
-    pub const fn new() -> Self {
-        Self { raw: RawSemaphore::INIT }
+impl Semaphore {
+    /// The largest number of permits: 2,147,483,647 (2^31 - 1).
+    pub const MAX_PERMITS: u32 = PERMITS_MAX;
+
+    /// Creates a semaphore with `permits` permits.
+    ///
+    /// # Panics
+    ///
+    /// If `permits` is more than [`MAX_PERMITS`](Self::MAX_PERMITS). In a `static` that is a compile-time error.
+    #[must_use]
+    pub const fn new(permits: u32) -> Self {
+        assert!(permits <= PERMITS_MAX, "more permits than `Semaphore::MAX_PERMITS`");
+        let word = RawSemaphore::<Native, 0>::word_of(permits);
+        Self { raw: RawSemaphore::from_cell(u32_cell(word)) }
     }
 }
 
-impl<P: Platform, const PERMITS: u32> Semaphore<P, PERMITS> {
-    /// One with this many permits, or 2^31 - 1 if that is less.
+impl<P: Platform> Semaphore<P> {
+    /// As `new`, on any platform; at most `MAX_PERMITS` permits.
+    #[doc(hidden)]
     pub fn with_permits(permits: u32) -> Self {
         Self { raw: RawSemaphore::with_permits(permits) }
     }
-    /// How many permits are to be had at the moment.
-    pub fn available(&self) -> u32 {
+
+    /// Returns the number of permits that are available now. Another thread may change it at any time.
+    #[must_use]
+    pub fn available_permits(&self) -> u32 {
         self.raw.available()
     }
-    /// Adds permits; `false`, and no change, if they would be more than 2^31 - 1.
-    pub fn release(&self, permits: u32) -> bool {
+    /// Adds permits, for example those of a guard that was [forgotten](SemaphorePermit::forget). Waiters get them first.
+    ///
+    /// Returns `false` and adds none if there would be more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS).
+    #[must_use = "`false` means that no permit was added: there would be more than `Semaphore::MAX_PERMITS`"]
+    #[doc(alias = "release")]
+    #[doc(alias = "up")]
+    pub fn add_permits(&self, permits: u32) -> bool {
         self.raw.release(permits)
     }
 
-    /// Waits for a permit.
-    pub fn acquire(&self) -> SemaphorePermits<'_, P, PERMITS> {
+    /// Takes one permit, and waits until there is one.
+    #[doc(alias = "down")]
+    pub fn acquire(&self) -> SemaphorePermit<'_, P> {
         self.acquire_many(1)
     }
-    /// Waits for this many permits, which it gets at once.
-    pub fn acquire_many(&self, permits: u32) -> SemaphorePermits<'_, P, PERMITS> {
+    /// Takes `permits` permits, all at once, and waits until there are enough.
+    pub fn acquire_many(&self, permits: u32) -> SemaphorePermit<'_, P> {
         self.raw.acquire(permits);
-        SemaphorePermits { semaphore: self, permits }
+        SemaphorePermit { semaphore: self, permits }
     }
-    /// Takes this many permits if there are as many and nobody waits.
-    pub fn try_acquire(&self, permits: u32) -> Option<SemaphorePermits<'_, P, PERMITS>> {
+    /// Takes one permit if there is one and no thread waits. Never waits.
+    #[must_use = "a permit is given back at once if its guard is not kept"]
+    pub fn try_acquire(&self) -> Option<SemaphorePermit<'_, P>> {
+        self.try_acquire_many(1)
+    }
+    /// Takes `permits` permits if there are enough and no thread waits. Never waits.
+    #[must_use = "permits are given back at once if their guard is not kept"]
+    pub fn try_acquire_many(&self, permits: u32) -> Option<SemaphorePermit<'_, P>> {
         self.held(permits, self.raw.try_acquire(permits))
     }
-    /// Waits for this many permits, no longer than this.
-    pub fn try_acquire_for(
+    /// Takes one permit, and waits for it no longer than `timeout`.
+    #[must_use = "a permit is given back at once if its guard is not kept"]
+    pub fn try_acquire_for(&self, timeout: Duration) -> Option<SemaphorePermit<'_, P>> {
+        self.try_acquire_many_for(1, timeout)
+    }
+    /// Takes `permits` permits, all at once, and waits for them no longer than `timeout`.
+    #[must_use = "permits are given back at once if their guard is not kept"]
+    pub fn try_acquire_many_for(
         &self,
         permits: u32,
         timeout: Duration,
-    ) -> Option<SemaphorePermits<'_, P, PERMITS>> {
+    ) -> Option<SemaphorePermit<'_, P>> {
         self.held(permits, self.raw.acquire_until(permits, deadline_after::<P>(timeout)))
     }
-    /// Waits for this many permits until `instant` at most.
-    pub fn try_acquire_until(
+    /// Takes one permit, and waits for it until `deadline` at the latest.
+    #[must_use = "a permit is given back at once if its guard is not kept"]
+    pub fn try_acquire_until(&self, deadline: Instant) -> Option<SemaphorePermit<'_, P>> {
+        self.try_acquire_many_until(1, deadline)
+    }
+    /// Takes `permits` permits, all at once, and waits for them until `deadline` at the latest.
+    #[must_use = "permits are given back at once if their guard is not kept"]
+    pub fn try_acquire_many_until(
         &self,
         permits: u32,
-        instant: Instant,
-    ) -> Option<SemaphorePermits<'_, P, PERMITS>> {
-        self.held(permits, self.raw.acquire_until(permits, deadline_at::<P>(instant)))
+        deadline: Instant,
+    ) -> Option<SemaphorePermit<'_, P>> {
+        self.held(permits, self.raw.acquire_until(permits, deadline_at::<P>(deadline)))
     }
-    fn held(&self, permits: u32, are_ours: bool) -> Option<SemaphorePermits<'_, P, PERMITS>> {
-        are_ours.then(|| SemaphorePermits { semaphore: self, permits })
-    }
-}
-
-impl<P: Platform + ConstCells, const PERMITS: u32> Default for Semaphore<P, PERMITS> {
-    fn default() -> Self {
-        Self::new()
+    fn held(&self, permits: u32, are_ours: bool) -> Option<SemaphorePermit<'_, P>> {
+        are_ours.then(|| SemaphorePermit { semaphore: self, permits })
     }
 }
 
-impl<P: Platform, const PERMITS: u32> fmt::Debug for Semaphore<P, PERMITS> {
+impl<P: Platform> fmt::Debug for Semaphore<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Semaphore").field("available", &self.available()).finish()
+        f.debug_struct("Semaphore").field("available_permits", &self.available_permits()).finish()
     }
 }
 
-/// Permits of a [`Semaphore`], given back when this is dropped. May be sent to other threads.
-#[must_use = "the permits are given back at once if this is not kept"]
+/// Permits of a [`Semaphore`]: gives them back when it is dropped.
+///
+/// It may be sent to another thread and dropped there. If there is no room for a permit when it is given back, because
+/// [`add_permits`](Semaphore::add_permits) has added too many, the permit is lost.
+#[must_use = "permits are given back at once if their guard is not kept"]
 #[derive(Debug)]
-pub struct SemaphorePermits<'a, P: Platform, const PERMITS: u32 = 0> {
-    semaphore: &'a Semaphore<P, PERMITS>,
+pub struct SemaphorePermit<'a, P: Platform = Native> {
+    semaphore: &'a Semaphore<P>,
     permits: u32,
 }
 
-impl<P: Platform, const PERMITS: u32> SemaphorePermits<'_, P, PERMITS> {
-    /// How many.
+impl<P: Platform> SemaphorePermit<'_, P> {
+    /// Returns the number of permits that this guard holds.
+    #[must_use]
     pub fn permits(&self) -> u32 {
         self.permits
     }
-    /// Does not give them back.
+    /// Drops the guard and does not give its permits back. [`Semaphore::add_permits`] can replace them.
     pub fn forget(mut self) {
         self.permits = 0;
     }
 }
 
-impl<P: Platform, const PERMITS: u32> Drop for SemaphorePermits<'_, P, PERMITS> {
+impl<P: Platform> Drop for SemaphorePermit<'_, P> {
     fn drop(&mut self) {
         if self.permits > 0 {
-            self.semaphore.release(self.permits);
+            self.semaphore.raw.release(self.permits);
         }
     }
 }

@@ -20,6 +20,11 @@ impl Cells for Native {
 #[repr(transparent)]
 pub struct NativeWord(pub(super) AtomicU32);
 
+/// A cell that starts with `value`, in a constant.
+pub(crate) const fn u32_cell(value: u32) -> AtomicU32 {
+    AtomicU32::new(value)
+}
+
 /// Tracks nothing: plain fields are plain fields.
 pub struct Untracked;
 

@@ -48,6 +48,7 @@ mod word_whole;
 #[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
 mod word_x86_64;
 
+pub(crate) use cells::u32_cell;
 pub use cells::{NativeWord, Untracked};
 pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
 pub use pool::limit_nodes;

@@ -2,66 +2,83 @@
 
 use super::alone;
 use lockwright::native::Native;
-use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
-use lockwright::{Semaphore, SemaphorePermits};
+use lockwright::semaphore::RawSemaphore;
+use lockwright::{Semaphore, SemaphorePermit};
 use std::mem::size_of;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-static SLOTS: Semaphore<3> = Semaphore::new();
+static SLOTS: Semaphore = Semaphore::new(3);
 const SOON: Duration = Duration::from_millis(5);
 
 #[test]
-fn it_lives_in_a_static_of_four_bytes_with_as_many_permits_as_its_type_says() {
-    assert_eq!(size_of::<Semaphore<3>>(), 4);
+fn it_lives_in_a_static_of_four_bytes_with_the_permits_it_is_told() {
+    assert_eq!(size_of::<Semaphore>(), 4);
     let three = SLOTS.acquire_many(3);
-    assert!(SLOTS.try_acquire(1).is_none());
+    assert!(SLOTS.try_acquire().is_none() && SLOTS.try_acquire_many(1).is_none());
     drop(three);
-    assert_eq!(SLOTS.available(), 3);
+    assert_eq!(SLOTS.available_permits(), 3);
+    assert_eq!(format!("{SLOTS:?}"), "Semaphore { available_permits: 3 }");
+}
+
+#[test]
+fn zeroed_memory_is_a_semaphore_without_permits() {
     // SAFETY: one atomic integer, for which zero is a value.
-    let zero: Semaphore<7> = unsafe { std::mem::zeroed() };
-    assert_eq!((zero.available(), Semaphore::<7>::with_permits(2).available()), (7, 2));
+    let zero: Semaphore = unsafe { std::mem::zeroed() };
+    assert!(zero.available_permits() == 0 && zero.try_acquire().is_none());
+    assert!(zero.add_permits(1));
+    assert_eq!(zero.acquire().permits(), 1);
+    // SAFETY: as above.
+    let seven: RawSemaphore<Native, 7> = unsafe { std::mem::zeroed() };
+    assert_eq!((seven.available(), RawSemaphore::<Native, 7>::with_permits(2).available()), (7, 2));
 }
 
 #[test]
 fn permits_are_given_back_by_their_guard_unless_it_forgets_them() {
-    let semaphore = <Semaphore>::with_permits(2);
+    let semaphore = Semaphore::new(2);
     let both = semaphore.acquire_many(2);
-    assert_eq!((both.permits(), semaphore.available()), (2, 0));
+    assert_eq!((both.permits(), semaphore.available_permits()), (2, 0));
     drop(both);
     semaphore.acquire().forget();
-    assert_eq!(semaphore.available(), 1);
+    assert_eq!(semaphore.available_permits(), 1);
 }
 
 #[test]
 fn more_permits_than_can_be_counted_are_refused() {
-    let semaphore = <Semaphore>::with_permits(u32::MAX);
-    assert_eq!(semaphore.available(), PERMITS_MAX);
-    assert!(!semaphore.release(1) && semaphore.release(0));
+    let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
+    assert_eq!(semaphore.available_permits(), Semaphore::MAX_PERMITS);
+    assert!(!semaphore.add_permits(1) && semaphore.add_permits(0));
     semaphore.acquire().forget();
-    assert!(!semaphore.release(u32::MAX) && semaphore.release(1) && !semaphore.release(1));
-    assert_eq!(semaphore.available(), PERMITS_MAX);
+    assert!(!semaphore.add_permits(u32::MAX));
+    assert!(semaphore.add_permits(1) && !semaphore.add_permits(1));
+    assert_eq!(semaphore.available_permits(), Semaphore::MAX_PERMITS);
+}
+
+#[test]
+#[should_panic(expected = "more permits than `Semaphore::MAX_PERMITS`")]
+fn a_semaphore_is_not_made_with_more_permits_than_can_be_counted() {
+    drop(Semaphore::new(Semaphore::MAX_PERMITS + 1));
 }
 
 #[test]
 fn an_attempt_ends_at_its_deadline_and_leaves_no_trace() {
-    let semaphore = <Semaphore>::with_permits(1);
+    let semaphore = Semaphore::new(1);
     let began = Instant::now();
-    assert!(semaphore.try_acquire_for(2, SOON).is_none());
+    assert!(semaphore.try_acquire_many_for(2, SOON).is_none());
     assert!(began.elapsed() >= SOON);
-    assert!(semaphore.try_acquire_until(2, Instant::now()).is_none());
-    assert!(semaphore.try_acquire_until(1, Instant::now()).is_some());
-    assert!(semaphore.try_acquire(1).is_some(), "nobody waits");
+    assert!(semaphore.try_acquire_many_until(2, Instant::now()).is_none());
+    assert!(semaphore.try_acquire_until(Instant::now()).is_some());
+    assert!(semaphore.try_acquire().is_some(), "nobody waits");
 }
 
 #[test]
 fn whoever_gives_up_lets_those_behind_have_what_is_there() {
-    let semaphore = <Semaphore>::with_permits(1);
+    let semaphore = Semaphore::new(1);
     thread::scope(|scope| {
-        let greedy = scope.spawn(|| semaphore.try_acquire_for(2, 20 * SOON).is_some());
-        while semaphore.try_acquire(1).is_some() {
+        let greedy = scope.spawn(|| semaphore.try_acquire_many_for(2, 20 * SOON).is_some());
+        while semaphore.try_acquire().is_some() {
             thread::yield_now();
         }
         let began = Instant::now();
@@ -73,7 +90,7 @@ fn whoever_gives_up_lets_those_behind_have_what_is_there() {
 
 #[test]
 fn waiters_are_served_in_the_order_they_came() {
-    let semaphore = <Semaphore>::with_permits(0);
+    let semaphore = Semaphore::new(0);
     let order = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for waiter in 0..4 {
@@ -86,7 +103,7 @@ fn waiters_are_served_in_the_order_they_came() {
             thread::sleep(SOON);
         }
         for _ in 0..6 {
-            semaphore.release(1);
+            assert!(semaphore.add_permits(1));
             thread::sleep(SOON);
         }
     });
@@ -97,15 +114,15 @@ fn waiters_are_served_in_the_order_they_came() {
 fn no_more_threads_are_inside_than_there_are_permits() {
     let _alone = alone();
     let (inside, most, rounds) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
-    let semaphore = <Semaphore>::with_permits(2);
+    let semaphore = Semaphore::new(2);
     let end = Instant::now() + Duration::from_millis(100);
     thread::scope(|scope| {
         for thread in 0..4 {
             let (inside, most, rounds, semaphore) = (&inside, &most, &rounds, &semaphore);
             scope.spawn(move || {
                 while Instant::now() < end {
-                    let permit: Option<SemaphorePermits<'_>> = match thread {
-                        0 => semaphore.try_acquire_for(1, Duration::from_micros(20)),
+                    let permit: Option<SemaphorePermit<'_>> = match thread {
+                        0 => semaphore.try_acquire_for(Duration::from_micros(20)),
                         _ => Some(semaphore.acquire()),
                     };
                     if permit.is_some() {
@@ -118,7 +135,7 @@ fn no_more_threads_are_inside_than_there_are_permits() {
             });
         }
     });
-    assert_eq!((most.into_inner(), semaphore.available()), (2, 2));
+    assert_eq!((most.into_inner(), semaphore.available_permits()), (2, 2));
     assert!(rounds.into_inner() > 10);
 }
 
@@ -126,7 +143,7 @@ fn no_more_threads_are_inside_than_there_are_permits() {
 fn whoever_gets_the_last_permit_may_free_it() {
     let end = Instant::now() + Duration::from_millis(50);
     while Instant::now() < end {
-        let at = Box::into_raw(Box::new(RawSemaphore::<Native>::INIT));
+        let at = Box::into_raw(Box::new(RawSemaphore::<Native, 0>::INIT));
         let shared = AtomicPtr::new(at);
         let releaser = thread::spawn(move || {
             // SAFETY: freed when this permit was taken.
