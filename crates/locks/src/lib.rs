@@ -59,17 +59,21 @@ pub mod seqlock;
 pub mod ticket;
 pub mod unfair;
 
-#[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 pub mod api;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub mod native;
 
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
-pub use api::{
-    CnaSpinLock, CnaSpinLockGuard, Condvar, FairRwLock, MappedMutexGuard, MappedRwLockReadGuard,
-    MappedRwLockWriteGuard, MappedRwSemReadGuard, MappedRwSemWriteGuard, Mutex, MutexGuard,
-    PercpuRwLock, PercpuRwLockReadGuard, PercpuRwLockWriteGuard, QRwLock, QRwLockReadGuard,
-    QRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, RwSemLock, RwSemReadGuard,
-    RwSemWriteGuard, Semaphore, SemaphorePermit, SeqLock, SpinLock, SpinLockGuard,
-    WaitTimeoutResult,
-};
+pub use api::v04::*;
+#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
+pub use api::v05;
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    feature = "lock_api_05",
+    not(feature = "lock_api")
+))]
+pub use api::v05::*;
+pub use api::{Record, SeqLock};
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use api::{Semaphore, SemaphorePermit};

@@ -80,11 +80,11 @@ impl<P: Cells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     const IS_COUNTABLE: () = assert!(PERMITS <= PERMITS_MAX, "more permits than can be counted");
 
     /// The semaphore whose word is in `word`: for constants, in which no platform can store a value.
-    pub(crate) const fn from_cell(word: P::U32) -> Self {
+    pub const fn from_cell(word: P::U32) -> Self {
         Self { word }
     }
     /// The word of a semaphore with `permits` permits and no waiter.
-    pub(crate) const fn word_of(permits: u32) -> u32 {
+    pub const fn word_of(permits: u32) -> u32 {
         let () = Self::IS_COUNTABLE;
         permits.wrapping_sub(PERMITS) & PERMITS_MAX
     }

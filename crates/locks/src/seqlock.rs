@@ -1,4 +1,4 @@
-//! `SeqLock`: readers that write nothing, copy and look whether a writer has been there meanwhile.
+//! A sequence lock: readers write nothing, copy, and check that no writer changed the words meanwhile.
 //!
 //! Some words of data, a sequence number and a queued spinlock for those that write. A writer makes the number odd,
 //! writes and makes it even again. A reader waits for an even number, copies the words and looks at the number once more;
@@ -43,7 +43,7 @@
 //! sequence and one of each word. A write is a pair of the spinlock, two stores and one of each word.
 //!
 //! *Limits.* Those of [`QSpinlock`]. A handler that interrupts a writer must not read what it writes, but by
-//! [`try_read`](SeqLock::try_read). In a child that is forked while another thread writes, the lock stays held.
+//! [`try_read`](RawSeqLock::try_read). In a child that is forked while another thread writes, the lock stays held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -62,6 +62,8 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 const WRITES: u64 = 1;
 /// From one even sequence to the next.
 const WRITE: u64 = 2;
+/// The sequence of words that nobody has written.
+pub(crate) const NEVER_WRITTEN: u64 = 0;
 /// The sequence of a row of the zoo has two bits.
 const NARROW: u64 = 3;
 
@@ -88,25 +90,12 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
     #[doc(alias = "read_seqbegin")]
     #[inline]
     pub fn read(&self) -> [u64; WORDS] {
-        loop {
-            // ordering: Acquire; Y1.
-            let begun = self.sequence.cond_load(Acquire, |sequence| sequence & WRITES == 0);
-            let words = self.copy();
-            if self.is_still(begun) {
-                return words;
-            }
-        }
+        self.read_numbered().1
     }
     /// Copies the words unless somebody writes meanwhile.
     #[inline]
     pub fn try_read(&self) -> Option<[u64; WORDS]> {
-        // ordering: Acquire; Y1.
-        let begun = self.sequence.load(Acquire);
-        if begun & WRITES != 0 {
-            return None;
-        }
-        let words = self.copy();
-        self.is_still(begun).then_some(words)
+        self.try_read_numbered().map(|(_, words)| words)
     }
     /// Replaces the words.
     pub fn write(&self, words: [u64; WORDS]) {
@@ -114,6 +103,34 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
     }
     /// Replaces the words by `change` of them; nobody writes in between. Readers go on while `change` runs.
     pub fn update(&self, change: impl FnOnce([u64; WORDS]) -> [u64; WORDS]) {
+        self.update_numbered(|_, words| change(words));
+    }
+
+    /// As [`read`](Self::read), with the sequence at which the words were written.
+    #[inline(always)]
+    pub(crate) fn read_numbered(&self) -> (u64, [u64; WORDS]) {
+        loop {
+            // ordering: Acquire; Y1.
+            let begun = self.sequence.cond_load(Acquire, |sequence| sequence & WRITES == 0);
+            let words = self.copy();
+            if self.is_still(begun) {
+                return (begun, words);
+            }
+        }
+    }
+    /// As [`try_read`](Self::try_read), with the sequence at which the words were written.
+    #[inline(always)]
+    pub(crate) fn try_read_numbered(&self) -> Option<(u64, [u64; WORDS])> {
+        // ordering: Acquire; Y1.
+        let begun = self.sequence.load(Acquire);
+        if begun & WRITES != 0 {
+            return None;
+        }
+        let words = self.copy();
+        self.is_still(begun).then_some((begun, words))
+    }
+    /// As [`update`](Self::update), with the sequence at which the words were written.
+    pub(crate) fn update_numbered(&self, change: impl FnOnce(u64, [u64; WORDS]) -> [u64; WORDS]) {
         /// Unlocks also where `change` panics.
         struct Unlock<'a, P: Platform>(&'a QSpinlock<P>);
         impl<P: Platform> Drop for Unlock<'_, P> {
@@ -124,7 +141,7 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
         }
         self.lock.lock();
         let _unlock = Unlock(&self.lock);
-        let words = change(self.copy());
+        let words = change(self.sequence(), self.copy());
         self.begin();
         self.set_words(words);
         self.end();
@@ -220,88 +237,5 @@ impl<P: Platform, const WORDS: usize> RawLock for RawSeqLock<P, WORDS> {
     }
     fn word_is_legal(word: u32) -> bool {
         QSpinlock::<P>::word_is_legal(word)
-    }
-}
-
-/// What a [`SeqLock`] can hold: a value that is some words.
-///
-/// A value is taken apart and put together again by arithmetic, so no padding is read, and a torn
-/// copy is never a value of the type: it is thrown away as words.
-pub trait Record<const WORDS: usize>: Copy {
-    /// The words of this value.
-    fn to_words(self) -> [u64; WORDS];
-    /// The value of these words, which are zero or came from [`to_words`](Self::to_words).
-    fn from_words(words: [u64; WORDS]) -> Self;
-}
-
-impl<const WORDS: usize> Record<WORDS> for [u64; WORDS] {
-    fn to_words(self) -> [u64; WORDS] {
-        self
-    }
-    fn from_words(words: [u64; WORDS]) -> Self {
-        words
-    }
-}
-
-macro_rules! records {
-    ($($WORDS:literal: ($($number:ident $at:tt),+);)+) => {
-        $(impl Record<$WORDS> for ($($number,)+) {
-            fn to_words(self) -> [u64; $WORDS] {
-                [$(self.$at as u64),+]
-            }
-            fn from_words(words: [u64; $WORDS]) -> Self {
-                ($(words[$at] as $number,)+)
-            }
-        })+
-    };
-}
-
-records! {
-    2: (u64 0, u64 1);
-    3: (u64 0, u64 1, u64 2);
-    4: (u64 0, u64 1, u64 2, u64 3);
-    2: (i64 0, i64 1);
-    3: (i64 0, i64 1, i64 2);
-    2: (u64 0, u32 1);
-    2: (i64 0, u32 1);
-    2: (usize 0, usize 1);
-}
-
-/// A value of `WORDS` words that is read far more often than written.
-pub struct SeqLock<P: Cells, T, const WORDS: usize> {
-    raw: RawSeqLock<P, WORDS>,
-    value: core::marker::PhantomData<fn(T) -> T>,
-}
-
-impl<P: ConstCells, T: Record<WORDS>, const WORDS: usize> SeqLock<P, T, WORDS> {
-    /// The value whose words are zero, for statics.
-    #[allow(clippy::declare_interior_mutable_const)]
-    pub const INIT: Self = Self { raw: RawSeqLock::INIT, value: core::marker::PhantomData };
-}
-
-impl<P: Platform, T: Record<WORDS>, const WORDS: usize> SeqLock<P, T, WORDS> {
-    /// Holding `value`.
-    pub fn new(value: T) -> Self {
-        let lock = Self { raw: RawSeqLock::new(), value: core::marker::PhantomData };
-        lock.write(value);
-        lock
-    }
-    /// A copy of the value.
-    #[inline]
-    pub fn read(&self) -> T {
-        T::from_words(self.raw.read())
-    }
-    /// A copy of the value, unless somebody writes at the moment.
-    #[inline]
-    pub fn try_read(&self) -> Option<T> {
-        self.raw.try_read().map(T::from_words)
-    }
-    /// Replaces the value.
-    pub fn write(&self, value: T) {
-        self.raw.write(value.to_words());
-    }
-    /// Replaces the value by `change` of it; nobody writes in between. Readers go on while `change` runs.
-    pub fn update(&self, change: impl FnOnce(T) -> T) {
-        self.raw.update(|words| change(T::from_words(words)).to_words());
     }
 }

@@ -6,7 +6,6 @@ use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, MutexGuard, RwLockReadGuard,
     RwLockWriteGuard,
 };
-use lockwright::api::any;
 use lockwright::platform::Platform;
 
 /// What a lock guards.
@@ -61,7 +60,12 @@ pub trait Held<'a, P: World> {
     /// Reads what it guards, and writes it if that is allowed.
     fn touch(&mut self) -> Result<(), String>;
     /// Does what the guard can do; dropping, forgetting and sending are not for it.
-    fn act(self: Box<Self>, act: Act, condvar: &any::Condvar<P>, phase: usize) -> Left<'a, P>;
+    fn act(
+        self: Box<Self>,
+        act: Act,
+        condvar: &lockwright::Condvar<P>,
+        phase: usize,
+    ) -> Left<'a, P>;
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>>;
     fn forget(self: Box<Self>);
 }
@@ -80,7 +84,7 @@ pub struct Write<'a, R: lock_api::RawRwLock>(pub RwLockWriteGuard<'a, R, Data>);
 pub struct WritePart<'a, R: lock_api::RawRwLock>(pub MappedRwLockWriteGuard<'a, R, Pair>);
 pub struct Read<'a, R: lock_api::RawRwLock>(pub RwLockReadGuard<'a, R, Data>);
 pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, Pair>);
-pub struct Permits<'a, P: Platform>(pub any::SemaphorePermit<'a, P>);
+pub struct Permits<'a, P: Platform>(pub lockwright::SemaphorePermit<'a, P>);
 
 fn held<'a, P: World>(guard: impl Held<'a, P> + 'a) -> Left<'a, P> {
     Left::Held(Box::new(guard))
@@ -90,7 +94,12 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for Exclusive<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0.pair)
     }
-    fn act(self: Box<Self>, act: Act, condvar: &any::Condvar<P>, phase: usize) -> Left<'a, P> {
+    fn act(
+        self: Box<Self>,
+        act: Act,
+        condvar: &lockwright::Condvar<P>,
+        phase: usize,
+    ) -> Left<'a, P> {
         let mut guard = self.0;
         match act {
             Act::Map => {
@@ -132,7 +141,7 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for ExclusivePart<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0)
     }
-    fn act(self: Box<Self>, act: Act, _: &any::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(Self(MappedMutexGuard::map(guard, |pair| pair))),
@@ -160,7 +169,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for Write<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0.pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &any::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
         let mut guard = self.0;
         match act {
             Act::Map => held(WritePart(RwLockWriteGuard::map(guard, |data| &mut data.pair))),
@@ -190,7 +199,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for WritePart<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0)
     }
-    fn act(self: Box<Self>, act: Act, _: &any::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(Self(MappedRwLockWriteGuard::map(guard, |pair| pair))),
@@ -217,7 +226,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for Read<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         look::<P>(&self.0.pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &any::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(ReadPart(RwLockReadGuard::map(guard, |data| &data.pair))),
@@ -245,7 +254,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for ReadPart<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         look::<P>(&self.0)
     }
-    fn act(self: Box<Self>, act: Act, _: &any::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(Self(MappedRwLockReadGuard::map(guard, |pair| pair))),
@@ -273,7 +282,7 @@ impl<'a, P: World> Held<'a, P> for Permits<'a, P> {
         P::pause();
         Ok(())
     }
-    fn act(self: Box<Self>, _: Act, _: &any::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, _: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
         held(*self)
     }
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {

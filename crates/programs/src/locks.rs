@@ -9,7 +9,8 @@ use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
     RwLockReadGuard, RwLockWriteGuard,
 };
-use lockwright::api::{Sendable, any};
+use lockwright::SeqLock;
+use lockwright::api::Sendable;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::platform::{ConstCells, Platform};
@@ -17,7 +18,6 @@ use lockwright::qrwlock::QRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::rwsem::RwSem;
-use lockwright::seqlock::SeqLock;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
     fn wait(
         _guard: &mut MutexGuard<'_, Self, Data>,
         _act: Act,
-        _condvar: &any::Condvar<P>,
+        _condvar: &lockwright::Condvar<P>,
         _phase: usize,
     ) -> bool {
         false
@@ -134,7 +134,7 @@ macro_rules! waits {
         fn wait(
             guard: &mut MutexGuard<'_, Self, Data>,
             act: Act,
-            condvar: &any::Condvar<P>,
+            condvar: &lockwright::Condvar<P>,
             phase: usize,
         ) -> bool {
             match act {
@@ -309,7 +309,7 @@ impl<P: World, R: RwKind<P>> Lock<P> for Rw<R> {
         Some(self.0.get_mut())
     }
 }
-impl<P: World> Lock<P> for any::Semaphore<P> {
+impl<P: World> Lock<P> for lockwright::Semaphore<P> {
     fn acquire(&self, permits: u32, wait: Wait) -> Option<Guard<'_, P>> {
         let past = Wait::Until(Time::Past);
         let wait = if wait == Wait::For(Time::Past) { past } else { wait };
@@ -327,7 +327,7 @@ impl<P: World> Lock<P> for any::Semaphore<P> {
     }
 }
 /// A sequence lock; it has no guards.
-pub type Seq<P> = SeqLock<P, [u64; 2], 2>;
+pub type Seq<P> = SeqLock<[u64; 2], P>;
 impl<P: World> Lock<P> for Seq<P> {}
 
 macro_rules! objects {
@@ -380,7 +380,7 @@ macro_rules! objects {
                     Self::QRwLock(lock) => text(&lock.0),
                     Self::RwSemLock(lock) => text(&lock.0),
                     Self::Semaphore(lock) => text(lock),
-                    Self::SeqLock(_) => String::new(),
+                    Self::SeqLock(lock) => text(lock),
                 }
             }
         }
@@ -406,6 +406,6 @@ objects! {
     PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
     QRwLock(Rw<QRwLock<P>>) = rw, rw_inner;
     RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
-    Semaphore(any::Semaphore<P>) = |_| any::Semaphore::with_permits(PERMITS), |_| Data::default();
-    SeqLock(Seq<P>) = |_| Seq::INIT, |_| Data::default();
+    Semaphore(lockwright::Semaphore<P>) = |_| lockwright::Semaphore::with_permits(PERMITS), |_| Data::default();
+    SeqLock(Seq<P>) = |_| Seq::with_value([0; 2]), |_| Data::default();
 }

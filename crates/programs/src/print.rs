@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// A program of one's own that does the same, but for the checks: these are comments.
 pub fn print(program: &Program) -> String {
     let mut out = Printer { text: String::new(), guards: 0, held: Vec::new() };
-    out.text += "use lockwright::*;\nuse lockwright::api::*;\nuse std::mem::forget;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
+    out.text += "use lockwright::*;\nuse std::mem::forget;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
     for (lock, kind) in program.locks.iter().enumerate() {
         out.line(1, &format!("let mut lock{lock} = {};", new(*kind)));
         if *kind == Kind::Mutex {
@@ -34,7 +34,6 @@ pub fn print(program: &Program) -> String {
 fn new(kind: Kind) -> String {
     match kind {
         Kind::Semaphore => format!("Semaphore::new({PERMITS})"),
-        Kind::SeqLock => "SeqLock::<[u64; 2], 2>::INIT".into(),
         _ => format!("{kind:?}::new([0u64; 2])"),
     }
 }
@@ -88,7 +87,9 @@ impl Printer {
             Op::Release(lock, permits) => {
                 self.line(depth, &format!("assert!(lock{lock}.add_permits({permits}));"))
             }
-            Op::Available(lock) => self.line(depth, &format!("let _ = lock{lock}.available_permits();")),
+            Op::Available(lock) => {
+                self.line(depth, &format!("let _ = lock{lock}.available_permits();"))
+            }
             Op::Copy(lock, wait) => {
                 self.line(depth, &format!("lock{lock}.{};", call("read", "", wait)))
             }

@@ -6,7 +6,7 @@ use crate::guards::{Held, SentGuard};
 use crate::locks::{Object, World};
 use crate::program::{Change, Kind, PERMITS, Program, Wait};
 use crate::rules::{Rule, rules};
-use lockwright::api::any::Condvar;
+use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
@@ -103,7 +103,7 @@ impl<P: World> Stage<P> {
         let place = |at| {
             let place = Place {
                 object: UnsafeCell::new(Object::new(kind(at))),
-                condvar: Condvar::new(),
+                condvar: Condvar::new_on(),
                 shadow: Shadow::default(),
                 sent: Mutex::new(None),
             };

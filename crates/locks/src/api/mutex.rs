@@ -1,21 +1,12 @@
-//! The mutex and the condition variable for programs: what they offer beyond `lock_api::RawMutex`.
+//! What the mutex for programs offers beyond `lock_api::RawMutex`, and the condition variable.
 
 use super::Sendable;
+use super::deadline::{deadline_after, deadline_at};
 use crate::mutex::RawMutex;
-use crate::platform::{Clock, ConstCells, Platform};
+use crate::native::Native;
+use crate::platform::{ConstCells, Platform};
 use crate::qspinlock::Succession;
 use std::time::{Duration, Instant};
-
-/// When the platform's clock shows that `timeout` has passed.
-pub(super) fn deadline_after<P: Clock>(timeout: Duration) -> u64 {
-    let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-    P::now_ns().saturating_add(timeout_ns)
-}
-
-/// What the platform's clock shows at `instant`, or now if that has passed.
-pub(super) fn deadline_at<P: Clock>(instant: Instant) -> u64 {
-    deadline_after::<P>(instant.saturating_duration_since(Instant::now()))
-}
 
 /// What a mutex offers beyond `RawMutex`, for both versions of `lock_api`.
 macro_rules! beyond {
@@ -72,12 +63,13 @@ beyond! {
     Sendable<RawMutex<P, S>>, GuardSend;
 }
 
-/// Why a timed wait for a [`Condvar`] ended.
+/// Tells if a wait for a [`Condvar`](crate::Condvar) with a time-out has timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the time was over before anybody notified.
+    /// Returns `true` if the time-out passed before a notification came.
+    #[must_use]
     pub fn timed_out(self) -> bool {
         self.0
     }
@@ -88,19 +80,72 @@ macro_rules! condvar {
     ($lock_api:ident) => {
         type Guard<'a, P, T> = $lock_api::MutexGuard<'a, RawMutex<P>, T>;
 
-        /// [`lockwright::Condvar`](crate::Condvar) on any platform.
-        pub struct Condvar<P: Platform>(RawCondvar<P>);
+        /// A condition variable: threads wait until another thread says that something has changed. Four bytes.
+        ///
+        /// It is used with a [`Mutex`](crate::Mutex) that guards what changes.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::{Condvar, Mutex};
+        ///
+        /// static READY: Mutex<bool> = Mutex::new(false);
+        /// static CHANGED: Condvar = Condvar::new();
+        ///
+        /// std::thread::scope(|scope| {
+        ///     scope.spawn(|| {
+        ///         *READY.lock() = true;
+        ///         CHANGED.notify_one();
+        ///     });
+        ///     let mut ready = READY.lock();
+        ///     CHANGED.wait_while(&mut ready, |ready| !*ready);
+        ///     assert!(*ready);
+        /// });
+        /// # }
+        /// ```
+        ///
+        /// # Order
+        ///
+        /// Waiters are notified in order of arrival. [`notify_one`](Self::notify_one) notifies exactly one waiter, if there is one.
+        /// A notified waiter does not wake up only to find the mutex held: it is moved to the mutex and sleeps
+        /// there until it is its turn.
+        ///
+        /// # Spurious wake-ups
+        ///
+        /// A wait can return without a notification, but only if 65,532 threads of the process wait in queues at that moment. With
+        /// [`wait_while`](Self::wait_while) you need not think of it.
+        ///
+        /// # Memory ordering
+        ///
+        /// A wait releases the mutex and acquires it again. A notification orders nothing by itself.
+        ///
+        /// # Errors and panics
+        ///
+        /// There are none. Waits on one `Condvar` may use different mutexes.
+        ///
+        /// The type parameter `P` is for tests on other platforms. Programs leave it out.
+        pub struct Condvar<P: Platform = Native>(RawCondvar<P>);
 
-        impl<P: Platform + ConstCells> Condvar<P> {
-            /// One on which nobody waits.
+        impl Condvar {
+            /// Creates a condition variable.
+            #[must_use]
             pub const fn new() -> Self {
                 Self(RawCondvar::INIT)
+            }
+        }
+
+        impl<P: Platform + ConstCells> Condvar<P> {
+            /// As `new`, on any platform.
+            #[doc(hidden)]
+            pub fn new_on() -> Self {
+                Self(RawCondvar::new())
             }
             /// Releases the mutex, waits for a notification, and takes the mutex again.
             pub fn wait<T: ?Sized>(&self, guard: &mut Guard<'_, P, T>) {
                 self.wait_raw(guard, None);
             }
-            /// Waits as long as `condition` holds; looks at it first, and after each notification.
+            /// Waits until `condition` returns `false`. It is checked before the first wait and after every wake-up.
             pub fn wait_while<T: ?Sized>(
                 &self,
                 guard: &mut Guard<'_, P, T>,
@@ -110,7 +155,7 @@ macro_rules! condvar {
                     self.wait(guard);
                 }
             }
-            /// As [`wait`](Self::wait), for at most `timeout`.
+            /// Like [`wait`](Self::wait), but gives up after `timeout`.
             pub fn wait_for<T: ?Sized>(
                 &self,
                 guard: &mut Guard<'_, P, T>,
@@ -118,7 +163,7 @@ macro_rules! condvar {
             ) -> WaitTimeoutResult {
                 self.wait_raw(guard, Some(deadline_after::<P>(timeout)))
             }
-            /// As [`wait`](Self::wait), until `deadline` at the latest.
+            /// Like [`wait`](Self::wait), but gives up at `deadline`.
             pub fn wait_until<T: ?Sized>(
                 &self,
                 guard: &mut Guard<'_, P, T>,
@@ -126,7 +171,9 @@ macro_rules! condvar {
             ) -> WaitTimeoutResult {
                 self.wait_raw(guard, Some(deadline_at::<P>(deadline)))
             }
-            /// As [`wait_while`](Self::wait_while), for at most `timeout`; whether `condition` still held then.
+            /// Like [`wait_while`](Self::wait_while), but gives up after `timeout`.
+            ///
+            /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
             pub fn wait_while_for<T: ?Sized>(
                 &self,
                 guard: &mut Guard<'_, P, T>,
@@ -141,12 +188,12 @@ macro_rules! condvar {
                 }
                 WaitTimeoutResult(false)
             }
-            /// Notifies the thread that has waited longest; whether there was one.
+            /// Wakes the longest-waiting thread. Returns `true` if there was one.
             #[inline]
             pub fn notify_one(&self) -> bool {
                 self.0.notify_one()
             }
-            /// Notifies all threads that wait; returns how many.
+            /// Wakes all waiting threads. Returns the number of them.
             #[inline]
             pub fn notify_all(&self) -> usize {
                 self.0.notify_all() as usize
@@ -164,7 +211,7 @@ macro_rules! condvar {
             }
         }
 
-        impl<P: Platform + ConstCells> Default for Condvar<P> {
+        impl Default for Condvar {
             fn default() -> Self {
                 Self::new()
             }

@@ -39,7 +39,7 @@
 //!
 //! Those that may be sent are sent only with what may be sent, and shared only with what may be shared.
 //! ```compile_fail,E0277
-//! let lock = lockwright::api::SendMutex::new(std::rc::Rc::new(0));
+//! let lock = lockwright::SendMutex::new(std::rc::Rc::new(0));
 //! let guard = lock.lock();
 //! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
 //! ```

@@ -1,7 +1,7 @@
 //! The reader-writer locks behind `lock_api`.
 
 use super::Sendable;
-use super::mutex::{deadline_after, deadline_at};
+use super::deadline::{deadline_after, deadline_at};
 use crate::percpu_rwlock::RawPercpuRwLock;
 use crate::platform::{ConstCells, Platform};
 use crate::raw::RawLock;

@@ -1,6 +1,6 @@
 //! The semaphore for programs, with guards that hold permits.
 
-use super::mutex::{deadline_after, deadline_at};
+use super::deadline::{deadline_after, deadline_at};
 use crate::native::{Native, u32_cell};
 use crate::platform::Platform;
 use crate::semaphore::{PERMITS_MAX, RawSemaphore};

@@ -12,7 +12,7 @@ use core::ops::Deref;
 ///
 /// ```
 /// # #[cfg(feature = "lock_api")] {
-/// use lockwright::api::SendMutex;
+/// use lockwright::SendMutex;
 ///
 /// static TOTAL: SendMutex<u32> = SendMutex::new(0);
 ///

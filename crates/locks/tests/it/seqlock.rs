@@ -3,18 +3,20 @@
 use super::{Over, alone};
 use lockwright::native::Native;
 use lockwright::raw::RawLock;
-use lockwright::seqlock::{RawSeqLock, Record, SeqLock};
+use lockwright::seqlock::RawSeqLock;
+use lockwright::{Record, SeqLock};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-static POSITION: SeqLock<Native, (i64, i64), 2> = SeqLock::INIT;
+static POSITION: SeqLock<(i64, i64)> = SeqLock::new((1, -1));
 
 #[test]
-fn it_lives_in_a_static_and_begins_with_words_of_zero() {
+fn it_lives_in_a_static_and_begins_with_the_value_it_is_given() {
     assert_eq!(size_of::<RawSeqLock<Native, 2>>(), 32);
-    assert_eq!(POSITION.read(), (0, 0));
+    assert_eq!(size_of::<SeqLock<(i64, i64)>>(), 48);
+    assert_eq!((POSITION.read(), POSITION.try_read()), ((1, -1), Some((1, -1))));
     POSITION.write((-3, 4));
     POSITION.update(|(x, y)| (x + 1, y * 2));
     assert_eq!((POSITION.read(), POSITION.try_read()), ((-2, 8), Some((-2, 8))));
@@ -27,18 +29,64 @@ fn a_record_of_ones_own_comes_back_as_it_was() {
         from: f64,
         to: f64,
     }
-    impl Record<2> for Span {
+    impl Record for Span {
+        type Words = [u64; 2];
+
         fn to_words(self) -> [u64; 2] {
-            [self.from.to_bits(), self.to.to_bits()]
+            (self.from, self.to).to_words()
         }
-        fn from_words([from, to]: [u64; 2]) -> Self {
-            Self { from: f64::from_bits(from), to: f64::from_bits(to) }
+        fn from_words(words: [u64; 2]) -> Self {
+            let (from, to) = Record::from_words(words);
+            Self { from, to }
         }
     }
-    let lock = SeqLock::<Native, Span, 2>::new(Span { from: -0.5, to: 2.5 });
-    assert_eq!(lock.read(), Span { from: -0.5, to: 2.5 });
-    let mixed = SeqLock::<Native, (i64, u32), 2>::new((i64::MIN, u32::MAX));
-    assert_eq!(mixed.read(), (i64::MIN, u32::MAX));
+    let lock = SeqLock::new(Span { from: -0.5, to: 2.5 });
+    lock.update(|Span { from, to }| Span { from: from - 1.0, to });
+    assert_eq!(lock.read(), Span { from: -1.5, to: 2.5 });
+}
+
+#[test]
+fn every_record_comes_back_as_it_was() {
+    fn comes_back<T: Record + PartialEq + std::fmt::Debug>(first: T, then: T) {
+        let lock = SeqLock::new(first);
+        assert_eq!(lock.read(), first);
+        lock.update(|value| {
+            assert_eq!(value, first);
+            then
+        });
+        assert_eq!((lock.read(), lock.try_read()), (then, Some(then)));
+    }
+    macro_rules! integers {
+        ($($integer:ty),+) => {$(
+            comes_back(<$integer>::MIN, <$integer>::MAX);
+            comes_back(<$integer>::MAX, <$integer>::MAX / 3);
+        )+};
+    }
+    integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+    comes_back(-0.5_f32, f32::INFINITY);
+    comes_back(f64::MIN_POSITIVE, -1e300);
+    comes_back(true, false);
+    comes_back('\0', char::MAX);
+    comes_back(Duration::MAX, Duration::from_nanos(1_000_000_001));
+    comes_back([true; 3], [false, true, false]);
+    comes_back((1_u8,), (u8::MAX,));
+    comes_back((-1_i16, 'a', 0.5_f32, true), (i16::MIN, 'z', -2.0, false));
+    comes_back(
+        (1_u8, 2_i16, 3_u32, 4_i64, 5_usize, 6.0_f32, 7.0, 'h'),
+        (8, -7, 6, -5, 4, 3.0, 2.0, 'a'),
+    );
+}
+
+#[test]
+fn it_is_made_from_a_value_and_shows_it() {
+    assert_eq!(SeqLock::<(u32, bool)>::default().read(), (0, false));
+    let lock = SeqLock::from(7_u8);
+    assert_eq!(format!("{lock:?}"), "SeqLock { value: 7 }");
+    lock.update(|value| {
+        assert_eq!((lock.read(), value), (7, 7), "readers go on");
+        8
+    });
+    assert_eq!(format!("{lock:?}"), "SeqLock { value: 8 }");
 }
 
 #[test]
@@ -55,7 +103,7 @@ fn an_attempt_to_read_fails_exactly_while_somebody_writes() {
 
 #[test]
 fn a_change_that_panics_leaves_the_lock_free_and_the_value_as_it_was() {
-    let lock = SeqLock::<Native, [u64; 1], 1>::new([5]);
+    let lock = SeqLock::new([5]);
     let change = || lock.update(|_| panic!("no value"));
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(change)).expect_err("a panic");
     lock.update(|[five]| [five + 1]);
@@ -65,7 +113,7 @@ fn a_change_that_panics_leaves_the_lock_free_and_the_value_as_it_was() {
 #[test]
 fn nobody_reads_half_of_a_write() {
     let _alone = alone();
-    let (lock, is_over) = (SeqLock::<Native, [u64; 4], 4>::new([0; 4]), AtomicBool::new(false));
+    let (lock, is_over) = (SeqLock::new([0_u64; 4]), AtomicBool::new(false));
     let reads = thread::scope(|scope| {
         let over = Over(&is_over);
         let reader = scope.spawn(|| {

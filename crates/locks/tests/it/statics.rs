@@ -43,7 +43,7 @@ fn a_spinlock_is_four_bytes_a_node_is_64_and_zero_is_unlocked() {
 #[cfg(feature = "lock_api_05")]
 #[test]
 fn lock_api_05_has_the_same_aliases() {
-    use lockwright::api::v05;
+    use lockwright::v05;
     static LOCK: v05::SpinLock<u32> = v05::SpinLock::new(1);
     *LOCK.lock() += 1;
     assert_eq!(*LOCK.lock(), 2);

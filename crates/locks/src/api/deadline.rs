@@ -1,0 +1,27 @@
+//! Deadlines of the platform's clock.
+
+use crate::platform::{Clock, Platform};
+use crate::rwsem::Until;
+use std::time::{Duration, Instant};
+
+/// Returns the time of the platform's clock at which `timeout` has passed.
+pub(super) fn deadline_after<P: Clock>(timeout: Duration) -> u64 {
+    let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+    P::now_ns().saturating_add(timeout_ns)
+}
+
+/// Returns the time of the platform's clock at `instant`, or the present time if `instant` has passed.
+pub(super) fn deadline_at<P: Clock>(instant: Instant) -> u64 {
+    deadline_after::<P>(instant.saturating_duration_since(Instant::now()))
+}
+
+impl<P: Platform> Until<'_, P> {
+    /// Ends when `timeout` has passed; never, if that is more than 584 years.
+    pub fn after(timeout: Duration) -> Self {
+        Self::deadline(deadline_after::<P>(timeout))
+    }
+    /// Ends at `instant`. If that has passed, one attempt is made.
+    pub fn at(instant: Instant) -> Self {
+        Self::deadline(deadline_at::<P>(instant))
+    }
+}

@@ -1,0 +1,313 @@
+//! The types of locks that readers share, for one version of `lock_api`, which the place of use calls `lock_api`.
+
+/// Takes the documentation of the methods for recursive reads, where that version has them.
+macro_rules! rwlock_types {
+    ($(#[$recursive:meta])*) => {
+        /// A value behind a reader-writer lock for any number of threads: one writer, or many readers. Waiters spin for some microseconds,
+        /// then sleep.
+        ///
+        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs two atomic read-modify-writes.
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::{RwLock, RwLockWriteGuard};
+        ///
+        /// static WORDS: RwLock<Vec<&str>> = RwLock::new(Vec::new());
+        ///
+        /// let mut words = WORDS.write();
+        /// words.push("lock");
+        /// // Other threads may read from here on, and no thread writes in between.
+        /// let words = RwLockWriteGuard::downgrade(words);
+        /// // A reader may read again, even if a writer waits.
+        /// assert_eq!(*WORDS.read(), *words);
+        /// assert!(WORDS.try_write_for(std::time::Duration::from_millis(1)).is_none());
+        /// # }
+        /// ```
+        ///
+        /// # Methods
+        ///
+        /// - [`new`](lock_api::RwLock::new): creates an unlocked lock; a `const fn`.
+        /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers, and waits for it. Returns a
+        ///   [`RwLockReadGuard`].
+        /// - [`write`](lock_api::RwLock::write): takes the lock alone, and waits for it. Returns a [`RwLockWriteGuard`].
+        /// - [`try_read`](lock_api::RwLock::try_read) and [`try_write`](lock_api::RwLock::try_write): never wait.
+        /// - [`try_read_for`](lock_api::RwLock::try_read_for) and [`try_write_for`](lock_api::RwLock::try_write_for): wait no longer than a
+        ///   `Duration`.
+        /// - [`try_read_until`](lock_api::RwLock::try_read_until) and [`try_write_until`](lock_api::RwLock::try_write_until): wait until
+        ///   an `Instant` at the latest.
+        $(#[$recursive])*
+        /// - [`is_locked`](lock_api::RwLock::is_locked): returns `true` if a thread holds the lock;
+        ///   [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive): if a writer does.
+        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value, without locking.
+        ///
+        /// Of the guards:
+        ///
+        /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader; no other writer comes in
+        ///   between.
+        /// - [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map) and
+        ///   [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map): a guard of a part of the value.
+        /// - [`RwLockReadGuard::unlocked`](lock_api::RwLockReadGuard::unlocked) and
+        ///   [`RwLockWriteGuard::unlocked`](lock_api::RwLockWriteGuard::unlocked): run a closure while the lock is not held.
+        ///
+        /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
+        /// reader what the last writer has.
+        ///
+        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait. The waiter that came first is overtaken for
+        /// at most 4 ms; then the lock is kept for it. Once it is kept for a writer, new readers wait behind the writer, but at most 10 ms:
+        /// if other readers still hold the lock then, they join them. A waiting reader might already hold the lock on the same thread, and
+        /// would otherwise deadlock. So a recursive `read()` is safe but can take up to 10 ms. [`FairRwLock`] serves first come, first
+        /// served.
+        ///
+        /// *Errors, panics.* None. A thread that asks to write while it holds the lock waits for ever. A panic in the critical section releases
+        /// the lock; there is no poisoning. Once 8,388,608 readers hold the lock, further ones wait. Up to 65,532 threads of a process can wait in
+        /// queues; any further ones poll every millisecond.
+        ///
+        /// *After unlock.* Giving it back does not touch the lock after the exchange that does so: the next owner may free it.
+        ///
+        /// *Signals, forks.* As for [`Mutex`].
+        pub type RwLock<T> = lock_api::RwLock<crate::rwlock::RawRwLock<Native>, T>;
+        /// The guard of a reader of a [`RwLock`]. It cannot be sent to another thread.
+        pub type RwLockReadGuard<'a, T> =
+            lock_api::RwLockReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
+        /// The guard of the writer of a [`RwLock`]. It cannot be sent to another thread.
+        pub type RwLockWriteGuard<'a, T> =
+            lock_api::RwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
+        /// The guard of a reader of a part of the value of a [`RwLock`]; see
+        /// [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map).
+        pub type MappedRwLockReadGuard<'a, T> =
+            lock_api::MappedRwLockReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
+        /// The guard of the writer of a part of the value of a [`RwLock`]; see
+        /// [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map).
+        pub type MappedRwLockWriteGuard<'a, T> =
+            lock_api::MappedRwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
+
+        /// A [`RwLock`] whose guards can be sent to other threads. It has the methods of [`RwLock`].
+        pub type SendRwLock<T> = lock_api::RwLock<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+
+        /// A [`RwLock`] that serves waiters first come, first served.
+        ///
+        /// It has the methods of [`RwLock`], time-outs included, but for recursive reads. Its guards are those of `lock_api`.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::FairRwLock;
+        ///
+        /// static TEXT: FairRwLock<String> = FairRwLock::new(String::new());
+        ///
+        /// TEXT.write().push_str("ready");
+        /// assert_eq!(*TEXT.read(), "ready");
+        /// # }
+        /// ```
+        ///
+        /// # Fairness
+        ///
+        /// No thread overtakes a thread that has queued; a thread queues after some microseconds of spinning. Readers that are next to each
+        /// other in the queue read together.
+        ///
+        /// A thread that reads while it already reads waits for ever if a writer has queued in between. [`RwLock`] allows that.
+        ///
+        /// # Memory ordering, errors, signals and fork
+        ///
+        /// As for [`RwLock`].
+        pub type FairRwLock<T> =
+            lock_api::RwLock<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;
+
+        /// A value that is read all the time and rarely written: readers on different CPUs do not slow each other down.
+        ///
+        /// After 4,096 reads without a write, a reader writes only to memory of its own thread. Then a read lock and its unlock are three plain
+        /// stores and some plain loads. A write costs more than with [`RwLock`]: the first writer after that interrupts every
+        /// CPU that runs the process, and waits for the readers. It is the right lock for less than about one write in ten
+        /// thousand reads, such as a configuration or a routing table.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::PercpuRwLock;
+        ///
+        /// static LIMITS: PercpuRwLock<[u32; 2]> = PercpuRwLock::new([0, 10]);
+        ///
+        /// LIMITS.write()[1] = 20;
+        /// assert_eq!(LIMITS.read()[1], 20);
+        /// # }
+        /// ```
+        ///
+        /// # Methods
+        ///
+        /// Those of [`RwLock`], time-outs included. Messages and `{:?}` call this type `RwLock`, since all of them
+        /// are made of [`lock_api::RwLock`].
+        ///
+        /// # When readers use their own memory
+        ///
+        /// Each write after which readers have to use the shared lock again makes the number of reads that it takes four times as large, up
+        /// to 1,048,576. If you write more often than that, this lock is a [`RwLock`] and a little slower.
+        ///
+        /// A thread can read four such locks in its own memory at the same time, and a process has room for 4,096 threads. Further reads use the
+        /// shared lock. So do all reads where the kernel has no `membarrier`, or with `LOCKWRIGHT_MEMBARRIER=off` in the environment.
+        ///
+        /// # Fairness
+        ///
+        /// As for [`RwLock`]. A thread that already reads can read again at once, even if a writer waits.
+        ///
+        /// # Forgotten guards
+        ///
+        /// If a read guard is forgotten, no thread can write any more, as with any lock. Its thread also loses one of the four places for ever.
+        /// A thread that reads the same lock 2^23 times at once, and then once more, may wait for ever for a writer that waits for it.
+        ///
+        /// # Signals and fork
+        ///
+        /// As for [`Mutex`]. If a child was not made by the C library's `fork`, a lock that another thread was reading
+        /// at that moment stays read in the child. A program that installs a system call filter has to allow what
+        /// [`prepare`](crate::native::prepare) names.
+        ///
+        /// # Memory ordering and errors
+        ///
+        /// As for [`RwLock`]. The lock takes 16 bytes, and zero is unlocked.
+        pub type PercpuRwLock<T> =
+            lock_api::RwLock<crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
+        /// The guard of a reader of a [`PercpuRwLock`]. It is not `Send`: it must be dropped by the thread that made it.
+        ///
+        /// There is no form of it that can be sent, because the reader is noted in memory of its thread.
+        pub type PercpuRwLockReadGuard<'a, T> =
+            lock_api::RwLockReadGuard<'a, crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
+        /// The guard of the writer of a [`PercpuRwLock`]. It cannot be sent to another thread.
+        pub type PercpuRwLockWriteGuard<'a, T> =
+            lock_api::RwLockWriteGuard<'a, crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
+
+        /// A value behind the Linux kernel's queued reader-writer spinlock: one writer, or many readers. Waiters spin, and there are no time-outs.
+        ///
+        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for nanoseconds. In other programs use
+        /// [`RwLock`].
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::{QRwLock, QRwLockWriteGuard};
+        ///
+        /// static ROUTES: QRwLock<[u32; 4]> = QRwLock::new([0; 4]);
+        ///
+        /// let mut routes = ROUTES.write();
+        /// routes[1] = 7;
+        /// // Other threads may read from here on, and no thread writes in between.
+        /// let routes = QRwLockWriteGuard::downgrade(routes);
+        /// assert_eq!((routes[1], ROUTES.read()[1]), (7, 7));
+        /// assert!(ROUTES.try_write().is_none());
+        /// # }
+        /// ```
+        ///
+        /// # Methods
+        ///
+        /// - [`new`](lock_api::RwLock::new): creates an unlocked lock; a `const fn`.
+        /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers. Returns a [`QRwLockReadGuard`].
+        /// - [`write`](lock_api::RwLock::write): takes the lock alone. Returns a [`QRwLockWriteGuard`].
+        /// - [`try_read`](lock_api::RwLock::try_read) and [`try_write`](lock_api::RwLock::try_write): never wait.
+        /// - [`is_locked`](lock_api::RwLock::is_locked) and [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive).
+        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value, without locking.
+        /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader.
+        ///
+        /// # Memory ordering
+        ///
+        /// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier writers did.
+        ///
+        /// # Fairness
+        ///
+        /// First come, first served, with two exceptions. Newly arriving threads may overtake the queue until the waiter at its head has announced
+        /// itself. Readers that are [urgent](crate::native::priority) overtake waiting writers.
+        ///
+        /// # Errors and panics
+        ///
+        /// There are none. A thread that takes a lock which it holds waits for ever; so does a thread that reads while it already reads,
+        /// if a writer has queued in between (unless the thread is urgent the second time). A panic in the critical section unlocks the lock.
+        /// Once 2^22 readers hold the lock, further ones wait.
+        ///
+        /// # Signals and fork
+        ///
+        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may use the lock only
+        /// if no thread waited for it at the time of the fork. The lock does not work in memory that several processes share.
+        ///
+        /// # Size
+        ///
+        /// Eight bytes, and zero is unlocked. Unlocking does not touch the lock after the store that releases it, so the next owner may
+        /// free it.
+        ///
+        /// Source: the queued rwlock of the Linux kernel (2014).
+        pub type QRwLock<T> = lock_api::RwLock<crate::qrwlock::QRwLock<Native>, T>;
+        /// The guard of a reader of a [`QRwLock`]. It can be sent to another thread.
+        pub type QRwLockReadGuard<'a, T> =
+            lock_api::RwLockReadGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+        /// The guard of the writer of a [`QRwLock`]. It can be sent to another thread.
+        pub type QRwLockWriteGuard<'a, T> =
+            lock_api::RwLockWriteGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+
+        /// A value behind the Linux kernel's reader-writer semaphore of today: one writer, or many readers.
+        ///
+        /// It is here to compare with, or for programs that want the kernel's rules. Most programs are better off with [`RwLock`], which is
+        /// smaller and allows recursive reads.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::{RwSemLock, RwSemWriteGuard};
+        ///
+        /// static WORDS: RwSemLock<Vec<&str>> = RwSemLock::new(Vec::new());
+        ///
+        /// let mut words = WORDS.write();
+        /// words.push("queue");
+        /// // Other threads may read from here on, and no thread writes in between.
+        /// let words = RwSemWriteGuard::downgrade(words);
+        /// assert_eq!(*words, ["queue"]);
+        /// assert_eq!(WORDS.read().len(), 1);
+        /// assert!(WORDS.try_write_for(std::time::Duration::from_millis(1)).is_none());
+        /// # }
+        /// ```
+        ///
+        /// # Methods
+        ///
+        /// Those of [`RwLock`], time-outs included, but for recursive reads. `try_read` and `try_write` may fail on a lock that is free
+        /// at the moment, if a thread waits for it or a reader is just trying. A time-out of zero makes one attempt.
+        ///
+        /// # Memory ordering
+        ///
+        /// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier writers did.
+        ///
+        /// # Fairness
+        ///
+        /// Newly arriving threads may overtake waiters. Once the first waiter has waited for 4 ms, or has been woken, and
+        /// finds the lock held again, no thread overtakes it.
+        ///
+        /// # Errors and panics
+        ///
+        /// There are none. A thread that takes a lock which it owns waits for ever; so may a thread that reads while it already reads, if a writer
+        /// came in between. A panic in the critical section unlocks the lock. Once 2^55 - 1 readers hold the lock, further ones wait. Up to 65,532
+        /// threads of a process can wait in queues; any further ones poll every millisecond.
+        ///
+        /// # Signals and fork
+        ///
+        /// A signal handler must not take the lock if the interrupted thread may be about to take it or to give it back. A forked child
+        /// must not use the lock if it has ever had waiters. The lock does not work in memory that several processes share.
+        ///
+        /// # Size
+        ///
+        /// 48 bytes, and zero is unlocked. Unlocking touches the lock after other threads may have it, so the lock must outlive every call.
+        pub type RwSemLock<T> = lock_api::RwLock<crate::rwsem::RwSem<Native>, T>;
+        /// The guard of a reader of a [`RwSemLock`]. It can be sent to another thread.
+        pub type RwSemReadGuard<'a, T> =
+            lock_api::RwLockReadGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// The guard of the writer of a [`RwSemLock`]. It can be sent to another thread.
+        pub type RwSemWriteGuard<'a, T> =
+            lock_api::RwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// The guard of a reader of a part of the value of a [`RwSemLock`]; see
+        /// [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map).
+        pub type MappedRwSemReadGuard<'a, T> =
+            lock_api::MappedRwLockReadGuard<'a, crate::rwsem::RwSem<Native>, T>;
+        /// The guard of the writer of a part of the value of a [`RwSemLock`]; see
+        /// [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map).
+        pub type MappedRwSemWriteGuard<'a, T> =
+            lock_api::MappedRwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
+    };
+}
+pub(super) use rwlock_types;
