@@ -1,7 +1,7 @@
 //! A condition variable on the table of sleepers.
 //!
 //! Four bytes: how many threads wait. The threads themselves are in the
-//! [`SleepTable`](crate::sleep_table::SleepTable), each with the mutex it wants afterwards. Nobody is woken into
+//! [`SleepTable`], each with the mutex it wants afterwards. Nobody is woken into
 //! contention: a notified waiter is *moved* to its mutex and sleeps on there; the release of the
 //! mutex wakes it. Where the mutex is free and nobody waits for it, the waiter is woken at once, as
 //! its heir.

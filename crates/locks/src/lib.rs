@@ -1,71 +1,208 @@
-//! The Linux kernel's scalable locks, for any program.
+//! Locks for Rust programs on Linux, with the designs of the Linux kernel and the interface of `parking_lot`.
 //!
-//! A lock is written once, generic over [`platform::Platform`], and the same source runs natively,
-//! on simulated machines and under model checkers. The modules, from the ground up:
+//! | you have | use |
+//! |---|---|
+//! | some state, any number of threads | [`Mutex`], with a [`Condvar`] to wait for a change |
+//! | mostly reads that take a microsecond or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
+//! | reads all the time, a write now and then | [`PercpuRwLock`]; for a few words, [`SeqLock`] |
+//! | N identical things | [`Semaphore`] |
+//! | a CPU for every thread, critical sections of nanoseconds | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers) |
 //!
-//! - [`platform`] is the seam: everything a lock may ask of the machine below it. Its laws are in
-//!   `PLATFORM.md`.
-//! - [`native`] (feature `std`) is that machine for a program on Linux.
-//! - [`node`] is the queue node that all queued locks share; [`events`] and [`tunables`] are the
-//!   tables of what is counted and of what can be set at run time.
-//! - [`qspinlock`] is the queued spinlock: the kernel's word, and two questions as type
-//!   parameters, *who is next* and *how does one wait*.
-//! - [`mutex`], [`condvar`] and [`semaphore`] are for programs; their waiters sleep in the [`sleep_table`].
-//! - [`rwsem`] is the reader-writer semaphore, with the patches of its history as policies;
-//!   [`qrwlock`] is the kernel's reader-writer lock whose waiters spin; readers of a [`seqlock`] write nothing;
-//!   [`osq`] is the queue in which the spinners of a sleeping lock wait, and which they may leave.
-//! - [`unfair`], [`ticket`], [`mcs`] and [`clh`] are the references it is measured against, and
-//!   [`busted`] holds locks that are wrong on purpose.
-//! - [`zoo`] lists the historical bugs that the checkers seed in these locks to prove themselves.
-//! - [`raw`] is the interface all of them have, [`registry`] the one list of them, and [`api`] the
-//!   types a program uses.
+//! All of them work in statics, allocate nothing, and are unlocked when their memory is zero.
+//!
+#![cfg_attr(
+    not(all(feature = "std", any(feature = "lock_api", feature = "lock_api_05"))),
+    doc = "```ignore"
+)]
+#![cfg_attr(all(feature = "std", any(feature = "lock_api", feature = "lock_api_05")), doc = "```")]
+//! use lockwright::{Condvar, Mutex};
+//! use std::time::Duration;
+//!
+//! static JOBS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+//! static ADDED: Condvar = Condvar::new();
+//!
+//! std::thread::scope(|scope| {
+//!     scope.spawn(|| {
+//!         let mut jobs = JOBS.lock();
+//!         ADDED.wait_while(&mut jobs, |jobs| jobs.is_empty());
+//!         assert_eq!(jobs.pop(), Some(7));
+//!     });
+//!     JOBS.lock().push(7);
+//!     ADDED.notify_one();
+//! });
+//!
+//! // A time-out instead of waiting for ever.
+//! match JOBS.try_lock_for(Duration::from_millis(5)) {
+//!     Some(jobs) => assert!(jobs.is_empty()),
+//!     None => println!("busy"),
+//! }
+//! ```
+//!
+//! # Coming from `std` or `parking_lot`
+//!
+//! The method names are those of `parking_lot`, because both crates build on [`lock_api`](https://docs.rs/lock_api). What differs:
+//!
+//! - From `std`: `lock()` returns the guard, not a `Result`, because there is no poisoning. A panic in a critical section unlocks the lock.
+//! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
+//!   `wait_while_for`.
+//! - From `parking_lot`: there are no upgradable reads, no `Once`, no `ReentrantMutex`, no `FairMutex`, no `serde`, and no deadlock
+//!   detection.
+//! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms late if a writer waits.
+//! - The guards of [`Mutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and [`SendRwLock`] have
+//!   guards that can be sent.
+//! - Locks call the system call `membarrier`; see [Environment](#environment).
+//!
+//! # Time-outs
+//!
+//! [`Mutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs.
+//! [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its queue, because the waiter
+//! behind it waits for a word that only it writes. [`SeqLock`] has none either; its [`try_read`](SeqLock::try_read) never waits.
+//!
+//! # Platforms
+//!
+//! Linux. x86-64 and AArch64 are tested; RISC-V (64 bits) and LoongArch compile. Rust 1.95 or newer.
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`] and [`native`] |
+//! | `lock_api` | yes | with `std`: all other types of this page, on `lock_api` 0.4 |
+//! | `lock_api_05` | no | with `std`: the same types on `lock_api` 0.5, in module `v05`. Without feature `lock_api` they are also at the root; a library should name `v05`, because another crate may turn `lock_api` on |
+//!
+//! Without `std` the crate is `no_std` and has no platform: see [below](#for-lock-builders).
+//!
+//! # Environment
+//!
+//! `LOCKWRIGHT_MEMBARRIER=off`, read once at the first contended operation of a process, keeps locks from interrupting other CPUs with the system call
+//! `membarrier`. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a [`RwLock`]. A program that
+//! installs a system call filter calls [`native::prepare`] first.
+//!
+//! # What `RawMutex<Native>` in a message means
+//!
+//! Most types here are aliases, and the compiler and `{:?}` show what is behind them:
+//!
+//! | in a message | is |
+//! |---|---|
+//! | `lock_api::Mutex<RawMutex<Native>, T>` | [`Mutex<T>`](Mutex) |
+//! | `lock_api::Mutex<QSpinlock<Native>, T>` | [`SpinLock<T>`](SpinLock); with `Cna<...>` inside, [`CnaSpinLock<T>`](CnaSpinLock) |
+//! | `lock_api::RwLock<RawRwLock<Native>, T>` | [`RwLock<T>`](RwLock); with `Fair` inside, [`FairRwLock<T>`](FairRwLock) |
+//! | `lock_api::RwLock<RawPercpuRwLock<Native>, T>` | [`PercpuRwLock<T>`](PercpuRwLock) |
+//! | `lock_api::RwLock<QRwLock<Native>, T>` | [`QRwLock<T>`](QRwLock) |
+//! | `lock_api::RwLock<RwSem<Native>, T>` | [`RwSemLock<T>`](RwSemLock) |
+//! | `Sendable<...>` inside one of these | [`SendMutex<T>`](SendMutex) or [`SendRwLock<T>`](SendRwLock) |
+//!
+//! Guards have the same first parameter. [`Native`](native::Native) is the platform of ordinary programs. "`*mut ()` cannot be sent between
+//! threads safely" is about a guard that has to stay in its thread, and "its trait bounds were not satisfied" for `try_lock_for`
+//! is about a lock without time-outs.
+//!
+//! # For lock builders
+//!
+//! A lock is written once, generic over the trait `platform::Platform`, and the same source runs natively, on simulated machines and under
+//! model checkers. The modules for that are public, may change at any time, and are left out of these pages. To read them, run
+//! `RUSTDOCFLAGS="--cfg lockwright_internals" cargo doc -p lockwright --all-features --open`.
+//!
+//! - `platform` is all that a lock may ask of the machine below it; PLATFORM.md in the repository has its rules. [`native`] is that machine for a
+//!   program on Linux.
+//! - `raw` is the interface that all locks have, and `registry` is the one list of them. `api` makes types for programs of them.
+//! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters; `node`
+//!   is the queue node that all queued locks share, and `ptr` a pointer to one.
+//! - The waiters of `mutex`, `condvar`, `semaphore`, `rwlock` and `percpu_rwlock` sleep in the `sleep_table`.
+//! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue of its spinners.
+//!   `qrwlock` and `seqlock` are the kernel's, too.
+//! - `unfair`, `ticket`, `mcs` and `clh` are reference locks to compare with, and `busted` has locks that are broken on purpose.
+//! - `zoo` lists the bugs that are seeded in the locks to test the checkers.
+//! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
 #![no_std]
-#![warn(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(missing_docs)]
+// The front page speaks of all features.
+#![cfg_attr(
+    all(feature = "std", any(feature = "lock_api", feature = "lock_api_05")),
+    deny(rustdoc::broken_intra_doc_links)
+)]
+#![cfg_attr(
+    not(all(feature = "std", any(feature = "lock_api", feature = "lock_api_05"))),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 
 #[cfg(feature = "std")]
 extern crate std;
 
 #[cfg(all(feature = "std", not(target_os = "linux")))]
 compile_error!(
-    "feature `std` of lockwright is the platform for programs on Linux: for another system, build with `default-features = false` and implement `Platform`"
+    "feature `std` of lockwright needs Linux; without default features the crate is no_std, and you implement `Platform` for your system"
 );
 
+// Modules for lock builders: not in the documentation, unless it is made for them.
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod api;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod busted;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod clh;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod condvar;
-mod contest;
-pub mod events;
-mod is_locked;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod mcs;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mutex;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod node;
-mod patience;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod osq;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod percpu_rwlock;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod platform;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod ptr;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod qrwlock;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod qspinlock;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod raw;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod registry;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod rwlock;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod rwsem;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod semaphore;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod seqlock;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod sleep_table;
-pub mod tunables;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod ticket;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod unfair;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod zoo;
 
-pub mod busted;
-pub mod clh;
-pub mod mcs;
-pub mod osq;
-pub mod qrwlock;
-pub mod qspinlock;
-pub mod seqlock;
-pub mod ticket;
-pub mod unfair;
+mod contest;
+mod is_locked;
+mod patience;
 
-pub mod api;
+pub mod events;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub mod native;
+pub mod tunables;
 
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(feature = "lock_api", feature = "lock_api_05")
+))]
+#[doc(inline)]
+pub use api::WaitTimeoutResult;
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
+#[doc(inline)]
 pub use api::v04::*;
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
+#[doc(inline)]
 pub use api::v05;
 #[cfg(all(
     feature = "std",
@@ -73,7 +210,10 @@ pub use api::v05;
     feature = "lock_api_05",
     not(feature = "lock_api")
 ))]
+#[doc(inline)]
 pub use api::v05::*;
+#[doc(inline)]
 pub use api::{Record, SeqLock};
 #[cfg(all(feature = "std", target_os = "linux"))]
+#[doc(inline)]
 pub use api::{Semaphore, SemaphorePermit};

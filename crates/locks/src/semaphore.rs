@@ -1,7 +1,7 @@
 //! A counting semaphore for programs.
 //!
 //! Four bytes: how many permits there are, and whether somebody waits. Who waits sleeps in the
-//! [`SleepTable`](crate::sleep_table::SleepTable), in the order of arrival, and is *granted* its permits by whoever
+//! [`SleepTable`], in the order of arrival, and is *granted* its permits by whoever
 //! releases some: it need not compete for them, and nobody takes them in between.
 //!
 //! ```text

@@ -79,7 +79,7 @@ pub mod v04 {
 
 /// The same types for `lock_api` 0.5 (feature `lock_api_05`). Their guards are those of that version.
 ///
-/// [`Semaphore`](crate::Semaphore) and [`SeqLock`](crate::SeqLock) do not depend on `lock_api`.
+/// [`Semaphore`] and [`SeqLock`] do not depend on `lock_api`.
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
 pub mod v05 {
     use super::Sendable;

@@ -19,7 +19,7 @@
 //!
 //! A node has two words, and each is written by one thread at a time. `prev` names the one in front, and is 0
 //! in the head: it is what a waiter waits on, and changes when the one in front leaves or passes the
-//! head on. `next` names the one behind and is the [`word`] on which neighbours agree who moves. In this
+//! head on. `next` names the one behind and is the `word` on which neighbours agree who moves. In this
 //! table a node is `(prev, link of the one in front)`:
 //!
 //! | node | state | moved by |
