@@ -1,26 +1,28 @@
-//! The one table of lock events.
+//! The events that locks count, such as acquisitions through the queue.
 //!
-//! An event is added here and nowhere else: the table yields the enum, the names and the
-//! descriptions. Names are the kernel's (`lock_event_counts`) where the meaning is the kernel's;
-//! events of CNA, which has none there, are our own and start with `cna_`. A platform where nobody
-//! counts compiles them away or pays one predictable branch.
+//! A program on Linux turns counting on with [`native::count_events`](crate::native::count_events) and reads a counter with
+//! [`native::event_count`](crate::native::event_count). While counting is off, an event costs one predictable branch.
+//!
+//! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. The events of the NUMA-aware
+//! locks, which have none there, start with `cna_`.
 
+// An event is added to the table below and nowhere else: the table makes the enum, the names and the descriptions.
 macro_rules! lock_events {
     ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
-        /// Something a lock did that is worth counting.
+        /// Something that a lock does and counts.
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(usize)]
         pub enum Event { $($(#[doc = $doc])+ $name,)+ }
 
         impl Event {
-            /// Every event, in the order of the table.
+            /// All events, in the order of their definition.
             pub const ALL: &[Event] = &[$(Event::$name,)+];
-            /// The name it is reported under.
+            /// Returns the name under which the event is reported.
             pub const fn name(self) -> &'static str {
                 match self { $(Event::$name => stringify!($name),)+ }
             }
-            /// One sentence: what is counted.
+            /// Returns a description of one or two sentences.
             pub fn describe(self) -> &'static str {
                 match self { $(Event::$name => concat!($($doc,)+).trim_ascii(),)+ }
             }
@@ -29,8 +31,7 @@ macro_rules! lock_events {
 }
 
 impl Event {
-    /// For a counter that holds a sum: the counter by which it is divided to give the average that
-    /// its name stands for.
+    /// Returns the event by whose count this event's sum is divided to get an average. `None` if this event is no sum.
     pub const fn per(self) -> Option<Event> {
         match self {
             Self::pv_hash_hops | Self::pv_latency_kick => Some(Self::pv_kick_unlock),
@@ -41,130 +42,131 @@ impl Event {
 }
 
 lock_events! {
-    /// Acquisitions through the pending bit.
+    /// Acquisitions by the one waiter that needs no queue (through the pending bit).
     lock_pending,
-    /// Acquisitions through the queue: counted at its entry, or, where waiters sleep, by its head
-    /// (queued mode).
+    /// Acquisitions through the queue. Locks whose waiters spin count them when a thread joins the queue; locks
+    /// whose waiters sleep, when it has become the head.
     lock_slowpath,
-    /// Queue entries that used the second node of their CPU (one level of nesting).
+    /// Times a thread joined a queue with the second queue node of its CPU (one level of nesting).
     lock_use_node2,
-    /// Queue entries that used the third node of their CPU.
+    /// Times a thread joined a queue with the third queue node of its CPU (two levels of nesting).
     lock_use_node3,
-    /// Queue entries that used the fourth node of their CPU.
+    /// Times a thread joined a queue with the fourth queue node of its CPU (three levels of nesting).
     lock_use_node4,
-    /// Acquisitions without a queue node, because none was left.
+    /// Acquisitions without a queue node, because all were in use.
     lock_no_node,
-    /// Places looked at in the lock hash, per entry made in it. A sum; see `Event::per`.
+    /// Buckets searched in the lock hash, summed over all entries; divided by `pv_kick_unlock`, an average.
     pv_hash_hops,
-    /// Kicks sent by the release of a lock.
+    /// Wake-ups that were sent when a lock was released.
     pv_kick_unlock,
-    /// Kicks that found their waiter asleep.
+    /// Wake-ups that found their waiter asleep.
     pv_kick_wake,
-    /// Nanoseconds that a kick takes the one who sends it. A sum; see `Event::per`.
+    /// Nanoseconds that sending wake-ups took the senders. A sum; divided by `pv_kick_unlock`, an average.
     pv_latency_kick,
-    /// Nanoseconds from a kick until its waiter runs. A sum; see `Event::per`.
+    /// Nanoseconds from a wake-up until its waiter runs. A sum; divided by `pv_kick_wake`, an average.
     pv_latency_wake,
-    /// Acquisitions past the queue by a newcomer (unfair mode).
+    /// Acquisitions by newly arriving threads that overtook the queue (lock stealing).
     pv_lock_stealing,
-    /// Times a waiter that is not the head of the queue woke up without having become it.
+    /// Times a waiter woke up in the middle of the queue, before it had become the head.
     pv_spurious_wakeup,
-    /// Times the head of the queue went to sleep again after a kick.
+    /// Times the head of the queue went back to sleep after a wake-up.
     pv_wait_again,
-    /// Times a waiter went to sleep early, because its predecessor was not running.
+    /// Times a waiter went to sleep early, because the waiter in front of it was not running.
     pv_wait_early,
     /// Times the head of the queue went to sleep.
     pv_wait_head,
-    /// Times a waiter that is not the head of the queue went to sleep.
+    /// Times a waiter behind the head of the queue went to sleep.
     pv_wait_node,
-    /// Times a waiter of a mutex or condition variable went to sleep.
+    /// Times a waiter of a mutex or a condition variable went to sleep.
     mutex_sleep,
-    /// Wake-ups sent by the release of a mutex.
+    /// Wake-ups that were sent when a mutex was released.
     mutex_wake,
-    /// Acquisitions of a mutex by a waiter to which its owner handed it over.
+    /// Acquisitions of a mutex by a waiter to which the owner handed it over.
     mutex_handoff,
-    /// Timed waits for a mutex or a condition variable that ended in vain.
+    /// Timed waits that timed out (mutex or condition variable).
     mutex_timeout,
-    /// Waiters moved from a condition variable to its mutex.
+    /// Waiters that a notification moved from a condition variable to its mutex.
     condvar_requeue,
     /// Times a waiter of a reader-writer lock went to sleep.
     rwlock_sleep,
-    /// Wake-ups of waiters of a reader-writer lock.
+    /// Wake-ups that were sent to waiters of a reader-writer lock.
     rwlock_wake,
-    /// Times a reader-writer lock was kept for its first waiter.
+    /// Times a reader-writer lock was reserved for its first waiter.
     rwlock_keep,
-    /// Times a reader of a reader-writer lock passed a writer for which it was kept: it might have been a reader already.
+    /// Times a reader overtook a writer for which the reader-writer lock was reserved, because the reader might
+    /// have held it already.
     rwlock_pass,
-    /// Timed waits for a reader-writer lock that ended in vain.
+    /// Timed waits for a reader-writer lock that timed out.
     rwlock_timeout,
-    /// Times readers of a per-CPU reader-writer lock began to use slots.
+    /// Times the readers of a per-CPU reader-writer lock began to use memory of their own threads.
     percpu_rwlock_on,
     /// Times a writer ended that.
     percpu_rwlock_off,
-    /// Times a waiter for a semaphore for programs went to sleep.
+    /// Times a waiter of a semaphore went to sleep.
     semaphore_sleep,
-    /// Waiters for such a semaphore that were granted their permits.
+    /// Waiters of a semaphore that were given their permits by the thread that released them.
     semaphore_handoff,
-    /// Timed waits for such a semaphore that ended in vain.
+    /// Timed waits for a semaphore that timed out.
     semaphore_timeout,
-    /// Barriers that interrupted every CPU that ran the process.
+    /// Barriers that interrupted every CPU that runs the process (membarrier).
     heavy_barrier,
-    /// Times a waiting reader of a semaphore went to sleep.
+    /// Times a waiting reader of a reader-writer semaphore went to sleep.
     rwsem_sleep_reader,
-    /// Times a waiting writer of a semaphore went to sleep.
+    /// Times a waiting writer of a reader-writer semaphore went to sleep.
     rwsem_sleep_writer,
-    /// Groups of readers of a semaphore that were granted it together.
+    /// Groups of waiting readers that were given a reader-writer semaphore together.
     rwsem_wake_reader,
-    /// Wake-ups of a writer that waits for a semaphore.
+    /// Wake-ups that were sent to a waiting writer of a reader-writer semaphore.
     rwsem_wake_writer,
-    /// Acquisitions by writers that spun.
+    /// Acquisitions by writers that spun, where only writers may spin.
     rwsem_opt_lock,
-    /// Acquisitions by writers that spun, under policies where readers may spin, too, and older ones.
+    /// Acquisitions by writers that spun, where readers may spin, too, and under older policies.
     rwsem_opt_wlock,
     /// Acquisitions by readers that spun.
     rwsem_opt_rlock,
-    /// Acquisitions by readers that had spun in vain and found other readers there.
+    /// Acquisitions by readers that spun without success, and then found that readers held the lock.
     rwsem_opt_rlock2,
-    /// Times a thread did not spin, or did so in vain.
+    /// Times a thread did not spin, or spun without success.
     rwsem_opt_fail,
-    /// Times a writer had spun on readers for long enough and asked everybody not to spin.
+    /// Times a writer had spun on readers for long enough, and stopped all threads from spinning.
     rwsem_opt_nospin,
-    /// Times readers were kept from spinning anew, by one that had waited.
+    /// Times a reader that had waited stopped other readers from spinning.
     rwsem_opt_norspin,
-    /// Acquisitions by readers from the wait list.
+    /// Acquisitions by readers from the list of waiters.
     rwsem_rlock,
-    /// Acquisitions by readers past those who wait.
+    /// Acquisitions by newly arriving readers that overtook the waiters (lock stealing).
     rwsem_rlock_steal,
-    /// Acquisitions by readers that were about to queue and found nobody there.
+    /// Acquisitions by readers that were about to queue and found no waiter.
     rwsem_rlock_fast,
-    /// Waits of readers that ended in vain.
+    /// Waits of readers that timed out or were interrupted.
     rwsem_rlock_fail,
-    /// Times a semaphore was kept for a reader.
+    /// Times a reader-writer semaphore was reserved for a waiting reader.
     rwsem_rlock_handoff,
-    /// Acquisitions by writers from the wait list.
+    /// Acquisitions by writers from the list of waiters.
     rwsem_wlock,
-    /// Waits of writers that ended in vain.
+    /// Waits of writers that timed out or were interrupted.
     rwsem_wlock_fail,
-    /// Times a semaphore was kept for a writer.
+    /// Times a reader-writer semaphore was reserved for a waiting writer.
     rwsem_wlock_handoff,
-    /// Nanoseconds for which releases, and readers that woke others, waited for the internal lock.
+    /// Nanoseconds that threads which woke others waited for the semaphore's internal lock.
     rwsem_wait_lock_wake_ns,
-    /// Nanoseconds for which readers that queued or gave up waited for the internal lock.
+    /// Nanoseconds that readers which queued or gave up waited for the semaphore's internal lock.
     rwsem_wait_lock_read_ns,
-    /// Nanoseconds for which writers that queued or waited did so for the internal lock.
+    /// Nanoseconds that writers which queued or waited spent waiting for the semaphore's internal lock.
     rwsem_wait_lock_write_ns,
-    /// Waiters moved from the primary to the secondary queue.
+    /// Waiters moved from the primary to the secondary queue, because they are on another NUMA node.
     cna_set_aside,
-    /// Times the secondary queue was put back in front, because the threshold was reached or
-    /// nobody of the preferred node was left.
+    /// Times the secondary queue was put back in front: the threshold was reached, or no waiter of the preferred
+    /// NUMA node was left.
     cna_flush,
-    /// Flushes forced by the threshold alone.
+    /// Of these, the times at which the threshold was reached.
     cna_flush_threshold,
-    /// Queue handoffs to a waiter of the preferred NUMA node.
+    /// Handoffs to a waiter on the preferred NUMA node.
     cna_handoff_local,
-    /// Queue handoffs to a waiter that is not of the preferred NUMA node.
+    /// Handoffs to a waiter on another NUMA node.
     cna_handoff_remote,
-    /// Queue handoffs to a waiter whose NUMA node was not looked at.
+    /// Handoffs to a waiter whose NUMA node was not looked at.
     cna_handoff_unseen,
-    /// Waiters looked at while looking for one of the same NUMA node.
+    /// Waiters looked at in search of one on the preferred NUMA node.
     cna_scanned,
 }

@@ -9,36 +9,36 @@ use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock
 use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
 
-/// What the registry knows about a lock beside its type.
+/// What the registry knows about a lock, apart from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockRow {
-    /// The name it is selected by.
+    /// The name by which it is selected.
     pub name: &'static str,
     /// Other names for the same lock.
     pub aliases: &'static [&'static str],
-    /// Whether `all` includes it.
+    /// What the lock is for.
     pub class: LockClass,
-    /// What it models, in one line.
+    /// What it is or models, in one line.
     pub models: &'static str,
 }
 
-/// What a lock is for.
+/// What a lock is for. `all` includes the first two classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockClass {
     /// A product of this crate.
     Product,
     /// A reference to measure against.
     Reference,
-    /// Wrong on purpose; every harness that can see its fault must fail on it. Not in `all`.
+    /// Deliberately broken: every checker that can see the fault must fail on it.
     Busted,
 }
 
 impl LockRow {
-    /// Whether the lock answers to `name`.
+    /// Returns `true` if `name` is the lock's name or one of its aliases.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
-    /// Whether `all` includes it.
+    /// Returns `true` if `all` includes the lock.
     pub fn is_in_all(&self) -> bool {
         self.class != LockClass::Busted
     }
@@ -110,23 +110,23 @@ macro_rules! locks {
 
 locks! { P;
     "qspinlock" | "fifo", Product, QSpinlock<P>,
-        "the kernel's queued spinlock, waiters in order of arrival";
+        "the Linux kernel's queued spinlock: waiters are served in order of arrival";
     "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10>,
-        "the queued spinlock with compact NUMA-aware succession, version 10";
+        "the queued spinlock with NUMA-aware order (CNA), version 10";
     "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time>,
-        "CNA v10 with a time threshold";
+        "CNA v10 whose threshold is a time instead of a number of handoffs";
     "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited>,
-        "CNA v10 with a bounded scan once the lock is free";
+        "CNA v10 that looks at few waiters once the lock is free";
     "cna-v11", Product, CnaSpinlock<P, cna::V11>,
-        "CNA v11: one neighbour looked at per turn, preference inherited";
+        "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
     "cna-v15", Product, CnaSpinlock<P, cna::V15>,
-        "CNA v15: one neighbour per step while the lock is busy, time threshold";
+        "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
     "park", Product, QSpinlock<P, Fifo, Park>,
-        "the paravirtual queued spinlock before the hybrid: waiters sleep, nobody steals";
+        "the paravirtual queued spinlock without lock stealing: waiters sleep";
     "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,
-        "the hybrid paravirtual queued spinlock: queued while its head spins, unfair while it sleeps";
+        "the hybrid paravirtual queued spinlock: fair while the queue head spins, lock stealing while it sleeps";
     "hybrid-bounded", Product, QSpinlock<P, Fifo, HybridBounded>,
-        "the hybrid tuned for programs: bounded spinning, no more spinners than CPUs";
+        "the hybrid tuned for programs: bounded spinning, no more spinning threads than CPUs";
     "cna-park", Product, CnaSpinlock<P, cna::V10, Park>,
         "CNA v10 whose waiters wait as in park";
     "cna-hybrid", Product, CnaSpinlock<P, cna::V10, Hybrid>,
@@ -158,65 +158,65 @@ locks! { P;
     "cna-v15-hybrid-bounded", Product, CnaSpinlock<P, cna::V15, HybridBounded>,
         "CNA v15 whose waiters wait as in hybrid-bounded";
     "mutex", Product, crate::mutex::RawMutex<P>,
-        "a mutex for programs: barges, spins in CNA order, sleeps in a table; plain-store unlock";
+        "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in CNA order, then sleep";
     "rwlock", Product, crate::rwlock::RawRwLock<P>,
-        "a reader-writer lock for programs: barges, sleeps in a table; a reader may read again";
+        "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
     "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair>,
-        "the same, first come first served: nobody passes those who wait";
+        "`FairRwLock` for programs: first come, first served";
     "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P>,
-        "a reader-writer lock for programs that is read nearly always: a reader writes its own slot only";
+        "`PercpuRwLock` for programs, for data that is read nearly always: a reader writes memory of its own thread only";
     "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
-        "the same, whose readers use slots from the beginning and again after each write";
+        "percpu-rwlock whose readers use memory of their own threads from the start and after each write";
     "seqlock", Product, crate::seqlock::RawSeqLock<P, 2>,
-        "the write side of a sequence lock: its readers copy, look whether somebody wrote, and try again";
+        "the write side of `SeqLock`; its readers copy the value, and copy again if it changed meanwhile";
     "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
-        "the counting semaphore for programs, with one permit: first come, first served, waiters sleep";
+        "`Semaphore` for programs with one permit: first come, first served; waiters sleep";
     "qrwlock", Product, crate::qrwlock::QRwLock<P>,
-        "the kernel's queued reader-writer spinlock: a word for those that hold it, a queue for the rest";
+        "the Linux kernel's queued reader-writer spinlock";
     semaphores {
         "rwsem-current" | "rwsem", Product, rwsem::Current,
-            "the kernel's reader-writer semaphore of today";
+            "the Linux kernel's reader-writer semaphore (rwsem) of today";
         "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
-            "what rwsem-current is natively, on every machine";
+            "rwsem-current as it runs natively, on every machine: it does not know which threads run";
         "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,
-            "Linux 5.10 with the series of November 2020: readers steal and do not spin";
+            "rwsem of Linux 5.10 with the series of November 2020: readers steal the lock and do not spin";
         "rwsem-v5_10_limit_rspin", Product, rwsem::V5_10LimitRspin,
-            "Linux 5.10 with patches 1 to 4 of that series and one spinning reader at a time";
+            "rwsem of Linux 5.10 with patches 1 to 4 of that series, and one spinning reader at a time";
         "rwsem-v5_10_before", Product, rwsem::V5_10Before,
-            "Linux 5.10 with patches 1 to 4 of that series";
+            "rwsem of Linux 5.10 with patches 1 to 4 of that series";
         "rwsem-v5_10", Product, rwsem::V5_10,
-            "Linux 5.10: readers spin, too";
+            "rwsem of Linux 5.10: readers spin, too";
         "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
-            "Linux 4.14 with the handoff of October 2017, corrected";
+            "rwsem of Linux 4.14 with the handoff patch of October 2017, corrected";
         "rwsem-v4_14", Product, rwsem::V4_14,
-            "Linux 4.14: writers spin in a queue";
+            "rwsem of Linux 4.14: writers spin in a queue";
         "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,
-            "Linux 3.12 with the wake-up flag of October 2013, corrected";
+            "rwsem of Linux 3.12 with the wake-up flag patch of October 2013, corrected";
         "rwsem-v3_12_series", Product, rwsem::V3_12Series,
-            "Linux 3.12 with patches 1 to 8 of October 2013: writers spin in turns";
+            "rwsem of Linux 3.12 with patches 1 to 8 of October 2013: writers spin one at a time";
         "rwsem-v3_12", Product, rwsem::V3_12,
-            "Linux 3.12: writers steal on the fast path, nobody spins";
+            "rwsem of Linux 3.12: writers steal the lock on the fast path, no thread spins";
         "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
-            "Linux 3.12 with the wake-up flag as posted: loses wake-ups";
+            "rwsem of Linux 3.12 with the wake-up flag patch as posted: loses wake-ups";
         "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
-            "Linux 4.14 with the handoff as posted: loses wake-ups";
+            "rwsem of Linux 4.14 with the handoff patch as posted: loses wake-ups";
     }
     "unfair", Reference, crate::unfair::UnfairLock<P>,
-        "test-and-test-and-set, the kernel's fallback in guests";
+        "test-and-test-and-set spinlock, the Linux kernel's fallback in guests";
     "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,
-        "test-and-test-and-set with exponential back-off";
+        "test-and-test-and-set spinlock with exponential back-off";
     "ticket", Reference, crate::ticket::TicketLock<P>,
-        "the kernel's spinlock before the queued one";
+        "ticket lock, the Linux kernel's spinlock before the queued one";
     "mcs", Reference, crate::mcs::McsLock<P>,
-        "queue of local spinners (Mellor-Crummey and Scott, 1991)";
+        "queue lock whose waiters spin on their own node (Mellor-Crummey and Scott, 1991)";
     "clh", Reference, crate::clh::ClhLock<P>,
-        "queue in which each spins on its predecessor (Craig, 1993; Landin and Hagersten, 1994)";
+        "queue lock whose waiters spin on the node in front of them (Craig, 1993; Landin and Hagersten, 1994)";
     "osq", Reference, crate::osq::testing::OsqMutex<P>,
-        "the queue of optimistic spinners by itself: its head is the owner, an attempt leaves again";
+        "the queue of optimistic spinners as a lock: the queue head is the owner";
     "busted", Busted, crate::busted::BustedLock<P>,
-        "takes nothing: every torture must fail on it";
+        "deliberately broken: excludes no thread, so every test must fail on it";
     "busted-rw", Busted, crate::busted::BustedRwLock<P>,
-        "its writers exclude each other, its readers take nothing: every harness with readers must fail on it";
+        "deliberately broken: writers exclude each other, readers take nothing, so every test with readers must fail on it";
     "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
-        "excludes, but its release orders nothing: weak-memory checkers must fail on it";
+        "deliberately broken: excludes, but its release orders nothing, so weak-memory checkers must fail on it";
 }

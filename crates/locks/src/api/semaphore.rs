@@ -162,7 +162,7 @@ impl<P: Platform> fmt::Debug for Semaphore<P> {
     }
 }
 
-/// Permits of a [`Semaphore`]: gives them back when it is dropped.
+/// The guard of some permits of a [`Semaphore`]: gives them back when it is dropped.
 ///
 /// It may be sent to another thread and dropped there. If there is no room for a permit when it is given back, because
 /// [`add_permits`](Semaphore::add_permits) has added too many, the permit is lost.

@@ -44,26 +44,39 @@ impl Counters for Native {
     }
 }
 
-/// Turns counting on or off for the whole process. Off at start.
+/// Turns the counting of events on or off for the whole process. It is off at the start.
+///
+/// # Examples
+///
+/// ```
+/// use lockwright::events::Event;
+/// use lockwright::native;
+///
+/// native::count_events(true);
+/// // Use some locks here.
+/// for event in Event::ALL {
+///     println!("{}: {}", event.name(), native::event_count(*event));
+/// }
+/// ```
 pub fn count_events(on: bool) {
     // ordering: Relaxed; nothing is read through it.
     COUNTING.store(on, Relaxed);
 }
 
-/// Whether events are being counted.
+/// Returns `true` if events are counted.
 pub fn events_are_counted() -> bool {
     // ordering: Relaxed; nothing is read through it.
     COUNTING.load(Relaxed)
 }
 
-/// How often `event` was counted since the last reset, over all threads. Counts that happen at the
-/// same time may be missed.
+/// Returns how often `event` was counted since the last [`reset_events`], in all threads. Events that happen at the same time
+/// may be missed. Some events are sums; see [`Event::per`].
 pub fn event_count(event: Event) -> u64 {
     // ordering: Relaxed; nothing is read through it, counts may be missed.
     SHARD.iter().map(|shard| shard.0[event as usize].load(Relaxed)).sum()
 }
 
-/// Sets all counters to zero.
+/// Sets all counters to zero. Events that happen at the same time may be missed.
 pub fn reset_events() {
     for counter in SHARD.iter().flat_map(|shard| &shard.0) {
         // ordering: Relaxed; nothing is read through it, counts may be missed.
@@ -71,8 +84,19 @@ pub fn reset_events() {
     }
 }
 
-/// Sets a number of the locks for the whole process; `None` returns to the policies' defaults.
-/// A value above [`Tunable::max`] is taken as that maximum. Takes effect on the next slow path.
+/// Sets a tunable for the whole process; `None` restores the default.
+///
+/// A value above [`Tunable::max`] is taken as that maximum. A lock uses the new value at its next contended operation.
+///
+/// # Examples
+///
+/// ```
+/// use lockwright::native::set_tunable;
+/// use lockwright::tunables::{NUMA_OFF, Tunable};
+///
+/// // `CnaSpinLock` serves waiters in order of arrival from now on.
+/// set_tunable(Tunable::numa_spinlock, Some(NUMA_OFF));
+/// ```
 pub fn set_tunable(tunable: Tunable, value: Option<u64>) {
     let value = value.map_or(UNSET, |value| value.min(tunable.max()));
     // ordering: Relaxed; nothing is read through it.

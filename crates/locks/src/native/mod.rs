@@ -1,19 +1,22 @@
-//! The machine underneath, undisguised: real threads on Linux.
+//! The platform of ordinary programs: threads on Linux. And what a program may ask of it.
 //!
-//! Apart from the standard library (which provides threads and the C library's system calls) this
-//! module needs nothing. No operation allocates, panics, or has state with a destructor, so a lock
-//! may be taken in an allocator, in a signal handler that interrupted another lock operation, and
-//! in a thread that is about to exit. One thing is not in its hands: in a library that is loaded by `dlopen` the C library
-//! may allocate the thread-local variables when a thread first uses them. What has to be found out once about the machine (a mapping,
-//! some small files, which system calls there are) is found out by the first contended lock
-//! operation, or by [`prepare`] for programs that cannot have it happen there.
+//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation. Programs with small signal stacks or system
+//!   call filters call it.
+//! - [`priority`] makes threads urgent: locks do not put them behind waiters that came later.
+//! - [`count_events`] and [`event_count`] count what locks do; [`events`](crate::events) lists the events.
+//! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists.
 //!
-//! - `cells`: `core`'s atomics, and how to wait on them.
-//! - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
-//! - `pool`: the queue nodes; `hash`: from locks to sleeping ones; `fork`: telling nodes of another process life from ours.
-//! - `cpu`, [`topology`], [`priority`]: where the caller is and how urgent.
-//! - `reader_slots`: where threads say what they read.
-//! - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
+//! No operation of a lock allocates or panics, and none uses state with a destructor. So a lock may be taken inside an allocator, in a signal handler that
+//! interrupted an operation on another lock, and in a thread that is about to exit. One exception: in a library that is
+//! loaded with `dlopen`, the C library may allocate thread-local variables when a thread first uses them. Another: see
+//! [`prepare`] about `fork`.
+
+// - `cells`: `core`'s atomics, and how to wait on them.
+// - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
+// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: telling nodes of another process life from ours.
+// - `cpu`, `topology`, `priority`: where the caller is and how urgent.
+// - `reader_slots`: where threads say what they read.
+// - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
 
 #[cfg(not(any(
     target_arch = "x86_64",
@@ -40,6 +43,7 @@ mod sleep_table;
 mod spinners;
 mod syscall;
 mod table;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod topology;
 #[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
 mod word_aarch64;
@@ -49,25 +53,36 @@ mod word_whole;
 mod word_x86_64;
 
 pub(crate) use cells::u32_cell;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub use cells::{NativeWord, Untracked};
 pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub use pool::limit_nodes;
 
-/// The platform of ordinary programs.
+/// The platform of ordinary programs. It appears in the names of types; programs do not use it directly.
 ///
-/// Its CPUs are CPUs of the machine, its queue nodes come from one static pool per process.
+/// Its CPUs are the CPUs of the machine. Its queue nodes come from one static pool for each process.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
-/// Finds out everything that is found out once. For programs whose first contended lock operation
-/// may be where files cannot be opened or memory cannot be mapped: on a small signal stack, or after
-/// a system call filter was installed.
+/// Does at once what would otherwise be done at the first contended lock operation: maps memory, reads some small files, and finds
+/// out which system calls the kernel has.
 ///
-/// A filter that is installed later has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and `membarrier` or
-/// `sched_setaffinity`. Where it refuses `membarrier`, locks that would have used it pay a migration to each CPU
-/// instead, once for each of their words that relied on it. Where it refuses both, a lock that relied on them says so on
-/// stderr and aborts the process; `LOCKWRIGHT_MEMBARRIER=off` in the environment that the program is started with
-/// keeps locks from relying on them.
+/// Call it at the start of a program
+///
+/// - that takes locks on small signal stacks,
+/// - that installs a system call filter, before it does, or
+/// - in which the C library must not allocate when a lock is taken: `prepare` registers the handler of `fork` that
+///   [`PercpuRwLock`](crate::PercpuRwLock) needs, for which the C library may allocate.
+///
+/// # System call filters
+///
+/// A filter has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and either `membarrier` or `sched_setaffinity`.
+///
+/// Where a filter refuses `membarrier`, locks that would have used it migrate their thread to each CPU instead, once for
+/// each of their words that relied on it. Where it refuses both, a lock that relied on them prints a message to
+/// standard error and aborts the process. With `LOCKWRIGHT_MEMBARRIER=off` in the environment of the
+/// program, no lock relies on either.
 pub fn prepare() {
     use crate::platform::{Clock, Placement, QueueNodes};
     Native::numa_node_of(Native::this_cpu());
@@ -77,7 +92,7 @@ pub fn prepare() {
     Native::now_ns();
 }
 
-/// The CPU the calling thread runs on; may be stale as soon as it is known.
+/// Returns the CPU on which the calling thread runs. The thread may have moved when the function returns.
 #[inline]
 pub fn this_cpu() -> u32 {
     cpu::this_cpu()

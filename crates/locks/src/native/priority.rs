@@ -1,9 +1,12 @@
-//! Which waiters must not be set aside.
+//! Urgent threads: locks that reorder their waiters never put an urgent thread behind one that came later.
 //!
-//! A lock that reorders its queue never sets an urgent waiter aside. A thread is urgent while it
-//! is inside an [`UrgentScope`] (a signal handler that takes locks should open one), and always if
-//! its scheduling policy is a real-time one. The policy is asked once per thread and remembered, in a
-//! forked child as well; [`forget_policy`] asks again.
+//! A thread is urgent inside an [`UrgentScope`], and always if its scheduling policy is a real-time one (`SCHED_FIFO`,
+//! `SCHED_RR` or `SCHED_DEADLINE`). The policy is asked for once in each thread and then remembered, also in a forked child;
+//! [`forget_policy`] makes a thread ask again.
+//!
+//! It matters for [`CnaSpinLock`](crate::CnaSpinLock), which serves waiters of one NUMA node first, and for
+//! [`QRwLock`](crate::QRwLock), where an urgent reader overtakes waiting writers. A signal handler that takes such a lock should
+//! open an [`UrgentScope`].
 
 use super::syscall::scheduling_policy;
 use core::cell::Cell;
@@ -30,10 +33,21 @@ const SCHED_RR: c_int = 2;
 const SCHED_DEADLINE: c_int = 6;
 
 /// Makes the calling thread urgent until it is dropped. Scopes nest.
+///
+/// # Examples
+///
+/// ```
+/// use lockwright::native::priority::UrgentScope;
+///
+/// let urgent = UrgentScope::new();
+/// // Take locks here.
+/// drop(urgent);
+/// ```
+#[must_use = "the scope ends at once if it is not kept"]
 pub struct UrgentScope(PhantomData<*const ()>);
 
 impl UrgentScope {
-    /// Opens a scope.
+    /// Opens a scope in the calling thread.
     pub fn new() -> Self {
         SCOPES.with(|scopes| scopes.set(scopes.get() + 1));
         Self(PhantomData)
@@ -52,7 +66,7 @@ impl Drop for UrgentScope {
     }
 }
 
-/// Asks for the calling thread's scheduling policy again the next time it matters.
+/// Makes the calling thread ask for its scheduling policy again. Call it after the policy has changed.
 pub fn forget_policy() {
     POLICY.with(|policy| policy.set(Policy::Unknown));
 }
