@@ -40,7 +40,7 @@
 //!
 //! # Coming from `std` or `parking_lot`
 //!
-//! The method names are those of `parking_lot`, because both crates build on [`lock_api`](https://docs.rs/lock_api). What differs:
+//! The method names are those of `parking_lot`, because both crates build on `lock_api`. What differs:
 //!
 //! - From `std`: `lock()` returns the guard, not a `Result`, because there is no poisoning. A panic in a critical section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
@@ -131,7 +131,7 @@ extern crate std;
 
 #[cfg(all(feature = "std", not(target_os = "linux")))]
 compile_error!(
-    "feature `std` of lockwright needs Linux; without default features the crate is no_std, and you implement `Platform` for your system"
+    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement `lockwright::platform::Platform`"
 );
 
 // Modules for lock builders: not in the documentation, unless it is made for them.
