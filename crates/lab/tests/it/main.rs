@@ -11,6 +11,7 @@ mod interrupt;
 mod lists;
 mod machine_files;
 mod probe;
+mod readme;
 mod reproduce;
 mod simulated;
 mod simulated_torture;
