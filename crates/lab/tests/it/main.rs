@@ -6,6 +6,7 @@ mod bad_input;
 mod bench;
 mod compare;
 mod explore;
+mod formats;
 mod guests;
 mod interrupt;
 mod lists;
