@@ -1,4 +1,4 @@
-//! A queue with room for so many: who puts waits while it is full, who takes while it is empty.
+//! A queue with a limited number of places: `put` waits while it is full, `take` waits while it is empty.
 //!
 //! `cargo run --release --package lockwright --example bounded_queue`
 
@@ -10,9 +10,9 @@ use std::thread;
 pub struct Queue<T> {
     state: Mutex<State<T>>,
     room: usize,
-    /// Something was taken, or it is closed.
+    /// Notified when an item was taken, or the queue was closed.
     has_room: Condvar,
-    /// Something was put, or it is closed.
+    /// Notified when an item was put, or the queue was closed.
     has_items: Condvar,
 }
 
@@ -22,16 +22,16 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    /// An empty one.
+    /// An empty queue with `room` places.
     pub fn with_room(room: usize) -> Self {
         let state = State { items: VecDeque::with_capacity(room), is_closed: false };
         let (has_room, has_items) = (Condvar::new(), Condvar::new());
         Self { state: Mutex::new(state), room, has_room, has_items }
     }
-    /// Puts `item` in, when there is room; gives it back if the queue is closed.
+    /// Puts `item` in as soon as there is room. If the queue is closed, returns the item.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock();
-        // Waiting may end for no reason: look again.
+        // `wait` may return for no reason: look again.
         while state.items.len() == self.room && !state.is_closed {
             self.has_room.wait(&mut state);
         }
@@ -39,11 +39,11 @@ impl<T> Queue<T> {
             return Err(item);
         }
         state.items.push_back(item);
-        // Whoever is notified now is moved to the mutex and wakes up when it is free.
+        // The notified thread is moved to the mutex, and wakes up when the mutex is free.
         self.has_items.notify_one();
         Ok(())
     }
-    /// Takes the first item, when there is one; nothing if the queue is closed and empty.
+    /// Takes the first item as soon as there is one. Returns `None` if the queue is closed and empty.
     pub fn take(&self) -> Option<T> {
         let mut state = self.state.lock();
         while state.items.is_empty() && !state.is_closed {
@@ -53,7 +53,7 @@ impl<T> Queue<T> {
         self.has_room.notify_one();
         item
     }
-    /// Nobody puts anything in any more.
+    /// Closes the queue: no further item is accepted.
     pub fn close(&self) {
         self.state.lock().is_closed = true;
         self.has_items.notify_all();

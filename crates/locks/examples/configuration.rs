@@ -1,4 +1,4 @@
-//! A configuration that every request reads and an operator changes now and then.
+//! A configuration that every request reads, and that an operator changes now and then.
 //!
 //! `cargo run --release --package lockwright --example configuration`
 
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What requests are answered by.
+/// The settings that requests need.
 #[derive(Clone, Debug)]
 struct Configuration {
     revision: u32,
@@ -18,13 +18,14 @@ struct Configuration {
 static CONFIGURATION: PercpuRwLock<Configuration> =
     PercpuRwLock::new(Configuration { revision: 0, requests_max: 100, greeting: String::new() });
 
-/// Reads in place: nothing is cloned, and threads that read do not disturb each other.
+/// Reads the configuration in place: nothing is cloned, and reading threads do not disturb each other.
 fn answer(request: usize) -> Option<usize> {
     let configuration = CONFIGURATION.read();
     (request < configuration.requests_max).then(|| configuration.greeting.len() + request)
 }
 
-/// Makes the new one first, so that the lock is held for a moment only, and drops the old one when it is not held any more.
+/// Replaces the configuration. The new one is made before the lock is taken, and the old one is dropped after it is
+/// released, so the lock is held for a moment only. Works for one operator: two at once could undo each other's change.
 fn change(greeting: &str) {
     let now = CONFIGURATION.read().clone();
     let new = Configuration { revision: now.revision + 1, greeting: greeting.into(), ..now };

@@ -1,4 +1,4 @@
-//! A cache that many threads use at once: as many locks as it takes for them not to meet.
+//! A cache that many threads use at once. It has so many locks that two threads seldom want the same one.
 //!
 //! `cargo run --release --package lockwright --example sharded_cache`
 
@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::thread;
 
-/// So many parts, each with a lock of its own: some times as many as there are CPUs.
+/// Parts of the cache, each with its own lock: several times as many as there are CPUs.
 const SHARDS: usize = 64;
 
-/// A map in parts. Readers of one part share it; writers of different parts do not meet.
+/// A map in parts. Threads that read share a part; threads that write different parts do not meet.
 pub struct Cache<K, V> {
     shards: [RwLock<HashMap<K, V>>; SHARDS],
     hasher: RandomState,
 }
 
 impl<K: Hash + Eq, V: Clone> Cache<K, V> {
-    /// An empty one.
+    /// An empty cache.
     pub fn new() -> Self {
         let shards = std::array::from_fn(|_| RwLock::new(HashMap::new()));
         Self { shards, hasher: RandomState::new() }
@@ -25,8 +25,8 @@ impl<K: Hash + Eq, V: Clone> Cache<K, V> {
     fn shard(&self, key: &K) -> &RwLock<HashMap<K, V>> {
         &self.shards[self.hasher.hash_one(key) as usize % SHARDS]
     }
-    /// The value of `key`, made by `make` if it is not there yet. Nobody waits for `make`, so two threads may do it at the same
-    /// time; the first one's value counts.
+    /// The value of `key`. If there is none, `make` makes it. No lock is held meanwhile, so two threads may make a value at
+    /// the same time; the first one to store it wins.
     pub fn get_or_make(&self, key: K, make: impl FnOnce(&K) -> V) -> V {
         if let Some(value) = self.shard(&key).read().get(&key) {
             return value.clone();
@@ -34,11 +34,11 @@ impl<K: Hash + Eq, V: Clone> Cache<K, V> {
         let value = make(&key);
         self.shard(&key).write().entry(key).or_insert(value).clone()
     }
-    /// How many values it has.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.read().len()).sum()
     }
-    /// Whether it has none.
+    /// True if there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! Locks in statics: no set-up, no allocation, four bytes beside the value.
+//! Locks in statics: no set-up, no allocation, four bytes next to the value.
 //!
 //! `cargo run --release --package lockwright --example static_lock`
 
@@ -6,13 +6,13 @@ use lockwright::{Mutex, RwLock, Semaphore, SpinLock};
 use std::collections::BTreeMap;
 use std::thread;
 
-/// Names, and how often each was seen.
+/// How often each name was seen.
 static SEEN: Mutex<BTreeMap<&str, u32>> = Mutex::new(BTreeMap::new());
-/// Read by everybody, written by a few.
+/// Read by all threads, written by few.
 static GREETING: RwLock<&str> = RwLock::new("hello");
-/// Held for some instructions by threads that have a CPU each.
+/// Held for some instructions only, by threads that each have a CPU: a spinlock is enough.
 static LAST: SpinLock<Option<&str>> = SpinLock::new(None);
-/// No more than two at once.
+/// At most two threads greet at once.
 static DESKS: Semaphore = Semaphore::new(2);
 
 fn greet(name: &'static str) {

@@ -1,4 +1,4 @@
-//! Waiting, but not for ever.
+//! Waiting with a time-out or a deadline.
 //!
 //! `cargo run --release --package lockwright --example time_outs`
 
@@ -11,7 +11,7 @@ const SHORT: Duration = Duration::from_millis(20);
 fn main() {
     let (balance, rates) = (Mutex::new(100), RwLock::new(vec![1.0, 2.0]));
 
-    // Held by somebody else for longer than we care to wait.
+    // This thread holds the lock for longer than the other thread is willing to wait.
     let held = balance.lock();
     let began = Instant::now();
     let found = thread::scope(|scope| {
@@ -21,21 +21,21 @@ fn main() {
     println!("no balance within {SHORT:?}: gave up after {:?}", began.elapsed());
     drop(held);
 
-    // A deadline for several steps together.
+    // One deadline for several steps.
     let deadline = Instant::now() + SHORT;
     match (balance.try_lock_until(deadline), rates.try_read_until(deadline)) {
         (Some(balance), Some(rates)) => println!("{balance} at {rates:?}"),
         _ => println!("not in time"),
     }
 
-    // A reader keeps a writer out, who gives up and leaves no trace.
+    // A reader keeps a writer out. The writer gives up, and later readers and writers are not affected.
     let reader = rates.read();
     assert!(rates.try_write_for(SHORT).is_none());
-    assert_eq!(*rates.read(), *reader, "and a reader may read again");
+    assert_eq!(*rates.read(), *reader, "a reader may read again");
     drop(reader);
     assert!(rates.try_write().is_some());
 
-    // Waiting for a change, as long as there is hope.
+    // Wait for a change, until a deadline.
     let changed = Condvar::new();
     let mut guard = balance.lock();
     let until = Instant::now() + SHORT;
