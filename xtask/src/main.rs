@@ -58,7 +58,9 @@ fn main() -> ExitCode {
         ["evidence", "--fresh"] => evidence(true),
         ["fidelity"] => fidelity(false),
         ["fidelity", "--keep"] => fidelity(true),
-        ["tidy"] => tidy::run(&root()),
+        ["tidy", ref options @ ..] => {
+            return tool("tidy", tidy::Request::of(options), |root, it| Ok(tidy::run(root, it)));
+        }
         ["weaken", ref options @ ..] => {
             let request = weaken::Request::of(options);
             let request = request.and_then(|it| it.check_place(&root()).map(|()| it));
@@ -145,7 +147,7 @@ fn checks() -> Vec<Stage> {
     vec![
         Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
         Stage::command("clippy", 300, &clippy),
-        Stage::new("tidy", 60, Step::Call(|| tidy::run(&root()))),
+        Stage::new("tidy", 60, Step::Call(|| tidy::run(&root(), &tidy::Request::default()))),
         Stage::new("evidence --check", 60, Step::Call(|| evidence::check(&root()))),
         Stage::command("no-std", 120, &no_std),
         Stage::command("lock-apis", 300, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),

@@ -1,28 +1,47 @@
-//! Rust text without comments and literals: enough of a lexer to look at words.
+//! Rust text taken apart into code, comments and literals: enough of a lexer to look at words.
 
-/// The lines of a Rust file, with comments and the insides of literals blanked out.
+/// The lines of a Rust file three times, without their ends: each time all but one kind of text is blanked out.
 #[derive(Default)]
 pub struct Code {
-    /// The lines, without their ends.
+    /// Code, without comments and the insides of literals.
     pub lines: Vec<String>,
+    /// Comments, with their slashes.
+    pub comments: Vec<String>,
+    /// Literals, with their quotes.
+    pub literals: Vec<String>,
+}
+
+/// What a piece of Rust text is.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Code,
+    Comment,
+    Literal,
 }
 
 impl Code {
-    /// The code of `text`.
+    /// The text of a Rust file, taken apart.
     pub fn of(text: &str) -> Self {
-        let mut blanked = String::with_capacity(text.len());
+        let (mut code, mut comments, mut literals) = (String::new(), String::new(), String::new());
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            let (kept, skipped) = match literal_or_comment(rest, &blanked) {
-                Some(length) => (0, length),
-                None => (first.len_utf8(), 0),
+            let (length, kind) = match literal_or_comment(rest, &code) {
+                Some(length) if rest.starts_with('/') => (length, Kind::Comment),
+                Some(length) => (length, Kind::Literal),
+                None => (first.len_utf8(), Kind::Code),
             };
-            blanked.push_str(&rest[..kept]);
-            let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
-            blanked.extend(rest[kept..kept + skipped].chars().map(blank));
-            rest = &rest[kept + skipped..];
+            let (piece, after) = rest.split_at(length);
+            let push = |to: &mut String, of: Kind| match kind == of {
+                true => to.push_str(piece),
+                false => to.extend(piece.chars().map(|c| if c == '\n' { '\n' } else { ' ' })),
+            };
+            push(&mut code, Kind::Code);
+            push(&mut comments, Kind::Comment);
+            push(&mut literals, Kind::Literal);
+            rest = after;
         }
-        Self { lines: blanked.lines().map(str::to_string).collect() }
+        let lines = |text: String| text.lines().map(str::to_string).collect();
+        Self { lines: lines(code), comments: lines(comments), literals: lines(literals) }
     }
     /// The first line (counted from 0) of the test module, or the number of lines.
     pub fn tests_begin(&self) -> usize {
@@ -125,6 +144,16 @@ mod tests {
     #[test]
     fn lifetimes_are_code() {
         assert_eq!(only_code("fn f<'a>(x: &'a str) {}"), ["fn f a x a str"]);
+    }
+
+    #[test]
+    fn comments_and_literals_are_kept_apart() {
+        let code = Code::of("a // b \"c\"\nd(\"e // f\");\n");
+        let trimmed = |lines: &[String]| -> Vec<String> {
+            lines.iter().map(|line| line.trim().to_string()).collect()
+        };
+        assert_eq!(trimmed(&code.comments), ["// b \"c\"", ""]);
+        assert_eq!(trimmed(&code.literals), ["", "\"e // f\""]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rules about files as such, and finding them.
 
-use super::{Finding, Source};
+use super::{Finding, Source, prose};
 use std::path::Path;
 
 /// Directories that are not part of the product.
@@ -47,18 +47,35 @@ pub fn names_say_something(source: &Source, _: &[Source]) -> Vec<Finding> {
     Vec::new()
 }
 
+/// The documents at the root are short enough to be read: how many lines and words each may have. What is as
+/// wide as it likes has few lines, so words count.
+const DOCUMENTS: &[(&str, usize, usize)] =
+    &[("README.md", 100, 1_000), ("ARCHITECTURE.md", 200, 2_500)];
+
 /// The documents at the root are short enough to be read.
 pub fn documents_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
-    let lines_max = match source.path.as_str() {
-        "README.md" => 150,
-        "ARCHITECTURE.md" => 200,
-        _ => return Vec::new(),
-    };
-    let lines = source.text.lines().count();
-    if lines > lines_max {
-        return vec![source.finding(lines_max + 1, format!("{lines} lines, at most {lines_max}"))];
+    if prose::is_left_out(&source.path) {
+        return Vec::new();
     }
-    Vec::new()
+    let Some((_, lines_max, words_max)) = DOCUMENTS.iter().find(|it| it.0 == source.path) else {
+        return Vec::new();
+    };
+    too_long(source, *lines_max, *words_max)
+}
+
+fn too_long(source: &Source, lines_max: usize, words_max: usize) -> Vec<Finding> {
+    let lines = source.text.lines().count();
+    let words = source.text.split_whitespace().count();
+    let mut findings = Vec::new();
+    if lines > lines_max {
+        let message = format!("{lines} lines, at most {lines_max}: move details to docs/");
+        findings.push(source.finding(lines_max + 1, message));
+    }
+    if words > words_max {
+        let message = format!("{words} words, at most {words_max}: move details to docs/");
+        findings.push(source.finding(1, message));
+    }
+    findings
 }
 
 #[cfg(test)]
@@ -75,10 +92,15 @@ mod tests {
 
     #[test]
     fn long_documents_are_found() {
-        let lines = |count: usize| "line\n".repeat(count);
-        assert_eq!(findings(documents_are_short, "README.md", &lines(151)).len(), 1);
-        assert!(findings(documents_are_short, "README.md", &lines(150)).is_empty());
-        assert_eq!(findings(documents_are_short, "ARCHITECTURE.md", &lines(201)).len(), 1);
-        assert!(findings(documents_are_short, "crates/a/README.md", &lines(500)).is_empty());
+        let document = |lines: usize, words: usize| {
+            let text = "word ".repeat(words - lines) + &"line\n".repeat(lines);
+            too_long(&Source::new("README.md", text), 100, 1_000).len()
+        };
+        assert_eq!(document(100, 1_000), 0);
+        assert_eq!(document(101, 1_000), 1);
+        assert_eq!(document(100, 1_001), 1);
+        assert_eq!(document(101, 1_001), 2);
+        let other = "line\n".repeat(2_000);
+        assert!(findings(documents_are_short, "crates/a/README.md", &other).is_empty());
     }
 }

@@ -5,7 +5,10 @@
 mod code;
 pub mod files;
 pub mod locks;
+mod phrases;
+mod prose;
 mod size;
+mod width;
 mod words;
 
 use code::Code;
@@ -17,7 +20,7 @@ pub struct Source {
     pub path: String,
     /// Its text.
     pub text: String,
-    /// For Rust: the text without comments and literals.
+    /// For Rust: the text taken apart.
     pub code: Code,
 }
 
@@ -59,6 +62,9 @@ const RULES: &[Rule] = &[
     files::documents_are_short,
     size::files_are_short,
     size::functions_are_short,
+    phrases::no_phrase_comes_back,
+    phrases::no_comment_begins_with_whether,
+    width::prose_is_narrow,
     words::nothing_is_left_to_do,
     words::no_merge_is_half_done,
     words::no_test_is_switched_off,
@@ -76,20 +82,50 @@ pub fn sources(root: &Path) -> Vec<Source> {
     files::read_all(root)
 }
 
-/// Checks the repository at `root` and prints what it finds; whether nothing is red.
-pub fn run(root: &Path) -> bool {
+/// What `cargo xtask tidy` was asked to do.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Warnings are only counted.
+    errors_only: bool,
+}
+
+impl Request {
+    /// # Errors
+    /// A sentence that says what to type.
+    pub fn of(options: &[&str]) -> Result<Self, String> {
+        match options {
+            [] => Ok(Self::default()),
+            ["--errors"] => Ok(Self { errors_only: true }),
+            [other, ..] => Err(format!("`{other}` is not an option; `--errors` is the only one")),
+        }
+    }
+}
+
+/// Checks the repository at `root` and prints what it finds. Returns true if there are no errors.
+pub fn run(root: &Path, request: &Request) -> bool {
     let sources = files::read_all(root);
     let findings: Vec<_> = sources
         .iter()
         .flat_map(|source| RULES.iter().flat_map(|rule| rule(source, &sources)))
         .collect();
-    for Finding { path, line, message, is_warning } in &findings {
-        let kind = if *is_warning { "warning" } else { "error" };
-        eprintln!("{kind}: {path}:{line}: {message}");
-    }
-    let red = findings.iter().filter(|finding| !finding.is_warning).count();
-    eprintln!("tidy: {} files, {red} errors, {} warnings", sources.len(), findings.len() - red);
-    red == 0
+    let (report, errors) = report(&findings, request);
+    let warnings = findings.len() - errors;
+    eprint!("{report}");
+    eprintln!("tidy: {} files, {errors} errors, {warnings} warnings", sources.len());
+    errors == 0
+}
+
+/// A line for each finding, the errors last, where a reader looks first; and how many errors there are.
+fn report(findings: &[Finding], request: &Request) -> (String, usize) {
+    let (warnings, errors): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.is_warning);
+    let line = |kind: &str, finding: &Finding| {
+        let Finding { path, line, message, .. } = finding;
+        format!("{kind}: {path}:{line}: {message}\n")
+    };
+    let shown = if request.errors_only { &[][..] } else { &warnings[..] };
+    let warnings = shown.iter().map(|it| line("warning", it));
+    let report = warnings.chain(errors.iter().map(|it| line("error", it))).collect();
+    (report, errors.len())
 }
 
 #[cfg(test)]
@@ -104,11 +140,27 @@ mod tests {
 
     #[test]
     fn the_repository_is_tidy() {
-        assert!(run(&crate::root()));
+        assert!(run(&crate::root(), &Request { errors_only: true }));
     }
 
     #[test]
     fn a_directory_without_a_repository_is_not_tidy_by_accident() {
         assert!(files::read_all(&crate::root()).len() > 20, "the files were not found");
+    }
+
+    #[test]
+    fn errors_are_printed_after_warnings_and_alone_if_asked_for() {
+        let source = Source::new("a.rs", "");
+        let findings = [source.finding(3, "wrong"), source.warning(1, "long")];
+        let text = |errors_only| report(&findings, &Request { errors_only });
+        let error = "error: a.rs:3: wrong\n";
+        assert_eq!(text(false), (format!("warning: a.rs:1: long\n{error}"), 1));
+        assert_eq!(text(true), (error.to_string(), 1));
+    }
+
+    #[test]
+    fn another_option_is_refused_with_the_right_one() {
+        assert_eq!(Request::of(&["--errors"]), Ok(Request { errors_only: true }));
+        assert!(Request::of(&["--error"]).is_err_and(|it| it.contains("`--errors`")));
     }
 }
