@@ -83,9 +83,14 @@ impl fmt::Display for Error {
                 f.write_str(sentence)
             }
             Self::OutputClosed => f.write_str("the output was closed"),
-            Self::Output { path, source } => {
-                write!(f, "cannot write {}: {source}", path.display())
-            }
+            Self::Output { path, source } => match source.kind() {
+                std::io::ErrorKind::NotFound => write!(
+                    f,
+                    "cannot write {0}: its folder does not exist; make it, or name another file",
+                    path.display()
+                ),
+                _ => write!(f, "cannot write {}: {source}", path.display()),
+            },
         }
     }
 }

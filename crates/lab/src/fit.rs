@@ -39,7 +39,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(args.quiet);
     let unknown = || {
         Error::unknown(
-            "machine to calibrate",
+            "machine with published tables",
             &args.machine,
             Plan::machines(),
             "lockwright machines",

@@ -27,7 +27,7 @@ const COUNT_MAX: u64 = 1_000_000_000;
 const TIME_MAX_NS: u64 = 1_000_000_000;
 
 /// Where the help lists the parameters.
-const HEADING: &str = "Workload `kbuild`: a fixed amount of work, for --secs at most";
+const HEADING: &str = "Workload `kbuild` (a fixed amount of work, for --secs at most)";
 /// Where the help lists those that several workloads have.
 pub const HANDOFF_HEADING: &str = "Workloads `kbuild`, `aim7` and `handoff`";
 

@@ -198,6 +198,12 @@ pub fn two_nodes(threads: u32) -> Machine {
 /// A simulated machine, by its name or by the path of its file, with its calibration.
 pub fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, Error> {
     let is_path = on.contains('/') || on.ends_with(".toml");
+    if is_path && !Path::new(on).exists() {
+        return Err(Error::usage(format!(
+            "there is no file {on}: write one with `lockwright machines show x5-4 > {}`",
+            crate::replay::quoted(on)
+        )));
+    }
     let opened = match is_path {
         true => SimulatedMachine::from_path(on, settings),
         false => SimulatedMachine::builtin(on, settings).ok_or_else(|| match file_of(on) {

@@ -224,7 +224,7 @@ impl LabMachine for SimulatedMachine {
     fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
         let is_ours = lock.origin == Origin::Registry;
         (!is_ours).then(|| {
-            format!("`{}` is not written for simulated machines: leave it out", lock.name())
+            format!("`{}` runs on this computer only: leave it out, or leave out --on", lock.name())
         })
     }
 

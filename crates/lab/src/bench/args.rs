@@ -9,8 +9,8 @@ use crate::kbuild::BuildArgs;
 use clap::Args;
 
 /// Where the help lists the parameters of workloads.
-const COUNTER: &str = "Workload `counter`: a shared counter behind one lock";
-const LOCKTORTURE: &str = "Workload `locktorture`: the kernel's";
+const COUNTER: &str = "Workload `counter` (a shared counter behind one lock)";
+const LOCKTORTURE: &str = "Workload `locktorture` (as in the kernel)";
 
 /// Arguments of `bench`.
 #[derive(Clone, Debug, Args)]
@@ -45,11 +45,11 @@ pub struct BenchArgs {
     /// Length of the critical section, in pause instructions (4 to 40 ns each); several values run one
     /// after the other [default: 1]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = COUNTER,
-          value_parser = between_u32::<0, { u32::MAX }>, allow_negative_numbers = true)]
+          value_parser = between_u32::<0, 1_000_000_000>, allow_negative_numbers = true)]
     pub cs_load: Vec<u32>,
     /// Pause instructions between critical sections [default: 0]
     #[arg(long, value_name = "N", help_heading = COUNTER,
-          value_parser = between_u32::<0, { u32::MAX }>, allow_negative_numbers = true)]
+          value_parser = between_u32::<0, 1_000_000_000>, allow_negative_numbers = true)]
     pub think_load: Option<u32>,
     /// Percentage of the operations that only read, 0 to 100 [default: 0]
     #[arg(long, value_name = "PERCENT", value_parser = between_u32::<0, 100>, help_heading = COUNTER,

@@ -1,6 +1,6 @@
 //! Which machine, and how its locks are set.
 
-use super::values::{between, name, nanoseconds};
+use super::values::{between, name, nanoseconds, whole};
 use crate::cell::{PlacementPolicy, Settings};
 use crate::crew::GuestArgs;
 use clap::{Args, ValueEnum};
@@ -19,7 +19,7 @@ pub struct MachineArgs {
     #[arg(long, value_name = "MACHINE", default_value = "native", value_parser = name)]
     pub on: String,
     /// Seed for random numbers; the same seed repeats a simulated run exactly
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// The file with the machine's fitted numbers, as `lockwright calibrate` writes it [default:
     /// NAME.calibration.toml next to the machine file, or the built-in one]
@@ -39,14 +39,18 @@ pub struct MachineArgs {
     pub numa_spinlock: Option<NumaMode>,
     /// CNA locks that count: after 2^N handoffs within a NUMA node the other nodes get their turn
     /// (0 to 31) [default: 16]
-    #[arg(long, value_name = "N", value_parser = between::<0, 31>, help_heading = TUNABLES)]
+    #[arg(long, value_name = "N", value_parser = between::<0, 31>, help_heading = TUNABLES,
+          allow_negative_numbers = true)]
     pub numa_spinlock_threshold: Option<u64>,
-    /// CNA locks that use the clock: time until the other NUMA nodes get their turn [default: 10ms]
-    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES)]
+    /// CNA locks that use the clock: time until the other NUMA nodes get their turn [default:
+    /// each lock's own]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES,
+          allow_negative_numbers = true)]
     pub numa_spinlock_threshold_ns: Option<u64>,
     /// Mutex: minimum time between two membarrier(2) calls; until it has passed, unlock uses an atomic
     /// exchange instead of a plain store [default: 100us for each CPU]
-    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES)]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES,
+          allow_negative_numbers = true)]
     pub heavy_barrier_apart_ns: Option<u64>,
 }
 

@@ -52,19 +52,19 @@ pub enum Command {
   lockwright bench --on x5-4 --workload locktorture --lock cna,fifo --threads 36
   lockwright bench --on haswell-2s --vcpus 36,72 --lock park,hybrid,unfair")]
     Bench(BenchArgs),
-    /// Compare Mutex and the reader-writer locks with all peers, on this computer
+    /// Compare Mutex and the reader-writer locks with their peers, here
     #[command(before_help = "Examples:
   lockwright compare --quick
   lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
   lockwright compare --kind rw --ours percpu-rwlock --json compare.json")]
     Compare(CompareArgs),
-    /// Try to break locks under load (exit code 1 if one breaks)
+    /// Try to break locks under load
     #[command(before_help = "Examples:
   lockwright torture --lock mutex,rwlock --secs 10
   lockwright torture --on x5-4 --faults
   lockwright torture --lock busted       (a lock that is broken on purpose)")]
     Torture(TortureArgs),
-    /// Search thread interleavings for bugs, simulated (exit code 1 if one is found)
+    /// Search thread interleavings for bugs, simulated
     #[command(before_help = "Examples:
   lockwright explore --lock cna --client exclusion
   lockwright explore --lock busted --client exclusion     (broken on purpose)
@@ -169,8 +169,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
 /// The last lines of the first help text.
 const AFTERWORD: &str = "\
 Other: completions, man, --version. Each command has --help with examples.
-Exit codes: 0 done; 1 a lock or a measurement failed; 2 the command line or a
-file is wrong; 130 interrupted (what was measured until then is kept).
+Exit codes: 0 done; 1 a lock broke or a measurement failed; 2 the command line
+or a file is wrong; 130 interrupted (what was measured until then is kept).
 The words used here are explained in docs/glossary.md.";
 
 /// The command line with its help texts.
@@ -236,4 +236,108 @@ pub struct OutputArgs {
     /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Command as Clap;
+    use lockwright::tunables::{NUMA_OFF, Tunable};
+
+    const COLUMNS: usize = 80;
+    const LINES: usize = 50;
+
+    /// The help texts of a command and of all below it, by their names.
+    fn helps(mut command: Clap, path: &str) -> Vec<(String, String)> {
+        let below = |path: &str, command: &Clap| {
+            let inner = command.get_subcommands().cloned();
+            inner
+                .flat_map(|inner| {
+                    let path = format!("{path} {}", inner.get_name());
+                    helps(inner.term_width(COLUMNS), &path)
+                })
+                .collect::<Vec<_>>()
+        };
+        let mut all = below(path, &command);
+        all.push((path.to_string(), command.render_long_help().to_string()));
+        all
+    }
+
+    fn all_helps() -> Vec<(String, String)> {
+        let mut command = command().term_width(COLUMNS);
+        command.build();
+        helps(command, "lockwright")
+    }
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_a_screen_before_its_advanced_options() {
+        let helps = all_helps();
+        assert!(helps.len() > 20, "the commands were not found");
+        for (path, text) in &helps {
+            let is_heading =
+                |line: &&str| line.ends_with(':') && line.starts_with(|c: char| c.is_uppercase());
+            let usual = ["Arguments:", "Options:", "Examples:", "Commands:"];
+            let is_advanced = |line: &&str| is_heading(line) && !usual.contains(line);
+            let screen = match path.as_str() {
+                "lockwright" => text.lines().count(),
+                _ => text.lines().take_while(|line| !is_advanced(line)).count(),
+            };
+            assert!(screen <= LINES, "{path}: {screen} lines\n{text}");
+            for line in text.lines() {
+                assert!(line.chars().count() <= COLUMNS, "{path}: `{line}` is too wide");
+            }
+        }
+    }
+
+    #[test]
+    fn each_command_has_three_examples() {
+        for (path, text) in all_helps().iter().filter(|(path, _)| path != "lockwright") {
+            let examples = text.lines().filter(|line| line.starts_with("  lockwright ")).count();
+            assert!(examples >= 3, "{path} has {examples} examples\n{text}");
+        }
+    }
+
+    #[test]
+    fn examples_are_command_lines() {
+        for (path, text) in all_helps() {
+            for line in text.lines().filter(|line| line.starts_with("  lockwright ")) {
+                // Up to what the shell does, or a remark.
+                let typed =
+                    line.split(['>', '|', '(']).next().unwrap_or_default().replace('\'', "");
+                let read = command().try_get_matches_from(typed.split_whitespace());
+                assert!(read.is_ok(), "{path}: {line}: {}", read.expect_err("refused"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_help_names_every_command() {
+        let (_, text) = all_helps().pop().expect("the last one is the first help");
+        for subcommand in command().get_subcommands() {
+            assert!(text.contains(subcommand.get_name()), "{}: {text}", subcommand.get_name());
+        }
+    }
+
+    #[test]
+    fn blanks_around_names_and_numbers_do_not_matter() {
+        let line = ["lockwright", "bench", "--on", " x5-4", "--threads", "1, 2 ,4"];
+        let Some(Command::Bench(args)) = Cli::parse_from(line).command else {
+            panic!("`bench` is a command");
+        };
+        assert_eq!((&*args.machine.on, &args.threads[..]), ("x5-4", &[1, 2, 4][..]));
+    }
+
+    #[test]
+    fn tunables_that_were_not_set_are_left_to_the_locks() {
+        let line = ["lockwright", "bench", "--numa-spinlock", "off"];
+        let Some(Command::Bench(args)) = Cli::parse_from(line).command else {
+            panic!("`bench` is a command");
+        };
+        assert_eq!(args.machine.settings().tunables, [(Tunable::numa_spinlock, NUMA_OFF)]);
+    }
 }

@@ -5,7 +5,7 @@ use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
 use super::matrix::{self, Kind};
 use super::plan::{Plan, Side};
 use crate::cell::LabMachine;
-use crate::cli::{between_u32, seconds};
+use crate::cli::{between_u32, seconds, whole};
 use crate::error::Error;
 use crate::native::peers::readers_share;
 use crate::plan::window_ns;
@@ -50,7 +50,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// Seed for random numbers
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// Write a JSON document; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -110,8 +110,7 @@ impl CompareArgs {
             locks.iter().filter(|&&l| !readers_share(l)).map(|lock| lock.name()).collect();
         match owning[..] {
             [first, second, ..] => Err(Error::usage(format!(
-                "--ours takes one lock that readers do not share, and `{first}` and `{second}` are two: \
-                 leave out one of them"
+                "--ours takes one exclusive lock, and `{first}` and `{second}` are two: leave out one of them"
             ))),
             _ => Ok(locks),
         }
@@ -127,7 +126,7 @@ impl CompareArgs {
             if !is_lock || peer.subject.row.class == LockClass::Busted {
                 let name = peer.subject.name();
                 return Err(Error::usage(format!(
-                    "`{name}` is no peer: it does not exclude; --peer takes {}",
+                    "`{name}` is not a lock to compare with: --peer takes {}",
                     all_peers()
                 )));
             }
@@ -163,8 +162,8 @@ fn our_lock(name: &str) -> Result<Subject, Error> {
     match (lock.origin, lock.row.class) {
         (Origin::Registry, LockClass::Product | LockClass::Reference) => Ok(lock),
         _ => Err(Error::usage(format!(
-            "--ours takes our locks, and `{}` is none: leave it out for `{OURS}`, or name one of those \
-             that `lockwright locks` shows as simulated, too",
+            "--ours takes Lockwright's own locks, and `{}` is not one: leave it out, or name one such as \
+             `{OURS}`",
             lock.name()
         ))),
     }

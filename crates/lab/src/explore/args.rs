@@ -1,6 +1,6 @@
 //! The arguments of `explore`, and what they mean.
 
-use crate::cli::{between, between_u32};
+use crate::cli::{between, between_u32, whole};
 use crate::error::Error;
 use crate::machines;
 use crate::subject::{Origin, Selection, USUAL};
@@ -31,7 +31,7 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub threads: usize,
     /// Schedules to run of each lock with each client
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, { u64::MAX }>,
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, 1_000_000_000>,
           allow_negative_numbers = true)]
     pub schedules: u64,
     /// Put a known bug into the locks, by its number or name in `lockwright bugs`
@@ -41,7 +41,7 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["schedules", "policy", "depth"])]
     pub replay: Option<String>,
     /// Seed for random numbers; the same seed repeats a search exactly
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// Write a JSON document; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -104,7 +104,9 @@ impl ExploreArgs {
             let (lock, name) = (asked.subject.row.name, asked.subject.name());
             let has_bug = bug.is_none_or(|bug| bug.is_in(lock));
             if asked.explicitly && asked.subject.origin != Origin::Registry {
-                let why = format!("`{name}` is not written for simulated machines: leave it out");
+                let why = format!(
+                    "`{name}` runs on this computer only, and schedules are simulated: leave it out"
+                );
                 return Err(Error::usage(why));
             }
             if let Some(Kind::Memory) = zoo::fault_of(lock) {
@@ -115,7 +117,7 @@ impl ExploreArgs {
             }
             if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
                 let (row, locks) = (bug.row(), bug.locks().join(", "));
-                let why = format!("bug {row} is not one of `{name}`; --lock can be {locks}");
+                let why = format!("`{name}` cannot have bug {row}: --lock can be {locks}");
                 return Err(Error::usage(why));
             }
             if asked.subject.origin == Origin::Registry && has_bug {
@@ -177,7 +179,7 @@ impl ExploreArgs {
         let machine = match self.on.as_deref().map(str::trim) {
             None => machines::two_nodes(threads),
             Some(machines::NATIVE) => {
-                let why = "schedules are explored on simulated machines only: leave out --on";
+                let why = "schedules are simulated: leave out --on, or name a simulated machine";
                 return Err(Error::usage(why));
             }
             Some(on) => machines::described(on)?,

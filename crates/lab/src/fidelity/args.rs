@@ -1,6 +1,6 @@
 //! The arguments of `machines check`.
 
-use crate::cli::{between_u32, count};
+use crate::cli::{between_u32, count, whole};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
     /// Seed for random numbers
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// Write a JSON document; - is standard output
     #[arg(long, value_name = "FILE")]

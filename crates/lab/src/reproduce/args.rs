@@ -1,6 +1,6 @@
 //! The arguments of `reproduce`.
 
-use crate::cli::{OutputArgs, name};
+use crate::cli::{OutputArgs, name, whole};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub struct ReproduceArgs {
     #[arg(long, alias = "plots", value_name = "DIR")]
     pub plot_dir: Option<PathBuf>,
     /// Seed for random numbers; the same seed repeats a run exactly
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// Where results go.
     #[command(flatten)]

@@ -3,7 +3,7 @@
 mod document;
 mod list;
 
-use crate::cli::{OutputArgs, name};
+use crate::cli::{OutputArgs, name, whole};
 use crate::error::Error;
 use crate::report::{Outputs, Progress};
 use crate::simulated::{Cell, Outcome, run_cells};
@@ -21,7 +21,7 @@ pub struct StudyArgs {
     #[arg(value_name = "STUDY", value_parser = name)]
     pub study: Option<String>,
     /// Seed for random numbers; the same seed repeats a study exactly
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// Where results go.
     #[command(flatten)]

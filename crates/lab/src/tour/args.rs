@@ -1,5 +1,6 @@
 //! The arguments of `tour`.
 
+use crate::cli::whole;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ pub struct TourArgs {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// Seed for random numbers; the same seed repeats the simulated part exactly
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
     /// Do not show progress
     #[arg(long, short)]
