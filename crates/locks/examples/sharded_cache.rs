@@ -25,8 +25,8 @@ impl<K: Hash + Eq, V: Clone> Cache<K, V> {
     fn shard(&self, key: &K) -> &RwLock<HashMap<K, V>> {
         &self.shards[self.hasher.hash_one(key) as usize % SHARDS]
     }
-    /// The value of `key`. If there is none, `make` makes it. No lock is held meanwhile, so two threads may make a value at
-    /// the same time; the first one to store it wins.
+    /// The value of `key`. If there is none, `make` makes it. No lock is held meanwhile, so two threads may make a
+    /// value at the same time; the first one to store it wins.
     pub fn get_or_make(&self, key: K, make: impl FnOnce(&K) -> V) -> V {
         if let Some(value) = self.shard(&key).read().get(&key) {
             return value.clone();

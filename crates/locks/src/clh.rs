@@ -14,9 +14,9 @@
 //! | null | | free | a newcomer, to its node |
 //! | node | 1 | held or about to be | a newcomer, to its node; the owner, if it is its own, to null |
 //!
-//! The release first tries to take its own node out of the word, so that zero is unlocked, an idle
-//! lock keeps no node, and the word never names a released one. As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept
-//! in the lock, with the same limits. Fairness: first come, first served.
+//! The release first tries to take its own node out of the word, so that zero is unlocked, an idle lock keeps no node,
+//! and the word never names a released one. As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept in the
+//! lock, with the same limits. Fairness: first come, first served.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|

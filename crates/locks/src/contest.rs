@@ -57,7 +57,7 @@ pub(crate) fn reserve<P: Platform>(
     false
 }
 
-/// Whether the lock is reserved and free for as long as one may be: the thread that it is reserved for
+/// Returns `true` if the lock is reserved and free for as long as one may be: the thread that it is reserved for
 /// has no CPU.
 #[cold]
 pub(crate) fn is_abandoned<P: Platform>(word: &P::Word) -> bool {

@@ -1,10 +1,11 @@
 //! The events that locks count, such as acquisitions through the queue.
 //!
-//! A program on Linux turns counting on with [`native::count_events`](crate::native::count_events) and reads a counter with
-//! [`native::event_count`](crate::native::event_count). While counting is off, an event costs one predictable branch.
+//! A program on Linux turns counting on with [`native::count_events`](crate::native::count_events) and reads a counter
+//! with [`native::event_count`](crate::native::event_count). While counting is off, an event costs one predictable
+//! branch.
 //!
-//! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. The events of the NUMA-aware
-//! locks, which have none there, start with `cna_`.
+//! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. The events of the
+//! NUMA-aware locks, which have none there, start with `cna_`.
 
 // An event is added to the table below and nowhere else: the table makes the enum, the names and the descriptions.
 macro_rules! lock_events {

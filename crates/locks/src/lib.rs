@@ -42,21 +42,24 @@
 //!
 //! The method names are those of `parking_lot`, because both crates build on `lock_api`. What differs:
 //!
-//! - From `std`: `lock()` returns the guard, not a `Result`, because there is no poisoning. A panic in a critical section unlocks the lock.
+//! - From `std`: `lock()` returns the guard, not a `Result`, because there is no poisoning. A panic in a critical
+//!   section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
 //!   `wait_while_for`.
-//! - From `parking_lot`: there are no upgradable reads, no `Once`, no `ReentrantMutex`, no `FairMutex`, no `serde`, and no deadlock
-//!   detection.
-//! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms late if a writer waits.
-//! - The guards of [`Mutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and [`SendRwLock`] have
-//!   guards that can be sent.
+//! - From `parking_lot`: there are no upgradable reads, no `Once`, no `ReentrantMutex`, no `FairMutex`, no `serde`, and
+//!   no deadlock detection.
+//! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms
+//!   late if a writer waits.
+//! - The guards of [`Mutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and
+//!   [`SendRwLock`] have guards that can be sent.
 //! - Locks call the system call `membarrier`; see [Environment](#environment).
 //!
 //! # Time-outs
 //!
-//! [`Mutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs.
-//! [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its queue, because the waiter
-//! behind it waits for a word that only it writes. [`SeqLock`] has none either; its [`try_read`](SeqLock::try_read) never waits.
+//! [`Mutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have
+//! time-outs. [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its
+//! queue, because the waiter behind it waits for a word that only it writes. [`SeqLock`] has none either; its
+//! [`try_read`](SeqLock::try_read) never waits.
 //!
 //! # Platforms
 //!
@@ -74,9 +77,9 @@
 //!
 //! # Environment
 //!
-//! `LOCKWRIGHT_MEMBARRIER=off`, read once at the first contended operation of a process, keeps locks from interrupting other CPUs with the system call
-//! `membarrier`. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a [`RwLock`]. A program that
-//! installs a system call filter calls [`native::prepare`] first.
+//! `LOCKWRIGHT_MEMBARRIER=off`, read once at the first contended operation of a process, keeps locks from interrupting
+//! other CPUs with the system call `membarrier`. Then unlocking a [`Mutex`] costs an atomic exchange, and a
+//! [`PercpuRwLock`] is a [`RwLock`]. A program that installs a system call filter calls [`native::prepare`] first.
 //!
 //! # What `RawMutex<Native>` in a message means
 //!
@@ -92,25 +95,28 @@
 //! | `lock_api::RwLock<RwSem<Native>, T>` | [`RwSemLock<T>`](RwSemLock) |
 //! | `Sendable<...>` inside one of these | [`SendMutex<T>`](SendMutex) or [`SendRwLock<T>`](SendRwLock) |
 //!
-//! Guards have the same first parameter. [`Native`](native::Native) is the platform of ordinary programs. "`*mut ()` cannot be sent between
-//! threads safely" is about a guard that has to stay in its thread, and "its trait bounds were not satisfied" for `try_lock_for`
-//! is about a lock without time-outs.
+//! Guards have the same first parameter. [`Native`](native::Native) is the platform of ordinary programs. "`*mut ()`
+//! cannot be sent between threads safely" is about a guard that has to stay in its thread, and "its trait bounds were
+//! not satisfied" for `try_lock_for` is about a lock without time-outs.
 //!
 //! # For lock builders
 //!
-//! A lock is written once, generic over the trait `platform::Platform`, and the same source runs natively, on simulated machines and under
-//! model checkers. The modules for that are public, may change at any time, and are left out of these pages. To read them, run
-//! `RUSTDOCFLAGS="--cfg lockwright_internals" cargo doc -p lockwright --all-features --open`.
+//! A lock is written once, generic over the trait `platform::Platform`, and the same source runs natively, on simulated
+//! machines and under model checkers. The modules for that are public, may change at any time, and are left out of
+//! these pages. To read them, run `RUSTDOCFLAGS="--cfg lockwright_internals" cargo doc -p lockwright --all-features
+//! --open`.
 //!
-//! - `platform` is all that a lock may ask of the machine below it; PLATFORM.md in the repository has its rules. [`native`] is that machine for a
-//!   program on Linux.
-//! - `raw` is the interface that all locks have, and `registry` is the one list of them. `api` makes types for programs of them.
-//! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters; `node`
-//!   is the queue node that all queued locks share, and `ptr` a pointer to one.
+//! - `platform` is all that a lock may ask of the machine below it; PLATFORM.md in the repository has its rules.
+//!   [`native`] is that machine for a program on Linux.
+//! - `raw` is the interface that all locks have, and `registry` is the one list of them. `api` makes types for programs
+//!   of them.
+//! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters;
+//!   `node` is the queue node that all queued locks share, and `ptr` a pointer to one.
 //! - The waiters of `mutex`, `condvar`, `semaphore`, `rwlock` and `percpu_rwlock` sleep in the `sleep_table`.
-//! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue of its spinners.
-//!   `qrwlock` and `seqlock` are the kernel's, too.
-//! - `unfair`, `ticket`, `mcs` and `clh` are reference locks to compare with, and `busted` has locks that are broken on purpose.
+//! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
+//!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
+//! - `unfair`, `ticket`, `mcs` and `clh` are reference locks to compare with, and `busted` has locks that are broken on
+//!   purpose.
 //! - `zoo` lists the bugs that are seeded in the locks to test the checkers.
 //! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
 #![no_std]

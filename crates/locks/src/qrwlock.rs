@@ -30,18 +30,19 @@
 //! Bit 31, the highest of the readers' number, is a guard: with 2^22 readers a newcomer waits until there are fewer.
 //! So no number of guards that are never dropped makes the number wrap, as long as fewer than 2^22 threads try.
 //!
-//! *Fairness.* The queue is served first come, first served, and a reader that is its head has got in: only one writer can be
-//! in front of it. A writer that is the head says so in the word, and only urgent readers pass it from then
-//! on, as many as come. Before it has said so, which takes two steps of its own, newcomers may pass: so the
-//! lock as a whole keeps no order. Readers pass the queue freely for as long as its head is no writer and none holds the lock.
+//! *Fairness.* The queue is served first come, first served, and a reader that is its head has got in: only one writer
+//! can be in front of it. A writer that is the head says so in the word, and only urgent readers pass it from then on,
+//! as many as come. Before it has said so, which takes two steps of its own, newcomers may pass: so the lock as a whole
+//! keeps no order. Readers pass the queue freely for as long as its head is no writer and none holds the lock.
 //! Everybody spins: a thread without a CPU in the queue, or in front of it, stalls those behind it.
 //!
 //! *Size, cost.* Eight bytes, zero is unlocked. Without contention each way in and each way out is one atomic
-//! read-modify-write, but for the unlock of a writer, which is a store of a byte. Nothing touches the lock after its releasing store: whoever
-//! owns it next may free it.
+//! read-modify-write, but for the unlock of a writer, which is a store of a byte. Nothing touches the lock after its
+//! releasing store: whoever owns it next may free it.
 //!
 //! *Limits.* Queue nodes as for [`QSpinlock`]: not for memory shared between processes. In a forked child it can be
-//! used if nobody waited for it when the child was made. A thread that reads twice may wait for ever, unless it is urgent the second time.
+//! used if nobody waited for it when the child was made. A thread that reads twice may wait for ever, unless it is
+//! urgent the second time.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -77,11 +78,11 @@ const READER: u32 = WAITING << WAITING_BITS;
 /// No more readers, please.
 const GUARD: u32 = READER << (READERS_BITS - 1);
 
-/// Whether a reader that comes may hold the lock.
+/// Returns `true` if a reader that comes may hold the lock.
 const fn is_open(word: u32) -> bool {
     word & (WRITER | WAITING | GUARD) == 0
 }
-/// Whether a reader that is counted may hold the lock, and need not mind the writer that waits.
+/// Returns `true` if a reader that is counted may hold the lock, and need not mind the writer that waits.
 const fn is_open_for_counted(word: u32) -> bool {
     word.wrapping_sub(READER) & (WRITER | GUARD) == 0
 }
@@ -173,7 +174,7 @@ impl<P: Platform> QRwLock<P> {
         self.word.store(GUARD - missing * READER, Relaxed);
     }
 
-    /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing.
+    /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing.
     #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
     pub(crate) fn is_owned(&self) -> bool {
         barrier_before_look::<P, _>(&self.word);

@@ -4,15 +4,15 @@ use crate::tunables::Tunable;
 
 /// A lock without data and without guard: what the registry, the checkers and `lock_api` see.
 pub trait RawLock: Send + Sync + Sized + 'static {
-    /// Whether waiters are served in the order in which they queued.
+    /// The order in which waiters are served.
     const ORDER: Order;
-    /// Whether waiters give up their CPU before long. Where they do not and queue, one without a CPU
-    /// stalls everybody behind it: with more threads than CPUs the lock collapses.
+    /// True if waiters give up their CPU before long. If they spin in a queue instead, a waiter without a CPU
+    /// stalls all threads behind it: with more threads than CPUs, throughput collapses.
     const WAITERS_SLEEP: bool = false;
-    /// Whether several readers may hold it at once. Where they may not, to read is to own.
+    /// True if several readers may hold the lock at once. If not, a reader is an owner.
     const READERS_SHARE: bool = false;
-    /// Whether whoever takes the lock next may free it, while the one before has not returned yet from giving it
-    /// back. Where not, the lock has to outlive every call.
+    /// True if the next owner may free the lock while the previous owner has not yet returned from unlocking it. If
+    /// not, the lock has to outlive every call.
     const NEXT_OWNER_MAY_FREE: bool = true;
 
     /// How long it lets waiters be overtaken, on a machine with so many NUMA nodes; `set` is the value of a
@@ -71,11 +71,11 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     #[doc(alias = "downgrade_write")]
     #[inline(always)]
     unsafe fn downgrade(&self) {}
-    /// Whether somebody holds the lock. Stale when it is returned, and acquires nothing. But of two
+    /// Returns `true` if a thread holds the lock. Stale when it is returned, and acquires nothing. But of two
     /// threads that each hold a lock and then ask about the other's, one finds it held: the question
     /// is a full barrier.
     fn is_locked(&self) -> bool;
-    /// Whether a value of the lock's [`Word`](crate::platform::Cells::Word) is a legal state.
+    /// Returns `true` if a value of the lock's [`Word`](crate::platform::Cells::Word) is a legal state.
     /// Checked by the simulator after every access.
     fn word_is_legal(word: u32) -> bool {
         let _ = word;
@@ -103,7 +103,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Whether a waiter that is not running stalls everybody behind it.
+    /// Returns `true` if a waiter that is not running stalls all threads behind it.
     pub const fn is_queue(self) -> bool {
         matches!(self, Self::Fifo | Self::FifoAfterPending | Self::Grouped | Self::Queued)
     }

@@ -164,9 +164,9 @@ locks! { P;
     "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair>,
         "`FairRwLock` for programs: first come, first served";
     "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P>,
-        "`PercpuRwLock` for programs, for data that is read nearly always: a reader writes memory of its own thread only";
+        "`PercpuRwLock` for programs: for data that is nearly always read";
     "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
-        "percpu-rwlock whose readers use memory of their own threads from the start and after each write";
+        "percpu-rwlock whose readers use memory of their own threads from the start";
     "seqlock", Product, crate::seqlock::RawSeqLock<P, 2>,
         "the write side of `SeqLock`; its readers copy the value, and copy again if it changed meanwhile";
     "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
@@ -216,7 +216,7 @@ locks! { P;
     "busted", Busted, crate::busted::BustedLock<P>,
         "deliberately broken: excludes no thread, so every test must fail on it";
     "busted-rw", Busted, crate::busted::BustedRwLock<P>,
-        "deliberately broken: writers exclude each other, readers take nothing, so every test with readers must fail on it";
+        "deliberately broken: readers take nothing, so every test with readers must fail on it";
     "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
         "deliberately broken: excludes, but its release orders nothing, so weak-memory checkers must fail on it";
 }

@@ -11,43 +11,46 @@
 //! +---+---------------------------------------------+
 //! ```
 //!
-//! The number is stored as the difference to `PERMITS`, so that zero is a semaphore that has all of those it began with.
+//! The number is stored as the difference to `PERMITS`, so that zero is a semaphore that has all of those it began
+//! with.
 //!
 //! | state (w, permits) | means | moved by |
 //! |---|---|---|
 //! | (0, n) | n permits to be had | acquire of k, to (0, n - k); release of k, to (0, n + k); acquire of more than n: to (1, n) |
 //! | (1, n) | the first waiter needs more than n | with the waiters locked only: release, to (1, n') or (0, n'); a waiter that gives up: the same; a waiter that comes, not at all |
 //!
-//! w is set exactly if there are waiters in the table: it is set and cleared with their bucket locked. (In a forked child it
-//! may be left over; there the table says that nobody waits.)
+//! w is set exactly if there are waiters in the table: it is set and cleared with their bucket locked. (In a forked
+//! child it may be left over; there the table says that nobody waits.)
 //!
-//! *Release.* Without waiters it is one exchange, which fails if a waiter says so meanwhile: whoever reads w = 0 in it has nobody to wake. With
-//! waiters nothing is written before their bucket is locked; then it is decided who is served, the word is written, and
-//! only then are they told. The exchange, or the word before the first grant, is the last access to the semaphore: whoever
-//! gets the permits may free it.
+//! *Release.* Without waiters it is one exchange, which fails if a waiter says so meanwhile: whoever reads w = 0 in it
+//! has nobody to wake. With waiters nothing is written before their bucket is locked; then it is decided who is served,
+//! the word is written, and only then are they told. The exchange, or the word before the first grant, is the last
+//! access to the semaphore: whoever gets the permits may free it.
 //!
-//! *Fairness.* First come, first served. A newcomer passes nobody who waits, even if there are permits enough for it and not
-//! for the first waiter; nor does an attempt. A waiter gets its permits before anybody does that came later than it has set w or found it set with the bucket
-//! locked. So nobody is passed; the wait is as long as those in front and the holders make it.
+//! *Fairness.* First come, first served. A newcomer passes nobody who waits, even if there are permits enough for it
+//! and not for the first waiter; nor does an attempt. A waiter gets its permits before anybody does that came later
+//! than it has set w or found it set with the bucket locked. So nobody is passed; the wait is as long as those in front
+//! and the holders make it.
 //!
 //! *Time-outs.* A waiter whose deadline has passed takes itself out with the bucket locked, unless it has been granted
-//! its permits before. In the same section those behind it are served: there may be enough for them now. Each sleeper is told
-//! by its own word.
+//! its permits before. In the same section those behind it are served: there may be enough for them now. Each sleeper
+//! is told by its own word.
 //!
-//! *Size, cost.* Four bytes. Each pair without waiters is two atomic read-modify-writes. Nobody spins, so where a semaphore is used as a
-//! lock for short sections, handing it over to a sleeper costs a wake-up each time: that is what the order costs, and what
-//! [`RawMutex`](crate::mutex::RawMutex) is for.
+//! *Size, cost.* Four bytes. Each pair without waiters is two atomic read-modify-writes. Nobody spins, so where a
+//! semaphore is used as a lock for short sections, handing it over to a sleeper costs a wake-up each time: that is what
+//! the order costs, and what [`RawMutex`](crate::mutex::RawMutex) is for.
 //!
-//! *Limits.* At most 2^31 - 1 permits: a release of more changes nothing and says so. With 65,532 threads waiting in a process, more
-//! try every millisecond, in no order. A forked child may use it; permits held by threads that do not exist there stay held.
+//! *Limits.* At most 2^31 - 1 permits: a release of more changes nothing and says so. With 65,532 threads waiting in a
+//! process, more try every millisecond, in no order. A forked child may use it; permits held by threads that do not
+//! exist there stay held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | H1 | every write of the word that adds permits: `compare_exchange` in `add` and `add_slowpath`, `store` in `serve`, Release | every `compare_exchange` that takes permits, or says that somebody waits for them, Acquire | what was done before the release |
 //!
 //! What is released while somebody waits is handed on by the lock of the bucket (W1) and the grant (W4) of the
-//! [table](crate::sleep_table). A waiter that comes acquires what was released before it: so the store in `serve` and the
-//! grants carry that, too, although the one who writes them has not read it.
+//! [table](crate::sleep_table). A waiter that comes acquires what was released before it: so the store in `serve` and
+//! the grants carry that, too, although the one who writes them has not read it.
 
 use crate::events::Event;
 use crate::is_locked::barrier_before_look;
@@ -93,7 +96,7 @@ impl<P: Cells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     }
 }
 
-/// Whether somebody waits for a semaphore with this word.
+/// Returns `true` if a thread waits for a semaphore with this word.
 const fn is_waited_for(word: u32) -> bool {
     word & WAITS != 0
 }
@@ -305,7 +308,8 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     fn name(&self) -> u64 {
         SleepTable::<P>::name(Kind::Semaphore, &self.word)
     }
-    /// How many permits there are. For a thread that has those locked who wait, and somebody does: nobody else writes the word.
+    /// How many permits there are. For a thread that has those locked who wait, and somebody does: nobody else writes
+    /// the word.
     fn permits(&self) -> u32 {
         // ordering: Relaxed; written under the lock of the bucket.
         Self::permits_of(self.word.load(Relaxed))

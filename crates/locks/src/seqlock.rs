@@ -1,8 +1,8 @@
 //! A sequence lock: readers write nothing, copy, and check that no writer changed the words meanwhile.
 //!
 //! Some words of data, a sequence number and a queued spinlock for those that write. A writer makes the number odd,
-//! writes and makes it even again. A reader waits for an even number, copies the words and looks at the number once more;
-//! if it is another one, it begins again. So a reader never keeps a writer waiting, and costs the others nothing.
+//! writes and makes it even again. A reader waits for an even number, copies the words and looks at the number once
+//! more; if it is another one, it begins again. So a reader never keeps a writer waiting, and costs the others nothing.
 //!
 //! ```text
 //!  63                            1   0     31                     0
@@ -18,9 +18,9 @@
 //! | (even, held) | a writer has not begun yet, or has just ended | it, to odd, or by the lock, to (even, free) |
 //! | (odd, held) | the words are being written | the writer, to the next even number |
 //!
-//! The words are atomic and are read and written one by one, in no order: a reader may read them while they are written, and throws
-//! the copy away then. That needs two fences (Boehm, 2012: can seqlocks get along with programming language memory
-//! models?); the litmus of Y2:
+//! The words are atomic and are read and written one by one, in no order: a reader may read them while they are
+//! written, and throws the copy away then. That needs two fences (Boehm, 2012: can seqlocks get along with programming
+//! language memory models?); the litmus of Y2:
 //!
 //! ```text
 //! Y2   writer                            reader
@@ -30,17 +30,18 @@
 //!      never: the reader reads the new word   and the sequence from before odd
 //! ```
 //!
-//! *Overflow.* The sequence wraps after 2^63 writes, which at one each nanosecond is after 292 years. A reader that sleeps through
-//! exactly a multiple of these between its two looks takes a torn copy for a whole one.
+//! *Overflow.* The sequence wraps after 2^63 writes, which at one each nanosecond is after 292 years. A reader that
+//! sleeps through exactly a multiple of these between its two looks takes a torn copy for a whole one.
 //!
-//! *Fairness.* Writers are served as [`QSpinlock`] serves them, and wait for no reader. Readers wait for the writer that writes, and have no
-//! bound beyond that: one that copies for as long as it takes until the next write never ends. They are for data that is written seldom.
+//! *Fairness.* Writers are served as [`QSpinlock`] serves them, and wait for no reader. Readers wait for the writer
+//! that writes, and have no bound beyond that: one that copies for as long as it takes until the next write never ends.
+//! They are for data that is written seldom.
 //!
-//! *Memory ordering.* A reader acquires what the writer of its copy did before it ended its write. A writer releases that, and acquires
-//! what the writers before it did; of readers it knows nothing.
+//! *Memory ordering.* A reader acquires what the writer of its copy did before it ended its write. A writer releases
+//! that, and acquires what the writers before it did; of readers it knows nothing.
 //!
-//! *Size, cost.* Sixteen bytes and eight for each word; zero is unlocked, and all words zero. A read without writers is two loads of the
-//! sequence and one of each word. A write is a pair of the spinlock, two stores and one of each word.
+//! *Size, cost.* Sixteen bytes and eight for each word; zero is unlocked, and all words zero. A read without writers is
+//! two loads of the sequence and one of each word. A write is a pair of the spinlock, two stores and one of each word.
 //!
 //! *Limits.* Those of [`QSpinlock`]. A handler that interrupts a writer must not read what it writes, but by
 //! [`try_read`](RawSeqLock::try_read). In a child that is forked while another thread writes, the lock stays held.
@@ -160,7 +161,7 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
         // ordering: Relaxed; ordered by Y1 and Y2, or by the lock.
         core::array::from_fn(|at| self.words[at].load(Relaxed))
     }
-    /// Whether no writer has begun since the sequence was `begun`, which is even.
+    /// Returns `true` if no writer has begun since the sequence was `begun`, which is even.
     #[inline(always)]
     fn is_still(&self, begun: u64) -> bool {
         if !P::is_seeded(Bug::ReadUnfenced) {

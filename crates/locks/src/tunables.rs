@@ -1,7 +1,7 @@
 //! The tunables of the locks: numbers that can be set at run time.
 //!
-//! A program on Linux sets them for the whole process with [`native::set_tunable`](crate::native::set_tunable). On a simulated
-//! machine they belong to one run. A tunable has the name of the kernel's parameter if there is one.
+//! A program on Linux sets them for the whole process with [`native::set_tunable`](crate::native::set_tunable). On a
+//! simulated machine they belong to one run. A tunable has the name of the kernel's parameter if there is one.
 
 macro_rules! tunables {
     ($($(#[doc = $doc:literal])+ $name:ident: $max:expr,)+) => {
@@ -55,8 +55,8 @@ tunables! {
     spin_pauses: u32::MAX as u64,
 }
 
-/// The default of `heavy_barrier_apart_ns` in nanoseconds for each CPU. A heavy barrier interrupts every CPU that runs the
-/// process for a microsecond or two, and the thread that asks for it waits for all of them.
+/// The default of `heavy_barrier_apart_ns` in nanoseconds for each CPU. A heavy barrier interrupts every CPU that runs
+/// the process for a microsecond or two, and the thread that asks for it waits for all of them.
 pub const HEAVY_BARRIER_APART_NS_PER_CPU: u64 = 100_000;
 
 /// `numa_spinlock`: on if the machine has more than one NUMA node.

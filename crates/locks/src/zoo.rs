@@ -74,7 +74,7 @@ macro_rules! bugs {
             pub fn of_row(row: &str) -> Option<Bug> {
                 Self::ALL.iter().copied().find(|bug| bug.row() == row)
             }
-            /// Whether the registered lock of this name has it when it is seeded.
+            /// Returns `true` if the registered lock of this name has it when it is seeded.
             pub fn is_in(self, lock: &str) -> bool {
                 self.locks().contains(&lock)
             }
@@ -226,13 +226,13 @@ bugs! {
     /// A writer looks at a reader's slot, and only then says that it waits for it: the reader leaves in between
     /// and tells nobody.
     LookBeforeWanted, "36b", BY_LOOM, "bcachefs six lock (e057a290ef71)", PERCPU;
-    /// A reader says in its slot that it reads and looks whether slots are used with no barrier in between, not even the
-    /// compiler's: a writer does not see it, and it does not see the writer.
+    /// A reader says in its slot that it reads and looks whether slots are used with no barrier in between, not even
+    /// the compiler's: a writer does not see it, and it does not see the writer.
     SlotUnordered, "46", BY_LOOM, "FreeBSD rmlock, 2021 (1d44514fcd68)", PERCPU;
     /// A reader finds that slots are used and acquires nothing: it may read what was there before the last write.
     ModeReadRelaxed, "14b", MEMORY, "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)", PERCPU;
-    /// A thread that waits takes the lock by an exchange that acquires nothing: it may read what was there before the last
-    /// write.
+    /// A thread that waits takes the lock by an exchange that acquires nothing: it may read what was there before the
+    /// last write.
     SharedTakeRelaxed, "14c", MEMORY, "parking_lot RwLock, 2020 to 2022 (c866ba8, d26c284)", RWLOCK;
     /// A writer releases the lock and counts afterwards: the next owner may have freed it.
     CountedAfterUnlock, "16b", EXPLORED, "parking_lot ReentrantMutex, 2019 (da16c2c)", PERCPU;

@@ -1,7 +1,7 @@
 //! The types that a program uses. The crate root re-exports them.
 //!
-//! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and `rwlock`
-//!   add what needs the standard library's clock.
+//! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and
+//!   `rwlock` add what needs the standard library's clock.
 //! - `mutex_types` and `rwlock_types` are the aliases, for either version of `lock_api`.
 //! - `semaphore`, `seqlock` and `record` do not need `lock_api`.
 
@@ -72,8 +72,8 @@ pub mod v04 {
     mutex_types!();
     rwlock_types! {
         /// - [`read_recursive`](lock_api::RwLock::read_recursive) and
-        ///   [`try_read_recursive`](lock_api::RwLock::try_read_recursive): as `read` and `try_read`, for a thread that may hold a read
-        ///   lock already. They do not wait for a writer that waits.
+        ///   [`try_read_recursive`](lock_api::RwLock::try_read_recursive): as `read` and `try_read`, for a thread that
+        ///   may hold a read lock already. They do not wait for a writer that waits.
     }
 }
 

@@ -107,14 +107,14 @@ macro_rules! condvar {
         ///
         /// # Order
         ///
-        /// Waiters are notified in order of arrival. [`notify_one`](Self::notify_one) notifies exactly one waiter, if there is one.
-        /// A notified waiter does not wake up only to find the mutex held: it is moved to the mutex and sleeps
-        /// there until it is its turn.
+        /// Waiters are notified in order of arrival. [`notify_one`](Self::notify_one) notifies exactly one waiter, if
+        /// there is one. A notified waiter does not wake up only to find the mutex held: it is moved to the mutex and
+        /// sleeps there until it is its turn.
         ///
         /// # Spurious wake-ups
         ///
-        /// A wait can return without a notification, but only if 65,532 threads of the process wait in queues at that moment. With
-        /// [`wait_while`](Self::wait_while) you need not think of it.
+        /// A wait can return without a notification, but only if 65,532 threads of the process wait in queues at that
+        /// moment. With [`wait_while`](Self::wait_while) you need not think of it.
         ///
         /// # Memory ordering
         ///

@@ -4,7 +4,8 @@ macro_rules! mutex_types {
     () => {
         /// A value behind a mutex for any number of threads. Waiters spin for some microseconds, then sleep.
         ///
-        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs one atomic read-modify-write.
+        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs one atomic
+        /// read-modify-write.
         ///
         /// ```
         /// # #[cfg(feature = "lock_api")] {
@@ -29,43 +30,45 @@ macro_rules! mutex_types {
         /// - [`try_lock_for`](lock_api::Mutex::try_lock_for): waits no longer than a `Duration`.
         /// - [`try_lock_until`](lock_api::Mutex::try_lock_until): waits until an `Instant` at the latest.
         /// - [`is_locked`](lock_api::Mutex::is_locked): returns `true` if a thread holds the lock.
-        /// - [`get_mut`](lock_api::Mutex::get_mut) and [`into_inner`](lock_api::Mutex::into_inner): the value, without locking.
+        /// - [`get_mut`](lock_api::Mutex::get_mut) and [`into_inner`](lock_api::Mutex::into_inner): the value, without
+        ///   locking.
         ///
         /// Of the guard:
         ///
-        /// - [`MutexGuard::map`](lock_api::MutexGuard::map) and [`try_map`](lock_api::MutexGuard::try_map): a guard of a part of the
-        ///   value.
+        /// - [`MutexGuard::map`](lock_api::MutexGuard::map) and [`try_map`](lock_api::MutexGuard::try_map): a guard of
+        ///   a part of the value.
         /// - [`MutexGuard::unlocked`](lock_api::MutexGuard::unlocked): runs a closure while the lock is not held.
-        /// - [`MutexGuard::unlock_fair`](lock_api::MutexGuard::unlock_fair): gives the lock to the longest-waiting thread.
+        /// - [`MutexGuard::unlock_fair`](lock_api::MutexGuard::unlock_fair): gives the lock to the longest-waiting
+        ///   thread.
         /// - [`MutexGuard::bump`](lock_api::MutexGuard::bump): does that, and takes the lock again.
         /// - [`MutexGuard::leak`](lock_api::MutexGuard::leak): a reference to the value, which stays locked for ever.
         ///
         /// *Ordering.* `lock`, and an attempt that succeeds, acquire what the last unlock released.
         /// `is_locked` acquires nothing.
         ///
-        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait: that is what makes it fast. The thread that
-        /// has slept for it longest is overtaken for at most 4 ms; then the lock is reserved for it, except while
-        /// it does not get a CPU for more than 50 us. `unlock_fair` hands the lock to it at once.
+        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait: that is what makes it
+        /// fast. The thread that has slept for it longest is overtaken for at most 4 ms; then the lock is reserved for
+        /// it, except while it does not get a CPU for more than 50 us. `unlock_fair` hands the lock to it at once.
         ///
-        /// *Errors, panics.* None. A thread that takes a lock it holds waits for ever. A panic in the critical
-        /// section releases the lock; there is no poisoning. Up to 65,532 threads of a process can wait in queues; any further ones
-        /// poll every millisecond.
+        /// *Errors, panics.* None. A thread that takes a lock it holds waits for ever. A panic in the critical section
+        /// releases the lock; there is no poisoning. Up to 65,532 threads of a process can wait in queues; any further
+        /// ones poll every millisecond.
         ///
         /// *After unlock.* `unlock` does not touch the mutex after the store that releases it: the next owner
         /// may free it.
         ///
-        /// *Signals, forks.* A signal handler may take a *different* lock while the thread it interrupted is waiting for this one.
-        /// The exception: if that other lock's owner is itself waiting for this mutex, both hang, because the interrupted
-        /// thread may be at the head of the queue. A forked child may use a lock that its thread held. Not for memory shared between
-        /// processes.
+        /// *Signals, forks.* A signal handler may take a *different* lock while the thread it interrupted is waiting
+        /// for this one. The exception: if that other lock's owner is itself waiting for this mutex, both hang, because
+        /// the interrupted thread may be at the head of the queue. A forked child may use a lock that its thread held.
+        /// Not for memory shared between processes.
         ///
-        /// *Membarrier.* A thread that goes to sleep for a lock which was quiet for some time interrupts
-        /// the other CPUs that run the process (a microsecond or two each, at most once in 100 us for each of them). Set
-        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs an
-        /// exchange. A program that installs a system call filter has to allow what [`prepare`](crate::native::prepare) names.
+        /// *Membarrier.* A thread that goes to sleep for a lock which was quiet for some time interrupts the other CPUs
+        /// that run the process (a microsecond or two each, at most once in 100 us for each of them). Set
+        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs an exchange. A
+        /// program that installs a system call filter has to allow what [`prepare`](crate::native::prepare) names.
         ///
-        /// *Time-outs.* An attempt with a time-out of zero, or until an instant that has passed, takes a free lock. If the lock
-        /// is held, it spins and queues for tens of microseconds before it fails.
+        /// *Time-outs.* An attempt with a time-out of zero, or until an instant that has passed, takes a free lock. If
+        /// the lock is held, it spins and queues for tens of microseconds before it fails.
         pub type Mutex<T> = lock_api::Mutex<crate::mutex::RawMutex<Native>, T>;
         /// The guard of a [`Mutex`]: unlocks it when it is dropped. It cannot be sent to another thread.
         ///
@@ -96,11 +99,11 @@ macro_rules! mutex_types {
         /// ```
         pub type SendMutex<T> = lock_api::Mutex<Sendable<crate::mutex::RawMutex<Native>>, T>;
 
-        /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served. It has no
-        /// time-outs.
+        /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served. It
+        /// has no time-outs.
         ///
-        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for nanoseconds. If a waiter loses its
-        /// CPU, all threads behind it wait until it runs again. In other programs use [`Mutex`].
+        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for nanoseconds. If a
+        /// waiter loses its CPU, all threads behind it wait until it runs again. In other programs use [`Mutex`].
         ///
         /// # Examples
         ///
@@ -119,16 +122,20 @@ macro_rules! mutex_types {
         ///
         /// - [`new`](lock_api::Mutex::new): creates an unlocked lock; a `const fn`.
         /// - [`lock`](lock_api::Mutex::lock): takes the lock, and waits for it. Returns a [`SpinLockGuard`].
-        /// - [`try_lock`](lock_api::Mutex::try_lock): takes the lock if it is free and no thread waits for it. Never waits.
+        /// - [`try_lock`](lock_api::Mutex::try_lock): takes the lock if it is free and no thread waits for it. Never
+        ///   waits.
         /// - [`is_locked`](lock_api::Mutex::is_locked): returns `true` if a thread holds the lock.
-        /// - [`get_mut`](lock_api::Mutex::get_mut) and [`into_inner`](lock_api::Mutex::into_inner): the value, without locking.
+        /// - [`get_mut`](lock_api::Mutex::get_mut) and [`into_inner`](lock_api::Mutex::into_inner): the value, without
+        ///   locking.
         ///
-        /// `try_lock_for` and `try_lock_until` do not exist here ("its trait bounds were not satisfied"): a waiter cannot leave the
-        /// middle of the queue, because the waiter behind it waits for a word that only it writes. [`Mutex`] has time-outs.
+        /// `try_lock_for` and `try_lock_until` do not exist here ("its trait bounds were not satisfied"): a waiter
+        /// cannot leave the middle of the queue, because the waiter behind it waits for a word that only it writes.
+        /// [`Mutex`] has time-outs.
         ///
         /// # Memory ordering
         ///
-        /// `lock`, and a `try_lock` that succeeds, see what all earlier owners did before they unlocked. `is_locked` orders nothing.
+        /// `lock`, and a `try_lock` that succeeds, see what all earlier owners did before they unlocked. `is_locked`
+        /// orders nothing.
         ///
         /// # Fairness
         ///
@@ -136,30 +143,31 @@ macro_rules! mutex_types {
         ///
         /// # Errors and panics
         ///
-        /// There are none. A thread that takes a lock which it holds waits for ever. A panic in the critical section unlocks the
-        /// lock; there is no poisoning. Up to 65,532 threads of a process can wait in queues; any further ones compete for the lock
-        /// in no order.
+        /// There are none. A thread that takes a lock which it holds waits for ever. A panic in the critical section
+        /// unlocks the lock; there is no poisoning. Up to 65,532 threads of a process can wait in queues; any further
+        /// ones compete for the lock in no order.
         ///
         /// # Signals and fork
         ///
-        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may use the lock; if
-        /// another thread of the parent held it, it stays locked in the child. The lock does not work in memory that
-        /// several processes share.
+        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may
+        /// use the lock; if another thread of the parent held it, it stays locked in the child. The lock does not work
+        /// in memory that several processes share.
         ///
         /// # Size
         ///
-        /// Four bytes, and zero is unlocked. Unlocking does not touch the lock after the store that releases it, so the next owner may
-        /// free it.
+        /// Four bytes, and zero is unlocked. Unlocking does not touch the lock after the store that releases it, so the
+        /// next owner may free it.
         pub type SpinLock<T> = lock_api::Mutex<crate::qspinlock::QSpinlock<Native>, T>;
         /// The guard of a [`SpinLock`]: unlocks it when it is dropped. It can be sent to another thread.
         pub type SpinLockGuard<'a, T> =
             lock_api::MutexGuard<'a, crate::qspinlock::QSpinlock<Native>, T>;
 
-        /// A value behind the NUMA-aware queued spinlock (CNA, version 10): a [`SpinLock`] for machines with several NUMA nodes.
+        /// A value behind the NUMA-aware queued spinlock (CNA, version 10): a [`SpinLock`] for machines with several
+        /// NUMA nodes.
         ///
-        /// Waiters on the NUMA node of the owner are served first for a while, so that the lock and its value stay in the
-        /// caches of one node. On a machine with one NUMA node it is a [`SpinLock`], and what is said there holds for both: methods, memory
-        /// ordering, no time-outs, signals, fork and size.
+        /// Waiters on the NUMA node of the owner are served first for a while, so that the lock and its value stay in
+        /// the caches of one node. On a machine with one NUMA node it is a [`SpinLock`], and what is said there holds
+        /// for both: methods, memory ordering, no time-outs, signals, fork and size.
         ///
         /// # Examples
         ///
@@ -178,8 +186,8 @@ macro_rules! mutex_types {
         ///
         /// Waiters of other nodes are overtaken for at most 65,536 handoffs (2^16); then it is their turn. The tunables
         /// [`numa_spinlock`](crate::tunables::Tunable::numa_spinlock) and
-        /// [`numa_spinlock_threshold`](crate::tunables::Tunable::numa_spinlock_threshold) change that.
-        /// A thread with a real-time scheduling policy, or inside an [`UrgentScope`](crate::native::priority::UrgentScope), is never
+        /// [`numa_spinlock_threshold`](crate::tunables::Tunable::numa_spinlock_threshold) change that. A thread with a
+        /// real-time scheduling policy, or inside an [`UrgentScope`](crate::native::priority::UrgentScope), is never
         /// put behind waiters that came later.
         ///
         /// Source: Dice and Kogan, *Compact NUMA-aware locks*, EuroSys 2019, and its patches for the Linux kernel.

@@ -5,8 +5,8 @@ use core::time::Duration;
 
 /// A value that a [`SeqLock`](crate::SeqLock) can hold: it can be turned into words of 64 bits, and back.
 ///
-/// Integers, floats, `bool`, `char` and [`Duration`] are records, and so are arrays of scalars and tuples of up to eight
-/// scalars. A scalar is an integer of at most 64 bits, a float, `bool` or `char`; each takes one word.
+/// Integers, floats, `bool`, `char` and [`Duration`] are records, and so are arrays of scalars and tuples of up to
+/// eight scalars. A scalar is an integer of at most 64 bits, a float, `bool` or `char`; each takes one word.
 ///
 /// # Examples
 ///

@@ -1,4 +1,5 @@
-//! What the compiler refuses, with the error it gives; a nightly compiler checks that it is this one. Each of these is a use after free or a race otherwise.
+//! What the compiler refuses, with the error it gives; a nightly compiler checks that it is this one. Each of these is
+//! a use after free or a race otherwise.
 //!
 //! Guards stay in their thread.
 //! ```compile_fail,E0277

@@ -3,10 +3,11 @@
 /// Takes the documentation of the methods for recursive reads, where that version has them.
 macro_rules! rwlock_types {
     ($(#[$recursive:meta])*) => {
-        /// A value behind a reader-writer lock for any number of threads: one writer, or many readers. Waiters spin for some microseconds,
-        /// then sleep.
+        /// A value behind a reader-writer lock for any number of threads: one writer, or many readers. Waiters spin for
+        /// some microseconds, then sleep.
         ///
-        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs two atomic read-modify-writes.
+        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs two atomic
+        /// read-modify-writes.
         ///
         /// ```
         /// # #[cfg(feature = "lock_api")] {
@@ -29,40 +30,44 @@ macro_rules! rwlock_types {
         /// - [`new`](lock_api::RwLock::new): creates an unlocked lock; a `const fn`.
         /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers, and waits for it. Returns a
         ///   [`RwLockReadGuard`].
-        /// - [`write`](lock_api::RwLock::write): takes the lock alone, and waits for it. Returns a [`RwLockWriteGuard`].
+        /// - [`write`](lock_api::RwLock::write): takes the lock alone, and waits for it. Returns a
+        ///   [`RwLockWriteGuard`].
         /// - [`try_read`](lock_api::RwLock::try_read) and [`try_write`](lock_api::RwLock::try_write): never wait.
-        /// - [`try_read_for`](lock_api::RwLock::try_read_for) and [`try_write_for`](lock_api::RwLock::try_write_for): wait no longer than a
-        ///   `Duration`.
-        /// - [`try_read_until`](lock_api::RwLock::try_read_until) and [`try_write_until`](lock_api::RwLock::try_write_until): wait until
-        ///   an `Instant` at the latest.
+        /// - [`try_read_for`](lock_api::RwLock::try_read_for) and [`try_write_for`](lock_api::RwLock::try_write_for):
+        ///   wait no longer than a `Duration`.
+        /// - [`try_read_until`](lock_api::RwLock::try_read_until) and
+        ///   [`try_write_until`](lock_api::RwLock::try_write_until): wait until an `Instant` at the latest.
         $(#[$recursive])*
         /// - [`is_locked`](lock_api::RwLock::is_locked): returns `true` if a thread holds the lock;
         ///   [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive): if a writer does.
-        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value, without locking.
+        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value,
+        ///   without locking.
         ///
         /// Of the guards:
         ///
-        /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader; no other writer comes in
-        ///   between.
+        /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader; no
+        ///   other writer comes in between.
         /// - [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map) and
         ///   [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map): a guard of a part of the value.
         /// - [`RwLockReadGuard::unlocked`](lock_api::RwLockReadGuard::unlocked) and
-        ///   [`RwLockWriteGuard::unlocked`](lock_api::RwLockWriteGuard::unlocked): run a closure while the lock is not held.
+        ///   [`RwLockWriteGuard::unlocked`](lock_api::RwLockWriteGuard::unlocked): run a closure while the lock is not
+        ///   held.
         ///
         /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
         /// reader what the last writer has.
         ///
-        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait. The waiter that came first is overtaken for
-        /// at most 4 ms; then the lock is kept for it. Once it is kept for a writer, new readers wait behind the writer, but at most 10 ms:
-        /// if other readers still hold the lock then, they join them. A waiting reader might already hold the lock on the same thread, and
-        /// would otherwise deadlock. So a recursive `read()` is safe but can take up to 10 ms. [`FairRwLock`] serves first come, first
-        /// served.
+        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait. The waiter that came first
+        /// is overtaken for at most 4 ms; then the lock is kept for it. Once it is kept for a writer, new readers wait
+        /// behind the writer, but at most 10 ms: if other readers still hold the lock then, they join them. A waiting
+        /// reader might already hold the lock on the same thread, and would otherwise deadlock. So a recursive `read()`
+        /// is safe but can take up to 10 ms. [`FairRwLock`] serves first come, first served.
         ///
-        /// *Errors, panics.* None. A thread that asks to write while it holds the lock waits for ever. A panic in the critical section releases
-        /// the lock; there is no poisoning. Once 8,388,608 readers hold the lock, further ones wait. Up to 65,532 threads of a process can wait in
-        /// queues; any further ones poll every millisecond.
+        /// *Errors, panics.* None. A thread that asks to write while it holds the lock waits for ever. A panic in the
+        /// critical section releases the lock; there is no poisoning. Once 8,388,608 readers hold the lock, further
+        /// ones wait. Up to 65,532 threads of a process can wait in queues; any further ones poll every millisecond.
         ///
-        /// *After unlock.* Giving it back does not touch the lock after the exchange that does so: the next owner may free it.
+        /// *After unlock.* Giving it back does not touch the lock after the exchange that does so: the next owner may
+        /// free it.
         ///
         /// *Signals, forks.* As for [`Mutex`].
         pub type RwLock<T> = lock_api::RwLock<crate::rwlock::RawRwLock<Native>, T>;
@@ -86,7 +91,8 @@ macro_rules! rwlock_types {
 
         /// A [`RwLock`] that serves waiters first come, first served.
         ///
-        /// It has the methods of [`RwLock`], time-outs included, but for recursive reads. Its guards are those of `lock_api`.
+        /// It has the methods of [`RwLock`], time-outs included, but for recursive reads. Its guards are those of
+        /// `lock_api`.
         ///
         /// # Examples
         ///
@@ -103,10 +109,11 @@ macro_rules! rwlock_types {
         ///
         /// # Fairness
         ///
-        /// No thread overtakes a thread that has queued; a thread queues after some microseconds of spinning. Readers that are next to each
-        /// other in the queue read together.
+        /// No thread overtakes a thread that has queued; a thread queues after some microseconds of spinning. Readers
+        /// that are next to each other in the queue read together.
         ///
-        /// A thread that reads while it already reads waits for ever if a writer has queued in between. [`RwLock`] allows that.
+        /// A thread that reads while it already reads waits for ever if a writer has queued in between. [`RwLock`]
+        /// allows that.
         ///
         /// # Memory ordering, errors, signals and fork
         ///
@@ -116,10 +123,10 @@ macro_rules! rwlock_types {
 
         /// A value that is read all the time and rarely written: readers on different CPUs do not slow each other down.
         ///
-        /// After 4,096 reads without a write, a reader writes only to memory of its own thread. Then a read lock and its unlock are three plain
-        /// stores and some plain loads. A write costs more than with [`RwLock`]: the first writer after that interrupts every
-        /// CPU that runs the process, and waits for the readers. It is the right lock for less than about one write in ten
-        /// thousand reads, such as a configuration or a routing table.
+        /// After 4,096 reads without a write, a reader writes only to memory of its own thread. Then a read lock and
+        /// its unlock are three plain stores and some plain loads. A write costs more than with [`RwLock`]: the first
+        /// writer after that interrupts every CPU that runs the process, and waits for the readers. It is the right
+        /// lock for less than about one write in ten thousand reads, such as a configuration or a routing table.
         ///
         /// # Examples
         ///
@@ -141,11 +148,13 @@ macro_rules! rwlock_types {
         ///
         /// # When readers use their own memory
         ///
-        /// Each write after which readers have to use the shared lock again makes the number of reads that it takes four times as large, up
-        /// to 1,048,576. If you write more often than that, this lock is a [`RwLock`] and a little slower.
+        /// Each write after which readers have to use the shared lock again makes the number of reads that it takes
+        /// four times as large, up to 1,048,576. If you write more often than that, this lock is a [`RwLock`] and a
+        /// little slower.
         ///
-        /// A thread can read four such locks in its own memory at the same time, and a process has room for 4,096 threads. Further reads use the
-        /// shared lock. So do all reads where the kernel has no `membarrier`, or with `LOCKWRIGHT_MEMBARRIER=off` in the environment.
+        /// A thread can read four such locks in its own memory at the same time, and a process has room for 4,096
+        /// threads. Further reads use the shared lock. So do all reads where the kernel has no `membarrier`, or with
+        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment.
         ///
         /// # Fairness
         ///
@@ -153,8 +162,9 @@ macro_rules! rwlock_types {
         ///
         /// # Forgotten guards
         ///
-        /// If a read guard is forgotten, no thread can write any more, as with any lock. Its thread also loses one of the four places for ever.
-        /// A thread that reads the same lock 2^23 times at once, and then once more, may wait for ever for a writer that waits for it.
+        /// If a read guard is forgotten, no thread can write any more, as with any lock. Its thread also loses one of
+        /// the four places for ever. A thread that reads the same lock 2^23 times at once, and then once more, may wait
+        /// for ever for a writer that waits for it.
         ///
         /// # Signals and fork
         ///
@@ -167,7 +177,8 @@ macro_rules! rwlock_types {
         /// As for [`RwLock`]. The lock takes 16 bytes, and zero is unlocked.
         pub type PercpuRwLock<T> =
             lock_api::RwLock<crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
-        /// The guard of a reader of a [`PercpuRwLock`]. It is not `Send`: it must be dropped by the thread that made it.
+        /// The guard of a reader of a [`PercpuRwLock`]. It is not `Send`: it must be dropped by the thread that made
+        /// it.
         ///
         /// There is no form of it that can be sent, because the reader is noted in memory of its thread.
         pub type PercpuRwLockReadGuard<'a, T> =
@@ -176,10 +187,11 @@ macro_rules! rwlock_types {
         pub type PercpuRwLockWriteGuard<'a, T> =
             lock_api::RwLockWriteGuard<'a, crate::percpu_rwlock::RawPercpuRwLock<Native>, T>;
 
-        /// A value behind the Linux kernel's queued reader-writer spinlock: one writer, or many readers. Waiters spin, and there are no time-outs.
+        /// A value behind the Linux kernel's queued reader-writer spinlock: one writer, or many readers. Waiters spin,
+        /// and there are no time-outs.
         ///
-        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for nanoseconds. In other programs use
-        /// [`RwLock`].
+        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for nanoseconds. In
+        /// other programs use [`RwLock`].
         ///
         /// # Examples
         ///
@@ -201,37 +213,43 @@ macro_rules! rwlock_types {
         /// # Methods
         ///
         /// - [`new`](lock_api::RwLock::new): creates an unlocked lock; a `const fn`.
-        /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers. Returns a [`QRwLockReadGuard`].
+        /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers. Returns a
+        ///   [`QRwLockReadGuard`].
         /// - [`write`](lock_api::RwLock::write): takes the lock alone. Returns a [`QRwLockWriteGuard`].
         /// - [`try_read`](lock_api::RwLock::try_read) and [`try_write`](lock_api::RwLock::try_write): never wait.
-        /// - [`is_locked`](lock_api::RwLock::is_locked) and [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive).
-        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value, without locking.
+        /// - [`is_locked`](lock_api::RwLock::is_locked) and
+        ///   [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive).
+        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value,
+        ///   without locking.
         /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader.
         ///
         /// # Memory ordering
         ///
-        /// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier writers did.
+        /// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier
+        /// writers did.
         ///
         /// # Fairness
         ///
-        /// First come, first served, with two exceptions. Newly arriving threads may overtake the queue until the waiter at its head has announced
-        /// itself. Readers that are [urgent](crate::native::priority) overtake waiting writers.
+        /// First come, first served, with two exceptions. Newly arriving threads may overtake the queue until the
+        /// waiter at its head has announced itself. Readers that are [urgent](crate::native::priority) overtake waiting
+        /// writers.
         ///
         /// # Errors and panics
         ///
-        /// There are none. A thread that takes a lock which it holds waits for ever; so does a thread that reads while it already reads,
-        /// if a writer has queued in between (unless the thread is urgent the second time). A panic in the critical section unlocks the lock.
-        /// Once 2^22 readers hold the lock, further ones wait.
+        /// There are none. A thread that takes a lock which it holds waits for ever; so does a thread that reads while
+        /// it already reads, if a writer has queued in between (unless the thread is urgent the second time). A panic
+        /// in the critical section unlocks the lock. Once 2^22 readers hold the lock, further ones wait.
         ///
         /// # Signals and fork
         ///
-        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may use the lock only
-        /// if no thread waited for it at the time of the fork. The lock does not work in memory that several processes share.
+        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may
+        /// use the lock only if no thread waited for it at the time of the fork. The lock does not work in memory that
+        /// several processes share.
         ///
         /// # Size
         ///
-        /// Eight bytes, and zero is unlocked. Unlocking does not touch the lock after the store that releases it, so the next owner may
-        /// free it.
+        /// Eight bytes, and zero is unlocked. Unlocking does not touch the lock after the store that releases it, so
+        /// the next owner may free it.
         ///
         /// Source: the queued rwlock of the Linux kernel (2014).
         pub type QRwLock<T> = lock_api::RwLock<crate::qrwlock::QRwLock<Native>, T>;
@@ -244,8 +262,8 @@ macro_rules! rwlock_types {
 
         /// A value behind the Linux kernel's reader-writer semaphore of today: one writer, or many readers.
         ///
-        /// It is here to compare with, or for programs that want the kernel's rules. Most programs are better off with [`RwLock`], which is
-        /// smaller and allows recursive reads.
+        /// It is here to compare with, or for programs that want the kernel's rules. Most programs are better off with
+        /// [`RwLock`], which is smaller and allows recursive reads.
         ///
         /// # Examples
         ///
@@ -267,32 +285,37 @@ macro_rules! rwlock_types {
         ///
         /// # Methods
         ///
-        /// Those of [`RwLock`], time-outs included, but for recursive reads. `try_read` and `try_write` may fail on a lock that is free
-        /// at the moment, if a thread waits for it or a reader is just trying. A time-out of zero makes one attempt.
+        /// Those of [`RwLock`], time-outs included, but for recursive reads. `try_read` and `try_write` may fail on a
+        /// lock that is free at the moment, if a thread waits for it or a reader is just trying. A time-out of zero
+        /// makes one attempt.
         ///
         /// # Memory ordering
         ///
-        /// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier writers did.
+        /// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier
+        /// writers did.
         ///
         /// # Fairness
         ///
-        /// Newly arriving threads may overtake waiters. Once the first waiter has waited for 4 ms, or has been woken, and
-        /// finds the lock held again, no thread overtakes it.
+        /// Newly arriving threads may overtake waiters. Once the first waiter has waited for 4 ms, or has been woken,
+        /// and finds the lock held again, no thread overtakes it.
         ///
         /// # Errors and panics
         ///
-        /// There are none. A thread that takes a lock which it owns waits for ever; so may a thread that reads while it already reads, if a writer
-        /// came in between. A panic in the critical section unlocks the lock. Once 2^55 - 1 readers hold the lock, further ones wait. Up to 65,532
-        /// threads of a process can wait in queues; any further ones poll every millisecond.
+        /// There are none. A thread that takes a lock which it owns waits for ever; so may a thread that reads while it
+        /// already reads, if a writer came in between. A panic in the critical section unlocks the lock. Once 2^55 - 1
+        /// readers hold the lock, further ones wait. Up to 65,532 threads of a process can wait in queues; any further
+        /// ones poll every millisecond.
         ///
         /// # Signals and fork
         ///
-        /// A signal handler must not take the lock if the interrupted thread may be about to take it or to give it back. A forked child
-        /// must not use the lock if it has ever had waiters. The lock does not work in memory that several processes share.
+        /// A signal handler must not take the lock if the interrupted thread may be about to take it or to give it
+        /// back. A forked child must not use the lock if it has ever had waiters. The lock does not work in memory that
+        /// several processes share.
         ///
         /// # Size
         ///
-        /// 48 bytes, and zero is unlocked. Unlocking touches the lock after other threads may have it, so the lock must outlive every call.
+        /// 48 bytes, and zero is unlocked. Unlocking touches the lock after other threads may have it, so the lock must
+        /// outlive every call.
         pub type RwSemLock<T> = lock_api::RwLock<crate::rwsem::RwSem<Native>, T>;
         /// The guard of a reader of a [`RwSemLock`]. It can be sent to another thread.
         pub type RwSemReadGuard<'a, T> =

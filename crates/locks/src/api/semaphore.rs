@@ -38,26 +38,26 @@ use std::time::{Duration, Instant};
 ///
 /// # Fairness
 ///
-/// First come, first served. A thread that arrives later never gets permits before a waiter, not even if there are enough for
-/// the later thread and too few for the waiter. In that case [`try_acquire`](Self::try_acquire) fails.
+/// First come, first served. A thread that arrives later never gets permits before a waiter, not even if there are
+/// enough for the later thread and too few for the waiter. In that case [`try_acquire`](Self::try_acquire) fails.
 ///
 /// # Limits
 ///
-/// There can be [`MAX_PERMITS`](Self::MAX_PERMITS) permits. A thread that asks for more waits for ever. Up to 65,532 threads of a process can
-/// wait in queues; any further ones try again every millisecond, in no order.
+/// There can be [`MAX_PERMITS`](Self::MAX_PERMITS) permits. A thread that asks for more waits for ever. Up to 65,532
+/// threads of a process can wait in queues; any further ones try again every millisecond, in no order.
 ///
 /// # Signals and fork
 ///
-/// A signal handler may give back or add permits at any time. It may wait for permits only if the interrupted thread is not
-/// needed to make them available.
+/// A signal handler may give back or add permits at any time. It may wait for permits only if the interrupted thread is
+/// not needed to make them available.
 ///
-/// A forked child may use the semaphore. Permits that other threads of the parent held stay taken in the child. A semaphore does not
-/// work in memory that several processes share.
+/// A forked child may use the semaphore. Permits that other threads of the parent held stay taken in the child. A
+/// semaphore does not work in memory that several processes share.
 ///
 /// # Freeing
 ///
-/// Once the permits are visible to other threads, the thread that gave them back no longer touches the semaphore. So the
-/// thread that acquires them may free it.
+/// Once the permits are visible to other threads, the thread that gave them back no longer touches the semaphore. So
+/// the thread that acquires them may free it.
 ///
 /// The type parameter `P` is for tests on other platforms. Programs leave it out.
 pub struct Semaphore<P: Platform = Native> {
@@ -93,7 +93,8 @@ impl<P: Platform> Semaphore<P> {
     pub fn available_permits(&self) -> u32 {
         self.raw.available()
     }
-    /// Adds permits, for example those of a guard that was [forgotten](SemaphorePermit::forget). Waiters get them first.
+    /// Adds permits, for example those of a guard that was [forgotten](SemaphorePermit::forget). Waiters get them
+    /// first.
     ///
     /// Returns `false` and adds none if there would be more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS).
     #[must_use = "`false` means that no permit was added: there would be more than `Semaphore::MAX_PERMITS`"]

@@ -7,8 +7,8 @@ use crate::rwlock::RawRwLock;
 use core::ops::Deref;
 
 /// A raw lock of this crate with guards that may be sent to another thread and dropped there. Those of [`RawMutex`] and
-/// [`RawRwLock`] stay in their thread, as in the standard library: a type that holds a guard says by itself then that it
-/// cannot move. The lock is the same.
+/// [`RawRwLock`] stay in their thread, as in the standard library: a type that holds a guard says by itself then that
+/// it cannot move. The lock is the same.
 ///
 /// ```
 /// # #[cfg(feature = "lock_api")] {

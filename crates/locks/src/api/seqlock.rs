@@ -50,11 +50,11 @@ impl<const N: usize> Words for [u64; N] {
 
 macro_rules! seq_lock {
     ($(= $native:ty)?) => {
-        /// A small value that is read far more often than written. Readers write nothing to memory: they copy the value, and
-        /// copy it again if a writer changed it meanwhile.
+        /// A small value that is read far more often than written. Readers write nothing to memory: they copy the
+        /// value, and copy it again if a writer changed it meanwhile.
         ///
-        /// It holds any [`Record`]: integers, floats, `bool`, `char`, [`Duration`](core::time::Duration), arrays of scalars, tuples of up to eight
-        /// scalars, and types for which you implement that trait.
+        /// It holds any [`Record`]: integers, floats, `bool`, `char`, [`Duration`](core::time::Duration), arrays of
+        /// scalars, tuples of up to eight scalars, and types for which you implement that trait.
         ///
         /// # Examples
         ///
@@ -71,24 +71,25 @@ macro_rules! seq_lock {
         ///
         /// # Memory ordering
         ///
-        /// What a writer did before it finished its write is visible to the readers that get its value, and to later writers.
-        /// A write says nothing about readers: one may still be using an older copy.
+        /// What a writer did before it finished its write is visible to the readers that get its value, and to later
+        /// writers. A write says nothing about readers: one may still be using an older copy.
         ///
         /// # Fairness
         ///
-        /// Writers queue for a spinlock and are served first come, first served. They never wait for readers. A reader waits
-        /// while a write is in progress, and there is no bound on how often it has to copy again. So use this
+        /// Writers queue for a spinlock and are served first come, first served. They never wait for readers. A reader
+        /// waits while a write is in progress, and there is no bound on how often it has to copy again. So use this
         /// lock for data that is written rarely.
         ///
         /// # Waiting
         ///
-        /// Readers and writers spin and have no time-outs. A writer that loses its CPU in the middle of a write keeps all others
-        /// waiting, so `PercpuRwLock` is better where there are more threads than CPUs and writes are common.
+        /// Readers and writers spin and have no time-outs. A writer that loses its CPU in the middle of a write keeps
+        /// all others waiting, so `PercpuRwLock` is better where there are more threads than CPUs and writes are
+        /// common.
         ///
         /// # Signals and fork
         ///
-        /// A signal handler that may interrupt a writer of the same lock must read with [`try_read`](Self::try_read), and must not write.
-        /// In a child that was forked while another thread wrote, the lock stays locked for ever.
+        /// A signal handler that may interrupt a writer of the same lock must read with [`try_read`](Self::try_read),
+        /// and must not write. In a child that was forked while another thread wrote, the lock stays locked for ever.
         ///
         /// # Size and limits
         ///
@@ -146,8 +147,8 @@ impl<T: Record, P: Platform> SeqLock<T, P> {
     }
     /// Replaces the value by what `change` makes of it.
     ///
-    /// Other writers wait while `change` runs; readers do not, and get the old value. If `change` panics, the value stays as it was.
-    /// `change` must not write to the same lock: it would wait for ever.
+    /// Other writers wait while `change` runs; readers do not, and get the old value. If `change` panics, the value
+    /// stays as it was. `change` must not write to the same lock: it would wait for ever.
     pub fn update(&self, change: impl FnOnce(T) -> T) {
         T::Words::update(&self.lock, |words| change(self.value(words)).to_words());
     }

@@ -138,7 +138,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     }
 }
 
-/// Whether nobody holds the mutex with this word.
+/// Returns `true` if no thread holds the mutex with this word.
 pub(crate) fn is_free<P: Platform>(word: &P::Word) -> bool {
     // ordering: Relaxed; after the barrier of W3, or only a hint, re-checked there.
     !Word::from_bits(word.load(Relaxed)).is_locked()

@@ -28,7 +28,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         }
     }
 
-    /// Whether this mutex and `other` share a bucket of the table of sleepers.
+    /// Returns `true` if this mutex and `other` share a bucket of the table of sleepers.
     #[doc(hidden)]
     pub fn shares_bucket_with(&self, other: &Self) -> bool {
         let name = |mutex: &Self| mutex.name();

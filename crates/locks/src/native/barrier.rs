@@ -59,7 +59,7 @@ pub(super) fn prepare() {
     mode();
 }
 
-/// Whether a heavy barrier was refused: a system call filter was installed after the form was chosen.
+/// True if a heavy barrier was refused: a system call filter was installed after the form was chosen.
 static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 const NO_BARRIER: &str = "lockwright: a system call filter refuses membarrier and sched_setaffinity, \

@@ -69,8 +69,8 @@ pub fn events_are_counted() -> bool {
     COUNTING.load(Relaxed)
 }
 
-/// Returns how often `event` was counted since the last [`reset_events`], in all threads. Events that happen at the same time
-/// may be missed. Some events are sums; see [`Event::per`].
+/// Returns how often `event` was counted since the last [`reset_events`], in all threads. Events that happen at the
+/// same time may be missed. Some events are sums; see [`Event::per`].
 pub fn event_count(event: Event) -> u64 {
     // ordering: Relaxed; nothing is read through it, counts may be missed.
     SHARD.iter().map(|shard| shard.0[event as usize].load(Relaxed)).sum()

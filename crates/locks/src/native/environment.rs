@@ -1,7 +1,7 @@
 //! The environment that the process was started with, read without allocating.
 //!
-//! The C library's `getenv` would race with a thread that sets a variable, which a safe program may do. The kernel's copy
-//! does not change.
+//! The C library's `getenv` would race with a thread that sets a variable, which a safe program may do. The kernel's
+//! copy does not change.
 
 use core::ffi::c_ulong;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -11,8 +11,8 @@ unsafe extern "C" {
 }
 const AT_SECURE: c_ulong = 23;
 
-/// Whether `entry`, a name and its value, is in the environment. Never in a program with other rights than its user's, nor where
-/// `/proc` cannot be read.
+/// Returns `true` if `entry`, a name and its value, is in the environment. Never in a program with other rights than
+/// its user's, nor where `/proc` cannot be read.
 pub(super) fn has(entry: &[u8]) -> bool {
     // SAFETY: reads what the kernel has told the process.
     if cfg!(miri) || unsafe { getauxval(AT_SECURE) } != 0 {

@@ -1,19 +1,20 @@
 //! The platform of ordinary programs: threads on Linux. And what a program may ask of it.
 //!
-//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation. Programs with small signal stacks or system
-//!   call filters call it.
+//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation. Programs with small
+//!   signal stacks or system call filters call it.
 //! - [`priority`] makes threads urgent: locks do not put them behind waiters that came later.
 //! - [`count_events`] and [`event_count`] count what locks do; [`events`](crate::events) lists the events.
 //! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists.
 //!
-//! No operation of a lock allocates or panics, and none uses state with a destructor. So a lock may be taken inside an allocator, in a signal handler that
-//! interrupted an operation on another lock, and in a thread that is about to exit. One exception: in a library that is
-//! loaded with `dlopen`, the C library may allocate thread-local variables when a thread first uses them. Another: see
-//! [`prepare`] about `fork`.
+//! No operation of a lock allocates or panics, and none uses state with a destructor. So a lock may be taken inside an
+//! allocator, in a signal handler that interrupted an operation on another lock, and in a thread that is about to exit.
+//! One exception: in a library that is loaded with `dlopen`, the C library may allocate thread-local variables when a
+//! thread first uses them. Another: see [`prepare`] about `fork`.
 
 // - `cells`: `core`'s atomics, and how to wait on them.
 // - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
-// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: telling nodes of another process life from ours.
+// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: telling nodes of another process life from
+//   ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
 // - `reader_slots`: where threads say what they read.
 // - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
@@ -65,8 +66,8 @@ pub use pool::limit_nodes;
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
-/// Does at once what would otherwise be done at the first contended lock operation: maps memory, reads some small files, and finds
-/// out which system calls the kernel has.
+/// Does at once what would otherwise be done at the first contended lock operation: maps memory, reads some small
+/// files, and finds out which system calls the kernel has.
 ///
 /// Call it at the start of a program
 ///
@@ -77,12 +78,13 @@ pub struct Native;
 ///
 /// # System call filters
 ///
-/// A filter has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and either `membarrier` or `sched_setaffinity`.
+/// A filter has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and either `membarrier` or
+/// `sched_setaffinity`.
 ///
-/// Where a filter refuses `membarrier`, locks that would have used it migrate their thread to each CPU instead, once for
-/// each of their words that relied on it. Where it refuses both, a lock that relied on them prints a message to
-/// standard error and aborts the process. With `LOCKWRIGHT_MEMBARRIER=off` in the environment of the
-/// program, no lock relies on either.
+/// Where a filter refuses `membarrier`, locks that would have used it migrate their thread to each CPU instead, once
+/// for each of their words that relied on it. Where it refuses both, a lock that relied on them prints a message to
+/// standard error and aborts the process. With `LOCKWRIGHT_MEMBARRIER=off` in the environment of the program, no lock
+/// relies on either.
 pub fn prepare() {
     use crate::platform::{Clock, Placement, QueueNodes};
     Native::numa_node_of(Native::this_cpu());

@@ -1,12 +1,12 @@
 //! Urgent threads: locks that reorder their waiters never put an urgent thread behind one that came later.
 //!
 //! A thread is urgent inside an [`UrgentScope`], and always if its scheduling policy is a real-time one (`SCHED_FIFO`,
-//! `SCHED_RR` or `SCHED_DEADLINE`). The policy is asked for once in each thread and then remembered, also in a forked child;
-//! [`forget_policy`] makes a thread ask again.
+//! `SCHED_RR` or `SCHED_DEADLINE`). The policy is asked for once in each thread and then remembered, also in a forked
+//! child; [`forget_policy`] makes a thread ask again.
 //!
 //! It matters for [`CnaSpinLock`](crate::CnaSpinLock), which serves waiters of one NUMA node first, and for
-//! [`QRwLock`](crate::QRwLock), where an urgent reader overtakes waiting writers. A signal handler that takes such a lock should
-//! open an [`UrgentScope`].
+//! [`QRwLock`](crate::QRwLock), where an urgent reader overtakes waiting writers. A signal handler that takes such a
+//! lock should open an [`UrgentScope`].
 
 use super::syscall::scheduling_policy;
 use core::cell::Cell;

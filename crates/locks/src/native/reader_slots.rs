@@ -1,13 +1,14 @@
 //! The slots in which threads say what they read: a static table, a slot for each thread that ever asked.
 //!
-//! A thread keeps its slot until it ends, and nothing happens when it does: whoever needs a slot looks for
-//! one whose thread does not exist any more, each time the number of slots in use would double. So writers look at no more
-//! than twice as many slots as there were readers at once, and at 16 at least.
+//! A thread keeps its slot until it ends, and nothing happens when it does: whoever needs a slot looks for one whose
+//! thread does not exist any more, each time the number of slots in use would double. So writers look at no more than
+//! twice as many slots as there were readers at once, and at 16 at least.
 //!
-//! Slots belong to a *life* of the process. A handler of `pthread_atfork` begins a new one in a forked child: the slots of
-//! the parent's other threads do not count in it, and that of the thread that forked is carried over. Where no handler ran, in a child
-//! made by `_Fork` or by the system call, the child goes on with the parent's life: each thread keeps its slot, and a lock that
-//! another thread read in its slot at that moment stays read, as any lock does that another thread held.
+//! Slots belong to a *life* of the process. A handler of `pthread_atfork` begins a new one in a forked child: the slots
+//! of the parent's other threads do not count in it, and that of the thread that forked is carried over. Where no
+//! handler ran, in a child made by `_Fork` or by the system call, the child goes on with the parent's life: each thread
+//! keeps its slot, and a lock that another thread read in its slot at that moment stays read, as any lock does that
+//! another thread held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -24,7 +25,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 use rustix::process::{Pid, test_kill_process};
 
-/// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever used.
+/// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever
+/// used.
 const SLOTS_MAX: usize = 4096;
 /// So many are claimed before anybody looks for threads that have ended.
 const FEW: usize = 16;
@@ -62,8 +64,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-// SAFETY: elements of a static array; a slot is claimed by a compare-exchange for a thread that exists, and again only when
-// that one does not.
+// SAFETY: elements of a static array; a slot is claimed by a compare-exchange for a thread that exists, and again only
+// when that one does not.
 unsafe impl ReaderSlots for Native {
     fn lock_number() -> u64 {
         // ordering: Relaxed; nothing is read through it.

@@ -206,8 +206,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// CPUs that the process may use, further limited by the cgroup's quota (rounded up). The caller may be a thread that has a
-/// CPU of its own, so the CPUs of the first thread count, too.
+/// CPUs that the process may use, further limited by the cgroup's quota (rounded up). The caller may be a thread that
+/// has a CPU of its own, so the CPUs of the first thread count, too.
 fn read_usable_cpus() -> u32 {
     let first = rustix::process::getpid().as_raw_nonzero().get();
     let allowed = match (affinity(first), affinity(0)) {

@@ -33,8 +33,10 @@
 //!
 //! To leave, a waiter
 //! 1. marks the link of the one in front, so that this one stays and does not pass the head on;
-//! 2. takes the link of its own, so that the one behind stays, or puts the tail back to the one in front if there is nobody behind;
-//! 3. tells the one behind who is in front of it now, and puts the link to it in place of its own mark, or clears the mark.
+//! 2. takes the link of its own, so that the one behind stays, or puts the tail back to the one in front if there is
+//!    nobody behind;
+//! 3. tells the one behind who is in front of it now, and puts the link to it in place of its own mark, or clears the
+//!    mark.
 //!
 //! To unlock is step 2 with nobody in front, and the grant. The kernel empties the link in step 1, and its
 //! waits look at two words in turn, of which either may change; with a mark each wait is for one word:
@@ -173,7 +175,7 @@ impl<P: Platform> OsqLock<P> {
             leave::tell::<P>(next, None);
         }
     }
-    /// Whether anybody is in the queue: a hint.
+    /// Returns `true` if a thread is in the queue: a hint.
     #[doc(alias = "osq_is_locked")]
     pub fn is_locked(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
@@ -212,7 +214,7 @@ impl<P: Platform> OsqLock<P> {
     }
 }
 
-/// Whether the thread of the node with this code seems to run. The node may be another one's by now: a
+/// Returns `true` if the thread of the node with this code seems to run. The node may be another one's by now: a
 /// hint.
 fn is_running<P: Platform>(code: u32) -> bool {
     named(code).is_none_or(|id| P::is_running(node::<P>(id)))

@@ -82,7 +82,8 @@ pub struct RawPercpuRwLock<P: Cells> {
     beneath: RawRwLock<P>,
     /// Written by those who have just written the line of the lock beneath.
     pace: Tally,
-    /// The number by which slots name the lock, in all bits but the lowest, and whether readers use them. 0: it has no number yet.
+    /// The number by which slots name the lock, in all bits but the lowest, and whether readers use them. 0: it has no
+    /// number yet.
     mode: P::U64,
 }
 
@@ -211,8 +212,8 @@ impl<P: Platform> RawPercpuRwLock<P> {
         is_ours.then(|| self.count_read())
     }
 
-    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread that
-    /// is a reader already.
+    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread
+    /// that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
         self.read_in_slot() || self.read_again() || self.beneath.try_lock_shared_again()
     }
@@ -232,12 +233,13 @@ impl<P: Platform> RawPercpuRwLock<P> {
         }
     }
 
-    /// Whether a writer holds the lock or waits for readers in slots. Stale when it is returned, and acquires nothing.
+    /// Returns `true` if a writer holds the lock or waits for readers in slots. Stale when it is returned, and acquires
+    /// nothing.
     pub fn is_owned(&self) -> bool {
         self.beneath.is_owned()
     }
 
-    /// Whether nobody holds the lock or waits for it.
+    /// Returns `true` if no thread holds the lock or waits for it.
     #[doc(hidden)]
     pub fn is_untouched(&self) -> bool {
         !self.is_locked() && self.beneath.is_untouched()
@@ -330,7 +332,8 @@ impl<P: Platform> RawPercpuRwLock<P> {
             self.begin_slots();
         }
     }
-    /// Slots are used from now on. The caller reads the lock beneath or owns it; others may do the same at the same time.
+    /// Slots are used from now on. The caller reads the lock beneath or owns it; others may do the same at the same
+    /// time.
     fn begin_slots(&self) {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mode = self.mode.load(Relaxed);

@@ -14,8 +14,8 @@
 //! | confirmed | the thread reads the lock | the last of its readers, to 0 |
 //!
 //! The number of a lock is never used again, so an entry of a guard that was forgotten says nothing about a lock that
-//! comes to lie at the same address. A signal handler that interrupts its thread in between does not
-//! trust an unconfirmed entry. Beside each entry is its *depth*: how often the thread reads the lock beside the first time.
+//! comes to lie at the same address. A signal handler that interrupts its thread in between does not trust an
+//! unconfirmed entry. Beside each entry is its *depth*: how often the thread reads the lock beside the first time.
 
 use crate::patience::SPIN_NS;
 use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
@@ -50,7 +50,7 @@ impl<P: Cells> ReaderSlot<P> {
             changes: Zeroed::zeroed(),
         }
     }
-    /// Whether its owner reads nothing in it, and nobody waits for it.
+    /// Returns `true` if its owner reads nothing in it, and nobody waits for it.
     pub fn is_empty(&self) -> bool {
         // ordering: Relaxed; only a hint.
         let is_clear = |entry: &P::U64| entry.load(Relaxed) == 0;
@@ -76,7 +76,7 @@ impl<P: ConstCells> ReaderSlot<P> {
     };
 }
 
-/// Whether an entry says nothing about the lock `name`.
+/// Returns `true` if an entry says nothing about the lock `name`.
 fn is_clear(said: u64, name: u64) -> bool {
     said & !CONFIRMED != name
 }
@@ -180,7 +180,7 @@ impl<P: Platform> ReaderSlot<P> {
         P::futex_wake(&raw const self.changes, u32::MAX);
     }
 
-    /// Whether no entry names `name`. Acquires what its readers released.
+    /// Returns `true` if no entry names `name`. Acquires what its readers released.
     pub(super) fn is_clear_of(&self, name: u64) -> bool {
         // ordering: Acquire; B2.
         self.entries.iter().all(|entry| is_clear(entry.load(Acquire), name))

@@ -25,7 +25,7 @@ impl<P: Platform> InSlots<P> {
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.0.lock_shared_until(deadline_ns)
     }
-    /// Whether nobody holds the lock or waits for it.
+    /// Returns `true` if no thread holds the lock or waits for it.
     pub fn is_untouched(&self) -> bool {
         self.0.is_untouched()
     }

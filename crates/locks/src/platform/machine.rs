@@ -12,8 +12,8 @@ use core::sync::atomic::Ordering;
 /// Fences and pauses.
 ///
 /// # Safety
-/// [`fence`](Self::fence) orders at least as much as `core`'s. The barriers keep laws B2, B3, B5 and B6 of PLATFORM.md: that no two owners are in a
-/// lock rests on them.
+/// [`fence`](Self::fence) orders at least as much as `core`'s. The barriers keep laws B2, B3, B5 and B6 of PLATFORM.md:
+/// that no two owners are in a lock rests on them.
 pub unsafe trait Barriers: Cells {
     /// A fence of the given ordering (`SeqCst` is a full one, but see
     /// [`full_barrier`](Self::full_barrier)).
@@ -31,9 +31,9 @@ pub unsafe trait Barriers: Cells {
     /// The dear side: after it, every other thread of the process has executed a full barrier at
     /// some point between the call and the return.
     fn heavy_barrier();
-    /// Whether there are heavy barriers; the same for as long as the machine runs.
+    /// Returns `true` if there are heavy barriers; the same for as long as the machine runs.
     fn has_heavy_barrier() -> bool;
-    /// Whether the caller may begin to rely on the asymmetric pair: `false` where there are no heavy
+    /// Returns `true` if the caller may begin to rely on the asymmetric pair: `false` where there are no heavy
     /// barriers, and where there have been so many lately that other threads should be spared. Light
     /// barriers before the first `true` pair with heavy ones, too.
     fn may_use_heavy_barrier() -> bool;
@@ -69,12 +69,12 @@ pub unsafe trait QueueNodes: Cells {
         let _ = id;
         0
     }
-    /// Whether this process was forked from one that may have used locks. Then lock words may name
+    /// Returns `true` if this process was forked from one that may have used locks. Then lock words may name
     /// waiters that do not exist here. Never in a world without fork.
     fn has_forked() -> bool {
         false
     }
-    /// Whether `id` was claimed before the fork and not released: its thread does not exist in
+    /// Returns `true` if `id` was claimed before the fork and not released: its thread does not exist in
     /// this process. Once true it stays true: such a node is not handed out again.
     fn is_orphaned(id: NodeId) -> bool {
         let _ = id;
@@ -131,12 +131,13 @@ pub unsafe trait SleepStorage: QueueNodes {
 /// Storage only, like [`SleepStorage`]; [`percpu_rwlock`](crate::percpu_rwlock) knows what is in it.
 ///
 /// # Safety
-/// [`reader_slot`](Self::reader_slot) returns the same slot to a thread each time, and no other thread that exists has it.
-/// Slots live as long as locks of this platform are used and are empty at first. After a heavy barrier
+/// [`reader_slot`](Self::reader_slot) returns the same slot to a thread each time, and no other thread that exists has
+/// it. Slots live as long as locks of this platform are used and are empty at first. After a heavy barrier
 /// [`reader_slots`](Self::reader_slots) counts every slot whose owner had it when it passed the barrier.
 /// [`lock_number`](Self::lock_number) returns no number twice, whatever has become of the lock that had it.
 pub unsafe trait ReaderSlots: Cells {
-    /// How often a thread reads one lock in its slot beside the first time, at most: as many as the lock beneath counts.
+    /// How often a thread reads one lock in its slot beside the first time, at most: as many as the lock beneath
+    /// counts.
     const DEPTH_MAX: u32 = (1 << 23) - 1;
 
     /// A number for a lock whose readers use slots: not 0, below 2^63, and no other lock's before or after.
@@ -157,26 +158,26 @@ pub trait Placement: Sized {
     fn numa_node_of(cpu: u32) -> u32;
     /// How many NUMA nodes the machine has (at least 1).
     fn numa_nodes() -> u32;
-    /// Whether the caller must not be set aside: inside a signal handler known to us, real-time
+    /// Returns `true` if the caller must not be set aside: inside a signal handler known to us, real-time
     /// policy, or an explicit scope.
     fn is_urgent() -> bool;
 }
 
 /// What the scheduler lets us guess. Hints only: nothing may rely on them.
 pub trait SchedulerHints: Cells {
-    /// Whether [`is_thread_running`](Self::is_thread_running) and
+    /// True if [`is_thread_running`](Self::is_thread_running) and
     /// [`need_resched`](Self::need_resched) know what they say, so that they end a wait that is not worth
     /// its while. Elsewhere a spinner has to end it by itself.
     const KNOWS_WHO_RUNS: bool = false;
 
-    /// Whether the thread that uses `node` is probably running on a CPU.
+    /// Returns `true` if the thread that uses `node` is probably running on a CPU.
     fn is_running(node: &QNode<Self>) -> bool;
     /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while
     /// this one lives.
     fn this_thread() -> u64;
-    /// Whether the thread of that number is probably running on a CPU. It need not exist any more.
+    /// Returns `true` if the thread of that number is probably running on a CPU. It need not exist any more.
     fn is_thread_running(thread: u64) -> bool;
-    /// Whether the caller should give up its CPU soon.
+    /// Returns `true` if the caller should give up its CPU soon.
     fn need_resched() -> bool;
     /// How many CPUs this process may use.
     fn usable_cpus() -> u32;
@@ -218,7 +219,7 @@ pub trait Counters: Sized {
     fn count(event: Event) {
         Self::count_many(event, 1);
     }
-    /// Whether anybody counts. Asked before work that is only done to be counted.
+    /// Returns `true` if events are counted. Asked before work that is only done to be counted.
     #[inline(always)]
     fn is_counting() -> bool {
         true

@@ -37,7 +37,7 @@ pub trait Cells: Sized + 'static {
     /// What makes a plain field visible to race detectors; see [`Guarded`].
     type Tracker: RaceTracker;
 
-    /// Whether locks on this machine run with `bug` in them. Only machines for checking ever say
+    /// Returns `true` if locks on this machine run with `bug` in them. Only machines for checking ever say
     /// yes; a machine for programs keeps this default, which leaves nothing of the wrong code.
     #[inline(always)]
     fn is_seeded(bug: Bug) -> bool {

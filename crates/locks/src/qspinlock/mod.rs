@@ -92,7 +92,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
 }
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
-    /// Whether a newcomer may take the lock at its first attempt.
+    /// Returns `true` if a newcomer may take the lock at its first attempt.
     fn may_be_taken(seen: Word) -> bool {
         if W::BARGES { seen.is_free_for_head() } else { seen == Word::FREE }
     }

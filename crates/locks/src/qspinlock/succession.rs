@@ -57,7 +57,7 @@ pub enum Alone {
 pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
     /// The order a checker may hold the lock to.
     const ORDER: Order;
-    /// Whether [`step`](Self::step) does anything.
+    /// True if [`step`](Self::step) does anything.
     const STEPS: bool;
     /// What the head knows.
     type Turn;

@@ -66,7 +66,8 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Makes the secondary queue with this tail come with the grant of the absent head.
     ///
     /// # Safety
-    /// Both are absent waiters: the head of a queue, and the last that was set aside. Nobody was granted anything since.
+    /// Both are absent waiters: the head of a queue, and the last that was set aside. Nobody was granted anything
+    /// since.
     pub unsafe fn give_secondary(head: NodeId, tail: NodeId) {
         // ordering: Relaxed; published when the test starts its threads.
         node::<P>(head).locked.store(link_to(tail) << 16, Relaxed);
@@ -92,13 +93,13 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub fn lock_late(&self) {
         self.lock_slowpath(Word::HELD);
     }
-    /// Whether an absent waiter is the head of the queue. Only the thread that has granted it can
+    /// Returns `true` if an absent waiter is the head of the queue. Only the thread that has granted it can
     /// be sure to see that.
     pub fn is_granted(id: NodeId) -> bool {
         // ordering: Relaxed; only a hint, acquired in `act_for`.
         node::<P>(id).locked.load(Relaxed) != 0
     }
-    /// Whether nobody has to kick an absent waiter: it is awake, or was kicked. Only the thread that
+    /// Returns `true` if no thread has to kick an absent waiter: it is awake, or was kicked. Only the thread that
     /// has kicked it can be sure to see that.
     pub fn is_awake(id: NodeId) -> bool {
         pv::is_awake::<P>(id)

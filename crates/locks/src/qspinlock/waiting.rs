@@ -16,18 +16,18 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// [`before_queueing`](Self::before_queueing) says `true` or [`take`](Self::take) returns, and
 /// nothing else in the word is changed but the pending byte, and that only by the head.
 pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
-    /// Whether a single waiter uses the pending bit instead of the queue.
+    /// True if a single waiter uses the pending bit instead of the queue.
     const USES_PENDING: bool;
-    /// Whether a thread tries the lock once more before it queues.
+    /// True if a thread tries the lock once more before it queues.
     const TRIES_BEFORE_QUEUEING: bool;
-    /// Whether the first attempt takes a lock that is free and not pending, whoever is queued.
+    /// True if the first attempt takes a lock that is free and not pending, whoever is queued.
     const BARGES: bool = false;
-    /// Whether an acquisition through the queue is counted when it begins. Otherwise the wait of the
+    /// True if an acquisition through the queue is counted when it begins. Otherwise the wait of the
     /// head counts it.
     const COUNTS_ENTRY: bool;
-    /// Whether waiters give up their CPU before long.
+    /// True if waiters give up their CPU before long.
     const SLEEPS: bool;
-    /// Whether the order of the queue is the order in which the lock is taken.
+    /// True if the order of the queue is the order in which the lock is taken.
     const KEEPS_ORDER: bool;
     /// How long the head of the queue is overtaken at most, in nanoseconds; 0 if it is not, or without end.
     const UNFAIR_NS: u64 = 0;
@@ -68,7 +68,7 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     fn kick(word: &P::Word, granted: NodeId);
     /// Releases the lock.
     fn unlock(word: &P::Word);
-    /// Whether the word is legal under this policy.
+    /// Returns `true` if the word is legal under this policy.
     fn word_is_legal(word: Word) -> bool;
     /// In a forked child: forgets what was noted outside of the word about a waiter of this lock
     /// that `may_go`.

@@ -65,11 +65,11 @@ impl Word {
     pub const fn tail(self) -> TailCode {
         TailCode::from_bits((self.0 >> TAIL_SHIFT) as u16)
     }
-    /// Whether the pending bit is set.
+    /// Returns `true` if the pending bit is set.
     pub const fn is_pending(self) -> bool {
         self.0 & PENDING_MASK != 0
     }
-    /// Whether somebody holds the lock.
+    /// Returns `true` if a thread holds the lock.
     pub const fn is_locked(self) -> bool {
         self.0 & LOCKED_MASK != 0
     }
@@ -89,7 +89,7 @@ impl Word {
     pub const fn without_pending(self) -> Self {
         Self(self.0 & !PENDING_MASK)
     }
-    /// Whether this is a row of the state table.
+    /// Returns `true` if this is a row of the state table.
     pub const fn is_legal(self) -> bool {
         let locked = (self.0 & LOCKED_MASK) as u8;
         let tail = self.tail();

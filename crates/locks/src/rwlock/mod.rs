@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use word::{HELD, Kind, PENDING, READER, READERS, SLEEPER, WRITER};
 
-/// Whether newcomers may pass those who wait.
+/// Says if newly arriving threads may overtake waiters.
 pub trait Fairness: Send + Sync + 'static {
     /// They may not.
     const IS_FAIR: bool;
@@ -37,8 +37,8 @@ impl Fairness for Fair {
 /// A reader-writer lock for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep
 /// then.
 ///
-/// `F` says whether newcomers pass those who wait. Fairness bounds and costs are in the module's documentation. Giving it
-/// back does not touch the lock after the store that does so: whoever takes it next may free it.
+/// `F` says whether newcomers pass those who wait. Fairness bounds and costs are in the module's documentation. Giving
+/// it back does not touch the lock after the store that does so: whoever takes it next may free it.
 #[repr(transparent)]
 pub struct RawRwLock<P: Cells, F = Barging> {
     word: P::U32,
@@ -140,20 +140,20 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         self.take_beside_readers() || self.wait(Kind::Reader, Some(deadline_ns))
     }
 
-    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread that
-    /// is a reader already.
+    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread
+    /// that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
         self.take(Kind::Reader, Kind::Reader.held_against())
     }
 
-    /// Whether the lock is as a new one.
+    /// Returns `true` if the lock is as a new one.
     #[doc(hidden)]
     pub fn is_untouched(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) == 0
     }
 
-    /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing.
+    /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing.
     pub fn is_owned(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) & WRITER != 0
@@ -186,7 +186,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Takes the lock if a newcomer may; whether it did. In a forked child the word may speak of waiters that do not exist.
+    /// Takes the lock if a newcomer may; whether it did. In a forked child the word may speak of waiters that do not
+    /// exist.
     #[inline]
     fn attempt(&self, kind: Kind) -> bool {
         let against = kind.against_newcomer();

@@ -24,8 +24,8 @@ const READERS_LONG_PAUSE: u32 = 128;
 const WRITERS_FIRST_PAUSE: u32 = 4;
 /// After so many pauses a writer that finds readers there is pending: it could hold the lock by now.
 const PAUSES_BEFORE_PENDING: u32 = 1;
-/// If a writer was there then, it is from so many on. Already at the next look it costs up to 13 % with sections of a pause and
-/// eight threads.
+/// If a writer was there then, it is from so many on. Already at the next look it costs up to 13 % with sections of a
+/// pause and eight threads.
 const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 /// How long a thread without a queue node naps.
 const NAP_NS: u64 = 1_000_000;
@@ -76,8 +76,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         is_ours || kind == Kind::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
     }
 
-    /// A reader that finds a writer there pauses; and where sections are so short that it is gone then, for longer: meanwhile
-    /// others get through many of them, and the line stays where it is.
+    /// A reader that finds a writer there pauses; and where sections are so short that it is gone then, for longer:
+    /// meanwhile others get through many of them, and the line stays where it is.
     fn look_away(&self, against: u32) -> Patience<P> {
         Patience::<P>::short_from(READERS_FIRST_PAUSE).pause();
         // ordering: Relaxed; only a hint.
@@ -115,8 +115,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// A writer that finds readers there each time it looks spins while newcomers that read let it in first; whether the lock
-    /// is taken.
+    /// A writer that finds readers there each time it looks spins while newcomers that read let it in first; whether
+    /// the lock is taken.
     fn spin_as_pending(&self, against: u32) -> bool {
         // (w,*,p,r) -> (w,*,1,r)
         // ordering: Relaxed; only keeps readers away for a moment, nothing is read through it.
@@ -143,8 +143,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         self.word.compare_exchange(seen, kind.taken(seen), order, Relaxed).is_ok()
     }
 
-    /// Takes a lock that is kept and free for as long as one may be: the waiter for which it is has no CPU, and keeps it
-    /// again when it has one.
+    /// Takes a lock that is kept and free for as long as one may be: the waiter for which it is has no CPU, and keeps
+    /// it again when it has one.
     #[cold]
     fn take_abandoned(&self, kind: Kind) -> bool {
         let is_used = |bits| bits & KEPT == 0 || bits & HELD != 0;
@@ -235,7 +235,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
     }
 
-    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Whether it is taken.
+    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Whether it is
+    /// taken.
     fn pass(&self, me: &mut Waiting) -> bool {
         me.passes_ns = None;
         let passed = self.try_lock_shared_again();
@@ -245,8 +246,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         passed
     }
 
-    /// Competes for the lock as the first waiter, awake; whether it is taken. If it is not, and newcomers have passed for long
-    /// enough, the lock is kept from now on.
+    /// Competes for the lock as the first waiter, awake; whether it is taken. If it is not, and newcomers have passed
+    /// for long enough, the lock is kept from now on.
     fn compete(&self, me: &Waiting) -> bool {
         let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
         let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;

@@ -57,24 +57,24 @@ pub fn reader_waits_mask<P: Cells>() -> u64 {
     if P::is_seeded(Bug::ReadersOverflow) { READER_WAITS_MASK & !GUARD } else { READER_WAITS_MASK }
 }
 
-/// Whether the biased count says that readers hold the lock or try to, beside a wait list: no writer does.
+/// Returns `true` if the biased count says that readers hold the lock or try to, beside a wait list: no writer does.
 pub fn is_above_waiting(count: u64) -> bool {
     count.cast_signed() > WAITING.cast_signed()
 }
 
-/// Whether the biased count says that a writer holds the lock or tries to, beside a wait list.
+/// Returns `true` if the biased count says that a writer holds the lock or tries to, beside a wait list.
 pub fn is_below_waiting(count: u64) -> bool {
     count.cast_signed() < WAITING.cast_signed()
 }
 
-/// Whether the biased count is negative: a writer, or a wait list.
+/// Returns `true` if the biased count is negative: a writer, or a wait list.
 #[inline(always)]
 pub fn is_negative(count: u64) -> bool {
     count.cast_signed() < 0
 }
 
 impl Format {
-    /// Whether somebody holds the lock, or tries to in a way that shows.
+    /// Returns `true` if a thread holds the lock, or tries to in a way that shows.
     #[inline(always)]
     pub const fn is_held(self, count: u64) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl Format {
             Self::Biased => ACTIVE,
         }
     }
-    /// Whether a reader may go on at once that is in this count, or would be.
+    /// Returns `true` if a reader may go on at once that is in this count, or would be.
     #[inline(always)]
     pub fn lets_reader<P: Cells>(self, count: u64) -> bool {
         match self {

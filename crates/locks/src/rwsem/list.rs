@@ -26,9 +26,9 @@ pub struct Place {
     next: u16,
     prev: u16,
     kind: Kind,
-    /// Whether it is in a list.
+    /// True if it is in a list.
     is_queued: bool,
-    /// Whether the lock is kept for it.
+    /// True if the lock is kept for it.
     has_handoff: bool,
     /// When it has waited long enough, in nanoseconds.
     due_ns: u64,
@@ -198,15 +198,15 @@ impl<P: Platform> Section<'_, P> {
     pub fn first(&self) -> Option<NodeId> {
         self.0.first()
     }
-    /// Whether nobody waits.
+    /// Returns `true` if no thread waits.
     pub fn is_empty(&self) -> bool {
         self.first().is_none()
     }
-    /// Whether `id`, which waits, is the only one.
+    /// Returns `true` if `id`, which waits, is the only one.
     pub fn is_alone(&self, id: NodeId) -> bool {
         self.first() == Some(id) && self.last() == Some(id)
     }
-    /// Whether `id` still waits: it was not granted.
+    /// Returns `true` if `id` still waits: it was not granted.
     pub fn is_queued(&self, id: NodeId) -> bool {
         self.place(id).is_queued
     }
@@ -222,11 +222,11 @@ impl<P: Platform> Section<'_, P> {
     pub fn thread(&self, id: NodeId) -> u64 {
         self.place(id).thread
     }
-    /// Whether `id` has waited long enough.
+    /// Returns `true` if `id` has waited long enough.
     pub fn is_due(&self, id: NodeId) -> bool {
         P::now_ns() >= self.place(id).due_ns
     }
-    /// Whether the lock is kept for `id`.
+    /// Returns `true` if the lock is kept for `id`.
     pub fn has_handoff(&self, id: NodeId) -> bool {
         self.place(id).has_handoff
     }

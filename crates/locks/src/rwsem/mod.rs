@@ -319,7 +319,7 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
         Slow { sem: &self.sem, policy }
     }
 
-    /// Whether a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is
+    /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is
     /// biased, one reader for whom others wait cannot be told from a writer for whom nobody does, nor a writer
     /// from readers while an attempt of a reader is under way.
     pub fn is_owned(&self) -> bool {

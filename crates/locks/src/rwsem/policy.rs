@@ -49,7 +49,7 @@ pub enum WriterSpin {
     TimedOnReaders,
 }
 
-/// Whether readers spin before they queue.
+/// Says if readers spin before they queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderSpin {
     /// No.
@@ -60,7 +60,7 @@ pub enum ReaderSpin {
     One,
 }
 
-/// Whether a reader takes a lock that is not a writer's past those who wait.
+/// Says if a reader takes a lock that is not a writer's and overtakes the waiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderSteal {
     /// No.
@@ -129,26 +129,26 @@ pub struct Policy {
     pub reader_spin: ReaderSpin,
     /// Readers that steal.
     pub reader_steal: ReaderSteal,
-    /// Whether a reader that finds several readers queues, so that they come to an end.
+    /// True if a reader that finds several readers queues, so that they come to an end.
     pub joins_queue: bool,
     /// How many readers are granted together.
     pub grant: Grant,
-    /// Whether readers that wake others do so past a writer at the head.
+    /// True if readers that wake others do so past a writer at the head.
     pub grants_past_writer: bool,
-    /// Whether the lock is looked at before the first reader is granted.
+    /// True if the lock is looked at before the first reader is granted.
     pub looks_before_grant: bool,
-    /// Whether the first reader is granted beside an attempt that is under way, and not only if there is none
+    /// True if the first reader is granted beside an attempt that is under way, and not only if there is none
     /// or the attempt came later; where the count is biased.
     pub grants_beside_attempts: bool,
     /// How the lock is kept for a waiter.
     pub handoff: Handoff,
     /// When a release wakes.
     pub unlock_wake: UnlockWake,
-    /// Whether threads are woken with the internal lock held.
+    /// True if threads are woken with the internal lock held.
     pub wakes_inside: bool,
-    /// Whether a writer tries once before it queues with those who spin, if there are none.
+    /// True if a writer tries once before it queues with those who spin, if there are none.
     pub tries_first: bool,
-    /// Whether a writer that queues behind others and finds the lock free wakes the first.
+    /// True if a writer that queues behind others and finds the lock free wakes the first.
     pub queuer_wakes: bool,
 }
 
@@ -173,8 +173,8 @@ pub trait RwSemPolicy: Send + Sync + 'static {
 }
 
 impl Policy {
-    /// Whether a semaphore can have this policy, and `in_programs` where nobody knows who runs: fast paths ask one
-    /// of them and slow paths the other, and what came with the bits needs them.
+    /// Returns `true` if a semaphore can have this policy, and `in_programs` where nobody knows who runs: fast paths
+    /// ask one of them and slow paths the other, and what came with the bits needs them.
     pub(super) const fn is_sound_with(&self, in_programs: &Self) -> bool {
         self.format as u8 == in_programs.format as u8
             && self.owner as u8 == in_programs.owner as u8
@@ -197,20 +197,20 @@ impl Policy {
             Handoff::ByFirst | Handoff::ByAny | Handoff::OnceAwake => 4_000_000,
         }
     }
-    /// Whether the owner word has flags beside the one that says readers.
+    /// Returns `true` if the owner word has flags beside the one that says readers.
     pub const fn has_flags(&self) -> bool {
         matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
     }
-    /// Whether who keeps the lock for a waiter looks if it came free meanwhile: then the release may have woken
-    /// nobody, because a spinner was there, which may not take it any more.
+    /// Returns `true` if a thread that keeps the lock for a waiter checks if it came free meanwhile: the release may
+    /// have woken no thread, because there was a spinner, which then must not take the lock.
     pub const fn keeps_for_sure(&self) -> bool {
         !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
     }
-    /// Whether a writer that queues and finds the lock free lets others spin again, as a reader does.
+    /// Returns `true` if a writer that queues and finds the lock free lets others spin again, as a reader does.
     pub const fn queuer_allows_spinning(&self) -> bool {
         matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
     }
-    /// Whether a writer looks at the count when it wakes up, before it asks for the internal lock.
+    /// Returns `true` if a writer looks at the count when it wakes up, before it asks for the internal lock.
     pub const fn looks_when_woken(&self) -> bool {
         !matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
     }

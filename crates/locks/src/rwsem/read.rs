@@ -58,7 +58,7 @@ impl<P: Platform> Slow<'_, P> {
         is_ours
     }
 
-    /// Whether readers own the lock, more than one, so that those who wait may have to see them end.
+    /// Returns `true` if readers own the lock, more than one, so that those who wait may have to see them end.
     fn sees_many_readers(self, seen: u64) -> bool {
         self.owner() & READERS != 0 && count::readers_in::<P>(seen) > 1 && seen & WRITER == 0
     }
@@ -210,7 +210,7 @@ impl<P: Platform> Slow<'_, P> {
         true
     }
 
-    /// Whether a reader that spins should not, as the owner word says.
+    /// Returns `true` if a reader that spins should not, as the owner word says.
     pub(super) fn keeps_readers_from_spinning(self) -> bool {
         let word = self.owner();
         let is_away = self.policy.owner.says(word, RD) == owner::Owner::Writer

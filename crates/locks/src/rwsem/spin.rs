@@ -18,9 +18,9 @@ use crate::platform::{Atomic, AtomicInt, Bound, Budget, Platform};
 use crate::sleep_table::waiter;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How often one who spins for as long as it should asks whether it still should: each so many looks.
+/// A thread that spins asks once in this many looks if it still should.
 const ASK_EVERY: u32 = 16;
-/// Whether it should, between looks at a word that will change soon.
+/// The bound of a wait for a word that will change soon.
 const FOR_NEWS: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: ASK_EVERY };
 
 /// What became of a reader that may have spun.
@@ -44,7 +44,7 @@ impl<'a, P: Platform> Over<'a, P> {
     pub(super) fn new(until: Until<'a, P>) -> Self {
         Self { patience: (!P::KNOWS_WHO_RUNS).then(Patience::long), until }
     }
-    /// Whether it should stop; if the platform cannot tell, after a pause.
+    /// Returns `true` if it should stop; if the platform cannot tell, after a pause.
     fn is_over(&mut self) -> bool {
         let is_late = match &mut self.patience {
             Some(patience) => patience.pause(),
@@ -52,7 +52,8 @@ impl<'a, P: Platform> Over<'a, P> {
         };
         is_late || self.until.is_over()
     }
-    /// Whether one should stop that tries again and again; only where the platform cannot tell who runs.
+    /// Returns `true` if a thread that tries again and again should stop; only where the platform cannot tell which
+    /// threads run.
     pub(super) fn has_run_out(&mut self) -> bool {
         !P::KNOWS_WHO_RUNS && self.is_over()
     }
@@ -229,7 +230,7 @@ impl<P: Platform> Slow<'_, P> {
         news.is_ok() || has_owner
     }
 
-    /// Whether an attempt on this count is in vain.
+    /// Returns `true` if an attempt on this count cannot succeed.
     fn keeps_spinner_away(self, seen: u64) -> bool {
         match self.policy.format {
             Format::Bits => seen & (HELD_MASK | HANDOFF) != 0,
@@ -360,7 +361,7 @@ impl<P: Platform> Slow<'_, P> {
         Spun::InVain
     }
 
-    /// Whether this reader is the one that spins, where only one does.
+    /// Returns `true` if this reader is the one that spins, where only one does.
     fn is_the_one_reader(self) -> bool {
         // ordering: Relaxed; nothing is read through it. On failure Relaxed: the failure value is not used.
         self.policy.reader_spin != ReaderSpin::One

@@ -36,7 +36,7 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
             self.sem.owner.store(owner, Relaxed);
         }
     }
-    /// Whether it is as it was when it was made, but for the owner word.
+    /// Returns `true` if it is as it was when it was made, but for the owner word.
     ///
     /// # Safety
     /// Nobody uses it.

@@ -55,7 +55,7 @@ impl<P: Platform> Interrupt<P> {
             P::futex_wake(grant, 1);
         }
     }
-    /// Whether it has happened. Acquires what the one who interrupted did.
+    /// Returns `true` if it has happened. Acquires what the one who interrupted did.
     pub fn is_interrupted(&self) -> bool {
         // ordering: Acquire; R7.
         self.state.load(Acquire) == INTERRUPTED
@@ -134,7 +134,7 @@ impl<P: Platform> Until<'_, P> {
             interrupt.change(id.code().bits().into(), 0);
         }
     }
-    /// Whether it is over.
+    /// Returns `true` if it is over.
     pub(super) fn is_over(self) -> bool {
         self.interrupt.is_some_and(Interrupt::is_interrupted)
             || self.deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns)

@@ -323,21 +323,21 @@ impl<P: Platform> Slow<'_, P> {
         self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);
     }
 
-    /// Whether the first waiter is a writer that was told to look and has not done so yet. If it was first
+    /// Returns `true` if the first waiter is a writer that was told to look and has not done so yet. If it was first
     /// only a moment ago it has the lock, or has told the next one.
     pub fn is_first_told(self) -> bool {
         // ordering: Relaxed; after the barrier, R8, or only a hint.
         self.first().is_some_and(|id| waiter::<P>(id).grant.load(Relaxed) & WOKEN != 0)
     }
 
-    /// Whether a spinner may be about to take the lock that the caller has released.
+    /// Returns `true` if a spinner may be about to take the lock that the caller has released.
     fn has_spinner(self) -> bool {
         // ordering: full barrier; R6.
         P::full_barrier(&self.sem.count);
         self.sem.spinners.is_locked()
     }
 
-    /// Whether another release is about to wake.
+    /// Returns `true` if another release is about to wake.
     fn is_somebody_waking(self) -> bool {
         // ordering: full barrier; R5.
         P::full_barrier(&self.sem.flag);
@@ -361,7 +361,7 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// Whether readers hold the lock, or try to, and no writer does: what `count` says of it.
+    /// Returns `true` if readers hold the lock, or try to, and no writer does: what `count` says of it.
     pub fn is_readers(self, count: u64) -> bool {
         match self.policy.format {
             Format::Bits => count & WRITER == 0 && count & READERS_MASK != 0,

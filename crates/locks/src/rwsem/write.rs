@@ -192,7 +192,7 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// Whether the lock is kept for this writer, which then waits for its owner awake.
+    /// Returns `true` if the lock is kept for this writer, which then waits for its owner awake.
     fn is_kept_for(self, section: &Section<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::Never | Handoff::Posted => false,
@@ -325,7 +325,7 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// Whether the lock, which is kept, is not kept for this writer.
+    /// Returns `true` if the lock, which is kept, is not kept for this writer.
     fn is_kept_for_another(self, section: &Section<'_, P>, me: &Waiting) -> bool {
         let first = section.first();
         match self.policy.handoff {
@@ -340,7 +340,7 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// Whether this writer, which finds the lock held, asks for it to be kept.
+    /// Returns `true` if this writer, which finds the lock held, asks for it to be kept.
     fn asks_to_keep(self, section: &Section<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::ByAny => section.is_due(me.id),

@@ -19,8 +19,8 @@ pub struct Waiter<P: Cells> {
     /// The name of the word it waits for. Written under the lock of the bucket it leaves or enters; as
     /// read without, a hint.
     pub(super) name: P::U64,
-    /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the mutex
-    /// it wants afterwards.
+    /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the
+    /// mutex it wants afterwards.
     pub(super) wants: P::Ptr,
     /// Of a waiter for a lock that readers share: whether it reads.
     reads: Guarded<P, bool>,
@@ -124,7 +124,7 @@ const SPIN_LOOKS: u32 = 1 << 8;
 const NAP_NS: u64 = 50_000;
 
 impl<P: Cells> Bucket<P> {
-    /// Whether nobody is in it.
+    /// Returns `true` if no thread is in it.
     ///
     /// # Safety
     /// Nobody uses it at the moment.
@@ -243,7 +243,7 @@ impl<P: Platform> Section<'_, P> {
         }
         last
     }
-    /// Whether `id`, which is in this bucket, waits to read.
+    /// Returns `true` if `id`, which is in this bucket, waits to read.
     pub(super) fn reads(&self, id: NodeId) -> bool {
         // SAFETY: the bucket's lock is held.
         unsafe { waiter::<P>(id).reads.get() }

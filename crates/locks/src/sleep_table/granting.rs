@@ -39,11 +39,11 @@ impl Served {
 }
 
 impl<P: Platform> Waiters<'_, P> {
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.section.first_of(self.name).is_none()
     }
-    /// Whether `id` is the one that came last.
+    /// Returns `true` if `id` is the one that came last.
     pub(crate) fn is_last(&self, id: NodeId) -> bool {
         self.section.last_of(self.name) == Some(id)
     }

@@ -55,8 +55,8 @@ const CALM_LOOKS: u32 = 64;
 /// word. Never touches the lock itself.
 pub struct SleepTable<P>(PhantomData<fn() -> P>);
 
-/// What a sleeper waits for. It is a part of the name, so that a release that comes late, when the lock is gone, does not take
-/// a waiter for something else at the same address for one of its own.
+/// What a sleeper waits for. It is a part of the name, so that a release that comes late, when the lock is gone, does
+/// not take a waiter for something else at the same address for one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {
@@ -115,7 +115,7 @@ impl<P: Platform> SleepTable<P> {
         P::futex_wait(mark, mark.load(Relaxed), Some(until_ns));
     }
 
-    /// Whether a release of the lock `name` may be a store; otherwise somebody may sleep, and it had
+    /// Returns `true` if a release of the lock `name` may be a store; otherwise somebody may sleep, and it had
     /// better be an exchange.
     #[inline(always)]
     pub(crate) fn is_quiet(name: u64) -> bool {

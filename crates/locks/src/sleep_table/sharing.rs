@@ -13,8 +13,8 @@
 //!  (fair locks)
 //! ```
 //!
-//! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is about
-//! to be true of it.
+//! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
+//! about to be true of it.
 
 use super::bucket::{Section, waiter};
 use super::{ASLEEP, BEHIND, SleepTable, WOKEN};
@@ -25,14 +25,14 @@ use crate::rwlock::word::{KEPT, Kind, READER, SLEEPER, WRITER};
 use crate::zoo::Bug;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Those who hold the lock and wait in front of somebody whose turn is soon: so many have had theirs when it has spun for as
-/// long as it does, if sections are short.
+/// Those who hold the lock and wait in front of somebody whose turn is soon: so many have had theirs when it has spun
+/// for as long as it does, if sections are short.
 const SOON: u32 = 16;
 
 /// A lock, as its waiters know it.
 pub(crate) struct Shared<'a, P: Platform> {
     pub(crate) word: &'a P::U32,
-    /// Whether it is kept for the first waiter as long as there is one.
+    /// True if it is kept for the first waiter as long as there is one.
     pub(crate) is_fair: bool,
 }
 
@@ -51,7 +51,8 @@ impl<P: Platform> Shared<'_, P> {
         SleepTable::<P>::name(kind, self.word)
     }
 
-    /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it sleeps.
+    /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it
+    /// sleeps.
     pub(crate) fn enqueue(self, id: NodeId, kind: Kind) -> bool {
         let me = waiter::<P>(id);
         let name = self.name();
@@ -77,8 +78,9 @@ impl<P: Platform> Shared<'_, P> {
         })
     }
 
-    /// Whether it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs. Who has just taken
-    /// the lock may be in the list for a moment more and counts twice, so one more than fits beside it will do.
+    /// Returns `true` if it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs.
+    /// Who has just taken the lock may be in the list for a moment more and counts twice, so one more than fits beside
+    /// it will do.
     fn is_soon(self, section: &Section<P>) -> bool {
         // ordering: Relaxed; only a hint.
         let word = self.word.load(Relaxed);
@@ -201,8 +203,8 @@ pub(crate) enum Wakes {
     Reader,
 }
 
-/// Wakes the first waiter for the lock `name` if it sleeps. The lock need not exist any more, and another one may be where
-/// it was: the word that is touched is that of a waiter.
+/// Wakes the first waiter for the lock `name` if it sleeps. The lock need not exist any more, and another one may be
+/// where it was: the word that is touched is that of a waiter.
 #[cold]
 pub(crate) fn wake_first<P: Platform>(name: u64, wakes: Wakes) {
     let woken = SleepTable::<P>::within(name, |_, section| {

@@ -102,7 +102,7 @@ fn in_child<L: RawLock>(lock: &'static L, first: First) -> ! {
     unsafe { _exit(status) }
 }
 
-/// Whether a child finds a page that was to be wiped in children wiped. Emulators of user programs
+/// Returns `true` if a child finds a page that was to be wiped in children wiped. Emulators of user programs
 /// accept the advice and do nothing; there a forked child cannot be told from its parent.
 pub(super) fn forks_can_be_told() -> bool {
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};

@@ -1,5 +1,5 @@
-//! What a lock leaves behind means nothing to another lock that comes to lie at its address, nor to a signal handler that
-//! comes in the middle of an operation.
+//! What a lock leaves behind means nothing to another lock that comes to lie at its address, nor to a signal handler
+//! that comes in the middle of an operation.
 
 use super::alone;
 use super::hooked::{AFTER_EXCHANGE, AT_LIGHT_BARRIER, BEFORE_SLOT, Hooked};
@@ -26,7 +26,7 @@ fn await_flag(flag: &AtomicBool) {
     }
 }
 
-/// Whether the flag is set before long.
+/// Returns `true` if the flag is set before long.
 fn comes(flag: &AtomicBool) -> bool {
     let begin = Instant::now();
     while !flag.load(SeqCst) && begin.elapsed() < LONG {
@@ -35,9 +35,9 @@ fn comes(flag: &AtomicBool) -> bool {
     flag.load(SeqCst)
 }
 
-/// A mutex at `place` is given back by a thread that is stopped before its look at the table, and is gone then. `sleep` has
-/// a thread sleep for something else at that place; when the first thread has gone on, nobody has been woken for it, and a
-/// neighbour in the bucket still is.
+/// A mutex at `place` is given back by a thread that is stopped before its look at the table, and is gone then. `sleep`
+/// has a thread sleep for something else at that place; when the first thread has gone on, nobody has been woken for
+/// it, and a neighbour in the bucket still is.
 fn late_unlock(place: &'static AtomicU32, sleep: impl FnOnce() + Send + 'static) {
     static RELEASED: AtomicBool = AtomicBool::new(false);
     static RESUMED: AtomicBool = AtomicBool::new(false);

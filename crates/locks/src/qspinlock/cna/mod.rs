@@ -95,7 +95,7 @@ enum Outlook {
     Open,
     /// Next may be granted without giving up the preference.
     Local {
-        /// Whether it is of the preferred node, as opposed to urgent.
+        /// True if it is of the preferred node, as opposed to urgent.
         is_preferred: bool,
     },
     /// Nobody of the preferred node up to and including this waiter (which may be the head).
@@ -116,7 +116,7 @@ pub struct Turn {
     secondary: Option<NodeId>,
     /// When somebody was first set aside; 0 if the policy counts instead.
     since_ns: u64,
-    /// Whether `step` still has something to look at.
+    /// True if `step` still has something to look at.
     steps: bool,
 }
 
@@ -246,7 +246,7 @@ fn behind<P: Platform>(me: &QNode<P>) -> NodeId {
 }
 
 impl Turn {
-    /// Whether the waiters set aside have waited long enough.
+    /// Returns `true` if the waiters set aside have waited long enough.
     fn is_due<P: Platform, C: CnaPolicy>(&self, me: &QNode<P>) -> bool {
         if P::is_seeded(Bug::NeverDue) {
             return false;
@@ -329,7 +329,7 @@ impl Turn {
         true
     }
 
-    /// Whether `waiter` may stay in front; if so that is the outlook.
+    /// Returns `true` if `waiter` may stay in front; if so that is the outlook.
     fn is_kept<P: Platform>(&mut self, waiter: NodeId) -> bool {
         P::count(Event::cna_scanned);
         let numa = Numa::of(node::<P>(waiter));
@@ -342,7 +342,7 @@ impl Turn {
     }
 }
 
-/// Whether, with nobody set aside, to look for somebody to set aside in this turn.
+/// Returns `true` if the head, with no waiter set aside, looks for one to set aside in this turn.
 fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool {
     const { assert!(C::SHUFFLE_REDUCTION_LOG2 < u32::BITS) };
     if C::SHUFFLE_REDUCTION_LOG2 == 0 {

@@ -40,7 +40,7 @@ pub trait CnaPolicy: Send + Sync + 'static {
     const THRESHOLD: Threshold;
     /// How far the head looks.
     const SCAN: Scan;
-    /// Whether a waiter granted before it was looked at stands for the preferred node, so that the
+    /// True if a waiter granted before it was looked at stands for the preferred node, so that the
     /// preference survives it.
     const INHERITS: bool;
     /// With nobody set aside, look for a local waiter only once in 2^n turns; 0 for always.

@@ -129,7 +129,7 @@ pub(super) fn sleep_absent<P: Platform>(word: &P::Word, id: NodeId, is_head: boo
     }
 }
 
-/// Whether the waiter with this node does not sleep, and nobody has said it does.
+/// Returns `true` if the waiter with this node does not sleep, and nobody has said it does.
 pub(super) fn is_awake<P: Platform>(id: NodeId) -> bool {
     // ordering: Relaxed; only a hint.
     node::<P>(id).state.load(Relaxed) == RUNNING

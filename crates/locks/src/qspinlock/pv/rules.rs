@@ -17,9 +17,9 @@ pub(super) const PENDING_BYTE: u8 = 1;
 
 /// The rules of one policy.
 pub(super) trait Rules: Send + Sync + 'static {
-    /// Whether a newcomer may take a free lock in front of the queue.
+    /// True if a newcomer may take a free lock in front of the queue.
     const STEALS: bool;
-    /// Whether the head of the queue, once it was woken, spins until it has the lock.
+    /// True if the head of the queue, once it was woken, spins until it has the lock.
     const SLEEPS_ONCE: bool = true;
     /// How long the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
     const UNFAIR_NS: u64 = 0;
