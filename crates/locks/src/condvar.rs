@@ -4,11 +4,11 @@
 //! [`SleepTable`], each with the mutex it wants afterwards. Nobody is woken into
 //! contention: a notified waiter is *moved* to its mutex and sleeps on there; the release of the
 //! mutex wakes it. Where the mutex is free and nobody waits for it, the waiter is woken at once, as
-//! its heir.
+//! its next owner.
 //!
 //! ```text
 //!              wait                    notify                       release of the mutex
-//!  outside ----------> waits on the ----------> waits for the ----------> heir, competes
+//!  outside ----------> waits on the ----------> waits for the ----------> competes
 //!     ^                 condition        |         mutex
 //!     |                     |            +--- the mutex is free: at once ---^
 //!     +--- deadline --------+
@@ -16,11 +16,11 @@
 //!
 //! Counts are exact: `notify_one` moves the waiter that came first, if there is one, and nobody
 //! else; a waiter counts as soon as it has the bucket's lock, which it takes while it holds the mutex. So
-//! whoever changes the condition with the mutex held, and notifies during that or later, finds every waiter
+//! a thread that changes the condition with the mutex held, and notifies during that or later, finds every waiter
 //! that saw the condition before. One that gives up at its deadline either takes itself out unnotified,
 //! or was notified and returns so.
 //!
-//! There is no lock beside the buckets' of the table. After a waiter has been moved the condition variable is
+//! There are no locks but those of the table's buckets. After a waiter has been moved the condition variable is
 //! not touched on its behalf: it may be freed when the last waiter has returned.
 //!
 //! | id | the store | the load that reads it | carries |
@@ -127,7 +127,7 @@ impl<P: Platform> RawCondvar<P> {
         self.waiters.fetch_sub(1, Relaxed);
     }
 
-    /// Notifies the thread that has waited longest; whether there was one.
+    /// Notifies the thread that has waited longest. Returns `true` if there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         // ordering: Relaxed; ordered by the mutex, see above.

@@ -15,7 +15,7 @@ const RESERVED_BYTE: u8 = 1;
 /// The lower half of a lock that is free and reserved.
 pub(crate) const RESERVED_HALF: u16 = (RESERVED_BYTE as u16) << 8;
 
-/// Looks for the lock to be free and tries to `take` it until a pause says that it is over; whether it is
+/// Looks for the lock to be free and tries to `take` it until a pause says that it is over. Returns `true` if it is
 /// taken.
 pub(crate) fn compete<P: Platform>(
     word: &P::Word,
@@ -37,7 +37,7 @@ pub(crate) fn compete<P: Platform>(
     }
 }
 
-/// Reserves the lock, and spins for it until it is taken or `is_over`; whether it is. It stays reserved.
+/// Reserves the lock, and spins for it until it is taken or `is_over`. Returns `true` if it is. It stays reserved.
 pub(crate) fn reserve<P: Platform>(
     word: &P::Word,
     mut is_over: impl FnMut() -> bool,
@@ -65,6 +65,6 @@ pub(crate) fn is_abandoned<P: Platform>(word: &P::Word) -> bool {
         let seen = Word::from_bits(bits);
         !seen.is_pending() || seen.is_locked()
     };
-    // ordering: Relaxed; only a hint, re-checked by whoever takes it.
+    // ordering: Relaxed; only a hint, re-checked by the thread that takes it.
     word.cond_load_bounded(Relaxed, Bound::nanoseconds(RESERVED_NS), is_used, || false).is_err()
 }

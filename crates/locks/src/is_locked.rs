@@ -1,6 +1,6 @@
 //! What a look at whether a lock is held is good for.
 //!
-//! A lock that can be asked is used in pairs: whoever holds one asks about the other, as System V
+//! A lock that can be asked is used in pairs: the owner of one asks about the other, as System V
 //! semaphores do with a lock for one semaphore and a lock for all. Two threads that each take one
 //! such lock and then ask about the other's must not both find it free. On every machine a store
 //! may be delayed past a later load of another word, so the question needs a full barrier:

@@ -5,16 +5,16 @@ use crate::tunables::Tunable;
 use core::marker::PhantomData;
 
 /// How long a thread spins before it sleeps: what it costs to put a thread to sleep and to wake it.
-/// Whoever spins that long in vain has wasted no more than twice what sleeping at once would have cost.
+/// A thread that spins that long without success has wasted no more than twice what sleeping at once would have cost.
 pub(crate) const SPIN_NS: u64 = 10_000;
 /// The first pause, if nothing else is said.
 const FIRST_PAUSES: u32 = 8;
-/// A pause of so many is timed: before that, most waits end before a clock is worth its time.
+/// A pause of this many is timed: before that, most waits end before a clock is worth its time.
 const TIMED_PAUSES: u32 = 32;
 /// A pause that takes this long is not made longer. What a look costs the owner, a few transfers of a
 /// cache line, is little of that; and who waits looks too late by less than it has waited.
 const LONG_PAUSE_NS: u64 = 2_000;
-/// Nor is one of so many, where the clock hardly moves.
+/// Nor is one of this many, where the clock hardly moves.
 const PAUSES_MAX: u32 = 1 << 10;
 
 /// A look after every pause, until the one who pauses says that it is over.
@@ -52,7 +52,7 @@ impl<P: Platform> Patience<P> {
     pub(crate) fn short() -> Self {
         Self::short_from(FIRST_PAUSES)
     }
-    /// The same, the first of so many.
+    /// The same, with `pauses` as the first.
     pub(crate) fn short_from(pauses: u32) -> Self {
         Self::new(Kind::Short, pauses)
     }
@@ -64,7 +64,7 @@ impl<P: Platform> Patience<P> {
     pub(crate) fn long() -> Self {
         Self::new(Kind::Long, FIRST_PAUSES)
     }
-    /// Pauses; whether it is over.
+    /// Pauses. Returns `true` if it is over.
     pub(crate) fn pause(&mut self) -> bool {
         if self.left == 0 {
             return true;

@@ -33,12 +33,12 @@
 //! *Fairness.* The queue is served first come, first served, and a reader that is its head has got in: only one writer
 //! can be in front of it. A writer that is the head says so in the word, and only urgent readers pass it from then on,
 //! as many as come. Before it has said so, which takes two steps of its own, newcomers may pass: so the lock as a whole
-//! keeps no order. Readers pass the queue freely for as long as its head is no writer and none holds the lock.
+//! keeps no order. Readers pass the queue freely as long as its head is not a writer and none holds the lock.
 //! Everybody spins: a thread without a CPU in the queue, or in front of it, stalls those behind it.
 //!
 //! *Size, cost.* Eight bytes, zero is unlocked. Without contention each way in and each way out is one atomic
 //! read-modify-write, but for the unlock of a writer, which is a store of a byte. Nothing touches the lock after its
-//! releasing store: whoever owns it next may free it.
+//! releasing store: the next owner may free it.
 //!
 //! *Limits.* Queue nodes as for [`QSpinlock`]: not for memory shared between processes. In a forked child it can be
 //! used if nobody waited for it when the child was made. A thread that reads twice may wait for ever, unless it is
@@ -124,7 +124,7 @@ impl<P: Platform> QRwLock<P> {
     }
 
     /// Waits, as the head of the queue, until nobody holds the lock, and takes it unless an urgent reader has come in
-    /// between; whether it did.
+    /// between. Returns `true` if it did.
     fn take_as_head(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         self.word.cond_load(Relaxed, |word| word == WAITING);
@@ -132,7 +132,7 @@ impl<P: Platform> QRwLock<P> {
         // ordering: Acquire; E1 and E2. On failure Relaxed: the failure value is not used.
         let is_ours = self.word.compare_exchange(WAITING, WRITER, Acquire, Relaxed).is_ok();
         if !is_ours && P::is_seeded(Bug::HeadStoresBesideThief) {
-            // ordering: Relaxed; WRONG ON PURPOSE: it was not free any more.
+            // ordering: Relaxed; WRONG ON PURPOSE: it was no longer free.
             self.word.fetch_sub(WAITING - WRITER, Relaxed);
             return true;
         }
@@ -170,7 +170,7 @@ impl<P: Platform> QRwLock<P> {
     /// Nobody uses the lock.
     #[doc(hidden)]
     pub unsafe fn fill_readers(&self, missing: u32) {
-        // ordering: Relaxed; whoever uses it then is told so by other means.
+        // ordering: Relaxed; the threads that use it then are told so by other means.
         self.word.store(GUARD - missing * READER, Relaxed);
     }
 

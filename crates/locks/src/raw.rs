@@ -15,7 +15,7 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     /// not, the lock has to outlive every call.
     const NEXT_OWNER_MAY_FREE: bool = true;
 
-    /// How long it lets waiters be overtaken, on a machine with so many NUMA nodes; `set` is the value of a
+    /// How long it lets waiters be overtaken, on a machine with `numa_nodes` NUMA nodes; `set` is the value of a
     /// tunable, if it is set. By default it has no such bound, or needs none.
     fn fairness_threshold(
         numa_nodes: u32,

@@ -1,7 +1,7 @@
 //! A counting semaphore for programs.
 //!
-//! Four bytes: how many permits there are, and whether somebody waits. Who waits sleeps in the
-//! [`SleepTable`], in the order of arrival, and is *granted* its permits by whoever
+//! Four bytes: how many permits there are, and whether somebody waits. A waiter sleeps in the
+//! [`SleepTable`], in the order of arrival, and is *granted* its permits by the thread that
 //! releases some: it need not compete for them, and nobody takes them in between.
 //!
 //! ```text
@@ -16,16 +16,16 @@
 //!
 //! | state (w, permits) | means | moved by |
 //! |---|---|---|
-//! | (0, n) | n permits to be had | acquire of k, to (0, n - k); release of k, to (0, n + k); acquire of more than n: to (1, n) |
+//! | (0, n) | n permits are available | acquire of k, to (0, n - k); release of k, to (0, n + k); acquire of more than n: to (1, n) |
 //! | (1, n) | the first waiter needs more than n | with the waiters locked only: release, to (1, n') or (0, n'); a waiter that gives up: the same; a waiter that comes, not at all |
 //!
 //! w is set exactly if there are waiters in the table: it is set and cleared with their bucket locked. (In a forked
 //! child it may be left over; there the table says that nobody waits.)
 //!
-//! *Release.* Without waiters it is one exchange, which fails if a waiter says so meanwhile: whoever reads w = 0 in it
-//! has nobody to wake. With waiters nothing is written before their bucket is locked; then it is decided who is served,
-//! the word is written, and only then are they told. The exchange, or the word before the first grant, is the last
-//! access to the semaphore: whoever gets the permits may free it.
+//! *Release.* Without waiters it is one exchange, which fails if a waiter says so meanwhile: a thread that reads w = 0
+//! in it has nobody to wake. With waiters nothing is written before their bucket is locked; then it is decided who is
+//! served, the word is written, and only then are they told. The exchange, or the word before the first grant, is the
+//! last access to the semaphore: the thread that gets the permits may free it.
 //!
 //! *Fairness.* First come, first served. A newcomer passes nobody who waits, even if there are permits enough for it
 //! and not for the first waiter; nor does an attempt. A waiter gets its permits before anybody does that came later
@@ -102,7 +102,7 @@ const fn is_waited_for(word: u32) -> bool {
 }
 
 impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
-    /// One with so many permits; with [`PERMITS_MAX`] if that is less.
+    /// A semaphore with `permits` permits, but at most [`PERMITS_MAX`].
     pub fn with_permits(permits: u32) -> Self {
         let semaphore = Self { word: Zeroed::zeroed() };
         let word = Self::word_of(permits.min(PERMITS_MAX));
@@ -111,7 +111,7 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         semaphore
     }
 
-    /// How many permits are to be had. Stale when it is returned, and acquires nothing.
+    /// How many permits are available. Stale when it is returned, and acquires nothing.
     pub fn available(&self) -> u32 {
         // ordering: Relaxed; nothing is read through it.
         Self::permits_of(self.word.load(Relaxed))
@@ -125,7 +125,7 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
             self.take_slowpath(permits, None);
         }
     }
-    /// The same before `deadline_ns` of the platform's clock; whether it did.
+    /// The same before `deadline_ns` of the platform's clock. Returns `true` if it did.
     #[doc(alias = "down_timeout")]
     #[inline]
     pub fn acquire_until(&self, permits: u32, deadline_ns: u64) -> bool {
@@ -154,7 +154,7 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         is_added
     }
 
-    /// Takes permits that nobody waits for; whether there were enough.
+    /// Takes permits that nobody waits for. Returns `true` if there were enough.
     #[inline(always)]
     fn take(&self, permits: u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -171,14 +171,14 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         false
     }
 
-    /// Adds permits that nobody waits for; whether there was room. `None` if somebody waits.
+    /// Adds permits that nobody waits for. Returns `true` if there was room. `None` if somebody waits.
     #[inline(always)]
     fn add(&self, permits: u32) -> Option<bool> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut word = self.word.load(Relaxed);
         while !is_waited_for(word) {
             let Some(more) = sum(Self::permits_of(word), permits) else { return Some(false) };
-            // (0, n) -> (0, n + k), after which the semaphore may not exist any more.
+            // (0, n) -> (0, n + k), after which the semaphore may no longer exist.
             // ordering: Release; H1. On failure Relaxed: only a hint, re-checked at the next attempt.
             match self.word.compare_exchange(word, Self::word_of(more), Release, Relaxed) {
                 Ok(_) => return Some(true),
@@ -202,7 +202,7 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         })
     }
 
-    /// Takes permits, asleep until then; whether it did before the deadline.
+    /// Takes permits, asleep until then. Returns `true` if it did before the deadline.
     #[cold]
     fn take_slowpath(&self, permits: u32, deadline_ns: Option<u64>) -> bool {
         let Some(id) = P::claim_node() else {
@@ -254,7 +254,8 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         true
     }
 
-    /// The deadline has passed; whether `id` has its permits all the same. Those behind it may have theirs now.
+    /// The deadline has passed. Returns `true` if `id` has its permits all the same. Those behind it may have theirs
+    /// now.
     #[cold]
     fn give_up(&self, id: NodeId) -> bool {
         let (is_ours, clears_late) = self.with_waiters(|waiters| {
@@ -314,13 +315,14 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         // ordering: Relaxed; written under the lock of the bucket.
         Self::permits_of(self.word.load(Relaxed))
     }
-    /// With so many permits: decides who is served, and writes the word; how many are to be granted theirs.
+    /// With `permits` permits: decides which waiters are served, and writes the word. Returns how many are to be
+    /// granted theirs.
     fn serve(&self, waiters: &Waiters<'_, P>, permits: u32) -> u32 {
         self.publish(waiters.served_by(permits))
     }
     fn publish(&self, served: Served) -> u32 {
         let waits = if served.is_all { 0 } else { WAITS };
-        // (1, *) -> (*, *), after which, and the grants, the semaphore may not exist any more.
+        // (1, *) -> (*, *), after which, and the grants, the semaphore may no longer exist.
         // ordering: Release; H1.
         self.word.store(Self::word_of(served.left) | waits, Release);
         served.waiters

@@ -1,7 +1,7 @@
 //! The bug zoo: historical lock bugs, seeded in the locks of this crate.
 //!
 //! A checker is believed when it finds bugs that people made. Each row below is such a bug, with a
-//! cause and a source. The wrong code stands beside the right one, behind
+//! cause and a source. The wrong code stands next to the right one, behind
 //! [`Cells::is_seeded`]: a machine for checking answers for the
 //! bug its run was asked to seed, a machine for programs answers `false` when it is compiled, and
 //! nothing is left of the wrong code there.

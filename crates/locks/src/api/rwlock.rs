@@ -93,7 +93,7 @@ timed_04! {
 #[cfg(feature = "lock_api")]
 macro_rules! recursive_04 {
     ($($lock:ty),+) => {$(
-        // SAFETY: a reader of these locks may read again whoever waits.
+        // SAFETY: a reader of these locks may read again even if threads wait.
         unsafe impl<P: Platform + ConstCells> lock_api::RawRwLockRecursive for $lock {
             #[inline]
             fn lock_shared_recursive(&self) {

@@ -21,7 +21,7 @@ const HELD_HALF: u16 = LOCKED as u16;
 /// A mutex for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
 ///
 /// `S` is the order in which they spin. Fairness bound and costs are in the module's documentation;
-/// `unlock` does not touch the lock after its releasing store, so whoever takes it next may free it.
+/// `unlock` does not touch the lock after its releasing store, so the next owner may free it.
 #[repr(transparent)]
 pub struct RawMutex<P: Cells, S = cna::Cna<cna::V10>> {
     word: P::Word,
@@ -60,7 +60,7 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     #[inline]
     unsafe fn unlock(&self) {
         let name = self.name();
-        // (*,*,1) -> (*,*,0), after which the lock may not exist any more.
+        // (*,*,1) -> (*,*,0), after which the lock may no longer exist.
         if SleepTable::<P>::is_quiet(name) || P::is_seeded(Bug::ReleaseUnordered) {
             // ordering: Release; L1.
             self.word.store_byte0(0, Release);
@@ -87,7 +87,7 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
 }
 
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
-    /// Takes the lock before `deadline_ns` of the platform's clock; whether it did. Waits a little
+    /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a little
     /// longer where it spins at that moment.
     #[inline]
     pub fn lock_until(&self, deadline_ns: u64) -> bool {

@@ -11,7 +11,7 @@ use crate::sleep_table::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
 use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long the heir competes before it reserves the lock.
+/// How long the first waiter competes before it reserves the lock.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
@@ -35,7 +35,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         SleepTable::<P>::place(name(self)) == SleepTable::<P>::place(name(other))
     }
 
-    /// Sleeps until the lock is taken or the deadline has passed; whether it is taken.
+    /// Sleeps until the lock is taken or the deadline has passed. Returns `true` if it is taken.
     pub(super) fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
         let since_ns = P::now_ns();
         let name = self.name();
@@ -86,7 +86,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         }
     }
 
-    /// Competes for the lock as the first waiter, awake; whether it is taken. Gives up when it is handed
+    /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. Gives up when it is handed
     /// over.
     fn take_as_heir(&self, id: NodeId, since_ns: u64, has_reserved: &mut bool) -> bool {
         let signal = &waiter::<P>(id).signal;
@@ -126,7 +126,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         }
     }
 
-    /// The deadline has passed; whether the lock is taken all the same.
+    /// The deadline has passed. Returns `true` if the lock is taken all the same.
     #[cold]
     fn give_up(&self, name: u64, id: NodeId, has_reserved: bool) -> bool {
         self.unreserve(has_reserved);

@@ -16,7 +16,7 @@ const QUEUED_NS: u64 = 4 * SPIN_NS;
 /// How long it naps after that, before it looks again.
 const QUEUED_NAP_NS: u64 = 50_000;
 impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
-    /// Everything but the first attempt; whether the lock is taken, which it is without a deadline.
+    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
     pub(super) fn lock_slowpath(&self, deadline_ns: Option<u64>) -> bool {
         if P::has_forked() {
@@ -27,13 +27,13 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         }
         let Some(id) = P::claim_node() else { return self.lock_without_node(deadline_ns) };
         let is_ours = self.spin(id) || self.sleep(id, deadline_ns);
-        // SAFETY: claimed above. Nobody reaches the node any more: it has left the queue, and whoever
+        // SAFETY: claimed above. Nobody reaches the node any more: it has left the queue, and any thread that
         // took it out of the table is done with it.
         unsafe { P::release_node(id) };
         is_ours
     }
 
-    /// Competes for the lock without a place in the queue, with pauses that double; whether it is taken.
+    /// Competes for the lock without a place in the queue, with pauses that double. Returns `true` if it is taken.
     /// Not while others spin in the queue.
     fn barge(&self) -> bool {
         let mut patience = Patience::<P>::short();
@@ -61,7 +61,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     }
 
     /// Takes a lock that is reserved and free for as long as one may be, and ends the reservation: the
-    /// heir makes it again when it runs.
+    /// first waiter makes it again when it runs.
     #[cold]
     pub(super) fn take_abandoned(&self) -> bool {
         // (*,1,0) -> (*,0,1)
@@ -87,7 +87,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         true
     }
 
-    /// Spins in the queue, if there is a place, and competes at its head; whether the lock is taken.
+    /// Spins in the queue, if there is a place, and competes at its head. Returns `true` if the lock is taken.
     fn spin(&self, id: NodeId) -> bool {
         if !P::begin_spinning() {
             return false;

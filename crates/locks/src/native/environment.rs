@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
     fn new(entry: &'a [u8]) -> Self {
         Self { entry, matched: Some(0) }
     }
-    /// Goes on by one byte; whether that ends the entry.
+    /// Goes on by one byte. Returns `true` if that ends the entry.
     fn finds(&mut self, byte: u8) -> bool {
         if byte == 0 {
             return self.matched.replace(0) == Some(self.entry.len());

@@ -8,7 +8,7 @@
 //! per slow path; that misses a child which has the number of its parent, as is possible in another
 //! process number space.
 //!
-//! The mark holds the epoch plus one, so nobody ever waits for the thread that counts: whoever
+//! The mark holds the epoch plus one, so nobody ever waits for the thread that counts: a thread that
 //! finds a mark ahead of the epoch brings the epoch up to it.
 //!
 //! Not covered: emulators of user programs that accept the advice and ignore it; a child made with

@@ -126,7 +126,7 @@ mod tests {
     use core::cell::UnsafeCell;
     use std::thread;
 
-    /// Belongs to whoever has the only node.
+    /// Belongs to the thread that has the only node.
     struct Owned(UnsafeCell<u32>);
     // SAFETY: accessed by the owner of the node only.
     unsafe impl Sync for Owned {}

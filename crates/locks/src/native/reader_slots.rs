@@ -1,7 +1,7 @@
 //! The slots in which threads say what they read: a static table, a slot for each thread that ever asked.
 //!
-//! A thread keeps its slot until it ends, and nothing happens when it does: whoever needs a slot looks for one whose
-//! thread does not exist any more, each time the number of slots in use would double. So writers look at no more than
+//! A thread keeps its slot until it ends, and nothing happens when it does: a thread that needs a slot looks for one
+//! whose thread no longer exists, each time the number of slots in use would double. So writers look at no more than
 //! twice as many slots as there were readers at once, and at 16 at least.
 //!
 //! Slots belong to a *life* of the process. A handler of `pthread_atfork` begins a new one in a forked child: the slots
@@ -28,7 +28,7 @@ use rustix::process::{Pid, test_kill_process};
 /// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever
 /// used.
 const SLOTS_MAX: usize = 4096;
-/// So many are claimed before anybody looks for threads that have ended.
+/// This many are claimed before a thread looks for threads that have ended.
 const FEW: usize = 16;
 
 const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> =
@@ -145,7 +145,7 @@ fn append(me: u64) -> Option<usize> {
     Some(at)
 }
 
-/// Takes a slot whose thread does not exist any more and has left nothing in it; whether it did.
+/// Takes a slot whose thread no longer exists and has left nothing in it. Returns `true` if it did.
 fn reclaim(at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let owner = OWNERS.at(at).load(Relaxed);
@@ -158,8 +158,8 @@ fn reclaim(at: usize, me: u64) -> bool {
         .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)));
     is_gone
         && SLOTS.at(at).is_empty()
-        // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure Relaxed: the
-        // failure value is not used.
+        // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure
+        // Relaxed: the failure value is not used.
         && OWNERS.at(at).compare_exchange(owner, me, Relaxed, Relaxed).is_ok()
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Spinners(AtomicU64);
 pub(super) static SPINNERS: Spinners = Spinners(AtomicU64::new(0));
 
 impl Spinners {
-    /// Takes a place if fewer than `places_max` are taken; whether it did.
+    /// Takes a place if fewer than `places_max` are taken. Returns `true` if it did.
     pub(super) fn begin(&self, places_max: u32) -> bool {
         let none = u64::from(fork::epoch()) << 32;
         let taken = |word: u64| if word & !u64::from(u32::MAX) == none { word } else { none };

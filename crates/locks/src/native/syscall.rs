@@ -80,14 +80,14 @@ pub(super) fn affinity(thread: c_int) -> Option<CpuSet> {
     (length > 0).then_some(set)
 }
 
-/// Lets the caller use these CPUs only; whether it may.
+/// Lets the caller use these CPUs only. Returns `true` if it may.
 pub(super) fn set_affinity(set: &CpuSet) -> bool {
     // SAFETY: reads the set.
     unsafe { syscall(number::SCHED_SETAFFINITY, 0, size_of::<CpuSet>(), &raw const set.0) == 0 }
 }
 
-/// Runs the caller once on each CPU that the process may use; whether it could. Every other thread that ran when this
-/// began has lost its CPU once since, to the caller or because it moved: that is a full barrier in it.
+/// Runs the caller once on each CPU that the process may use. Returns `true` if it could. Every other thread that ran
+/// when this began has lost its CPU once since, to the caller or because it moved: that is a full barrier in it.
 #[cold]
 pub(super) fn visit_all_cpus() -> bool {
     let Some(before) = affinity(0) else { return false };

@@ -32,7 +32,7 @@ impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
     }
 }
 
-/// A table of its own static, of so many equal elements.
+/// A table of its own static, of equal elements.
 macro_rules! table {
     ([$Element:ty; $length:expr] = $element:expr) => {{
         static CELLS: [$Element; $length] = [const { $element }; $length];

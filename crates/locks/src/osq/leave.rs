@@ -22,7 +22,7 @@ impl<P: Platform> OsqLock<P> {
             }
             None => {
                 // (t,1,me+n) -> (t,0,n)
-                // ordering: Relaxed; nothing is read through it: whoever waits for it writes to the same
+                // ordering: Relaxed; nothing is read through it: the thread that waits for it writes to the same
                 // word next, if to any.
                 link.fetch_sub(Link::of_leaving(me), Relaxed);
             }
@@ -60,7 +60,7 @@ impl<P: Platform> OsqLock<P> {
         seen.next()
     }
 
-    /// Makes the one in front the newest, if nobody has come after `me`; whether that is so.
+    /// Makes the one in front the newest, if nobody has come after `me`. Returns `true` if that is so.
     fn put_tail_back(&self, me: NodeId, prev: Option<NodeId>) -> bool {
         let newest = prev.map_or(0, code);
         // ordering: AcqRel; O2, O5 both ways. On failure Relaxed: the failure value is not used.

@@ -44,14 +44,14 @@
 //! | who waits | on | for | which comes because |
 //! |---|---|---|---|
 //! | a waiter | its `prev` | its turn | each head passes it on |
-//! | step 1, link taken | its `prev` | another value | whoever has taken the link has only stores before it |
+//! | step 1, link taken | its `prev` | another value | the thread that has taken the link has only stores before it |
 //! | step 1, link marked | the link in front | another value | the one that leaves in between has one access before it |
 //! | step 2, own link marked | its link | no mark | the one behind leaves: by induction from the tail |
 //! | step 2, not the newest | its link | a code | the newcomer has two stores before it |
 //!
 //! Nobody in this table but a waiter waits for somebody in front, and the newest waits for a newcomer at
 //! most. A link is taken before its mark is waited for, so those who leave in a row, each behind the other, are
-//! fixed, and there are no more of them than threads. So whoever wants to leave, leaves or is the head, after
+//! fixed, and there are no more of them than threads. So a thread that wants to leave, leaves or is the head, after
 //! finitely many steps of the others. A thread without a CPU within these few steps holds up its neighbours.
 //!
 //! | id | the store | the load that reads it | carries |
@@ -63,12 +63,12 @@
 //! | O5 | `compare_exchange` in `put_tail_back`, to the one in front, Release half | the next one there, Acquire half | the mark, before which nobody returns |
 //!
 //! All writes of the tail, and all of a link after its init, are read-modify-writes, so what one of them
-//! releases reaches whoever acquires any later one.
+//! releases reaches every thread that acquires a later one.
 //!
 //! Fairness: first come, first served, among those who stay. Cost: to join an exchange of the tail and an
 //! addition in the line of the node in front; to pass the head on a failed exchange of the tail, one in the
 //! node's own line, and a store in the line of the node behind. A node may be given back as soon as it has left:
-//! nobody writes to it any more, and whoever reads it takes that for a hint.
+//! no thread writes to it after that, and a thread that reads it takes the value for a hint.
 //!
 //! A thread exits in the queue no more than within any other lock. A forked child throws away a queue of
 //! threads that do not exist in it; a thread that forks, in a signal handler, while it is in the queue
@@ -86,7 +86,7 @@ use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use word::{code, named};
 
-/// A waiter asks whether to give up after so many looks, about half a microsecond. What it asks about, time
+/// A waiter asks whether to give up after this many looks, about half a microsecond. What it asks about, time
 /// slices and sections, is longer.
 const UNTIL_ASKED: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 16 };
 
@@ -182,7 +182,7 @@ impl<P: Platform> OsqLock<P> {
         self.tail.load(Relaxed) != 0
     }
 
-    /// Becomes the newest; whether it is the head.
+    /// Becomes the newest. Returns `true` if it is the head.
     fn join(&self, me: NodeId) -> bool {
         if P::has_forked() {
             self.bury_orphans();

@@ -19,11 +19,11 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// Readers use slots.
 const ON: u64 = 1;
 
-/// So many reads with no write between them, and readers use slots.
+/// After this many reads with no write between them, readers use slots.
 const CALM_READS: u32 = 1 << 12;
 /// What it takes grows by that, in bits, each time a writer ends it, ...
 const GROWTH: u32 = 2;
-/// ... up to so many times.
+/// ... up to this many times.
 const GROWTH_MAX: u32 = 4;
 
 /// Reads of the lock beneath since the last write in the lower bits, and above how often writers have ended the use of
@@ -166,8 +166,8 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
 }
 
 impl<P: Platform> RawPercpuRwLock<P> {
-    /// Takes the lock as its owner before `deadline_ns` of the platform's clock; whether it did. Waits a little
-    /// longer where it spins at that moment.
+    /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a
+    /// little longer where it spins at that moment.
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
         if !self.beneath.lock_until(deadline_ns) {
             return false;
@@ -212,8 +212,8 @@ impl<P: Platform> RawPercpuRwLock<P> {
         is_ours.then(|| self.count_read())
     }
 
-    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread
-    /// that is a reader already.
+    /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
+    /// for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
         self.read_in_slot() || self.read_again() || self.beneath.try_lock_shared_again()
     }
@@ -261,7 +261,7 @@ impl<P: Platform> RawPercpuRwLock<P> {
         self.mode.load(Relaxed) & ON != 0
     }
 
-    /// A reader says in its slot that it reads; whether that is enough.
+    /// A reader says in its slot that it reads. Returns `true` if that is enough.
     #[inline(always)]
     fn read_in_slot(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked below.
@@ -280,14 +280,14 @@ impl<P: Platform> RawPercpuRwLock<P> {
         })
     }
 
-    /// The caller does not read in its slot any more; whether it did.
+    /// The caller no longer reads in its slot. Returns `true` if it did.
     #[inline(always)]
     fn leave_slot(&self) -> bool {
         let unread = |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).unread(name));
         self.name().is_some_and(unread)
     }
 
-    /// A reader that reads already, in its slot, reads once more, whoever waits; whether it does.
+    /// A reader that reads already, in its slot, reads once more, even if threads wait. Returns `true` if it does.
     fn read_again(&self) -> bool {
         let again =
             |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).read_again(name));
@@ -338,8 +338,8 @@ impl<P: Platform> RawPercpuRwLock<P> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mode = self.mode.load(Relaxed);
         let name = if mode == 0 { P::lock_number() << 1 } else { mode & !ON };
-        // ordering: Release; B4: the last writer's work, which the caller has acquired. On failure Relaxed: somebody else
-        // has begun.
+        // ordering: Release; B4: the last writer's work, which the caller has acquired. On failure Relaxed: somebody
+        // else has begun.
         if self.mode.compare_exchange(mode, name | ON, Release, Relaxed).is_ok() {
             P::count(Event::percpu_rwlock_on);
         }
@@ -379,7 +379,7 @@ impl<P: Platform> RawPercpuRwLock<P> {
         P::heavy_barrier();
         name
     }
-    /// The same without waiting; whether nobody reads in a slot. If somebody does, slots are used on.
+    /// The same without waiting. Returns `true` if no thread reads in a slot. If somebody does, slots are used on.
     #[cold]
     fn try_end_slots(&self) -> bool {
         // Only a hint, which spares the heavy barrier and the slots that readers use.

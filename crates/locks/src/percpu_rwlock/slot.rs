@@ -15,7 +15,8 @@
 //!
 //! The number of a lock is never used again, so an entry of a guard that was forgotten says nothing about a lock that
 //! comes to lie at the same address. A signal handler that interrupts its thread in between does not trust an
-//! unconfirmed entry. Beside each entry is its *depth*: how often the thread reads the lock beside the first time.
+//! unconfirmed entry. Next to each entry is its *depth*: how often the thread reads the lock in addition to the first
+//! time.
 
 use crate::patience::SPIN_NS;
 use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
@@ -82,7 +83,8 @@ fn is_clear(said: u64, name: u64) -> bool {
 }
 
 impl<P: Platform> ReaderSlot<P> {
-    /// The owner of the slot begins to read `name`, if `may_read` says so when its entry is written; whether it does.
+    /// The owner of the slot begins to read `name`, if `may_read` says so when its entry is written. Returns `true` if
+    /// it does.
     #[inline(always)]
     pub(super) fn read(&self, name: u64, may_read: impl FnOnce() -> bool) -> bool {
         // ordering: Relaxed; only its owner, the caller, writes it.
@@ -114,7 +116,7 @@ impl<P: Platform> ReaderSlot<P> {
         free.is_some_and(|free| self.read_in(free, name, may_read))
     }
 
-    /// The owner of the slot reads `name` once more, if it does already and can count it; whether it does.
+    /// The owner of the slot reads `name` once more, if it does already and can count it. Returns `true` if it does.
     pub(super) fn read_again(&self, name: u64) -> bool {
         self.entry_of(name, |depth| depth < P::DEPTH_MAX).is_some_and(|at| {
             self.set_depth(at, self.depth(at) + 1);
@@ -122,7 +124,7 @@ impl<P: Platform> ReaderSlot<P> {
         })
     }
 
-    /// The owner of the slot reads `name` once less; whether it did in its slot.
+    /// The owner of the slot reads `name` once less. Returns `true` if it did in its slot.
     #[inline(always)]
     pub(super) fn unread(&self, name: u64) -> bool {
         // ordering: Relaxed; only its owner, the caller, writes it.
@@ -160,7 +162,7 @@ impl<P: Platform> ReaderSlot<P> {
         self.depths[at].store(depth, Relaxed);
     }
 
-    /// The owner of the slot does not read any more what this entry says. The lock may not exist after it.
+    /// The owner of the slot no longer reads what this entry says. The lock may not exist after it.
     #[inline(always)]
     fn clear(&self, entry: &P::U64) {
         // ordering: Release; B2.

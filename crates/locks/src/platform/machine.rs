@@ -1,4 +1,4 @@
-//! What a machine offers beside cells.
+//! What a machine offers in addition to cells.
 
 use super::{Atomic, Cells};
 use crate::events::Event;
@@ -34,7 +34,7 @@ pub unsafe trait Barriers: Cells {
     /// Returns `true` if there are heavy barriers; the same for as long as the machine runs.
     fn has_heavy_barrier() -> bool;
     /// Returns `true` if the caller may begin to rely on the asymmetric pair: `false` where there are no heavy
-    /// barriers, and where there have been so many lately that other threads should be spared. Light
+    /// barriers, and where there have been too many lately, to spare other threads. Light
     /// barriers before the first `true` pair with heavy ones, too.
     fn may_use_heavy_barrier() -> bool;
     /// Passes the time of `pauses` spin-loop hints without touching shared memory (back-off).
@@ -136,8 +136,8 @@ pub unsafe trait SleepStorage: QueueNodes {
 /// [`reader_slots`](Self::reader_slots) counts every slot whose owner had it when it passed the barrier.
 /// [`lock_number`](Self::lock_number) returns no number twice, whatever has become of the lock that had it.
 pub unsafe trait ReaderSlots: Cells {
-    /// How often a thread reads one lock in its slot beside the first time, at most: as many as the lock beneath
-    /// counts.
+    /// How often a thread reads one lock in its slot in addition to the first time, at most: as many as the lock
+    /// beneath counts.
     const DEPTH_MAX: u32 = (1 << 23) - 1;
 
     /// A number for a lock whose readers use slots: not 0, below 2^63, and no other lock's before or after.
@@ -175,7 +175,7 @@ pub trait SchedulerHints: Cells {
     /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while
     /// this one lives.
     fn this_thread() -> u64;
-    /// Returns `true` if the thread of that number is probably running on a CPU. It need not exist any more.
+    /// Returns `true` if the thread of that number is probably running on a CPU. It may no longer exist.
     fn is_thread_running(thread: u64) -> bool;
     /// Returns `true` if the caller should give up its CPU soon.
     fn need_resched() -> bool;
@@ -184,7 +184,7 @@ pub trait SchedulerHints: Cells {
     /// How many CPUs this process may use that are probably idle.
     fn idle_cpus() -> u32;
     /// Asks for a place to spin for another thread in: there are fewer than CPUs that this process
-    /// may use, so that the other one has a CPU, too. Whoever gets a place gives it back by
+    /// may use, so that the other one has a CPU, too. A thread that gets a place gives it back by
     /// [`end_spinning`](Self::end_spinning). A platform that does not count places asks whether anybody
     /// waits for the caller's CPU.
     fn begin_spinning() -> bool {
@@ -201,7 +201,7 @@ pub trait Sleeping: Cells {
     /// so that nobody concludes anything from it.
     fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>);
     /// Wakes up to `count` threads that sleep on the word at `address`, in the order they came.
-    /// The word is not accessed and need not exist any more. Returns nothing on purpose: that
+    /// The word is not accessed and may no longer exist. Returns nothing on purpose: that
     /// somebody was woken does not mean that somebody slept.
     fn futex_wake(address: *const Self::U32, count: u32);
 }

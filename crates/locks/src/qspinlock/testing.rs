@@ -1,7 +1,7 @@
 //! Entry points for tests that skip a phase, or start in the middle of a queue.
 //!
 //! A checker can afford two or three threads, and the interesting states of a queue need more. Here
-//! a test builds such a state by hand: waiters without threads, called *absent*. Whoever finds one
+//! a test builds such a state by hand: waiters without threads, called *absent*. A thread that finds one
 //! of them granted acts for it ([`QSpinlock::act_for`]).
 
 use super::queue::link_to;
@@ -13,7 +13,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Leaves the next node of the calling CPU as a turn long ago may have left it: linked, and
-    /// granted. Whoever uses the node now and is read too early is taken for that turn.
+    /// granted. A thread that uses the node now and is read too early is taken for that turn.
     ///
     /// # Panics
     /// If there is no node.
@@ -41,7 +41,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         id
     }
     /// A waiter on the calling CPU that has been set aside behind `tail`, the tail of the secondary
-    /// queue; the first, if there is none. Whoever is the head gets the secondary queue by
+    /// queue; the first, if there is none. The head gets the secondary queue by
     /// [`give_secondary`](Self::give_secondary).
     ///
     /// # Panics
@@ -89,7 +89,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         self.word.store_byte1(1, Relaxed);
     }
     /// Takes the lock as a thread that looked at the word when nobody waited yet, whatever it holds
-    /// now: it may set the pending bit beside a queue, and has to take it back.
+    /// now: it may set the pending bit while there is a queue, and has to take it back.
     pub fn lock_late(&self) {
         self.lock_slowpath(Word::HELD);
     }

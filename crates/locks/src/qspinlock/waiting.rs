@@ -20,7 +20,7 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     const USES_PENDING: bool;
     /// True if a thread tries the lock once more before it queues.
     const TRIES_BEFORE_QUEUEING: bool;
-    /// True if the first attempt takes a lock that is free and not pending, whoever is queued.
+    /// True if the first attempt takes a lock that is free and not pending, even if threads are queued.
     const BARGES: bool = false;
     /// True if an acquisition through the queue is counted when it begins. Otherwise the wait of the
     /// head counts it.
@@ -32,7 +32,7 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
     /// How long the head of the queue is overtaken at most, in nanoseconds; 0 if it is not, or without end.
     const UNFAIR_NS: u64 = 0;
 
-    /// Competes for the lock without a place in the queue, as long as the policy says; whether it is
+    /// Competes for the lock without a place in the queue, as long as the policy says. Returns `true` if it is
     /// taken. Acquires the release of the last owner if so.
     #[inline]
     fn before_queueing(word: &P::Word) -> bool {
@@ -45,8 +45,8 @@ pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
         let _ = me;
     }
 
-    /// Waits until `me` is the head of the queue, behind `prev`. After a reordering `prev` may not
-    /// be the predecessor any more, and may be a recycled node: it is a hint. Acquires the grant and
+    /// Waits until `me` is the head of the queue, behind `prev`. After a reordering `prev` may
+    /// no longer be the predecessor, and may be a recycled node: it is a hint. Acquires the grant and
     /// returns its value.
     fn wait_node(me: &QNode<P>, prev: &QNode<P>) -> u32;
     /// Waits, as the head with this node, until the lock may be taken, and takes it unless

@@ -19,7 +19,7 @@ pub trait Fairness: Send + Sync + 'static {
     const IS_FAIR: bool;
 }
 
-/// Newcomers take a free lock whoever waits, for as long as that is bearable; a reader may read again.
+/// Newcomers take a free lock even if threads wait, for as long as that is bearable; a reader may read again.
 #[derive(Clone, Copy, Debug)]
 pub struct Barging;
 
@@ -38,7 +38,7 @@ impl Fairness for Fair {
 /// then.
 ///
 /// `F` says whether newcomers pass those who wait. Fairness bounds and costs are in the module's documentation. Giving
-/// it back does not touch the lock after the store that does so: whoever takes it next may free it.
+/// it back does not touch the lock after the store that does so: the next owner may free it.
 #[repr(transparent)]
 pub struct RawRwLock<P: Cells, F = Barging> {
     word: P::U32,
@@ -79,7 +79,7 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     unsafe fn unlock(&self) {
         let name = self.shared().name();
-        // (*,s,1,r) -> (*,s,0,r), after which the lock may not exist any more.
+        // (*,s,1,r) -> (*,s,0,r), after which the lock may no longer exist.
         // ordering: Release; A1.
         let before = self.word.fetch_sub(WRITER, Release);
         if before & SLEEPER != 0 {
@@ -103,7 +103,7 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     unsafe fn unlock_shared(&self) {
         let name = self.shared().name();
-        // (*,s,0,r) -> (*,s,0,r-1), after which the lock may not exist any more.
+        // (*,s,0,r) -> (*,s,0,r-1), after which the lock may no longer exist.
         // ordering: Release; A2.
         let before = self.word.fetch_sub(READER, Release);
         if before & SLEEPER != 0 && before & READERS == READER {
@@ -127,8 +127,8 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
 }
 
 impl<P: Platform, F: Fairness> RawRwLock<P, F> {
-    /// Takes the lock as its owner before `deadline_ns` of the platform's clock; whether it did. Waits a little
-    /// longer where it spins at that moment.
+    /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a
+    /// little longer where it spins at that moment.
     #[inline]
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
         self.take_free() || self.wait(Kind::Writer, Some(deadline_ns))
@@ -140,8 +140,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         self.take_beside_readers() || self.wait(Kind::Reader, Some(deadline_ns))
     }
 
-    /// Takes the lock as a reader beside other readers, whoever waits for it, if that needs no waiting: for a thread
-    /// that is a reader already.
+    /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
+    /// for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
         self.take(Kind::Reader, Kind::Reader.held_against())
     }
@@ -186,8 +186,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Takes the lock if a newcomer may; whether it did. In a forked child the word may speak of waiters that do not
-    /// exist.
+    /// Takes the lock if a newcomer may. Returns `true` if it did. In a forked child the word may speak of waiters that
+    /// do not exist.
     #[inline]
     fn attempt(&self, kind: Kind) -> bool {
         let against = kind.against_newcomer();
@@ -197,7 +197,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
                 && self.take(kind, against & !PENDING)
     }
 
-    /// Takes the lock unless `against` is in the word; whether it did.
+    /// Takes the lock unless `against` is in the word. Returns `true` if it did.
     fn take(&self, kind: Kind, against: u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.word.load(Relaxed);

@@ -22,9 +22,9 @@ const READERS_FIRST_PAUSE: u32 = 16;
 const READERS_LONG_PAUSE: u32 = 128;
 /// How long a writer that finds somebody there does: readers come as long as it is away.
 const WRITERS_FIRST_PAUSE: u32 = 4;
-/// After so many pauses a writer that finds readers there is pending: it could hold the lock by now.
+/// After this many pauses a writer that finds readers there is pending: it could hold the lock by now.
 const PAUSES_BEFORE_PENDING: u32 = 1;
-/// If a writer was there then, it is from so many on. Already at the next look it costs up to 13 % with sections of a
+/// If a writer was there then, it is from this many on. Already at the next look it costs up to 13 % with sections of a
 /// pause and eight threads.
 const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 /// How long a thread without a queue node naps.
@@ -41,7 +41,7 @@ struct Waiting {
 }
 
 impl<P: Platform, F: Fairness> RawRwLock<P, F> {
-    /// Everything but the first attempt; whether the lock is taken, which it is without a deadline.
+    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
     pub(super) fn wait(&self, kind: Kind, deadline_ns: Option<u64>) -> bool {
         if self.barge(kind) {
@@ -58,8 +58,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         is_ours
     }
 
-    /// Competes for the lock before queueing, with pauses that double; whether it is taken. A reader that has let a
-    /// pending writer pass for that long does not wait for it any more: it may be a reader already.
+    /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has
+    /// let a pending writer pass for that long no longer waits for it: it may be a reader already.
     fn barge(&self, kind: Kind) -> bool {
         let against = kind.against_newcomer();
         // ordering: Relaxed; only a hint.
@@ -87,7 +87,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         Patience::short()
     }
 
-    /// Competes for the lock unless `against` is in its word, until its patience is over; whether it is taken.
+    /// Competes for the lock unless `against` is in its word, until its patience is over. Returns `true` if it is
+    /// taken.
     fn spin(&self, kind: Kind, against: u32, mut patience: Patience<P>) -> bool {
         let decides = |bits| bits & against == 0 || bits & against & KEPT != 0;
         let is_writer = kind == Kind::Writer && !F::IS_FAIR;
@@ -177,7 +178,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         true
     }
 
-    /// Waits in the table; whether the lock is taken.
+    /// Waits in the table. Returns `true` if the lock is taken.
     fn queue(&self, mut me: Waiting) -> bool {
         let shared = self.shared();
         if shared.enqueue(me.id, me.kind) {
@@ -222,7 +223,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             P::end_spinning();
         }
         if !is_told {
-            // ordering: Relaxed; nothing is read through it. On failure Relaxed: it was told meanwhile, and looks again.
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: it was told meanwhile, and looks
+            // again.
             let _ = signal.compare_exchange(BEHIND, ASLEEP, Relaxed, Relaxed);
         }
     }
@@ -235,8 +237,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
     }
 
-    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Whether it is
-    /// taken.
+    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Returns `true` if
+    /// it is taken.
     fn pass(&self, me: &mut Waiting) -> bool {
         me.passes_ns = None;
         let passed = self.try_lock_shared_again();
@@ -246,8 +248,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         passed
     }
 
-    /// Competes for the lock as the first waiter, awake; whether it is taken. If it is not, and newcomers have passed
-    /// for long enough, the lock is kept from now on.
+    /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. If it is not, and newcomers
+    /// have passed for long enough, the lock is kept from now on.
     fn compete(&self, me: &Waiting) -> bool {
         let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
         let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;

@@ -29,7 +29,7 @@ const _: () = assert!(HELD_MASK & (WAITERS | HANDOFF) == 0);
 pub const ACTIVE_MASK: u64 = 0xffff_ffff;
 /// Biased: a reader.
 pub const ACTIVE: u64 = 1;
-/// Biased: so many readers are too many.
+/// Biased: this many readers are too many.
 pub const READERS_LIMIT: u64 = 1 << 31;
 /// Biased: added once while the wait list is not empty.
 pub const WAITING: u64 = 0_u64.wrapping_sub(1 << 32);
@@ -57,12 +57,13 @@ pub fn reader_waits_mask<P: Cells>() -> u64 {
     if P::is_seeded(Bug::ReadersOverflow) { READER_WAITS_MASK & !GUARD } else { READER_WAITS_MASK }
 }
 
-/// Returns `true` if the biased count says that readers hold the lock or try to, beside a wait list: no writer does.
+/// Returns `true` if the biased count says that readers hold the lock or try to, while there is a wait list: no writer
+/// does.
 pub fn is_above_waiting(count: u64) -> bool {
     count.cast_signed() > WAITING.cast_signed()
 }
 
-/// Returns `true` if the biased count says that a writer holds the lock or tries to, beside a wait list.
+/// Returns `true` if the biased count says that a writer holds the lock or tries to, while there is a wait list.
 pub fn is_below_waiting(count: u64) -> bool {
     count.cast_signed() < WAITING.cast_signed()
 }

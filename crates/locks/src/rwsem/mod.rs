@@ -31,7 +31,7 @@ use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
 const ASLEEP: u32 = 0;
 /// Grant, a bit, of a writer: look again.
 const WOKEN: u32 = 1;
-/// Grant, a bit: it reads, and is not in the list any more.
+/// Grant, a bit: it reads, and is no longer in the list.
 const GRANTED: u32 = 2;
 /// Grant, a bit: somebody has interrupted a wait, perhaps this one.
 const NUDGED: u32 = 4;
@@ -267,8 +267,8 @@ impl<P: Platform, C: RwSemPolicy> core::fmt::Debug for RwSem<P, C> {
 }
 
 impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
-    /// Takes the lock as its owner unless the wait is over before; whether it did. It is tried once even if the
-    /// wait is over. Acquires what the last owner and all readers since have released.
+    /// Takes the lock as its owner unless the wait is over before. Returns `true` if it did. It is tried once even if
+    /// the wait is over. Acquires what the last owner and all readers since have released.
     #[doc(alias = "down_write_killable")]
     #[inline]
     pub fn lock_within(&self, until: Until<'_, P>) -> bool {
@@ -279,8 +279,8 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
         self.slow().write_slowpath(until)
     }
 
-    /// Takes the lock as a reader unless the wait is over before; whether it did. It is tried once even if the
-    /// wait is over. Acquires what the last owner has released.
+    /// Takes the lock as a reader unless the wait is over before. Returns `true` if it did. It is tried once even if
+    /// the wait is over. Acquires what the last owner has released.
     #[doc(alias = "down_read_killable")]
     #[inline]
     pub fn lock_shared_within(&self, until: Until<'_, P>) -> bool {
@@ -410,7 +410,7 @@ impl<P: Platform> Slow<'_, P> {
         if section.is_empty() {
             match self.policy.format {
                 // (*,1,*,*) -> (*,0,0,*)
-                // ordering: Release; R8, that it is not the first any more.
+                // ordering: Release; R8, that it is no longer the first.
                 Format::Bits => self.sem.count.fetch_and(!(WAITERS | HANDOFF), Release),
                 // n -> n-WAITING
                 // ordering: Relaxed; nothing is read through it.

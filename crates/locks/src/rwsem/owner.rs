@@ -38,7 +38,7 @@ pub enum Owner {
     Writer,
     /// Readers.
     Readers,
-    /// Whoever it is, one should not spin.
+    /// A thread should not spin, whichever thread the owner is.
     NotSpinnable,
 }
 

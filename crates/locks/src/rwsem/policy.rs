@@ -137,7 +137,7 @@ pub struct Policy {
     pub grants_past_writer: bool,
     /// True if the lock is looked at before the first reader is granted.
     pub looks_before_grant: bool,
-    /// True if the first reader is granted beside an attempt that is under way, and not only if there is none
+    /// True if the first reader is granted during an attempt that is under way, and not only if there is none
     /// or the attempt came later; where the count is biased.
     pub grants_beside_attempts: bool,
     /// How the lock is kept for a waiter.
@@ -197,7 +197,7 @@ impl Policy {
             Handoff::ByFirst | Handoff::ByAny | Handoff::OnceAwake => 4_000_000,
         }
     }
-    /// Returns `true` if the owner word has flags beside the one that says readers.
+    /// Returns `true` if the owner word has other flags than the one that says readers.
     pub const fn has_flags(&self) -> bool {
         matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
     }

@@ -17,7 +17,7 @@ use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 impl<P: Platform> Slow<'_, P> {
-    /// A reader that is in the count, which was `seen` then, and must not go on; whether it got the lock.
+    /// A reader that is in the count, which was `seen` then, and must not go on. Returns `true` if it got the lock.
     #[cold]
     pub(super) fn read_slowpath(self, seen: u64, until: Until<'_, P>) -> bool {
         if seen & GUARD != 0 && self.policy.format == Format::Bits {
@@ -52,7 +52,7 @@ impl<P: Platform> Slow<'_, P> {
             false => Spun::NotAtAll,
         };
         let is_ours = spun == Spun::Taken || self.queue_to_read(id, spun, entry, until);
-        // SAFETY: claimed above. It is in no queue and no list, and whoever wakes it by its number
+        // SAFETY: claimed above. It is in no queue and no list, and a thread that wakes it by its number
         // touches nothing of it.
         unsafe { P::release_node(id) };
         is_ours
@@ -72,7 +72,7 @@ impl<P: Platform> Slow<'_, P> {
         may && seen & (WRITER | HANDOFF | GUARD) == 0
     }
 
-    /// Queues and waits; whether it got the lock.
+    /// Queues and waits. Returns `true` if it got the lock.
     fn queue_to_read(self, id: NodeId, spun: Spun, entry: u64, until: Until<'_, P>) -> bool {
         let is_counted = spun == Spun::NotAtAll;
         let section = self.section(Site::Read);

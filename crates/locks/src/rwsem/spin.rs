@@ -28,7 +28,7 @@ const FOR_NEWS: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: ASK
 pub enum Spun {
     /// It did not, and is still in the count.
     NotAtAll,
-    /// It did in vain, and is not in the count.
+    /// It did without success, and is not in the count.
     InVain,
     /// It has the lock.
     Taken,
@@ -69,7 +69,7 @@ struct Window {
 }
 
 impl<P: Platform> Slow<'_, P> {
-    /// Spins to own the lock; whether it does.
+    /// Spins to own the lock. Returns `true` if it does.
     pub(super) fn spin_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
         let is_ours = match self.policy.writer_spin {
             WriterSpin::No => false,
@@ -157,7 +157,7 @@ impl<P: Platform> Slow<'_, P> {
         self.spin_on_owner(self.policy.owner.writers_flag(), over)
     }
 
-    /// As the waiter for which the lock is kept: looks for a moment whether it comes free; whether it does.
+    /// As the waiter for which the lock is kept: looks for a moment whether it comes free. Returns `true` if it does.
     pub(super) fn await_free(self, over: &mut Over<'_, P>) -> bool {
         let bound = Over::<'_, P>::bound();
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -170,7 +170,7 @@ impl<P: Platform> Slow<'_, P> {
         looked.is_ok()
     }
 
-    /// Spins in the queue and at its head; whether it got the lock.
+    /// Spins in the queue and at its head. Returns `true` if it got the lock.
     fn spin(self, id: NodeId, kind: Kind, flag: u64, until: Until<'_, P>) -> bool {
         let mut over = Over::new(until);
         // SAFETY: the caller's node, which is in no queue yet.
@@ -238,7 +238,7 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// A writer spins on readers until they are gone or for as long as its policy allows; whether it may
+    /// A writer spins on readers until they are gone or for as long as its policy allows. Returns `true` if it may
     /// go on.
     fn spin_on_readers(self, window: &mut Option<Window>, over: &mut Over<'_, P>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
@@ -274,7 +274,7 @@ impl<P: Platform> Slow<'_, P> {
         false
     }
 
-    /// An attempt past those who wait; whether it got the lock. A reader is named as such.
+    /// An attempt past those who wait. Returns `true` if it got the lock. A reader is named as such.
     fn try_unqueued(self, kind: Kind) -> bool {
         match (kind, self.policy.format) {
             (Kind::Reader, _) => self.try_read_unqueued(),
@@ -320,7 +320,7 @@ impl<P: Platform> Slow<'_, P> {
         true
     }
 
-    /// The attempt of a reader that goes on spinning is not in the count any more, which is `left`: if the last
+    /// The attempt of a reader that goes on spinning is no longer in the count, which is `left`: if the last
     /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is kept.
     fn wake_heir(self, left: u64) {
         if left & (HELD_MASK | HANDOFF) == HANDOFF {
@@ -350,7 +350,7 @@ impl<P: Platform> Slow<'_, P> {
             }
             return Spun::Taken;
         }
-        // In vain, but other readers may have got it meanwhile.
+        // Without success, but other readers may have got it meanwhile.
         let word = self.owner();
         let is_another = word & READERS != 0 && thread_in(word) != thread_in(entry);
         if is_another && self.try_read_unqueued() {

@@ -53,7 +53,7 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
         // ordering: Relaxed; nothing is read through it.
         self.sem.count.cond_load(Relaxed, |count| count & WAITERS != 0);
     }
-    /// Looks some times whether the lock is kept for a waiter; whether it is. For the same policies.
+    /// Looks some times whether the lock is kept for a waiter. Returns `true` if it is. For the same policies.
     pub fn is_kept_soon(&self, looks: u32) -> bool {
         let bound = Bound { budget: Budget::Looks(looks), stop_every: looks };
         let is_kept = |count| count & HANDOFF != 0;

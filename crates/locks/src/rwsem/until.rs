@@ -42,14 +42,14 @@ impl<P: ConstCells> Interrupt<P> {
 }
 
 impl<P: Platform> Interrupt<P> {
-    /// Ends the wait that uses it, and those that will. Releases what the caller did to whoever finds
+    /// Ends the wait that uses it, and those that will. Releases what the caller did to a thread that finds
     /// its wait interrupted.
     pub fn interrupt(&self) {
         // ordering: AcqRel; R7 both ways.
         let before = self.state.swap(INTERRUPTED, AcqRel);
         if let Some(id) = TailCode::from_bits(before as u16).node() {
             let grant = &waiter::<P>(id).grant;
-            // Whoever has the node now: a waiter that wakes up for no reason sleeps again.
+            // Another thread may have the node now: a waiter that wakes up for no reason sleeps again.
             // ordering: Release; R4.
             grant.fetch_or(NUDGED, Release);
             P::futex_wake(grant, 1);
@@ -128,7 +128,7 @@ impl<P: Platform> Until<'_, P> {
             interrupt.change(0, id.code().bits().into());
         }
     }
-    /// It is not any more.
+    /// It has ended.
     pub(super) fn end(self, id: NodeId) {
         if let Some(interrupt) = self.interrupt {
             interrupt.change(id.code().bits().into(), 0);

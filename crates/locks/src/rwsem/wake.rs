@@ -87,7 +87,7 @@ impl<P: Platform> Slow<'_, P> {
             P::count(Event::rwsem_wake_writer);
             // ordering: Release; R4.
             let told = waiter::<P>(head).grant.fetch_or(WOKEN, Release);
-            // If it was told before and has not looked since, whoever told it wakes it.
+            // If it was told before and has not looked since, the thread that told it wakes it.
             if told & WOKEN == 0 {
                 queue.add(head);
                 self.flush_if_inside(queue);
@@ -105,7 +105,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Counts the first waiter, a reader, among the holders, unless the caller is one: then nobody can
-    /// come in between. Whether it is counted; `None` if a writer has the lock.
+    /// come in between. Returns `true` if it is counted; `None` if a writer has the lock.
     fn grant_head(self, section: &Section<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
         let count = &self.sem.count;
         if self.policy.format == Format::Bits {
@@ -239,7 +239,7 @@ impl<P: Platform> Slow<'_, P> {
         (first, taken)
     }
 
-    /// Adds readers that were granted to the count, and takes from it what is not true any more.
+    /// Adds readers that were granted to the count, and takes from it what is no longer true.
     fn count_granted(self, section: &Section<'_, P>, more: u64, is_first_reader: bool) {
         let count = &self.sem.count;
         let is_empty = section.is_empty();

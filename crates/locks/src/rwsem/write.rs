@@ -30,7 +30,7 @@ struct Waiting {
 }
 
 impl<P: Platform> Slow<'_, P> {
-    /// Everything but the first attempt; whether it got the lock.
+    /// Everything but the first attempt. Returns `true` if it got the lock.
     #[cold]
     pub(super) fn write_slowpath(self, until: Until<'_, P>) -> bool {
         let spins = self.policy.writer_spin != WriterSpin::No;
@@ -50,7 +50,7 @@ impl<P: Platform> Slow<'_, P> {
             self.take_attempt_back();
         }
         let is_ours = spins && self.spin_to_write(id, until) || self.queue_to_write(id, until);
-        // SAFETY: claimed above. It is in no queue and no list, and whoever wakes it by its number
+        // SAFETY: claimed above. It is in no queue and no list, and a thread that wakes it by its number
         // touches nothing of it.
         unsafe { P::release_node(id) };
         is_ours
@@ -65,7 +65,7 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// Queues and waits; whether it got the lock.
+    /// Queues and waits. Returns `true` if it got the lock.
     fn queue_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
         // Readers that come after this writer should not spin, if it should not have.
         let flags = self.policy.owner.all_flags();
@@ -153,7 +153,7 @@ impl<P: Platform> Slow<'_, P> {
         slow.section(Site::Write)
     }
 
-    /// Tries and sleeps in turns; whether it got the lock.
+    /// Tries and sleeps in turns. Returns `true` if it got the lock.
     fn wait_to_own(
         self,
         section: Section<'_, P>,
@@ -257,8 +257,8 @@ impl<P: Platform> Slow<'_, P> {
         }
     }
 
-    /// An attempt of a writer in the list, with the internal lock held; if it succeeds, it is not in the
-    /// list any more.
+    /// An attempt of a writer in the list, with the internal lock held; if it succeeds, it is no longer in
+    /// the list.
     fn try_queued(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
         let is_ours = match self.policy.format {
             Format::Bits => self.try_queued_in_bits(section, me),

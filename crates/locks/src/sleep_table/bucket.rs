@@ -148,7 +148,7 @@ impl<P: Platform> Bucket<P> {
             match self.lock.compare_exchange(expected, free | 1, order, Relaxed) {
                 Ok(old) if old == free => return Section(self),
                 Ok(_) => return Section(self).emptied(),
-                // Left as it was by a fork: its waiters, and whoever holds it, do not exist here.
+                // Left as it was by a fork: its waiters, and the thread that holds it, do not exist here.
                 Err(stale) if stale >> 1 != free >> 1 => expected = stale,
                 Err(_) => {
                     expected = free;
@@ -296,7 +296,7 @@ impl<P: Platform> Section<'_, P> {
         // ordering: Relaxed; written under the lock only, W1.
         let wanted = self.0.wanted.load(Relaxed).wrapping_add_signed(by);
         debug_assert!(wanted.cast_signed() >= 0, "sleep table: fewer sleepers than none");
-        // ordering: Relaxed; ordered by the barrier of whoever needs it, W3.
+        // ordering: Relaxed; ordered by the barrier of the thread that needs it, W3.
         self.0.wanted.store(wanted, Relaxed);
     }
 }

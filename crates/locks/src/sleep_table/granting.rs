@@ -11,7 +11,7 @@ use crate::node::NodeId;
 use crate::platform::{Atomic, Platform};
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
-/// So many are woken after the list is given back, so that others of the bucket need not wait for the system calls.
+/// This many are woken after the list is given back, so that others of the bucket need not wait for the system calls.
 const LATER: usize = 16;
 
 /// The waiters for one word, with their list locked.
@@ -23,7 +23,7 @@ pub(crate) struct Waiters<'a, P: Platform> {
 /// Who can be granted what it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Served {
-    /// So many, from the first on.
+    /// How many, from the first on.
     pub(crate) waiters: u32,
     /// What is left then.
     pub(crate) left: u32,
@@ -56,7 +56,7 @@ impl<P: Platform> Waiters<'_, P> {
         unsafe { me.needs.set(needs) };
         self.section.push(id, self.name);
     }
-    /// Takes `id` out unless it was granted what it needs; whether it did.
+    /// Takes `id` out unless it was granted what it needs. Returns `true` if it did.
     pub(crate) fn leave(&self, id: NodeId) -> bool {
         // ordering: Relaxed; written under the lock, W1, which carries what it was granted, too.
         let waits = waiter::<P>(id).signal.load(Relaxed) == ASLEEP;
@@ -91,7 +91,7 @@ impl<P: Platform> Waiters<'_, P> {
 }
 
 impl<P: Platform> SleepTable<P> {
-    /// Runs `body` with the waiters for the word `name` locked, and then grants so many of them what they need as it
+    /// Runs `body` with the waiters for the word `name` locked, and then grants as many of them what they need as it
     /// says, from the first on. The word may be gone as soon as the last of them knows, so that is all.
     pub(crate) fn with_waiters<R>(name: u64, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
         let (result, later) = Self::within(name, |_, section| {

@@ -21,7 +21,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub(crate) const ASLEEP: u32 = 0;
 /// Signal: it is the first waiter, and the lock was free or about to be. It stays in the table.
 pub(crate) const WOKEN: u32 = 1;
-/// Signal: it owns the lock, and is not in the table any more.
+/// Signal: it owns the lock, and is no longer in the table.
 pub(crate) const GRANTED: u32 = 2;
 /// Signal: it is not the first, and looks for a moment whether it becomes that before it sleeps.
 pub(crate) const BEHIND: u32 = 3;
@@ -43,12 +43,12 @@ pub(crate) fn told<P: Platform>(id: NodeId) -> u32 {
 /// Mark: somebody may sleep, look at the bucket. Every thread of the process knows that, or passes a
 /// barrier before it misses it.
 const RESTLESS: u32 = 0;
-/// Mark: nobody sleeps. Whoever changes that without owning the lock pays a heavy barrier.
+/// Mark: no thread sleeps. A thread that changes that without owning the lock pays a heavy barrier.
 const QUIET: u32 = 1;
 /// Mark: as [`RESTLESS`], but only those threads know it that own the lock after the one who wrote it.
 const STIRRED: u32 = 2;
 
-/// Looks of unlocking threads in vain before a bucket may become quiet again.
+/// Looks of unlocking threads without success before a bucket may become quiet again.
 const CALM_LOOKS: u32 = 64;
 
 /// The sleeping waiters of all locks and condition variables: static, keyed by the address of a lock
@@ -123,8 +123,8 @@ impl<P: Platform> SleepTable<P> {
         Self::mark(Self::place(name)).load(Relaxed) == QUIET
     }
 
-    /// Called by a thread that has just released the lock `name` by an exchange; it may not exist any
-    /// more. Wakes its first waiter if that sleeps.
+    /// Called by a thread that has just released the lock `name` by an exchange; it may no longer
+    /// exist. Wakes its first waiter if that sleeps.
     #[inline(always)]
     pub(crate) fn released_by_exchange(name: u64) {
         let at = Self::place(name);
@@ -146,7 +146,7 @@ impl<P: Platform> SleepTable<P> {
         }
     }
 
-    /// The bucket was quiet before the release, and is not any more.
+    /// The bucket was quiet before the release, and no longer is.
     #[cold]
     fn look_late(name: u64, at: usize) {
         let bucket = Self::bucket(at);
@@ -190,7 +190,7 @@ impl<P: Platform> SleepTable<P> {
         }
     }
 
-    /// After some looks in vain: makes the bucket quiet, if heavy barriers are to be had.
+    /// After some looks without success: makes the bucket quiet, if there are heavy barriers.
     #[inline]
     fn calm_down(at: usize, bucket: &Bucket<P>) {
         if P::has_heavy_barrier() {
@@ -225,17 +225,17 @@ impl<P: Platform> SleepTable<P> {
             let _section = bucket.lock();
             // ordering: Relaxed; written under the lock, W1.
             if bucket.wanted.load(Relaxed) == 0 {
-                // ordering: Relaxed; whoever reads it passes the barriers of W2.
+                // ordering: Relaxed; a thread that reads it passes the barriers of W2.
                 Self::mark(at).store(QUIET, Relaxed);
             }
         });
     }
 
-    /// The first waiter of a word of bucket `at` is going to sleep. Whoever looks at its lock after this
+    /// The first waiter of a word of bucket `at` is going to sleep. A thread that looks at its lock after this
     /// finds it free, or the next release finds the waiter.
     ///
     /// With the bucket held: once the mark says restless, others rely on every thread having passed a
-    /// barrier since. Whether the heavy one is still owed, which it never is but in a seeded bug.
+    /// barrier since. Returns `true` if the heavy one is still owed, which it never is but in a seeded bug.
     fn want(at: usize, section: &Section<P>) -> bool {
         section.change_wanted(1);
         if P::is_seeded(Bug::SleepUnordered) {
@@ -276,7 +276,7 @@ impl<P: Platform> SleepTable<P> {
             mark.store(stirred, Relaxed);
         }
     }
-    /// Appends `id` to the waiters for the lock `name`; whether it is the first. Then the caller has to
+    /// Appends `id` to the waiters for the lock `name`. Returns `true` if it is the first. Then the caller has to
     /// look at the lock once more before it sleeps: nobody may have seen it.
     pub(crate) fn enqueue(name: u64, id: NodeId) -> bool {
         if !P::is_seeded(Bug::SignalKept) {
@@ -294,7 +294,7 @@ impl<P: Platform> SleepTable<P> {
         is_first
     }
 
-    /// The first waiter goes to sleep again. Whether it has to look at the lock once more; otherwise it
+    /// The first waiter goes to sleep again. Returns `true` if it has to look at the lock once more; otherwise it
     /// has been granted the lock meanwhile.
     pub(crate) fn sleep_again(name: u64, id: NodeId) -> bool {
         Self::within(name, |at, section| {
@@ -323,7 +323,7 @@ impl<P: Platform> SleepTable<P> {
         });
     }
 
-    /// Takes out `id`, which does not want the lock any more.
+    /// Takes out `id`, which no longer wants the lock.
     pub(crate) fn leave(name: u64, id: NodeId) -> Left {
         Self::within(name, |at, section| {
             // ordering: Relaxed; written under the lock, W1, which carries the section, too.
@@ -351,7 +351,7 @@ impl<P: Platform> SleepTable<P> {
         section.remove(id);
     }
 
-    /// Makes the first waiter the owner of the lock `name`, which the caller holds; whether there is one.
+    /// Makes the first waiter the owner of the lock `name`, which the caller holds. Returns `true` if there is one.
     /// `before` runs before it can know.
     pub(crate) fn grant(name: u64, before: impl FnOnce()) -> bool {
         let tell = |signal: &P::U32| {

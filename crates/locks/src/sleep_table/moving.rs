@@ -23,7 +23,7 @@ impl<P: Platform> SleepTable<P> {
         });
     }
 
-    /// Takes `id` out of the condition variable `name`, unless it was notified; whether it did. `leave`
+    /// Takes `id` out of the condition variable `name`, unless it was notified. Returns `true` if it did. `leave`
     /// runs then, before anybody can know.
     pub(crate) fn give_up_on(name: u64, id: NodeId, leave: impl FnOnce()) -> bool {
         Self::within(name, |_, section| {
@@ -38,7 +38,7 @@ impl<P: Platform> SleepTable<P> {
     }
 
     /// Moves the first waiter on the condition variable `name` to the mutex that it wants, where it
-    /// becomes the heir if it is the first there and `is_free`. Whether there was one. `leave` runs
+    /// becomes the next owner if it is the first there and `is_free`. Returns `true` if there was one. `leave` runs
     /// then, before it can know.
     pub(crate) fn notify_first(
         name: u64,
@@ -79,7 +79,7 @@ impl<P: Platform> SleepTable<P> {
         false
     }
 
-    /// Moves the first waiter for `name` to `target`; what to wake it by if it is the heir there.
+    /// Moves the first waiter for `name` to `target`; what to wake it by if it is the next owner there.
     fn move_first(
         name: u64,
         target: u64,

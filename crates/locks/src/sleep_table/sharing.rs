@@ -25,7 +25,7 @@ use crate::rwlock::word::{KEPT, Kind, READER, SLEEPER, WRITER};
 use crate::zoo::Bug;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Those who hold the lock and wait in front of somebody whose turn is soon: so many have had theirs when it has spun
+/// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
 /// for as long as it does, if sections are short.
 const SOON: u32 = 16;
 
@@ -79,7 +79,7 @@ impl<P: Platform> Shared<'_, P> {
     }
 
     /// Returns `true` if it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs.
-    /// Who has just taken the lock may be in the list for a moment more and counts twice, so one more than fits beside
+    /// Who has just taken the lock may be in the list for a moment more and counts twice, so one more than fits next to
     /// it will do.
     fn is_soon(self, section: &Section<P>) -> bool {
         // ordering: Relaxed; only a hint.
@@ -114,7 +114,7 @@ impl<P: Platform> Shared<'_, P> {
         })
     }
 
-    /// Marks the word for a first waiter that sleeps; whether a release will come that finds it.
+    /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds it.
     fn is_held_against(self, kind: Kind) -> bool {
         if P::is_seeded(Bug::LookBeforeMark) {
             // ordering: Relaxed; WRONG ON PURPOSE.
@@ -128,7 +128,8 @@ impl<P: Platform> Shared<'_, P> {
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
     }
 
-    /// In a forked child: removes what waiters that do not exist here have left in the word; whether nobody waits.
+    /// In a forked child: removes what waiters that do not exist here have left in the word. Returns `true` if no
+    /// thread waits.
     #[cold]
     pub(crate) fn forget_the_gone(self) -> bool {
         let name = self.name();
@@ -203,7 +204,7 @@ pub(crate) enum Wakes {
     Reader,
 }
 
-/// Wakes the first waiter for the lock `name` if it sleeps. The lock need not exist any more, and another one may be
+/// Wakes the first waiter for the lock `name` if it sleeps. The lock may no longer exist, and another one may be
 /// where it was: the word that is touched is that of a waiter.
 #[cold]
 pub(crate) fn wake_first<P: Platform>(name: u64, wakes: Wakes) {
@@ -234,7 +235,7 @@ fn tell<P: Platform>(first: NodeId, word: &P::U32) -> *const P::U32 {
     signal
 }
 
-/// Tells `next`, which is the first now, to compete, if it does not sleep yet; whether it did.
+/// Tells `next`, which is the first now, to compete, if it does not sleep yet. Returns `true` if it did.
 fn promote<P: Platform>(next: NodeId) -> bool {
     let signal = &waiter::<P>(next).signal;
     // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value

@@ -30,7 +30,7 @@ enum How {
     Clone,
 }
 
-/// Runs `body` in a child, which has one thread and 10 s; whether it returned `true`.
+/// Runs `body` in a child, which has one thread and 10 s. Returns `true` if it returned `true`.
 fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
     let child = match how {
         // SAFETY: the child runs `body`, which only uses locks, and exits.

@@ -72,7 +72,7 @@ struct Filter {
 const MEMBARRIER: u32 = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
 const SCHED_SETAFFINITY: u32 = if cfg!(target_arch = "x86_64") { 203 } else { 122 };
 
-/// Installs a filter for this process by which these system calls fail with `EPERM`; whether that worked.
+/// Installs a filter for this process by which these system calls fail with `EPERM`. Returns `true` if that worked.
 fn refuse(calls: [u32; 2]) -> bool {
     const LOAD: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;

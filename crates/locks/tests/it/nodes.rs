@@ -141,7 +141,7 @@ fn hundreds_of_threads_that_sleep_for_a_lock_all_get_it() {
     });
     native::count_events(false);
     if started < THREADS as usize {
-        return not_run("the user may not have so many threads");
+        return not_run("the user may not have that many threads");
     }
     assert_eq!(taken.load(Relaxed), THREADS * EACH);
     assert_eq!(claimable(NODES_MAX), NODES_MAX, "a thread has kept a node");

@@ -133,7 +133,7 @@ fn a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_
     assert!(lock.try_write().is_none(), "the guard was forgotten, so the lock is read for ever");
     lock = PercpuRwLock::new(7);
     let mut writer = lock.write();
-    assert!(lock.try_read().is_none(), "a reader beside a writer");
+    assert!(lock.try_read().is_none(), "a reader together with a writer");
     *writer = 8;
     drop(writer);
     comes_to_use_slots(&lock);
@@ -160,7 +160,7 @@ fn a_thread_may_hold_more_read_guards_than_sixteen_bits_count() {
     let mut guards: Vec<_> = (0..(1 << 16) + 2).map(|_| LOCK.read()).collect();
     while guards.len() > 1 {
         guards.truncate(guards.len() / 2);
-        assert!(is_kept_out(), "a writer beside {} readers", guards.len());
+        assert!(is_kept_out(), "a writer together with {} readers", guards.len());
     }
     guards.clear();
     assert!(!is_kept_out(), "a writer is kept out, and nobody reads");
@@ -223,6 +223,6 @@ fn a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed() {
         BEFORE_SLOT.set(Some(stop));
         read();
     });
-    assert!(!GOT_IT.load(SeqCst), "a reader beside a writer");
+    assert!(!GOT_IT.load(SeqCst), "a reader together with a writer");
     assert!(LOCK.lock_until(Hooked::now_ns() + 1_000_000_000), "an entry is left");
 }

@@ -129,7 +129,7 @@ fn a_writer_among_many_readers_is_not_kept_out() {
     }
 }
 
-/// Reads until slots are used; whether that ever happens here.
+/// Reads until slots are used. Returns `true` if that ever happens here.
 fn comes_to_use_slots(lock: &RawPercpuRwLock<Native>) -> bool {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(2) {

@@ -8,7 +8,7 @@
 //!   releases the lock again and again keeps its cache line.
 //! - Spinning is bounded by time, about that of a wake-up, and by places: fewer threads spin than
 //!   there are CPUs ([`SchedulerHints::begin_spinning`](crate::platform::SchedulerHints::begin_spinning)).
-//! - A newcomer takes a free lock at its first attempt, whoever waits.
+//! - A newcomer takes a free lock at its first attempt, even if threads wait.
 //! - The head of the queue does not stop newcomers at once: it competes with them. After
 //!   [`UNFAIR_NS`] it makes itself pending and stays so, asleep or not, until it has the lock.
 //! - A lock that is reserved so and free for longer than [`RESERVED_NS`] is for a thread that does

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A lock has at most one entry, made before its locked byte becomes [`SLOW`](super::SLOW) and taken
-//! out by the owner before the byte becomes 0. So whoever finds the byte slow finds the entry, by
+//! out by the owner before the byte becomes 0. So a thread that finds the byte slow finds the entry, by
 //! looking at every cell if need be: there are no marks for deleted entries, and a search does not
 //! end at an empty cell. The table is larger than the number of heads that can sleep, so there
 //! always is room. Cells order nothing: who may read an entry is ordered by the byte, K3.
@@ -71,7 +71,7 @@ pub(super) fn remove<P: Platform>(
         if entry >> (u64::BITS - NAME_BITS) == name {
             let id = TailCode::from_bits(entry as u16).node().filter(|id| may_go(*id))?;
             // In a forked child several threads may forget the same orphan, and one of them late.
-            // ordering: Relaxed; whoever makes the next entry of this lock is ordered by its word.
+            // ordering: Relaxed; the thread that makes the next entry of this lock is ordered by its word.
             return cell.compare_exchange(entry, 0, Relaxed, Relaxed).is_ok().then_some(id);
         }
     }

@@ -174,7 +174,7 @@ fn unlock_slow<P: Platform>(word: &P::Word) {
     // (n,*,3) -> (n,*,0)
     // ordering: Release; Q4.
     word.store_byte0(released, Release);
-    // From here on the lock may not exist any more.
+    // From here on the lock may no longer exist.
     if let Some(id) = sleeper {
         wait::wake(node::<P>(id));
     }

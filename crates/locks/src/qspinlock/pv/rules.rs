@@ -26,7 +26,7 @@ pub(super) trait Rules: Send + Sync + 'static {
     /// What the head remembers while it waits.
     type Head: Default;
 
-    /// Competes for the lock before it queues; whether it has it.
+    /// Competes for the lock before it queues. Returns `true` if it has it.
     fn steal<P: Platform>(word: &P::Word) -> bool {
         let _ = word;
         false
@@ -41,7 +41,7 @@ pub(super) trait Rules: Send + Sync + 'static {
         // ordering: Acquire; Q3.
         me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
     }
-    /// Competes for the lock as the head of the queue, for as long as the head spins; whether it
+    /// Competes for the lock as the head of the queue, for as long as the head spins. Returns `true` if it
     /// has it.
     fn try_as_head<P: Platform>(word: &P::Word, head: &mut Self::Head) -> bool {
         let _ = head;

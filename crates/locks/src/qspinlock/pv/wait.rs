@@ -153,7 +153,7 @@ fn sleep_while<P: Platform>(me: &QNode<P>, state: u32) {
     }
 }
 
-/// Makes the word that is slept on what it is slept on for; whether somebody had kicked.
+/// Makes the word that is slept on what it is slept on for. Returns `true` if a thread had kicked.
 fn forget_kick<P: Platform>(me: &QNode<P>) -> bool {
     // ordering: Acquire; K2.
     me.kick.swap(0, Acquire) != 0
@@ -183,7 +183,7 @@ pub(super) fn wake<P: Platform>(sleeper: &QNode<P>) {
     let before_ns = if is_counting { P::now_ns() } else { 0 };
     // ordering: Relaxed; published by K2.
     sleeper.kicked.store(before_ns as u32, Relaxed);
-    // An exchange, so that whoever reads a later kick of another thread acquires this one, too.
+    // An exchange, so that a thread that reads a later kick of another thread acquires this one, too.
     // ordering: Release; K2.
     sleeper.kick.swap(1, Release);
     P::futex_wake(&raw const sleeper.kick, 1);
