@@ -46,8 +46,8 @@
 //!   section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
 //!   `wait_while_for`.
-//! - From `parking_lot`: there are no upgradable reads, no `Once`, no `ReentrantMutex`, no `FairMutex`, no `serde`, and
-//!   no deadlock detection.
+//! - From `parking_lot`: there are no upgradable reads, no `Once`, no `ReentrantMutex`, no `FairMutex` and no
+//!   deadlock detection.
 //! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms
 //!   late if a writer waits.
 //! - The guards of [`Mutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and

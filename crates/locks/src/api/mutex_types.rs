@@ -149,9 +149,9 @@ macro_rules! mutex_types {
         ///
         /// # Signals and fork
         ///
-        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may
-        /// use the lock; if another thread of the parent held it, it stays locked in the child. The lock does not work
-        /// in memory that several processes share.
+        /// A signal handler must not wait for a lock that the interrupted thread holds or is about to take. It may use
+        /// `try_lock`. A forked child may use the lock; if another thread of the parent held it, it stays locked in the
+        /// child. The lock does not work in memory that several processes share.
         ///
         /// # Size
         ///

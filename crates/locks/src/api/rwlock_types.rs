@@ -242,9 +242,9 @@ macro_rules! rwlock_types {
         ///
         /// # Signals and fork
         ///
-        /// A signal handler must not wait for a lock that the interrupted thread holds or waits for. A forked child may
-        /// use the lock only if no thread waited for it at the time of the fork. The lock does not work in memory that
-        /// several processes share.
+        /// A signal handler must not wait for a lock that the interrupted thread holds or is about to take. It may use
+        /// `try_read` and `try_write`. A forked child may use the lock only if no thread waited for it at the time of
+        /// the fork. The lock does not work in memory that several processes share.
         ///
         /// # Size
         ///
@@ -309,7 +309,8 @@ macro_rules! rwlock_types {
         /// # Signals and fork
         ///
         /// A signal handler must not take the lock if the interrupted thread may be about to take it or to give it
-        /// back. A forked child must not use the lock if it has ever had waiters. The lock does not work in memory that
+        /// back. A forked child may use the lock only if no thread
+        /// waited for it at the time of the fork. The lock does not work in memory that
         /// several processes share.
         ///
         /// # Size
