@@ -1,4 +1,4 @@
-//! A cache that many threads use at once. It has many locks, so two threads seldom want the same one.
+//! A cache that many threads use at once. It has enough locks that two threads seldom want the same one.
 //!
 //! `cargo run --release --package lockwright --example sharded_cache`
 
