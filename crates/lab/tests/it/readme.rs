@@ -1,19 +1,61 @@
-//! The README's program, tried as a reader would: in a new crate with the README's dependencies.
+//! The programs of the documents, tried as a reader would: in a new crate with the README's dependencies.
 
+use super::{stderr, stdout};
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// The folder of the lock crate, as a crate next to the clone names it.
 const NEXT_DOOR: &str = "../lockwright/crates/locks";
 
-/// The first block of `language` in `text`.
-fn block<'a>(text: &'a str, language: &str) -> &'a str {
-    let (_, rest) = text.split_once(&format!("```{language}\n")).expect("a block of this language");
-    rest.split_once("```").expect("the end of the block").0
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a root")
 }
 
-/// What the README says that the program prints: the code spans of its sentence "It prints".
+/// A document of the repository.
+fn document(path: &str) -> String {
+    fs::read_to_string(root().join(path)).expect("a document")
+}
+
+/// The blocks of `language` in `text`.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let starts = text.split(&format!("```{language}\n")).skip(1);
+    starts.map(|rest| rest.split_once("```").expect("the end of the block").0).collect()
+}
+
+/// A crate as `cargo new` makes it, with the dependencies of the README. It stays where it is: what was compiled for it is
+/// there next time.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let readme = document("README.md");
+        let dependencies = blocks(&readme, "toml")[0];
+        assert!(dependencies.contains(NEXT_DOOR), "the README names {NEXT_DOOR}");
+        let locks = root().join("crates/locks");
+        let dependencies = dependencies.replace(NEXT_DOOR, &locks.to_string_lossy());
+        let manifest = "[package]\nname = \"scratch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
+        let scratch = Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
+        fs::create_dir_all(scratch.0.join("src")).expect("a folder");
+        scratch.write("Cargo.toml", &format!("{manifest}[workspace]\n{dependencies}"));
+        scratch.write("Cargo.lock", &document("Cargo.lock"));
+        scratch
+    }
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).expect("a file");
+    }
+    /// Builds and runs `program`.
+    fn run(&self, program: &str) -> Output {
+        self.write("src/main.rs", program);
+        let run = ["run", "--quiet", "--offline", "--target-dir", "target"];
+        let output = Command::new(env!("CARGO")).args(run).current_dir(&self.0).output();
+        let output = output.expect("cargo starts");
+        assert!(output.status.success(), "{}\n{program}", stderr(&output));
+        output
+    }
+}
+
+/// What the README says that its program prints: the code spans of its sentence "It prints".
 fn promised_lines(readme: &str) -> Vec<&str> {
     let (_, rest) = readme.split_once("It prints ").expect("the sentence");
     let sentence = rest.split_once(". ").expect("the end of the sentence").0;
@@ -21,27 +63,13 @@ fn promised_lines(readme: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_program_of_the_readme_compiles_and_prints_what_it_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a root");
-    let readme = fs::read_to_string(root.join("README.md")).expect("a README");
-    let dependencies = block(&readme, "toml");
-    assert!(dependencies.contains(NEXT_DOOR), "the README names {NEXT_DOOR}");
-    let locks = root.join("crates/locks");
-    let dependencies = dependencies.replace(NEXT_DOOR, &locks.to_string_lossy());
-
-    // It stays where it is: what was compiled for it is there next time.
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
-    fs::create_dir_all(scratch.join("src")).expect("a folder");
-    let manifest = "[package]\nname = \"readme\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
-    let write = |name: &str, text: &str| fs::write(scratch.join(name), text).expect("a file");
-    write("Cargo.toml", &format!("{manifest}[workspace]\n{dependencies}"));
-    write("src/main.rs", block(&readme, "rust"));
-    fs::copy(root.join("Cargo.lock"), scratch.join("Cargo.lock")).expect("a file");
-
-    let run = ["run", "--quiet", "--offline", "--target-dir", "target"];
-    let output = Command::new(env!("CARGO")).args(run).current_dir(&scratch).output();
-    let output = output.expect("cargo starts");
-    assert!(output.status.success(), "{}", super::stderr(&output));
-    let printed = super::stdout(&output);
+fn the_programs_of_the_documents_run_and_that_of_the_readme_prints_what_it_says() {
+    let scratch = Scratch::new("documents");
+    let migrating = document("docs/migrating.md");
+    for program in blocks(&migrating, "rust") {
+        scratch.run(program);
+    }
+    let readme = document("README.md");
+    let printed = stdout(&scratch.run(blocks(&readme, "rust")[0]));
     assert_eq!(printed.lines().collect::<Vec<_>>(), promised_lines(&readme));
 }
