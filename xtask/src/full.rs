@@ -22,7 +22,7 @@ const AARCH64: &str = "aarch64-unknown-linux-gnu";
 
 /// All stages of `cargo xtask full`.
 pub fn stages() -> Vec<Stage> {
-    let mut stages = crate::checks();
+    let mut stages = crate::ci::checks();
     let test = ["cargo", "test", "--workspace"];
     stages.push(Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", "full"));
     let weaken = ["cargo", "xtask", "weaken", "--full"];

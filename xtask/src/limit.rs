@@ -17,7 +17,7 @@ pub enum Stopped {
     Failed(String),
     /// It took longer than it may.
     Late(Duration),
-    /// Somebody wants all of this to end.
+    /// Ctrl-C, or a request to end.
     Interrupted,
 }
 
@@ -45,7 +45,7 @@ fn interrupted() -> Arc<AtomicBool> {
     FLAG.get_or_init(register).clone()
 }
 
-/// Whether somebody wants all of this to end.
+/// True after Ctrl-C, or after a request to end.
 pub fn is_interrupted() -> bool {
     interrupted().load(Relaxed)
 }

@@ -110,7 +110,7 @@ impl Stage {
 }
 
 impl Need {
-    /// Whether it is there.
+    /// True if it is installed.
     pub fn is_met(&self) -> bool {
         let output = Command::new(self.probe[0]).args(&self.probe[1..]).output();
         output.is_ok_and(|output| {
@@ -121,8 +121,8 @@ impl Need {
     }
 }
 
-/// Runs the stages in order up to the first red one; whether all are green. A stage that was not
-/// run because something is missing counts as red unless `allow_missing`.
+/// Runs the stages in order up to the first red one. Returns true if all are green. A stage that was not run
+/// because something is missing counts as red unless `allow_missing`.
 pub fn run_all(stages: &[Stage], allow_missing: bool) -> bool {
     run_all_within(stages, allow_missing, Duration::MAX)
 }
@@ -145,7 +145,10 @@ pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) ->
                 eprintln!("== to reproduce: {}", stage.shown());
             }
             Verdict::Missing(get) => {
-                eprintln!("== {}: MISSING, not run. To get what it needs: {get}", stage.name);
+                eprintln!(
+                    "== {}: not run, because a tool is missing. To install it, type `{get}`",
+                    stage.name
+                );
             }
         }
         let is_red = matches!(verdict, Verdict::Red(_));

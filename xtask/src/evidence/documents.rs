@@ -85,7 +85,7 @@ pub struct Sample {
 #[derive(Debug, Deserialize)]
 pub struct Explored {
     pub seed: u64,
-    /// Whether it was ended before its time.
+    /// True if it was ended before its time.
     #[serde(default)]
     pub interrupted: bool,
     pub results: Vec<Exploration>,

@@ -59,8 +59,8 @@ const SUBJECTS: [&str; 11] = [
     "xtask/src/zoo",
 ];
 
-/// Writes the document from what the checkers wrote down, and runs them if that is missing, or
-/// older than what they check, or if asked to (`is_fresh`); whether it is evidence.
+/// Writes the document from what the checkers wrote down. Runs those whose results are missing or older than what
+/// they check, or all if `is_fresh`. Returns true if the document is evidence.
 pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
     std::fs::create_dir_all(root.join("target/evidence")).map_err(|error| error.to_string())?;
     let changed = SUBJECTS.iter().filter_map(|subject| last_change(&root.join(subject))).max();
@@ -75,7 +75,9 @@ pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
     complaints.extend(Expected::of(&sources)?.complaints(&documents));
     for (client, mutants) in clients::only_killed_by(&documents) {
         if mutants.is_empty() {
-            complaints.push(format!("nothing survives when client {client} is deleted"));
+            complaints.push(format!(
+                "no mutant survives when client `{client}` is deleted, so it is not needed"
+            ));
         }
     }
     let counts = tree::sites(&sources);
@@ -94,14 +96,16 @@ pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
     Ok(complaints.is_empty())
 }
 
-/// Whether the document lists the orderings and bugs that the tree has. Runs no checker.
+/// Returns true if the document lists the orderings and bugs that the tree has. Runs no checker.
 pub fn check(root: &Path) -> bool {
     let differences = differences(root);
     for difference in &differences {
         eprintln!("evidence: {difference}");
     }
     if !differences.is_empty() {
-        eprintln!("evidence: {DOCUMENT} is of another tree; type `cargo xtask evidence --fresh`");
+        eprintln!(
+            "evidence: {DOCUMENT} does not describe this tree; type `cargo xtask evidence --fresh`"
+        );
     }
     differences.is_empty()
 }
@@ -155,7 +159,11 @@ fn write_anew(
         let _ = std::fs::remove_file(file);
         return Err(format!("is not written: {status}"));
     }
-    if file.exists() { Ok(()) } else { Err(format!("is not written, in spite of {status}")) }
+    if file.exists() {
+        Ok(())
+    } else {
+        Err(format!("is not written, although the command ended with {status}"))
+    }
 }
 
 /// The document.
@@ -196,18 +204,21 @@ fn in_words(bounds: &str) -> String {
 
 /// When and where the seconds were measured.
 fn when(root: &Path) -> String {
-    let mut date = Command::new("date");
-    date.args(["-u", "-r"]).arg(root.join(ZOO)).arg("+%-d %B %Y");
-    let date =
-        date.output().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let date = date_of(&root.join(ZOO));
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
     let model = model.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor");
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let date = date.unwrap_or_default();
     format!(
-        "Seconds are wall-clock on {date}, {cpus} CPUs of {model}, and everything else is the same anywhere."
+        "Seconds are wall-clock time on {date}, with {cpus} CPUs of {model}. All other numbers are the same on any machine."
     )
+}
+
+/// The day on which a file was written.
+pub fn date_of(file: &Path) -> String {
+    let date = Command::new("date").args(["-u", "+%-d %B %Y", "-r"]).arg(file).output();
+    date.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

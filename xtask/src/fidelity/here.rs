@@ -1,11 +1,41 @@
-//! This computer beside its own description.
+//! This computer next to its own machine file.
 
-use super::markdown;
 use super::tables::list;
+use crate::markdown;
 use serde_json::Value;
 
-/// What was compared, cell by cell, and lock by lock.
-pub fn all(document: &Value) -> Result<String, String> {
+/// What the document says about one computer.
+pub struct Compared {
+    /// Cell by cell, and lock by lock.
+    pub cells: String,
+    /// What is not as it should be, a line each.
+    pub unmet: String,
+}
+
+impl Compared {
+    /// From what `lockwright machines check` measured.
+    pub fn of(document: &Value, date: &str) -> Result<Self, String> {
+        Ok(Self { cells: all(document, date)?, unmet: unmet(document)? })
+    }
+    /// From a document that was written before: what was measured then.
+    pub fn of_text(text: &str) -> Result<Self, String> {
+        let after = text.split_once(BEGIN).ok_or("the document has no measured part to keep")?.1;
+        let cells = after.split_once(END).ok_or("the measured part does not end")?.0;
+        let unmet = text.lines().filter(|line| line.starts_with(ITEM));
+        Ok(Self {
+            cells: cells.trim().to_string() + "\n",
+            unmet: unmet.map(|line| format!("{line}\n")).collect(),
+        })
+    }
+}
+
+/// What stands around the measured part in the document.
+const BEGIN: &str = "<!-- measured: begin -->";
+const END: &str = "<!-- measured: end -->";
+/// How a line about this computer begins.
+const ITEM: &str = "- the measured computer, ";
+
+fn all(document: &Value, date: &str) -> Result<String, String> {
     let cells = list(document, "cells")?;
     let mut rows = Vec::new();
     for cell in cells {
@@ -13,12 +43,12 @@ pub fn all(document: &Value) -> Result<String, String> {
             rows.push(row(cell, entry));
         }
     }
-    let header = ["load", "threads", "lock", "native Mops/s", "simulated Mops/s", "error %"];
-    Ok(format!("{}\n{}", summary(document), markdown(&header.map(String::from), 1, &rows)))
+    let header = ["pauses", "threads", "lock", "native Mops/s", "simulated Mops/s", "error %"];
+    let table = markdown::table(&header, 1, &rows);
+    Ok(format!("{}\n{table}", summary(document, date)))
 }
 
-/// What is not as it should be, a line each.
-pub fn unmet(document: &Value) -> Result<String, String> {
+fn unmet(document: &Value) -> Result<String, String> {
     let mut lines = String::new();
     for cell in list(document, "cells")? {
         for pair in cell["order"]["wrong"].as_array().into_iter().flatten() {
@@ -28,9 +58,9 @@ pub fn unmet(document: &Value) -> Result<String, String> {
                 _ => "",
             };
             lines += &format!(
-                "- this computer, {}, {} threads: natively `{}` is faster than `{}`, simulated it is not{noise}\n",
-                load(cell),
+                "{ITEM}{} threads, {}: natively `{}` is faster than `{}`, simulated it is not{noise}\n",
                 cell["threads"],
+                pauses(cell),
                 lock("faster"),
                 lock("slower")
             );
@@ -39,17 +69,17 @@ pub fn unmet(document: &Value) -> Result<String, String> {
     Ok(lines)
 }
 
-fn load(cell: &Value) -> String {
+fn pauses(cell: &Value) -> String {
     format!("cs {}, think {}", cell["cs_load"], cell["think_load"])
 }
 
-fn summary(document: &Value) -> String {
+fn summary(document: &Value, date: &str) -> String {
     let summary = &document["summary"];
     let number = |key: &str| summary[key].as_u64().unwrap_or_default();
     let machine = document["native"]["machine"].as_str().unwrap_or("this computer");
     format!(
-        "{machine}: in {} of {} cells the order of the locks is right; {} of {} pairs whose native medians \
-         differ by more than 25 % are in the native order; the median error is {:.1} %.\n",
+        "{machine}, {date}: in {} of {} cells the order of all locks is right. Of the pairs of locks whose native\n\
+         medians differ by more than 25 %, {} of {} are in the native order. The median error is {:.1} %.\n",
         number("cells_with_right_order"),
         number("cells"),
         number("pairs_right"),
@@ -63,11 +93,26 @@ fn row(cell: &Value, entry: &Value) -> Vec<String> {
         value.as_f64().map_or("-".into(), |ops_per_s| format!("{:.3}", ops_per_s / 1e6))
     };
     vec![
-        load(cell),
+        pauses(cell),
         cell["threads"].to_string(),
         format!("`{}`", entry["lock"].as_str().unwrap_or_default()),
         mops(&entry["native_ops_per_s"]["median"]),
         mops(&entry["simulated_ops_per_s"]),
         entry["error_percent"].as_f64().map_or("-".into(), |error| format!("{error:+.0}")),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_keeps_what_was_measured() {
+        let text =
+            format!("## In short\n\n{ITEM}x\n- other\n\n{BEGIN}\nA\n\n| b |\n{END}\n\n## C\n");
+        let kept = Compared::of_text(&text).expect("it has a measured part");
+        assert_eq!((&*kept.cells, &*kept.unmet), ("A\n\n| b |\n", &*format!("{ITEM}x\n")));
+        assert!(Compared::of_text("## In short\n").is_err());
+        assert!(super::super::TEMPLATE.contains(&format!("{BEGIN}\n{{here}}{END}")));
+    }
 }

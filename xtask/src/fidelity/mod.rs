@@ -1,9 +1,12 @@
-//! `docs/fidelity.md`: how far the simulator may be believed. Published tables beside simulated ones, this
-//! computer beside its own description, what was fitted, and what is known to be wrong.
+//! `docs/fidelity.md`: how far the simulator may be believed. Published tables next to simulated ones, this
+//! computer next to its own machine file, what was fitted, and what is known to be wrong.
 
 mod here;
 mod tables;
 
+use crate::commands::not_an_option;
+use crate::markdown;
+use here::Compared;
 use std::path::Path;
 use std::process::Command;
 
@@ -11,45 +14,84 @@ const DOCUMENT: &str = "docs/fidelity.md";
 /// Everything that was reproduced, for programs. The predictions are frozen by the commit of this file whose
 /// message says so; a calibration that changes afterwards makes others.
 const PREDICTIONS: &str = "docs/predictions.json";
+/// How `reproduce` is told where to draw.
+const PLOTS: &str = "--plots";
 const FIGURES: &str = "docs/figures/reproduced";
 const REPRODUCED: &str = "target/fidelity/reproduced.json";
 const DESCRIPTION: &str = "target/fidelity/here.toml";
 const COMPARED: &str = "target/fidelity/here.json";
 const TEMPLATE: &str = include_str!("template.md");
 
-/// Simulates, measures and writes the document; `keeps` leaves out what was simulated and measured
-/// before.
+/// As they stand in the help.
+pub const OPTIONS: &str = "[--keep] [--keep-computer]";
+
+/// What `cargo xtask fidelity` was asked to do.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Results in target/fidelity are used again.
+    keep: bool,
+    /// The document keeps what it says about the computer that was measured.
+    keep_computer: bool,
+}
+
+impl Request {
+    /// # Errors
+    /// A sentence that says what to type.
+    pub fn of(options: &[&str]) -> Result<Self, String> {
+        let mut request = Self::default();
+        for option in options {
+            match *option {
+                "--keep" => request.keep = true,
+                "--keep-computer" => request.keep_computer = true,
+                other => return Err(not_an_option(other, OPTIONS)),
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Simulates, measures and writes the document.
 ///
 /// # Errors
 /// A sentence that says what cannot be run, read or written.
-pub fn generate(root: &Path, keeps: bool) -> Result<bool, String> {
+pub fn generate(root: &Path, request: &Request) -> Result<bool, String> {
     let in_root = |name: &str| root.join(name);
     std::fs::create_dir_all(in_root("target/fidelity")).map_err(|error| error.to_string())?;
-    let is_there = |name: &str| keeps && in_root(name).is_file();
-    if !is_there(REPRODUCED) {
-        lockwright(root, &["reproduce", "--all", "--plots", FIGURES, "--json", REPRODUCED])?;
+    if !(request.keep && in_root(REPRODUCED).is_file()) {
+        lockwright(root, &["reproduce", "--all", PLOTS, FIGURES, "--json", REPRODUCED])?;
     }
+    let reproduced = read(root, REPRODUCED)?;
+    let compared = computer(root, request)?;
+    let document = TEMPLATE
+        .replace("{score}", &tables::scores(&reproduced)?)
+        .replace("{held_back}", &tables::held_back(&reproduced)?)
+        .replace("{unmet}", &(tables::unmet(&reproduced)? + &compared.unmet))
+        .replace("{tables}", &tables::all(&reproduced)?)
+        .replace("{here}", &compared.cells);
+    let document = markdown::filled(&document);
+    let write = |name: &str, text: &str| {
+        std::fs::write(in_root(name), text).map_err(|error| format!("{name}: {error}"))
+    };
+    write(DOCUMENT, &document)?;
+    write(PREDICTIONS, &text_of(root, REPRODUCED)?)?;
+    println!("fidelity: wrote {DOCUMENT}, {PREDICTIONS} and {FIGURES}");
+    Ok(true)
+}
+
+/// What is said about this computer: measured, or kept from the document.
+fn computer(root: &Path, request: &Request) -> Result<Compared, String> {
+    if request.keep_computer {
+        return Compared::of_text(&text_of(root, DOCUMENT)?);
+    }
+    let is_there = |name: &str| request.keep && root.join(name).is_file();
     if !is_there(DESCRIPTION) {
         lockwright(root, &["machines", "probe", "--out", DESCRIPTION])?;
     }
     if !is_there(COMPARED) {
         lockwright(root, &["machines", "check", DESCRIPTION, "--json", COMPARED])?;
     }
-    let reproduced = read(root, REPRODUCED)?;
-    let compared = read(root, COMPARED)?;
-    let document = TEMPLATE
-        .replace("{score}", &tables::scores(&reproduced)?)
-        .replace("{unmet}", &(tables::unmet(&reproduced)? + &here::unmet(&compared)?))
-        .replace("{tables}", &tables::all(&reproduced)?)
-        .replace("{here}", &here::all(&compared)?);
-    let write = |name: &str, text: &str| {
-        std::fs::write(in_root(name), text).map_err(|error| format!("{name}: {error}"))
-    };
-    write(DOCUMENT, &document)?;
-    let predictions = std::fs::read_to_string(in_root(REPRODUCED));
-    write(PREDICTIONS, &predictions.map_err(|error| error.to_string())?)?;
-    println!("fidelity: wrote {DOCUMENT}, {PREDICTIONS} and {FIGURES}");
-    Ok(true)
+    let date = crate::evidence::date_of(&root.join(COMPARED));
+    Compared::of(&read(root, COMPARED)?, &date)
 }
 
 fn lockwright(root: &Path, arguments: &[&str]) -> Result<(), String> {
@@ -63,29 +105,17 @@ fn lockwright(root: &Path, arguments: &[&str]) -> Result<(), String> {
 }
 
 fn read(root: &Path, name: &str) -> Result<serde_json::Value, String> {
-    let text = std::fs::read_to_string(root.join(name)).map_err(|e| format!("{name}: {e}"))?;
-    serde_json::from_str(&text).map_err(|error| format!("{name}: {error}"))
+    serde_json::from_str(&text_of(root, name)?).map_err(|error| format!("{name}: {error}"))
 }
 
-/// A table in Markdown; numbers to the right of the first columns.
-fn markdown(header: &[String], left: usize, rows: &[Vec<String>]) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let rule: Vec<String> =
-        (0..header.len()).map(|at| if at < left { "---" } else { "---:" }.to_string()).collect();
-    let body: String = rows.iter().map(|row| line(row)).collect();
-    line(header) + &line(&rule) + &body
+fn text_of(root: &Path, name: &str) -> Result<String, String> {
+    let text = std::fs::read_to_string(root.join(name));
+    text.map_err(|error| format!("{name} cannot be read: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_table_has_a_rule_and_a_line_for_each_row() {
-        let text = |cells: &[&str]| cells.iter().map(|cell| cell.to_string()).collect::<Vec<_>>();
-        let table = markdown(&text(&["lock", "n"]), 1, &[text(&["mcs", "3"])]);
-        assert_eq!(table, "| lock | n |\n| --- | ---: |\n| mcs | 3 |\n");
-    }
 
     #[test]
     fn the_committed_document_is_about_the_calibrations_in_the_tree() {

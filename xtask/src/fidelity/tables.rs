@@ -1,28 +1,93 @@
 //! The published tables.
 
-use super::{FIGURES, markdown};
+use super::FIGURES;
+use crate::markdown;
 use serde_json::Value;
 
-/// A line for each table: how well its unpatched columns are met.
-pub fn scores(document: &Value) -> Result<String, String> {
-    let header =
-        ["table", "machine", "unpatched cells", "RMS error %", "pairs in order", "held back"];
-    let mut rows = Vec::new();
-    for table in list(document, "tables")? {
-        let score = &table["score"];
-        let count = |key: &str| score[key].as_u64().map(|count| count.to_string());
-        let none = || "-".to_string();
-        let pairs = count("pairs_right").zip(count("pairs"));
-        rows.push(vec![
-            text(table, "table")?,
-            text(table, "machine")?,
-            count("cells").unwrap_or_else(none),
-            score["rms_percent"].as_f64().map_or_else(none, |rms| format!("{rms:.1}")),
-            pairs.map_or_else(none, |(right, all)| format!("{right} of {all}")),
-            predicted(table)?.join(", "),
-        ]);
+/// The kinds of columns, and where the score of each stands in the document of a table.
+const KINDS: [(&str, &str); 3] =
+    [("baseline", "score"), ("predicted", "predicted_score"), ("derived", "derived_score")];
+
+/// How well the published cells of one kind are met.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Score {
+    cells: u64,
+    /// Sum of the squares of the errors in percent.
+    squares: f64,
+    /// Published values that are inside the simulated interval.
+    inside: u64,
+    pairs: u64,
+    pairs_right: u64,
+}
+
+impl Score {
+    /// `None` if nothing was published.
+    fn of(score: &Value) -> Result<Option<Self>, String> {
+        if score.is_null() {
+            return Ok(None);
+        }
+        let count = |key: &str| {
+            let missing = || format!("a score has no {key}: leave out `--keep`");
+            score[key].as_u64().ok_or_else(missing)
+        };
+        let (cells, rms) = (count("cells")?, score["rms_percent"].as_f64().unwrap_or_default());
+        Ok(Some(Self {
+            cells,
+            squares: rms * rms * cells as f64,
+            inside: count("inside_interval")?,
+            pairs: count("pairs")?,
+            pairs_right: count("pairs_right")?,
+        }))
     }
-    Ok(markdown(&header.map(String::from), 2, &rows))
+    fn and(self, other: Self) -> Self {
+        Self {
+            cells: self.cells + other.cells,
+            squares: self.squares + other.squares,
+            inside: self.inside + other.inside,
+            pairs: self.pairs + other.pairs,
+            pairs_right: self.pairs_right + other.pairs_right,
+        }
+    }
+    fn row(self, table: &str, kind: &str) -> Vec<String> {
+        let Self { cells, squares, inside, pairs, pairs_right } = self;
+        let rms = format!("{:.1}", (squares / cells as f64).sqrt());
+        let (inside, order) = (format!("{inside} of {cells}"), format!("{pairs_right} of {pairs}"));
+        vec![table.into(), kind.into(), cells.to_string(), rms, inside, order]
+    }
+}
+
+/// A line for each table and kind of column: how well its published cells are met; and the same of all tables.
+pub fn scores(document: &Value) -> Result<String, String> {
+    let tables = list(document, "tables")?;
+    let mut rows = Vec::new();
+    let mut all = Vec::new();
+    for (kind, key) in KINDS {
+        let mut of_all: Option<Score> = None;
+        for table in tables {
+            let Some(score) = Score::of(&table[key])? else { continue };
+            of_all = Some(of_all.unwrap_or_default().and(score));
+            rows.push((text(table, "table")?, kind, score));
+        }
+        all.extend(of_all.map(|score| ("**all tables**".to_string(), kind, score)));
+    }
+    let at = |name: &str| tables.iter().position(|table| table["table"] == name);
+    rows.sort_by_key(|(name, _, _)| at(name));
+    let rows: Vec<_> =
+        rows.iter().chain(&all).map(|(name, kind, score)| score.row(name, kind)).collect();
+    let header = ["table", "columns", "cells", "RMS error %", "inside interval", "pairs in order"];
+    Ok(markdown::table(&header, 2, &rows))
+}
+
+/// The columns that were predicted and not compared, a line for each table that has some.
+pub fn held_back(document: &Value) -> Result<String, String> {
+    let mut lines = String::new();
+    for table in list(document, "tables")? {
+        let columns = predicted(table)?;
+        if !columns.is_empty() {
+            lines += &format!("- {}: {}\n", text(table, "table")?, columns.join(", "));
+        }
+    }
+    Ok(if lines.is_empty() { "- none\n".into() } else { lines })
 }
 
 /// The goals that a table misses, a line each.
@@ -32,17 +97,20 @@ pub fn unmet(document: &Value) -> Result<String, String> {
         let (name, score) = (text(table, "table")?, &table["score"]);
         let goal = if name.contains("locktorture") { 10.0 } else { 15.0 };
         if let Some(rms) = score["rms_percent"].as_f64().filter(|rms| *rms > goal) {
-            lines += &format!("- `{name}`: {rms:.1} % RMS instead of at most {goal}\n");
+            lines += &format!("- `{name}`: baseline columns are {rms:.1} % RMS off\n");
         }
         let (right, all) = (score["pairs_right"].as_u64(), score["pairs"].as_u64());
         if let Some((right, all)) = right.zip(all).filter(|(right, all)| right < all) {
-            lines += &format!("- `{name}`: {} of {all} pairs in another order\n", all - right);
+            lines += &format!(
+                "- `{name}`: {} of {all} pairs of baseline cells are in another order\n",
+                all - right
+            );
         }
     }
     Ok(if lines.is_empty() { "- none\n".into() } else { lines })
 }
 
-/// The columns of which some cell was not published.
+/// The columns of which some published number is not in this repository.
 fn predicted(table: &Value) -> Result<Vec<String>, String> {
     let mut held_back = Vec::new();
     for row in list(table, "rows")? {
@@ -86,13 +154,17 @@ fn windows(table: &Value) -> String {
     let starts = if starts > 0 { format!(", {starts} start states") } else { String::new() };
     let plural = |count: f64| if count == 1.0 { "" } else { "s" };
     let (seeds, others) = (number("seeds"), number("fits") - 1.0);
+    let interval = match others {
+        0.0 => "The interval spans these runs.".to_string(),
+        others => format!(
+            "The interval spans these runs and those of {others} other set{} of fitted numbers.",
+            plural(others)
+        ),
+    };
     format!(
-        "Simulated: {what}, {seeds} seed{}{starts}, placement {}; intervals are of these and of {others} other \
-         set{} of numbers that fit{} as well.",
+        "Simulated: {what}, {seeds} seed{}{starts}, placement {}. {interval}",
         plural(seeds),
         windows["placement"].as_str().unwrap_or_default(),
-        plural(others),
-        if others == 1.0 { "s" } else { "" }
     )
 }
 
@@ -106,14 +178,14 @@ fn fitted(table: &Value) -> Result<String, String> {
     let told: Vec<_> =
         parameters.iter().map(|(key, value)| format!("{key} = {}", number(value))).collect();
     let residual = match table["score"].is_null() {
-        true => "nothing of this table was".to_string(),
+        true => "no cell of this table was fitted".to_string(),
         false => format!(
-            "residual of the cells that were, in the runs that judged the fit: {:.1} % RMS",
+            "the fitted cells were {:.1} % RMS off in the runs that judged the fit",
             calibration["residual_percent"].as_f64().unwrap_or_default()
         ),
     };
     Ok(format!(
-        "Fitted on unpatched columns: {}; {residual}; calibration `{}`.",
+        "Fitted numbers: {}. In this table {residual}. Calibration `{}`.",
         told.join(", "),
         text(calibration, "hash")?
     ))
@@ -141,15 +213,15 @@ fn cells(table: &Value) -> Result<String, String> {
                 number(&cell["simulated"]),
                 format!("{} to {}", number(&cell["interval"][0]), number(&cell["interval"][1])),
                 number(&cell["published"]),
-                error.map_or("predicted".into(), |error| format!("{error:+.1}")),
+                error.map_or("-".into(), |error| format!("{error:+.1}")),
             ];
             let name = std::iter::once(format!("`{column}`"));
             lines.push(name.chain(keys.iter().map(key)).chain(numbers).collect());
         }
     }
-    let numbers = ["simulated", "interval", "published", "error %"].map(String::from);
-    let header = std::iter::once("column".to_string()).chain(keys).chain(numbers);
-    Ok(markdown(&header.collect::<Vec<_>>(), 1, &lines))
+    let numbers = ["simulated", "interval", "published", "error %"];
+    let header = std::iter::once("column").chain(keys.iter().map(String::as_str)).chain(numbers);
+    Ok(markdown::table(&header.collect::<Vec<_>>(), 1, &lines))
 }
 
 /// Keys that are numbers: tables with others have no picture.
@@ -188,7 +260,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_cell_without_a_published_number_is_a_prediction() {
+    fn a_cell_without_a_published_number_is_held_back() {
         let table = json!({
             "table": "t", "machine": "m", "score": null,
             "rows": [{"key": {"threads": 2}, "columns": {
@@ -197,9 +269,33 @@ mod tests {
             }}],
         });
         let text = cells(&table).expect("a table");
-        assert!(text.contains("| `a` | 2 | 1.500 | 1.000 to 2.000 | - | predicted |"), "{text}");
+        assert!(text.contains("| `a` | 2 | 1.500 | 1.000 to 2.000 | - | - |"), "{text}");
         assert!(text.contains("| `b` | 2 | 3.000 | 3.000 to 3.000 | 2.000 | +50.0 |"), "{text}");
         assert_eq!(predicted(&table), Ok(vec!["`a`".to_string()]));
+    }
+
+    #[test]
+    fn predicted_columns_are_scored_next_to_baseline_columns_and_over_all_tables() {
+        let score = |cells: u64, rms_percent: f64, inside_interval: u64| {
+            json!({"cells": cells,
+            "rms_percent": rms_percent, "inside_interval": inside_interval, "pairs": 3, "pairs_right": 2})
+        };
+        let document = json!({"tables": [
+            {"table": "t", "score": score(10, 4.0, 5), "predicted_score": score(10, 16.0, 0)},
+            {"table": "u", "score": score(10, 3.0, 9)},
+            {"table": "v", "score": null},
+        ]});
+        let expected = [
+            "| t | baseline | 10 | 4.0 | 5 of 10 | 2 of 3 |",
+            "| t | predicted | 10 | 16.0 | 0 of 10 | 2 of 3 |",
+            "| u | baseline | 10 | 3.0 | 9 of 10 | 2 of 3 |",
+            "| **all tables** | baseline | 20 | 3.5 | 14 of 20 | 4 of 6 |",
+            "| **all tables** | predicted | 10 | 16.0 | 0 of 10 | 2 of 3 |",
+        ];
+        let text = scores(&document).expect("a table");
+        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), expected);
+        let old = json!({"tables": [{"table": "t", "score": {"cells": 1, "rms_percent": 1.0}}]});
+        assert!(scores(&old).is_err_and(|it| it.contains("leave out `--keep`")));
     }
 
     #[test]

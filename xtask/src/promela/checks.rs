@@ -59,10 +59,11 @@ const fn seeded(defines: &'static [&'static str], property: Property) -> Check {
 
 /// All searches: what holds, what is not promised, and mistakes.
 ///
-/// Where there are thieves nobody is promised the lock: the head may be robbed whenever its budget
-/// has ended. What holds is that while it is pending it is robbed fewer times than there are threads
-/// (an assertion; with `HybridBounded` for as long as it runs), and that with a budget that lasts
-/// everybody in the queue gets the lock (`ENDLESS_BUDGET`). With any budget it does not sleep for ever, and somebody gets the lock.
+/// With a policy that steals no thread is promised the lock: others may steal it from the queue head whenever the
+/// head's budget has ended. What holds: while the head is pending, the lock is stolen fewer times than there are
+/// threads (an assertion; with `HybridBounded` for as long as the head runs). With a budget that does not end,
+/// every thread in the queue gets the lock (`ENDLESS_BUDGET`). With any budget the head does not sleep for ever,
+/// and some thread gets the lock.
 pub const CHECKS: &[Check] = &[
     check(&["PARK"], 4, Safety, Holds),
     check(&["HYBRID"], 4, Safety, Holds),

@@ -39,7 +39,7 @@ pub fn stage() -> Stage {
     Stage::new("promela", 600, Step::Call(search)).needing(SPIN).needing(COMPILER)
 }
 
-/// Makes all searches and prints a line about each; whether all say what they have to.
+/// Makes all searches and prints a line about each. Returns true if all say what they have to.
 fn run(root: &Path) -> bool {
     let mut is_green = true;
     for check in CHECKS {

@@ -67,7 +67,7 @@ pub fn ids_in_comment(source: &Source, at: usize) -> Vec<String> {
     words(&comment).filter(|word| is_id(word)).map(str::to_string).collect()
 }
 
-/// Whether `id` is a row of a table in the documentation of the module.
+/// True if `id` is a row of a table in the documentation of the module.
 pub fn has_id_in_table(source: &Source, all: &[Source], id: &str) -> bool {
     documents(source, all).any(|document| has_row(&document.text, id))
 }

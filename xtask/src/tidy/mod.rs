@@ -82,33 +82,15 @@ pub fn sources(root: &Path) -> Vec<Source> {
     files::read_all(root)
 }
 
-/// What `cargo xtask tidy` was asked to do.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// Warnings are only counted.
-    errors_only: bool,
-}
-
-impl Request {
-    /// # Errors
-    /// A sentence that says what to type.
-    pub fn of(options: &[&str]) -> Result<Self, String> {
-        match options {
-            [] => Ok(Self::default()),
-            ["--errors"] => Ok(Self { errors_only: true }),
-            [other, ..] => Err(format!("`{other}` is not an option; `--errors` is the only one")),
-        }
-    }
-}
-
-/// Checks the repository at `root` and prints what it finds. Returns true if there are no errors.
-pub fn run(root: &Path, request: &Request) -> bool {
+/// Checks the repository at `root` and prints what it finds, warnings only if not `errors_only`. Returns true if
+/// there are no errors.
+pub fn run(root: &Path, errors_only: bool) -> bool {
     let sources = files::read_all(root);
     let findings: Vec<_> = sources
         .iter()
         .flat_map(|source| RULES.iter().flat_map(|rule| rule(source, &sources)))
         .collect();
-    let (report, errors) = report(&findings, request);
+    let (report, errors) = report(&findings, errors_only);
     let warnings = findings.len() - errors;
     eprint!("{report}");
     eprintln!("tidy: {} files, {errors} errors, {warnings} warnings", sources.len());
@@ -116,13 +98,13 @@ pub fn run(root: &Path, request: &Request) -> bool {
 }
 
 /// A line for each finding, the errors last, where a reader looks first; and how many errors there are.
-fn report(findings: &[Finding], request: &Request) -> (String, usize) {
+fn report(findings: &[Finding], errors_only: bool) -> (String, usize) {
     let (warnings, errors): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.is_warning);
     let line = |kind: &str, finding: &Finding| {
         let Finding { path, line, message, .. } = finding;
         format!("{kind}: {path}:{line}: {message}\n")
     };
-    let shown = if request.errors_only { &[][..] } else { &warnings[..] };
+    let shown = if errors_only { &[][..] } else { &warnings[..] };
     let warnings = shown.iter().map(|it| line("warning", it));
     let report = warnings.chain(errors.iter().map(|it| line("error", it))).collect();
     (report, errors.len())
@@ -140,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_repository_is_tidy() {
-        assert!(run(&crate::root(), &Request { errors_only: true }));
+        assert!(run(&crate::root(), true));
     }
 
     #[test]
@@ -152,15 +134,9 @@ mod tests {
     fn errors_are_printed_after_warnings_and_alone_if_asked_for() {
         let source = Source::new("a.rs", "");
         let findings = [source.finding(3, "wrong"), source.warning(1, "long")];
-        let text = |errors_only| report(&findings, &Request { errors_only });
+        let text = |errors_only| report(&findings, errors_only);
         let error = "error: a.rs:3: wrong\n";
         assert_eq!(text(false), (format!("warning: a.rs:1: long\n{error}"), 1));
         assert_eq!(text(true), (error.to_string(), 1));
-    }
-
-    #[test]
-    fn another_option_is_refused_with_the_right_one() {
-        assert_eq!(Request::of(&["--errors"]), Ok(Request { errors_only: true }));
-        assert!(Request::of(&["--error"]).is_err_and(|it| it.contains("`--errors`")));
     }
 }

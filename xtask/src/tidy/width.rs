@@ -2,11 +2,10 @@
 
 use super::prose::{self, comment_text};
 use super::{Finding, Source};
+use crate::markdown::COLUMNS_MAX;
 
-const COLUMNS_MAX: usize = 120;
-
-/// Lines of prose end at 120 columns: in Markdown, and in comments of Rust. Rows of tables, blocks of code and
-/// links that cannot be broken may be longer.
+/// Lines of prose end at 120 columns: in Markdown, and in comments of Rust. Rows of tables, blocks of code,
+/// pictures and links that cannot be broken may be longer.
 pub fn prose_is_narrow(source: &Source, _: &[Source]) -> Vec<Finding> {
     if prose::is_left_out(&source.path) {
         return Vec::new();
@@ -27,11 +26,14 @@ pub fn prose_is_narrow(source: &Source, _: &[Source]) -> Vec<Finding> {
     lines.map(finding).collect()
 }
 
-/// False for a row of a table and for a line that is one long word, such as the address of a link.
+/// False for a row of a table, a picture, and a line that is one long word, such as the address of a link.
 fn can_be_broken(line: &str) -> bool {
     let text = comment_text(line).trim_start_matches(['-', ' ']);
     let is_link_definition = text.starts_with('[') && text.contains("]: ");
-    !text.starts_with('|') && !is_link_definition && text.trim_end().contains(' ')
+    !text.starts_with('|')
+        && !line.trim_start().starts_with("![")
+        && !is_link_definition
+        && text.trim_end().contains(' ')
 }
 
 #[cfg(test)]
@@ -59,6 +61,7 @@ mod tests {
             format!("```\na {word}\n```"),
             format!("- {word}"),
             format!("[a b]: {word}"),
+            format!("![a b]({word})"),
         ] {
             assert!(findings(prose_is_narrow, "a.md", &text).is_empty(), "{text}");
         }

@@ -103,9 +103,9 @@ pub fn is_kept(site: u32) -> bool {
 }
 "##;
 
-/// Writes the copy of the repository at `root` into `to`, with `sites` numbered in their order and with both forms of `edits`.
-/// Files that are already there with the same text stay as they are, so that only what has changed
-/// is compiled again.
+/// Writes the copy of the repository at `root` into `to`, with `sites` numbered in their order and with both forms
+/// of `edits`. Files that are already there with the same text stay as they are, so that only what has changed is
+/// compiled again.
 pub fn write(
     root: &Path,
     to: &Path,

@@ -12,6 +12,7 @@ mod scan;
 mod survivors;
 mod table;
 
+use crate::commands::not_an_option;
 use crate::edits;
 use crate::limit::is_interrupted;
 use crate::output::{self, Place, say};
@@ -28,8 +29,9 @@ use std::time::Instant;
 use survivors::Survivor;
 use table::{Checker, checker_of};
 
-/// How to call it.
-pub const USAGE: &str = "cargo xtask weaken [--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full]";
+/// As they stand in the help.
+pub const OPTIONS: &str =
+    "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,26 +54,26 @@ impl Request {
         let mut request = Self::default();
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
-            let value = |arguments: &mut std::slice::Iter<'_, &str>| {
+            let mut value = |such_as: &str| {
                 let value = arguments.next().map(ToString::to_string);
-                value.ok_or_else(|| format!("{argument} needs a value: {USAGE}"))
+                value.ok_or_else(|| format!("`{argument}` needs a value, such as `{such_as}`"))
             };
             match *argument {
-                "--only" => request.only = Some(value(&mut arguments)?),
-                "--json" => request.json = Some(value(&mut arguments)?),
-                "--checker" => match value(&mut arguments)? {
+                "--only" => request.only = Some(value("--only qspinlock/queue.rs")?),
+                "--json" => request.json = Some(value("--json FILE")?),
+                "--checker" => match value("--checker loom")? {
                     name if name == "loom" || name == "miri" => request.checker = Some(name),
-                    name => return Err(format!("no checker is called {name}: loom or miri")),
+                    _ => return Err("`--checker` needs loom or miri".into()),
                 },
                 "--matrix" => request.matrix = true,
                 "--full" => request.full = true,
-                _ => return Err(format!("{argument} means nothing here: {USAGE}")),
+                other => return Err(not_an_option(other, OPTIONS)),
             }
         }
         Ok(request)
     }
 
-    /// Says what to name instead if `only` is no file of the locks.
+    /// Says what to name instead if `only` is not a file of the locks.
     pub fn check_place(&self, root: &Path) -> Result<(), String> {
         let all = files::read_all(root);
         let is_there = |only: &String| {
@@ -81,7 +83,8 @@ impl Request {
         };
         match &self.only {
             Some(only) if !is_there(only) => {
-                Err(format!("no file of {CRATE} is called {only}: name one, as qspinlock/queue.rs"))
+                let such_as = "name one, such as `--only qspinlock/queue.rs`";
+                Err(format!("`{only}` is not a file in {CRATE}; {such_as}"))
             }
             _ => Ok(()),
         }
@@ -111,7 +114,7 @@ struct Mutant {
 const SECONDS_MAX: u64 = 60;
 const SECONDS_MAX_FULL: u64 = 900;
 
-/// Weakens everything that is asked for; whether every mutant is killed or argued for.
+/// Weakens everything that is asked for. Returns true if every mutant is killed or argued for.
 ///
 /// # Errors
 /// A sentence that says what cannot be done.
@@ -121,19 +124,21 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let text_search = scan::lock_files(&all).map(scan::count_in_lines).sum();
     say(&request.json, &format!("sites: {}; a plain text search finds {text_search}", sites.len()));
     if text_search != sites.len() {
-        return Err("the two counts differ: a site is in a comment, a literal or a form that one \
-                    of them does not see; write it otherwise"
-            .into());
+        return Err(
+            "the two counts differ, because a site is in a comment, a literal or a form that \
+                    one of them does not see; write it in another way"
+                .into(),
+        );
     }
     let survivors = survivors::read(root)?;
     if let Some(survivor) = survivors::ambiguous(&survivors, &sites).first() {
         let (file, name) = (survivors::FILE, survivor.name());
-        return Err(format!("{file}: {name}: fits several mutants; write their lines differently"));
+        return Err(format!("{file}: {name} fits several mutants; write their lines differently"));
     }
     let mutants = mutants(&sites, request)?;
     if mutants.is_empty() {
         let only = request.only.as_deref().unwrap_or_default();
-        return Err(format!("no site is at {only}: name a file, or a file and a line"));
+        return Err(format!("no ordering is at `{only}`; name a file, or a file and a line"));
     }
     let runner = build(root, &all, &sites, request)?;
     let has_miri = request.wants_checker("miri") && prepare_miri(&mutants, &runner, request)?;
@@ -147,7 +152,10 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         let name = survivor.name();
         say(
             &request.json,
-            &format!("{}: {name}: the site is gone or a check kills it", survivors::FILE),
+            &format!(
+                "{}: {name}: the ordering is gone, or a check kills the mutant; delete the entry",
+                survivors::FILE
+            ),
         );
     }
     Ok(stale.is_empty() && document.is_green(request.full && request.checker.is_none()))
@@ -180,7 +188,7 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
         let path = site.path.trim_start_matches(CRATE);
         let checker = checker_of(path).ok_or_else(|| {
             format!(
-                "{} has sites and no checker: add it to the table in xtask/src/weaken",
+                "{} has orderings and no checker; add it to xtask/src/weaken/table.rs",
                 site.path
             )
         })?;
@@ -195,7 +203,7 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
     Ok(mutants)
 }
 
-/// Writes the copy; where it is.
+/// Writes the copy. Returns its folder.
 ///
 /// # Errors
 /// If it cannot be written, or if an edit does not fit.
@@ -218,14 +226,14 @@ fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Resu
     cargo.arg("--target-dir").arg(&target);
     let is_built = cargo.status().is_ok_and(|status| status.success());
     if !is_built {
-        return Err("the copy does not build: see above, and target/weaken".into());
+        return Err("the copy in target/weaken does not build; the errors are above".into());
     }
     say(&request.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
     let seconds_max = if request.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
     Ok(Runner { copy, target, full: request.full, seconds_max, baseline: Mutex::default() })
 }
 
-/// Builds what Miri runs; whether there is a Miri.
+/// Builds what Miri runs. Returns true if Miri is installed.
 fn prepare_miri(mutants: &[Mutant], runner: &Runner, request: &Request) -> Result<bool, String> {
     let tests = |mutant: &Mutant| match mutant.checker {
         Checker::Miri(tests) => tests,
@@ -237,7 +245,10 @@ fn prepare_miri(mutants: &[Mutant], runner: &Runner, request: &Request) -> Resul
     }
     if !crate::sanitize::MIRI.is_met() {
         let get = crate::sanitize::MIRI.get;
-        say(&request.json, &format!("Miri is missing: its mutants are not run. To get it: {get}"));
+        say(
+            &request.json,
+            &format!("Miri is missing, so its mutants are not run. To install it, type `{get}`"),
+        );
         return Ok(false);
     }
     let start = Instant::now();

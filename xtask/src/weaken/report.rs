@@ -88,7 +88,7 @@ impl MutantReport {
         }
     }
 
-    /// Whether this is about the mutant of `site` that makes it `to`.
+    /// True if this is about the mutant of `site` that makes it `to`.
     pub fn is(&self, site: &Site, to: &str) -> bool {
         self.site == site.place() && self.from == site.now() && self.to == to
     }
@@ -152,7 +152,7 @@ impl Document {
             count(Verdict::Survived)
         )
     }
-    /// Whether nothing survives without an argument, and all were run if that `needs_all`.
+    /// True if nothing survives without an argument, and, with `needs_all`, if every mutant was run.
     pub fn is_green(&self, needs_all: bool) -> bool {
         self.count(Verdict::Survived) == 0 && !(needs_all && self.count(Verdict::NotRun) > 0)
     }

@@ -75,11 +75,11 @@ pub struct Runner {
     pub copy: PathBuf,
     /// The target directory of the repository.
     pub target: PathBuf,
-    /// Whether to explore with the wider bounds.
+    /// True to explore with the wider bounds.
     pub full: bool,
     /// What one check may take.
     pub seconds_max: u64,
-    /// Whether the unmodified code passes a check.
+    /// By check: true if the unmodified code passes it.
     pub baseline: Mutex<HashMap<Check, bool>>,
 }
 
@@ -121,7 +121,7 @@ impl Runner {
         }
     }
 
-    /// Whether the code as it is passes `check` within the same bounds. Asked once for each.
+    /// Returns true if the code as it is passes `check` within the same bounds. Each check is run once.
     fn holds_unmodified(&self, listed: &Listed) -> bool {
         let known = || self.baseline.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(holds) = known().get(&listed.check) {

@@ -34,7 +34,7 @@ struct List {
 }
 
 impl Survivor {
-    /// Whether this is the mutant of `site` that makes it `to`.
+    /// True if this is the mutant of `site` that makes it `to`.
     pub fn is(&self, site: &Site, to: &str) -> bool {
         let is_site = self.file == site.path && self.code == site.code;
         is_site && site.ids.contains(&self.id) && self.from == site.now() && self.to == to

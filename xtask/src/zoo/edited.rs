@@ -107,10 +107,10 @@ mod tests {
         let not_run = "not run: a: no membarrier";
         let printed = format!("{not_run}\ntest result: ok. 1 passed");
         assert_eq!(outcome(true, &printed), Some(Outcome::NotRun(not_run.into())));
-        let failed = "thread 'a' panicked at b.rs:1:1:\na reader beside a writer\nnote: more";
+        let failed = "thread 'a' panicked at b.rs:1:1:\na reader next to a writer\nnote: more";
         assert_eq!(
             outcome(false, failed),
-            Some(Outcome::Failed("a reader beside a writer".into()))
+            Some(Outcome::Failed("a reader next to a writer".into()))
         );
     }
 }

@@ -147,7 +147,7 @@ impl Row {
             Verdict::Survived => "SURVIVED",
             Verdict::NotRun => "not run: its test does not run on this machine",
         };
-        let mut text = format!("row {row}: {verdict}. {what}");
+        let mut text = format!("bug {row}: {verdict}. {what}");
         for kill in &self.kills {
             text += &format!("\n    {}", kill.line());
         }
@@ -226,7 +226,7 @@ impl Document {
         let bounds = if is_full { "full" } else { "quick" };
         Self { schema: "lockwright.zoo/1", bounds, rows, clean: held, reported, seconds }
     }
-    /// Whether every row is killed and the real code passes what killed them.
+    /// True if every bug is killed and the correct code passes the checks that killed it.
     pub fn is_green(&self) -> bool {
         let is_seen = |row: &Row| row.verdict != Verdict::Survived;
         let is_native = |row: &Row| row.kills.iter().all(|kill| is_of_edits(kill.checker));
@@ -239,7 +239,7 @@ impl Document {
     pub fn summary(&self) -> String {
         let survived = self.rows.iter().filter(|row| row.verdict == Verdict::Survived).count();
         format!(
-            "zoo: {} rows, {} survived; the real code passes {} checks and fails {}; {:.0} s",
+            "zoo: {} bugs, {} survived; the correct code passes {} checks and fails {}; {:.0} s",
             self.rows.len(),
             survived,
             self.clean.len(),

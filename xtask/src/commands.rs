@@ -1,0 +1,312 @@
+//! The commands of `cargo xtask`: their options, their help, and what they run.
+
+use crate::{
+    ci, evidence, fidelity, full, fuzz, promela, root, sanitize, stage, tidy, weaken, zoo,
+};
+use std::path::Path;
+
+/// Why a command did not run to its end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It was called with wrong options: a sentence that says what to type.
+    Usage(String),
+    /// Something cannot be run, read or written.
+    Broken(String),
+}
+
+/// `Ok(false)` if it found something wrong.
+type Outcome = Result<bool, Failure>;
+
+/// A command.
+struct Command {
+    name: &'static str,
+    /// As they stand in the help.
+    options: &'static str,
+    /// Lines of at most 74 columns.
+    about: &'static [&'static str],
+    run: fn(&[&str]) -> Outcome,
+}
+
+const COMMANDS: &[(&str, &[Command])] = &[
+    ("Before a commit", BEFORE_A_COMMIT),
+    ("Checks that take longer", LONGER),
+    ("Checks of the checks", OF_CHECKS),
+    ("Generated documents", DOCUMENTS),
+];
+
+const BEFORE_A_COMMIT: &[Command] = &[
+    Command {
+        name: "tidy",
+        options: "[--errors]",
+        about: &[
+            "Check the rules of STYLE.md that a program can check. Errors are printed",
+            "last; --errors prints nothing else. A few seconds.",
+        ],
+        run: |given| {
+            let errors_only = at_most_one(given, &["--errors"])?.is_some();
+            Ok(tidy::run(&root(), errors_only))
+        },
+    },
+    Command {
+        name: "ci",
+        options: "",
+        about: &[
+            "Run everything that continuous integration runs: format, lints,",
+            "documentation, features, tidy and all tests. At most 50 minutes.",
+        ],
+        run: |given| {
+            at_most_one(given, &[])?;
+            // Only the other architecture may be missing: this installs nothing.
+            Ok(stage::run_all_within(&ci::stages(), true, ci::TIME_MAX))
+        },
+    },
+];
+
+const LONGER: &[Command] = &[
+    Command {
+        name: "full",
+        options: "[--allow-missing]",
+        about: &[
+            "Run ci with the widest bounds of each checker, the tools below, and",
+            "AArch64 in an emulator. Hours. --allow-missing skips a stage whose tool",
+            "is not installed.",
+        ],
+        run: |given| {
+            let allow_missing = at_most_one(given, &["--allow-missing"])?.is_some();
+            Ok(stage::run_all(&full::stages(), allow_missing))
+        },
+    },
+    Command {
+        name: "miri",
+        options: "",
+        about: &[
+            "Run all test clients on real threads under Miri, and broken programs",
+            "that Miri must report. tsan and asan do the same.",
+        ],
+        run: |given| plain(given, &sanitize::miri()),
+    },
+    Command {
+        name: "tsan",
+        options: "",
+        about: &["The same under ThreadSanitizer."],
+        run: |given| plain(given, &sanitize::tsan()),
+    },
+    Command {
+        name: "asan",
+        options: "",
+        about: &["The same under AddressSanitizer."],
+        run: |given| plain(given, &sanitize::asan()),
+    },
+    Command {
+        name: "promela",
+        options: "",
+        about: &["Search the Promela model of the waiting policies that sleep, with spin."],
+        run: |given| plain(given, &[promela::stage()]),
+    },
+    Command {
+        name: "fuzz",
+        options: fuzz::OPTIONS,
+        about: &[
+            "Run random programs over the safe interface of the locks, for 3 minutes",
+            "unless --minutes says otherwise.",
+        ],
+        run: |given| tool(fuzz::Request::of(given), fuzz::run),
+    },
+];
+
+const OF_CHECKS: &[Command] = &[
+    Command {
+        name: "weaken",
+        options: weaken::OPTIONS,
+        about: &[
+            "Weaken every memory ordering of the locks by one step, one at a time, and",
+            "see if a check fails. --matrix runs all checks of each mutant, not only",
+            "up to the first that fails; --full uses wider bounds.",
+        ],
+        run: |given| {
+            let request = weaken::Request::of(given);
+            let request = request.and_then(|it| it.check_place(&root()).map(|()| it));
+            tool(request, weaken::run)
+        },
+    },
+    Command {
+        name: "zoo",
+        options: zoo::OPTIONS,
+        about: &[
+            "Seed each bug of docs/zoo.md in the locks, one at a time, and see if the",
+            "checkers find it. --docs writes docs/zoo.md instead.",
+        ],
+        run: |given| tool(zoo::Request::of(given), zoo::run),
+    },
+];
+
+const DOCUMENTS: &[Command] = &[
+    Command {
+        name: "evidence",
+        options: "[--fresh | --check]",
+        about: &[
+            "Write docs/evidence.md from the results of weaken, zoo, sample and",
+            "explore. Results that are missing or old are made first, which takes",
+            "hours; --fresh makes all of them. --check compares the committed page",
+            "with the tree, in seconds.",
+        ],
+        run: |given| match at_most_one(given, &["--fresh", "--check"])? {
+            Some("--check") => Ok(evidence::check(&root())),
+            option => evidence::generate(&root(), option.is_some()).map_err(Failure::Broken),
+        },
+    },
+    Command {
+        name: "fidelity",
+        options: fidelity::OPTIONS,
+        about: &[
+            "Write docs/fidelity.md: published tables next to simulated ones, and this",
+            "computer next to its own machine file. About 30 minutes on an idle",
+            "machine. --keep uses the results in target/fidelity again;",
+            "--keep-computer leaves the part about a computer as it is.",
+        ],
+        run: |given| tool(fidelity::Request::of(given), fidelity::generate),
+    },
+];
+
+fn all() -> impl Iterator<Item = &'static Command> {
+    COMMANDS.iter().flat_map(|(_, commands)| commands.iter())
+}
+
+/// What was asked for on the command line.
+pub enum Asked {
+    /// This text.
+    Help(String),
+    /// What became of the command.
+    Ran(Outcome),
+}
+
+/// Runs the command that the arguments name.
+pub fn run(arguments: &[&str]) -> Asked {
+    let is_help = |argument: &&str| ["--help", "-h"].contains(argument);
+    let (name, options) = match arguments {
+        [] | ["help"] => return Asked::Help(help()),
+        [first, ..] if is_help(first) => return Asked::Help(help()),
+        ["help", name] => (*name, &["--help"][..]),
+        [name, options @ ..] => (*name, options),
+    };
+    let Some(command) = all().find(|command| command.name == name) else {
+        let names: Vec<_> = all().map(|command| command.name).collect();
+        let message = format!("`{name}` is not a command; the commands are {}", names.join(", "));
+        return Asked::Ran(Err(Failure::Usage(message)));
+    };
+    if options.iter().any(is_help) {
+        return Asked::Help(help_of(command));
+    }
+    Asked::Ran((command.run)(options))
+}
+
+fn help() -> String {
+    let mut text =
+        "Checks, tests and generated documents of Lockwright.\n\nUsage: cargo xtask COMMAND [OPTIONS]\n"
+            .to_string();
+    for (title, commands) in COMMANDS {
+        text += &format!("\n{title}:\n");
+        text.extend(commands.iter().map(help_of));
+    }
+    text
+}
+
+/// How wide the help is.
+const COLUMNS: usize = 80;
+
+fn help_of(command: &Command) -> String {
+    let mut head = format!("  {}", command.name);
+    for option in command.options.split_inclusive("] ").map(str::trim_end) {
+        let column = head.len() - head.rfind('\n').map_or(0, |end| end + 1);
+        head += if column + 1 + option.len() > COLUMNS { "\n         " } else { " " };
+        head += option;
+    }
+    let about = command.about.iter().map(|line| format!("      {line}\n"));
+    format!("{}\n{}", head.trim_end(), about.collect::<String>())
+}
+
+/// The answer to an argument that no option is called.
+pub fn not_an_option(argument: &str, options: &str) -> String {
+    match options {
+        "" => format!("`{argument}` is not an option; this command has none"),
+        _ => format!("`{argument}` is not an option; the options are {options}"),
+    }
+}
+
+/// The option that is given, if one is.
+fn at_most_one<'a>(given: &[&'a str], options: &[&str]) -> Result<Option<&'a str>, Failure> {
+    match given {
+        [] => Ok(None),
+        [option] if options.contains(option) => Ok(Some(option)),
+        [first, second, ..] if options.contains(first) => Err(Failure::Usage(format!(
+            "`{second}` cannot be given with `{first}`; give one option"
+        ))),
+        [other, ..] => Err(Failure::Usage(not_an_option(other, &options.join(", ")))),
+    }
+}
+
+/// Runs the stages of a command without options.
+fn plain(given: &[&str], stages: &[stage::Stage]) -> Outcome {
+    at_most_one(given, &[])?;
+    Ok(stage::run_all(stages, false))
+}
+
+/// Runs a command that reads its own options.
+fn tool<R>(request: Result<R, String>, run: fn(&Path, &R) -> Result<bool, String>) -> Outcome {
+    run(&root(), &request.map_err(Failure::Usage)?).map_err(Failure::Broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(arguments: &[&str]) -> String {
+        match run(arguments) {
+            Asked::Ran(Err(Failure::Usage(message))) => message,
+            Asked::Ran(other) => panic!("{arguments:?} ran: {other:?}"),
+            Asked::Help(_) => panic!("{arguments:?} printed help"),
+        }
+    }
+
+    #[test]
+    fn nothing_and_a_question_print_help_that_fits_a_terminal() {
+        for arguments in [&[][..], &["--help"], &["help"], &["-h"]] {
+            let Asked::Help(text) = run(arguments) else { panic!("{arguments:?} ran something") };
+            assert!(all().all(|command| text.contains(&format!("\n  {}", command.name))), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        }
+        for arguments in [&["tidy", "--help"][..], &["help", "tidy"]] {
+            let Asked::Help(text) = run(arguments) else { panic!("{arguments:?} ran something") };
+            assert!(text.starts_with("  tidy [--errors]\n"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_call_is_answered_with_one_sentence_that_says_what_to_type() {
+        for (arguments, expected) in [
+            (&["tydi"][..], "the commands are tidy, ci"),
+            (&["ci", "--fast"], "this command has none"),
+            (&["tidy", "--error"], "the options are --errors"),
+            (&["full", "--allow_missing"], "the options are --allow-missing"),
+            (&["evidence", "--check", "--fresh"], "give one option"),
+            (&["miri", "clients"], "this command has none"),
+            (&["fidelity", "--kept"], "--keep-computer"),
+            (&["fuzz", "--minutes"], "--minutes 3"),
+            (&["fuzz", "--minutes", "-1"], "--minutes 3"),
+            (&["fuzz", "--under", "gdb"], "miri, tsan or asan"),
+            (&["fuzz", "--all"], "--under miri|tsan|asan"),
+            (&["weaken", "--only"], "--only qspinlock/queue.rs"),
+            (&["weaken", "--only", "no.rs"], "--only qspinlock/queue.rs"),
+            (&["weaken", "--checker", "spin"], "loom or miri"),
+            (&["weaken", "--fast"], "--matrix"),
+            (&["zoo", "--only"], "--only 9"),
+            (&["zoo", "--only", "0"], "the bugs are 9, 10, 11"),
+            (&["zoo", "--json"], "--json FILE"),
+            (&["zoo", "--fast"], "--docs"),
+        ] {
+            let message = complaint(arguments);
+            assert!(message.contains(expected), "{arguments:?}: {message}");
+            assert!(!message.contains('\n') && message.len() < 600, "{arguments:?}: {message}");
+        }
+    }
+}
