@@ -42,7 +42,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "80",
         name: "AddressReused",
-        what: "Slots name a lock by its address, so the entry of a guard that was forgotten speaks of the next lock there.",
+        what: "Slots name a lock by its address, so the entry of a forgotten guard is taken for the next lock at this address.",
         source: OURS,
         locks: &["percpu-rwlock"],
         seen: EDIT,
@@ -50,7 +50,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "81",
         name: "DepthWraps",
-        what: "The depth of a thread that reads again and again wraps around in 16 bits, and a writer gets in beside the readers.",
+        what: "The depth of a thread that reads again and again wraps around in 16 bits, and a writer gets the lock while there are readers.",
         source: OURS,
         locks: &["percpu-rwlock"],
         seen: EDIT,
@@ -58,7 +58,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "82",
         name: "KindForgotten",
-        what: "Sleepers are named by the address of a word alone, so an unlock that comes late wakes one that waits for a lock of another kind there, and a semaphore takes that for a grant.",
+        what: "Sleepers are named by the address of a word alone, so a late unlock wakes a thread that waits for a lock of another kind at this address, and a semaphore takes that for a grant.",
         source: OURS,
         locks: &["mutex", "semaphore"],
         seen: EDIT,
@@ -66,7 +66,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "83",
         name: "EntryUnconfirmed",
-        what: "A reader believes an entry of its slot before its thread has looked at the mode, so a signal handler in between reads beside a writer.",
+        what: "A reader believes an entry of its slot before its thread has looked at the mode, so a signal handler in between reads while there is a writer.",
         source: OURS,
         locks: &["percpu-rwlock"],
         seen: EDIT,
@@ -74,7 +74,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "84",
         name: "TimeoutIgnored",
-        what: "A timed wait for a condition variable without a queue node says that it was notified, whatever the time is.",
+        what: "A timed wait for a condition variable without a queue node says that it was notified, even after its time-out.",
         source: OURS,
         locks: &["mutex"],
         seen: EDIT,
@@ -82,7 +82,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "85",
         name: "GoneWaitersHeeded",
-        what: "An attempt in a forked child heeds waiters that do not exist there, and never gets a free lock.",
+        what: "An attempt in a forked child respects waiters that do not exist there, and never gets a free lock.",
         source: OURS,
         locks: &["rwlock", "rwlock-fair", "percpu-rwlock"],
         seen: EDIT,
@@ -90,7 +90,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "86",
         name: "ParentSlotsUnseen",
-        what: "In a child that no handler of forks has seen writers do not look at the slots of the parent, in which the child reads.",
+        what: "In a child that was made without the fork handlers, writers do not look at the slots of the parent, in which the child reads.",
         source: OURS,
         locks: &["percpu-rwlock"],
         seen: NATIVE_EDIT,
@@ -98,7 +98,7 @@ pub const EDITED: &[Entry] = &[
     Entry {
         row: "87",
         name: "BarrierRefused",
-        what: "A heavy barrier that a system call filter refuses ends the process, although something else would do.",
+        what: "A heavy barrier that a system call filter refuses ends the process, although another barrier would do.",
         source: OURS,
         locks: &["mutex", "percpu-rwlock"],
         seen: NATIVE_EDIT,
