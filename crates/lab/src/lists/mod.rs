@@ -110,19 +110,19 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
 
 /// What a person wants to know of the combinations.
 fn combined(combinations: &[Subject]) -> String {
-    let mut text = format!(
-        "\nand {} combinations of a succession and a waiting policy, named after both:\n",
+    let mut text = report::wrapped(&format!(
+        "\nand {} combinations of a succession and a waiting policy, named after both:",
         combinations.len()
-    );
-    const PER_LINE: usize = 4;
-    for line in combinations.chunks(PER_LINE) {
-        let names: Vec<_> = line.iter().map(|subject| subject.name()).collect();
-        text += &format!("  {}\n", names.join(" "));
-    }
-    text + "\nproduct: for programs. reference: to compare with. peer: of another library, runs on this\n\
-            computer only. busted: broken on purpose. floor: no lock, the least that one can cost.\n\
-            --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all;\n\
-            patterns, usual and all never include floor or a busted lock.\n"
+    ));
+    let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
+    text += &format!("  {}", report::hanging(&names.join(" "), "  "));
+    text + "\n"
+        + &report::wrapped(
+            "product: for programs. reference: to compare with. peer: of another library, runs on this \
+             computer only. busted: broken on purpose. floor: no lock, the least that one can cost. \
+             --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all; \
+             patterns, usual and all never include floor or a busted lock.",
+        )
 }
 
 /// The order in which a lock serves its waiters, in words.

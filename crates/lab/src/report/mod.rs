@@ -1,5 +1,8 @@
 //! What a command has to say, in each format.
 
+mod number;
+mod page;
+mod provenance;
 mod svg;
 mod table;
 mod target;
@@ -8,10 +11,13 @@ mod waits;
 pub use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
+pub use number::{count, digits, duration, percent, rate, setting, signed};
+pub use page::{command, hanging, is_terminal, lines, width, wrapped};
+pub use provenance::provenance;
 use serde::Serialize;
 use std::io::Write;
 pub use svg::{Bar, Chart, Point, Series, Shape};
-pub use table::{Grid, text_table};
+pub use table::{Column, Grid, Sheet, text_table};
 pub use target::Target;
 pub use waits::Waits;
 
@@ -25,6 +31,17 @@ pub trait Report {
     fn grid(&self) -> Grid;
     /// A picture of it, if it has one yet.
     fn chart(&self) -> Option<Chart>;
+    /// What the reader of the results should know about them; part of the text.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+}
+
+/// Warnings for people, a paragraph each.
+pub fn warned(warnings: &[String]) -> String {
+    let paragraphs = warnings.iter().map(|warning| wrapped(&format!("warning: {warning}")));
+    let text: String = paragraphs.collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// A document as JSON text.
@@ -78,16 +95,18 @@ impl Outputs {
     /// Writes everything: the files, and on standard output the document that was asked for, or
     /// the text for people.
     pub fn finish(&self, report: &dyn Report) -> Result<(), Error> {
-        self.keep(report)?;
-        if self.stdout_is_for_people() {
-            return print(&report.text());
-        }
-        self.write(report, Target::is_stdout)
+        self.finish_documents(report)?;
+        if self.stdout_is_for_people() { print(&report.text()) } else { Ok(()) }
     }
-    /// As [`finish`](Self::finish), for a command that has told people everything already.
+    /// As [`finish`](Self::finish), for a command that has told people everything already. If a document
+    /// takes standard output, the warnings go to standard error.
     pub fn finish_documents(&self, report: &dyn Report) -> Result<(), Error> {
         self.keep(report)?;
-        self.write(report, Target::is_stdout)
+        self.write(report, Target::is_stdout)?;
+        if !self.stdout_is_for_people() {
+            report.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        }
+        Ok(())
     }
     /// Whether no document goes to standard output.
     pub fn stdout_is_for_people(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Rows and columns, as text and as CSV.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use super::page;
 
 /// A header and rows of the same width.
 #[derive(Clone, Debug, Default)]
@@ -33,20 +33,172 @@ impl Grid {
     }
 }
 
-/// A table for people: the first `left` columns are words, the others are numbers.
+/// A table for people: the first `left` columns are words, the others are numbers. Words after the first
+/// column wrap if the page is too narrow.
 pub fn text_table(grid: &Grid, left: usize) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(&grid.header);
-    for row in &grid.rows {
-        table.add_row(row);
+    let columns = grid.header.iter().enumerate().map(|(at, title)| match at {
+        0 => Column::name(title),
+        _ if at < left => Column::words(title),
+        _ => Column::number(title),
+    });
+    Sheet { columns: columns.collect(), keys: 1, rows: grid.rows.clone() }.text()
+}
+
+/// A column of a table for people.
+#[derive(Clone, Debug)]
+pub struct Column {
+    title: String,
+    means: String,
+    is_number: bool,
+    wraps: bool,
+    starts_group: bool,
+}
+
+impl Column {
+    fn new(title: impl Into<String>, is_number: bool, wraps: bool) -> Self {
+        let (title, means) = (title.into(), String::new());
+        Self { title, means, is_number, wraps, starts_group: false }
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let alignment = if index < left { CellAlignment::Left } else { CellAlignment::Right };
-        column.set_cell_alignment(alignment);
-        column.set_padding((0, 2));
+    /// Names, which stay in one line.
+    pub fn name(title: impl Into<String>) -> Self {
+        Self::new(title, false, false)
     }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+    /// Words, which wrap.
+    pub fn words(title: impl Into<String>) -> Self {
+        Self::new(title, false, true)
+    }
+    /// Numbers, which stay in one line; their title may wrap.
+    pub fn number(title: impl Into<String>) -> Self {
+        Self::new(title, true, false)
+    }
+    /// What the legend says about it.
+    pub fn means(self, means: impl Into<String>) -> Self {
+        Self { means: means.into(), ..self }
+    }
+    /// The first of some columns that stay together if the table is split.
+    pub fn first(self) -> Self {
+        Self { starts_group: true, ..self }
+    }
+}
+
+/// A table for people, with a legend below it. If the page is too narrow, titles and words wrap; if that is
+/// not enough, the table is split into several, each with the first `keys` columns.
+pub struct Sheet {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// How many of them say what a row is about.
+    pub keys: usize,
+    /// The rows, as wide as the columns.
+    pub rows: Vec<Vec<String>>,
+}
+
+const GAP: usize = 2;
+
+impl Sheet {
+    /// The table, and the legend if there is one.
+    pub fn text(&self) -> String {
+        self.text_within(page::width())
+    }
+    fn text_within(&self, width: usize) -> String {
+        let tables: Vec<String> =
+            self.parts(width).iter().map(|part| self.part(part, width)).collect();
+        tables.join("\n") + &self.legend(width)
+    }
+    fn legend(&self, width: usize) -> String {
+        let told = self.columns.iter().filter(|column| !column.means.is_empty());
+        let told: Vec<_> =
+            told.map(|column| format!("{}: {}", column.title, column.means)).collect();
+        match told.is_empty() {
+            true => String::new(),
+            false => {
+                let lines = page::lines(&(told.join("; ") + "."), width);
+                format!("\n{}\n", lines.join("\n"))
+            }
+        }
+    }
+    fn cells(&self, at: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row[at].as_str())
+    }
+    /// The width of a column in which nothing wraps.
+    fn natural(&self, at: usize) -> usize {
+        let longest = self.cells(at).map(page::length).max().unwrap_or(0);
+        longest.max(page::length(&self.columns[at].title))
+    }
+    /// The least width of a column: titles and words wrap, names and numbers do not.
+    fn least(&self, at: usize) -> usize {
+        let longest = |words: &mut dyn Iterator<Item = &str>| words.map(page::length).max();
+        let word = |text: &str| longest(&mut text.split(' ')).unwrap_or(0);
+        let piece = |text: &str| longest(&mut text.split([' ', '_'])).map_or(0, |long| long + 1);
+        let title = word(&self.columns[at].title);
+        let cells = self.cells(at);
+        let cell = match self.columns[at].wraps {
+            true => cells.map(|cell| piece(cell).min(word(cell))).max(),
+            false => cells.map(page::length).max(),
+        };
+        title.max(cell.unwrap_or(0))
+    }
+    /// The columns of each table.
+    fn parts(&self, width: usize) -> Vec<Vec<usize>> {
+        let total = |part: &[usize]| part.iter().map(|&at| self.least(at) + GAP).sum::<usize>();
+        let fits = |part: &[usize]| total(part) <= width + GAP;
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        if fits(&all) {
+            return vec![all];
+        }
+        let (keys, others) = all.split_at(self.keys);
+        let mut parts = vec![keys.to_vec()];
+        for group in others.chunk_by(|_, &next| !self.columns[next].starts_group) {
+            let is_whole = fits(&[keys, group].concat());
+            for piece in group.chunks(if is_whole { group.len() } else { 1 }) {
+                let last = parts.len() - 1;
+                match fits(&[&parts[last], piece].concat()) || parts[last].len() == keys.len() {
+                    true => parts[last].extend(piece),
+                    false => parts.push([keys, piece].concat()),
+                }
+            }
+        }
+        parts
+    }
+    /// One table.
+    fn part(&self, part: &[usize], width: usize) -> String {
+        let mut widths: Vec<usize> = part.iter().map(|&at| self.natural(at)).collect();
+        let least: Vec<usize> = part.iter().map(|&at| self.least(at)).collect();
+        while widths.iter().map(|width| width + GAP).sum::<usize>() > width + GAP {
+            let can_wrap = (0..part.len()).filter(|&at| widths[at] > least[at]);
+            let Some(widest) = can_wrap.max_by_key(|&at| (widths[at], at)) else { break };
+            widths[widest] -= 1;
+        }
+        let titles = part.iter().map(|&at| self.columns[at].title.as_str());
+        let mut text = self.row(part, &widths, titles.collect(), true);
+        for row in &self.rows {
+            text +=
+                &self.row(part, &widths, part.iter().map(|&at| row[at].as_str()).collect(), false);
+        }
+        text
+    }
+    /// A row in one or more lines; the lines of a header end together.
+    fn row(&self, part: &[usize], widths: &[usize], cells: Vec<&str>, is_header: bool) -> String {
+        let cells = cells.into_iter().zip(widths);
+        let cells: Vec<_> = cells.map(|(cell, &width)| page::lines(cell, width)).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let mut text = String::new();
+        for line in 0..height {
+            let mut all = String::new();
+            for ((cell, &width), &at) in cells.iter().zip(widths).zip(part) {
+                let above = if is_header { height - cell.len() } else { 0 };
+                let cell = line.checked_sub(above).and_then(|line| cell.get(line));
+                let cell = cell.map_or("", String::as_str);
+                all += &match self.columns[at].is_number {
+                    true => format!("{cell:>width$}"),
+                    false => format!("{cell:<width$}"),
+                };
+                all += "  ";
+            }
+            text += all.trim_end();
+            text.push('\n');
+        }
+        text
+    }
 }
 
 #[cfg(test)]
@@ -68,5 +220,41 @@ mod tests {
     #[test]
     fn numbers_are_aligned_to_the_right() {
         assert_eq!(text_table(&grid(), 1), "lock   ns\na, b    1\nc     200\n");
+    }
+
+    fn sheet() -> Sheet {
+        let row = ["mcs", "words that wrap", "12.3 ns", "1.00"];
+        Sheet {
+            columns: vec![
+                Column::name("lock"),
+                Column::words("is"),
+                Column::number("longest wait").means("of a thread").first(),
+                Column::number("ratio").means("to the best").first(),
+            ],
+            keys: 1,
+            rows: vec![row.map(String::from).to_vec()],
+        }
+    }
+
+    #[test]
+    fn words_and_titles_wrap_and_numbers_do_not() {
+        let legend = "\nlongest wait: of a thread;\nratio: to the best.\n";
+        let table = "              longest\n\
+                     lock  is         wait  ratio\n\
+                     mcs   words   12.3 ns   1.00\n      \
+                           that\n      \
+                           wrap\n";
+        assert_eq!(sheet().text_within(28), table.to_string() + legend);
+    }
+
+    #[test]
+    fn what_fits_is_one_table_and_what_does_not_is_split_between_groups() {
+        let tables = |width| sheet().text_within(width).matches("lock").count();
+        assert_eq!([80, 27, 22, 16].map(tables), [1, 1, 2, 3]);
+        for width in [80, 27, 22, 16] {
+            let text = sheet().text_within(width);
+            let (table, _) = text.split_once("\n\n").unwrap_or((&text, ""));
+            assert!(table.lines().all(|line| page::length(line) <= width), "{width}: {text}");
+        }
     }
 }
