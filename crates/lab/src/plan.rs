@@ -50,8 +50,8 @@ impl Matrix {
         if self.crew.counts().iter().all(|&threads| threads <= self.cpus) {
             return;
         }
-        let noun = self.crew.noun();
-        let why = "a queue of spinners stops whenever the next one in line has no CPU";
+        let more = format!("more {} than the {} CPUs", self.crew.noun(), self.cpus);
+        let why = "the next waiter in the queue often has no CPU, and all others wait for it";
         let names = |explicitly: bool| {
             let locks = self.locks.iter().filter(|asked| stalls_in_a_crowd(asked.subject));
             let locks = locks.filter(|asked| asked.explicitly == explicitly);
@@ -59,16 +59,12 @@ impl Matrix {
         };
         let (slow, left_out) = (names(true), names(false));
         if !slow.is_empty() {
-            self.warnings.push(format!(
-                "more {noun} than the {} CPUs: {slow} will be very slow, because {why}",
-                self.cpus
-            ));
+            self.warnings.push(format!("with {more}, these locks are very slow: {slow}; {why}"));
         }
         if !left_out.is_empty() {
             self.warnings.push(format!(
-                "more {noun} than the {} CPUs: leaving out {left_out}, because {why}; name them to \
-                 run them",
-                self.cpus
+                "with {more}, these locks were left out because they are very slow: {left_out}; {why}. To run \
+                 one, name it with --lock"
             ));
         }
     }

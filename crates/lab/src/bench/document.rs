@@ -32,6 +32,9 @@ pub struct BenchDocument {
     /// Native: what others used of the machine meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_load_percent: Option<f64>,
+    /// What the reader should know about the numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Operations of all repetitions.
     #[serde(skip)]
     pub operations: u64,
@@ -91,6 +94,10 @@ pub(super) struct BenchResult {
     digests: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+    /// Why the shares of the threads and the rare waits say nothing about the lock, if they do not: a run
+    /// was shorter than the time in which the lock lets every waiter have its turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fairness_note: Option<String>,
 }
 
 /// Operations of the threads of a repetition: mean over the repetitions.
@@ -181,6 +188,7 @@ impl BenchResult {
             ratio_to_floor: ratio_to_floor(sample),
             digests: runs.iter().filter_map(|run| run.digest.clone()).collect(),
             failure: sample.failure.as_ref().map(|(_, how)| how.clone()),
+            fairness_note: None,
         }
     }
 }
@@ -244,6 +252,7 @@ impl BenchDocument {
             results: Vec::new(),
             interrupted: false,
             foreign_load_percent: None,
+            warnings: schedule.matrix.warnings.clone(),
             operations: 0,
             simulated_events: 0,
         }
@@ -371,5 +380,8 @@ impl Report for BenchDocument {
     }
     fn chart(&self) -> Option<Chart> {
         chart::of(self)
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod chart;
+mod columns;
 mod document;
 mod schedule;
 mod tables;
@@ -10,7 +11,6 @@ mod workloads;
 pub use args::BenchArgs;
 pub use document::BenchDocument;
 pub use schedule::{Schedule, what_broke};
-pub use tables::duration;
 pub use workloads::{Listed, WORKLOADS};
 
 use crate::cell::{LabMachine, Workload};
@@ -45,7 +45,6 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let machine = machine.as_ref();
     let schedule = schedule(args, machine)?;
     let outputs = Outputs::open(&args.output)?;
-    schedule.matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
     let mut document = BenchDocument::new(&schedule, machine, &args.machine.settings());
     if machine.is_simulated() {
@@ -63,7 +62,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     document.interrupted = interrupt::is_requested();
     if !machine.is_simulated() {
         document.foreign_load_percent = foreign.percent();
-        note_foreign_load(document.foreign_load_percent, progress);
+        document.warnings.extend(foreign_load(document.foreign_load_percent));
     }
     outputs.finish(&document)?;
     if args.speed {
@@ -78,12 +77,16 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
 
 /// Says so if others used the machine as well.
 pub fn note_foreign_load(percent: Option<f64>, progress: Progress) {
+    foreign_load(percent).iter().for_each(|warning| progress.warn(warning));
+}
+
+/// A warning, if others used the machine as well.
+pub fn foreign_load(percent: Option<f64>) -> Option<String> {
     const NOTABLE_PERCENT: f64 = 5.0;
-    if let Some(percent) = percent.filter(|&percent| percent >= NOTABLE_PERCENT) {
-        progress.warn(&format!(
-            "other processes used {percent:.0} % of the CPUs meanwhile: the numbers are noisy"
-        ));
-    }
+    let percent = percent.filter(|&percent| percent >= NOTABLE_PERCENT)?;
+    Some(format!(
+        "other processes used {percent:.0} % of the CPUs during the measurement, so the numbers are noisy"
+    ))
 }
 
 /// Says how fast the simulation ran. Never part of a document: those are the same everywhere.

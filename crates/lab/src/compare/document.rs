@@ -47,6 +47,9 @@ pub struct CompareDocument {
     pub interrupted: bool,
     /// What others used of the machine meanwhile.
     pub foreign_load_percent: Option<f64>,
+    /// What the reader should know about the numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     #[serde(skip)]
     contests: Vec<Contest>,
     #[serde(skip)]
@@ -181,6 +184,7 @@ impl CompareDocument {
             goals: Vec::new(),
             interrupted: false,
             foreign_load_percent: None,
+            warnings: Vec::new(),
             contests: Vec::new(),
             has_usual_peers: plan.has_usual_peers(),
         }
@@ -295,5 +299,8 @@ impl Report for CompareDocument {
     }
     fn chart(&self) -> Option<Chart> {
         None
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }

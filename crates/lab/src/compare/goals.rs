@@ -1,4 +1,4 @@
-//! What a comparison has to show, beside what it shows. Nothing but the goals is written down here.
+//! What a comparison has to show. Nothing but the goals is written down here.
 
 use super::locks::{OURS_MIXED, OURS_READING};
 use super::matrix::{Cell, Kind, SHARES};
@@ -62,7 +62,7 @@ pub enum Verdict {
     Met,
     /// It is not.
     Missed,
-    /// Some of its cells or peers were left out, so nobody knows.
+    /// Some of its cells or peers were left out, so it is not known.
     PartlyMeasured,
     /// All of them were.
     NotMeasured,
@@ -74,7 +74,7 @@ impl Verdict {
         match self {
             Self::Met => "met",
             Self::Missed => "missed",
-            Self::PartlyMeasured => "partly measured",
+            Self::PartlyMeasured => "partly",
             Self::NotMeasured => "not measured",
         }
     }
@@ -259,18 +259,18 @@ pub fn goals(has_membarrier: bool) -> Vec<Goal> {
 
 fn pairs() -> Vec<Goal> {
     vec![
-        pair("pair, of floor", Against::Floor, 1.15),
-        pair("pair, of parking_lot", Against::ParkingLot, 0.75),
-        pair("pair, of std", Against::Peer("std"), 0.65),
-        pair("pair, of pthread", Against::Peer("pthread"), 0.55),
-        read_pair("read pair, 1 thread, of parking_lot", 1, 0.12),
-        read_pair("read pair, 2 threads, of parking_lot", 2, 0.03),
+        pair("pair: time relative to the floor", Against::Floor, 1.15),
+        pair("pair: time relative to parking_lot", Against::ParkingLot, 0.75),
+        pair("pair: time relative to std", Against::Peer("std"), 0.65),
+        pair("pair: time relative to pthread", Against::Peer("pthread"), 0.55),
+        read_pair("read pair, 1 thread: time relative to parking_lot", 1, 0.12),
+        read_pair("read pair, 2 threads: time relative to parking_lot", 2, 0.03),
     ]
 }
 
 /// An unlock costs more then.
 fn pairs_without_membarrier() -> Vec<Goal> {
-    vec![pair("pair without membarrier, of parking_lot", Against::ParkingLot, 1.0)]
+    vec![pair("pair without membarrier: time relative to parking_lot", Against::ParkingLot, 1.0)]
 }
 
 /// A number of all cells of a kind.
@@ -283,29 +283,33 @@ fn contended() -> Vec<Goal> {
     use Measure::{GeometricMean, Worst};
     let (crowd, long_crowd) = ((1, 8..=64), (100, 8..=64));
     vec![
-        overall("exclusive, geometric mean of best peer", GeometricMean(Kind::Exclusive), 1.0),
-        overall("exclusive, worst of best peer", Worst(Kind::Exclusive), 0.81),
+        overall(
+            "exclusive cells: geometric mean of the ratios",
+            GeometricMean(Kind::Exclusive),
+            1.0,
+        ),
+        overall("exclusive cells: worst ratio", Worst(Kind::Exclusive), 0.81),
         counter(
-            "CS 1, 8 to 64 threads, of parking_lot",
+            "cs1, 8 to 64 threads: throughput relative to parking_lot",
             crowd.clone(),
             Figure::Rate(Against::ParkingLot),
             AtLeast(1.3),
         ),
         counter(
-            "CS 1, 8 to 64 threads, CPU time of best peer",
+            "cs1, 8 to 64 threads: CPU time relative to the best peer",
             crowd,
             Figure::CpuTime(Against::BestPeer),
             AtMost(0.6),
         ),
         counter(
-            "CS 100, from 8 threads, of one thread",
+            "cs100, 8 to 64 threads: throughput relative to one thread",
             long_crowd.clone(),
             Figure::RateOfSingleThread,
             AtLeast(0.95),
         ),
-        counter("CS 100, from 8 threads, CPUs", long_crowd, Figure::Cpus, AtMost(1.1)),
+        counter("cs100, 8 to 64 threads: CPUs in use", long_crowd, Figure::Cpus, AtMost(1.1)),
         counter(
-            "CS 20, 32 threads, min/max per thread",
+            "cs20, 32 threads: min/max",
             (SHARES.0, SHARES.1..=SHARES.1),
             Figure::MinMax,
             AtLeast(0.6),
@@ -328,9 +332,14 @@ fn rw(
 fn with_readers() -> Vec<Goal> {
     use Measure::{GeometricMean, Worst};
     vec![
-        rw("100 % reads, CS 1, of best peer", (100..=100, 1..=1), Whose::Ours, 3.0),
-        overall("readers, geometric mean of best peer", GeometricMean(Kind::Rw), 1.0),
-        overall("readers, worst of best peer", Worst(Kind::Rw), 0.61),
+        rw(
+            "100 % reads, cs1: throughput relative to the best peer",
+            (100..=100, 1..=1),
+            Whose::Ours,
+            3.0,
+        ),
+        overall("cells with readers: geometric mean of the ratios", GeometricMean(Kind::Rw), 1.0),
+        overall("cells with readers: worst ratio", Worst(Kind::Rw), 0.61),
     ]
 }
 
@@ -343,17 +352,17 @@ fn stretch() -> Vec<Goal> {
         Goal { gated: false, ..goal }
     };
     let mixed = rw(
-        "50 to 99 % reads, our mixed lock, of best peer",
+        "50 to 99 % reads, our lock for mixed loads: throughput relative to the best peer",
         (50..=99, 1..=100),
         Whose::OurLock(OURS_MIXED),
         0.95,
     );
     vec![
         Goal { gated: false, ..mixed },
-        stretch("CS 1, 8 threads, longest wait of parking_lot 0.12", 8, LONGEST, 1.0),
-        stretch("CS 1, 8 threads, wait p99.9 of parking_lot 0.12", 8, RARE, 0.1),
-        stretch("CS 1, 32 threads, longest wait of parking_lot 0.12", 32, LONGEST, 1.0),
-        stretch("CS 1, 32 threads, wait p99.9 of parking_lot 0.12", 32, RARE, 0.1),
+        stretch("cs1, 8 threads: longest wait relative to parking_lot 0.12", 8, LONGEST, 1.0),
+        stretch("cs1, 8 threads: p99.9 wait relative to parking_lot 0.12", 8, RARE, 0.1),
+        stretch("cs1, 32 threads: longest wait relative to parking_lot 0.12", 32, LONGEST, 1.0),
+        stretch("cs1, 32 threads: p99.9 wait relative to parking_lot 0.12", 32, RARE, 0.1),
     ]
 }
 
@@ -376,9 +385,14 @@ mod tests {
             let is_of_cells = matches!(goal.measure, Measure::Cells { .. });
             assert_eq!(is_of_cells, count(goal.what) > 0, "{}", goal.what);
         }
-        assert_eq!(count("100 % reads, CS 1, of best peer"), 3);
-        assert_eq!(count("50 to 99 % reads, our mixed lock, of best peer"), 27);
-        assert_eq!(count("read pair, 2 threads, of parking_lot"), 1);
-        assert_eq!(count("CS 1, 8 to 64 threads, of parking_lot"), 4);
+        assert_eq!(count("100 % reads, cs1: throughput relative to the best peer"), 3);
+        assert_eq!(
+            count(
+                "50 to 99 % reads, our lock for mixed loads: throughput relative to the best peer"
+            ),
+            27
+        );
+        assert_eq!(count("read pair, 2 threads: time relative to parking_lot"), 1);
+        assert_eq!(count("cs1, 8 to 64 threads: throughput relative to parking_lot"), 4);
     }
 }

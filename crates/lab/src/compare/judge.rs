@@ -143,7 +143,7 @@ mod tests {
             cell("cs1-t32", 1.4),
             cell("cs1-t64", 2.0),
         ];
-        let what = "CS 1, 8 to 64 threads, of parking_lot";
+        let what = "cs1, 8 to 64 threads: throughput relative to parking_lot";
         let judged = judge(&cells, true);
         let goal = of(&judged, what);
         assert_eq!((goal.measured, goal.cell), (Some(1.25), Some("cs1-t16")));
@@ -167,10 +167,10 @@ mod tests {
         };
         let cells = [floor(contest("pair", &[("mutex", &[80.0; 2]), ("std", &[40.0; 2])]))];
         let judged = judge(&cells, true);
-        assert_eq!(of(&judged, "pair, of std").measured, Some(0.5));
-        assert_eq!(of(&judged, "pair, of std").verdict, Verdict::Met);
-        assert_eq!(of(&judged, "pair, of floor").verdict, Verdict::Met);
-        assert_eq!(of(&judged, "pair, of pthread").verdict, Verdict::NotMeasured);
+        assert_eq!(of(&judged, "pair: time relative to std").measured, Some(0.5));
+        assert_eq!(of(&judged, "pair: time relative to std").verdict, Verdict::Met);
+        assert_eq!(of(&judged, "pair: time relative to the floor").verdict, Verdict::Met);
+        assert_eq!(of(&judged, "pair: time relative to pthread").verdict, Verdict::NotMeasured);
     }
 
     #[test]
@@ -198,10 +198,10 @@ mod tests {
             })
             .into();
         let judged = judge(&cells, false);
-        let rate = of(&judged, "CS 100, from 8 threads, of one thread");
+        let rate = of(&judged, "cs100, 8 to 64 threads: throughput relative to one thread");
         assert_eq!((rate.measured, rate.verdict), (Some(0.96), Verdict::Met));
         // The made-up cells use two.
-        assert_eq!(of(&judged, "CS 100, from 8 threads, CPUs").verdict, Verdict::Missed);
+        assert_eq!(of(&judged, "cs100, 8 to 64 threads: CPUs in use").verdict, Verdict::Missed);
     }
 
     #[test]
@@ -216,13 +216,16 @@ mod tests {
         choose_ours(&mut chosen, 0);
         assert_eq!(chosen[0].ours().map(|ours| ours.name), Some("another"));
         let judged = judge(&chosen, true);
-        let goal = of(&judged, "50 to 99 % reads, our mixed lock, of best peer");
+        let goal = of(
+            &judged,
+            "50 to 99 % reads, our lock for mixed loads: throughput relative to the best peer",
+        );
         assert_eq!(
             (goal.measured, goal.verdict, goal.gated),
             (Some(0.9), Verdict::PartlyMeasured, false)
         );
-        assert_eq!(of(&judged, "readers, worst of best peer").measured, Some(2.0));
-        assert_eq!(of(&judged, "exclusive, worst of best peer").verdict, Verdict::NotMeasured);
+        assert_eq!(of(&judged, "cells with readers: worst ratio").measured, Some(2.0));
+        assert_eq!(of(&judged, "exclusive cells: worst ratio").verdict, Verdict::NotMeasured);
     }
 
     #[test]
@@ -236,8 +239,8 @@ mod tests {
         });
         let judged = judge(&cells, true);
         let goal = |what| of(&judged, what);
-        assert_eq!(goal("read pair, 1 thread, of parking_lot").verdict, Verdict::Met);
-        let two = goal("read pair, 2 threads, of parking_lot");
+        assert_eq!(goal("read pair, 1 thread: time relative to parking_lot").verdict, Verdict::Met);
+        let two = goal("read pair, 2 threads: time relative to parking_lot");
         assert_eq!((two.measured, two.verdict), (Some(0.1), Verdict::Missed));
     }
 }

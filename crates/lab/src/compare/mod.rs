@@ -15,13 +15,14 @@ mod tables;
 
 pub use args::CompareArgs;
 
-use crate::bench::note_foreign_load;
+use crate::bench::foreign_load;
 use crate::cell::{LabMachine, Purpose, Settings};
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::{ForeignLoad, NativeMachine};
 use crate::plan::stalls_in_a_crowd;
 use crate::report::{Outputs, Progress};
+use crate::subject::Subject;
 use document::CompareDocument;
 use plan::Plan;
 use std::process::ExitCode;
@@ -33,14 +34,14 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let plan = args.plan(&machine)?;
     let outputs = Outputs::open(&args.outputs())?;
     progress.say(&plan.described());
-    warn_about_crowds(&plan, progress);
 
     let mut document = CompareDocument::new(&plan, &machine, has_membarrier());
+    document.warnings = slow_locks(&plan);
     let foreign = ForeignLoad::watch();
     measure(&plan, &machine, progress, &mut document, &outputs)?;
     document.interrupted = interrupt::is_requested();
     document.foreign_load_percent = foreign.percent();
-    note_foreign_load(document.foreign_load_percent, progress);
+    document.warnings.extend(foreign_load(document.foreign_load_percent));
     outputs.finish(&document)?;
     if document.interrupted {
         progress.say("interrupted: the results are of what was measured until then");
@@ -77,15 +78,17 @@ fn has_membarrier() -> bool {
     std::env::var_os("LOCKWRIGHT_MEMBARRIER").is_none_or(|value| value != "off")
 }
 
-fn warn_about_crowds(plan: &Plan, progress: Progress) {
+/// A warning for each lock of ours that needs a CPU for every thread and does not get it.
+fn slow_locks(plan: &Plan) -> Vec<String> {
     let is_crowded = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
     let stalls = plan.ours().into_iter().filter(|&lock| is_crowded && stalls_in_a_crowd(lock));
-    for lock in stalls {
-        progress.warn(&format!(
-            "more threads than the {} CPUs: `{}` will be very slow, because a queue of spinners stops \
-             whenever the next one in line has no CPU",
-            plan.cpus,
-            lock.name()
-        ));
-    }
+    let warning = |lock: Subject| {
+        format!(
+            "{} is very slow with more threads than the {} CPUs: the next waiter in its queue often has no \
+             CPU, and all others wait for it",
+            lock.name(),
+            plan.cpus
+        )
+    };
+    stalls.map(warning).collect()
 }

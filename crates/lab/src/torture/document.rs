@@ -20,6 +20,9 @@ pub struct TortureDocument {
     /// Whether Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
+    /// What the reader should know about the results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Whether nothing more can be run in this process.
     #[serde(skip)]
     pub is_over: bool,
@@ -38,6 +41,7 @@ impl TortureDocument {
             tunables: tunables.collect(),
             results: Vec::new(),
             interrupted: false,
+            warnings: Vec::new(),
             is_over: false,
         }
     }
@@ -62,7 +66,7 @@ impl TortureDocument {
 impl Report for TortureDocument {
     fn text(&self) -> String {
         let lines = self.results.iter().flat_map(TortureResult::lines);
-        lines.map(|line| line + "\n").collect()
+        lines.map(|line| line + "\n").collect::<String>() + &report::warned(&self.warnings)
     }
     fn json(&self) -> String {
         report::to_json(self)
@@ -84,5 +88,8 @@ impl Report for TortureDocument {
             y_label: "million acquisitions per second".into(),
             shape: Shape::Bars(self.results.iter().map(bar).collect()),
         })
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }

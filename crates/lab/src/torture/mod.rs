@@ -1,7 +1,8 @@
 //! `lockwright torture`: try to break locks.
 //!
 //! The output is the kernel's locktorture's: a start line, a line of statistics for writers and one for
-//! readers if there are any, and an end line for each lock; a line between them tells how often what is mixed in happened, and the longest wait.
+//! readers if there are any, and an end line for each lock. Lines between them say how often what is mixed
+//! in happened, and how long the longest wait was.
 
 mod args;
 mod document;
@@ -9,7 +10,7 @@ mod mix;
 mod result;
 mod roles;
 
-use crate::bench::{note_foreign_load, what_broke};
+use crate::bench::{foreign_load, what_broke};
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use crate::cli::MachineArgs;
 use crate::crew::Crew;
@@ -47,12 +48,12 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let mut matrix = Matrix::new(machine, workload, &args.lock, crew)?;
     roles.retain(&mut matrix.locks)?;
     let outputs = Outputs::open(&args.output)?;
-    matrix.warnings.iter().for_each(|warning| progress.warn(warning));
 
     let seed = args.machine.seed;
     let on = machine.on(workload).shared_by(matrix.crew.kind());
     let mut document = TortureDocument::new(on, workload, seed, args.machine.settings());
     document.stress = stress.into();
+    document.warnings.append(&mut matrix.warnings);
     let replay = is_simulated.then_some(&args.machine);
     let teller = Teller { outputs: &outputs, progress, replay };
     if is_simulated {
@@ -78,9 +79,12 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
         torture(machine, &cells, &mut document, &teller)?;
     }
     if !is_simulated {
-        note_foreign_load(foreign.percent(), progress);
+        document.warnings.extend(foreign_load(foreign.percent()));
     }
     document.interrupted = interrupt::is_requested();
+    if outputs.stdout_is_for_people() {
+        report::print(&report::warned(&document.warnings))?;
+    }
     outputs.finish_documents(&document)?;
     Ok(match (document.has_failed(), document.interrupted) {
         (true, _) => ExitCode::FAILURE,
@@ -123,24 +127,23 @@ impl Teller<'_> {
             false => Ok(()),
         }
     }
-    fn tell(&self, document: &TortureDocument, spec: &CellSpec) -> Result<(), Error> {
+    fn tell(&self, document: &mut TortureDocument, spec: &CellSpec) -> Result<(), Error> {
         let Some(result) = document.last() else { return Ok(()) };
         for line in result.lines() {
             self.line(&line)?;
-        }
-        let missing = result.missing(&spec.purpose.stress());
-        if !missing.is_empty() && result.failure().is_none() {
-            self.progress.warn(&format!(
-                "{}: no {} in so short a run; give more with --secs",
-                result.who(),
-                missing.join(", no ")
-            ));
         }
         if let Some(failure) = result.failure() {
             self.progress.say(&format!("{}: {failure}", result.name()));
             if let Some(machine) = self.replay {
                 self.progress.say(&replay::line(machine, spec));
             }
+        }
+        let missing = result.missing(&spec.purpose.stress());
+        if !missing.is_empty() && result.failure().is_none() {
+            let (who, missing) = (result.who(), missing.join(" and no "));
+            document.warnings.push(format!(
+                "{who}: the run was too short, there was no {missing}; give a longer --secs"
+            ));
         }
         self.outputs.keep(document)
     }

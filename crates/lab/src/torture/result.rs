@@ -1,7 +1,7 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
 use crate::cell::{CellSpec, Measurement, On};
-use crate::report::Waits;
+use crate::report::{self, Waits, count, duration};
 use crate::stress::{Exercised, Stress};
 use lockwright_clients::workload::locktorture::is_reader;
 use lockwright_sim::Preemption;
@@ -228,15 +228,30 @@ impl TortureResult {
     pub fn missing(&self, stress: &Stress) -> Vec<&'static str> {
         self.exercised.missing(stress)
     }
-    /// The lines of locktorture, and one more.
+    /// The lines of locktorture, and ours about the stress between them. On a terminal the lines with the
+    /// parameters are split, each part with the name of the lock; a program gets them whole.
     pub fn lines(&self) -> Vec<String> {
+        let width = report::width();
+        let kept_whole = if report::is_terminal() { width } else { usize::MAX };
+        self.lines_within(width, kept_whole)
+    }
+    fn lines_within(&self, width: usize, of_parameters: usize) -> Vec<String> {
         let Self { lock, total, max, min, verdict, .. } = *self;
         let parameters = self.parameters();
-        let mut lines = vec![format!("{lock}-torture:--- Start of test: {parameters}")];
+        let tagged = |what: &str| {
+            let tag = format!("{lock}-torture:");
+            let room = of_parameters.saturating_sub(tag.len() + 4);
+            let parts = report::lines(&format!("{what}: {parameters}"), room).into_iter();
+            let parts = parts.enumerate().map(move |(at, part)| {
+                format!("{tag}{} {part}", if at == 0 { "---" } else { "   " })
+            });
+            parts.collect::<Vec<_>>()
+        };
+        let mut lines = tagged("Start of test");
         lines.push(Acquired { total, max, min }.line("Writes:", verdict));
         lines.extend(self.reads.map(|reads| reads.line("Reads :", verdict)));
-        lines.push(self.stress_line());
-        lines.push(format!("{lock}-torture:--- End of test: {}: {parameters}", verdict.name()));
+        lines.extend(self.stress_lines(width));
+        lines.extend(tagged(&format!("End of test: {}", verdict.name())));
         lines
     }
     /// Every parameter, in alphabetical order; those of the kernel have its names.
@@ -253,27 +268,36 @@ impl TortureResult {
              nwriters_stress={writers} shuffle_interval={shuffle_s}{start} stutter={stutter_s}{vcpus}"
         )
     }
-    /// How often what was mixed in happened, and how fair it was.
-    fn stress_line(&self) -> String {
+    /// How often what was mixed in happened, and how fair it was, in lines of at most `width`.
+    fn stress_lines(&self, width: usize) -> Vec<String> {
         let Exercised { long_holds, nested, stutters, shuffles, preemptions } = self.exercised;
         let is_simulated = self.machine.starts_with("simulated");
         let label = if is_simulated { "Stress (simulated):" } else { "Stress:" };
-        let mut line =
-            format!("{label}  Long holds: {long_holds}  Nested: {nested}  Stutters: {stutters}  ");
-        line += &match is_simulated {
-            true => {
-                let lost = self.switches.map_or(preemptions, |switches| switches.involuntary);
-                let slept =
-                    self.switches.map(|switches| format!("Sleeps: {}  ", switches.voluntary));
-                format!("Preemptions: {lost}  {}", slept.unwrap_or_default())
-            }
-            false => format!("Shuffles: {shuffles}  "),
-        };
-        if let Some(overtakes) = self.most_overtakes {
-            line += &format!("Most overtakes: {overtakes}  ");
+        let number = |name: &str, number: u64| format!("  {name}: {}", count(number as f64));
+        let mut items = vec![
+            number("Long holds", long_holds),
+            number("Nested", nested),
+            number("Stutters", stutters),
+        ];
+        if is_simulated {
+            let lost = self.switches.map_or(preemptions, |switches| switches.involuntary);
+            items.push(number("Preemptions", lost));
+            items.extend(self.switches.map(|switches| number("Sleeps", switches.voluntary)));
+        } else {
+            items.push(number("Shuffles", shuffles));
         }
-        let longest = self.wait_ns.map_or("none".into(), |waits| milliseconds(waits.max));
-        line + &format!("Longest wait: {longest}")
+        items.extend(self.most_overtakes.map(|most| number("Most overtakes", most.into())));
+        let longest = self.wait_ns.map_or("none".into(), |waits| duration(waits.max as f64));
+        items.push(format!("  Longest wait: {longest}"));
+        let mut lines = vec![label.to_string()];
+        for item in items {
+            let last = lines.len() - 1;
+            match lines[last].len() + item.len() <= width {
+                true => lines[last] += &item,
+                false => lines.push(format!("{label}{item}")),
+            }
+        }
+        lines
     }
 }
 
@@ -303,10 +327,6 @@ pub const COLUMNS: [&str; 23] = [
     "reads_max",
     "reads_min",
 ];
-
-fn milliseconds(ns: u64) -> String {
-    format!("{:.3} ms", ns as f64 / 1e6)
-}
 
 #[cfg(test)]
 mod tests {
@@ -367,9 +387,8 @@ mod tests {
 
     #[test]
     fn the_lines_are_those_of_locktorture_and_one_about_the_stress() {
-        let [start, statistics, stress, end] = &result(vec![70, 50], None).lines()[..] else {
-            panic!("four lines")
-        };
+        let lines = result(vec![70, 50], None).lines_within(200, usize::MAX);
+        let [start, statistics, stress, end] = &lines[..] else { panic!("four lines") };
         let parameters = "faults=1 long_hold=100 machine=simulated-x nested_locks=2 \
                           nwriters_stress=2 shuffle_interval=0 stutter=0.005";
         assert_eq!(*start, format!("ticket-torture:--- Start of test: {parameters}"));
@@ -377,15 +396,31 @@ mod tests {
         assert_eq!(
             *stress,
             "Stress (simulated):  Long holds: 5  Nested: 70  Stutters: 4  Preemptions: 0  \
-             Most overtakes: 3  Longest wait: 1.250 ms"
+             Most overtakes: 3  Longest wait: 1.25 ms"
         );
         assert_eq!(*end, format!("ticket-torture:--- End of test: SUCCESS: {parameters}"));
     }
 
     #[test]
+    fn narrow_lines_keep_every_parameter_and_the_name_of_the_lock() {
+        let whole = result(vec![70_000, 50], None).lines_within(200, usize::MAX);
+        let narrow = result(vec![70_000, 50], None).lines_within(60, 60);
+        assert!(narrow.iter().all(|line| line.len() <= 60), "{narrow:#?}");
+        assert!(narrow.len() > whole.len());
+        let mark = |line: &&String| line.contains("-torture:--- ");
+        assert_eq!(narrow.iter().filter(mark).count(), 2, "{narrow:#?}");
+        let words = |lines: &[String]| -> Vec<String> {
+            let words = lines.iter().flat_map(|line| line.split_whitespace());
+            let own = |word: &&str| *word != "ticket-torture:" && !word.starts_with("Stress");
+            words.filter(own).filter(|word| *word != "(simulated):").map(String::from).collect()
+        };
+        assert_eq!(words(&narrow), words(&whole));
+    }
+
+    #[test]
     fn readers_have_a_line_of_their_own_and_are_no_writers() {
         let result = result_with(2, vec![7, 100, 5, 30], Some("a writer beside a reader"));
-        let lines = result.lines();
+        let lines = result.lines_within(200, usize::MAX);
         assert_eq!(lines.len(), 5);
         assert!(lines[0].contains(" nreaders_stress=2 nwriters_stress=2 "), "{}", lines[0]);
         assert_eq!(lines[1], "Writes:  Total: 12  Max/Min: 7/5   Fail: 1 !!!");
@@ -397,7 +432,7 @@ mod tests {
 
     #[test]
     fn unfair_and_failed_locks_are_marked() {
-        let lines = result(vec![100, 49], Some("two owners")).lines();
+        let lines = result(vec![100, 49], Some("two owners")).lines_within(200, usize::MAX);
         assert_eq!(lines[1], "Writes:  Total: 149  Max/Min: 100/49 ???  Fail: 1 !!!");
         assert!(lines[3].contains("End of test: FAILURE"));
     }

@@ -127,8 +127,14 @@ fn what_is_switched_off_does_not_happen() {
 
 #[test]
 fn a_run_that_is_too_short_for_something_says_so() {
-    let output = lockwright("torture --on x5-4 --lock unfair --secs 0.001 --long-hold");
-    let said = stderr(&output);
-    assert!(said.contains("no long hold in so short a run"), "{said}");
-    assert!(stdout(&output).contains("long_hold=100 "), "100 ms, as in the kernel");
+    let line = "torture --on x5-4 --lock unfair --secs 0.001 --long-hold";
+    let text = stdout(&lockwright(line));
+    assert!(text.contains("\n\nwarning: unfair, 8 threads: the run was too short"), "{text}");
+    assert!(text.contains("long_hold=100 "), "100 ms, as in the kernel");
+    // A document on standard output has it, and people read it elsewhere, however quiet it is.
+    let output = lockwright(&format!("{line} --quiet --json -"));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let warning = document["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("there was no long hold"), "{warning}");
+    assert_eq!(stderr(&output), format!("warning: {warning}\n"));
 }

@@ -1,0 +1,249 @@
+//! The columns of a benchmark in which threads compete.
+
+use super::document::{BenchDocument, BenchResult};
+use crate::cell::Workload;
+use crate::report::{Column, Sheet, Waits, count, digits, duration, percent, rate, setting};
+use lockwright::events::Event;
+
+/// A column, and its cell for a result.
+struct Filled<'a> {
+    column: Column,
+    cell: Box<dyn Fn(&BenchResult) -> String + 'a>,
+}
+
+impl<'a> Filled<'a> {
+    fn new(column: Column, cell: impl Fn(&BenchResult) -> String + 'a) -> Self {
+        Self { column, cell: Box::new(cell) }
+    }
+    fn number(title: &str, means: &str, cell: impl Fn(&BenchResult) -> String + 'a) -> Self {
+        Self::new(Column::number(title).means(means), cell)
+    }
+    /// The first one of some that belong together.
+    fn first(self) -> Self {
+        Self { column: self.column.first(), ..self }
+    }
+}
+
+/// The columns that say something about these results.
+pub fn contended(document: &BenchDocument) -> Sheet {
+    let is_shared = document.results.iter().any(|result| result.start_state.is_some());
+    let has_modes = document.results.iter().any(|result| result.mode_shares.is_some());
+    let mut columns = keys(document, is_shared);
+    let keys = columns.len();
+    if document.workload.is_fixed_work() {
+        columns.extend(wall_time(document));
+    }
+    columns.extend(throughput(document));
+    let is_about_threads = is_shared || matches!(document.workload, Workload::Handoff { .. });
+    columns.extend(if is_about_threads { threads(document) } else { vec![fewest_of_most()] });
+    columns.extend(waits());
+    if document.results.iter().any(|result| result.reader_wait_ns.is_some()) {
+        columns.extend(longest_by_kind());
+    }
+    columns.extend(switches(document.on.is_simulated(), is_shared));
+    if document.workload.is_in_kernel() {
+        columns.extend(wait_lock());
+    }
+    if has_modes {
+        columns.extend(modes());
+    }
+    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
+    let rows = rows.collect();
+    Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
+}
+
+/// What a row is about.
+fn keys(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'_>> {
+    let mut keys = vec![Filled::new(Column::name("lock"), |result| result.lock.into())];
+    if is_shared {
+        keys.push(Filled::new(Column::name("start state"), |result| {
+            result.start_state.unwrap_or("pinned").into()
+        }));
+    }
+    if !document.cs_loads.is_empty() {
+        keys.push(Filled::number(
+            "cs load",
+            "pause instructions in the critical section",
+            |result| result.cs_load.unwrap_or_default().to_string(),
+        ));
+    }
+    let threads = Column::number(document.noun());
+    keys.push(Filled::new(threads, |result| result.threads.to_string()));
+    keys
+}
+
+const SPREAD: &str = "standard deviation over the runs, as a percentage";
+
+/// How long a fixed amount of work took.
+fn wall_time(document: &BenchDocument) -> Vec<Filled<'_>> {
+    let limit = setting(document.secs * 1e9);
+    let mut columns = vec![Filled::new(Column::number("wall time"), move |result| {
+        match result.wall_s.flatten() {
+            Some(wall) => duration(wall.median * 1e9),
+            None => format!("over {limit}"),
+        }
+    })];
+    if has_spread(document) {
+        columns.push(Filled::number("+-", SPREAD, |result| {
+            result.wall_s.flatten().map_or("-".into(), |wall| spread(wall.stddev, wall.median))
+        }));
+    }
+    columns
+}
+
+fn has_spread(document: &BenchDocument) -> bool {
+    document.results.iter().any(|result| result.runs > 1)
+}
+
+fn spread(stddev: f64, median: f64) -> String {
+    percent(stddev / median * 100.0)
+}
+
+fn throughput(document: &BenchDocument) -> Vec<Filled<'_>> {
+    let median = |result: &BenchResult| rate(result.ops_per_s.median);
+    let mut columns = vec![Filled::new(Column::number("throughput").first(), median)];
+    if has_spread(document) {
+        // The wall time has the same, and one legend is enough.
+        let means = if document.workload.is_fixed_work() { "" } else { SPREAD };
+        columns.push(Filled::number("+-", means, |result| {
+            spread(result.ops_per_s.stddev, result.ops_per_s.median)
+        }));
+    }
+    columns
+}
+
+/// A number about fairness, if the run was long enough for one.
+fn if_fair(cell: impl Fn(&BenchResult) -> String) -> impl Fn(&BenchResult) -> String {
+    move |result| if result.fairness_note.is_some() { "-".into() } else { cell(result) }
+}
+
+fn fewest_of_most<'a>() -> Filled<'a> {
+    let means = "operations of the slowest thread divided by those of the fastest; 1 is fair, and with 0 \
+                 a thread starved";
+    Filled::number(
+        "min/max",
+        means,
+        if_fair(|result| {
+            let per_thread = result.per_thread_ops;
+            digits(per_thread.min as f64 / per_thread.max.max(1) as f64)
+        }),
+    )
+}
+
+/// Operations of one thread or vCPU, within the window.
+fn threads(document: &BenchDocument) -> Vec<Filled<'_>> {
+    let noun = document.noun();
+    let one = noun.trim_end_matches('s');
+    let means =
+        format!("operations of a {one} in a run; min is the slowest {one}, max the fastest");
+    let ops = |get: fn(&BenchResult) -> u64| move |result: &BenchResult| count(get(result) as f64);
+    let mut columns = vec![
+        Filled::number(
+            &format!("ops per {one}: min"),
+            &means,
+            if_fair(ops(|result| result.per_thread_ops.min)),
+        )
+        .first(),
+        Filled::number("mean", "", ops(|result| result.per_thread_ops.avg)),
+        Filled::number("max", "", if_fair(ops(|result| result.per_thread_ops.max))),
+    ];
+    if matches!(document.workload, Workload::Handoff { .. }) {
+        columns.push(Filled::number(
+            "starved",
+            &format!("{noun} with one operation or none"),
+            ops(|result| result.per_thread_ops.threads_with_at_most_one),
+        ));
+    }
+    columns
+}
+
+fn waits<'a>() -> Vec<Filled<'a>> {
+    let wait = |get: fn(&Waits) -> u64| {
+        move |result: &BenchResult| {
+            result.wait_ns.as_ref().map_or("-".into(), |waits| duration(get(waits) as f64))
+        }
+    };
+    let rare = "of 1000 waits for the lock, 999 were not longer";
+    vec![
+        Filled::number("median wait", "", wait(|waits| waits.p50)).first(),
+        Filled::number("p99.9 wait", rare, if_fair(wait(|waits| waits.p999))),
+        Filled::number("longest wait", "", if_fair(wait(|waits| waits.max))),
+    ]
+}
+
+/// The longest waits of readers and of writers.
+fn longest_by_kind<'a>() -> Vec<Filled<'a>> {
+    let longest = |get: fn(&BenchResult) -> Option<Waits>| {
+        if_fair(move |result| get(result).map_or("-".into(), |waits| duration(waits.max as f64)))
+    };
+    vec![
+        Filled::number("of readers", "", longest(|result| result.reader_wait_ns)),
+        Filled::number("of writers", "", longest(|result| result.writer_wait_ns)),
+    ]
+}
+
+/// How many CPUs were used, and how often threads lost theirs. Simulated threads with a CPU each keep
+/// it.
+fn switches<'a>(is_simulated: bool, is_shared: bool) -> Vec<Filled<'a>> {
+    if is_simulated && !is_shared {
+        return Vec::new();
+    }
+    let known = move |result: &BenchResult, text: String| {
+        let keeps_cpu = is_simulated && result.start_state.is_none();
+        if keeps_cpu { "-".into() } else { text }
+    };
+    let per_s = |result: &BenchResult, number: u64| count(number as f64 / result.secs);
+    let mut columns = vec![
+        Filled::number("CPUs", "CPUs in use, on average", move |result| {
+            known(result, digits(result.cpu_s / result.secs))
+        })
+        .first(),
+    ];
+    if is_shared {
+        columns.push(Filled::number("sleeps /s", "", move |result| {
+            known(result, per_s(result, result.voluntary_switches))
+        }));
+        columns.push(Filled::number("preempted /s", "", move |result| {
+            known(result, per_s(result, result.involuntary_switches))
+        }));
+    } else {
+        columns.push(Filled::number("switches /s", "context switches per second", move |result| {
+            let switches = result.voluntary_switches + result.involuntary_switches;
+            known(result, per_s(result, switches))
+        }));
+    }
+    columns
+}
+
+/// Which part of the CPU time went into waiting for the internal lock of a semaphore.
+fn wait_lock<'a>() -> Vec<Filled<'a>> {
+    let share = |event: Event| {
+        move |result: &BenchResult| {
+            let ns = result.events.get(event.name()).copied().unwrap_or_default() as f64;
+            percent(ns / (result.cpu_s * 1e9) * 100.0)
+        }
+    };
+    let means = "share of the CPU time that is spent on waiting for the semaphore's internal lock, in \
+                 wake-ups, by writers and by readers";
+    vec![
+        Filled::number("wait lock: wake", means, share(Event::rwsem_wait_lock_wake_ns)).first(),
+        Filled::number("write", "", share(Event::rwsem_wait_lock_write_ns)),
+        Filled::number("read", "", share(Event::rwsem_wait_lock_read_ns)),
+    ]
+}
+
+/// How the acquisitions that had to wait got the lock.
+fn modes<'a>() -> Vec<Filled<'a>> {
+    let share = |share: Option<f64>| share.map_or("-".into(), |share| percent(share * 100.0));
+    vec![
+        Filled::number(
+            "queued",
+            "acquisitions through the queue, as a percentage of those that had to wait",
+            move |result| share(result.mode_shares.map(|shares| shares.queued)),
+        )
+        .first(),
+        Filled::number("stolen", "the others, by lock stealing", move |result| {
+            share(result.mode_shares.map(|shares| shares.unfair))
+        }),
+    ]
+}
