@@ -30,6 +30,7 @@ impl Unpatched {
     }
 
     /// The numbers of an unpatched column; `None` for a patched one as for one that does not exist.
+    #[cfg(test)]
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.find(name)
     }

@@ -1,7 +1,8 @@
-//! What was simulated, beside what was published.
+//! What was simulated, next to what was published.
 
-use super::score::Score;
+use super::score::{Kind, Score, Scores};
 use super::simulate::Effort;
+use super::text;
 use crate::report::{self, Chart, Grid, Point, Report, Series, Shape};
 use crate::simulated::Fitted;
 use crate::tables::{self, Column, Depth, Key, Quantity, Table};
@@ -24,6 +25,10 @@ impl ReproduceDocument {
     pub fn new(effort: Effort, seed: u64, is_list: bool) -> Self {
         Self { effort, seed, is_list, interrupted: false, tables: Vec::new() }
     }
+    /// How well each table is met; empty if there is only one.
+    pub fn summary(&self) -> String {
+        if self.tables.len() > 1 { text::summary(&self.tables) } else { String::new() }
+    }
 }
 
 #[derive(Serialize)]
@@ -44,17 +49,26 @@ struct List<'a> {
 /// A table.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableDocument {
-    table: &'static str,
-    machine: &'static str,
+    pub(super) table: &'static str,
+    pub(super) machine: &'static str,
     simulated: bool,
-    calibration: Option<Fitted>,
-    windows: Windows,
-    pub(super) score: Option<Score>,
+    pub(super) calibration: Option<Fitted>,
+    pub(super) windows: Windows,
+    /// Of the columns of unpatched code.
+    score: Option<Score>,
+    /// Of the columns of patched code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted_score: Option<Score>,
+    /// Of the quotients of both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    derived_score: Option<Score>,
     pub(super) rows: Vec<Row>,
+    #[serde(skip)]
+    scores: Scores,
     #[serde(skip)]
     columns: Vec<&'static str>,
     #[serde(skip)]
-    keys: &'static [&'static str],
+    pub(super) keys: &'static [&'static str],
 }
 
 /// How long the runs of a cell are, and how many.
@@ -115,26 +129,30 @@ impl Windows {
             placement: table.crew.name(),
         }
     }
-    fn told(&self) -> String {
+    /// What each cell is made of, in words.
+    pub(super) fn told(&self) -> String {
         let Self { warmup_us, window_us, seeds, start_states, fits, placement, units } = self;
+        let time = |us: u64| report::setting(us as f64 * 1e3);
         let what = match units {
             Some(units) => format!("{units} units of work"),
-            None => format!(
-                "windows of {} ms after {} ms",
-                *window_us as f64 / 1e3,
-                *warmup_us as f64 / 1e3
-            ),
+            None if *warmup_us == 0 => time(*window_us),
+            None => format!("{} after a warm-up of {}", time(*window_us), time(*warmup_us)),
         };
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let starts = match start_states.len() {
             0 => String::new(),
             count => format!(", {count} start state{}", plural(count)),
         };
+        let fits = match fits {
+            1 => String::new(),
+            fits => format!(
+                ". The interval spans all runs, and those of {fits} sets of costs that fit the \
+                 measurements about equally well"
+            ),
+        };
         format!(
-            "{what}; {seeds} seed{}, placement {placement}{starts}; intervals are of these and of \
-             {fits} set{} of numbers that fit",
-            plural(*seeds as usize),
-            plural(*fits)
+            "each cell: {what}, {seeds} seed{}{starts}, placement {placement}{fits}",
+            plural(*seeds as usize)
         )
     }
 }
@@ -152,7 +170,10 @@ impl TableDocument {
             calibration,
             windows,
             score: None,
+            predicted_score: None,
+            derived_score: None,
             rows: Vec::new(),
+            scores: Scores::default(),
             columns: table.columns.iter().map(|column| column.name).collect(),
             keys: table.keys,
         }
@@ -166,15 +187,33 @@ impl TableDocument {
         let row = self.rows.last()?;
         Some((row.of.threads, *row.columns.get(column)?))
     }
+    /// Keeps how well the published cells are met.
+    pub(super) fn judge(&mut self, scores: Scores) {
+        self.score = scores.baseline;
+        self.predicted_score = scores.predicted;
+        self.derived_score = scores.derived;
+        self.scores = scores;
+    }
+    /// How well the published cells are met.
+    pub fn scores(&self) -> &Scores {
+        &self.scores
+    }
+    /// The names of the columns that were simulated, and what the cells of each are.
+    pub(super) fn kinds(&self) -> Vec<(&'static str, Vec<Kind>)> {
+        let Some(table) = Table::named(self.table) else { return Vec::new() };
+        let kinds = |column: &'static Column| {
+            let rows = self.rows.iter().filter(|row| row.columns.contains_key(column.name));
+            let mut kinds: Vec<Kind> = rows.map(|row| Kind::of(table, column, row.of)).collect();
+            kinds.dedup();
+            (column.name, kinds)
+        };
+        table.columns.iter().map(kinds).filter(|(_, kinds)| !kinds.is_empty()).collect()
+    }
     /// Column by column.
     fn cells(&self) -> impl Iterator<Item = (&'static tables::Row, &'static str, &Cell)> {
         self.columns.iter().flat_map(move |&name| {
             self.rows.iter().filter_map(move |row| Some((row.of, name, row.columns.get(name)?)))
         })
-    }
-    /// How many of its keys are words.
-    fn words(&self) -> usize {
-        self.keys.iter().filter(|key| !NUMBERS.contains(key)).count()
     }
     /// The lines of its picture: each column, for each value of the keys after the first.
     fn drawn(&self, table: &'static Table) -> Vec<(&'static Column, &'static [Key])> {
@@ -193,57 +232,11 @@ impl TableDocument {
         let others = others.map(|(name, key)| format!(", {name} {key}"));
         without_unit(column.name).to_string() + &others.collect::<String>()
     }
-    fn told_score(&self) -> String {
-        match &self.score {
-            None if self.rows.is_empty() => "no row was simulated".into(),
-            None => "nothing of this table was published here: all of it is a prediction".into(),
-            Some(Score { cells, rms_percent, pairs, pairs_right }) => format!(
-                "unpatched columns: {rms_percent:.1} % RMS over {cells} cells; {pairs_right} of {pairs} \
-                 pairs of cells in the published order"
-            ),
-        }
-    }
-}
-
-/// A number with four digits or so.
-fn digits(value: f64) -> String {
-    match value.abs() {
-        large if large >= 1e4 => format!("{value:.0}"),
-        large if large >= 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 impl Report for TableDocument {
     fn text(&self) -> String {
-        let numbers = ["simulated", "from", "to", "published", "error %"];
-        let header = ["column"].iter().chain(self.keys).chain(&numbers);
-        let mut grid =
-            Grid { header: header.map(|name| name.to_string()).collect(), rows: Vec::new() };
-        for (row, name, cell) in self.cells() {
-            let key = row.key.iter().map(Key::to_string);
-            let numbers = [
-                digits(cell.simulated),
-                digits(cell.interval[0]),
-                digits(cell.interval[1]),
-                cell.published.map_or("-".into(), digits),
-                cell.error_percent.map_or("-".into(), |error| format!("{error:+.1}")),
-            ];
-            let cells = std::iter::once(name.to_string()).chain(key).chain(numbers);
-            grid.rows.push(cells.collect());
-        }
-        let fitted = match &self.calibration {
-            None => "nothing was fitted".into(),
-            Some(fitted) => fitted.to_string(),
-        };
-        format!(
-            "{}, simulated on {}\n{}\n{fitted}\n{}\n\n{}",
-            self.table,
-            self.machine,
-            self.windows.told(),
-            self.told_score(),
-            report::text_table(&grid, 1 + self.words())
-        )
+        text::of_table(self)
     }
     fn json(&self) -> String {
         report::to_json(self)
@@ -288,7 +281,7 @@ impl Report for TableDocument {
 }
 
 /// Keys that are numbers.
-const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
+pub(super) const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
 
 /// The name of a column; the unit is on the axis.
 fn without_unit(column: &str) -> &str {
@@ -352,7 +345,8 @@ fn push_cells(grid: &mut Grid, table: &TableDocument) {
 
 impl Report for ReproduceDocument {
     fn text(&self) -> String {
-        self.tables.iter().map(|table| table.text() + "\n").collect()
+        let tables: String = self.tables.iter().map(|table| table.text() + "\n").collect();
+        tables + &self.summary()
     }
     fn json(&self) -> String {
         let Self { effort, seed, interrupted, .. } = *self;

@@ -4,6 +4,7 @@ mod args;
 mod document;
 mod score;
 mod simulate;
+mod text;
 
 pub use args::ReproduceArgs;
 pub use document::TableDocument;
@@ -45,6 +46,9 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
         if document.interrupted {
             break;
         }
+    }
+    if outputs.stdout_is_for_people() {
+        print(&document.summary())?;
     }
     outputs.finish_documents(&document)?;
     if document.interrupted {

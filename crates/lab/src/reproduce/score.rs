@@ -1,21 +1,23 @@
-//! How well the columns of unpatched code are met.
+//! How well the published cells of a table are met.
 
 use super::document::Row;
 use crate::published::{Published, Unpatched};
-use crate::tables::Table;
+use crate::tables::{Column, Quantity, Row as TableRow, Table};
 use serde::Serialize;
 
 /// Without a published standard deviation a number is taken to be this uncertain, so that two cells of
 /// the same size have to differ by 3 % to be judged.
 const UNKNOWN_STDDEV: f64 = 0.03 / (2.0 * std::f64::consts::SQRT_2);
 
-/// How well the cells of unpatched code are met.
+/// How well published cells are met.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// Cells of unpatched code.
+    /// Cells that were published.
     pub cells: usize,
     /// Root mean square of their relative errors.
     pub rms_percent: f64,
+    /// How many published values are inside the interval of the simulated ones.
+    pub inside_interval: usize,
     /// Pairs of them that differ by more than two combined standard deviations, 3 % where none was
     /// published.
     pub pairs: usize,
@@ -23,38 +25,109 @@ pub struct Score {
     pub pairs_right: usize,
 }
 
-/// A published cell and the simulated one.
-struct Pair {
-    published: f64,
-    stddev: f64,
-    simulated: f64,
+/// What a cell is evidence of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Of unpatched code, and the machine was fitted to it.
+    Fitted,
+    /// Of unpatched code, and nothing was fitted to it.
+    Baseline,
+    /// Of patched code: never fitted.
+    Predicted,
+    /// Computed from other columns, at least one of them predicted.
+    Derived,
 }
 
-impl Score {
-    /// `None` if no cell of unpatched code was published.
-    pub(super) fn of(table: &Table, rows: &[Row], published: Option<&Published>) -> Option<Self> {
-        let unpatched = Unpatched::of(table.name)?;
-        let published = published?;
-        let mut cells = Vec::new();
-        for column in table.columns.iter().filter(|column| unpatched.column(column.name).is_some())
-        {
+impl Kind {
+    /// Of a column in a row.
+    pub fn of(table: &Table, column: &Column, row: &TableRow) -> Self {
+        if !matches!(column.quantity, Quantity::Of(..) | Quantity::OfRow(_)) {
+            return Self::Derived;
+        }
+        let is_fitted = column.weight > 0.0 && table.fitted_rows.contains(row);
+        let key = table.key_of(row);
+        let unpatched = Unpatched::of(table.name);
+        match unpatched.and_then(|unpatched| unpatched.at(&key, column.name)) {
+            Some(_) if is_fitted => Self::Fitted,
+            Some(_) => Self::Baseline,
+            None => Self::Predicted,
+        }
+    }
+    /// For people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fitted => "baseline, fitted",
+            Self::Baseline => "baseline, not fitted",
+            Self::Predicted => "predicted",
+            Self::Derived => "derived from other columns",
+        }
+    }
+}
+
+/// Scores of a table by the kind of column; `None` where nothing was published.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scores {
+    /// Unpatched code.
+    pub baseline: Option<Score>,
+    /// True if the machine was fitted to some of it.
+    pub is_fitted: bool,
+    /// Patched code.
+    pub predicted: Option<Score>,
+    /// Quotients of the two. Differences in percent are not scored: the error of one that is near 0 says
+    /// nothing.
+    pub derived: Option<Score>,
+}
+
+impl Scores {
+    pub(super) fn of(table: &Table, rows: &[Row], published: Option<&Published>) -> Self {
+        let Some(published) = published else { return Self::default() };
+        let mut cells: Vec<(Kind, Pair)> = Vec::new();
+        for column in table.columns {
+            if matches!(column.quantity, Quantity::Change(..)) {
+                continue;
+            }
             let spread = stddev_column(column.name);
             for row in rows {
                 let Some(cell) = row.columns.get(column.name) else { continue };
                 let Some(value) = cell.published else { continue };
                 let stddev =
                     spread.as_ref().and_then(|name| published.at(&table.key_of(row.of), name));
-                cells.push(Pair {
+                let pair = Pair {
                     published: value,
                     stddev: stddev.unwrap_or(value * UNKNOWN_STDDEV),
                     simulated: cell.simulated,
-                });
+                    interval: cell.interval,
+                };
+                cells.push((Kind::of(table, column, row.of), pair));
             }
         }
-        (!cells.is_empty()).then(|| Self::of_cells(&cells))
+        let score = |kinds: &[Kind]| {
+            let chosen = cells.iter().filter(|(kind, _)| kinds.contains(kind));
+            Score::of_cells(&chosen.map(|&(_, pair)| pair).collect::<Vec<_>>())
+        };
+        Self {
+            baseline: score(&[Kind::Fitted, Kind::Baseline]),
+            is_fitted: cells.iter().any(|(kind, _)| *kind == Kind::Fitted),
+            predicted: score(&[Kind::Predicted]),
+            derived: score(&[Kind::Derived]),
+        }
     }
+}
 
-    fn of_cells(cells: &[Pair]) -> Self {
+/// A published cell and the simulated one.
+#[derive(Clone, Copy)]
+struct Pair {
+    published: f64,
+    stddev: f64,
+    simulated: f64,
+    interval: [f64; 2],
+}
+
+impl Score {
+    fn of_cells(cells: &[Pair]) -> Option<Self> {
+        if cells.is_empty() {
+            return None;
+        }
         let error = |cell: &Pair| (cell.simulated / cell.published - 1.0) * 100.0;
         let squares: f64 = cells.iter().map(|cell| error(cell).powi(2)).sum();
         let pairs = cells.iter().enumerate();
@@ -62,12 +135,17 @@ impl Score {
         let judged: Vec<_> = pairs.filter(|(a, b)| is_certain(a, b)).collect();
         let is_right =
             |(a, b): &&(&Pair, &Pair)| (a.published < b.published) == (a.simulated < b.simulated);
-        Self {
+        let is_inside = |cell: &&Pair| {
+            let [low, high] = cell.interval;
+            (low..=high).contains(&cell.published)
+        };
+        Some(Self {
             cells: cells.len(),
             rms_percent: (squares / cells.len() as f64).sqrt(),
+            inside_interval: cells.iter().filter(is_inside).count(),
             pairs: judged.len(),
             pairs_right: judged.iter().filter(is_right).count(),
-        }
+        })
     }
 }
 
@@ -78,7 +156,10 @@ fn is_certain(a: &Pair, b: &Pair) -> bool {
 
 /// The column with the standard deviations of a column, if its table has some.
 fn stddev_column(name: &str) -> Option<String> {
-    name.strip_prefix("stock_").map(|rest| format!("stock_stddev_{rest}"))
+    ["stock_", "patch_cna_"].iter().find_map(|prefix| {
+        let rest = name.strip_prefix(prefix)?;
+        Some(format!("{prefix}stddev_{rest}"))
+    })
 }
 
 #[cfg(test)]
@@ -86,12 +167,14 @@ mod tests {
     use super::*;
 
     fn pair(published: f64, simulated: f64) -> Pair {
-        Pair { published, stddev: published * UNKNOWN_STDDEV, simulated }
+        let (stddev, interval) = (published * UNKNOWN_STDDEV, [simulated - 1.0, simulated + 1.0]);
+        Pair { published, stddev, simulated, interval }
     }
 
     #[test]
     fn errors_are_relative_and_pairs_within_three_percent_are_not_judged() {
-        let score = Score::of_cells(&[pair(100.0, 110.0), pair(102.0, 91.8), pair(200.0, 100.0)]);
+        let cells = [pair(100.0, 110.0), pair(102.0, 91.8), pair(200.0, 100.0)];
+        let score = Score::of_cells(&cells).expect("there are cells");
         assert_eq!((score.cells, score.pairs, score.pairs_right), (3, 2, 1));
         let rms = ((10.0f64.powi(2) + 10.0f64.powi(2) + 50.0f64.powi(2)) / 3.0).sqrt();
         assert!((score.rms_percent - rms).abs() < 1e-9, "{score:?}");
@@ -99,11 +182,35 @@ mod tests {
 
     #[test]
     fn a_published_spread_decides_which_pairs_are_judged() {
-        let noisy = |published, simulated| Pair { published, stddev: 3.0, simulated };
-        assert_eq!(Score::of_cells(&[noisy(100.0, 1.0), noisy(108.0, 2.0)]).pairs, 0);
-        assert_eq!(Score::of_cells(&[noisy(100.0, 1.0), noisy(109.0, 2.0)]).pairs, 1);
+        let noisy = |published, simulated| Pair { stddev: 3.0, ..pair(published, simulated) };
+        let pairs = |cells: [Pair; 2]| Score::of_cells(&cells).map(|score| score.pairs);
+        assert_eq!(pairs([noisy(100.0, 1.0), noisy(108.0, 2.0)]), Some(0));
+        assert_eq!(pairs([noisy(100.0, 1.0), noisy(109.0, 2.0)]), Some(1));
         let column = stddev_column("stock_ops_per_us");
         assert_eq!(column.as_deref(), Some("stock_stddev_ops_per_us"));
         assert_eq!(stddev_column("pvqlock_build_time_s"), None);
+    }
+
+    #[test]
+    fn only_published_values_between_the_ends_of_the_interval_are_inside() {
+        let cells = [pair(100.0, 101.0), pair(100.0, 98.9), pair(100.0, 99.0)];
+        assert_eq!(Score::of_cells(&cells).map(|score| score.inside_interval), Some(2));
+        assert_eq!(Score::of_cells(&[]), None);
+    }
+
+    #[test]
+    fn a_cell_is_what_its_column_and_row_are() {
+        let kind = |table: &str, column: &str, row: usize| {
+            let table = Table::named(table).expect("a table");
+            Kind::of(table, table.column(column).expect("a column"), &table.rows[row])
+        };
+        let locktorture = "cna_v10_locktorture_x5_4";
+        assert_eq!(kind(locktorture, "stock_ops_1e7", 0), Kind::Fitted);
+        assert_eq!(kind(locktorture, "patch_cna_ops_1e7", 0), Kind::Predicted);
+        assert_eq!(kind(locktorture, "speedup_patch_cna_over_stock", 0), Kind::Derived);
+        let fairness = "rwsem_handoff_fairness_2s40c80t";
+        assert_eq!(kind(fairness, "max_ops_per_thread", 0), Kind::Fitted);
+        assert_eq!(kind(fairness, "min_ops_per_thread", 0), Kind::Baseline);
+        assert_eq!(kind(fairness, "max_ops_per_thread", 1), Kind::Predicted, "a patched row");
     }
 }

@@ -1,7 +1,7 @@
 //! Simulating a table row by row, with the chosen fit and with those that fit about as well.
 
 use super::document::{Cell, Row, TableDocument, Windows};
-use super::score::Score;
+use super::score::Scores;
 use crate::error::Error;
 use crate::interrupt;
 use crate::published::Published;
@@ -81,7 +81,7 @@ pub fn simulate(
     );
     for (at, of) in table.rows.iter().enumerate() {
         progress.say(&format!(
-            "simulated {}, {} {}: row {} of {}",
+            "simulating {}, {} {}: row {} of {}",
             table.name,
             table.keys.join(" "),
             of.label(),
@@ -94,7 +94,7 @@ pub fn simulate(
         }
         document.rows.push(Row { key: table.key_of(of).into_iter().collect(), of, columns: cells });
     }
-    document.score = Score::of(table, &document.rows, published.as_ref());
+    document.judge(Scores::of(table, &document.rows, published.as_ref()));
     Ok(document)
 }
 

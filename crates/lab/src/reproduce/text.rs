@@ -1,0 +1,126 @@
+//! Reproduced tables for people.
+
+use super::document::{Cell, NUMBERS, Row, TableDocument};
+use super::score::{Kind, Score, Scores};
+use crate::report::{Column, Sheet, digits, percent, provenance, signed, wrapped};
+use crate::tables::Key;
+
+/// A table: how well it is met, its columns, and where the numbers come from.
+pub fn of_table(table: &TableDocument) -> String {
+    let mut text = wrapped(&format!(
+        "{}, simulated on {}\n{}",
+        table.table,
+        table.machine,
+        table.windows.told()
+    ));
+    text = text + "\n" + &of_scores(table) + "\n";
+    let columns: Vec<String> =
+        table.kinds().iter().map(|(name, kinds)| of_column(table, name, kinds)).collect();
+    text += &columns.join("\n");
+    text += &wrapped(
+        "\nsimulated: the mean; from, to: the ends of the interval; published: as it was printed.",
+    );
+    text + "\n" + &wrapped(&provenance(table.machine, table.calibration.as_ref()))
+}
+
+/// How well the columns of each kind are met.
+fn of_scores(table: &TableDocument) -> String {
+    let Scores { baseline, is_fitted, predicted, derived } = *table.scores();
+    let has = |wanted: Kind| table.kinds().iter().any(|(_, kinds)| kinds.contains(&wanted));
+    let baseline_name = if is_fitted { "baseline (fitted)" } else { "baseline (not fitted)" };
+    let kinds = [
+        (baseline_name, baseline, has(Kind::Fitted) || has(Kind::Baseline)),
+        ("predicted (never fitted)", predicted, has(Kind::Predicted)),
+        ("derived (ratios)", derived, derived.is_some()),
+    ];
+    let row = |(name, score, _): (&str, Option<Score>, bool)| {
+        let parts = |get: fn(Score) -> (usize, usize)| {
+            score.map(get).map_or("-".into(), |(part, of)| format!("{part} of {of}"))
+        };
+        vec![
+            name.into(),
+            score.map_or("0".into(), |score| score.cells.to_string()),
+            score.map_or("-".into(), |score| percent(score.rms_percent)),
+            parts(|score| (score.inside_interval, score.cells)),
+            parts(|score| (score.pairs_right, score.pairs)),
+        ]
+    };
+    let columns = vec![
+        Column::name("columns"),
+        Column::number("published cells"),
+        Column::number("error").means("root mean square of the relative errors"),
+        Column::number("inside").means("published values inside the simulated interval"),
+        Column::number("in order").means(
+            "pairs of cells that clearly differ where they were published, and how many of them have the \
+             same order here",
+        ),
+    ];
+    let shown = kinds.into_iter().filter(|&(.., is_there)| is_there);
+    Sheet { columns, keys: 1, rows: shown.map(row).collect() }.text()
+}
+
+/// The rows of a column. A part of the key that is the same in all rows is in the heading.
+fn of_column(table: &TableDocument, name: &str, kinds: &[Kind]) -> String {
+    let part = |row: &Row, key: &str| row.key.get(key).map_or("-".into(), Key::to_string);
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| row.columns.contains_key(name)).collect();
+    let is_same = |key: &&&str| {
+        let mut parts = rows.iter().map(|row| part(row, key));
+        let first = parts.next();
+        rows.len() > 1 && parts.all(|part| Some(part) == first)
+    };
+    let (same, keys): (Vec<&str>, Vec<&str>) = table.keys.iter().partition(is_same);
+    let same = same.iter().filter_map(|key| Some(format!(", {key} {}", part(rows.first()?, key))));
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+    let heading = format!("{name}{} ({})", same.collect::<String>(), kinds.join("; "));
+
+    let column = |key: &&str| match NUMBERS.contains(key) {
+        true => Column::number(key.replace('_', " ")),
+        false => Column::words(*key),
+    };
+    let numbers = ["simulated", "from", "to", "published", "error %"].map(Column::number);
+    let columns = keys.iter().map(column).chain(numbers).collect();
+    let cells = |row: &&Row| {
+        let Cell { simulated, interval, published, error_percent } = *row.columns.get(name)?;
+        let numbers = [
+            digits(simulated),
+            digits(interval[0]),
+            digits(interval[1]),
+            published.map_or("-".into(), |published| published.to_string()),
+            error_percent.map_or("-".into(), signed),
+        ];
+        Some(keys.iter().map(|key| part(row, key)).chain(numbers).collect())
+    };
+    let rows = rows.iter().filter_map(cells).collect();
+    wrapped(&heading) + &Sheet { columns, keys: keys.len(), rows }.text()
+}
+
+/// A line for each table.
+pub fn summary(tables: &[TableDocument]) -> String {
+    let row = |table: &TableDocument| {
+        let Scores { baseline, predicted, .. } = table.scores();
+        let error = |score: &Option<Score>| score.map_or("-".into(), |s| percent(s.rms_percent));
+        let inside = |score: &Option<Score>| {
+            score.map_or("-".into(), |s| format!("{} of {}", s.inside_interval, s.cells))
+        };
+        vec![
+            table.table.into(),
+            error(baseline),
+            inside(baseline),
+            error(predicted),
+            inside(predicted),
+        ]
+    };
+    let columns = vec![
+        Column::words("table"),
+        Column::number("baseline error").means(
+            "root mean square of the relative errors of the columns of unpatched code, to most of which the \
+             machine was fitted",
+        ),
+        Column::number("inside").means("published values inside the simulated interval"),
+        Column::number("predicted error").means(
+            "the same of the columns of patched code, which were never fitted; - if none was published",
+        ),
+        Column::number("inside"),
+    ];
+    Sheet { columns, keys: 1, rows: tables.iter().map(row).collect() }.text()
+}
