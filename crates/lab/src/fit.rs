@@ -3,7 +3,10 @@
 use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use crate::cli::name;
 use crate::error::Error;
-use crate::report::{self, Chart, Grid, OutputArgs, Outputs, Progress, Report, Target, print};
+use crate::report::{
+    self, Chart, Column, Grid, OutputArgs, Outputs, Progress, Report, Sheet, Target, digits,
+    percent, print, signed, wrapped,
+};
 use clap::Args;
 use lockwright_sim::machine::{Fit, Machine};
 use serde::Serialize;
@@ -56,7 +59,8 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
 
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let mut tell = |Step { what, of: (done, total), residual_percent }: Step| {
-        progress.say(&format!("{done} of {total}: {what}, residual {residual_percent:.2} %"));
+        let residual = percent(residual_percent);
+        progress.say(&format!("{done} of {total}: {what}, residual {residual}"));
     };
     let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
@@ -189,38 +193,47 @@ impl Report for CalibrateReport<'_> {
 }
 
 fn text(plan: &Plan, fitted: &Calibrated) -> String {
-    let mut rows = Grid::new(["column", "row", "simulated", "published", "error %"]);
-    for row in &fitted.rows {
-        rows.push([
-            row.column.into(),
-            row.of.label(),
-            format!("{:.3}", row.simulated),
-            format!("{:.3}", row.published),
-            format!("{:+.1}", row.error_percent()),
-        ]);
-    }
-    let mut spread = Grid::new(["number", "least that fits as well", "greatest"]);
-    for (name, low, high) in &fitted.spread {
-        spread.push([name.clone(), low.to_string(), high.to_string()]);
-    }
-    let mut columns = Grid::new(["table", "column", "residual % RMS", "runs of a cell"]);
-    for fit in &fitted.calibration.fits {
-        columns.push([
-            fit.table.clone(),
-            fit.columns.join(", "),
-            format!("{:.2}", fit.residual_rms_percent),
-            fit.seeds.len().to_string(),
-        ]);
-    }
-    format!(
-        "simulated {}, {} sets of numbers tried, hash {}\n\n{}\n{}\n{}",
-        plan.machine,
-        fitted.evaluations,
-        fitted.calibration.hash,
-        report::text_table(&columns, 2),
-        report::text_table(&rows, 1),
-        report::text_table(&spread, 1)
-    )
+    let columns = vec![
+        Column::words("table"),
+        Column::words("columns"),
+        Column::number("residual")
+            .means("root mean square of the relative errors of the cells that were fitted"),
+        Column::number("runs").means("of each cell"),
+    ];
+    let row = |fit: &Fit| {
+        let residual = percent(fit.residual_rms_percent);
+        let runs = fit.seeds.len().to_string();
+        vec![fit.table.clone(), fit.columns.join(", "), residual, runs]
+    };
+    let rows = fitted.calibration.fits.iter().map(row).collect();
+    let residuals = Sheet { columns, keys: 1, rows };
+
+    let columns = vec![
+        Column::words("column"),
+        Column::words("row"),
+        Column::number("simulated"),
+        Column::number("published"),
+        Column::number("error %"),
+    ];
+    let row = |row: &Row| {
+        let (simulated, error) = (digits(row.simulated), signed(row.error_percent()));
+        vec![row.column.into(), row.of.label(), simulated, row.published.to_string(), error]
+    };
+    let cells = Sheet { columns, keys: 2, rows: fitted.rows.iter().map(row).collect() };
+
+    let columns = vec![
+        Column::words("number"),
+        Column::number("from").means("the least value that fits about as well"),
+        Column::number("to").means("the greatest"),
+    ];
+    let row =
+        |(name, low, high): &(String, f64, f64)| vec![name.clone(), digits(*low), digits(*high)];
+    let spread = Sheet { columns, keys: 1, rows: fitted.spread.iter().map(row).collect() };
+
+    wrapped(&format!(
+        "simulated {}: {} sets of numbers were tried; calibration {}",
+        plan.machine, fitted.evaluations, fitted.calibration.hash
+    )) + &format!("\n{}\n{}\n{}", residuals.text(), cells.text(), spread.text())
 }
 
 #[cfg(test)]
@@ -251,7 +264,7 @@ mod tests {
         assert_eq!(document["schema"], "lockwright.calibrate/1");
         assert_eq!(document["rows"].as_array().map(Vec::len), Some(report.grid().rows.len()));
         let residual = document["columns"][0]["residual_percent"].as_f64().expect("a number");
-        assert!(report.text().contains(&format!("{residual:.2}")), "{}", report.text());
+        assert!(report.text().contains(&percent(residual)), "{}", report.text());
         assert!(report.text().contains(&fitted.calibration.hash));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::args::ExploreArgs;
 use crate::replay::quoted;
-use crate::report::{self, Chart, Grid, Report};
+use crate::report::{self, Chart, Grid, Report, count, hanging};
 use lockwright::events::Event;
 use lockwright::zoo::{self, Bug};
 use lockwright_cells::client::{Pair, Target};
@@ -111,8 +111,10 @@ pub fn told(failure: &Failure) -> (String, Vec<String>) {
         _ => Vec::new(),
     };
     let what = match &failure.kind {
-        FailureKind::Stuck { .. } => "nobody can go on, and somebody still waits".to_owned(),
-        FailureKind::EventLimit { .. } => "the threads go round in circles".to_owned(),
+        FailureKind::Stuck { .. } => "no thread can go on, and at least one still waits".to_owned(),
+        FailureKind::EventLimit { .. } => {
+            "the threads go round in circles and make no progress".to_owned()
+        }
         kind => kind.to_string().replace('\n', "; "),
     };
     match failure.thread {
@@ -238,33 +240,55 @@ impl ExploreResult {
     pub fn text(&self) -> String {
         let Self { lock, client, threads, schedules, distinct, steps, .. } = self;
         let verdict = self.verdict.name();
-        let all = if self.exhausted { ": all there are" } else { "" };
-        let wrong = match (&self.wrong, self.verdict) {
-            (None, _) => String::new(),
-            (Some(wrong), Verdict::Violated) => format!("{wrong}, "),
-            (Some(wrong), Verdict::Held) => format!("{wrong}, which was not found; "),
-        };
+        let plural = if *schedules == 1 { "" } else { "s" };
         let mut text = format!(
-            "{lock:<16} {client:<12} {verdict:<8} {wrong}{threads} threads, {schedules} simulated schedules \
-             ({distinct} different{all}), {steps} steps\n"
+            "{lock:<18} {client:<12} {verdict:<8} in {schedules} simulated schedule{plural} of {threads} \
+             threads\n"
         );
-        let events: Vec<_> = self.events.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        let all = if self.exhausted { ", all there are" } else { "" };
+        let steps = count(*steps as f64);
+        let mut more = format!("{distinct} different schedule{plural}{all}; {steps} steps");
+        match (&self.wrong, self.verdict) {
+            (None, _) => {}
+            (Some(wrong), Verdict::Violated) => more = format!("{wrong}; {more}"),
+            (Some(wrong), Verdict::Held) => {
+                more = format!("{wrong}, which was not found; {more}");
+            }
+        }
+        let events =
+            self.events.iter().map(|(name, times)| format!("{name} {}", count(*times as f64)));
+        let events: Vec<_> = events.collect();
         if !events.is_empty() {
-            text += &format!("  reached: {}\n", events.join(", "));
+            more += &format!("; events: {}", events.join(", "));
         }
-        let Some(failure) = &self.failure else { return text };
-        let ExploreFailure { kind, message, schedule_number, policy, .. } = failure;
-        text += &format!("  {kind} in schedule {schedule_number} ({policy}): {message}\n");
-        for thread in &failure.threads {
-            text += &format!("    {thread}\n");
+        text += &format!("  {}", hanging(&more, "  "));
+        match &self.failure {
+            Some(failure) => text + &failure.text(),
+            None => text,
         }
-        let ExploreFailure { schedule, moves, switches, moves_found, switches_found, .. } = failure;
+    }
+}
+
+impl ExploreFailure {
+    /// What people read about it.
+    fn text(&self) -> String {
+        let Self { kind, message, schedule_number, policy, replay, .. } = self;
+        let found = match schedule_number {
+            0 => String::new(),
+            number => format!(" in schedule {number} (policy {policy})"),
+        };
+        let mut text = format!("  {}", hanging(&format!("{kind}{found}: {message}"), "    "));
+        for thread in &self.threads {
+            text += &format!("    {}", hanging(thread, "      "));
+        }
+        let Self { moves, switches, moves_found, switches_found, .. } = self;
         let was = match moves_found == moves {
             true => String::new(),
             false => format!("; found with {moves_found} and {switches_found}"),
         };
-        text += &format!("  schedule: {schedule} ({moves} moves, {switches} switches{was})\n");
-        text + &format!("  replay: {}\n", failure.replay)
+        let told = format!("schedule of {moves} moves with {switches} switches{was}");
+        text += &format!("  {}", hanging(&told, "    "));
+        text + "  replay: " + &report::command(replay, "  replay: ".len())
     }
 }
 

@@ -5,10 +5,9 @@ use super::plan::{Cell, LOADS};
 use super::{CheckArgs, described};
 use crate::cell::{LabMachine, On, Workload};
 use crate::native::NativeMachine;
-use crate::report::{self, Chart, Grid, Report, text_table};
+use crate::report::{self, Chart, Column, Grid, Report, Sheet, percent, rate, signed, wrapped};
 use crate::simulated::SimulatedMachine;
 use serde::Serialize;
-use std::fmt::Write;
 
 /// `lockwright.machines-check/1`.
 #[derive(Clone, Debug, Serialize)]
@@ -68,14 +67,17 @@ impl Checked {
     fn verdict(&self) -> String {
         let Order { judged, right, wrong } = &self.order;
         let pair = |wrong: &Wrong| {
-            let but = if wrong.ranges_overlap { " (ranges overlap)" } else { "" };
+            let but = if wrong.ranges_overlap { " (the native runs overlap)" } else { "" };
             format!("{} > {}{but}", wrong.faster, wrong.slower)
         };
         let pairs: Vec<_> = wrong.iter().map(pair).collect();
         match self.order.is_right() {
-            true => format!("order right in all {judged} clear pairs"),
+            true => format!("all {judged} clear pairs of locks have the native order"),
             false => {
-                format!("order right in {right} of {judged} clear pairs; not {}", pairs.join(", "))
+                let pairs = pairs.join(", ");
+                format!(
+                    "{right} of {judged} clear pairs of locks have the native order, but not {pairs}"
+                )
             }
         }
     }
@@ -116,50 +118,61 @@ impl CheckDocument {
     }
 }
 
-fn millions(ops_per_s: f64) -> String {
-    format!("{:.3}", ops_per_s / 1e6)
+impl Checked {
+    fn table(&self) -> Sheet {
+        let columns = vec![
+            Column::name("lock"),
+            Column::number("native"),
+            Column::number("least"),
+            Column::number("most"),
+            Column::number("simulated"),
+            Column::number("error"),
+        ];
+        let row = |entry: &Entry| {
+            let native = entry.native_ops_per_s;
+            vec![
+                entry.lock.into(),
+                rate(native.median),
+                rate(native.min),
+                rate(native.max),
+                rate(entry.simulated_ops_per_s),
+                format!("{} %", signed(entry.error_percent)),
+            ]
+        };
+        Sheet { columns, keys: 1, rows: self.locks.iter().map(row).collect() }
+    }
+}
+
+impl Overall {
+    fn sentence(&self) -> String {
+        format!(
+            "all cells: median error {}. Of {} pairs of locks whose native medians differ by more than \
+             {:.0} %, {} have the same order in the simulation; of the others, the native runs overlap in {}. \
+             In {} of {} cells, all pairs have the same order.",
+            percent(self.median_error_percent),
+            self.pairs_judged,
+            (CLEAR - 1.0) * 100.0,
+            self.pairs_right,
+            self.pairs_wrong_and_unsteady,
+            self.cells_with_right_order,
+            self.cells
+        )
+    }
 }
 
 impl Report for CheckDocument {
     fn text(&self) -> String {
-        let mut text =
-            String::from("counter, native and simulated, millions of operations per second\n");
+        let mut text = wrapped(
+            "workload counter, natively and simulated. native: median of the runs; least, most: of the \
+             native runs; error: simulated relative to native",
+        );
         for cell in &self.cells {
-            let mut grid = Grid::new(["lock", "native", "least", "most", "simulated", "error"]);
-            for entry in &cell.locks {
-                let native = entry.native_ops_per_s;
-                grid.push([
-                    entry.lock.into(),
-                    millions(native.median),
-                    millions(native.min),
-                    millions(native.max),
-                    millions(entry.simulated_ops_per_s),
-                    format!("{:+.0} %", entry.error_percent),
-                ]);
-            }
-            let _ = write!(
-                text,
-                "\n{}\n{}median error {:.0} %; {}\n",
-                described(cell.cell()),
-                text_table(&grid, 1),
-                cell.median_error_percent,
-                cell.verdict()
-            );
+            text = text + "\n" + &wrapped(&described(cell.cell())) + &cell.table().text();
+            let error = percent(cell.median_error_percent);
+            text += &wrapped(&format!("median error {error}; {}", cell.verdict()));
         }
         if let Some(all) = &self.summary {
-            let _ = write!(
-                text,
-                "\nall cells: median error {:.1} %; order right in {} of {} pairs whose native medians \
-                 differ by more than {:.0} % (of the others the native ranges overlap in {}), and in all of \
-                 them in {} of {} cells\n",
-                all.median_error_percent,
-                all.pairs_right,
-                all.pairs_judged,
-                (CLEAR - 1.0) * 100.0,
-                all.pairs_wrong_and_unsteady,
-                all.cells_with_right_order,
-                all.cells
-            );
+            text = text + "\n" + &wrapped(&all.sentence());
         }
         text
     }

@@ -114,5 +114,7 @@ fn result(spec: &CellSpec, result: Result<Measurement, CellError>) -> Result<Mea
 /// A cell in words.
 fn described(cell: Cell) -> String {
     let Cell { cs_load, think_load, threads } = cell;
-    format!("{threads} threads, {cs_load} pauses inside, {think_load} outside")
+    format!(
+        "{threads} threads, {cs_load} pause instructions in the critical section, {think_load} between two"
+    )
 }

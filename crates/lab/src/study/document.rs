@@ -1,7 +1,9 @@
 //! What a study found.
 
 use super::list::{Point as At, Study};
-use crate::report::{self, Chart, Grid, Point, Report, Series, Shape};
+use crate::report::{
+    self, Chart, Column, Grid, Point, Report, Series, Shape, Sheet, digits, rate, setting, wrapped,
+};
 use crate::simulated::Outcome;
 use crate::stats::Summary;
 use serde::Serialize;
@@ -95,37 +97,47 @@ impl StudyDocument {
 
 impl Report for StudyDocument {
     fn text(&self) -> String {
-        let mut grid = Grid::new([
-            "lock",
-            self.x,
-            "ops/us",
-            "from",
-            "to",
-            "fairness factor",
-            "least of average",
-            "window ms",
-        ]);
-        for row in &self.rows {
-            grid.push([
+        let columns = vec![
+            Column::name("lock"),
+            Column::number(self.x),
+            Column::number("throughput").means("of all threads together, the mean of the runs"),
+            Column::number("from").means("the least of the runs"),
+            Column::number("to").means("the greatest"),
+            Column::number("fairness factor")
+                .means(
+                    "operations of the faster half of the threads as a part of all; 0.5 is fair, with 1 \
+                     the slower half starves",
+                )
+                .first(),
+            Column::number("least / mean").means(
+                "operations of the slowest thread divided by the mean of all, in the worst run",
+            ),
+            Column::number("window").means("simulated time that was counted"),
+        ];
+        let row = |row: &Row| {
+            let Summary { mean, min, max, .. } = row.ops_per_us;
+            vec![
                 row.lock.into(),
                 row.x.to_string(),
-                format!("{:.3}", row.ops_per_us.mean),
-                format!("{:.3}", row.ops_per_us.min),
-                format!("{:.3}", row.ops_per_us.max),
-                format!("{:.3}", row.fairness_factor),
-                format!("{:.3}", row.least_of_average),
-                format!("{:.0}", row.window_ms),
-            ]);
-        }
-        format!(
-            "{}: {}\nsimulated {}, {} runs of each cell, calibration {}\n\n{}",
-            self.study,
-            self.asks,
-            self.machine,
-            self.runs,
-            self.calibration_hash.as_deref().unwrap_or("none"),
-            report::text_table(&grid, 1)
-        )
+                rate(mean * 1e6),
+                rate(min * 1e6),
+                rate(max * 1e6),
+                digits(row.fairness_factor),
+                digits(row.least_of_average),
+                setting(row.window_ms * 1e6),
+            ]
+        };
+        let rows = self.rows.iter().map(row).collect();
+        let calibration = match self.calibration_hash.as_deref() {
+            Some(hash) => format!("calibration {hash}"),
+            None => "not calibrated".into(),
+        };
+        let plural = if self.runs == 1 { "" } else { "s" };
+        wrapped(&format!(
+            "{}: {}\nsimulated on {} ({calibration}), {} run{plural} of each cell",
+            self.study, self.asks, self.machine, self.runs,
+        )) + "\n"
+            + &Sheet { columns, keys: 2, rows }.text()
     }
     fn json(&self) -> String {
         report::to_json(self)
