@@ -18,6 +18,7 @@ mod simulated;
 mod simulated_torture;
 mod torture;
 mod tour;
+mod widths;
 
 use serde_json::Value;
 use std::path::Path;
