@@ -60,7 +60,11 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let mut tell = |Step { what, of: (done, total), residual_percent }: Step| {
         let residual = percent(residual_percent);
+        if done == 1 {
+            progress.expect(total);
+        }
         progress.say(&format!("{done} of {total}: {what}, residual {residual}"));
+        progress.advance(1);
     };
     let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;

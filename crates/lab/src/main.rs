@@ -40,7 +40,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return cli::answer(&error, std::env::args().skip(1)),
     };
-    match run(&cli) {
+    let done = run(&cli);
+    report::end_progress();
+    match done {
         Ok(code) => code,
         Err(error) => {
             if !matches!(error, Error::OutputClosed) {

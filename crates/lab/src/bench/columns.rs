@@ -114,7 +114,7 @@ fn throughput(document: &BenchDocument) -> Vec<Filled<'_>> {
 
 /// A number about fairness, if the run was long enough for one.
 fn if_fair(cell: impl Fn(&BenchResult) -> String) -> impl Fn(&BenchResult) -> String {
-    move |result| if result.fairness_note.is_some() { "-".into() } else { cell(result) }
+    move |result| if result.fairness.is_some() { "-".into() } else { cell(result) }
 }
 
 fn fewest_of_most<'a>() -> Filled<'a> {

@@ -94,10 +94,6 @@ pub(super) struct BenchResult {
     digests: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
-    /// Why the shares of the threads and the rare waits say nothing about the lock, if they do not: a run
-    /// was shorter than the time in which the lock lets every waiter have its turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) fairness_note: Option<String>,
 }
 
 /// Operations of the threads of a repetition: mean over the repetitions.
@@ -188,7 +184,6 @@ impl BenchResult {
             ratio_to_floor: ratio_to_floor(sample),
             digests: runs.iter().filter_map(|run| run.digest.clone()).collect(),
             failure: sample.failure.as_ref().map(|(_, how)| how.clone()),
-            fairness_note: None,
         }
     }
 }

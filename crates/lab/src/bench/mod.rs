@@ -54,7 +54,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let started = Instant::now();
     schedule.run(machine, progress, &mut |sample| {
         if let Some((spec, _)) = sample.failure.as_ref().filter(|_| machine.is_simulated()) {
-            progress.say(&replay::line(&args.machine, spec));
+            progress.tell(&replay::line(&args.machine, spec));
         }
         document.add(sample);
         outputs.keep(&document)
@@ -69,15 +69,10 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
         note_speed(&document, started);
     }
     if document.interrupted {
-        progress.say("interrupted: the results are of what was measured until then");
+        progress.tell("interrupted: the results are of what was measured until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     document.verdict().map(|()| ExitCode::SUCCESS)
-}
-
-/// Says so if others used the machine as well.
-pub fn note_foreign_load(percent: Option<f64>, progress: Progress) {
-    foreign_load(percent).iter().for_each(|warning| progress.warn(warning));
 }
 
 /// A warning, if others used the machine as well.

@@ -117,18 +117,14 @@ impl Schedule {
         progress: Progress,
         done: &mut dyn FnMut(Sample) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let counts = self.matrix.crew.counts();
-        for (workload, threads) in
-            self.workloads().flat_map(|workload| counts.iter().map(move |&it| (workload, it)))
-        {
-            let locks: Vec<Asked> = self.matrix.locks_with(threads).collect();
-            let names: Vec<&str> = locks.iter().map(|asked| asked.subject.name()).collect();
-            let noun = self.matrix.crew.noun();
-            progress.say(&format!("{noun}: {threads}, locks: {}", names.join(", ")));
-            let schedulings = self.matrix.crew.schedulings(threads);
-            let line = |(asked, scheduling)| Line { workload, asked, threads, scheduling };
-            let pairs = locks.iter().flat_map(|&lock| schedulings.iter().map(move |&s| (lock, s)));
-            let samples = self.run_lines(machine, &pairs.map(line).collect::<Vec<_>>());
+        let stages = self.stages();
+        let cells =
+            |lines: &Vec<Line>| self.batches(machine, lines).iter().map(Vec::len).sum::<usize>();
+        progress.expect(stages.iter().map(cells).sum());
+        for lines in stages {
+            let Some(Line { threads, .. }) = lines.first() else { continue };
+            progress.say(&format!("{}: {threads}", self.matrix.crew.noun()));
+            let samples = self.run_lines(machine, &lines, progress);
             let failed = samples.iter().any(|sample| sample.failure.is_some());
             for sample in samples {
                 if !sample.throughput.is_empty() || sample.failure.is_some() {
@@ -142,6 +138,20 @@ impl Schedule {
         Ok(())
     }
 
+    /// What is run together: the lines of each load and each number of threads.
+    fn stages(&self) -> Vec<Vec<Line>> {
+        let counts = self.matrix.crew.counts();
+        let stages =
+            self.workloads().flat_map(|workload| counts.iter().map(move |&it| (workload, it)));
+        let lines = |(workload, threads)| {
+            let line = move |asked, scheduling| Line { workload, asked, threads, scheduling };
+            let schedulings = self.matrix.crew.schedulings(threads);
+            let of_lock = |asked| schedulings.iter().map(move |&s| line(asked, s));
+            self.matrix.locks_with(threads).flat_map(of_lock).collect()
+        };
+        stages.map(lines).collect()
+    }
+
     /// The workload, with each of its loads.
     fn workloads(&self) -> impl Iterator<Item = Workload> {
         let own = self.cs_loads.is_empty().then_some(self.workload);
@@ -149,7 +159,12 @@ impl Schedule {
         own.into_iter().chain(loads)
     }
 
-    fn run_lines(&self, machine: &dyn LabMachine, lines: &[Line]) -> Vec<Sample> {
+    fn run_lines(
+        &self,
+        machine: &dyn LabMachine,
+        lines: &[Line],
+        progress: Progress,
+    ) -> Vec<Sample> {
         let sample = |&line: &Line| {
             let cell = self.cell(line, 0, Purpose::Throughput);
             Sample::new(line, machine.fairness_window(&cell))
@@ -158,7 +173,7 @@ impl Schedule {
         let batches = self.batches(machine, lines);
         for cells in batches {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
-            let results = machine.run_batch(&specs, &|_| ());
+            let results = machine.run_batch(&specs, &|_| progress.advance(1));
             for (&(line, spec), result) in cells.iter().zip(results) {
                 samples[line].keep(spec, result);
             }

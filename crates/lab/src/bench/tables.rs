@@ -111,17 +111,15 @@ fn pairs(document: &BenchDocument) -> Sheet {
 /// Why results have no numbers about fairness, each reason once.
 fn notes(document: &BenchDocument) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for BenchResult { lock, fairness_note, .. } in &document.results {
-        let Some(why) = fairness_note.as_deref() else { continue };
+    for BenchResult { lock, fairness, .. } in &document.results {
+        let Some(why) = fairness.as_deref() else { continue };
         match reasons.iter_mut().find(|(reason, _)| *reason == why) {
             Some((_, locks)) if locks.contains(lock) => {}
             Some((_, locks)) => locks.push(lock),
             None => reasons.push((why, vec![lock])),
         }
     }
-    let note = |(why, locks): (&str, Vec<&str>)| {
-        wrapped(&format!("note: no fairness numbers for {}: {why}", locks.join(", ")))
-    };
+    let note = |(why, _): (&str, Vec<&str>)| wrapped(&format!("note: {why}"));
     let notes: String = reasons.into_iter().map(note).collect();
     if notes.is_empty() { notes } else { format!("\n{notes}") }
 }

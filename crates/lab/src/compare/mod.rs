@@ -44,7 +44,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     document.warnings.extend(foreign_load(document.foreign_load_percent));
     outputs.finish(&document)?;
     if document.interrupted {
-        progress.say("interrupted: the results are of what was measured until then");
+        progress.tell("interrupted: the results are of what was measured until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     document.verdict().map(|()| ExitCode::SUCCESS)
@@ -58,14 +58,16 @@ fn measure(
     document: &mut CompareDocument,
     outputs: &Outputs,
 ) -> Result<(), Error> {
-    for (index, &cell) in plan.cells.iter().enumerate() {
+    progress.expect(plan.cells.len());
+    for &cell in &plan.cells {
         let contest = contest::run(plan, cell, machine);
         let has_failed = contest.failure.is_some();
         if contest.has_runs() || has_failed {
             document.add(contest, plan.window_ns(cell, Purpose::Throughput));
             outputs.keep(document)?;
-            progress.say(&format!("{}/{} {}", index + 1, plan.cells.len(), document.newest()));
+            progress.say(&document.newest());
         }
+        progress.advance(1);
         if interrupt::is_requested() || has_failed {
             break;
         }

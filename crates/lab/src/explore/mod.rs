@@ -43,7 +43,8 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
             if pairs.len() == 1 { "one pair".into() } else { format!("{} pairs", pairs.len()) },
             plan.schedules
         ));
-        explore(&target, &pairs, &plan, |pair, findings| {
+        progress.expect(pairs.len());
+        explore(&target, &pairs, &plan, progress, |pair, findings| {
             tell(ExploreResult::new(args, &target, pair, &plan, &findings))
         })?;
         document.interrupted = interrupt::is_requested();
@@ -61,6 +62,7 @@ fn explore(
     target: &Target,
     pairs: &[Pair],
     plan: &Plan,
+    progress: Progress,
     mut tell: impl FnMut(Pair, Findings) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pairs.len());
@@ -73,6 +75,7 @@ fn explore(
             let Some(&pair) = pairs.get(at) else { return };
             let goes_on = |_| !interrupt::is_requested();
             let findings = target.explore(pair, |explorer| explorer.explore(plan, goes_on));
+            progress.advance(1);
             if sender.send((at, findings)).is_err() {
                 return;
             }
@@ -127,8 +130,8 @@ fn replay(
                 "--replay: {why}; give the other arguments and the version it was found with"
             )));
         }
-        Some(_) => progress.say("the schedule fails again (simulated)"),
-        None => progress.say("the schedule does not fail (simulated)"),
+        Some(_) => progress.tell("the schedule fails again (simulated)"),
+        None => progress.tell("the schedule does not fail (simulated)"),
     }
     Ok(ExploreResult::replayed(args, target, pair, schedule, failure.as_ref()))
 }

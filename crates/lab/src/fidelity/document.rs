@@ -22,6 +22,9 @@ pub struct CheckDocument {
     /// Missing while cells are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<Overall>,
+    /// What a reader should know of the results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A cell.
@@ -96,6 +99,7 @@ impl CheckDocument {
             clear_factor: CLEAR,
             cells: Vec::new(),
             summary: None,
+            warnings: simulated.warnings(),
         }
     }
     /// Adds a cell.
@@ -174,7 +178,10 @@ impl Report for CheckDocument {
         if let Some(all) = &self.summary {
             text = text + "\n" + &wrapped(&all.sentence());
         }
-        text
+        text + &report::warned(&self.warnings)
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
     fn json(&self) -> String {
         report::to_json(self)

@@ -6,6 +6,7 @@ mod document;
 mod judge;
 mod plan;
 
+use crate::bench::foreign_load;
 use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
 use crate::cli::OutputArgs;
 use crate::error::Error;
@@ -21,9 +22,6 @@ use judge::Entry;
 use plan::{Cell, Plan};
 use std::process::ExitCode;
 
-/// Above this, others have made the native numbers worse.
-const DISTURBED_PERCENT: f64 = 10.0;
-
 /// `lockwright machines check`.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     let CheckArgs { json, csv, quiet, .. } = args.clone();
@@ -34,12 +32,8 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(quiet);
     let foreign = ForeignLoad::watch();
     let natives = measure(&plan, &native, progress)?;
-    if let Some(percent) = foreign.percent().filter(|&percent| percent > DISTURBED_PERCENT) {
-        progress.warn(&format!(
-            "others used {percent:.0} % of the computer meanwhile: do not believe the native numbers"
-        ));
-    }
     let mut document = CheckDocument::new(args, &native, &simulated);
+    document.warnings.extend(foreign_load(foreign.percent()));
     for (&cell, locks) in plan.cells.iter().zip(natives) {
         if interrupt::is_requested() {
             return Ok(ExitCode::from(interrupt::EXIT_CODE));
@@ -71,6 +65,7 @@ fn measure(
     let empty =
         |&cell: &Cell| plan.locks_in(cell).into_iter().map(|lock| (lock, Vec::new())).collect();
     let mut natives: Vec<Natives> = plan.cells.iter().map(empty).collect();
+    progress.expect(plan.runs as usize * natives.iter().map(Vec::len).sum::<usize>());
     for repetition in 0..plan.runs {
         progress.say(&format!("native, repetition {} of {}", repetition + 1, plan.runs));
         for (&cell, locks) in plan.cells.iter().zip(&mut natives) {
@@ -79,6 +74,7 @@ fn measure(
                 let (lock, seen) = &mut locks[(turn + repetition as usize) % count];
                 let spec = plan.native(cell, *lock, repetition);
                 seen.push(result(&spec, machine.run_cell(&spec))?.ops_per_s);
+                progress.advance(1);
             }
         }
     }

@@ -27,8 +27,8 @@ const DISTURBED_PERCENT: f64 = 10.0;
 /// What others did meanwhile, in words.
 fn disturbance(percent: f64) -> String {
     format!(
-        "others used {percent:.0} % of the computer meanwhile; above {DISTURBED_PERCENT:.0} % do not \
-         believe the numbers about contention and the scheduler"
+        "other processes used {percent:.0} % of the CPUs during the measurement; above \
+         {DISTURBED_PERCENT:.0} % the numbers about contention and the scheduler may be wrong"
     )
 }
 
@@ -43,9 +43,6 @@ pub fn run(args: &ProbeArgs) -> Result<(), Error> {
     let progress = Progress::new(args.quiet);
     let measured = Measured::here(effort, progress);
     let foreign_percent = foreign.percent().unwrap_or(0.0);
-    if foreign_percent > DISTURBED_PERCENT {
-        progress.warn(&disturbance(foreign_percent));
-    }
     if crate::interrupt::is_requested() {
         return Err(Error::Measurement("interrupted: nothing was written".into()));
     }
@@ -56,5 +53,9 @@ pub fn run(args: &ProbeArgs) -> Result<(), Error> {
             "what was measured makes no machine ({error}): was the computer busy? Try again"
         )));
     }
-    target.write(text.as_bytes())
+    target.write(text.as_bytes())?;
+    if foreign_percent > DISTURBED_PERCENT {
+        progress.tell(&format!("warning: {}", disturbance(foreign_percent)));
+    }
+    Ok(())
 }

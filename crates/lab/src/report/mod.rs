@@ -2,6 +2,7 @@
 
 mod number;
 mod page;
+mod progress;
 mod provenance;
 mod svg;
 mod table;
@@ -10,9 +11,9 @@ mod waits;
 
 pub use crate::cli::OutputArgs;
 use crate::error::Error;
-use crate::interrupt;
 pub use number::{count, digits, duration, percent, rate, setting, signed};
 pub use page::{command, hanging, is_terminal, lines, width, wrapped};
+pub use progress::{Progress, end_progress};
 pub use provenance::provenance;
 use serde::Serialize;
 use std::io::Write;
@@ -128,42 +129,15 @@ impl Outputs {
 
 /// Prints text for people on standard output.
 pub fn print(text: &str) -> Result<(), Error> {
-    let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = progress::out_of_the_way(|| {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    });
     written.map_err(|source| Error::output("standard output", source))
 }
 
 /// Prints a line on standard error.
 pub fn complain(line: &str) {
     // There is nowhere to complain about a standard error that is closed.
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// Says what is going on, on standard error.
-#[derive(Clone, Copy)]
-pub struct Progress {
-    quiet: bool,
-}
-
-impl Progress {
-    /// Says nothing if `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        Self { quiet }
-    }
-    /// What is being done.
-    pub fn say(self, line: &str) {
-        if !self.quiet {
-            complain(line);
-        }
-    }
-    /// Before simulated cells run: Ctrl-C has to wait for those that do, which has to be said.
-    pub fn answer_interrupts(self) {
-        if !self.quiet {
-            interrupt::answer_in_words();
-        }
-    }
-    /// Something that the reader of the results should know.
-    pub fn warn(self, line: &str) {
-        self.say(&format!("warning: {line}"));
-    }
+    let _ = progress::out_of_the_way(|| writeln!(std::io::stderr(), "{line}"));
 }

@@ -29,6 +29,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     let effort = if args.quick { Effort::Quick } else { Effort::Full };
     progress.answer_interrupts();
     let mut document = ReproduceDocument::new(effort, args.seed, args.all);
+    progress.expect(tables.iter().map(|table| table.rows.len()).sum());
     for table in tables {
         let reproduced = simulate(table, effort, args.seed, progress)?;
         document.interrupted = interrupt::is_requested();
@@ -52,7 +53,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     }
     outputs.finish_documents(&document)?;
     if document.interrupted {
-        progress.say("interrupted: the results are of what was simulated until then");
+        progress.tell("interrupted: the results are of what was simulated until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     Ok(ExitCode::SUCCESS)

@@ -89,6 +89,7 @@ pub fn simulate(
             table.rows.len()
         ));
         let cells = row(table, of, &fits, seed, published.as_ref()).map_err(broken)?;
+        progress.advance(1);
         if interrupt::is_requested() {
             break;
         }

@@ -53,6 +53,9 @@ pub fn run(args: &StudyArgs) -> Result<ExitCode, Error> {
     let parameters = calibration.map(|calibration| calibration.parameters).unwrap_or_default();
     let mut document = StudyDocument::new(study, args.seed, hash);
     let points = (study.points)();
+    progress.expect(
+        points.len() * study.locks.len() * study.schedulings().len() * study.seeds as usize,
+    );
     for (at, point) in points.iter().enumerate() {
         progress.say(&format!(
             "simulated {}, {} {}: {} of {}",
@@ -62,7 +65,7 @@ pub fn run(args: &StudyArgs) -> Result<ExitCode, Error> {
             at + 1,
             points.len()
         ));
-        let rows = simulate(study, point, &machine, &parameters, args.seed)?;
+        let rows = simulate(study, point, &machine, &parameters, args.seed, progress)?;
         document.interrupted = interrupt::is_requested();
         if document.interrupted {
             break;
@@ -95,6 +98,7 @@ fn simulate(
     machine: &Machine,
     parameters: &Parameters,
     seed: u64,
+    progress: Progress,
 ) -> Result<Vec<Row>, Error> {
     let cell = |lock, scheduling, at: u64| Cell {
         has_siblings: true,
@@ -120,7 +124,7 @@ fn simulate(
     let cells: Vec<Cell<'_>> = study.locks.iter().flat_map(of_lock).collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let outcomes: Result<Vec<Outcome>, _> =
-        run_cells(&cells, workers, &|_| ()).into_iter().collect();
+        run_cells(&cells, workers, &|_| progress.advance(1)).into_iter().collect();
     let outcomes = outcomes.map_err(|error| Error::Measurement(error.to_string()))?;
     let rows = study.locks.iter().zip(outcomes.chunks(runs));
     Ok(rows.map(|(lock, outcomes)| Row::new(point, lock, outcomes)).collect())

@@ -60,7 +60,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
         progress.answer_interrupts();
     }
     let foreign = ForeignLoad::watch();
-    for &threads in matrix.crew.counts() {
+    let stages = matrix.crew.counts().iter().map(|&threads| {
         let of_lock = |Asked { subject: lock, .. }| {
             let (threads, readers) = roles.of(lock, threads);
             let spec = move |scheduling| CellSpec {
@@ -75,8 +75,12 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
             };
             matrix.crew.schedulings(threads).into_iter().map(spec)
         };
-        let cells: Vec<_> = matrix.locks_with(threads).flat_map(of_lock).collect();
-        torture(machine, &cells, &mut document, &teller)?;
+        matrix.locks_with(threads).flat_map(of_lock).collect()
+    });
+    let stages: Vec<Vec<CellSpec>> = stages.collect();
+    progress.expect(stages.iter().map(Vec::len).sum());
+    for cells in &stages {
+        torture(machine, cells, &mut document, &teller)?;
     }
     if !is_simulated {
         document.warnings.extend(foreign_load(foreign.percent()));
@@ -133,9 +137,9 @@ impl Teller<'_> {
             self.line(&line)?;
         }
         if let Some(failure) = result.failure() {
-            self.progress.say(&format!("{}: {failure}", result.name()));
+            self.progress.tell(&format!("{}: {failure}", result.name()));
             if let Some(machine) = self.replay {
-                self.progress.say(&replay::line(machine, spec));
+                self.progress.tell(&replay::line(machine, spec));
             }
         }
         let missing = result.missing(&spec.purpose.stress());
@@ -161,7 +165,9 @@ fn torture(
         if document.is_over || interrupt::is_requested() {
             break;
         }
-        for (spec, result) in batch.iter().zip(machine.run_batch(batch, &|_| ())) {
+        for (spec, result) in
+            batch.iter().zip(machine.run_batch(batch, &|_| teller.progress.advance(1)))
+        {
             match result {
                 Err(CellError::Interrupted) => {}
                 Ok(measured) => {

@@ -9,12 +9,12 @@ mod sentences;
 
 pub use args::TourArgs;
 
-use crate::bench::{BenchDocument, note_foreign_load};
+use crate::bench::BenchDocument;
 use crate::cell::{LabMachine, On, Settings, Workload};
 use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
-use crate::native::{ForeignLoad, NativeMachine};
+use crate::native::NativeMachine;
 use crate::report::{self, Chart, Grid, Outputs, Progress, Report, print};
 use crate::reproduce::{self, TableDocument};
 use crate::tables::Table;
@@ -95,7 +95,6 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     let native = NativeMachine::new(&Settings::default());
     let mut tour = Tour::new(native.on(Workload::Uncontended));
     guide.say(&this_machine(&tour.on))?;
-    let foreign = ForeignLoad::watch();
     let here = [
         Stop {
             about: "1. A lock/unlock pair of one thread",
@@ -131,7 +130,6 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     ];
     [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] =
         guide.visit(here)?;
-    note_foreign_load(foreign.percent(), progress);
     progress.answer_interrupts();
     let [guest] = guide.visit([Stop {
         about: "6. Simulated: a guest with more vCPUs than its host has CPUs",

@@ -1,10 +1,11 @@
 //! What a stop of the tour measures.
 
 use super::Guide;
-use crate::bench::{BenchDocument, Schedule};
+use crate::bench::{BenchDocument, Schedule, foreign_load};
 use crate::cell::{LabMachine, Settings, Workload};
 use crate::crew::Crew;
 use crate::error::Error;
+use crate::native::ForeignLoad;
 use crate::plan::Matrix;
 
 /// What is compared.
@@ -40,10 +41,15 @@ impl Plan<'_> {
             one_at_a_time: false,
         };
         let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
+        let foreign = ForeignLoad::watch();
         schedule.run(machine, guide.progress, &mut |sample| {
             document.add(sample);
             Ok(())
         })?;
+        if !machine.is_simulated() {
+            document.foreign_load_percent = foreign.percent();
+            document.warnings.extend(foreign_load(document.foreign_load_percent));
+        }
         document.verdict().map(|()| document)
     }
 }

@@ -19,8 +19,9 @@ fn document(path: &str) -> String {
 
 /// The blocks of `language` in `text`.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
-    let starts = text.split(&format!("```{language}\n")).skip(1);
-    starts.map(|rest| rest.split_once("```").expect("the end of the block").0).collect()
+    let fence = format!("```{language}\n");
+    let starts = text.split(fence.as_str()).skip(1);
+    starts.map(|rest| rest.split_once("```").expect("the end of the block").0).collect::<Vec<_>>()
 }
 
 /// A crate as `cargo new` makes it, with the dependencies of the README. It stays where it is: what was compiled for it is

@@ -1,0 +1,78 @@
+//! What is going on, on standard error: one line that is rewritten on a terminal, lines in a pipe.
+
+use super::complain;
+use crate::interrupt;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+/// The line on the terminal. A process has one, because it has one terminal.
+static LINE: OnceLock<ProgressBar> = OnceLock::new();
+
+const STYLE: &str = "{pos}/{len}, {eta} left: {wide_msg}";
+
+/// Says what is going on, on standard error.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    quiet: bool,
+}
+
+impl Progress {
+    /// Says nothing about progress if `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+    /// Before work begins that has `steps` steps.
+    pub fn expect(self, steps: usize) {
+        if self.quiet || !std::io::stderr().is_terminal() {
+            return;
+        }
+        let line = LINE.get_or_init(|| {
+            let style = ProgressStyle::with_template(STYLE);
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            let target = ProgressDrawTarget::stderr();
+            ProgressBar::with_draw_target(Some(0), target).with_style(style)
+        });
+        line.inc_length(steps as u64);
+    }
+    /// So many more steps are done.
+    pub fn advance(self, steps: usize) {
+        if let Some(line) = LINE.get() {
+            line.inc(steps as u64);
+        }
+    }
+    /// What is being done: on a terminal until the next step, in a pipe a line.
+    pub fn say(self, what: &str) {
+        match LINE.get() {
+            _ if self.quiet => {}
+            Some(line) => line.set_message(what.to_string()),
+            None => complain(what),
+        }
+    }
+    /// Something that stays on the terminal, such as how to repeat a failure. It is said even if
+    /// progress is not.
+    pub fn tell(self, line: &str) {
+        complain(line);
+    }
+    /// Before simulated cells run: Ctrl-C has to wait for those that do, which has to be said.
+    pub fn answer_interrupts(self) {
+        if !self.quiet {
+            interrupt::answer_in_words();
+        }
+    }
+}
+
+/// Runs `write`, which writes on the terminal, with the line out of its way.
+pub(super) fn out_of_the_way<R>(write: impl FnOnce() -> R) -> R {
+    match LINE.get() {
+        Some(line) => line.suspend(write),
+        None => write(),
+    }
+}
+
+/// Takes the line off the terminal: the work is over.
+pub fn end_progress() {
+    if let Some(line) = LINE.get() {
+        line.finish_and_clear();
+    }
+}
