@@ -177,7 +177,7 @@ The words used here are explained in docs/glossary.md.";
 pub fn command() -> clap::Command {
     let command = Cli::command();
     let template = grouped(&command);
-    let mut command = command.help_template(template);
+    let mut command = command.help_template(template).after_help(AFTERWORD);
     for (group, names) in GROUPS {
         for name in names {
             assert!(command.find_subcommand(name).is_some(), "{group}: {name} is a command");
@@ -207,7 +207,7 @@ fn grouped(command: &clap::Command) -> String {
             text += &format!("  {name:<10} {about}\n");
         }
     }
-    text + "\n" + AFTERWORD + "\n"
+    text + "{after-help}"
 }
 
 /// Arguments of the lists.

@@ -19,6 +19,7 @@ mod simulated_torture;
 mod torture;
 mod tour;
 mod widths;
+mod wrong_lines;
 
 use serde_json::Value;
 use std::path::Path;

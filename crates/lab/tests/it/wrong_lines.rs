@@ -1,0 +1,154 @@
+//! Wrong command lines: each answer says what to type instead.
+
+use super::{files_in, lockwright, lockwright_in, stderr, stdout};
+
+/// A wrong command line, and what its answer has to say.
+const LINES: &[(&str, &str)] = &[
+    ("benhc", "'bench'"),
+    ("--list", "see `lockwright --help`"),
+    ("bench --list", "see `lockwright bench --help`"),
+    ("bench --treads 1", "'--threads'"),
+    ("bench --lock qspinlok", "did you mean `qspinlock`? (`lockwright locks` lists all)"),
+    ("bench --lock kna-*", "`lockwright locks` lists all"),
+    ("bench --lock busted*", "`lockwright locks` lists all"),
+    ("bench --threads two", "write whole numbers from 1 on, such as 1,2,4"),
+    ("bench --threads 0", "give at least 1"),
+    ("bench --threads -1", "write whole numbers from 1 on, such as 1,2,4"),
+    ("bench --threads 99999", "at most 4096"),
+    ("bench --workload contuer", "did you mean `counter`? (`lockwright workloads` lists all)"),
+    ("bench --runs 0", "write a whole number from 1 to 10000"),
+    ("bench --runs many", "write a whole number from 1 to 10000"),
+    ("bench --secs soon", "write a time such as 100ms, 2us or 1.5s"),
+    ("bench --secs 0", "must be between 1us and 86400 seconds"),
+    ("bench --secs -1", "must be between 1us and 86400 seconds"),
+    ("bench --secs 1e30", "must be between 1us and 86400 seconds"),
+    ("bench --seed one", "write a whole number from 0 on"),
+    ("bench --on x5_4", "did you mean `x5-4`? (`lockwright machines` lists all)"),
+    ("bench --on ./missing.toml", "lockwright machines show x5-4 > ./missing.toml"),
+    ("bench --calibration x.toml", "add --on with one, such as `--on x5-4`"),
+    ("bench --placement compact", "leave it out, or add --on x5-4"),
+    ("bench --on x5-4 --placement compat", "'compact'"),
+    ("bench --vcpus 4", "add --on with one, such as `--on haswell-2s`"),
+    ("bench --on haswell-2s --vcpus 4 --threads 2", "--vcpus for a guest, --threads for a program"),
+    ("bench --on haswell-2s --vcpus many", "write whole numbers from 1 on, such as 1,2,4"),
+    ("bench --on haswell-2s --virtual-numa", "add --vcpus with a number"),
+    ("bench --on haswell-2s --vcpus 4 --start-state random", "'random-queue'"),
+    ("bench --on haswell-2s --threads 4 --start-state all", "add --vcpus, or more --threads"),
+    ("bench --speed", "add --on x5-4"),
+    ("bench --numa-spinlock of", "'off'"),
+    ("bench --numa-spinlock-threshold 32", "write a whole number from 0 to 31"),
+    ("bench --numa-spinlock-threshold-ns soon", "write a time such as 100ms, 2us or 1.5s"),
+    ("bench --heavy-barrier-apart-ns -1", "write a time such as 100ms, 2us or 1.5s"),
+    ("bench --cs-load 1,,2", "write a whole number from 0 to"),
+    ("bench --think-load lots", "write a whole number from 0 to"),
+    ("bench --read-percent 101", "write a whole number from 0 to 100"),
+    ("bench --readers 50", "write `--read-percent 50`"),
+    ("bench --reader-order rnd", "'random'"),
+    ("bench --lock ticket --reader-order random", "add --read-percent with 1 to 99"),
+    ("bench --empty-section maybe", "[possible values: on, off]"),
+    ("bench --workload locktorture --long-hold on", "write 100ms, as in the kernel, or off"),
+    ("bench --workload locktorture --long-hold 5ms", "write 100ms or off"),
+    ("bench --workload locktorture --long-hold 100", "write `100ms`, or off"),
+    ("bench --workload lock2 --read-percent 50", "leave it out, or add --workload counter"),
+    ("bench --workload kbuild --units 0", "must be between 1 and"),
+    ("bench --workload kbuild --unit-ops x", "write a whole number from 0 on"),
+    ("bench --workload kbuild --lock-count 100000", "must be between 1 and 4096"),
+    ("bench --workload kbuild --lock-count 3 --hot-locks 4", "must be between 1 and 3"),
+    ("bench --workload kbuild --hot-percent 101", "must be between 0 and 100"),
+    ("bench --workload kbuild --serial-percent 100", "must be between 0 and 99"),
+    ("bench --workload kbuild --compute-ns soon", "write a time such as 100ms, 2us or 1.5s"),
+    ("bench --workload kbuild --io-ns -1", "write a time such as 100ms, 2us or 1.5s"),
+    ("bench --workload handoff --section slep", "'sleep'"),
+    ("bench --workload handoff --section-ns 2s", "must be between 0 and"),
+    ("bench --workload uncontended --threads 2", "leave out --threads"),
+    ("bench --json - --csv -", "only one of --json and --csv"),
+    ("bench --json out --csv out", "name the same file"),
+    ("bench --json missing/out.json", "make it, or name another file"),
+    ("bench --plot out.png", "name a file that ends in .svg"),
+    ("torture --readers -1", "write whole numbers from 1 on"),
+    ("torture --lock ticket --readers 1", "leave out --readers, or name a reader-writer lock"),
+    ("torture --lock busted-rw --threads 4,2 --readers 2", "write a smaller number, or use more"),
+    ("torture --long-hold 5", "write `5ms`, or off"),
+    ("torture --long-hold 1h", "write 10s or less"),
+    ("torture --stutter soon", "write a time such as 100ms, 2us or 1.5s"),
+    ("torture --stutter 5", "make it shorter, or --secs longer, or write --stutter off"),
+    ("torture --shuffle NaN", "must be a time such as 5ms, or off"),
+    ("torture --on x5-4 --shuffle 1ms", "leave it out"),
+    ("torture --nested 9", "write a whole number from 0 to 8"),
+    ("torture --faults", "add --on x5-4"),
+    ("explore --client exclusoin", "did you mean `exclusion`? (`lockwright clients` lists all)"),
+    ("explore --threads 1", "must be between 2 and 26"),
+    ("explore --schedules 0", "write a whole number from 1 to"),
+    ("explore --bug 9999", "`lockwright bugs` lists all"),
+    ("explore --bug 9 --lock cna", "run `cargo xtask zoo --only 9`"),
+    ("explore --lock ticket --bug 48", "--lock can be cna"),
+    ("explore --lock busted-relaxed", "run `cargo test -p lockwright-model"),
+    ("explore --policy rnadom", "'random'"),
+    ("explore --policy dfs --depth 3", "leave one of the two out"),
+    ("explore --depth 0", "write a whole number from 1 to 64"),
+    ("explore --preemptions 5000", "write a whole number from 0 to 1000"),
+    ("explore --rounds 0", "write a whole number from 1 to 1000"),
+    ("explore --on native", "leave out --on"),
+    ("explore --lock std", "leave it out"),
+    ("explore --lock cna --client exclusion --replay garbled", "copy it from the line"),
+    ("explore --lock cna --replay 0:a", "give one --lock and one --client"),
+    ("compare --peer usnyc", "did you mean `usync`?"),
+    ("compare --peer floor", "--peer takes std"),
+    ("compare --ours mutx", "did you mean `mutex`?"),
+    ("compare --ours std", "leave it out, or name one such as `mutex`"),
+    ("compare --ours mutex,qspinlock", "leave out one of them"),
+    ("compare --cell cs1-t9", "--cell takes `pair`"),
+    ("compare --kind readers", "[possible values: pair, exclusive, rw]"),
+    ("compare --cell cs1-t2 --kind rw", "leave out one of the two"),
+    ("compare --runs 1", "write a whole number from 2 to 10000"),
+    ("reproduce cna_v10_locktortur_x5_4", "did you mean `cna_v10_locktorture_x5_4`?"),
+    ("reproduce --all cna_v10_locktorture_x5_4", "name a table or say --all, not both"),
+    ("reproduce --all --plot out.svg", "say --plot-dir DIR"),
+    ("reproduce --plot out.svg", "name what to run"),
+    ("study cna-treshold", "did you mean `cna-threshold`? (`lockwright studies` lists all)"),
+    ("calibrate x5_4", "did you mean `x5-4`?"),
+    ("calibrate", "see `lockwright calibrate --help`"),
+    ("calibrate x5-4 --json -", "add --out FILE.toml"),
+    ("calibrate x5-4 --force", "--out <FILE.toml>"),
+    ("machines x5-4", "see `lockwright machines --help`"),
+    ("machines show x5_4", "did you mean `x5-4`?"),
+    ("machines show native", "lockwright machines probe --out here.toml"),
+    ("machines probe --out missing/x.toml", "make it, or name another file"),
+    ("machines check", "see `lockwright machines check --help`"),
+    ("machines check missing.toml", "lockwright machines show x5-4 > missing.toml"),
+    ("completions bsh", "'bash'"),
+    ("locks --json missing/out.json", "make it, or name another file"),
+    ("tour --plot-dir /dev/null/x", "cannot write /dev/null/x"),
+];
+
+#[test]
+fn each_wrong_line_is_refused_with_what_to_type_instead() {
+    for (line, instead) in LINES {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let output = lockwright_in(directory.path(), line);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "`{line}` said: {said}");
+        assert!(output.stdout.is_empty(), "`{line}` wrote to standard output");
+        assert_eq!(said.lines().count(), 1, "`{line}` said: {said}");
+        assert!(said.contains(instead), "`{line}` said: {said}");
+        assert!(files_in(directory.path()).is_empty(), "`{line}` left a file behind");
+    }
+}
+
+#[test]
+fn each_option_with_a_value_has_a_wrong_line() {
+    let commands =
+        ["tour", "bench", "compare", "torture", "explore", "reproduce", "study", "calibrate"];
+    for command in commands {
+        let help = stdout(&lockwright(&format!("{command} --help")));
+        let options = help.lines().filter_map(|line| {
+            let option = line.trim_start().strip_prefix("--")?;
+            let (name, value) = option.split_once(' ')?;
+            value.trim_start().starts_with(['<', '[']).then(|| format!("--{name} "))
+        });
+        for option in options {
+            let is_there = LINES.iter().any(|(line, _)| format!("{line} ").contains(&option));
+            assert!(is_there, "no wrong line has {option}of `{command}`");
+        }
+    }
+}
