@@ -22,7 +22,7 @@
 //! The mean delay per operation is 100 ms / 200,000 n + 2 us / 4 n = 1 us / n, all of it with the
 //! lock held: the rising half of the published curves is this delay, not the scaling of the lock.
 //! Neither the long hold nor the sleep fits into a simulated window of milliseconds. A simulation
-//! runs with [`Knobs::long_hold`] off and adds what it leaves out with [`with_long_holds`]. The sleep
+//! runs with [`Knobs::long_hold_ns`] 0 and adds what it leaves out with [`with_long_holds`]. The sleep
 //! (one jiffy in a million loops of about a microsecond, of one thread among those that wait anyway)
 //! is left out of short windows without a correction.
 //!
