@@ -92,7 +92,8 @@ impl FairnessWindow {
 /// Milliseconds, with two significant digits.
 fn duration(ns: f64) -> String {
     let ms = ns / 1e6;
-    let digits = (1.0 - ms.log10().floor()).max(0.0) as usize;
+    // The logarithm of nothing is infinite.
+    let digits = (1.0 - ms.log10().floor()).clamp(0.0, 6.0) as usize;
     let text = format!("{ms:.digits$}");
     let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} ms")
