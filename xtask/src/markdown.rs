@@ -64,7 +64,8 @@ fn flush(block: &mut Vec<&str>, text: &mut String) {
     block.clear();
 }
 
-/// The words of a block. One that would mean something at the beginning of a line stays with the word before.
+/// The words of a block. One that would mean something at the beginning of a line stays with the word before, and
+/// code between backticks stays together, so that a command can be copied.
 fn words(block: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in block.iter().flat_map(|line| line.split_whitespace()) {
@@ -72,8 +73,9 @@ fn words(block: &[&str]) -> Vec<String> {
             || word.strip_suffix('.').is_some_and(is_number);
         // `**bold**` is a word like others.
         let is_marker = is_marker && !(word.starts_with('*') && word.len() > 1);
+        let in_code = |before: &String| !before.matches('`').count().is_multiple_of(2);
         match words.last_mut() {
-            Some(last) if is_marker => *last += &format!(" {word}"),
+            Some(last) if is_marker || in_code(last) => *last += &format!(" {word}"),
             _ => words.push(word.to_string()),
         }
     }
@@ -108,6 +110,13 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS_MAX), "{text}");
         assert!(lines[1].ends_with("word end") && lines[4].starts_with("  word"), "{text}");
         assert_eq!(lines[5], "- short");
+    }
+
+    #[test]
+    fn commands_stay_together() {
+        let text = filled(&"see `cargo run -- x` and ".repeat(20));
+        let is_whole = |line: &str| line.matches('`').count().is_multiple_of(2);
+        assert!(text.lines().count() > 3 && text.lines().all(is_whole), "{text}");
     }
 
     #[test]

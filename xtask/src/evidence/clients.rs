@@ -1,4 +1,4 @@
-//! What survives when a client is deleted: whether each client is there for a reason.
+//! What survives when a client is deleted.
 
 use super::documents::{Documents, Mutant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +37,29 @@ pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String
         }
     }
     by_client
+}
+
+/// The clients that find something alone, and the others.
+pub fn alone(documents: &Documents) -> (Vec<String>, Vec<String>) {
+    let (others, alone): (Vec<_>, Vec<_>) =
+        only_killed_by(documents).into_iter().partition(|(_, mutants)| mutants.is_empty());
+    let names = |clients: Vec<(String, _)>| clients.into_iter().map(|(name, _)| name).collect();
+    (names(alone), names(others))
+}
+
+/// The sentence about the clients that find nothing alone.
+pub fn told(others: &[String]) -> String {
+    match others {
+        [] => "Every client is one of them.".to_string(),
+        _ => {
+            let names: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
+            let names = names.join(", ");
+            format!(
+                "The others find nothing that is not found without them; most are about a property of their own, \
+                     such as reused memory, guards or limits: {names}."
+            )
+        }
+    }
 }
 
 /// The only element, if there is exactly one.

@@ -1,4 +1,5 @@
-//! `docs/evidence.md`: what is proved, what is sampled, with which bounds, and what is not.
+//! `docs/evidence.md`: what is proved, what is sampled, with which bounds, and what is not; and
+//! `docs/evidence-tables.md`, its tables.
 
 mod clients;
 mod documents;
@@ -6,7 +7,7 @@ mod expected;
 mod tables;
 mod tree;
 
-use crate::tidy;
+use crate::{markdown, tidy};
 use documents::{Documents, EXPLORED, SAMPLES, WEAKEN, ZOO};
 use expected::Expected;
 use std::collections::BTreeMap;
@@ -16,9 +17,11 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::SystemTime;
 
-/// Where the document is, below the root of the repository.
+/// Where the documents are, below the root of the repository.
 const DOCUMENT: &str = "docs/evidence.md";
+const TABLES: &str = "docs/evidence-tables.md";
 const TEMPLATE: &str = include_str!("template.md");
+const TEMPLATE_OF_TABLES: &str = include_str!("tables.md");
 const LINES_MAX: usize = 300;
 
 /// The commands that write the inputs; that of the samples to its standard output.
@@ -73,26 +76,21 @@ pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
     let sources = tidy::sources(root);
     let mut complaints = documents.complaints();
     complaints.extend(Expected::of(&sources)?.complaints(&documents));
-    for (client, mutants) in clients::only_killed_by(&documents) {
-        if mutants.is_empty() {
-            complaints.push(format!(
-                "no mutant survives when client `{client}` is deleted, so it is not needed"
-            ));
-        }
-    }
     let counts = tree::sites(&sources);
-    let text = render(&documents, &counts, &when(root));
+    let [text, tables] = render(&documents, &counts, &when(root));
     let lines = text.lines().count();
     if lines > LINES_MAX {
         complaints.push(format!("{DOCUMENT} has {lines} lines, more than {LINES_MAX}"));
     }
-    std::fs::write(root.join(DOCUMENT), text)
-        .map_err(|error| format!("{DOCUMENT} cannot be written: {error}"))?;
+    for (name, text) in [(DOCUMENT, text), (TABLES, tables)] {
+        std::fs::write(root.join(name), text)
+            .map_err(|error| format!("{name} cannot be written: {error}"))?;
+    }
     complaints.extend(differences(root));
     for complaint in &complaints {
         eprintln!("evidence: {complaint}");
     }
-    eprintln!("evidence: {DOCUMENT} written, {} complaints", complaints.len());
+    eprintln!("evidence: {DOCUMENT} and {TABLES} written, {} complaints", complaints.len());
     Ok(complaints.is_empty())
 }
 
@@ -104,16 +102,16 @@ pub fn check(root: &Path) -> bool {
     }
     if !differences.is_empty() {
         eprintln!(
-            "evidence: {DOCUMENT} does not describe this tree; type `cargo xtask evidence --fresh`"
+            "evidence: {TABLES} does not describe this tree; type `cargo xtask evidence --fresh`"
         );
     }
     differences.is_empty()
 }
 
 fn differences(root: &Path) -> Vec<String> {
-    match std::fs::read_to_string(root.join(DOCUMENT)) {
+    match std::fs::read_to_string(root.join(TABLES)) {
         Ok(document) => tree::differences(&document, &tidy::sources(root)),
-        Err(error) => vec![format!("{DOCUMENT} cannot be read: {error}")],
+        Err(error) => vec![format!("{TABLES} cannot be read: {error}")],
     }
 }
 
@@ -166,9 +164,14 @@ fn write_anew(
     }
 }
 
-/// The document.
-fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -> String {
+/// The document and its tables.
+fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -> [String; 2] {
     let Documents { weaken, zoo, .. } = documents;
+    let mutants = |verdict: &str| {
+        weaken.mutants.iter().filter(|mutant| mutant.verdict == verdict).count().to_string()
+    };
+    let found = zoo.rows.iter().filter(|row| row.verdict == "KILLED").count();
+    let (alone, others) = clients::alone(documents);
     let values = [
         ("when", when.to_string()),
         ("miri_seeds", crate::sanitize::MIRI_SEEDS.to_string()),
@@ -177,6 +180,15 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
         ("zoo_bounds", in_words(&zoo.bounds)),
         ("sites_count", weaken.sites.to_string()),
         ("mutants_count", weaken.mutants.len().to_string()),
+        ("killed_count", mutants("KILLED")),
+        ("argued_count", mutants("ARGUED")),
+        ("bugs_count", zoo.rows.len().to_string()),
+        ("found_count", if found == zoo.rows.len() { "all".into() } else { found.to_string() }),
+        ("alone_count", alone.len().to_string()),
+        ("clients_count", (alone.len() + others.len()).to_string()),
+        ("not_alone", clients::told(&others)),
+        ("loom_total", tables::loom_total(documents)),
+        ("shuttle_total", tables::shuttle_total(documents)),
         ("loom", tables::loom(documents)),
         ("shuttle", tables::shuttle(documents)),
         ("explored", tables::explored(documents)),
@@ -189,8 +201,10 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
     let fill = |text: String, (name, value): (&str, String)| {
         text.replace(&format!("{{{{{name}}}}}"), &value)
     };
-    let text = values.into_iter().fold(TEMPLATE.to_string(), fill);
-    text.trim_end().to_string() + "\n"
+    [TEMPLATE, TEMPLATE_OF_TABLES].map(|template| {
+        let text = values.iter().cloned().fold(template.to_string(), fill);
+        markdown::filled(text.trim_end())
+    })
 }
 
 /// The names of bounds in `crates/model/src/checks.rs`.

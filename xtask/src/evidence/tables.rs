@@ -58,7 +58,7 @@ fn fate(mutants: &[&Mutant]) -> String {
     parts.join("; ")
 }
 
-/// Why mutants stay that nobody kills.
+/// Why mutants stay that no check kills.
 pub fn arguments(documents: &Documents) -> String {
     let mut places: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
     for mutant in documents.weaken.mutants.iter().filter(|mutant| mutant.verdict == "ARGUED") {
@@ -78,7 +78,7 @@ pub fn arguments(documents: &Documents) -> String {
 
 /// The kill matrix of the zoo.
 pub fn zoo(documents: &Documents) -> String {
-    let mut text = head(&["row", "bug", "in", "found by"]);
+    let mut text = head(&["bug", "what goes wrong", "in", "found by"]);
     for Row { row, what, locks, verdict, kills, .. } in &documents.zoo.rows {
         let mut by_checker: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         for kill in kills {
@@ -97,21 +97,22 @@ pub fn zoo(documents: &Documents) -> String {
 fn first(checker: &str, kills: &[&Finding]) -> String {
     let fewest = kills.iter().min_by_key(|kill| kill.executions);
     let first = fewest.map_or(String::new(), |kill| {
-        let seed = kill.seed.map_or("no seed".to_string(), |seed| format!("seed {seed}"));
+        let seed = kill.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
         let Finding { client, lock, executions, seconds, .. } = kill;
         let executions = plural(*executions, "execution");
-        format!("first: {client} on {lock}, {executions}, {seconds:.2} s, {seed}")
+        format!("first: {client} on {lock}, {executions}, {seconds:.2} s{seed}")
     });
     let kills: Vec<_> = kills.iter().map(|kill| (*kill).clone()).collect();
     let (checks, clients) = killers(&kills);
     format!("{checker}: {} ({first})", of_clients(checks, clients))
 }
 
-/// What survives when a client is deleted.
+/// What survives when a client is deleted, of clients without which something does.
 pub fn clients(documents: &Documents) -> String {
     const SHOWN: usize = 3;
     let mut text = head(&["without", "survive", "for instance"]);
-    for (client, mutants) in only_killed_by(documents) {
+    let needed = only_killed_by(documents).into_iter().filter(|(_, mutants)| !mutants.is_empty());
+    for (client, mutants) in needed {
         let shown: Vec<_> = mutants.iter().take(SHOWN).map(String::as_str).collect();
         text += &line([client, mutants.len().to_string(), shown.join("; ")]);
     }
@@ -173,6 +174,22 @@ pub fn shuttle(documents: &Documents) -> String {
     text
 }
 
+/// How much loom explored of the correct code.
+pub fn loom_total(documents: &Documents) -> String {
+    let checks = || documents.zoo.clean.iter().filter(|check| check.checker == "loom");
+    let locks: BTreeSet<_> = checks().map(|check| &check.lock).collect();
+    let executions = checks().map(|check| check.executions).sum();
+    let executions = grouped(executions);
+    let checks = plural(checks().count() as u64, "check");
+    format!("{checks} of {}, with {executions} executions", plural(locks.len() as u64, "lock"))
+}
+
+/// How much shuttle sampled.
+pub fn shuttle_total(documents: &Documents) -> String {
+    let executions = documents.samples.iter().map(|sample| sample.executions).sum();
+    format!("{} schedules", grouped(executions))
+}
+
 /// What was explored in the simulator.
 pub fn explored(documents: &Documents) -> String {
     let results = &documents.explored.results;
@@ -182,10 +199,12 @@ pub fn explored(documents: &Documents) -> String {
     let schedules: u64 = results.iter().map(|it| it.schedules).sum();
     let steps: u64 = results.iter().map(|it| it.steps).sum();
     format!(
-        "{} and {}, {} threads: {schedules} schedules with {steps} simulated steps from seed {}",
+        "{} and {}, {} threads, {} schedules with {} simulated steps from seed {}",
         plural(locks.len() as u64, "lock"),
         plural(clients.len() as u64, "client"),
         threads.into_iter().collect::<Vec<_>>().join(" or "),
+        grouped(schedules),
+        grouped(steps),
         documents.explored.seed,
     )
 }
@@ -198,6 +217,17 @@ fn killers(kills: &[Finding]) -> (usize, usize) {
 
 fn of_clients(checks: usize, clients: usize) -> String {
     format!("{} of {}", plural(checks as u64, "check"), plural(clients as u64, "client"))
+}
+
+/// A number with commas.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let is_boundary = |at: usize| at > 0 && (digits.len() - at).is_multiple_of(3);
+    let grouped = digits.char_indices().flat_map(|(at, digit)| {
+        let comma = is_boundary(at).then_some(',');
+        comma.into_iter().chain([digit])
+    });
+    grouped.collect()
 }
 
 fn plural(count: u64, one: &str) -> String {

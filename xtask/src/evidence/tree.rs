@@ -33,17 +33,17 @@ pub fn differences(document: &str, sources: &[Source]) -> Vec<String> {
         let count = |counts: &BTreeMap<_, usize>| counts.get(file).copied().unwrap_or(0);
         let (listed, found) = (count(&listed), count(&found));
         if listed != found {
-            differences.push(format!("{CRATE}{file} has {found} sites, {listed} are listed"));
+            differences.push(format!("{CRATE}{file} has {found} sites, and {listed} are listed"));
         }
     }
     let listed: Vec<_> =
-        table(document, "| row |").filter_map(|cells| cells.first().copied()).collect();
+        table(document, "| bug |").filter_map(|cells| cells.first().copied()).collect();
     let found = rows();
     for row in found.iter().filter(|row| !listed.contains(row)) {
-        differences.push(format!("row {row} of the zoo is not listed"));
+        differences.push(format!("bug {row} of the zoo is not listed"));
     }
     for row in listed.iter().filter(|row| !found.contains(row)) {
-        differences.push(format!("row {row} is listed and not in the zoo"));
+        differences.push(format!("bug {row} is listed and not in the zoo"));
     }
     differences
 }
@@ -69,7 +69,7 @@ mod tests {
     fn document(count: usize, rows: &[&str]) -> String {
         let rows: String = rows.iter().map(|row| format!("| {row} | text |\n")).collect();
         format!(
-            "| file | sites |\n|---|---:|\n| `a.rs` | {count} |\n\n| row | bug |\n|---|---|\n{rows}\n"
+            "| file | sites |\n|---|---:|\n| `a.rs` | {count} |\n\n| bug | what |\n|---|---|\n{rows}\n"
         )
     }
 
