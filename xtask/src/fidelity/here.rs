@@ -21,11 +21,18 @@ impl Compared {
     pub fn of_text(text: &str) -> Result<Self, String> {
         let after = text.split_once(BEGIN).ok_or("the document has no measured part to keep")?.1;
         let cells = after.split_once(END).ok_or("the measured part does not end")?.0;
-        let unmet = text.lines().filter(|line| line.starts_with(ITEM));
-        Ok(Self {
-            cells: cells.trim().to_string() + "\n",
-            unmet: unmet.map(|line| format!("{line}\n")).collect(),
-        })
+        let mut unmet = String::new();
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            if line.starts_with(ITEM) {
+                unmet += line;
+                while let Some(rest) = lines.next_if(|line| line.starts_with("  ")) {
+                    unmet += &format!(" {}", rest.trim_start());
+                }
+                unmet.push('\n');
+            }
+        }
+        Ok(Self { cells: cells.trim().to_string() + "\n", unmet })
     }
 }
 
@@ -109,9 +116,9 @@ mod tests {
     #[test]
     fn a_document_keeps_what_was_measured() {
         let text =
-            format!("## In short\n\n{ITEM}x\n- other\n\n{BEGIN}\nA\n\n| b |\n{END}\n\n## C\n");
+            format!("## In short\n\n{ITEM}x\n  y\n- other\n\n{BEGIN}\nA\n\n| b |\n{END}\n\n## C\n");
         let kept = Compared::of_text(&text).expect("it has a measured part");
-        assert_eq!((&*kept.cells, &*kept.unmet), ("A\n\n| b |\n", &*format!("{ITEM}x\n")));
+        assert_eq!((&*kept.cells, &*kept.unmet), ("A\n\n| b |\n", &*format!("{ITEM}x y\n")));
         assert!(Compared::of_text("## In short\n").is_err());
         assert!(super::super::TEMPLATE.contains(&format!("{BEGIN}\n{{here}}{END}")));
     }

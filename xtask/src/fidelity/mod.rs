@@ -63,6 +63,7 @@ pub fn generate(root: &Path, request: &Request) -> Result<bool, String> {
     let reproduced = read(root, REPRODUCED)?;
     let compared = computer(root, request)?;
     let document = TEMPLATE
+        .replace("{summary}", &tables::summary(&reproduced)?)
         .replace("{score}", &tables::scores(&reproduced)?)
         .replace("{held_back}", &tables::held_back(&reproduced)?)
         .replace("{unmet}", &(tables::unmet(&reproduced)? + &compared.unmet))

@@ -39,6 +39,9 @@ impl Score {
             pairs_right: count("pairs_right")?,
         }))
     }
+    fn rms_percent(self) -> f64 {
+        (self.squares / self.cells as f64).sqrt()
+    }
     fn and(self, other: Self) -> Self {
         Self {
             cells: self.cells + other.cells,
@@ -49,8 +52,8 @@ impl Score {
         }
     }
     fn row(self, table: &str, kind: &str) -> Vec<String> {
-        let Self { cells, squares, inside, pairs, pairs_right } = self;
-        let rms = format!("{:.1}", (squares / cells as f64).sqrt());
+        let Self { cells, inside, pairs, pairs_right, .. } = self;
+        let rms = format!("{:.1}", self.rms_percent());
         let (inside, order) = (format!("{inside} of {cells}"), format!("{pairs_right} of {pairs}"));
         vec![table.into(), kind.into(), cells.to_string(), rms, inside, order]
     }
@@ -76,6 +79,32 @@ pub fn scores(document: &Value) -> Result<String, String> {
         rows.iter().chain(&all).map(|(name, kind, score)| score.row(name, kind)).collect();
     let header = ["table", "columns", "cells", "RMS error %", "inside interval", "pairs in order"];
     Ok(markdown::table(&header, 2, &rows))
+}
+
+/// A line for each kind of column: how well its published cells are met in all tables.
+pub fn summary(document: &Value) -> Result<String, String> {
+    let mut lines = String::new();
+    for (kind, key) in KINDS {
+        let scores = list(document, "tables")?.iter().map(|table| Score::of(&table[key]));
+        let scores = scores.collect::<Result<Vec<_>, _>>()?;
+        let mut scores: Vec<Score> = scores.into_iter().flatten().collect();
+        scores.sort_by(|a, b| a.rms_percent().total_cmp(&b.rms_percent()));
+        let Some(median) = scores.get(scores.len() / 2).map(|score| score.rms_percent()) else {
+            continue;
+        };
+        let all = scores.iter().copied().reduce(Score::and).unwrap_or_default();
+        let tables = match scores.len() {
+            1 => "one table".to_string(),
+            count => format!("{count} tables (the median table: {median:.1} %)"),
+        };
+        let Score { cells, inside, .. } = all;
+        lines += &format!(
+            "- **{kind} columns**: {:.1} % RMS error over {cells} cells of {tables}; {inside} of {cells} \
+             published numbers are inside the simulated interval.\n",
+            all.rms_percent()
+        );
+    }
+    Ok(lines)
 }
 
 /// The columns that were predicted and not compared, a line for each table that has some.
@@ -294,6 +323,13 @@ mod tests {
         ];
         let text = scores(&document).expect("a table");
         assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), expected);
+        let text = summary(&document).expect("a summary");
+        let predicted = "- **predicted columns**: 16.0 % RMS error over 10 cells of one table; 0 of 10 published";
+        assert!(text.contains(predicted), "{text}");
+        assert!(
+            text.contains("3.5 % RMS error over 20 cells of 2 tables (the median table: 4.0 %)"),
+            "{text}"
+        );
         let old = json!({"tables": [{"table": "t", "score": {"cells": 1, "rms_percent": 1.0}}]});
         assert!(scores(&old).is_err_and(|it| it.contains("leave out `--keep`")));
     }
