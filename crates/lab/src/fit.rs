@@ -270,5 +270,8 @@ mod tests {
         let residual = document["columns"][0]["residual_percent"].as_f64().expect("a number");
         assert!(report.text().contains(&percent(residual)), "{}", report.text());
         assert!(report.text().contains(&fitted.calibration.hash));
+        // Where the tests run, a page may be wider.
+        let widest = report.text().lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(report::width()), "{}", report.text());
     }
 }

@@ -28,7 +28,7 @@ fn height(workload: Workload) -> (Height, &'static str) {
     let mops: Height = |result| (result.ops_per_s.median / 1e6, result.ops_per_s.stddev / 1e6);
     let pair: Height = |result| (result.pair_ns.map_or(0.0, |pair| pair.median), 0.0);
     match workload {
-        Workload::Uncontended => (pair, "ns per lock and unlock"),
+        Workload::Uncontended => (pair, "nanoseconds per lock/unlock pair"),
         // Work that was not done in time has no height, and its rate has one.
         _ => (mops, "million operations per second"),
     }

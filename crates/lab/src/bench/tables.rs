@@ -123,3 +123,60 @@ fn notes(document: &BenchDocument) -> String {
     let notes: String = reasons.into_iter().map(note).collect();
     if notes.is_empty() { notes } else { format!("\n{notes}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::schedule::{Sample, Schedule};
+    use crate::cell::{LabMachine, Settings};
+    use crate::crew::Crew;
+    use crate::mock::MockMachine;
+    use crate::plan::Matrix;
+    use crate::report::Progress;
+
+    const COUNTER: Workload = Workload::counter(1, 0);
+
+    fn document(locks: &[&str]) -> BenchDocument {
+        let machine = MockMachine::default();
+        let locks: Vec<String> = locks.iter().map(ToString::to_string).collect();
+        let crew = Crew::of_threads(&machine, COUNTER, &[2]).expect("a number");
+        let schedule = Schedule {
+            matrix: Matrix::new(&machine, COUNTER, &locks, crew).expect("known names"),
+            workload: COUNTER,
+            cs_loads: Vec::new(),
+            runs: 2,
+            window_ns: 1_000,
+            seed: 1,
+            one_at_a_time: false,
+        };
+        let mut document = BenchDocument::new(&schedule, &machine, &Settings::default());
+        let mut add = |sample: Sample| {
+            document.add(sample);
+            Ok(())
+        };
+        let machine: &dyn LabMachine = &machine;
+        schedule.run(machine, Progress::new(true), &mut add).expect("nothing fails");
+        document
+    }
+
+    #[test]
+    fn a_result_without_fairness_numbers_says_why_once_and_below_the_table() {
+        let mut document = document(&["mcs", "clh", "ticket"]);
+        assert!(!text(&document).contains("note:"), "{}", text(&document));
+        for result in &mut document.results[..2] {
+            result.fairness_note = Some("the runs are too short".into());
+        }
+        document.warnings.push("the machine is busy".into());
+        let text = text(&document);
+        let table = text.find("min/max").expect("a column");
+        let note = text.find("note: no fairness numbers for mcs, clh: the runs are too short");
+        let warning = text.find("warning: the machine is busy").expect("it is told");
+        assert!(table < note.expect("a note") && note < Some(warning), "{text}");
+        assert_eq!(text.matches("too short").count(), 1, "{text}");
+        let cells = |lock: &str| {
+            let rows = text.lines().filter(|line| line.starts_with(lock));
+            rows.flat_map(str::split_whitespace).filter(|cell| *cell == "-").count()
+        };
+        assert!(cells("mcs") >= cells("ticket") + 1, "{text}");
+    }
+}

@@ -1,8 +1,10 @@
 //! Pictures, as SVG.
 
+use super::digits;
 use crate::error::Error;
+use crate::replay::quoted;
 use plotters::coord::Shift;
-use plotters::coord::combinators::LogCoord;
+use plotters::coord::combinators::{LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -37,7 +39,7 @@ pub struct Series {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<Point>,
-    /// Whether it is somebody else's: drawn hollow and without a line, in the colours of the lines.
+    /// True for a reference, such as what was published: drawn hollow and without a line, in the colours of the lines.
     /// References come after the lines they belong to, in the same order.
     pub is_reference: bool,
 }
@@ -65,6 +67,8 @@ pub struct Bar {
 const SIZE: (u32, u32) = (900, 560);
 /// The narrowest legend, and what a letter of a longer one takes.
 const LEGEND_WIDTH: u32 = 150;
+/// The same for the names of bars.
+const NAME_WIDTH: u32 = 100;
 const LETTER_WIDTH: u32 = 7;
 const FONT: &str = "sans-serif";
 
@@ -89,7 +93,8 @@ fn color(index: usize) -> RGBColor {
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Axes<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, Y>>;
+type Across = WithKeyPoints<LogCoord<f64>>;
+type Axes<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Across, Y>>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 impl Chart {
@@ -101,7 +106,7 @@ impl Chart {
             self.draw_on(&area)
         };
         match drawn {
-            Ok(()) => Ok(text),
+            Ok(()) => Ok(described(&text, &description(std::env::args().skip(1)))),
             Err(error) => Err(Error::usage(format!("cannot draw the plot: {error}"))),
         }
     }
@@ -130,7 +135,9 @@ impl Chart {
         let left = points().map(|point| point.x).fold(f64::INFINITY, f64::min);
         // From 1 on, unless nothing is near it.
         let left = if left.is_finite() && left > 8.0 { left / 1.5 } else { 0.9 };
-        let across = (left..right * 1.15).log_scale();
+        let (right, pixels) = (right * 1.15, SIZE.0 - legend_width(series) - 100);
+        let ticks = ticks(points().map(|point| point.x), left..right, pixels.into());
+        let across = (left..right).log_scale().with_key_points(ticks);
         match lowest_of_orders(points().map(|point| point.y)) {
             None => {
                 let chart = chart.build_cartesian_2d(across, 0.0..positive(top) * 1.08)?;
@@ -150,7 +157,7 @@ impl Chart {
     where
         Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        let count = |x: &f64| format!("{}", x.round());
+        let count = |x: &f64| x.round().to_string();
         chart
             .configure_mesh()
             .x_desc(&self.x_label)
@@ -176,11 +183,12 @@ impl Chart {
     fn draw_bars(&self, area: &Area<'_>, bars: &[Bar]) -> Drawn {
         let longest = positive(bars.iter().map(|bar| bar.value).fold(0.0, f64::max));
         let rows = bars.len().max(1) as i32;
+        let longest_name = bars.iter().map(|bar| bar.name.len() as u32).max().unwrap_or(0);
         let mut chart = ChartBuilder::on(area)
             .caption(&self.title, (FONT, 18))
             .margin(16)
             .x_label_area_size(44)
-            .y_label_area_size(130)
+            .y_label_area_size(NAME_WIDTH.max(30 + longest_name * LETTER_WIDTH))
             .build_cartesian_2d(0.0..longest * 1.15, (0..rows - 1).into_segmented())?;
         let name = |at: &SegmentValue<i32>| match at {
             // From top to bottom in the order of the results.
@@ -210,10 +218,54 @@ impl Chart {
             let style = (FONT, 13).into_font().color(&BLACK);
             let style = style.pos(Pos::new(HPos::Left, VPos::Center));
             let at = (bar.value + longest * 0.01, SegmentValue::CenterOf(row_of(index)));
-            Text::new(format!("{:.2}", bar.value), at, style)
+            Text::new(digits(bar.value), at, style)
         }))?;
         Ok(())
     }
+}
+
+/// The places where something was measured, without those whose labels would overlap. The first and the last
+/// one stay.
+fn ticks(places: impl Iterator<Item = f64>, axis: std::ops::Range<f64>, pixels: f64) -> Vec<f64> {
+    let mut places: Vec<f64> = places.collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let Some(&last) = places.last() else { return places };
+    let at = |x: f64| (x / axis.start).ln() / (axis.end / axis.start).ln() * pixels;
+    let room = |x: f64| f64::from(LETTER_WIDTH) * (x.round().to_string().len() as f64 + 1.0);
+    let are_apart = |a: f64, b: f64| at(b) - at(a) >= (room(a) + room(b)) / 2.0;
+    let mut kept: Vec<f64> = Vec::new();
+    for place in places {
+        let follows = kept.last().is_none_or(|&before| are_apart(before, place));
+        if place == last || (follows && are_apart(place, last)) {
+            kept.push(place);
+        }
+    }
+    kept
+}
+
+/// What made a picture: version and command, without the files that the command writes. No date, so that
+/// one seed gives one picture.
+fn description(arguments: impl Iterator<Item = String>) -> String {
+    const WRITES: [&str; 5] = ["--json", "--csv", "--plot", "--plots", "--plot-dir"];
+    let mut said = format!("lockwright {}: lockwright", env!("CARGO_PKG_VERSION"));
+    let mut is_file = false;
+    for argument in arguments {
+        let flag = argument.split('=').next().unwrap_or_default();
+        let (is_value, writes) = (std::mem::take(&mut is_file), WRITES.contains(&flag));
+        is_file = writes && flag == argument;
+        if !is_value && !writes {
+            said += &format!(" {}", quoted(&argument));
+        }
+    }
+    said
+}
+
+/// The picture with a description in its head.
+fn described(svg: &str, description: &str) -> String {
+    let escaped = description.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let (head, body) = svg.split_once('>').unwrap_or((svg, ""));
+    format!("{head}>\n<desc>{escaped}</desc>{body}")
 }
 
 /// As wide as its longest name needs.
@@ -311,6 +363,42 @@ mod tests {
         assert!(!has_tick(&[100.0, 50.0], "10.0") || !has_tick(&[100.0, 50.0], "0.1"));
         assert_eq!(lowest_of_orders([3.0, 0.0, 1.0].into_iter()), None);
         assert_eq!(lowest_of_orders([300.0, 0.0, 1.0].into_iter()), Some(1.0));
+    }
+
+    #[test]
+    fn the_ticks_are_the_measured_points_as_far_as_there_is_room() {
+        let at = |places: &[f64], pixels| ticks(places.iter().copied(), 0.9..163.3, pixels);
+        let threads = [1.0, 2.0, 4.0, 8.0, 16.0];
+        assert_eq!(at(&[16.0, 1.0, 2.0, 4.0, 8.0, 8.0], 600.0), threads);
+        let many = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 36.0, 72.0, 108.0, 142.0];
+        assert_eq!(at(&many, 600.0), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 72.0, 108.0, 142.0]);
+        assert_eq!(at(&many, 15.0), [142.0], "the last one stays");
+        assert!(at(&[], 600.0).is_empty());
+        let points = threads.map(|x| Point { x, y: x, spread: 0.0 }).to_vec();
+        let series = Series { name: "cna".into(), points, is_reference: false };
+        let text = chart(Shape::Lines(vec![series])).draw().expect("drawable");
+        // The labels of the vertical axis are decimal fractions.
+        for (label, is_there) in
+            [("\n16\n", true), ("\n8\n", true), ("\n9\n", false), ("\n10\n", false)]
+        {
+            assert_eq!(text.contains(label), is_there, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_picture_says_what_made_it_and_not_where_it_went() {
+        let line = "bench --lock cna --plot=a.svg --json out.json --on <x> --plot b.svg -q";
+        let told = description(line.split(' ').map(String::from));
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            told,
+            format!("lockwright {version}: lockwright bench --lock cna --on '<x>' -q")
+        );
+        let svg = described("<svg a=\"b\">\n<text/></svg>", &told);
+        assert!(
+            svg.starts_with("<svg a=\"b\">\n<desc>lockwright ")
+                && svg.contains("'&lt;x&gt;' -q</desc>\n<text/>")
+        );
     }
 
     #[test]

@@ -43,6 +43,42 @@ fn a_table_has_the_names_of_its_file_and_held_back_columns_are_predicted() {
         }
     }
     assert_eq!(document["score"]["cells"], 10);
+    assert!(document.get("predicted_score").is_none(), "nothing was published to compare with");
+}
+
+#[test]
+fn the_predicted_columns_are_judged_next_to_the_fitted_ones() {
+    let line = "reproduce cna_v10_locktorture_x5_4 --quick --quiet";
+    let document: Value =
+        serde_json::from_slice(&stdout_of(&format!("{line} --json -"))).expect("JSON");
+    let of = |column: &str| -> Vec<Value> {
+        let rows = document["rows"].as_array().expect("rows");
+        rows.iter().map(|row| row["columns"][column].clone()).collect()
+    };
+    for (score, column) in [
+        ("score", "stock_ops_1e7"),
+        ("predicted_score", "patch_cna_ops_1e7"),
+        ("derived_score", "speedup_patch_cna_over_stock"),
+    ] {
+        let (score, cells) = (&document[score], of(column));
+        let number = |cell: &Value, key: &str| cell[key].as_f64().expect("a number");
+        let squares: f64 = cells.iter().map(|cell| number(cell, "error_percent").powi(2)).sum();
+        let rms = (squares / cells.len() as f64).sqrt();
+        assert!((score["rms_percent"].as_f64().expect("a number") - rms).abs() < 1e-9, "{score}");
+        let is_inside = |cell: &&Value| {
+            let end = |at: usize| cell["interval"][at].as_f64().expect("a number");
+            (end(0)..=end(1)).contains(&number(cell, "published"))
+        };
+        let inside = cells.iter().filter(is_inside).count();
+        assert_eq!((&score["cells"], &score["inside_interval"]), (&10.into(), &inside.into()));
+    }
+    let text = String::from_utf8(stdout_of(line)).expect("text");
+    let (head, columns) = text.split_once("stock_ops_1e7 (baseline, fitted)").expect("a column");
+    for words in ["baseline (fitted)", "predicted (never fitted)", "derived (ratios)"] {
+        assert!(head.contains(words), "no `{words}` above the columns: {text}");
+    }
+    assert!(columns.contains("patch_cna_ops_1e7 (predicted)"), "{text}");
+    assert!(columns.contains("\nAll numbers are simulated."), "{text}");
 }
 
 #[test]
