@@ -35,7 +35,7 @@ impl Matrix {
         matrix.warn_about_crowds();
         Ok(matrix)
     }
-    /// The locks to run with so many threads.
+    /// The locks to run with that many threads.
     ///
     /// In a queue of spinners every handoff to a thread that has no CPU costs a scheduling slice:
     /// with more threads than CPUs such locks run only when they were named, natively and simulated.
@@ -70,7 +70,7 @@ impl Matrix {
     }
 }
 
-/// Whether a handoff may be to a waiter without a CPU.
+/// True if a handoff may be to a waiter without a CPU.
 pub fn stalls_in_a_crowd(lock: Subject) -> bool {
     order_of(lock).is_queue() && !waiters_sleep(lock)
 }

@@ -19,14 +19,14 @@ pub struct BenchDocument {
     schema: &'static str,
     pub(super) on: On,
     pub(super) workload: Workload,
-    /// The loads of a counter's sections, if there are several; the workload has the first.
+    /// The pause instructions in a counter's critical section, if there are several values; the workload has the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) cs_loads: Vec<u32>,
     pub(super) seed: u64,
     pub(super) secs: f64,
     tunables: BTreeMap<&'static str, u64>,
     pub(super) results: Vec<BenchResult>,
-    /// Whether Ctrl-C ended it early.
+    /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// Native: what others used of the machine meanwhile.
@@ -67,7 +67,7 @@ pub(super) struct BenchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fairness: Option<String>,
     pub(super) wait_ns: Option<Waits>,
-    /// The same of those who read, and of those who wrote meanwhile.
+    /// The same for readers, and for writers next to them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reader_wait_ns: Option<Waits>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub(super) struct BenchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<Host>,
     pub(super) events: BTreeMap<&'static str, u64>,
-    /// A lock that has modes: how it was acquired by those who had to wait.
+    /// A lock that has modes: how it was acquired by threads that had to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mode_shares: Option<ModeShares>,
     /// Threads that read, and threads that write: each does both where both happen.
@@ -116,7 +116,7 @@ pub(super) struct ModeShares {
 }
 
 impl ModeShares {
-    /// `None` if the lock has no modes or nobody had to wait.
+    /// `None` if the lock has no modes or no thread had to wait.
     fn of(lock: Subject, events: &EventCounts) -> Option<Self> {
         let queued = events.of(Event::lock_slowpath) as f64;
         let unfair = events.of(Event::pv_lock_stealing) as f64;
@@ -201,7 +201,7 @@ fn waits(sample: &Sample) -> Option<Waits> {
     Some(Waits::of(&all))
 }
 
-/// The same by kind, if anybody has read.
+/// The same for readers and writers, if there were readers.
 fn waited(sample: &Sample) -> Option<Waited> {
     let mut timed = sample.timed().filter_map(|run| run.waited.as_ref());
     let mut all = timed.next()?.clone();
@@ -252,7 +252,7 @@ impl BenchDocument {
             simulated_events: 0,
         }
     }
-    /// Whether it is of a simulated machine.
+    /// True if it is of a simulated machine.
     pub fn is_simulated(&self) -> bool {
         self.on.is_simulated()
     }

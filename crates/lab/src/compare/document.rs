@@ -31,7 +31,7 @@ pub struct CompareDocument {
     peers: Vec<&'static str>,
     /// The peers of the others.
     rw_peers: Vec<&'static str>,
-    /// Whether unlocking may rely on membarrier: not with `LOCKWRIGHT_MEMBARRIER=off`.
+    /// True if unlocking may rely on membarrier: not with `LOCKWRIGHT_MEMBARRIER=off`.
     pub(super) membarrier: bool,
     pub(super) runs: u32,
     pub(super) wait_runs: u32,
@@ -42,7 +42,7 @@ pub struct CompareDocument {
     pub(super) exclusive: Option<Overall>,
     pub(super) rw: Option<Overall>,
     pub(super) goals: Vec<Judged>,
-    /// Whether Ctrl-C ended it early.
+    /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// What others used of the machine meanwhile.

@@ -15,7 +15,7 @@ pub struct Judged {
     /// The limit, and on which side of it the goal is.
     #[serde(flatten)]
     pub bound: Bound,
-    /// Whether it has to be met; otherwise it is reported only.
+    /// True if it has to be met; otherwise it is reported only.
     pub gated: bool,
     /// What was measured: of several cells, in the worst of them.
     pub measured: Option<f64>,
@@ -38,14 +38,14 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Whether `value` is on the right side.
+    /// True if `value` is on the right side.
     pub fn holds(self, value: f64) -> bool {
         match self {
             Self::AtMost(limit) => value <= limit,
             Self::AtLeast(limit) => value >= limit,
         }
     }
-    /// Whether `a` is farther from the goal than `b`.
+    /// True if `a` is farther from the goal than `b`.
     pub fn is_worse(self, a: f64, b: f64) -> bool {
         match self {
             Self::AtMost(_) => a > b,
@@ -151,7 +151,7 @@ impl Figure {
             Self::Wait999(against) => waits(against, |waits| waits.quantile(999)),
         }
     }
-    /// Whether it depends on who the peers are.
+    /// True if it depends on which peers take part.
     pub fn needs_all_peers(self) -> bool {
         match self {
             Self::PairTime(against) | Self::Rate(against) | Self::CpuTime(against) => {
@@ -190,7 +190,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Whether `cell` is one of them.
+    /// True if `cell` is one of them.
     pub fn has(&self, cell: &Cell) -> bool {
         cell.kind() == self.kind
             && self.readers.contains(&cell.readers())
@@ -218,7 +218,7 @@ pub struct Goal {
     pub measure: Measure,
     /// The limit.
     pub bound: Bound,
-    /// Whether it has to be met.
+    /// True if it has to be met.
     pub gated: bool,
 }
 
@@ -230,7 +230,7 @@ fn pair(what: &'static str, against: Against, limit: f64) -> Goal {
     Goal { what, measure, bound: Bound::AtMost(limit), gated: true }
 }
 
-/// The time of a read pair of so many threads, of our lock for reading.
+/// The time of a read lock/unlock pair with that many threads, of our lock for reading.
 fn read_pair(what: &'static str, threads: usize, limit: f64) -> Goal {
     let threads = threads..=threads;
     let cells = Cells { kind: Kind::Pair, readers: 100..=100, cs_load: 0..=0, threads };

@@ -75,7 +75,7 @@ fn measure(
     Ok(())
 }
 
-/// Whether unlocking may rely on membarrier, as far as the environment is concerned.
+/// True if unlocking may rely on membarrier, as far as the environment is concerned.
 fn has_membarrier() -> bool {
     std::env::var_os("LOCKWRIGHT_MEMBARRIER").is_none_or(|value| value != "off")
 }

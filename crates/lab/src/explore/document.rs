@@ -24,7 +24,7 @@ pub struct ExploreDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     bug_name: Option<&'static str>,
     results: Vec<ExploreResult>,
-    /// Whether Ctrl-C ended it early.
+    /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
 }
@@ -325,7 +325,7 @@ impl ExploreDocument {
     pub fn add(&mut self, result: ExploreResult) {
         self.results.push(result);
     }
-    /// Whether something went wrong.
+    /// True if something went wrong.
     pub fn has_failed(&self) -> bool {
         self.results.iter().any(|result| result.verdict == Verdict::Violated)
     }

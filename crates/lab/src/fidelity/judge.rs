@@ -53,7 +53,7 @@ pub struct Wrong {
     pub faster: &'static str,
     /// The other one.
     pub slower: &'static str,
-    /// Whether some native repetition of the slower one was faster than some of the faster one: then
+    /// True if some native repetition of the slower one was faster than some of the faster one: then
     /// other repetitions might have said something else.
     pub ranges_overlap: bool,
 }
@@ -80,7 +80,7 @@ impl Order {
         }
         order
     }
-    /// Whether no pair is wrong.
+    /// True if no pair is wrong.
     pub fn is_right(&self) -> bool {
         self.wrong.is_empty()
     }

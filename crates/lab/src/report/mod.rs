@@ -1,4 +1,4 @@
-//! What a command has to say, in each format.
+//! The results of a command, in each format.
 
 mod number;
 mod page;
@@ -109,7 +109,7 @@ impl Outputs {
         }
         Ok(())
     }
-    /// Whether no document goes to standard output.
+    /// True if no document goes to standard output.
     pub fn stdout_is_for_people(&self) -> bool {
         !self.documents().any(Target::is_stdout)
     }

@@ -33,13 +33,12 @@ impl Grid {
     }
 }
 
-/// A table for people: the first `left` columns are words, the others are numbers. Words after the first
-/// column wrap if the page is too narrow.
+/// A table for people: the first `left` columns are words, the others are numbers. Words wrap if the page
+/// is too narrow; those of the first column are broken last.
 pub fn text_table(grid: &Grid, left: usize) -> String {
-    let columns = grid.header.iter().enumerate().map(|(at, title)| match at {
-        0 => Column::name(title),
-        _ if at < left => Column::words(title),
-        _ => Column::number(title),
+    let columns = grid.header.iter().enumerate().map(|(at, title)| match at < left {
+        true => Column::words(title),
+        false => Column::number(title),
     });
     Sheet { columns: columns.collect(), keys: 1, rows: grid.rows.clone() }.text()
 }
@@ -165,7 +164,9 @@ impl Sheet {
         let least: Vec<usize> = part.iter().map(|&at| self.least(at)).collect();
         while widths.iter().map(|width| width + GAP).sum::<usize>() > width + GAP {
             let can_wrap = (0..part.len()).filter(|&at| widths[at] > least[at]);
-            let Some(widest) = can_wrap.max_by_key(|&at| (widths[at], at)) else { break };
+            // What a row is about stays whole as long as possible.
+            let rank = |&at: &usize| (part[at] >= self.keys, widths[at], at);
+            let Some(widest) = can_wrap.max_by_key(rank) else { break };
             widths[widest] -= 1;
         }
         let titles = part.iter().map(|&at| self.columns[at].title.as_str());

@@ -46,7 +46,7 @@ impl Target {
         std::fs::remove_file(&partial).map_err(cannot)?;
         Ok(Self::File { path, partial })
     }
-    /// Whether this is standard output.
+    /// True if this is standard output.
     pub fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)
     }
@@ -76,7 +76,7 @@ impl Target {
     }
 }
 
-/// A name beside `path` that no other process uses.
+/// A name in the directory of `path` that no other process uses.
 fn partial_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -14,7 +14,7 @@ pub struct ReproduceDocument {
     effort: Effort,
     seed: u64,
     is_list: bool,
-    /// Whether Ctrl-C came before the end.
+    /// True if Ctrl-C came before the end.
     pub interrupted: bool,
     /// The tables so far.
     pub tables: Vec<TableDocument>,
@@ -97,7 +97,7 @@ pub struct Row {
     pub(super) columns: BTreeMap<&'static str, Cell>,
 }
 
-/// A simulated number beside the published one.
+/// A simulated number next to the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The mean over seeds, placements and start states.
@@ -178,7 +178,7 @@ impl TableDocument {
             keys: table.keys,
         }
     }
-    /// Whether no row was simulated.
+    /// True if no row was simulated.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

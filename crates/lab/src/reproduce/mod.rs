@@ -8,6 +8,7 @@ mod text;
 
 pub use args::ReproduceArgs;
 pub use document::TableDocument;
+pub use score::Score;
 
 use crate::error::Error;
 use crate::report::{OutputArgs, Outputs, Progress, Report, print};

@@ -149,7 +149,7 @@ impl Score {
     }
 }
 
-/// Whether the published cells differ by more than chance.
+/// True if the published cells differ by more than chance.
 fn is_certain(a: &Pair, b: &Pair) -> bool {
     (a.published - b.published).abs() > 2.0 * a.stddev.hypot(b.stddev)
 }

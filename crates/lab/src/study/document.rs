@@ -20,7 +20,7 @@ pub struct StudyDocument {
     x: &'static str,
     seed: u64,
     runs: usize,
-    /// Whether Ctrl-C came before the end.
+    /// True if Ctrl-C came before the end.
     pub interrupted: bool,
     /// Point by point, lock by lock.
     pub rows: Vec<Row>,

@@ -3,6 +3,7 @@
 use super::result::{COLUMNS, Mixed, TortureResult};
 use crate::cell::{On, Settings, Workload};
 use crate::report::{self, Bar, Chart, Grid, Report, Shape};
+use crate::stress::Stress;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -17,13 +18,13 @@ pub struct TortureDocument {
     seed: u64,
     tunables: BTreeMap<&'static str, u64>,
     results: Vec<TortureResult>,
-    /// Whether Ctrl-C ended it early.
+    /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// What the reader should know about the results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Whether nothing more can be run in this process.
+    /// True if nothing more can be run in this process.
     #[serde(skip)]
     pub is_over: bool,
 }
@@ -57,7 +58,26 @@ impl TortureDocument {
     pub fn last(&self) -> Option<&TortureResult> {
         self.results.last()
     }
-    /// Whether a lock broke.
+    /// Adds a warning for each part of `stress` that never happened to some locks.
+    pub fn note_short_runs(&mut self, stress: &Stress) {
+        let mut short: Vec<(String, Vec<String>)> = Vec::new();
+        for result in self.results.iter().filter(|result| result.failure().is_none()) {
+            let missing = result.missing(stress).join(" and no ");
+            match short.iter_mut().find(|(known, _)| *known == missing) {
+                _ if missing.is_empty() => {}
+                Some((_, locks)) => locks.push(result.who()),
+                None => short.push((missing, vec![result.who()])),
+            }
+        }
+        let warning = |(missing, locks): (String, Vec<String>)| {
+            let locks = locks.join("; ");
+            format!(
+                "these runs were too short, give a longer --secs; there was no {missing}: {locks}"
+            )
+        };
+        self.warnings.extend(short.into_iter().map(warning));
+    }
+    /// True if a lock broke.
     pub fn has_failed(&self) -> bool {
         self.results.iter().any(TortureResult::has_failed)
     }

@@ -85,6 +85,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     if !is_simulated {
         document.warnings.extend(foreign_load(foreign.percent()));
     }
+    document.note_short_runs(&stress);
     document.interrupted = interrupt::is_requested();
     if outputs.stdout_is_for_people() {
         report::print(&report::warned(&document.warnings))?;
@@ -131,7 +132,7 @@ impl Teller<'_> {
             false => Ok(()),
         }
     }
-    fn tell(&self, document: &mut TortureDocument, spec: &CellSpec) -> Result<(), Error> {
+    fn tell(&self, document: &TortureDocument, spec: &CellSpec) -> Result<(), Error> {
         let Some(result) = document.last() else { return Ok(()) };
         for line in result.lines() {
             self.line(&line)?;
@@ -141,13 +142,6 @@ impl Teller<'_> {
             if let Some(machine) = self.replay {
                 self.progress.tell(&replay::line(machine, spec));
             }
-        }
-        let missing = result.missing(&spec.purpose.stress());
-        if !missing.is_empty() && result.failure().is_none() {
-            let (who, missing) = (result.who(), missing.join(" and no "));
-            document.warnings.push(format!(
-                "{who}: the run was too short, there was no {missing}; give a longer --secs"
-            ));
         }
         self.outputs.keep(document)
     }

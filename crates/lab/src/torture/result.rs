@@ -74,13 +74,13 @@ pub struct TortureResult {
     /// Threads that wrote, to which the numbers above belong, and threads that read.
     writers: usize,
     readers: usize,
-    /// Acquisitions of those who read.
+    /// Acquisitions of the readers.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<Acquired>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
     wait_ns: Option<Waits>,
-    /// The same of those who read, and of those who wrote meanwhile.
+    /// The same for readers, and for writers next to them.
     #[serde(skip_serializing_if = "Option::is_none")]
     reader_wait_ns: Option<Waits>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct TortureResult {
     is_guest: bool,
 }
 
-/// Acquisitions of all threads that did the same, and of the luckiest and the unluckiest of them.
+/// Acquisitions of all threads of a kind, of the fastest one and of the slowest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct Acquired {
     total: u64,
@@ -114,7 +114,7 @@ impl Acquired {
     /// The line of statistics, with the kernel's marks.
     fn line(self, label: &str, verdict: Verdict) -> String {
         let Self { total, max, min } = self;
-        // A thread had less than half of the luckiest one's acquisitions.
+        // A thread had less than half of the acquisitions of the fastest one.
         let unfair = if max / 2 > min { "???" } else { "" };
         let failed = verdict == Verdict::Failure;
         let (fail, mark) = if failed { (1, "!!!") } else { (0, "") };
@@ -181,11 +181,11 @@ impl TortureResult {
         let start = self.start_state.map_or(String::new(), |start| format!(", {start}"));
         format!("{}, {} {noun}{start}", self.lock, self.threads)
     }
-    /// Those of everybody.
+    /// Acquisitions of all threads.
     pub fn acquisitions_per_s(&self) -> f64 {
         (self.total + self.reads.map_or(0, |reads| reads.total)) as f64 / self.secs
     }
-    /// Whether the lock broke.
+    /// True if the lock broke.
     pub fn has_failed(&self) -> bool {
         self.verdict == Verdict::Failure
     }
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn readers_have_a_line_of_their_own_and_are_no_writers() {
-        let result = result_with(2, vec![7, 100, 5, 30], Some("a writer beside a reader"));
+        let result = result_with(2, vec![7, 100, 5, 30], Some("a writer next to a reader"));
         let lines = result.lines_within(200, usize::MAX);
         assert_eq!(lines.len(), 5);
         assert!(lines[0].contains(" nreaders_stress=2 nwriters_stress=2 "), "{}", lines[0]);

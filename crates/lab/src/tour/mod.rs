@@ -15,8 +15,8 @@ use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::interrupt;
 use crate::native::NativeMachine;
-use crate::report::{self, Chart, Grid, Outputs, Progress, Report, print};
-use crate::reproduce::{self, TableDocument};
+use crate::report::{self, Chart, Grid, Outputs, Progress, Report, digits, percent, print};
+use crate::reproduce::{self, Score, TableDocument};
 use crate::tables::Table;
 use serde::Serialize;
 use std::path::Path;
@@ -195,7 +195,8 @@ impl Guide {
         picture: &Outputs,
     ) -> Result<R, Error> {
         picture.keep(&report)?;
-        let sentence = sentence.map_or(String::new(), |sentence| sentence + "\n");
+        let sentence = sentence.map(|sentence| format!("\n{}", report::wrapped(&sentence)));
+        let sentence = sentence.unwrap_or_default();
         self.say(&(report.text() + &sentence + "\n"))?;
         Ok(report)
     }
@@ -238,18 +239,19 @@ fn published_table(seed: u64, progress: Progress) -> Result<TableDocument, Error
     reproduce::simulate(table, reproduce::Effort::Quick, seed, progress)
 }
 
-/// What it shows, made of its last row.
+/// What it shows: its last row, and how far it is off.
 fn speedup(table: &TableDocument) -> Option<String> {
     let (threads, speedup) = table.last("speedup_patch_cna_over_stock")?;
     let scores = table.scores();
+    let error = |score: Option<Score>| Some(percent(score?.rms_percent));
     Some(format!(
-        "With {threads} threads CNA does {:.2} times as much as FIFO on the simulated machine, and {:.2} \
-         times in the published table.\nThe simulation is off by {:.1} % in the baseline columns, which were \
-         fitted, and by {:.1} %\nin the predicted columns, which were not (root mean square).",
-        speedup.simulated,
-        speedup.published?,
-        scores.baseline?.rms_percent,
-        scores.predicted?.rms_percent
+        "With {threads} threads CNA does {} times as much as FIFO on the simulated machine, and {} times in \
+         the published table. The column that the machine was fitted to is off by {}; the one that was \
+         predicted, by {} (root mean square).",
+        digits(speedup.simulated),
+        digits(speedup.published?),
+        error(scores.baseline)?,
+        error(scores.predicted)?
     ))
 }
 

@@ -2,6 +2,16 @@
 
 use super::{json, lockwright, stdout};
 
+/// What a list prints where there is room for all of it.
+fn wide(command: &str) -> String {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .arg(command)
+        .env("COLUMNS", "400")
+        .output()
+        .expect("the binary starts");
+    stdout(&output)
+}
+
 fn listed(command: &str) -> Vec<String> {
     let document = json(&format!("{command} --json -"));
     assert_eq!(document["schema"], format!("lockwright.{command}/1"));
@@ -79,19 +89,14 @@ fn every_machine_workload_and_event_is_listed() {
 #[test]
 fn a_list_is_one_line_for_each_if_there_is_room() {
     for command in ["machines", "workloads", "events"] {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
-            .arg(command)
-            .env("COLUMNS", "400")
-            .output()
-            .expect("the binary starts");
         // One line is the header.
-        assert_eq!(stdout(&output).lines().count(), listed(command).len() + 1);
+        assert_eq!(wide(command).lines().count(), listed(command).len() + 1);
     }
 }
 
 #[test]
 fn every_lock_has_a_line_or_is_named_as_a_combination() {
-    let text = stdout(&lockwright("locks"));
+    let text = wide("locks");
     let combinations = text.split("combinations of").nth(1).expect("they are told");
     for name in listed("locks") {
         let has_line = text.lines().any(|line| line.split("  ").next() == Some(&name));

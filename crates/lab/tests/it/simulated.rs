@@ -104,7 +104,8 @@ fn a_window_below_the_threshold_of_a_lock_says_what_to_type_to_see_its_fairness(
         "bench --on x5-4 --lock cna,mcs,mutex --threads 36 --placement spread --runs 1 --json -";
     let of = |more: &str| {
         let results = json(&format!("{bench} {more}"))["results"].clone();
-        [0, 1, 2].map(|lock| results[lock]["fairness"].as_str().unwrap_or_default().to_string())
+        [0, 1, 2]
+            .map(|lock| results[lock]["fairness"].as_str().unwrap_or_default().to_string())
     };
     let [cna, mcs, mutex] = of("--secs 0.001");
     assert!(cna.starts_with("1 ms is too short to show the fairness of cna, "), "{cna}");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::PoisonError;
 
-/// The two ends of a pseudo-terminal of so many columns.
+/// The two ends of a pseudo-terminal with that many columns.
 fn terminal(columns: u16) -> (OwnedFd, OwnedFd) {
     let (mut ours, mut theirs) = (-1, -1);
     let (no_name, no_modes) = (std::ptr::null_mut(), std::ptr::null());
@@ -24,7 +24,7 @@ fn terminal(columns: u16) -> (OwnedFd, OwnedFd) {
     (ours, theirs)
 }
 
-/// What `line` prints on a terminal of so many columns.
+/// What `line` prints on a terminal with that many columns.
 fn on_a_terminal(directory: &Path, columns: u16, line: &str) -> String {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (ours, theirs) = terminal(columns);
