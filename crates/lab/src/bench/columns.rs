@@ -52,6 +52,17 @@ pub fn contended(document: &BenchDocument) -> Sheet {
     Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
 }
 
+/// The columns that a person looks at first.
+pub fn brief(document: &BenchDocument) -> Sheet {
+    let mut columns = keys(document, false);
+    let keys = columns.len();
+    columns.extend(throughput(document));
+    columns.extend(waits().pop());
+    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
+    let rows = rows.collect();
+    Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
+}
+
 /// What a row is about.
 fn keys(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'_>> {
     let mut keys = vec![Filled::new(Column::name("lock"), |result| result.lock.into())];

@@ -365,6 +365,9 @@ impl Report for BenchDocument {
     fn text(&self) -> String {
         tables::text(self)
     }
+    fn brief(&self) -> String {
+        tables::brief(self)
+    }
     fn json(&self) -> String {
         report::to_json(self)
     }

@@ -35,6 +35,15 @@ pub fn text(document: &BenchDocument) -> String {
     text
 }
 
+/// The numbers that a person looks at first.
+pub fn brief(document: &BenchDocument) -> String {
+    let table = match document.workload {
+        Workload::Uncontended => pairs(document),
+        _ => columns::brief(document),
+    };
+    table.without_legend() + &report::warned(&document.warnings)
+}
+
 /// How long it ran, how often, and where the threads were.
 fn conditions(document: &BenchDocument) -> String {
     let runs = document.results.iter().map(|result| result.runs).max().unwrap_or(0);

@@ -247,26 +247,21 @@ mod tests {
     const COLUMNS: usize = 80;
     const LINES: usize = 50;
 
-    /// The help texts of a command and of all below it, by their names.
-    fn helps(mut command: Clap, path: &str) -> Vec<(String, String)> {
-        let below = |path: &str, command: &Clap| {
-            let inner = command.get_subcommands().cloned();
-            inner
-                .flat_map(|inner| {
-                    let path = format!("{path} {}", inner.get_name());
-                    helps(inner.term_width(COLUMNS), &path)
-                })
-                .collect::<Vec<_>>()
-        };
-        let mut all = below(path, &command);
-        all.push((path.to_string(), command.render_long_help().to_string()));
-        all
+    /// The names of a command and of all below it, as they are typed.
+    fn paths(command: &Clap, path: &str) -> Vec<String> {
+        let below = command.get_subcommands();
+        let below = below.flat_map(|inner| paths(inner, &format!("{path} {}", inner.get_name())));
+        std::iter::once(path.to_string()).chain(below).collect()
     }
 
+    /// What `--help` prints, by command; the first one is the first help text.
     fn all_helps() -> Vec<(String, String)> {
-        let mut command = command().term_width(COLUMNS);
-        command.build();
-        helps(command, "lockwright")
+        let help = |path: String| {
+            let typed = path.split(' ').chain(["--help"]).map(String::from);
+            let printed = command().term_width(COLUMNS).try_get_matches_from(typed);
+            (path, printed.expect_err("help is printed").to_string())
+        };
+        paths(&command(), "lockwright").into_iter().map(help).collect()
     }
 
     #[test]
@@ -317,7 +312,7 @@ mod tests {
 
     #[test]
     fn the_first_help_names_every_command() {
-        let (_, text) = all_helps().pop().expect("the last one is the first help");
+        let (_, text) = all_helps().swap_remove(0);
         for subcommand in command().get_subcommands() {
             assert!(text.contains(subcommand.get_name()), "{}: {text}", subcommand.get_name());
         }

@@ -26,6 +26,10 @@ pub use waits::Waits;
 pub trait Report {
     /// For people, with units.
     fn text(&self) -> String;
+    /// For people who see several reports: what matters most.
+    fn brief(&self) -> String {
+        self.text()
+    }
     /// For programs: one document, `schema` first.
     fn json(&self) -> String;
     /// For spreadsheets.

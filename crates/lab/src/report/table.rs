@@ -98,10 +98,17 @@ impl Sheet {
     pub fn text(&self) -> String {
         self.text_within(page::width())
     }
+    /// The table alone.
+    pub fn without_legend(&self) -> String {
+        self.tables(page::width())
+    }
     fn text_within(&self, width: usize) -> String {
+        self.tables(width) + &self.legend(width)
+    }
+    fn tables(&self, width: usize) -> String {
         let tables: Vec<String> =
             self.parts(width).iter().map(|part| self.part(part, width)).collect();
-        tables.join("\n") + &self.legend(width)
+        tables.join("\n")
     }
     fn legend(&self, width: usize) -> String {
         let told = self.columns.iter().filter(|column| !column.means.is_empty());

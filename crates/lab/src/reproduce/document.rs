@@ -238,6 +238,9 @@ impl Report for TableDocument {
     fn text(&self) -> String {
         text::of_table(self)
     }
+    fn brief(&self) -> String {
+        text::brief(self)
+    }
     fn json(&self) -> String {
         report::to_json(self)
     }

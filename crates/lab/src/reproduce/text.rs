@@ -23,6 +23,39 @@ pub fn of_table(table: &TableDocument) -> String {
     text + "\n" + &wrapped(&provenance(table.machine, table.calibration.as_ref()))
 }
 
+/// What was simulated next to what was published, in one table; columns that follow from others are left out.
+pub fn brief(table: &TableDocument) -> String {
+    let kinds = table.kinds();
+    let shown: Vec<_> = kinds.iter().filter(|(_, kinds)| !kinds.contains(&Kind::Derived)).collect();
+    let of_column = |(_, kinds): &&(&'static str, Vec<Kind>)| {
+        let is_fitted = !kinds.contains(&Kind::Predicted);
+        let kind = if is_fitted { "baseline" } else { "predicted" };
+        [
+            Column::number(format!("{kind}: simulated")).first(),
+            Column::number("published"),
+            Column::number("error %"),
+        ]
+    };
+    let keys = table.keys.iter().map(|key| Column::number(key.replace('_', " ")));
+    let columns: Vec<Column> = keys.chain(shown.iter().flat_map(of_column)).collect();
+    let cells = |row: &Row| {
+        let keys = table.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string));
+        let of_column = |(name, _): &&(&'static str, Vec<Kind>)| {
+            let cell = row.columns.get(name);
+            let number =
+                |get: fn(&Cell) -> Option<String>| cell.and_then(get).unwrap_or("-".into());
+            [
+                number(|cell| Some(digits(cell.simulated))),
+                number(|cell| cell.published.map(digits)),
+                number(|cell| cell.error_percent.map(signed)),
+            ]
+        };
+        keys.chain(shown.iter().flat_map(of_column)).collect()
+    };
+    let rows = table.rows.iter().map(cells).collect();
+    Sheet { columns, keys: table.keys.len(), rows }.without_legend()
+}
+
 /// How well the columns of each kind are met.
 fn of_scores(table: &TableDocument) -> String {
     let Scores { baseline, is_fitted, predicted, derived } = *table.scores();

@@ -197,7 +197,7 @@ impl Guide {
         picture.keep(&report)?;
         let sentence = sentence.map(|sentence| format!("\n{}", report::wrapped(&sentence)));
         let sentence = sentence.unwrap_or_default();
-        self.say(&(report.text() + &sentence + "\n"))?;
+        self.say(&(report.brief() + &sentence + "\n"))?;
         Ok(report)
     }
     /// One stop after the other, until Ctrl-C.

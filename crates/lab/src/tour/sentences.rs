@@ -6,12 +6,13 @@ use crate::bench::BenchDocument;
 pub fn alone(document: &BenchDocument) -> Option<String> {
     let rates = Rates::of(document);
     let ours = rates.rate("mutex", 1)?;
-    let others = ["std", "parking_lot", "pthread"]
-        .into_iter()
-        .filter_map(|lock| Some(format!("{:.2} of {lock}", rates.rate(lock, 1)? / ours)));
+    let others = ["std", "parking_lot", "pthread"].into_iter().filter_map(|lock| {
+        Some(format!("{} as long as that of {lock}", times(rates.rate(lock, 1)? / ours)))
+    });
     let others: Vec<String> = others.collect();
     Some(format!(
-        "One thread: what a pair of mutex costs is {}. `floor` is no lock but the least that one can cost.",
+        "One thread: a lock/unlock pair of mutex takes {}. `floor` is no lock: one atomic compare-exchange and \
+         one store, a lower bound.",
         others.join(", ")
     ))
 }
@@ -42,13 +43,14 @@ pub fn oversubscribed(document: &BenchDocument) -> Option<String> {
     let few = rates.counts().filter(|&count| count <= cpus).max()?;
     let kept = |lock| {
         let share = rates.rate(lock, most)? / rates.rate(lock, few)? * 100.0;
-        Some(format!("{lock} keeps {}", percent(share)))
+        Some(format!("{lock} {}", percent(share)))
     };
     let kept: Vec<String> = rates.locks().into_iter().filter_map(kept).collect();
     let noun = document.noun();
-    let simulated = if document.is_simulated() { "Simulated: " } else { "" };
+    let simulated = if document.is_simulated() { "Simulated: with" } else { "With" };
     Some(format!(
-        "{simulated}from {few} to {most} {noun} on {cpus} CPUs, {} of its throughput.",
+        "{simulated} {most} {noun} instead of {few} on {cpus} CPUs, each lock has this much of its throughput: \
+         {}.",
         kept.join(", ")
     ))
 }

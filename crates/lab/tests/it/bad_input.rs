@@ -53,7 +53,7 @@ fn a_mistyped_name_gets_the_nearest_one() {
 #[test]
 fn a_comparison_of_what_there_is_not_says_what_to_type() {
     for (line, instead) in [
-        ("compare --cell cs1-t9 --json out.json", "cs1-t8"),
+        ("compare --cell cs1-t9 --json out.json", "cs20-t8"),
         ("compare --cell 'cs3-*'", "--cell takes"),
         ("compare --cell r80-cs1-t8", "r50-cs1-t8"),
         ("compare --ours mutex --cell r50-* --json out.json", "readers share"),

@@ -70,7 +70,10 @@ fn people_get_a_table_and_files_are_complete() {
         assert!(stdout(&output).contains(words), "no `{words}` in {}", stdout(&output));
     }
     let said = stderr(&output);
-    assert!(said.contains("mutex against std in 1 cells") && said.contains("1/1 cs1-t2"), "{said}");
+    assert!(
+        said.contains("mutex against std in 1 cells") && said.contains("cs1-t2: mutex "),
+        "{said}"
+    );
     let mut files = files_in(directory.path());
     files.sort();
     assert_eq!(files, ["out.csv", "out.json"]);

@@ -76,8 +76,7 @@ fn a_calibration_is_replayed_by_its_path_and_refused_where_it_does_not_belong() 
     let run = |line: &str| lockwright_in(directory.path(), line);
     write("fitted.toml", include_str!("../../../../machines/x5-4.calibration.toml"));
     write("mine.toml", X5_4);
-    let line =
-        "bench --on ./mine.toml --calibration fitted.toml --lock busted --threads 8 --runs 1";
+    let line = "torture --on ./mine.toml --calibration fitted.toml --lock busted --threads 8";
     let output = run(&format!("{line} --secs 0.001"));
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let replay = super::simulated::replay_of(&stderr(&output));
