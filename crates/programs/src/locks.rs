@@ -343,6 +343,13 @@ macro_rules! objects {
                     $(Kind::$kind => Self::$kind($new(Data::default()))),+
                 }
             }
+            /// Gives a new semaphore its permits, which a simulated one gets only where it stays.
+            pub fn begin(&self) -> bool {
+                match self {
+                    Self::Semaphore(lock) => lock.add_permits(PERMITS),
+                    _ => true,
+                }
+            }
             pub fn kind(&self) -> Kind {
                 match self {
                     $(Self::$kind(_) => Kind::$kind),+
@@ -406,6 +413,6 @@ objects! {
     PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
     QRwLock(Rw<QRwLock<P>>) = rw, rw_inner;
     RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
-    Semaphore(lockwright::Semaphore<P>) = |_| lockwright::Semaphore::with_permits(PERMITS), |_| Data::default();
+    Semaphore(lockwright::Semaphore<P>) = |_| lockwright::Semaphore::new_on(), |_| Data::default();
     SeqLock(Seq<P>) = |_| Seq::with_value([0; 2]), |_| Data::default();
 }

@@ -139,6 +139,14 @@ impl<P: World> Stage<P> {
 
     /// What thread `thread` does, from the first phase to the last.
     pub fn run(&self, thread: usize) {
+        if thread == 0 {
+            for place in &self.places {
+                // SAFETY: no thread uses a lock before all of them have met.
+                if !unsafe { &*place.object.get() }.begin() {
+                    self.complain("a new semaphore takes no permits".into());
+                }
+            }
+        }
         for (number, phase) in self.program.phases.iter().enumerate() {
             if thread == 0
                 && !self.is_over.load(Relaxed)
@@ -207,6 +215,9 @@ impl<P: World> Stage<P> {
         match change {
             Change::New(_, kind) => {
                 *object = Object::new(kind);
+                if !object.begin() {
+                    return Err("a new semaphore takes no permits".into());
+                }
                 place(lock).shadow.reset();
                 place(lock).cover(kind, Method::New);
             }

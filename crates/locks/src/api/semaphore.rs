@@ -2,7 +2,7 @@
 
 use super::deadline::{deadline_after, deadline_at};
 use crate::native::{Native, u32_cell};
-use crate::platform::Platform;
+use crate::platform::{Platform, Zeroed};
 use crate::semaphore::{PERMITS_MAX, RawSemaphore};
 use core::fmt;
 use std::time::{Duration, Instant};
@@ -82,10 +82,10 @@ impl Semaphore {
 }
 
 impl<P: Platform> Semaphore<P> {
-    /// As `new`, on any platform; at most `MAX_PERMITS` permits.
+    /// Creates a semaphore without permits, on any platform.
     #[doc(hidden)]
-    pub fn with_permits(permits: u32) -> Self {
-        Self { raw: RawSemaphore::with_permits(permits) }
+    pub fn new_on() -> Self {
+        Self { raw: RawSemaphore::from_cell(Zeroed::zeroed()) }
     }
 
     /// Returns the number of permits that are available now. Another thread may change it at any time.
