@@ -54,37 +54,29 @@ impl FairnessWindow {
             self.threshold;
         let Self { nodes, waiters, .. } = *self;
         let mut bounds = Vec::new();
-        let mut add = |each_ns: f64, times: u32, words: String| {
-            if each_ns > 0.0 && waiters > 0 {
-                bounds.push(Bound { needs_ns: each_ns * f64::from(times), words });
+        let mut add = |each_ns: f64, times: u32, words: &dyn Fn(String) -> String| {
+            if each_ns > 0.0 && each_ns.is_finite() && waiters > 0 {
+                let needs_ns = each_ns * f64::from(times);
+                bounds.push(Bound { needs_ns, words: words(duration(each_ns)) });
             }
         };
         if nodes > 1 {
-            let each_ns = handoffs_per_node as f64 * handoff_ns;
-            let here = duration(each_ns);
-            add(
-                each_ns,
-                nodes,
+            add(handoffs_per_node as f64 * handoff_ns, nodes, &|here| {
                 format!(
-                    "waiters of another NUMA node be overtaken for {handoffs_per_node} handoffs, about {here} here, \
-                 and {nodes} nodes take turns"
-                ),
-            );
-            let each_ns = ns_per_node as f64;
-            let here = duration(each_ns);
-            add(
-                each_ns,
-                nodes,
+                    "waiters of another NUMA node be overtaken for {handoffs_per_node} handoffs, about \
+                     {here} here, and {nodes} nodes take turns"
+                )
+            });
+            add(ns_per_node as f64, nodes, &|time| {
                 format!(
-                    "waiters of another NUMA node be overtaken for {here}, and {nodes} nodes take turns"
-                ),
-            );
+                    "waiters of another NUMA node be overtaken for {time}, and {nodes} nodes take turns"
+                )
+            });
         }
-        let each_ns = ns_per_waiter as f64;
-        let here = duration(each_ns);
-        add(each_ns, waiters, format!("each of up to {waiters} waiters be overtaken for {here}"));
-        let each_ns = ns as f64;
-        add(each_ns, 2, format!("a waiter be overtaken for {}", duration(each_ns)));
+        add(ns_per_waiter as f64, waiters, &|time| {
+            format!("each of up to {waiters} waiters be overtaken for {time}")
+        });
+        add(ns as f64, 2, &|time| format!("a waiter be overtaken for {time}"));
         bounds
     }
 }
@@ -159,6 +151,7 @@ mod tests {
     #[test]
     fn a_lock_without_a_threshold_and_a_thread_alone_are_always_told() {
         assert_eq!(window(NONE, 4).too_short("mcs", 1.0, 1.0), None);
+        assert_eq!(window(NONE, 4).too_short("mcs", 0.0, 0.0), None, "interrupted at once");
         let alone =
             FairnessWindow { waiters: 0, ..window(FairnessThreshold { ns: 4_000_000, ..NONE }, 1) };
         assert_eq!(alone.too_short("mutex", 1.0, 1.0), None);
