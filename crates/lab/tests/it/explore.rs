@@ -76,7 +76,7 @@ fn every_line_of_a_seeded_exploration_says_so_whatever_was_found() {
     assert!(violated.contains(&format!("{seeded}; ")), "{text}");
     let broken = "explore --lock busted-rw --client exclusion --schedules 100";
     let text = stdout(&lockwright(broken));
-    assert!(text.contains("HELD     broken on purpose, which was not found; "), "{text}");
+    assert!(text.contains("  broken on purpose, which was not found; "), "{text}");
     let text = stdout(&lockwright("explore --lock cna --client exclusion --schedules 100"));
     assert!(!text.contains("seeded") && !text.contains("purpose"), "{text}");
 }
