@@ -1,7 +1,8 @@
 //! Bugs of the zoo as edits of the text: what stands in a file, and what stood there, or could.
 //!
 //! The copy of the crate that `weaken` makes has both forms at each place and chooses one when it runs, so one
-//! build serves all rows. An edit is of an expression, or of statements that declare nothing: both forms have the same type.
+//! build serves all bugs. An edit is of an expression, or of statements that declare nothing: both forms have the
+//! same type.
 
 use crate::tidy::Source;
 use lockwright::zoo::{Checker, Entry};

@@ -1,7 +1,7 @@
 //! Programs that are wrong on purpose: a tool that says nothing about them sees nothing.
 //!
-//! `wrong busted` races, `wrong busted-rw` as soon as somebody reads, `wrong busted-relaxed` has a release that orders nothing, `wrong late-touch`
-//! reads a lock after the next owner has freed it. To be run under Miri or a sanitizer.
+//! `wrong busted` races, `wrong busted-rw` races as soon as a thread reads, `wrong busted-relaxed` has a release that
+//! orders nothing, `wrong late-touch` reads a lock after the next owner has freed it. Run it under Miri or a sanitizer.
 
 use lockwright::busted::{BustedLock, BustedRelaxedLock, BustedRwLock};
 use lockwright::native::Native;

@@ -15,15 +15,15 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn set_rounds(&mut self, rounds: u32);
     /// What thread `thread` does.
     fn body(&self, thread: usize);
-    /// Whether signals may interrupt its threads, on machines that have some.
+    /// True if signals may interrupt its threads, on platforms that have signals.
     const HAS_HANDLER: bool = false;
     /// What a signal that interrupts thread `thread` in its body makes it do.
     fn handle(&self, thread: usize) {
         let _ = thread;
     }
-    /// How its threads may fork, on machines on which they can, with the handlers of `pthread_atfork` or without: says whether
-    /// this is the child. A thread that was told so is in
-    /// the child's world, where it is alone, to the end of its body; there is no finish there.
+    /// How its threads may fork, on platforms on which they can, with the handlers of `pthread_atfork` or without.
+    /// Returns true in the child. A thread that was told so is in the child's world, where it is alone, to the end of
+    /// its body; there is no finish there.
     fn set_fork(&mut self, fork: Fork) {
         let _ = fork;
     }
@@ -31,7 +31,8 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn finish(&self);
 }
 
-/// A call that may make a child; whether it runs the handlers of `pthread_atfork`, and whether this is the child.
+/// A call that may make a child. Its argument is true to run the handlers of `pthread_atfork`. Returns true in the
+/// child.
 pub type Fork = fn(runs_handlers: bool) -> bool;
 
 /// What became of a client that was run where panics are caught.

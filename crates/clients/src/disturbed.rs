@@ -1,4 +1,5 @@
-//! The list of clients for machines on which signals interrupt threads and threads fork. Elsewhere they are what other clients are.
+//! The list of clients for platforms on which signals interrupt threads and threads fork. On other platforms they are
+//! like other clients.
 
 use crate::fork::{self, InChild, Notifies};
 use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, Permits};

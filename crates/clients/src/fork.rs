@@ -64,11 +64,11 @@ impl<P: Platform, L: Timed> Watched<P, L> {
     fn is(&self, thread: usize) -> State {
         State::ALL[self.states[thread].load(Relaxed) as usize]
     }
-    /// Whether this is the child, with handlers or without.
+    /// Forks with handlers or without. Returns true in the child.
     fn forks(&self) -> bool {
         (self.fork)(drawn::<P>(2) == 0)
     }
-    /// Asks for the lock; whether it is taken.
+    /// Tries to get the lock. Returns true if it is taken.
     fn ask(&self, thread: usize, way: Way) -> bool {
         self.set(thread, State::Between);
         let is_ours = match way {
@@ -108,8 +108,9 @@ impl<P: Platform, L: Timed> Watched<P, L> {
         self.set(thread, State::Away);
     }
 
-    /// In a child whose thread does not hold the lock: asks for it. What nobody holds is taken, in any way; what a thread holds
-    /// that does not exist here is not, and the wait for it ends. Whether it is taken.
+    /// In a child whose thread does not hold the lock: asks for it. If no thread holds it, it is taken, in any way. If
+    /// a thread holds it that does not exist here, it is not taken, and the wait for it ends. Returns true if it is
+    /// taken.
     fn ask_in_child(&self, thread: usize, way: Way) -> bool {
         let gone =
             |state| (0..self.states.len()).any(|other| other != thread && self.is(other) == state);
@@ -139,8 +140,8 @@ fn ways(readers_share: bool) -> impl Iterator<Item = Way> + Clone {
     UNTIL.into_iter().flat_map(move |until| kinds.iter().map(move |&reads| Way { reads, until }))
 }
 
-/// Threads take the lock in all ways and may fork in between and while they hold it. The child gives back what its thread held,
-/// and asks for the lock in all ways, beginning with any: see `Watched::ask_in_child`.
+/// Threads take the lock in all ways and may fork in between and while they hold it. The child gives back what its
+/// thread held, and asks for the lock in all ways, beginning with any: see `Watched::ask_in_child`.
 pub struct InChild<P: Platform, L> {
     watched: Watched<P, L>,
     rounds: u32,
@@ -161,7 +162,7 @@ impl<P: Platform, L: Timed> InChild<P, L> {
             }
         }
     }
-    /// Whether the thread is done.
+    /// Returns true if the thread is done.
     fn forks(&self, thread: usize, held: Option<Way>) -> bool {
         let is_child = self.watched.forks();
         if is_child {
@@ -208,8 +209,9 @@ impl<P: Platform, L: Timed> Client for InChild<P, L> {
     }
 }
 
-/// Threads wait on a condition variable until soon or until another one notifies, and may fork before that and with the mutex held. In
-/// the child nobody else waits: nobody can be notified, and each wait ends at its deadline with the mutex held.
+/// Threads wait on a condition variable until soon or until another one notifies, and may fork before that and with the
+/// mutex held. In the child no other thread waits: no thread can be notified, and each wait ends at its deadline with
+/// the mutex held.
 pub struct Notifies<P: Platform> {
     watched: Watched<P, RawMutex<P>>,
     changed: RawCondvar<P>,
@@ -219,7 +221,7 @@ pub struct Notifies<P: Platform> {
 const OWNS: Way = Way { reads: false, until: Until::Ever };
 
 impl<P: Platform> Notifies<P> {
-    /// Waits with the mutex held; whether it was notified.
+    /// Waits with the mutex held. Returns true if it was notified.
     fn wait(&self, thread: usize, deadline_ns: u64) -> bool {
         self.watched.set(thread, State::Between);
         // SAFETY: called by the owner.
@@ -242,7 +244,7 @@ impl<P: Platform> Notifies<P> {
             self.watched.give_back(thread, OWNS);
         }
     }
-    /// Whether the thread is done.
+    /// Returns true if the thread is done.
     fn forks(&self, thread: usize, is_owner: bool) -> bool {
         let is_child = self.watched.forks();
         if is_child {
@@ -290,8 +292,9 @@ impl<P: Platform> Client for Notifies<P> {
     }
 }
 
-/// Threads want one or all of a few permits. In the child those permits are there that nobody is about to take or holds, and they
-/// are got whoever waited for more of them in the parent; more than there are is not.
+/// Threads want one or all of a few permits. In the child those permits are available that no thread holds or is about
+/// to take. They can be acquired even if a thread of the parent waited for more of them. More permits than are
+/// available cannot.
 pub struct Permits<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     /// How many each thread may have.
@@ -322,7 +325,10 @@ impl<P: Platform> Permits<P> {
         let others = self.taken.iter().enumerate().filter(|&(other, _)| other != thread);
         let taken: u32 = others.map(|(_, taken)| taken.load(Relaxed)).sum();
         let available = self.semaphore.available();
-        assert!(available <= ALL && available + taken >= ALL, "{available} beside {taken}");
+        assert!(
+            available <= ALL && available + taken >= ALL,
+            "{available} available and {taken} taken"
+        );
         for until in UNTIL.into_iter().cycle().skip(drawn::<P>(UNTIL.len())).take(UNTIL.len()) {
             for permits in 1..=ALL {
                 let may_be_had = permits <= available;
@@ -335,7 +341,7 @@ impl<P: Platform> Permits<P> {
             }
         }
     }
-    /// Whether the thread is done.
+    /// Returns true if the thread is done.
     fn forks(&self, thread: usize, held: u32) -> bool {
         let is_child = (self.fork)(drawn::<P>(2) == 0);
         if is_child {

@@ -13,7 +13,7 @@ use lockwright::raw::RawLock;
 pub const MOVED: &str = "moved";
 
 /// What the first thread takes the second one gives back, in every other round as a reader. The others take the lock
-/// for themselves, by turns as owners and as readers.
+/// for themselves, alternately as owners and as readers.
 ///
 /// For locks that do not care who gives them back.
 pub struct Moved<P: Platform, L> {
@@ -31,7 +31,7 @@ impl<P: Platform, L: RawLock> Moved<P, L> {
     fn take(&self, reads: bool) {
         if reads { self.lock.lock_shared() } else { self.lock.lock() }
     }
-    /// For a thread that has the lock in this way, whoever took it.
+    /// For a thread that has the lock in this way, even if another thread took it.
     fn use_and_give_back(&self, reads: bool) {
         if reads {
             // SAFETY: the caller reads.
@@ -103,9 +103,9 @@ pub const OUT_OF_ORDER: &str = "rwlock-out-of-order";
 /// One lock more than a thread reads in its slot, where it has one, and a further one.
 const LOCKS: usize = 6;
 
-/// Threads with an odd number read some locks at once, each of them once more if that needs no waiting, and give them back in another
-/// order, which depends on thread and round. The others write under one lock after the other. A
-/// reader is in the way of writers as long as it reads.
+/// Threads with an odd number read some locks at once, each of them once more if that needs no waiting, and give them
+/// back in another order, which depends on thread and round. The others write under one lock after the other. A reader
+/// is in the way of writers as long as it reads.
 pub struct OutOfOrder<P: Platform, L> {
     locks: [(L, Twins<P>); LOCKS],
     rounds: u32,
@@ -163,8 +163,8 @@ impl<P: Platform, L: ForPrograms> Client for OutOfOrder<P, L> {
 pub const FORGOTTEN: &str = "forgotten";
 
 /// The first thread takes a lock, as a reader if that can be, and never gives it back; nobody can take it then. Another
-/// lock of the kind comes to lie at its address, and the first thread tries to read that one while
-/// the others write under it. What was forgotten is no part of it: it keeps nobody out and lets nobody in.
+/// lock of the kind comes to lie at its address, and the first thread tries to read under the new lock while the others
+/// write under it. What was forgotten does not belong to the new lock: it keeps no thread out and lets no thread in.
 pub struct Forgotten<P: Platform, const KIND: usize> {
     place: Place<P>,
     twins: Twins<P>,

@@ -70,7 +70,7 @@ pub trait Asks<L>: Send + Sync + 'static {
     const NAME: &'static str;
     /// In these ways.
     const UNTIL: &'static [Until];
-    /// Asks in one of them; whether the lock is taken.
+    /// Tries to get the lock in one of them. Returns true if the lock is taken.
     fn ask<P: Platform>(lock: &L, way: Way) -> bool;
 }
 
@@ -111,7 +111,7 @@ impl Holders {
         let is_alone = if reads { before >= 0 } else { before == 0 };
         assert!(
             is_alone,
-            "{} beside others ({before})",
+            "{} next to others ({before})",
             if reads { "a reader" } else { "a writer" }
         );
     }
@@ -122,7 +122,8 @@ impl Holders {
 }
 
 /// Threads with an odd number read, the others write; the handlers ask for the same lock in all ways that `A` knows and
-/// give back what they get, one way at a time. Nobody writes beside others, nobody waits for ever, and in the end the lock is free.
+/// give back what they get, one way at a time. No thread writes while others read or write, no thread waits for ever,
+/// and in the end the lock is free.
 pub struct InHandler<P: Platform, L, A> {
     lock: L,
     twins: Twins<P>,
@@ -195,8 +196,8 @@ impl<P: Platform, L: RawLock, A: Asks<L>> Client for InHandler<P, L, A> {
 /// What [`Permits`] is selected by.
 pub const PERMITS: &str = "semaphore-handler";
 
-/// Each thread takes a permit and makes one, its handler makes one and takes one if that is possible soon. So somebody can
-/// always go on, and in the end there are as many permits as were made and not taken.
+/// Each thread takes a permit and makes one, its handler makes one and takes one if that is possible soon. So some
+/// thread can always go on, and in the end there are as many permits as were made and not taken.
 pub struct Permits<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     /// How many there are to be.
@@ -254,8 +255,8 @@ impl<P: Platform> Client for Permits<P> {
 /// What [`Notified`] is selected by.
 pub const NOTIFIED: &str = "condvar-handler";
 
-/// The first thread makes a token for each other one and notifies; those wait for a token each. Their handlers notify as they
-/// like: nobody waits for ever all the same.
+/// The first thread makes a token for each other one and notifies; those wait for a token each. Their handlers notify
+/// as they like: still no thread waits for ever.
 pub struct Notified<P: Platform> {
     tokens: Counter<P>,
     changed: RawCondvar<P>,

@@ -16,7 +16,7 @@ pub const NAME: &str = "is-locked";
 /// Once: what a thread finds after it has given its lock back says nothing.
 pub struct IsLocked<P, L> {
     locks: [L; 2],
-    /// Whether each found the other's lock free. Unseen by the machine.
+    /// True for each thread that found the other's lock free. The platform does not see this.
     found_free: [AtomicBool; 2],
     _machine: PhantomData<fn() -> P>,
 }

@@ -30,7 +30,7 @@ struct Object<P: Platform> {
 }
 
 impl<P: Platform> Object<P> {
-    /// For the owner of the mutex: takes leave; whether it is the last to do so.
+    /// Takes leave, as the owner of the mutex. Returns true for the last thread that does so.
     fn take_leave(&self) -> bool {
         // SAFETY: called by the owner of the mutex.
         let users = unsafe { self.users.get() } - 1;
@@ -38,7 +38,7 @@ impl<P: Platform> Object<P> {
         unsafe { self.users.set(users) };
         users == 0
     }
-    /// What the first thread does; whether it is the last user.
+    /// What the first thread does. Returns true if it is the last user.
     fn leave_and_notify(&self) -> bool {
         // SAFETY: the caller holds the mutex.
         unsafe { self.first_has_left.set(true) };

@@ -1,15 +1,17 @@
 //! Test bodies and workloads, written once, generic over the platform.
 //!
-//! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every
-//! lock: [`exclusion`], [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
-//! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines, handing over, and
-//! the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]), the sequence lock ([`mod@seqlock`]), the queue of optimistic spinners ([`osq`]), the queued
-//! reader-writer spinlock ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). The locks for programs have some about memory that is used
-//! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits ([`limits`]). Those of [`prebuilt`]
-//! are about the queued spinlock and start in the middle of a queue; those of [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real threads; harnesses with
-//! readers are tested with [`plain_rw`]. [`conformance`] is the suite
-//! that a platform itself has to pass, law by law; the laws are in `PLATFORM.md`. A workload
-//! ([`workload`]) is the loop of a benchmark; the lab runs it natively and on simulated machines.
+//! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every lock: [`exclusion`],
+//! [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
+//! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines,
+//! handing over, and the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]),
+//! the sequence lock ([`mod@seqlock`]), the queue of optimistic spinners ([`osq`]), the queued reader-writer spinlock
+//! ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). The locks for programs have some about memory that is used
+//! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
+//! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
+//! [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real
+//! threads; harnesses with readers are tested with [`plain_rw`]. [`conformance`] is the suite that a platform itself
+//! has to pass, law by law; the laws are in `PLATFORM.md`. A workload ([`workload`]) is the loop of a benchmark; the
+//! lab runs it natively and on simulated machines.
 #![warn(missing_docs)]
 
 mod client;

@@ -17,9 +17,8 @@ pub const DEPTH: &str = "rwlock-depth";
 /// More readers than a slot of a machine with small limits counts.
 const READERS: u32 = 20;
 
-/// Threads with an odd number read again and again beside themselves, without waiting, and give all of it back. At no time
-/// can the lock be taken by them as a writer meanwhile, nor does anybody else write: the others
-/// try to.
+/// Threads with an odd number read again and again while they read, without waiting, and give all of it back. At no
+/// time can the lock be taken by them as a writer meanwhile, and no other thread writes: the others try to.
 pub struct Depth<P: Platform, L> {
     lock: L,
     twins: Twins<P>,
@@ -30,7 +29,7 @@ impl<P: Platform, L: ForPrograms> Depth<P, L> {
     fn is_kept(&self, readers: u32) {
         // SAFETY: this thread reads.
         unsafe { self.twins.read_twice() };
-        assert!(!self.lock.try_lock(), "a writer came in beside {readers} readers");
+        assert!(!self.lock.try_lock(), "a writer got the lock while there are {readers} readers");
     }
 }
 
@@ -124,8 +123,8 @@ impl<P: Platform> Client for Deadline<P> {
 /// What [`Permits`] is selected by.
 pub const PERMITS: &str = "semaphore-full";
 
-/// There is room for one more permit. Each thread adds one and takes one out if there was room for it, and adds two, for
-/// which there never is. In the end there is room for one again.
+/// There is room for one more permit. Each thread adds one and takes one out if there was room for it, and adds two,
+/// for which there never is. In the end there is room for one again.
 pub struct Permits<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     /// How many permits there are that were added. Unseen by the machine.

@@ -37,8 +37,8 @@ impl<P: Platform> Counter<P> {
 /// What [`Timed`] is selected by.
 pub const TIMED: &str = "mutex-timed";
 
-/// Threads with an odd number give up soon; the first begins as the owner and hands it over. Whoever gets the mutex counts; nobody
-/// sleeps for ever behind one that has given up.
+/// Threads with an odd number give up soon; the first begins as the owner and hands it over. A thread that gets the
+/// mutex counts. No thread sleeps for ever behind one that has given up.
 pub struct Timed<P: Platform> {
     counter: Counter<P>,
     taken: AtomicU64,

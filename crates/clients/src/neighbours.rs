@@ -22,7 +22,7 @@ pub struct Neighbours<P: Platform> {
 }
 
 impl<P: Platform> Neighbours<P> {
-    /// The same two whoever asks.
+    /// The same two for every caller.
     fn pair(&self) -> [&RawMutex<P>; 2] {
         let later = |at: usize| self.mutexes[at + 1..].iter().map(move |other| (at, other));
         let mut pairs = (0..MUTEXES).flat_map(later);

@@ -9,8 +9,8 @@ use lockwright::platform::{Guarded, Platform};
 /// What the client is selected by.
 pub const LEAVE: &str = "osq-leave";
 
-/// The first thread waits for its turn, the others give up after some looks: the second one at once. Whoever is the head
-/// increments a plain counter. Nobody waits for ever, and nobody is left in the queue.
+/// The first thread waits for its turn, the others give up after some looks: the second one at once. The head
+/// increments a plain counter. No thread waits for ever, and no thread is left in the queue.
 pub struct Leave<P: Platform> {
     queue: OsqLock<P>,
     count: Guarded<P, u64>,

@@ -130,12 +130,12 @@ impl<P: Platform> Place<P> {
 
     /// The lock at the place, which is of that kind.
     pub(crate) fn lock_of(&self, kind: Kind) -> &dyn Lock {
-        // SAFETY: whoever calls this knows what is there, and nobody replaces it before it has been told to.
+        // SAFETY: the caller knows what is there, and no thread replaces it before it has been told to.
         let tenant = unsafe { &*self.0.get() };
         match kind {
             // SAFETY: the caller says what is there.
             Kind::Mutex => unsafe { &*tenant.mutex },
-            Kind::Condvar => unreachable!("a condition variable is no lock"),
+            Kind::Condvar => unreachable!("a condition variable is not a lock"),
             // SAFETY: as above.
             Kind::Semaphore => unsafe { &*tenant.semaphore },
             // SAFETY: as above.
@@ -159,7 +159,7 @@ impl<P: Platform> Place<P> {
     }
     /// Puts a new object there. For the one thread that knows of the last one.
     pub(crate) fn make(&self, kind: Kind) {
-        // SAFETY: nobody else uses the one before, but in a call that does not touch it any more.
+        // SAFETY: no other thread uses the tenant before, except in a call that no longer touches it.
         unsafe { self.0.get().write(Tenant::new(kind)) };
     }
     /// The mutex that is there.

@@ -21,20 +21,20 @@ pub trait QueueState: Send + Sync + 'static {
     const PRIMARY: &'static [u32];
     /// The waiters that were set aside.
     const SECONDARY: &'static [u32] = &[];
-    /// Whether the threads have looked at the word before there was a queue, so that they try to
-    /// become its pending waiter.
+    /// True if the threads have looked at the word before there was a queue, so that they try to become its pending
+    /// waiter.
     const IS_LATE: bool = false;
-    /// Whether there is a queue node for thread 1.
+    /// True if there is a queue node for thread 1.
     const HAS_NODE_1: bool = true;
-    /// Whether the absent waiters sleep. Whoever kicks one acts for it.
+    /// True if the absent waiters sleep. The thread that kicks one acts for it.
     const ARE_ASLEEP: bool = false;
-    /// Whether the head wakes up for no reason: thread 0 acts for it at once.
+    /// True if the head wakes up for no reason: thread 0 acts for it at once.
     const HEAD_WAKES: bool = false;
     /// The waiter, counted from the head, that thread 1 acts for as soon as it has unlocked: it finds
     /// that its predecessor sleeps, and sleeps until it is granted.
     const COMES: Option<usize> = None;
-    /// Whether the lock is reserved for the head, for whom nobody acts before somebody has taken the
-    /// lock in front of it.
+    /// True if the lock is reserved for the head. No thread acts for the head before a thread has taken the lock in
+    /// front of it.
     const IS_RESERVED: bool = false;
 }
 
@@ -93,8 +93,8 @@ impl QueueState for SecondaryAsleep {
     const ARE_ASLEEP: bool = true;
 }
 
-/// Waiters of two NUMA nodes by turns. Thread 1 is granted by a head that has set somebody aside, and
-/// sets the next one aside: behind the first, before it has the lock.
+/// Waiters of two NUMA nodes, alternately. Thread 1 is granted by a head that has set a waiter aside, and sets the next
+/// one aside: behind the first, before it has the lock.
 pub struct AsideInTurn;
 impl QueueState for AsideInTurn {
     const NAME: &'static str = "aside-in-turn";
@@ -113,15 +113,15 @@ impl QueueState for HeadAway {
 /// A waiter without a thread.
 struct Absent {
     id: NodeId,
-    /// Whether a thread acts or has acted for it. Unseen by the machine: only the thread that has
-    /// granted a waiter is sure to find it granted.
+    /// True if a thread acts or has acted for it. The platform does not see this: only the thread that has granted a
+    /// waiter is sure to find it granted.
     is_taken: AtomicBool,
 }
 
 /// Everybody who is queued or comes gets the lock, one at a time.
 ///
-/// Thread 1 unlocks; both threads then lock and unlock once; whoever grants an absent waiter acts
-/// for it after its own turn.
+/// Thread 1 unlocks; both threads then lock and unlock once; the thread that grants an absent waiter acts for it after
+/// its own turn.
 pub struct FromQueue<P: Platform, S, Q, W = Spin> {
     /// In a place of its own: the entry of a sleeper names it.
     lock: Box<QSpinlock<P, S, W>>,
@@ -167,7 +167,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S,
         if waiter.is_taken.swap(true, Relaxed) {
             return;
         }
-        // SAFETY: built in `new`, and whoever takes it first acts for it.
+        // SAFETY: built in `new`, and the first thread that takes it acts for it.
         unsafe { self.lock.act_for_behind(waiter.id, prev.id) };
         // SAFETY: taken in the name of the waiter.
         unsafe { self.hold_and_unlock() };

@@ -60,10 +60,10 @@ pub(crate) fn visit<P: Platform, V: ClientVisitor>(
 const MUTEXES: usize = 65;
 
 /// The first thread takes the object at the address and gives it back. The second one takes it next, frees it and makes
-/// another one there, while the first may still be about to return from its call. It owns the new one until the
-/// first has returned. Threads with a higher even number wait for the new one, those with an odd number for a mutex in the same bucket.
-/// Nobody gets what was not given back, and each gets what it waits for. In every other round what the first two hold they
-/// hold as readers if that can be, and the bucket is quiet at first.
+/// another one there, while the first may still be about to return from its call. It owns the new one until the first
+/// has returned. Threads with a higher even number wait for the new one, those with an odd number for a mutex in the
+/// same bucket. No thread gets what was not given back, and each gets what it waits for. In every other round what the
+/// first two hold they hold as readers if that can be, and the bucket is quiet at first.
 ///
 /// A condition variable is "given back" by a notification: of the second thread first, of those who wait then.
 pub struct Reused<P: Platform, const FIRST: usize, const SECOND: usize>(Scene<P>);

@@ -30,7 +30,7 @@ pub trait ForPrograms: WithDeadlines {
         lock.lock();
         lock
     }
-    /// Whether nobody holds it and nobody has left anything in it.
+    /// True if no thread holds it and no thread has left anything in it.
     fn is_untouched(&self) -> bool;
 }
 
@@ -135,8 +135,8 @@ impl<P: Platform, L: ForPrograms, const WRITES: bool> Client for Timed<P, L, WRI
     }
 }
 
-/// Threads with an even number write; the others read, and read again while they do. A writer that waits keeps nobody from
-/// that for ever.
+/// Threads with an even number write; the others read, and read again while they do. A writer that waits keeps no
+/// thread from that for ever.
 pub struct Again<P: Platform, L> {
     object: Object<P, L>,
     rounds: u32,
@@ -170,8 +170,8 @@ impl<P: Platform, L: ForPrograms> Client for Again<P, L> {
     }
 }
 
-/// Each thread but the first takes leave of an object, as a reader or as a writer. When the first finds, as a writer, that all
-/// have done so it frees the object, while the last of them may still be about to return from its unlock.
+/// Each thread but the first takes leave of an object, as a reader or as a writer. When the first finds, as a writer,
+/// that all have done so it frees the object, while the last of them may still be about to return from its unlock.
 ///
 /// For machines that see accesses to what was freed.
 pub struct LastUser<P: Platform, L> {

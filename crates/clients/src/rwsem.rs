@@ -42,8 +42,8 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
     fn free() -> Self {
         Self { lock: RawLock::new(), twins: Twins::new() }
     }
-    /// Owned by the first thread. Until it gives it back, whoever comes queues without spinning, if the owner
-    /// word has a way to say so.
+    /// Owned by the first thread. Until it gives it back, arriving threads queue without spinning, if the owner word
+    /// has a way to say so.
     fn owned() -> Self {
         let sem = Self::free();
         // SAFETY: nobody knows it yet.
@@ -64,7 +64,7 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
         // SAFETY: as above.
         unsafe { self.lock.unlock_shared() };
     }
-    /// Takes it and uses it, unless the wait is over before; whether it did.
+    /// Takes it and uses it, unless the wait is over before. Returns true if it did.
     fn use_it(&self, writes: bool, until: Until<'_, P>) -> bool {
         let is_ours = match writes {
             true => self.lock.lock_within(until),
@@ -131,8 +131,8 @@ impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Timed<P, C, WRI
 const INTERRUPTS: usize = 8;
 
 /// The first thread writes a note and interrupts those with an odd number, which wait as writers or as readers, and
-/// then gives the lock back. Whoever was interrupted finds the note; the others wait as the other, or as
-/// writers, and get the lock.
+/// then gives the lock back. An interrupted thread finds the note. The others wait as the other, or as writers, and get
+/// the lock.
 pub struct Interrupted<P: Platform, C, const WRITES: bool> {
     sem: Sem<P, C>,
     interrupts: [Interrupt<P>; INTERRUPTS],
@@ -200,7 +200,7 @@ impl<P: Platform, C: RwSemPolicy> Client for Overflow<P, C> {
         for _ in 0..READERS {
             taken += usize::from(lock.try_lock_shared());
             let is_free = taken > 0 && lock.try_lock();
-            assert!(!is_free, "a writer came in beside {taken} readers");
+            assert!(!is_free, "a writer got the lock while there are {taken} readers");
         }
         for _ in 0..taken {
             self.sem.read_and_unlock();
@@ -218,7 +218,7 @@ pub struct Handoff<P: Platform, C> {
     sem: Sem<P, C>,
     /// The second thread waits.
     goes: P::U32,
-    /// It must not be passed any more. Unseen by the machine.
+    /// It must no longer be overtaken. The platform does not see this.
     is_kept: AtomicBool,
     /// It has had the lock. Unseen by the machine.
     is_served: AtomicBool,

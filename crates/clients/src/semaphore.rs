@@ -10,9 +10,9 @@ use lockwright::semaphore::RawSemaphore;
 /// What [`Timed`] is selected by.
 pub const TIMED: &str = "semaphore-timed";
 
-/// The first thread writes a note and releases a permit for each other thread with an even number, one by one. Those take one each; those
-/// with an odd number want two, give up soon, and give back what they got. Nobody sleeps for ever behind or
-/// before one that has given up, and whoever has a permit finds the note.
+/// The first thread writes a note and releases a permit for each other thread with an even number, one by one. Those
+/// take one each; those with an odd number want two, give up soon, and give back what they got. No thread sleeps for
+/// ever behind or before one that has given up, and a thread that has a permit finds the note.
 pub struct Timed<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     note: Guarded<P, u32>,
@@ -69,8 +69,8 @@ impl<P: Platform> Client for Timed<P> {
 /// What [`Makers`] is selected by.
 pub const MAKERS: &str = "semaphore-makers";
 
-/// The first thread wants as many permits as there are other threads, at once; those write a note each and release one. It finds
-/// all notes. Once: it does not say when it has read them.
+/// The first thread wants as many permits as there are other threads, at once; those write a note each and release one.
+/// It finds all notes. Once: it does not say when it has read them.
 pub struct Makers<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     notes: [Guarded<P, u32>; NOTES],

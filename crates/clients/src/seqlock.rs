@@ -8,8 +8,9 @@ use lockwright::seqlock::RawSeqLock;
 /// What the client is selected by.
 pub const PAIR: &str = "seqlock-pair";
 
-/// Threads with an even number write pairs of a number and its complement; the others read, whole pairs only and no older ones
-/// than before. Whoever finds that the first thread has written finds what that one did before, too.
+/// Threads with an even number write pairs of a number and its complement; the others read, whole pairs only and no
+/// older ones than before. A thread that finds that the first thread has written also finds what the first thread did
+/// before.
 pub struct Pair<P: Platform> {
     lock: RawSeqLock<P, 2>,
     note: Guarded<P, u32>,

@@ -1,4 +1,4 @@
-//! A reader reads beside other readers and beside no writer, and sees what the last writer wrote.
+//! A reader reads together with other readers and with no writer, and sees what the last writer wrote.
 
 use crate::Client;
 use core::sync::atomic::AtomicU64;
@@ -63,8 +63,7 @@ impl<P: Platform> Twins<P> {
 
 /// Threads with an odd number read, the others write.
 ///
-/// A writer beside a reader, or a reader that does not see a release, is a race on the counters where
-/// races are seen.
+/// A writer next to a reader, or a reader that does not see a release, is a race on the counters where races are seen.
 pub struct Shared<P: Platform, L> {
     lock: L,
     twins: Twins<P>,

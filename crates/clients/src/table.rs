@@ -197,17 +197,17 @@ fn first_of(lock: &str, client: &str) -> Option<Kind> {
     reused::OF_LOCK.contains(&client).then_some(*first)
 }
 
-/// Whether the client of that name is about memory that is used again.
+/// True if the client of that name is about memory that is used again.
 pub fn is_of_reused(client: &str) -> bool {
     reused::OF_LOCK.contains(&client) || reused::OF_CONDVAR.contains(&client)
 }
 
-/// Whether the client of that name is about limits, which a machine for checking can make small.
+/// True if the client of that name is about limits, which a machine for checking can make small.
 pub fn is_of_limits(client: &str) -> bool {
     [limits::DEADLINE, limits::DEPTH, limits::PERMITS].contains(&client)
 }
 
-/// Whether the client of that name is about guards that are given back elsewhere, in another order, or never.
+/// True if the client of that name is about guards that are given back elsewhere, in another order, or never.
 pub fn is_of_guards(client: &str) -> bool {
     [guards::FORGOTTEN, guards::MOVED, guards::OUT_OF_ORDER].contains(&client)
 }

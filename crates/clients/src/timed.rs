@@ -10,11 +10,11 @@ use lockwright::semaphore::RawSemaphore;
 
 /// A lock with deadlines, of the platform's clock.
 pub trait Timed: RawLock {
-    /// Whether a forked child may forget the readers that do not exist in it.
+    /// True if a forked child may forget the readers that do not exist in it.
     const FORGETS_READERS: bool = false;
-    /// Takes it as the owner before a deadline; whether it did.
+    /// Takes it as the owner before a deadline. Returns true if it did.
     fn lock_until(&self, deadline_ns: u64) -> bool;
-    /// Takes it as a reader before a deadline, or as the owner where readers do not share; whether it did.
+    /// Takes it as a reader before a deadline, or as the owner where readers do not share. Returns true if it did.
     fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }

@@ -9,7 +9,7 @@ use lockwright::raw::RawLock;
 /// What the client is selected by.
 pub const NAME: &str = "try-lock";
 
-/// The first thread locks, the others only try; whoever gets the lock increments a plain counter.
+/// The first thread locks, the others only try. A thread that gets the lock increments a plain counter.
 pub struct TryLock<P: Platform, L> {
     lock: L,
     count: Guarded<P, u64>,

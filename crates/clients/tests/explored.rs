@@ -44,7 +44,7 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, threads: usize) {
     }
 }
 
-/// Explores a client with so many threads; what was found.
+/// Explores a client with this number of threads; what was found.
 struct Explored(usize);
 
 impl ClientVisitor for Explored {
@@ -83,7 +83,7 @@ fn message<C: Client>() -> String {
 #[test]
 fn a_lock_that_takes_nothing_for_a_reader_is_found_by_handlers() {
     let message = message::<InHandler<Sim, BustedRwLock<Sim>, Attempts>>();
-    assert!(message.contains("beside others"), "{message}");
+    assert!(message.contains("next to others"), "{message}");
 }
 
 /// A mutex whose attempts heed waiters that do not exist in a forked child.

@@ -159,5 +159,5 @@ fn a_lock_that_takes_nothing_for_a_reader_is_found_by_shooting() {
     let output = child.args(["--exact", name, "--nocapture"]).env(IN_CHILD, "1").output();
     let output = output.expect("its processes can be made");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("beside others"), "{said}");
+    assert!(!output.status.success() && said.contains("next to others"), "{said}");
 }

@@ -140,7 +140,7 @@ impl ClientVisitor for Spawn<'_, '_> {
     }
 }
 
-/// So many schedules of each pair whose client `is_meant`, in which it has to hold.
+/// Runs schedules of each pair whose client `is_meant`; the client has to hold in all of them.
 fn holds_in_schedules(lock: &str, is_meant: fn(&str) -> bool, threads: usize, config: &Config) {
     let policies = vec![PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
     let plan = Plan { policies, schedules: 300, limits: Limits::default() };

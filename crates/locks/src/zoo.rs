@@ -399,7 +399,7 @@ bugs! {
     SequenceWraps, "71", BY_LOOM, "design: the sequence has 64 bits", SEQLOCK;
     /// Readers are granted the lock by an addition that acquires nothing. What the last writer released does not
     /// reach them.
-    GrantUnacquired, "59", MEMORY, "design: whoever grants has acquired", RWSEM;
+    GrantUnacquired, "59", MEMORY, "design: a thread that grants has acquired", RWSEM;
     /// A writer that gives up while a thread reads in a slot leaves slots unused. The next writer does not look
     /// there.
     SlotsForgotten, "60", EXPLORED, "found by a test of this code", PERCPU;

@@ -73,15 +73,14 @@ impl<A: RawCell, C: Checker> CheckedCell<A, C> {
         self.writes.fetch_add(1, Relaxed);
         C::written(self.address());
     }
-    /// Whether the value stored last is `expected`, whatever a load may return: a system call finds
-    /// the newest value in the word that it was given. Loom knows the order of two stores only if
-    /// something orders their threads, so the load is there for it to see an access, and the value
-    /// is our own.
+    /// True if the value stored last is `expected`, whatever a load may return: a system call finds the newest value in
+    /// the word that it was given. Loom knows the order of two stores only if something orders their threads, so the
+    /// load is there for it to see an access, and the value is our own.
     pub(crate) fn holds_now(&self, expected: A::Value) -> bool {
         self.raw.load(Relaxed);
         let latest = self.latest.get();
         if latest != expected {
-            // Whoever has seen it sees nothing older later: an exchange with itself.
+            // A thread that has seen it sees nothing older later: an exchange with itself.
             let _ = self.raw.compare_exchange(latest, latest, Relaxed, Relaxed);
         }
         latest == expected

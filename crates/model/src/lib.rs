@@ -4,14 +4,14 @@
 //!   every schedule every value an atomic load may return under the C11 memory model.
 //! - [`Shuttle`] runs random schedules of a larger program; its memory is sequentially consistent.
 //!
-//! Both are plain types: no `cfg` selects them, and the locks they check are compiled once, from
-//! the same source as everywhere. What they have in common is [`cell`] (cells that know whether
-//! waiting is futile), [`settings`] (the machine of one run) and [`world`] (its queue nodes, clock
-//! and counters), on top of [`raw`]. [`LoomRun`] and [`ShuttleRun`] run a client and panic if its property does not
-//! hold; [`outcome`] catches that. [`checks`] is the table of all explorations. What each platform gives up is in `PLATFORM.md`.
+//! Both are plain types: no `cfg` selects them, and the locks they check are compiled once, from the same source as
+//! everywhere. What they have in common is [`cell`] (cells that know whether waiting is futile), [`settings`] (the
+//! machine of one run) and [`world`] (its queue nodes, clock and counters), on top of [`raw`]. [`LoomRun`] and
+//! [`ShuttleRun`] run a client and panic if its property does not hold; [`outcome`] catches that. [`checks`] is the
+//! table of all explorations. What each platform gives up is in `PLATFORM.md`.
 //!
-//! Neither shows that a waiter gets the lock at all. For the waiting policies that sleep, the model in
-//! `promela/` beside this source does; `cargo xtask promela` has it searched.
+//! Neither shows that a waiter gets the lock at all. For the waiting policies that sleep, the model in `promela/` next
+//! to this source does; `cargo xtask promela` has it searched.
 #![warn(missing_docs)]
 
 pub mod cell;

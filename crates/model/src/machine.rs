@@ -20,7 +20,7 @@ impl Sleepers {
     pub fn push(&mut self, address: usize, cpu: u32) {
         self.0.push(Sleeper { address, cpu });
     }
-    /// Whether nobody has woken `cpu` yet.
+    /// True if no thread has woken `cpu` yet.
     pub fn has(&self, cpu: u32) -> bool {
         self.0.iter().any(|sleeper| sleeper.cpu == cpu)
     }
@@ -75,15 +75,15 @@ macro_rules! machine {
             pub(crate) fn set_active(cpu: u32, is_active: bool) {
                 MACHINE.world.activity.set_active(cpu, is_active);
             }
-            /// Whether no queue node is claimed.
+            /// True if no queue node is claimed.
             pub fn has_released_all_nodes() -> bool {
                 MACHINE.world.has_released_all_nodes()
             }
-            /// Whether no entry is left in the lock hash.
+            /// True if no entry is left in the lock hash.
             pub fn has_empty_hash() -> bool {
                 MACHINE.world.has_empty_hash()
             }
-            /// Whether nobody is in the table of sleepers.
+            /// True if the table of sleepers is empty.
             pub fn has_empty_table() -> bool {
                 MACHINE.world.has_empty_table()
             }
@@ -216,7 +216,7 @@ macro_rules! machine {
             fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
                 let (machine, cpu) = (&*MACHINE, Self::this_cpu());
                 let mut sleepers = machine.sleepers.lock().unwrap();
-                // Whoever wakes has written the word before it asked for the mutex, so an older value
+                // A thread that wakes others has written the word before it asked for the mutex, so an older value
                 // would be one that no kernel finds.
                 if !word.holds_now(expected) {
                     return;
@@ -231,8 +231,8 @@ macro_rules! machine {
                     }
                     return;
                 }
-                // Whether a waker or the deadline (or no reason) comes first is who takes the mutex first, so the
-                // checker explores both.
+                // The thread that takes the mutex first decides what comes first: a waker, or the deadline, or no
+                // reason. So the checker explores all of them.
                 drop(sleepers);
                 Self::give_way();
                 if machine.sleepers.lock().unwrap().leave(cpu)

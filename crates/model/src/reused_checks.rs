@@ -9,7 +9,7 @@ use lockwright_clients::guards::OUT_OF_ORDER;
 use lockwright_clients::limits::DEPTH;
 use lockwright_clients::{clients_of, is_of_guards, is_of_limits, is_of_reused};
 
-/// Whether the client of that name is explored here, and nowhere else.
+/// True if the client of that name is explored here, and nowhere else.
 pub(crate) fn has_own_rows(client: &str) -> bool {
     is_of_reused(client) || is_of_guards(client) || is_of_limits(client)
 }
@@ -20,7 +20,8 @@ pub(crate) fn of_reused(lock: &'static str) -> Vec<Check> {
         let (threads, settings) = (settings.cpus as usize, settings.in_a_hurry());
         checks.push(Check { preemptions_max: 1, ..named(lock, client, on, threads, settings) });
     };
-    // Once an ordering is missing, there is no end to the executions with six locks: that client is for the explorer and shuttle.
+    // Once an ordering is missing, there is no end to the executions with six locks: that client is for the explorer
+    // and shuttle.
     let is_meant = |client: &&str| has_own_rows(client) && *client != OUT_OF_ORDER;
     let own = || clients_of::<Loom>(lock).filter(is_meant);
     for client in own() {

@@ -78,7 +78,7 @@ pub(crate) fn of_rwsem(lock: &'static str) -> Vec<Check> {
         let urgent = Settings { urgent: vec![2], ..flat(3) };
         add(HANDOFF, "three, the last one is urgent", 3, urgent);
     }
-    // So many attempts of one thread are worth one preemption each.
+    // That many attempts of one thread are worth one preemption each.
     checks.push(Check { preemptions_max: 1, ..named(lock, OVERFLOW, "two", 2, usual(2)) });
     checks
 }

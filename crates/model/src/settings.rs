@@ -21,13 +21,13 @@ pub struct Settings {
     pub tunables: Vec<(Tunable, u64)>,
     /// How far the clock moves each time somebody looks at it, in nanoseconds.
     pub clock_step_ns: u64,
-    /// So many bounded waits of each thread, the first ones, are in a hurry: one look and no pause.
-    /// Each further look, and each pause, lets the others go on, so that a thread that is to lose patience
-    /// needs a preemption for every one.
+    /// How many bounded waits of each thread, the first ones, are in a hurry: one look and no pause. Each further look,
+    /// and each pause, lets the others go on, so that a thread that is to lose patience needs a preemption for every
+    /// one.
     pub hurried_waits: u32,
-    /// So many sleeps, the first ones, may end for no reason.
+    /// How many sleeps, the first ones, may end for no reason.
     pub wake_ups: u32,
-    /// Whether the process is a forked child. Nobody is orphaned in it.
+    /// True if the process is a forked child. No thread is orphaned in it.
     pub has_forked: bool,
     /// The bug that the locks are seeded with.
     pub bug: Option<Bug>,
@@ -81,7 +81,7 @@ impl Settings {
         self.clock_step_ns = ns;
         self
     }
-    /// The same where the first so many sleeps may end for no reason.
+    /// The same where the first `wake_ups` sleeps may end for no reason.
     pub fn with_wake_ups(mut self, wake_ups: u32) -> Self {
         self.wake_ups = wake_ups;
         self

@@ -42,8 +42,8 @@ const_cells! {
 }
 
 impl Checker for Shuttle {
-    // Only a thread that steps while it waits is scheduled without news. Somebody who can bring
-    // news is not passed over so often by chance.
+    // Only a thread that steps while it waits is scheduled without news. A thread that can bring news is not passed
+    // over that many times by chance.
     const IDLE_MAX: u32 = 1000;
 
     fn bounded_looks() -> u32 {

@@ -21,7 +21,7 @@ pub struct Sample {
 pub const THREADS: [usize; 3] = [4, 8, 16];
 /// Lock operations of all threads in all executions of one row.
 const OPERATIONS: usize = 4_000;
-/// A machine on which there is little or nothing to be had.
+/// A platform with few or no resources.
 const LITTLE: &str = "no queue nodes, two readers' slots";
 /// By what the executions are multiplied when there is time.
 pub const FULL: usize = 100;

@@ -77,8 +77,8 @@ impl<S: ::shuttle::scheduler::Scheduler> ::shuttle::scheduler::Scheduler for Awa
 }
 
 impl Scheduler {
-    /// Whether an execution that ended without a complaint, after these choices, is not the one
-    /// that was to be replayed.
+    /// True if an execution that ended without a complaint, after these choices, is not the one that was to be
+    /// replayed.
     pub(crate) fn has_left(&self, taken: &Schedule) -> bool {
         matches!(self, Self::Replay(given) if given.0.steps != taken.0.steps)
     }

@@ -135,30 +135,30 @@ impl<P: QueueNodes> World<P> {
     pub fn reader_slot(&self, cpu: usize) -> NonNull<ReaderSlot<P>> {
         NonNull::from(&self.reader_slots[cpu])
     }
-    /// Whether nobody is in the table of sleepers.
+    /// True if the table of sleepers is empty.
     pub fn has_empty_table(&self) -> bool {
         // SAFETY: the execution has ended.
         self.buckets.iter().all(|bucket| unsafe { bucket.is_empty() })
     }
-    /// Whether no node is claimed.
+    /// True if no node is claimed.
     pub fn has_released_all_nodes(&self) -> bool {
         self.nodes.iter().all(|slot| slot.node.claim.load(Relaxed) != CLAIMED)
     }
-    /// Whether no entry is left in the lock hash.
+    /// True if no entry is left in the lock hash.
     pub fn has_empty_hash(&self) -> bool {
         self.hash.iter().all(|cell| cell.load(Relaxed) == 0)
     }
-    /// Whether the sleep that begins may end for no reason.
+    /// True if the sleep that begins may end for no reason.
     pub fn may_wake_up(&self) -> bool {
         self.wake_ups.fetch_add(1, Relaxed) < self.settings.wake_ups
     }
 
-    /// A bounded wait of the thread on `cpu` begins; whether it is one in a hurry.
+    /// A bounded wait of the thread on `cpu` begins. Returns true if the thread is in a hurry.
     pub fn begins_hurried_wait(&self, cpu: u32) -> bool {
         let waits = self.bounded_waits[cpu as usize].fetch_add(1, Relaxed);
         waits < self.settings.hurried_waits
     }
-    /// Whether the thread on `cpu` has no time to pause.
+    /// True if the thread on `cpu` has no time to pause.
     pub fn is_in_a_hurry(&self, cpu: u32) -> bool {
         let waits = self.bounded_waits[cpu as usize].load(Relaxed);
         (1..=self.settings.hurried_waits).contains(&waits)
@@ -242,8 +242,8 @@ impl Activity {
     pub fn writes(&self) -> u32 {
         self.writes.load(Relaxed)
     }
-    /// Whether the idle thread on `cpu` was chosen by the exploration, where loom by itself would
-    /// have chosen one that can go on.
+    /// True if the idle thread on `cpu` was chosen by the exploration, where loom by itself would have chosen one that
+    /// can go on.
     pub fn has_better_than(&self, cpu: u32) -> bool {
         let rank = |cpu: u32| (self.threads[cpu as usize].yields.load(Relaxed), cpu);
         let mine = rank(cpu);

@@ -31,7 +31,7 @@ impl<'a, P: World> Actor<'a, P> {
     fn kind(&self, lock: usize) -> Kind {
         self.stage.kinds[self.number][lock]
     }
-    /// Whether nobody but this thread can have an influence on what the lock answers.
+    /// True if only this thread can influence what the lock answers.
     fn is_exact(&self, lock: usize) -> bool {
         // A reader that was leaked in a slot of a thread is not there in a child, one beneath is.
         let is_leaked = self.place(lock).shadow.leaked.load(Relaxed) > 0;
@@ -381,7 +381,8 @@ impl<'a, P: World> Actor<'a, P> {
 
 /// Puts a guard where another thread can take it.
 fn send<'a, P: World>(place: &'a Place<P>, guard: SentGuard<'a, P>) -> Outcome {
-    // SAFETY: it is taken out again before the lock can be changed: `Stage::run` drops what is left at the end of the phase.
+    // SAFETY: it is taken out again before the lock can be changed: `Stage::run` drops what is left at the end of the
+    // phase.
     let guard = unsafe { std::mem::transmute::<SentGuard<'a, P>, SentGuard<'static, P>>(guard) };
     let before = place.sent.lock().map_err(|_| "a thread has panicked")?.replace(Sent(guard));
     if let Some(Sent(guard)) = before {
@@ -390,7 +391,7 @@ fn send<'a, P: World>(place: &'a Place<P>, guard: SentGuard<'a, P>) -> Outcome {
     Ok(())
 }
 
-/// Whether an act gives the lock back and takes it again.
+/// True if an act gives the lock back and takes it again.
 fn comes_back(act: Act) -> bool {
     matches!(
         act,
@@ -409,7 +410,7 @@ fn expect(is_right: bool, why: impl FnOnce() -> String) -> Outcome {
     if is_right { Ok(()) } else { Err(why()) }
 }
 
-/// Whether an instant is too near to be given as one here.
+/// True if an instant is too near to be given as one here.
 fn is_near<P: World>(time: Time) -> bool {
     !P::KNOWS_INSTANTS && matches!(time, Time::Now | Time::Micros(_))
 }

@@ -89,7 +89,7 @@ fn cells() -> &'static [AtomicU64] {
         assert!(at != libc::MAP_FAILED, "no memory for the coverage");
         Shared(NonNull::new(at).expect("not null").cast())
     });
-    // SAFETY: so many numbers, zero at first, never unmapped.
+    // SAFETY: `CELLS` numbers, zero at first, never unmapped.
     unsafe { std::slice::from_raw_parts(shared.0.as_ptr(), CELLS) }
 }
 
@@ -108,7 +108,7 @@ pub fn begin() {
     cells();
 }
 
-/// Whether a kind has a method.
+/// True if a kind has a method.
 fn has(kind: Kind, method: Method) -> bool {
     use Method::*;
     let (is_mutex, has_readers) = (kind.is_mutex(), kind.has_readers());
@@ -136,7 +136,7 @@ fn has(kind: Kind, method: Method) -> bool {
     }
 }
 
-/// Whether a method can be called in a state at all.
+/// True if a method can be called in a state at all.
 fn is_possible(kind: Kind, method: Method, state: State) -> bool {
     use Method::*;
     let is_change = matches!(method, New | Drop | Move | Swap | IntoInner | GetMut);

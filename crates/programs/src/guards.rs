@@ -44,7 +44,7 @@ pub type SentGuard<'a, P> = Box<dyn Held<'a, P> + Send + 'a>;
 /// What an act leaves.
 pub enum Left<'a, P: World> {
     Held(Guard<'a, P>),
-    /// A wait came to its end; whether by its deadline.
+    /// A wait came to its end. True if by its deadline.
     Waited(Guard<'a, P>, bool),
     Gone,
 }

@@ -21,16 +21,16 @@ use lockwright::rwsem::RwSem;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-/// What a program's platform can do beside what locks ask for.
+/// What a program's platform can do apart from what locks ask for.
 pub trait World: Platform + ConstCells + Send + Sync {
-    /// Whether instants of the host are instants here. Elsewhere those that are near are time-outs.
+    /// True if instants of the host are instants here. Elsewhere near instants are time-outs.
     const KNOWS_INSTANTS: bool;
 
     /// Lets some time pass.
     fn pause();
     /// Runs `child` in a forked child and waits for that; what it complains about. Nothing where there are no forks.
     fn fork(child: impl FnOnce() -> Result<(), String>) -> Result<(), String>;
-    /// Whether the caller is such a child.
+    /// True if the caller is such a child.
     fn is_child() -> bool;
 }
 
@@ -64,7 +64,7 @@ pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
     }
     fn unlocked_fair(_guard: &mut MutexGuard<'_, Self, Data>) {}
     fn bump(_guard: &mut MutexGuard<'_, Self, Data>) {}
-    /// Waits on a condition variable; whether that ended by its deadline.
+    /// Waits on a condition variable. Returns true if the wait ended by its deadline.
     fn wait(
         _guard: &mut MutexGuard<'_, Self, Data>,
         _act: Act,

@@ -1,5 +1,5 @@
-//! Random programs over the safe public interface of the locks, on the machine at hand and on simulated ones, held against
-//! a model of what is allowed.
+//! Random programs over the safe public interface of the locks, on this machine and on simulated ones, compared with a
+//! model of what is allowed.
 
 mod actor;
 mod coverage;
@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs random programs over the safe public interface of the locks until one does what is not allowed. That one is made
-/// smaller and printed as Rust.
+/// Runs random programs over the safe public interface of the locks until one does what is not allowed. The program is
+/// then made smaller and printed as Rust.
 #[derive(Clone, Parser)]
 struct Arguments {
     /// Where the programs run.
@@ -123,7 +123,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what is asked for; whether all that ran was allowed.
+/// Does what is asked for. Returns true if all that ran was allowed.
 fn work(arguments: &Arguments) -> Result<bool, String> {
     arguments.bug()?;
     coverage::begin();
@@ -295,7 +295,8 @@ fn save(file: &Path, program: &Program) -> Result<(), String> {
     std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Whether a program fails in one of some runs in a process of its own: what failed may have left locks in any state.
+/// True if a program fails in one of several runs, in a process of its own, because a failure may leave locks in any
+/// state.
 fn fails_again(file: &Path, program: &Program) -> bool {
     const TIMES: &str = "20";
     let Ok(myself) = std::env::current_exe() else { return false };

@@ -35,7 +35,8 @@ impl World for Native {
         if unsafe { libc::pipe(pipe.as_mut_ptr()) } != 0 {
             return Err("there is no pipe".into());
         }
-        // SAFETY: the child calls nothing but the locks and the allocator, which the C library makes ready for that, and ends by `_exit`.
+        // SAFETY: the child calls nothing but the locks and the allocator, which the C library makes ready for that,
+        // and ends by `_exit`.
         match unsafe { libc::fork() } {
             -1 => Err("there is no child".into()),
             0 => in_child(child, pipe[1]),

@@ -35,34 +35,34 @@ impl Kind {
         Self::SeqLock,
     ];
 
-    /// Whether it has `lock` and the guards of a mutex.
+    /// True if it has `lock` and the guards of a mutex.
     pub fn is_mutex(self) -> bool {
         self <= Self::CnaSpinLock
     }
-    /// Whether it has `read` and `write`, and guards of both.
+    /// True if it has `read` and `write`, and guards of both.
     pub fn has_readers(self) -> bool {
         (Self::RwLock..=Self::RwSemLock).contains(&self)
     }
-    /// Whether its attempts may have deadlines.
+    /// True if its attempts may have deadlines.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::SeqLock)
     }
-    /// Whether a thread that reads may read again and wait for that.
+    /// True if a thread that reads may read again and wait for it.
     pub fn reads_again(self) -> bool {
         matches!(self, Self::RwLock | Self::SendRwLock | Self::PercpuRwLock)
     }
-    /// Whether it can be given back fairly.
+    /// True if it can be given back fairly.
     pub fn is_fair(self) -> bool {
         matches!(self, Self::Mutex | Self::SendMutex)
     }
-    /// Whether a forked child may use it although it had waiters.
+    /// True if a forked child may use it although it had waiters.
     pub fn survives_forks(self) -> bool {
         !matches!(
             self,
             Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::RwSemLock | Self::SeqLock
         )
     }
-    /// Whether its guards may be sent to other threads.
+    /// True if its guards may be sent to other threads.
     pub fn sends(self) -> bool {
         !matches!(
             self,
@@ -87,7 +87,7 @@ pub enum Time {
 }
 
 impl Time {
-    /// Whether a wait may be expected to reach it.
+    /// True if a wait may be expected to reach it.
     pub fn is_short(self) -> bool {
         !matches!(self, Self::Far | Self::Never)
     }
@@ -109,7 +109,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// Whether it ends only with the lock.
+    /// True if it ends only with the lock.
     pub fn is_long(self) -> bool {
         match self {
             Self::Forever | Self::Again => true,
@@ -132,7 +132,7 @@ pub enum Act {
     /// `MutexGuard::leak`.
     Leak,
     Map,
-    /// `try_map`; whether the closure returns something.
+    /// `try_map`. True if the closure returns something.
     TryMap(bool),
     Downgrade,
     UnlockFair,

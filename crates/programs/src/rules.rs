@@ -1,12 +1,13 @@
 //! Which programs are right: those that cannot wait for ever.
 //!
-//! A generator, or a shrinker, writes what comes to its mind. [`normalize`] makes a program of it that ends if the locks
-//! keep their promises, by what may be held at most at each step:
+//! A generator, or a shrinker, writes what comes to its mind. [`normalize`] makes a program of it that ends if the
+//! locks keep their promises, by what may be held at most at each step:
 //!
 //! - a thread waits without a deadline only for a lock behind all that it may hold, so there is no circle;
-//! - nobody waits so for a lock of which a guard is leaked, or is on its way between threads; readers do if the guard is of a reader
-//!   and no writer waits for ever;
-//! - a thread reads again only where that is allowed, and so often as a slot counts on the machine with the smallest ones, and waits on a condition variable only with the last of its locks;
+//! - no thread waits without a deadline for a lock of which a guard is leaked, or is on its way between threads;
+//!   readers do if the guard is of a reader and no writer waits for ever;
+//! - a thread reads again only where that is allowed, and as often as a slot counts on the machine with the smallest
+//!   slots, and waits on a condition variable only with the last of its locks;
 //! - a child waits for nothing without a deadline.
 
 use crate::program::{Act, Change, Kind, Op, Phase, Program, Time, Wait};
@@ -58,7 +59,7 @@ pub fn rules(program: &Program) -> Vec<Vec<Rule>> {
     rules
 }
 
-/// Whether a thread waits until thread 0 has done its part.
+/// True if a thread waits until thread 0 has done its part.
 pub fn awaits(ops: &[Op], lock: usize) -> bool {
     let is_wait = |op: &Op| matches!(*op, Op::Act(at, Act::Wait | Act::WaitWhile) if at == lock);
     ops.iter().any(is_wait)
@@ -137,7 +138,7 @@ impl Normal<'_> {
     fn ops(&mut self, ops: &mut Vec<Op>) {
         ops.retain_mut(|op| self.op(op));
     }
-    /// Makes a step right; whether that is possible.
+    /// Makes a step valid. Returns true if this is possible.
     fn op(&mut self, op: &mut Op) -> bool {
         if let Op::Fork(ops) = op {
             let held = self.held.clone();
@@ -207,7 +208,7 @@ impl Normal<'_> {
         }
         true
     }
-    /// Whether no other thread uses the lock in this phase.
+    /// True if no other thread uses the lock in this phase.
     fn is_mine(&self, lock: usize) -> bool {
         self.rules[lock].only.is_some()
     }

@@ -313,6 +313,6 @@ impl<P: World> Place<P> {
             return Ok(());
         }
         let who = if is_shared { "a reader" } else { "an owner" };
-        Err(format!("{who} beside {writers} owners and {readers} readers"))
+        Err(format!("{who} next to {writers} owners and {readers} readers"))
     }
 }

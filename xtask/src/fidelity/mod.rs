@@ -15,7 +15,7 @@ const DOCUMENT: &str = "docs/fidelity.md";
 /// message says so; a calibration that changes afterwards makes others.
 const PREDICTIONS: &str = "docs/predictions.json";
 /// How `reproduce` is told where to draw.
-const PLOTS: &str = "--plots";
+const PLOTS: &str = "--plot-dir";
 const FIGURES: &str = "docs/figures/reproduced";
 const REPRODUCED: &str = "target/fidelity/reproduced.json";
 const DESCRIPTION: &str = "target/fidelity/here.toml";

@@ -32,7 +32,7 @@ pub struct Said {
     pub client: String,
     /// The machine.
     pub on: String,
-    /// Whether the check found something.
+    /// True if the check found something.
     pub violated: bool,
     /// What.
     pub complaint: Option<String>,

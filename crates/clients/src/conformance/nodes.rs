@@ -78,8 +78,7 @@ pub fn claiming_ends_in_none_and_releasing_helps<P: Platform, T: Threads>(thread
 }
 
 pub fn a_node_given_back_by_another_thread_is_ordered<P: Platform, T: Threads>(threads: &T) {
-    /// The name of a node on its way to the other thread, and something that belongs to whoever
-    /// has that node.
+    /// The name of a node on its way to the other thread, and something that belongs to the thread that has this node.
     struct State<P: Platform> {
         code: P::U32,
         owned: Guarded<P, u32>,

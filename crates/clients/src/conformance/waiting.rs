@@ -83,7 +83,7 @@ pub fn the_stop_condition_ends_a_bounded_wait<P: Platform, T: Threads>(threads: 
             asked += 1;
             true
         };
-        // So many looks that only the stop condition can end the test.
+        // Enough looks that only the stop condition can end the test.
         let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
         assert_eq!(cell.cond_load_bounded(Relaxed, bound, |value| value != 0, stop), Err(0));
         assert_eq!(asked, 1, "a stop condition that said yes was asked again");

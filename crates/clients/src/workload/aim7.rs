@@ -50,7 +50,7 @@ impl<P: Cells, L: RawLock> Zeroed for Site<P, L> {
 /// The sections of writers that were entered, unless a lock is broken: then fewer. Only when all tasks
 /// are done.
 pub fn written<P: Cells, L>(sites: &[Site<P, L>]) -> u64 {
-    // ordering: Relaxed; whoever waited for the tasks is ordered after them.
+    // ordering: Relaxed; the caller waited for the tasks, and so is ordered after them.
     sites.iter().map(|site| site.value.load(Relaxed)).sum()
 }
 

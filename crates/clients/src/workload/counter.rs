@@ -1,9 +1,9 @@
 //! A shared counter: the smallest critical section that does something, with adjustable work
 //! inside and outside.
 //!
-//! Each thread does so many percent of its operations as a reader: it looks at the counter before and
-//! after the work inside. By default they are spread as evenly as can be, which at 50 % is every other
-//! one, and threads are out of step.
+//! Each thread does a percentage of its operations as a reader: it looks at the counter before and after the work
+//! inside. By default they are spread as evenly as can be, which at 50 % is every other one, and threads are out of
+//! step.
 
 use super::{Line, Worker, locked, locked_shared};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -31,7 +31,8 @@ pub struct Knobs {
     pub readers: u32,
     /// Which ones.
     pub reader_order: ReaderOrder,
-    /// Whether sections touch nothing: pauses, and no counter. In a simulation readers are watched all the same.
+    /// True if critical sections touch nothing: pauses, and no counter. In a simulation readers are watched all the
+    /// same.
     pub is_empty: bool,
 }
 
@@ -77,7 +78,7 @@ impl<P: Cells, L> State<P, L> {
     /// The counter: the number of operations that write, unless the lock is broken. Only when all threads are
     /// done.
     pub fn value(&self) -> u64 {
-        // ordering: Relaxed; whoever waited for the threads is ordered after them.
+        // ordering: Relaxed; the caller waited for the threads, and so is ordered after them.
         self.value.load(Relaxed)
     }
 }
@@ -126,7 +127,7 @@ fn write<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: K
     });
 }
 
-/// Whether the counter changed meanwhile.
+/// Returns true if the counter changed meanwhile.
 #[inline(always)]
 fn read<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) -> bool {
     locked_shared(&*state.lock, || {
@@ -145,7 +146,8 @@ fn read<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Kn
     })
 }
 
-/// Whether an empty section is watched: on machines that know who runs, which are not real, that costs no time.
+/// True if an empty critical section is watched. On platforms that know which threads run, and are not real, this costs
+/// no time.
 const fn is_watched<W: Worker>() -> bool {
     W::P::KNOWS_WHO_RUNS
 }

@@ -55,7 +55,7 @@ impl<P: Cells, L> State<P, L> {
     /// The sections that were entered, unless the lock is broken: then fewer. Only when all threads are
     /// done.
     pub fn value(&self) -> u64 {
-        // ordering: Relaxed; whoever waited for the threads is ordered after them.
+        // ordering: Relaxed; the caller waited for the threads, and so is ordered after them.
         self.value.load(Relaxed)
     }
 }

@@ -1,11 +1,10 @@
 //! A build with many jobs: workers compute, and take a lock of a large set every few microseconds.
 //!
-//! The work is fixed and its end is what is measured. It comes in *units*, the translation units of
-//! a `make -jN`: a worker takes the next one from a shared counter whenever it has finished one, so
-//! that a slow worker gets fewer. In a unit a worker sleeps once, as for its input ([`Knobs::io_ns`]),
-//! and then alternates between computing and a short section under one of the locks. A few locks are
-//! hot and most are cold, as in a kernel. What cannot be done in parallel, the linking, is done at the
-//! end by whoever finished the last unit, alone.
+//! The work is fixed and its end is what is measured. It comes in *units*, the translation units of a `make -jN`: a
+//! worker takes the next one from a shared counter whenever it has finished one, so that a slow worker gets fewer. In a
+//! unit a worker sleeps once, as for its input ([`Knobs::io_ns`]), and then alternates between computing and a short
+//! section under one of the locks. A few locks are hot and most are cold, as in a kernel. What cannot be done in
+//! parallel, the linking, is done at the end by the worker that finished the last unit, alone.
 //!
 //! Computing takes time on a CPU ([`Worker::compute_ns`]): a worker that lost its CPU gets no further
 //! meanwhile. A section increments the counter of its lock, so that a lock that does not exclude shows
@@ -55,7 +54,7 @@ impl Knobs {
     }
 }
 
-/// What the workers share beside the locks.
+/// What the workers share apart from the locks.
 pub struct State<P: Cells> {
     /// Parallel units taken.
     taken: Line<P::U64>,
@@ -86,7 +85,7 @@ impl<P: Cells, L: RawLock> Zeroed for Site<P, L> {
 /// The sections that were entered, unless a lock is broken: then fewer. Only when all workers are
 /// done.
 pub fn sections<P: Cells, L>(sites: &[Site<P, L>]) -> u64 {
-    // ordering: Relaxed; whoever waited for the workers is ordered after them.
+    // ordering: Relaxed; the caller waited for the workers, and so is ordered after them.
     sites.iter().map(|site| site.value.load(Relaxed)).sum()
 }
 
@@ -117,7 +116,7 @@ pub fn run<W: Worker, L: RawLock>(
     end_ns
 }
 
-/// One unit; whether it was finished.
+/// Does one unit. Returns true if it was finished.
 fn unit<W: Worker, L: RawLock>(
     worker: &mut W,
     state: &State<W::P>,

@@ -7,10 +7,10 @@
 //! # What is modelled
 //!
 //! - *The context*: spin lock and list head, in one cache line.
-//! - *The entries of the list*. All threads of a process are one owner and ask for the same range, so
-//!   there is at most one: who sets the lock when there is none puts an entry of its own in, and who
-//!   finds one looks at it and has nothing to add. Who drops the lock takes out what is there, whoever
-//!   put it in, and keeps the memory for its next one, as an allocator with a cache for each CPU does.
+//! - *The entries of the list*. All threads of a process are one owner and ask for the same range, so there is at most
+//!   one: a thread that sets the lock when there is none puts in an entry of its own. A thread that finds one looks at
+//!   it and has nothing to add. A thread that drops the lock takes out what is there, also if another thread put it in,
+//!   and keeps the memory for its next one, as an allocator with a cache for each CPU does.
 //! - *The rest of the system call*, which touches nothing that is shared, as time: [`part::OUTSIDE`]; and the
 //!   comparisons under the lock: [`part::INSIDE`].
 //!

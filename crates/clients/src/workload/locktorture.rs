@@ -28,9 +28,9 @@
 //!
 //! # Memory
 //!
-//! What contends beside the lock word is part of the benchmark: the held flag is written twice in
-//! each critical section and moves with the lock, and the statistics of four threads share a cache
-//! line. The lock word has a line to itself; the number of threads, which is only read, as well.
+//! What contends apart from the lock word is part of the benchmark: the held flag is written twice in each critical
+//! section and moves with the lock, and the statistics of four threads share a cache line. The lock word has a line to
+//! itself; the number of threads, which is only read, as well.
 
 mod readers;
 
@@ -133,7 +133,7 @@ impl<P: Cells> Zeroed for StatsLine<P> {
     }
 }
 
-/// How many [`StatsLine`]s so many threads need.
+/// How many [`StatsLine`]s this number of threads needs.
 pub const fn stats_lines(threads: usize) -> usize {
     threads.div_ceil(STATS_PER_LINE)
 }
@@ -238,7 +238,7 @@ fn inside<W: Worker, L: RawLock>(
     }
 }
 
-/// The delays of a section; whether the long one was among them.
+/// The delays of a critical section. Returns true if the long one was among them.
 #[inline(always)]
 fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
     if knobs.readers > 0 {
@@ -256,7 +256,7 @@ fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
     is_long
 }
 
-/// Checks and sets the flag and counts; whether the thread is alone.
+/// Checks and sets the flag, and counts. Returns true if the thread is alone.
 #[inline(always)]
 fn enter<W: Worker>(worker: &mut W, held: &<W::P as Cells>::U32, entry: &Entry<W::P>) -> bool {
     worker.overlap(&[(&raw const *held).cast(), (&raw const entry.acquired).cast()]);

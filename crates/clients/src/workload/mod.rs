@@ -27,7 +27,7 @@ pub trait Worker {
     /// The machine.
     type P: Platform;
 
-    /// Whether to do another operation. Reads no clock natively: it looks at a flag.
+    /// True to do another operation. Reads no clock natively: it looks at a flag.
     fn keep_going(&mut self) -> bool;
     /// Says that an operation is complete.
     fn op_done(&mut self);

@@ -16,8 +16,8 @@
 //! - *The credentials*, which every open file refers to: a count that `open` increments and `close`
 //!   decrements, and a mark in another line that `open` clears. No lock guards them, but their lines
 //!   travel (from memory of Linux 5.6).
-//! - *The rest of the system calls*, as time: [`part::OUTSIDE`] once for each; and what happens under the
-//!   lock beside the accesses: [`part::INSIDE`].
+//! - *The rest of the system calls*, as time: [`part::OUTSIDE`] once for each; and what happens under the lock apart
+//!   from the accesses: [`part::INSIDE`].
 //!
 //! Not modelled: the name and the inode of the file, which nobody else uses; allocators; what a process
 //! with one thread saves.
@@ -55,7 +55,7 @@ const REFERENCES: u32 = 0xffff;
 /// In the upper half of the count: a thread has the lock or waits for it.
 const GOES_FOR_LOCK: u32 = 1 << 16;
 
-/// What the threads share beside the table's lines.
+/// What the threads share apart from the table's lines.
 pub struct State<P: Cells, L> {
     files: Line<Files<P, L>>,
     /// The bits of a table that has grown.
@@ -113,7 +113,7 @@ impl<P: Cells, L: RawLock> State<P, L> {
     }
     /// The references that are held. Only when all threads are done.
     pub fn references(&self) -> u32 {
-        // ordering: Relaxed; whoever waited for the threads is ordered after them.
+        // ordering: Relaxed; the caller waited for the threads, and so is ordered after them.
         self.root.count.load(Relaxed)
     }
 }
@@ -225,9 +225,9 @@ fn release<W: Worker, L: RawLock>(
 
 /// Takes a reference, or gives it back.
 ///
-/// The word of the kernel's lock says whether somebody has it or waits for it, and the count changes
-/// together with that word or not at all. Locks here tell nobody who waits, so whoever goes for
-/// the lock says so in the count's upper half first.
+/// The word of the kernel's lock says if a thread has it or waits for it, and the count changes together with that word
+/// or not at all. Locks here do not tell which threads wait, so a thread that wants the lock says so in the count's
+/// upper half first.
 #[inline(always)]
 fn change<P: Cells, L: RawLock>(counted: &Counted<P, L>, takes: bool) {
     let Counted { lock, count } = counted;

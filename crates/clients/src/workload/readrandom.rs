@@ -7,8 +7,8 @@
 //!
 //! # What is modelled
 //!
-//! - *The mutex*: a word that is free, taken, or taken with perhaps somebody asleep. Nobody spins;
-//!   whoever comes may take a free mutex, and who was woken tries again like everybody else.
+//! - *The mutex*: a word that is free, taken, or or taken with perhaps a sleeping thread. No thread spins. Any arriving
+//!   thread may take a free mutex, and a woken thread tries again like all others.
 //! - *The bucket*: spin lock, number of waiters and the ends of the list in one line; an entry for each thread
 //!   in a line of its own. Who goes to sleep looks at the mutex again under the bucket's lock; who wakes
 //!   takes the first entry out under it, and wakes its thread after.
@@ -47,7 +47,7 @@ const AWAITED: u32 = 2;
 /// An entry: its thread sleeps, or is about to.
 const ASLEEP: u32 = 1;
 
-/// What the threads share beside the entries.
+/// What the threads share apart from the entries.
 pub struct State<P: Cells, L> {
     mutex: Line<P::U32>,
     references: Line<P::U64>,
@@ -101,7 +101,7 @@ impl<P: Cells, L> State<P, L> {
     }
     /// Sections of the mutex, unless a lock is broken: then fewer. Only when all threads are done.
     pub fn sections(&self) -> u64 {
-        // ordering: Relaxed; whoever waited for the threads is ordered after them.
+        // ordering: Relaxed; the caller waited for the threads, and so is ordered after them.
         self.references.load(Relaxed)
     }
 }

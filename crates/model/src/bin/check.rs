@@ -1,8 +1,7 @@
 //! Runs the model checks of a lock and prints one line of JSON for each.
 //!
-//! `check LOCK [--bug ROW] [--client NAME] [--on MACHINE] [--full] [--first] [--list]`: `--first` stops
-//! at the first violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the
-//! arguments make no sense.
+//! `check LOCK [--bug ROW] [--client NAME] [--on MACHINE] [--full] [--first] [--list]`: `--first` stops at the first
+//! violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the arguments are wrong.
 
 use lockwright::events::Event;
 use lockwright::zoo::Bug;
@@ -52,7 +51,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs one check and prints its line; whether it was violated.
+/// Runs one check and prints its line. Returns true if it was violated.
 fn report(check: &Check, request: &Request) -> bool {
     let start = Instant::now();
     let outcome = outcome(|| check.explore(request.bounds, request.bug));

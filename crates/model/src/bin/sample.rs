@@ -1,10 +1,9 @@
 //! Samples schedules with shuttle and prints one line of JSON per lock, client and machine.
 //!
-//! `sample LOCK [OPTION...]`, LOCK may be `all`; options are `--client NAME`, `--bug ROW`,
-//! `--threads N`, `--numa N` (NUMA nodes), `--impatient` (lowest thresholds), `--rounds N`,
-//! `--scheduler random|pct`, `--depth N` (of pct), `--schedules N`, `--seed N`, `--replay SCHEDULE`.
-//! `sample LOCK --table` runs what the tests run. Exit code 0 whatever is found, 2 if the arguments
-//! make no sense. A violation also prints, to stderr, the arguments that repeat it.
+//! `sample LOCK [OPTION...]`, LOCK may be `all`; options are `--client NAME`, `--bug ROW`, `--threads N`, `--numa N`
+//! (NUMA nodes), `--impatient` (lowest thresholds), `--rounds N`, `--scheduler random|pct`, `--depth N` (of pct),
+//! `--schedules N`, `--seed N`, `--replay SCHEDULE`. `sample LOCK --table` runs what the tests run. Exit code 0
+//! whatever is found, 2 if the arguments are wrong. A violation also prints, to stderr, the arguments that repeat it.
 
 use lockwright::registry::LOCKS;
 use lockwright::zoo::Bug;

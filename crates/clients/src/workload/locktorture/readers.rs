@@ -1,4 +1,4 @@
-//! Readers beside the writers: what the kernel's locktorture does with a reader-writer semaphore.
+//! Readers and writers: what the kernel's locktorture does with a reader-writer semaphore.
 //!
 //! A reader says that it is inside and checks that no writer is; a writer checks that no reader is.
 //! Both look again before they leave. Readers take no nested locks.
@@ -17,7 +17,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
 use lockwright::raw::RawLock;
 
-/// A long hold of a writer beside readers, in terms of L.
+/// A long hold of a writer among readers, as a multiple of L.
 pub const WRITER_HOLD: u64 = 10;
 const READER_HOLD: u64 = 2;
 
@@ -31,7 +31,7 @@ impl<P: Cells> Zeroed for Inside<P> {
 }
 
 impl<P: Cells> Inside<P> {
-    /// Whether no reader is.
+    /// True if no reader is.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         // ordering: Relaxed; the lock orders the accesses.
@@ -39,8 +39,8 @@ impl<P: Cells> Inside<P> {
     }
 }
 
-/// Whether the thread of that number is one of `readers` among `threads`: they are evenly spread, and
-/// every other one if they are half.
+/// True if the thread of that number is one of `readers` among `threads`: they are evenly spread, so if they are half,
+/// every second thread is a reader.
 pub const fn is_reader(thread: usize, threads: usize, readers: usize) -> bool {
     (thread + 1) * readers / threads > thread * readers / threads
 }
@@ -94,13 +94,13 @@ fn note<P: Cells>(is_alone: bool, entry: &Entry<P>) {
     }
 }
 
-/// The delays of a writer beside readers; whether there was a long one.
+/// The delays of a writer among readers. Returns true if there was a long one.
 #[inline(always)]
 pub(super) fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
     long(worker, knobs, knobs.threads - knobs.readers, WRITER_HOLD)
 }
 
-/// The delays of a reader; whether the long one was among them.
+/// The delays of a reader. Returns true if the long one was among them.
 #[inline(always)]
 fn hold_shared(worker: &mut impl Worker, knobs: Knobs) -> bool {
     let is_long = long(worker, knobs, knobs.readers, READER_HOLD);
@@ -111,7 +111,7 @@ fn hold_shared(worker: &mut impl Worker, knobs: Knobs) -> bool {
     is_long
 }
 
-/// Holds for so many times L if one of so many threads is due to.
+/// Holds for `times` times L if one of `threads` threads is due to.
 #[inline(always)]
 fn long(worker: &mut impl Worker, knobs: Knobs, threads: u32, times: u64) -> bool {
     let one_long_in = (knobs.long_hold_ns / LONG_HOLD_MEAN_NS).max(1);
