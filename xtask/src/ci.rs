@@ -27,14 +27,65 @@ pub fn stages() -> Vec<Stage> {
 /// Everything that does not run the product.
 pub fn checks() -> Vec<Stage> {
     let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
-    let no_std = ["cargo", "check", "--package", "lockwright", "--no-default-features"];
     let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05"];
-    vec![
+    let mut stages = vec![
         Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
         Stage::command("clippy", 300, &clippy),
         Stage::new("tidy", 60, Step::Call(|| tidy::run(&root(), false))),
         Stage::new("evidence --check", 60, Step::Call(|| evidence::check(&root()))),
-        Stage::command("no-std", 120, &no_std),
+        documentation(),
         Stage::command("lock-apis", 300, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
-    ]
+    ];
+    stages.extend(features());
+    stages
+}
+
+/// The documentation without a warning. Not with all features: one of them needs locks in C that are installed
+/// on few machines.
+fn documentation() -> Stage {
+    let doc = ["cargo", "doc", "--workspace", "--no-deps", "--features", "lockwright/lock_api_05"];
+    Stage::command("doc", 300, &doc).with_env("RUSTDOCFLAGS", "-Dwarnings")
+}
+
+/// Every combination of the features of the lock crate; that of the defaults is in stage `clippy`.
+const FEATURES: [(&str, &str); 7] = [
+    ("features: none", ""),
+    ("features: std", "std"),
+    ("features: lock_api", "lock_api"),
+    ("features: lock_api_05", "lock_api_05"),
+    ("features: std, lock_api_05", "std,lock_api_05"),
+    ("features: both lock_apis", "lock_api,lock_api_05"),
+    ("features: all", "std,lock_api,lock_api_05"),
+];
+
+/// The lock crate compiles without a warning with every combination of its features.
+fn features() -> impl Iterator<Item = Stage> {
+    FEATURES.into_iter().map(|(name, features)| {
+        let clippy = ["cargo", "clippy", "--package", "lockwright", "--no-default-features"];
+        let chosen = ["--features", features, "--", "--deny", "warnings"];
+        Stage::command(name, 120, &[&clippy[..], &chosen].concat())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_combination_of_features_is_checked() {
+        let manifest = std::fs::read_to_string(root().join("crates/locks/Cargo.toml"));
+        let manifest: toml::Table = manifest.expect("it is there").parse().expect("it is TOML");
+        let all: Vec<&String> = manifest["features"].as_table().expect("a table").keys().collect();
+        let all: Vec<_> = all.into_iter().filter(|name| *name != "default").collect();
+        // The defaults are one more.
+        assert_eq!(FEATURES.len() + 1, 1 << all.len(), "{all:?}");
+        let sets: BTreeSet<BTreeSet<&str>> = FEATURES
+            .iter()
+            .map(|(_, features)| features.split(',').filter(|name| !name.is_empty()).collect())
+            .collect();
+        assert_eq!(sets.len(), FEATURES.len());
+        let is_known = |name: &&str| all.iter().any(|known| known == name);
+        assert!(sets.iter().flatten().all(|name| is_known(name)));
+    }
 }

@@ -102,7 +102,11 @@ impl Stage {
             return format!("cargo xtask {}", self.name);
         };
         let quoted = |value: &String| {
-            if value.contains(' ') { format!("'{value}'") } else { value.clone() }
+            if value.is_empty() || value.contains(' ') {
+                format!("'{value}'")
+            } else {
+                value.clone()
+            }
         };
         let env = self.env.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
         env.chain(command.iter().map(quoted)).collect::<Vec<_>>().join(" ")
