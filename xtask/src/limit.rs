@@ -112,7 +112,7 @@ fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus, Stopped> {
 }
 
 fn kill_group(child: &mut Child) {
-    // An error means that nobody is left.
+    // An error means that no process is left.
     let _ = Command::new("sh").arg("-c").arg(format!("kill -9 -{}", child.id())).status();
     let _ = child.wait();
 }

@@ -46,8 +46,8 @@ impl<P: Platform, L: RawLock> Client for Free<P, L> {
     }
     fn body(&self, _thread: usize) {
         for &at in &self.objects {
-            // SAFETY: this thread is a user, so nobody has freed the object. No function gets the
-            // whole reference as an argument, because the object may be gone when it returns.
+            // SAFETY: this thread is a user, so no thread has freed the object. No function gets the whole reference as
+            // an argument, because the object may be gone when it returns.
             let object = unsafe { &*at };
             object.lock.lock();
             // SAFETY: this thread holds the lock that guards the number.

@@ -162,9 +162,10 @@ impl<P: Platform, L: ForPrograms> Client for OutOfOrder<P, L> {
 /// What [`Forgotten`] is selected by.
 pub const FORGOTTEN: &str = "forgotten";
 
-/// The first thread takes a lock, as a reader if that can be, and never gives it back; nobody can take it then. Another
-/// lock of the kind comes to lie at its address, and the first thread tries to read under the new lock while the others
-/// write under it. What was forgotten does not belong to the new lock: it keeps no thread out and lets no thread in.
+/// The first thread takes a lock, as a reader if that can be, and never gives it back; no thread can take it then.
+/// Another lock of the kind comes to lie at its address, and the first thread tries to read under the new lock while
+/// the others write under it. What was forgotten does not belong to the new lock: it keeps no thread out and lets no
+/// thread in.
 pub struct Forgotten<P: Platform, const KIND: usize> {
     place: Place<P>,
     twins: Twins<P>,

@@ -78,7 +78,7 @@ pub const DEADLINE: &str = "condvar-deadline";
 pub struct Deadline<P: Platform> {
     mutex: RawMutex<P>,
     changed: RawCondvar<P>,
-    /// How often somebody has come back for good.
+    /// How often a thread has come back for good.
     back: Guarded<P, u32>,
     threads: usize,
     rounds: u32,

@@ -127,9 +127,9 @@ impl<P: Platform> Client for Fair<P> {
 /// What [`Notify`] is selected by.
 pub const NOTIFY: &str = "condvar";
 
-/// The first thread makes tokens, one for each of the others, and notifies for each; half of the
-/// time with the mutex held. The others wait for a token each. Nobody waits for ever, and nobody who did not
-/// give up returns from a wait with nothing to find more often than somebody else took its token.
+/// The first thread makes tokens, one for each of the others, and notifies for each; half of the time with the mutex
+/// held. The others wait for a token each. No thread waits for ever, and no thread that did not give up returns from a
+/// wait with nothing to find more often than another thread took its token.
 pub struct Notify<P: Platform> {
     tokens: Counter<P>,
     changed: RawCondvar<P>,
@@ -245,9 +245,9 @@ impl<P: Platform> Client for GiveUp<P> {
 /// What [`Exact`] is selected by.
 pub const EXACT: &str = "condvar-exact";
 
-/// Waiters draw numbers before they wait. A notification is for the lowest number that has had none; nobody
-/// returns for another reason, and each has had one in the end. The second thread waits with a
-/// deadline and draws no number. The first thread notifies with the mutex held.
+/// Waiters draw numbers before they wait. A notification is for the lowest number that has had none; no thread returns
+/// for another reason, and each has had one in the end. The second thread waits with a deadline and draws no number.
+/// The first thread notifies with the mutex held.
 pub struct Exact<P: Platform> {
     /// Its number is how many have been drawn.
     drawn: Counter<P>,

@@ -47,7 +47,7 @@ impl<P: Platform> Client for Neighbours<P> {
         pair[0].calm();
         if thread == 0 {
             for mutex in pair {
-                // SAFETY: taken when the client was made, and released by nobody else.
+                // SAFETY: taken when the client was made, and released by no other thread.
                 unsafe { mutex.unlock() };
             }
             return;

@@ -59,7 +59,7 @@ union Tenant<P: Platform> {
 }
 
 impl<P: Platform> Tenant<P> {
-    /// One that nobody has used.
+    /// One that no thread has used.
     fn new(kind: Kind) -> Self {
         match kind {
             Kind::Mutex => Self { mutex: ManuallyDrop::new(RawLock::new()) },

@@ -16,7 +16,7 @@ use lockwright::raw::{Order, RawLock};
 const WRITER: u32 = 1;
 const READER: u32 = 2;
 
-/// A word for the writer and the number of readers. Everybody spins.
+/// A word for the writer and the number of readers. Every thread spins.
 pub struct PlainRwLock<P: Barriers> {
     word: P::U32,
 }

@@ -56,7 +56,7 @@ impl QueueState for LateWithoutNode {
     const HAS_NODE_1: bool = false;
 }
 
-/// The same, and somebody set aside.
+/// The same, and a thread set aside.
 pub struct LateWithSecondary;
 impl QueueState for LateWithSecondary {
     const NAME: &'static str = "late-with-secondary";
@@ -83,7 +83,7 @@ impl QueueState for TwoAsleep {
     const ARE_ASLEEP: bool = true;
 }
 
-/// The head alone and somebody set aside, who both sleep, and a thread that finds no queue node.
+/// The head alone and a thread set aside, which both sleep, and a thread that finds no queue node.
 pub struct SecondaryAsleep;
 impl QueueState for SecondaryAsleep {
     const NAME: &'static str = "secondary-asleep";
@@ -118,7 +118,7 @@ struct Absent {
     is_taken: AtomicBool,
 }
 
-/// Everybody who is queued or comes gets the lock, one at a time.
+/// Every thread that is queued or comes gets the lock, one at a time.
 ///
 /// Thread 1 unlocks; both threads then lock and unlock once; the thread that grants an absent waiter acts for it after
 /// its own turn.
@@ -158,7 +158,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S,
             self.act_for(waiter);
         }
     }
-    /// Acts for this one, unless somebody else does.
+    /// Acts for this one, unless another thread does.
     fn act_for(&self, waiter: &Absent) {
         self.act_for_behind(waiter, waiter);
     }
@@ -195,7 +195,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
             tail = absent.last().map(|waiter| waiter.id);
         }
         if let (Some(head), Some(tail)) = (absent.first(), tail) {
-            // SAFETY: built above, and nobody runs yet.
+            // SAFETY: built above, and no thread runs yet.
             unsafe { QSpinlock::<P, S, W>::give_secondary(head.id, tail) };
         }
         if Q::ARE_ASLEEP {
@@ -203,7 +203,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
             absent.iter().for_each(|waiter| unsafe { lock.put_to_sleep(waiter.id) });
         }
         if Q::IS_RESERVED {
-            // SAFETY: nobody runs yet.
+            // SAFETY: no thread runs yet.
             unsafe { lock.reserve_for_absent() };
         }
         if let Some(at) = Q::COMES {

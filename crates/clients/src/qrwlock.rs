@@ -9,8 +9,8 @@ use lockwright::raw::RawLock;
 /// What the client is selected by.
 pub const READS_AGAIN: &str = "qrwlock-reads-again";
 
-/// Threads with an odd number read, and if they are urgent, read once more meanwhile, as the handler of an
-/// interrupt does; the others write. Nobody waits for ever.
+/// Threads with an odd number read, and if they are urgent, read once more meanwhile, as the handler of an interrupt
+/// does; the others write. No thread waits for ever.
 pub struct ReadsAgain<P: Platform> {
     lock: QRwLock<P>,
     twins: Twins<P>,

@@ -76,7 +76,7 @@ impl<P: Platform, L: ForPrograms> Object<P, L> {
         // SAFETY: as above.
         unsafe { self.lock.unlock_shared() };
     }
-    /// What must hold when nobody uses it any more.
+    /// What must hold when no thread uses it any more.
     fn finish(&self) {
         assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
         assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
@@ -87,8 +87,8 @@ impl<P: Platform, L: ForPrograms> Object<P, L> {
     }
 }
 
-/// Threads with an odd number give up at once, as writers or as readers; the others wait as the
-/// other, or as writers. The first begins as the owner. Nobody waits for ever behind one that has given up.
+/// Threads with an odd number give up at once, as writers or as readers; the others wait as the other, or as writers.
+/// The first begins as the owner. No thread waits for ever behind one that has given up.
 pub struct Timed<P: Platform, L, const WRITES: bool> {
     object: Object<P, L>,
     rounds: u32,

@@ -46,7 +46,7 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
     /// has a way to say so.
     fn owned() -> Self {
         let sem = Self::free();
-        // SAFETY: nobody knows it yet.
+        // SAFETY: no thread knows it yet.
         unsafe { sem.lock.begin_owned(NOBODY_SPINS) };
         sem
     }
@@ -77,7 +77,7 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
         }
         is_ours
     }
-    /// What must hold when nobody uses it any more.
+    /// What must hold when no thread uses it any more.
     fn finish(&self) {
         assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
         assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
@@ -93,8 +93,8 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
 /// How long a waiter waits that gives up soon: it comes as far as to sleep, on machines that take time.
 pub const SOON_NS: u64 = 2_000;
 
-/// Threads with an odd number give up soon, as writers or as readers; the others wait as the
-/// other, or as writers. Nobody waits for ever behind one that has given up.
+/// Threads with an odd number give up soon, as writers or as readers; the others wait as the other, or as writers. No
+/// thread waits for ever behind one that has given up.
 pub struct Timed<P: Platform, C, const WRITES: bool> {
     sem: Sem<P, C>,
     rounds: u32,
@@ -211,9 +211,9 @@ impl<P: Platform, C: RwSemPolicy> Client for Overflow<P, C> {
     }
 }
 
-/// The second thread waits, and those with a higher number come when it does. From the moment when the owner
-/// finds the lock kept for it, nobody gets it before the second thread. For policies with bits in
-/// the count, under which nobody but the first waiter is waited for.
+/// The second thread waits, and those with a higher number come when it does. From the moment when the owner finds the
+/// lock kept for it, no thread gets it before the second thread. For policies with bits in the count, under which no
+/// thread but the first waiter is waited for.
 pub struct Handoff<P: Platform, C> {
     sem: Sem<P, C>,
     /// The second thread waits.
@@ -278,8 +278,8 @@ impl<P: Platform, C: RwSemPolicy> Client for Handoff<P, C> {
 }
 
 /// The first thread gives the lock back and the others take it once each, as writers, and so does the first thread
-/// then. If it is mixed, threads with an odd number read. Nobody comes later who could make up for a wake-up
-/// that was lost.
+/// then. If it is mixed, threads with an odd number read. No thread comes later that could make up for a wake-up that
+/// was lost.
 pub struct LastRound<P: Platform, C, const IS_MIXED: bool> {
     sem: Sem<P, C>,
 }

@@ -42,7 +42,7 @@ impl<P: Platform> Client for Timed<P> {
     }
     fn body(&self, thread: usize) {
         if thread == 0 {
-            // SAFETY: nobody else has a permit, which is who reads it.
+            // SAFETY: no other thread has a permit, and only threads with a permit read it.
             unsafe { self.note.set(1) };
             for _ in 0..(self.threads as u32 - 1) / 2 * self.rounds {
                 assert!(self.semaphore.release(1), "no room for a permit");

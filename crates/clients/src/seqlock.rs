@@ -57,7 +57,7 @@ impl<P: Platform> Client for Pair<P> {
     }
     fn body(&self, thread: usize) {
         if thread == 0 {
-            // SAFETY: nobody reads it before this thread has written a pair.
+            // SAFETY: no thread reads it before this thread has written a pair.
             unsafe { self.note.set(1) };
         }
         let mut number = 0;

@@ -47,7 +47,7 @@ impl<P: Platform> Twins<P> {
         assert_eq!(count, self.writes.load(Relaxed), "a reader does not see the writer before");
         count
     }
-    /// The same, twice: nobody writes meanwhile.
+    /// The same, twice: no thread writes meanwhile.
     ///
     /// # Safety
     /// As [`read`](Self::read).

@@ -109,7 +109,7 @@ impl ClientVisitor for Shot {
     }
 }
 
-/// Asks for a second CPU. With one, a thread ends before anybody shoots at it, so no handler runs.
+/// Asks for a second CPU. With one, a thread ends before any thread shoots at it, so no handler runs.
 fn has_two_cpus() -> bool {
     let has_two = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     if !has_two {

@@ -21,8 +21,8 @@ pub trait Checker: Sized + 'static {
     fn bounded_looks() -> u32;
     /// Lets another thread run.
     fn give_way();
-    /// As [`give_way`](Self::give_way), from a thread that cannot go on before somebody writes the
-    /// cell at `address`, or any cell if that is [`ANY_CELL`].
+    /// As [`give_way`](Self::give_way), from a thread that cannot go on before another thread writes the cell at
+    /// `address`, or any cell if that is [`ANY_CELL`].
     fn wait(address: usize);
     /// The cell at `address` was written.
     fn written(address: usize);
@@ -98,8 +98,8 @@ impl<A: RawCell, C: Checker> CheckedCell<A, C> {
     }
 }
 
-/// Steps of one wait in a row without a write by anybody, after which the others get a turn before
-/// each further step. More than one, because the first may have read old values.
+/// Steps of one wait in a row without a write by any thread, after which the others get a turn before each further
+/// step. More than one, because the first may have read old values.
 const QUIET_STEPS: u32 = 2;
 /// Old values that one wait may be shown while the newest one would end it.
 const OLD_VALUES_MAX: u32 = 2;

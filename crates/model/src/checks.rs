@@ -278,7 +278,7 @@ fn of_cna<C: CnaPolicy>(lock: &'static str) -> Vec<Check> {
     for (on, settings) in mixtures() {
         checks.push(row::<FromQueue<Loom, Cna<C>, TwoSetAside>>(lock, on, 2, settings));
     }
-    // Nobody passes the end of the primary queue, so it does not matter where the waiters are.
+    // No thread passes the end of the primary queue, so it does not matter where the waiters are.
     let flat = Settings::flat(CPUS);
     checks.push(row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat));
     checks

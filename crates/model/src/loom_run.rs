@@ -40,9 +40,8 @@ impl LoomRun {
     /// Explores every execution of `C`.
     ///
     /// # Panics
-    /// In the first execution that violates the property, in which two accesses race, in which all
-    /// threads wait, or after which a queue node is still claimed or somebody still entered in the lock
-    /// hash.
+    /// In the first execution that violates the property, in which two accesses race, in which all threads wait, or
+    /// after which a queue node is still claimed or a thread still entered in the lock hash.
     pub fn client<C: Client>(&self) -> Seen {
         let (threads, rounds) = (self.threads, self.rounds);
         self.model(move || {

@@ -1,7 +1,7 @@
 //! What the two platforms have in common: everything above cells and fences.
 //!
-//! Sleeping is a table of sleepers behind the checker's mutex, with a condition variable for each
-//! CPU: a thread that nobody wakes is a deadlock, which the checkers report.
+//! Sleeping is a table of sleepers behind the checker's mutex, with a condition variable for each CPU: a thread that is
+//! never woken is a deadlock, which the checkers report.
 
 /// One sleeping thread.
 pub(crate) struct Sleeper {
@@ -256,7 +256,7 @@ macro_rules! machine {
         }
 
         impl lockwright::platform::Counters for $platform {
-            /// Nobody: what is done only to be counted would be explored.
+            /// No thread: what is done only to be counted would be explored.
             fn is_counting() -> bool {
                 false
             }

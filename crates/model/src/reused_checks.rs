@@ -1,7 +1,7 @@
 //! The rows of memory that is used again, of guards that are given back elsewhere, and of limits.
 //!
-//! One preemption is enough: the first thread stops in the middle of its release, and everybody else goes on as far as
-//! they can. In a hurry, because a thread that is to sleep has to lose patience some times first.
+//! One preemption is enough: the first thread stops in the middle of its release, and every other thread goes on as far
+//! as it can. In a hurry, because a thread that is to sleep has to lose patience some times first.
 
 use crate::checks::{Check, named};
 use crate::{Loom, Settings};

@@ -19,7 +19,7 @@ pub struct Settings {
     pub reader_slots: u32,
     /// Tunables that are set.
     pub tunables: Vec<(Tunable, u64)>,
-    /// How far the clock moves each time somebody looks at it, in nanoseconds.
+    /// How far the clock moves each time a thread looks at it, in nanoseconds.
     pub clock_step_ns: u64,
     /// How many bounded waits of each thread, the first ones, are in a hurry: one look and no pause. Each further look,
     /// and each pause, lets the others go on, so that a thread that is to lose patience needs a preemption for every
@@ -76,7 +76,7 @@ impl Settings {
         self.hurried_waits = 4;
         self
     }
-    /// The same with a clock that moves so far each time somebody looks at it.
+    /// The same with a clock that moves so far each time a thread looks at it.
     pub fn with_clock_step(mut self, ns: u64) -> Self {
         self.clock_step_ns = ns;
         self

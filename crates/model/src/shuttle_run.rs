@@ -75,9 +75,8 @@ impl ShuttleRun {
     /// Runs executions of `C`.
     ///
     /// # Panics
-    /// In the first execution that violates the property, in which two accesses overlap, in which
-    /// all threads wait, or after which a queue node is still claimed or somebody still entered in
-    /// the lock hash. The message ends with the
+    /// In the first execution that violates the property, in which two accesses overlap, in which all threads wait, or
+    /// after which a queue node is still claimed or a thread still entered in the lock hash. The message ends with the
     /// schedule.
     pub fn client<C: Client>(&self) -> Seen {
         self.sample::<C>().unwrap_or_else(|failure| panic!("{failure}"))

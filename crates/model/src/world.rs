@@ -194,7 +194,7 @@ pub struct Activity {
 
 #[derive(Default)]
 struct Thread {
-    /// Started, not finished, and neither asleep nor waiting for somebody else.
+    /// Started, not finished, and neither asleep nor waiting for another thread.
     is_active: AtomicBool,
     /// The cell it waits for.
     waits_for: AtomicUsize,

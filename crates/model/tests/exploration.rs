@@ -304,7 +304,7 @@ fn claiming_and_releasing_nodes_adds_no_interleavings() {
         let body = |_: &()| {
             for _ in 0..3 {
                 let id = Loom::claim_node().expect("four nodes for each thread");
-                // SAFETY: claimed above and shown to nobody.
+                // SAFETY: claimed above and shown to no thread.
                 unsafe { Loom::release_node(id) };
             }
         };

@@ -79,7 +79,7 @@ fn explore_mixtures<C: Client>(events: &[Event]) {
 fn cna_holds<C: CnaPolicy>(events: &[Event]) {
     holds_in_the_queue::<Cna<C>>(Settings::flat(3).with_numa(&[0, 1, 0]));
     explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(events);
-    // Nobody passes the end of the primary queue, so one mixture is as good as another.
+    // No thread passes the end of the primary queue, so one mixture is as good as another.
     let (_, settings) = mixtures().swap_remove(0);
     let seen = explore::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(&run(2, settings));
     assert_reaches(&seen, &[Event::cna_flush, Event::lock_no_node]);
@@ -151,8 +151,8 @@ fn a_bounded_hybrid_in_a_hurry_sleeps_everywhere_and_is_kicked() {
 
 #[test]
 fn a_reserved_lock_is_taken_from_a_head_that_does_not_come() {
-    // Thread 0 acts for the head, which sleeps, and is robbed; where time flies it reserves the lock then, and
-    // is passed only by those who take it from somebody absent.
+    // Thread 0 acts for the head, which sleeps, and is robbed; where time flies it reserves the lock then, and is
+    // passed only by those who take it from an absent thread.
     let events = [Event::pv_lock_stealing];
     let counts = counts("cna-hybrid-bounded", "in a hurry, time flies", &events);
     assert!(counts[0] > 0, "nobody took a reserved lock");

@@ -120,7 +120,7 @@ fn a_lost_grant_and_a_grant_chosen_early_are_found_by_every_scheduler_and_replay
             for threads in [8, 16] {
                 for lock in bug.locks() {
                     let run = buggy(bug, threads, &scheduler);
-                    // A lock that seldom sets anybody aside has to be used for longer.
+                    // A lock that seldom sets any thread aside has to be used for longer.
                     let run = ShuttleRun { rounds: 64, ..run };
                     let complaint = is_found_and_replayed(lock, "exclusion", &run);
                     let is_lost = |text| complaint.contains(text);

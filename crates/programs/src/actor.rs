@@ -25,7 +25,7 @@ impl<'a, P: World> Actor<'a, P> {
         &self.stage.places[lock]
     }
     fn object(&self, lock: usize) -> &'a Object<P> {
-        // SAFETY: nobody changes it during a phase.
+        // SAFETY: no thread changes it during a phase.
         unsafe { &*self.place(lock).object.get() }
     }
     fn kind(&self, lock: usize) -> Kind {
@@ -189,7 +189,7 @@ impl<'a, P: World> Actor<'a, P> {
         self.place(lock).cover(self.kind(lock), method);
     }
 
-    /// In a child, which has one thread: what nobody holds can be had by an attempt.
+    /// In a child, which has one thread: what no thread holds can be had by an attempt.
     fn free_locks_can_be_had(&mut self) -> Outcome {
         for lock in 0..self.stage.program.locks.len() {
             let kind = self.kind(lock);

@@ -84,7 +84,7 @@ fn cells() -> &'static [AtomicU64] {
             let cells = Vec::leak((0..CELLS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
             return Shared(NonNull::from(cells).cast());
         }
-        // SAFETY: new memory, which nobody else knows.
+        // SAFETY: new memory, which no other thread knows.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), CELLS * 8, read_write, shared, -1, 0) };
         assert!(at != libc::MAP_FAILED, "no memory for the coverage");
         Shared(NonNull::new(at).expect("not null").cast())

@@ -88,7 +88,7 @@ impl Generator {
             }
         }
         if !loses {
-            // Nobody waits long for a lock that may never come back.
+            // No thread waits long for a lock that may never come back.
             let is_lost = |op: &Op| {
                 matches!(op, Op::ForgetMany(..) | Op::Act(_, Act::Forget | Act::Leak | Act::Send))
             };

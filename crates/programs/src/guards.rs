@@ -11,7 +11,7 @@ use lockwright::platform::Platform;
 /// What a lock guards.
 #[derive(Debug, Default)]
 pub struct Data {
-    /// Equal unless somebody is writing.
+    /// Equal unless a thread is writing.
     pair: Pair,
     /// Thread 0 has done its part of as many phases.
     pub phases: usize,

@@ -229,7 +229,7 @@ fn natively(arguments: &Arguments, done: &AtomicU64) -> Option<Found> {
     })
 }
 
-/// The program that runs, for somebody who sees that it hangs.
+/// The program that runs, for a person who sees that it hangs.
 #[derive(Default)]
 struct Watched {
     seed: AtomicU64,

@@ -65,10 +65,10 @@ fn in_child(child: impl FnOnce() -> Result<(), String>, pipe: i32) -> ! {
 }
 
 fn after(child: i32, pipe: [i32; 2]) -> Result<(), String> {
-    // SAFETY: the end for the child, which nobody uses here.
+    // SAFETY: the end for the child, which no thread uses here.
     unsafe { libc::close(pipe[1]) };
     let mut status = 0;
-    // SAFETY: a child of this process that nobody else waits for.
+    // SAFETY: a child of this process that no other thread waits for.
     while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1 {}
     let mut why = [0u8; 1000];
     let mut length = 0;
@@ -76,7 +76,7 @@ fn after(child: i32, pipe: [i32; 2]) -> Result<(), String> {
         // SAFETY: there is room; the child has written before it ended.
         length = unsafe { libc::read(pipe[0], why.as_mut_ptr().cast(), why.len()) };
     }
-    // SAFETY: nobody else knows it.
+    // SAFETY: no other thread knows it.
     unsafe { libc::close(pipe[0]) };
     let why = String::from_utf8_lossy(&why[..usize::try_from(length).unwrap_or(0)]).into_owned();
     match status {

@@ -80,7 +80,7 @@ pub enum Time {
     Now,
     /// A time-out of this many microseconds.
     Micros(u32),
-    /// An hour: nobody waits for that.
+    /// An hour: no thread waits for that.
     Far,
     /// The longest time-out that there is.
     Never,

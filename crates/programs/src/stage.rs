@@ -30,7 +30,7 @@ pub struct Shadow {
     pub waiting: AtomicU32,
     /// The last deadline was reached.
     pub is_late: AtomicBool,
-    /// Permits that nobody has, of a semaphore.
+    /// Permits that no thread has, of a semaphore.
     pub permits: AtomicI64,
 }
 /// One writer in [`Shadow::users`].
@@ -202,7 +202,7 @@ impl<P: World> Stage<P> {
         let (Change::New(lock, _) | Change::Move(lock) | Change::Swap(lock, _)) = change else {
             return self.change_inside(change);
         };
-        // SAFETY: nobody else uses a lock now, and no guard is alive: thread 0 alone is between two phases.
+        // SAFETY: no other thread uses a lock now, and no guard is alive: thread 0 alone is between two phases.
         let object = unsafe { &mut *place(lock).object.get() };
         place(lock).cover(
             object.kind(),
@@ -303,7 +303,7 @@ impl<P: World> Place<P> {
             self.shadow.readers_of[thread].fetch_sub(is_shared.into(), Relaxed);
         }
     }
-    /// Somebody has got it.
+    /// A thread has got it.
     pub fn entered(&self, thread: usize, is_shared: bool) -> Outcome {
         self.shadow.readers_of[thread].fetch_add(is_shared.into(), Relaxed);
         let add = if is_shared { 1 } else { WRITER };

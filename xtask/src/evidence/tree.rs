@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub const CRATE: &str = "crates/locks/src/";
 
 /// How many orderings and barriers each file of the lock crate names, by its path below [`CRATE`]:
-/// what `docs/evidence.md` lists, until somebody adds one.
+/// what `docs/evidence-tables.md` lists.
 pub fn sites(sources: &[Source]) -> BTreeMap<String, usize> {
     let in_crate = sources.iter().filter_map(|source| {
         let path = source.path.strip_prefix(CRATE).filter(|path| path.ends_with(".rs"))?;

@@ -13,11 +13,11 @@ pub struct Check {
 /// What has to hold in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Property {
-    /// No assertion fails, and everybody who has begun to lock comes to an end.
+    /// No assertion fails, and every thread that has begun to lock comes to an end.
     Safety,
     /// The same, looked for in short runs first.
     SafetyShortest,
-    /// Under weak fairness, somebody always gets the lock again, or all stop.
+    /// Under weak fairness, some thread always gets the lock again, or all stop.
     Progress,
     /// Under weak fairness, the formula with this name.
     Formula(&'static str),

@@ -35,7 +35,7 @@ fn read_directory(root: &Path, directory: &Path, sources: &mut Vec<Source>) {
     }
 }
 
-/// No file is named after the fact that somebody did not know where to put things.
+/// The name of a file says what is inside.
 pub fn names_say_something(source: &Source, _: &[Source]) -> Vec<Finding> {
     const EMPTY: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc"];
     let name = source.path.rsplit('/').next().unwrap_or_default();

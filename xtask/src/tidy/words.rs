@@ -59,7 +59,7 @@ pub fn lints_are_allowed_one_by_one(source: &Source, _: &[Source]) -> Vec<Findin
     bad_lines(source, code_lines(source), is_blanket, "a blanket allow")
 }
 
-/// No path of somebody's machine.
+/// No path that exists on one machine only.
 pub fn nothing_depends_on_the_machine_it_was_written_on(
     source: &Source,
     _: &[Source],
@@ -74,7 +74,7 @@ pub fn nothing_depends_on_the_machine_it_was_written_on(
             line.match_indices(home).any(|(at, _)| starts_path(at))
         })
     };
-    bad_lines(source, source.text.lines(), has_path, "a path of somebody's machine")
+    bad_lines(source, source.text.lines(), has_path, "a path of one machine; write it relative to the repository")
 }
 
 /// No merge is half done.

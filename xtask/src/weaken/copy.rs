@@ -70,7 +70,7 @@ fn read() -> Option<u32> {
     if value.is_null() {
         return None;
     }
-    // SAFETY: a string of the environment, which nobody changes.
+    // SAFETY: a string of the environment, which no thread changes.
     let value = unsafe { CStr::from_ptr(value) }.to_bytes();
     let mut parts = value.splitn(2, |byte| *byte == b':');
     let number = |digits| -> Option<u32> { core::str::from_utf8(digits).ok()?.parse().ok() };
@@ -197,7 +197,7 @@ fn weakenable(source: &Source, sites: &[Site], edits: &[Located]) -> String {
 fn remove_others(to: &Path, files: &[(String, String)]) {
     let wanted: BTreeSet<_> = files.iter().map(|(path, _)| path.as_str()).collect();
     for old in files::read_all(to).iter().filter(|old| !wanted.contains(old.path.as_str())) {
-        // It is written again or is in nobody's way.
+        // It is written again or does no harm.
         let _ = fs::remove_file(to.join(&old.path));
     }
 }

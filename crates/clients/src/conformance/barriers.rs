@@ -11,7 +11,7 @@ pub fn fences_publish_between_relaxed_accesses<P: Platform, T: Threads>(threads:
         flag: P::U32,
     }
     fn write<P: Platform>(message: &Message<P>) {
-        // SAFETY: nobody reads before the flag is set, which comes after this.
+        // SAFETY: no thread reads before the flag is set, which comes after this.
         unsafe { message.text.set(1) };
         P::fence(Release);
         message.flag.store(1, Relaxed);
@@ -19,7 +19,7 @@ pub fn fences_publish_between_relaxed_accesses<P: Platform, T: Threads>(threads:
     fn read<P: Platform>(message: &Message<P>) {
         if message.flag.load(Relaxed) == 1 {
             P::fence(Acquire);
-            // SAFETY: the flag was seen set, and nobody writes after that.
+            // SAFETY: the flag was seen set, and no thread writes after that.
             assert_eq!(unsafe { message.text.get() }, 1);
         }
     }

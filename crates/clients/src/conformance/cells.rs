@@ -132,12 +132,12 @@ impl<P: Platform> Message<P> {
     }
     fn write(&self) {
         self.number.store(TEXT, Relaxed);
-        // SAFETY: nobody reads before the flag is set, which comes after this.
+        // SAFETY: no thread reads before the flag is set, which comes after this.
         unsafe { self.text.set(TEXT) };
     }
     fn read(&self) {
         assert_eq!(self.number.load(Relaxed), TEXT, "the flag arrived before the message");
-        // SAFETY: the flag was seen set, and nobody writes after that.
+        // SAFETY: the flag was seen set, and no thread writes after that.
         assert_eq!(unsafe { self.text.get() }, TEXT);
     }
 }

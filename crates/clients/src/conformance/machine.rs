@@ -31,7 +31,7 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
         let _ = P::is_running(node);
         assert!(P::nesting_of(id) < 4, "a CPU has four nodes");
         assert!(!P::is_orphaned(id), "the thread that has claimed the node is this one");
-        // SAFETY: claimed above and shown to nobody.
+        // SAFETY: claimed above and shown to no thread.
         unsafe { P::release_node(id) };
     }
     threads.run((), &[|()| body::<P>()], nothing_more);

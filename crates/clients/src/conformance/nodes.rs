@@ -21,7 +21,7 @@ impl<P: Platform> Claimed<P> {
 
 impl<P: Platform> Drop for Claimed<P> {
     fn drop(&mut self) {
-        // SAFETY: claimed in `new` and shown to nobody.
+        // SAFETY: claimed in `new` and shown to no thread.
         unsafe { P::release_node(self.0) };
     }
 }

@@ -26,7 +26,7 @@ pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(
         assert_ne!(P::waiter(ids[0]), P::waiter(ids[1]));
         assert_eq!(P::waiter(ids[0]), P::waiter(ids[0]));
         for id in ids {
-            // SAFETY: claimed above and shown to nobody.
+            // SAFETY: claimed above and shown to no thread.
             unsafe { P::release_node(id) };
         }
     }

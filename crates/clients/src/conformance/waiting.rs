@@ -24,14 +24,14 @@ pub fn cond_load_acquires_what_it_waited_for<P: Platform, T: Threads>(threads: &
         flag: P::Ptr,
     }
     fn write<P: Platform>(message: &Message<P>) {
-        // SAFETY: nobody reads before the flag is set, which comes after this.
+        // SAFETY: no thread reads before the flag is set, which comes after this.
         unsafe { message.text.set(1) };
         let anything = std::ptr::from_ref(message).cast_mut().cast();
         message.flag.store(anything, Release);
     }
     fn read<P: Platform>(message: &Message<P>) {
         message.flag.cond_load(Acquire, |pointer| !pointer.is_null());
-        // SAFETY: the flag was seen set, and nobody writes after that.
+        // SAFETY: the flag was seen set, and no thread writes after that.
         assert_eq!(unsafe { message.text.get() }, 1);
     }
     let message = Message::<P> { text: Guarded::new(0), flag: Zeroed::zeroed() };

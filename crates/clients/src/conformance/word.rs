@@ -94,11 +94,11 @@ impl<P: Platform> Message<P> {
         Self { text: Guarded::new(0), word: word::<P>() }
     }
     fn write(&self) {
-        // SAFETY: nobody reads before the word changes, which comes after this.
+        // SAFETY: no thread reads before the word changes, which comes after this.
         unsafe { self.text.set(1) };
     }
     fn read(&self) {
-        // SAFETY: the changed word was seen, and nobody writes after that.
+        // SAFETY: the changed word was seen, and no thread writes after that.
         assert_eq!(unsafe { self.text.get() }, 1);
     }
 }

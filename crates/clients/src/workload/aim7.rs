@@ -2,10 +2,10 @@
 //! takes one of a few sleeping reader-writer locks several times in a row, as for each mapping of a process
 //! that forks or ends, nearly always to write. A section is short.
 //!
-//! There are more tasks than CPUs, so that those which have to wait sleep and others run instead. What
-//! decides the result is then the lock's internal lock: every sleeper takes it on its way in, and every
-//! release on which somebody sleeps. A lock that says how long that took counts it in events; divided by the time
-//! that tasks had a CPU, they are what a profile of the kernel shows.
+//! There are more tasks than CPUs, so that those which have to wait sleep and others run instead. What decides the
+//! result is then the lock's internal lock: every sleeper takes it on its way in, and every release on which a thread
+//! sleeps. A lock that says how long that took counts it in events; divided by the time that tasks had a CPU, they are
+//! what a profile of the kernel shows.
 //!
 //! It is the pattern and not the benchmark: files, pipes and signals are time to think.
 

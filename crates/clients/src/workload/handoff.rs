@@ -1,5 +1,5 @@
-//! Who gets a lock that everybody always wants: one section after the other, of a fixed time, and what
-//! counts is how often each thread had its turn.
+//! Who gets a lock that every thread always wants: one section after the other, of a fixed time, and what counts is how
+//! often each thread had its turn.
 //!
 //! The owner computes in its section, or sleeps in it ([`Section`]). The difference decides what waiters of
 //! a sleeping lock do: they spin while they see the owner run, and not while it sleeps. The published run
@@ -37,8 +37,8 @@ pub struct Knobs {
     pub section_ns: u64,
 }
 
-/// What the threads share: the lock on a line of its own, the counter on another, and a word to sleep on
-/// that nobody writes.
+/// What the threads share: the lock on a line of its own, the counter on another, and a word to sleep on that no thread
+/// writes.
 pub struct State<P: Cells, L> {
     lock: Line<L>,
     value: Line<P::U64>,

@@ -60,7 +60,7 @@ pub struct State<P: Cells> {
     taken: Line<P::U64>,
     /// Parallel units finished.
     finished: Line<P::U64>,
-    /// A word to sleep on, which nobody writes.
+    /// A word to sleep on, which no thread writes.
     never: Line<P::U32>,
 }
 

@@ -1,20 +1,19 @@
 //! The writers of the kernel's locktorture, with the rules it had in Linux 5.6.
 //!
-//! Per loop a thread: sleeps a jiffy once in 2^20 loops; takes the lock; checks that nobody else
-//! holds it and says that it does, in a shared flag; counts the acquisition in its statistics; once
-//! in 200,000 n acquisitions holds the lock for 100 ms, once in 4 n for 2 us, n being the number of
-//! threads; clears the flag; releases. Later releases hold for 2 us a hundred times less often.
+//! Per loop a thread: sleeps a jiffy once in 2^20 loops; takes the lock; checks that no other thread holds it and says
+//! that it does, in a shared flag; counts the acquisition in its statistics; once in 200,000 n acquisitions holds the
+//! lock for 100 ms, once in 4 n for 2 us, n being the number of threads; clears the flag; releases. Later releases hold
+//! for 2 us a hundred times less often.
 //!
 //! # What a torture adds
 //!
 //! - *Long holds of any length*: a hold of L ms happens once in 2,000 L n acquisitions, so that its
 //!   mean is 0.5 us / n per acquisition whatever L is. With L = 100 that is the rule above; a shorter
 //!   one fits into a shorter run.
-//! - *Nested locks*: inside the lock a thread takes a random subset of further ones, in a fixed
-//!   order, holds all of them for as long as it holds the first, and releases them in reverse. Nobody
-//!   would wait for the inner ones if everybody came through the outer one: once in
-//!   `OUTER_SKIPPED_ONE_IN` loops a thread goes for the inner ones alone. (The kernel's tests of
-//!   sleeping locks do so once in a hundred, over hours.)
+//! - *Nested locks*: inside the lock a thread takes a random subset of further ones, in a fixed order, holds all of
+//!   them for as long as it holds the first, and releases them in reverse. No thread would wait for the inner ones if
+//!   every thread came through the outer one: once in `OUTER_SKIPPED_ONE_IN` loops a thread goes for the inner ones
+//!   alone. (The kernel's tests of sleeping locks do so once in a hundred, over hours.)
 //! - *Readers*: some of the threads read; then the delays are those of a reader-writer semaphore.
 //!
 //! # What the delays do to the published numbers
@@ -83,7 +82,7 @@ pub struct Knobs {
 /// A lock and its flag: what the threads share. Nested locks are further ones.
 pub struct State<P: Cells, L> {
     lock: Line<L>,
-    /// Not 0 while somebody is in the critical section.
+    /// Not 0 while a thread is in the critical section.
     held: Line<P::U32>,
 }
 
@@ -138,8 +137,8 @@ pub const fn stats_lines(threads: usize) -> usize {
     threads.div_ceil(STATS_PER_LINE)
 }
 
-/// What one thread does. `stats` is line `worker.index() / STATS_PER_LINE`; `nested` are the locks
-/// to take inside, at most [`NESTED_MAX`]; `readers` is for where somebody reads.
+/// What one thread does. `stats` is line `worker.index() / STATS_PER_LINE`; `nested` are the locks to take inside, at
+/// most [`NESTED_MAX`]; `readers` is for where a thread reads.
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
@@ -287,8 +286,8 @@ fn one_in(worker: &mut impl Worker, range: u64) -> bool {
 /// The throughput that a run without long holds would have had with them, in operations per second
 /// of all threads together.
 ///
-/// The lock is held while a thread waits out its 100 ms, so nobody else gets any further: each
-/// operation takes 100 ms / 200,000 n longer on average.
+/// The lock is held while a thread waits out its 100 ms, so no other thread gets any further: each operation takes 100
+/// ms / 200,000 n longer on average.
 pub fn with_long_holds(ops_per_s: f64, threads: u32) -> f64 {
     let one_in = (LONG_HOLD_NS / LONG_HOLD_MEAN_NS) as f64 * f64::from(threads.max(1));
     let delay_s = LONG_HOLD_NS as f64 * 1e-9 / one_in;

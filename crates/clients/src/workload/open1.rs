@@ -9,18 +9,17 @@
 //!   descriptors in use, which are in that line, too, while all fit into one word, and in a line of their
 //!   own when the table has grown; and the table itself, eight entries to a line, so that neighbours
 //!   share one. `open` takes the lowest free descriptor.
-//! - *The reference count with its lock*, in one line: it is changed without the lock, by
-//!   compare-exchange, as long as nobody holds the lock; who failed [`RETRIES`] times or finds it held
-//!   takes it. `open` takes a reference, `close` is where it is given back (the kernel does that at
-//!   the end of the walk).
+//! - *The reference count with its lock*, in one line: it is changed without the lock, by compare-exchange, as long as
+//!   no thread holds the lock; who failed [`RETRIES`] times or finds it held takes it. `open` takes a reference,
+//!   `close` is where it is given back (the kernel does that at the end of the walk).
 //! - *The credentials*, which every open file refers to: a count that `open` increments and `close`
 //!   decrements, and a mark in another line that `open` clears. No lock guards them, but their lines
 //!   travel (from memory of Linux 5.6).
 //! - *The rest of the system calls*, as time: [`part::OUTSIDE`] once for each; and what happens under the lock apart
 //!   from the accesses: [`part::INSIDE`].
 //!
-//! Not modelled: the name and the inode of the file, which nobody else uses; allocators; what a process
-//! with one thread saves.
+//! Not modelled: the name and the inode of the file, which no other thread uses; allocators; what a process with one
+//! thread saves.
 
 use super::{Line, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
@@ -148,7 +147,7 @@ pub fn run<W: Worker, L: RawLock>(
         // ordering: Relaxed; see above.
         state.credentials.mark.store(0, Relaxed);
         let descriptor = allocate(worker, state, bits, slots);
-        // ordering: Relaxed; nobody else uses the descriptor.
+        // ordering: Relaxed; no other thread uses the descriptor.
         slot::<W::P>(slots, descriptor).store(number, Relaxed);
         worker.software(part::OUTSIDE);
         release(worker, state, bits, slots, descriptor);

@@ -38,11 +38,11 @@ pub mod part {
     pub const ALL: &[&str] = &[OUTSIDE, INSIDE, ENTRY];
 }
 
-/// The mutex: nobody has it.
+/// The mutex: no thread has it.
 const FREE: u32 = 0;
-/// The mutex: somebody has it.
+/// The mutex: a thread has it.
 const TAKEN: u32 = 1;
-/// The mutex: somebody has it, and somebody may be asleep.
+/// The mutex: a thread has it, and another may sleep.
 const AWAITED: u32 = 2;
 /// An entry: its thread sleeps, or is about to.
 const ASLEEP: u32 = 1;
@@ -161,7 +161,7 @@ fn give_back<W: Worker, L: RawLock>(
     }
 }
 
-/// Sleeps in the bucket while somebody has the mutex and knows that somebody may sleep.
+/// Sleeps in the bucket while a thread has the mutex and knows that a thread may sleep.
 fn sleep<W: Worker, L: RawLock>(
     worker: &mut W,
     state: &State<W::P, L>,

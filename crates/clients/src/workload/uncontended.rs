@@ -1,4 +1,4 @@
-//! Lock and unlock, nothing else: what a lock costs when nobody wants it.
+//! Lock and unlock, nothing else: what a lock costs when no thread wants it.
 
 use super::{Line, Worker, locked, locked_shared};
 use lockwright::platform::Zeroed;
@@ -31,8 +31,8 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<L>) {
     }
 }
 
-/// `count` operations of one thread, without asking anybody anything in between: for those who time
-/// them from outside.
+/// `count` operations of one thread, without anything in between: for those who time them from
+/// outside.
 #[inline]
 pub fn run_batch<L: RawLock>(state: &State<L>, count: u64) {
     for _ in 0..count {
