@@ -242,12 +242,12 @@ impl ExploreResult {
         let verdict = self.verdict.name();
         let plural = if *schedules == 1 { "" } else { "s" };
         let mut text = format!(
-            "{lock:<18} {client:<12} {verdict:<8} in {schedules} simulated schedule{plural} of {threads} \
-             threads\n"
+            "{lock:<18} {client:<12} {verdict:<8} in {schedules} simulated schedule{plural}\n"
         );
         let all = if self.exhausted { ", all there are" } else { "" };
         let steps = count(*steps as f64);
-        let mut more = format!("{distinct} different schedule{plural}{all}; {steps} steps");
+        let mut more =
+            format!("{threads} threads; {distinct} different schedule{plural}{all}; {steps} steps");
         match (&self.wrong, self.verdict) {
             (None, _) => {}
             (Some(wrong), Verdict::Violated) => more = format!("{wrong}; {more}"),

@@ -95,41 +95,9 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     let native = NativeMachine::new(&Settings::default());
     let mut tour = Tour::new(native.on(Workload::Uncontended));
     guide.say(&this_machine(&tour.on))?;
-    let here = [
-        Stop {
-            about: "1. A lock/unlock pair of one thread",
-            measure: &|| native::alone(&native, &guide),
-            tell: &sentences::alone,
-            on: alone,
-        },
-        Stop {
-            about: "2. A mutex that several threads want",
-            measure: &|| native::contended(&native, &guide),
-            tell: &|document| sentences::against(document, &["mutex"]),
-            on: contended,
-        },
-        Stop {
-            about: "3. A reader-writer lock, all operations read",
-            measure: &|| native::readers(&native, &guide),
-            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
-            on: readers,
-        },
-        Stop {
-            about: "4. A reader-writer lock, 90 % of the operations read",
-            measure: &|| native::mixed(&native, &guide),
-            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
-            on: mixed,
-        },
-        Stop {
-            about: "5. More threads than CPUs: why a spinlock is the wrong choice for a program.\n\
-                    Its waiters burn the CPU time that the owner needs; those of a mutex sleep.",
-            measure: &|| crowds::natively(&native, &guide),
-            tell: &sentences::oversubscribed,
-            on: crowd,
-        },
-    ];
-    [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] =
-        guide.visit(here)?;
+    let drawn = [alone, contended, readers, mixed, crowd];
+    let measured = here(&native, &guide, drawn)?;
+    [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] = measured;
     progress.answer_interrupts();
     let [guest] = guide.visit([Stop {
         about: "6. Simulated: a guest with more vCPUs than its host has CPUs",
@@ -140,7 +108,7 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     tour.guest = guest;
     if !interrupt::is_requested() {
         guide.say(
-            "7. Simulated: a published table of a 4-socket machine, next to what was published\n\n",
+            "7. Simulated: a published table of a 4-socket machine, next to the simulation\n\n",
         )?;
         let table = published_table(args.seed, progress)?;
         let sentence = speedup(&table);
@@ -152,6 +120,47 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     }
     guide.say(&closing_words(&args.plot_dir))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The stops on this computer.
+fn here(
+    native: &NativeMachine,
+    guide: &Guide,
+    [alone, contended, readers, mixed, crowd]: [&Outputs; 5],
+) -> Result<[Option<BenchDocument>; 5], Error> {
+    guide.visit([
+        Stop {
+            about: "1. A lock/unlock pair of one thread",
+            measure: &|| native::alone(native, guide),
+            tell: &sentences::alone,
+            on: alone,
+        },
+        Stop {
+            about: "2. A mutex that several threads want",
+            measure: &|| native::contended(native, guide),
+            tell: &|document| sentences::against(document, &["mutex"]),
+            on: contended,
+        },
+        Stop {
+            about: "3. A reader-writer lock, all operations read",
+            measure: &|| native::readers(native, guide),
+            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
+            on: readers,
+        },
+        Stop {
+            about: "4. A reader-writer lock, 90 % of the operations read",
+            measure: &|| native::mixed(native, guide),
+            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
+            on: mixed,
+        },
+        Stop {
+            about: "5. More threads than CPUs: why a spinlock is the wrong choice for a program.\n\
+                    Its waiters burn the CPU time that the owner needs; those of a mutex sleep.",
+            measure: &|| crowds::natively(native, guide),
+            tell: &sentences::oversubscribed,
+            on: crowd,
+        },
+    ])
 }
 
 /// A stop of the tour: a benchmark and its picture.
@@ -222,11 +231,11 @@ impl Guide {
 fn this_machine(on: &On) -> String {
     let On::Native { machine, cpus, numa_nodes, kernel } = on else { return String::new() };
     let plural = |count: usize| if count == 1 { "" } else { "s" };
-    format!(
+    report::wrapped(&format!(
         "This machine: {machine}, {cpus} CPU{}, {numa_nodes} NUMA node{}, {kernel}\n\n",
         plural(*cpus),
         plural(*numa_nodes as usize)
-    )
+    ))
 }
 
 /// The table that the README shows.
