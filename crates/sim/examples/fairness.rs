@@ -1,9 +1,8 @@
 //! Holds the NUMA-aware locks to their fairness bounds on a simulated machine, and prints one line
 //! of JSON for each check.
 //!
-//! `fairness LOCK [--bug ROW]`. The bounds are those that the lock's documentation promises; the
-//! tests in `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 if the arguments make
-//! no sense.
+//! `fairness LOCK [--bug ROW]`. The bounds are those that the lock's documentation promises; the tests in
+//! `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 for arguments that name no such lock or bug.
 
 use lockwright::events::Event;
 use lockwright::raw::RawLock;
@@ -131,7 +130,7 @@ impl LockVisitor<Sim> for Storm {
     }
 }
 
-/// A head that waits with nobody behind it, until many of another socket and then one of its own
+/// A head that waits with no waiter behind it, until many of another socket and then one of its own
 /// have queued; then it takes the lock.
 struct LateArrivals(Config);
 

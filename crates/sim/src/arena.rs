@@ -70,7 +70,7 @@ impl Arena {
     /// Drops everything in the arena and starts again with line 0.
     pub(crate) fn clear(&mut self) {
         for doomed in self.doomed.get_mut().drain(..).rev() {
-            // SAFETY: invariant 2: the object is in place and nobody has a reference to it.
+            // SAFETY: invariant 2: the object is in place and no code has a reference to it.
             unsafe { (doomed.drop)(doomed.at) };
         }
         self.objects.get_mut().clear();
@@ -104,8 +104,8 @@ impl Arena {
             unsafe { place.write(value) };
             self.doom(place);
         }
-        // SAFETY: all `len` values have been written, and they stay in place until nobody can hold
-        // this reference any more (2).
+        // SAFETY: all `len` values have been written, and they stay in place until no code can
+        // hold this reference (2).
         unsafe { NonNull::slice_from_raw_parts(at, len).as_ref() }
     }
 

@@ -1,4 +1,4 @@
-//! What a run is asked to do, beside its program.
+//! What a run is asked to do, apart from its program.
 
 use crate::scheduling::Scheduling;
 use lockwright::tunables::Tunable;
@@ -22,7 +22,7 @@ pub struct Checks {
     /// How many others may queue later and get a lock earlier than a waiting thread; `u32::MAX`
     /// only counts them, for [`RunReport::most_overtakes`](crate::RunReport::most_overtakes).
     pub overtaking_max: Option<u32>,
-    /// Whether a value of a lock word is a legal state; asked after every write to one.
+    /// Returns true if a value of a lock word is a legal state. It is asked after every write to a lock word.
     pub word_is_legal: Option<fn(u32) -> bool>,
 }
 

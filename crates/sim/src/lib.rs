@@ -4,8 +4,7 @@
 //! of its own or [scheduled](#the-scheduler), which are ordinary Rust closures that use locks generic over
 //! [`Platform`](lockwright::platform::Platform) with [`Sim`]. Every access to a cell costs
 //! simulated time. One seed gives one history, on any host: the [`Digest`] of a run is a golden
-//! value. Beside the platform a thread uses the functions in [`thread`]; [`watch`] tells the
-//! checkers what it does.
+//! value. A thread uses the platform and the functions in [`thread`]; [`watch`] tells the checkers what it does.
 //!
 //! # What an access costs
 //!
@@ -32,10 +31,9 @@
 //!    until they arrive; reads of clean lines for a quarter of their time, because they pipeline.
 //! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
 //!    transfer that takes the line away, because the snoop has not reached it yet. Without this
-//!    the releasing core of an unfair lock could never win. Whoever has
-//!    just got the line to write it still hits for that part of a local transfer, however many others wait
-//!    for it: a compare-exchange that failed and is tried again at once succeeds, and a crowd that does so is
-//!    slow and does not stand still.
+//!    the releasing core of an unfair lock could never win. The core that has just got the line to write it still hits
+//!    for that part of a local transfer, however many others wait for it. So a compare-exchange that failed and is
+//!    tried again at once succeeds: many threads that do so are slow, but they do not stand still.
 //!    *Arbitration* is the other half: a read-modify-write of a core that comes back to a line which
 //!    others want, within the retention or while its own store to it is on its way, is served after
 //!    them with this chance. Then a spinner is drawn that is woken before the others; one in another
@@ -50,10 +48,10 @@
 //!    earliest a picosecond after the one before; the thread goes on after `store_issue`. A load
 //!    of the same cell sees the thread's own pending stores. So memory is TSO: sequential
 //!    consistency plus store buffers of 56 entries.
-//! 8. **Spinning** takes no events. A spinner that found its value wanting sleeps on the line until
-//!    the line is *invalidated*, which is when a write to it is issued, reacts `spin_reaction`
-//!    later and reads again; so it queues behind that write and in front of whoever comes later. It
-//!    is woken a second time when the value changes, if that is later.
+//! 8. **Spinning** takes no events. A spinner that does not find the value it waits for sleeps on the line until the
+//!    line is *invalidated*, which is when a write to it is issued. It reacts `spin_reaction` later and reads again; so
+//!    it queues behind that write and in front of any access that comes later. It is woken a second time when the value
+//!    changes, if that is later.
 //! 9. **Noise**: transfers vary by `transfer_jitter`, software work by `work_jitter`, both uniformly
 //!    and from the seed. Without it, deterministic costs lock threads into step.
 //! 10. **Load**: remote latencies grow by `remote_inflation` times the fraction of CPUs in use;
@@ -81,10 +79,9 @@
 //! 1. **A thread runs, waits in the run queue of a CPU, or sleeps.** It runs for a `slice`; then it goes
 //!    to the end of the queue, and the first in it gets the CPU a `context_switch` later. While the
 //!    queue is empty, one slice follows another.
-//! 2. **Idle stealing.** A CPU with nothing to do takes the first of the longest run queue, of the
-//!    nearest if there are several. So nobody waits while a CPU is idle; queues of different lengths are
-//!    not evened out as long as none is.
-//!    With `steal_after`, no CPU takes a thread that had one so recently.
+//! 2. **Idle stealing.** A CPU with nothing to do takes the first thread of the longest run queue, of the nearest if
+//!    there are several. So no thread waits while a CPU is idle; queues of different lengths are not evened out as long
+//!    as none is. With `steal_after`, no CPU takes a thread that had one less than that time ago.
 //! 3. **Waking up.** A thread that is woken (`kick_latency` after the kick of a vCPU, `wake_latency`
 //!    after the wake-up of a thread, at once at its own deadline) gets its last CPU if that is idle;
 //!    otherwise any idle one, those of the same socket first; otherwise the one with the fewest threads
@@ -98,15 +95,15 @@
 //!    another CPU: then it costs `wake_call` and takes `wake_latency` besides. Threads wait in the run
 //!    queues of busy CPUs then while others are idle, which look for them when they fall idle and when a
 //!    slice ends.
-//! 4. **Sleeping.** A vCPU that sleeps pays `halt_exit`, and whoever wakes it `kick_call`; the threads of
-//!    a program pay the machine's `sleep_call` and `wake_call`.
+//! 4. **Sleeping.** A vCPU that sleeps pays `halt_exit`, and the vCPU that wakes it pays `kick_call`; the threads of a
+//!    program pay the machine's `sleep_call` and `wake_call`.
 //! 5. **Noise.** In each period of a slice, each CPU does something else for `noise`, from a random
 //!    moment on. The thread there waits at the front of the queue with the rest of its slice, and idle
 //!    CPUs may take it over; the noise includes the switches to it and back.
-//! 6. **Pause-loop exiting**, guests only and off when `pause_loop_window` is 0: a vCPU that has spun for
-//!    so long in one go (spins no farther apart than `pause_loop_gap` are one go, and a read of the line
-//!    that takes longer begins another) goes to the end of the queue, if there is somebody in it. Exits
-//!    that find nobody cost nothing and are not counted.
+//! 6. **Pause-loop exiting**, guests only and off when `pause_loop_window` is 0: a vCPU that has spun for that long in
+//!    one go (spins no farther apart than `pause_loop_gap` are one go, and a read of the line that takes longer begins
+//!    another) goes to the end of the queue, if a thread waits there. Exits that find no waiting thread cost nothing
+//!    and are not counted.
 //! 7. **A thread without a CPU does nothing**: it issues no access and looks at no line. What it was at
 //!    goes on with what was left of it, an access as well as work; only its store buffer drains
 //!    meanwhile. A spinner looks again, and asks its stop condition, when it gets a CPU. Looks of a
@@ -114,12 +111,12 @@
 //!    noticed on a CPU.
 //! 8. **Moving** costs nothing but cold caches: from then on the thread's accesses come from another
 //!    core.
-//! 9. **Tasks of a kernel** ([`ScheduledKind::Kernel`]) keep their CPU where a program would lose it: at the
-//!    end of a slice, and for one that wakes up and goes to the front of the queue, they are only asked
-//!    (`need_resched`). They give way in user mode ([`thread::user_ns`]), where they ask for it
-//!    ([`thread::may_reschedule`]), or by sleeping. So nobody waits for the owner of a spinlock who has no
-//!    CPU; and who spins for a task that has none, and does not look at `need_resched`, spins for ever, as in
-//!    such a kernel. There is no noise, and a wake-up that finds nobody asleep costs `wake_local_call`.
+//! 9. **Tasks of a kernel** ([`ScheduledKind::Kernel`]) keep their CPU where a program would lose it: at the end of a
+//!    slice, and for one that wakes up and goes to the front of the queue, they are only asked (`need_resched`). They
+//!    give way in user mode ([`thread::user_ns`]), where they ask for it ([`thread::may_reschedule`]), or by sleeping.
+//!    So no task waits for an owner of a spinlock that has no CPU. A task that spins for a task without a CPU, and does
+//!    not look at `need_resched`, spins for ever, as in such a kernel. There is no noise, and a wake-up that finds no
+//!    sleeper costs `wake_local_call`.
 //! 10. **The end.** When all threads sleep or spin for ever the run is stuck, whatever slices and noise
 //!     might follow: at once if all sleep, within a slice if one spins.
 //!

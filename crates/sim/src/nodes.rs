@@ -24,7 +24,7 @@ impl LockHashTable {
     pub fn len(&self) -> usize {
         self.0.len()
     }
-    /// Whether no lock has an entry. Not for threads of the run.
+    /// Returns true if no lock has an entry. Threads of the run must not call it.
     pub fn is_empty(&self) -> bool {
         (0..self.len()).all(|at| {
             // SAFETY: the cells live as long as the table is used.
@@ -40,7 +40,7 @@ impl LockHashTable {
     }
 }
 
-/// Who uses which queue node. The nodes themselves lie in the arena, as its first object.
+/// Which thread uses which queue node. The nodes themselves lie in the arena, as its first object.
 pub struct NodeTable {
     mode: NodesMode,
     first: NonNull<QNode<Sim>>,
@@ -48,7 +48,7 @@ pub struct NodeTable {
     claimants: Vec<u16>,
     /// In pool mode: where each thread looks first, because it used that node last.
     hints: Vec<usize>,
-    /// After a fork: which nodes were claimed by threads that do not exist any more.
+    /// After a fork: which nodes were claimed by threads that no longer exist.
     orphans: Vec<bool>,
 }
 
@@ -94,7 +94,7 @@ impl NodeTable {
     /// Gives a node back.
     ///
     /// # Panics
-    /// If nobody has claimed it.
+    /// If no thread has claimed it.
     pub fn release(&mut self, id: NodeId) {
         let claimant = &mut self.claimants[usize::from(id.number())];
         assert!(*claimant != NOBODY, "queue node {} is released but not claimed", id.number());
@@ -105,7 +105,7 @@ impl NodeTable {
         let is_gone = |&claimant: &u16| claimant != NOBODY && usize::from(claimant) != survivor;
         self.orphans = self.claimants.iter().map(is_gone).collect();
     }
-    /// Whether the thread that has claimed the node is gone.
+    /// Returns true if the thread that has claimed the node is gone.
     pub fn is_orphan(&self, id: NodeId) -> bool {
         self.orphans.get(usize::from(id.number())).is_some_and(|is_orphan| *is_orphan)
     }

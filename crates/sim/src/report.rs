@@ -94,7 +94,7 @@ pub enum FailureKind {
     },
     /// The thread gave back a lock it did not hold.
     NotHeld {
-        /// Who did, if anybody.
+        /// The thread that did hold it, if one did.
         holder: Option<usize>,
     },
     /// The thread got a lock before one that had queued earlier.
@@ -141,13 +141,13 @@ pub enum FailureKind {
         /// All threads that have not finished.
         threads: Vec<StuckThread>,
     },
-    /// All threads are done, and the lock hash still says that somebody sleeps for a lock.
+    /// All threads are done, and the lock hash still says that a thread sleeps for a lock.
     SleeperLeft,
     /// The schedule that was to be replayed wanted something that cannot happen here.
     Diverged,
     /// Two runs of one schedule went different ways.
     Nondeterministic {
-        /// So many moves were the same.
+        /// How many moves were the same.
         step: u64,
     },
 }
@@ -223,7 +223,7 @@ impl fmt::Display for FailureKind {
             Self::NotHeld { holder: Some(holder) } => {
                 write!(f, "gave back a lock that thread {holder} holds")
             }
-            Self::NotHeld { holder: None } => write!(f, "gave back a lock that nobody holds"),
+            Self::NotHeld { holder: None } => write!(f, "gave back a lock that no thread holds"),
             Self::OutOfOrder { passed } => {
                 write!(f, "got a lock before thread {passed}, which had queued earlier")
             }

@@ -4,7 +4,7 @@ use crate::config::{Config, NodesMode};
 use crate::machine::{Machine, Scheduler, Topology};
 use crate::memory::CostTable;
 
-/// Who is scheduled.
+/// What is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduledKind {
     /// The threads are the vCPUs of one guest. None is pinned: the host moves them between its CPUs.
@@ -27,7 +27,7 @@ pub enum ScheduledKind {
 }
 
 impl ScheduledKind {
-    /// Whether the threads move between CPUs whose numbers they see.
+    /// Returns true if the threads move between CPUs whose numbers they see.
     pub const fn moves_between_cpus(self) -> bool {
         !matches!(self, Self::Guest { .. })
     }
@@ -36,7 +36,7 @@ impl ScheduledKind {
 /// How a run begins. An overcommitted machine is metastable: what it settles into depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartState {
-    /// Everybody starts at the same moment, one on each CPU and the rest behind them in the run
+    /// All threads start at the same moment, one on each CPU and the rest behind them in the run
     /// queues.
     Running,
     /// The threads are dealt out over the run queues in random order, and each starts at a random
@@ -69,7 +69,7 @@ impl StartState {
 /// Threads share the machine's CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheduling {
-    /// Who they are.
+    /// What they are.
     pub kind: ScheduledKind,
     /// How the run begins.
     pub start: StartState,
@@ -112,7 +112,7 @@ pub(crate) struct Numa {
 }
 
 impl Numa {
-    /// What a program of so many threads sees.
+    /// What a program of `threads` threads sees.
     pub fn seen(scheduling: Option<Scheduling>, topology: &Topology, threads: usize) -> Self {
         let sockets = topology.sockets;
         match scheduling.map(|scheduling| scheduling.kind) {

@@ -99,7 +99,7 @@ impl<'a> Simulation<'a> {
         }
         simulation
     }
-    /// Whether queue nodes are per vCPU, of which nobody knows the number before the run.
+    /// Returns true if queue nodes are per vCPU. How many vCPUs there are is known only when the run begins.
     fn has_nodes_of_vcpus(&self) -> bool {
         self.config.scheduling.is_some() && self.config.nodes == NodesMode::PerCpu
     }
@@ -136,7 +136,7 @@ impl<'a> Simulation<'a> {
 
     /// Places an object on lines of its own, in the memory of socket 0.
     ///
-    /// The cells in it must lie in place; a cell elsewhere on the heap is no cell of the machine.
+    /// The cells in it must lie in place; a cell elsewhere on the heap does not belong to the machine.
     pub fn alloc<T: 'static>(&mut self, value: T) -> &'a T {
         self.alloc_at(0, value)
     }
@@ -331,7 +331,7 @@ fn coroutine(here: Here, number: usize, stack: DefaultStack, body: Body<'_>) -> 
 }
 
 fn run_threads(here: Here, threads: &mut [Stackful]) {
-    // A thread that yields has found out who goes on, or that the run is over.
+    // A thread that yields has found out which thread goes on, or that the run is over.
     let mut is_decided = false;
     loop {
         if !is_decided {

@@ -59,11 +59,11 @@ impl SleepSlots {
     pub fn reader_slots(&self) -> usize {
         self.reader_slots.len() - 1
     }
-    /// A slot that is nobody's.
+    /// A slot that belongs to no thread.
     pub fn nobodys_slot(&self) -> NonNull<ReaderSlot<Sim>> {
         element(self.reader_slots, self.reader_slots())
     }
-    /// Whether nobody is in the table. Not for threads of the run.
+    /// Returns true if no thread is in the table. Threads of the run must not call it.
     pub fn is_empty(&self) -> bool {
         (0..self.buckets.len()).all(|at| {
             // SAFETY: the buckets live as long as they are used.

@@ -1,5 +1,5 @@
-//! What a simulated thread can ask for beside the platform: time for work, random numbers, and
-//! whether to go on.
+//! What a simulated thread can ask for in addition to the platform: time for work, random numbers, and whether to go
+//! on.
 //!
 //! All functions are about the simulated thread that calls them, and panic outside of one, except
 //! for [`is_simulated`].
@@ -10,7 +10,7 @@ fn here() -> Here {
     Here::expect("simulated time")
 }
 
-/// Whether the caller is a simulated thread.
+/// Returns true if the caller is a simulated thread.
 pub fn is_simulated() -> bool {
     Here::get().is_some()
 }
@@ -86,7 +86,7 @@ pub fn op_done() {
     });
 }
 
-/// Whether the window of the run is over: the thread should return.
+/// Returns true if the window of the run is over: the thread should return.
 pub fn is_over() -> bool {
     here().with(|engine| engine.now >= engine.end_ps)
 }
@@ -101,18 +101,19 @@ pub fn handling<R>(handler: impl Fn(), body: impl FnOnce() -> R) -> R {
     here().handling(&handler, body)
 }
 
-/// A call of `fork`: in an exploration, the world may be that of the child from here on, in which this thread is the only one.
-/// Whether it is. With `runs_handlers` the handlers of `pthread_atfork` run in it, so what the other threads read in their slots is
-/// forgotten; without, it is as one that `_Fork` or the system call has made.
+/// A call of `fork`. In an exploration, the world may be that of the child from here on, in which this thread is the
+/// only one. Returns true in the child. With `runs_handlers` the handlers of `pthread_atfork` run in the child, so the
+/// entries of the other threads in their reader slots are forgotten. Without, the child is like one that `_Fork` or the
+/// system call has made.
 ///
 /// # Safety
-/// Of what is on the stacks of the program's other threads nothing needs to be dropped: they vanish, and their stacks are
+/// Nothing on the stacks of the program's other threads needs to be dropped: the threads vanish, and their stacks are
 /// used again.
 pub unsafe fn fork_point(runs_handlers: bool) -> bool {
     here().fork_point(runs_handlers)
 }
 
-/// Whether this is the world of a forked child.
+/// Returns true if this is the world of a forked child.
 pub fn has_forked() -> bool {
     here().has_forked()
 }

@@ -21,13 +21,13 @@ fn tell<L>(lock: &L, what: impl FnOnce(&mut crate::checker::Checkers, crate::che
     });
 }
 
-/// The threads have done their part. What is told from here on does not count: whoever looks at
-/// what is left may give back what others have taken.
+/// The threads have done their part. What is told from here on does not count: a thread that looks at what is left may
+/// give back what other threads have taken.
 pub fn done() {
     Here::expect("to be watched").with(|engine| engine.checkers.are_done = true);
 }
 
-/// Nobody may touch `object` from now on: its last user has freed it.
+/// No thread may touch `object` from now on: its last user has freed it.
 pub fn freed<T>(object: &T) {
     let address = core::ptr::from_ref(object).addr();
     Here::expect("to be watched").with(|engine| {
@@ -41,7 +41,7 @@ pub fn requested<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.requested(call));
 }
 
-/// The thread is about to ask for `lock`, exclusively, and may withdraw: nobody passes it.
+/// The thread is about to ask for `lock`, exclusively, and may withdraw: it does not count as overtaken.
 pub fn attempted<L>(lock: &L) {
     tell(lock, |checkers, call| checkers.attempted(call));
 }

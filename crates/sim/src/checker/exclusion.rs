@@ -2,7 +2,7 @@
 
 use crate::report::FailureKind;
 
-/// Who holds a lock.
+/// The threads that hold a lock.
 #[derive(Default)]
 pub struct Exclusion {
     writer: Option<usize>,

@@ -1,12 +1,11 @@
 //! Order: locks are taken in the order in which the threads queued.
 //!
-//! Nobody tells when a thread queues, because lock code knows nothing of checkers. But every queue
-//! lock queues with a read-modify-write of the lock itself (taking a ticket, swapping the tail), and
-//! waits afterwards. So the *place* of a thread is the moment of the last successful one on the
-//! lock's line between its request and its first wait after one. Steps that a thread takes back
-//! before it waits, such as a pending bit it could not use, move its place with them, and whoever
-//! got a lock that keeps an order before that has not overtaken it. Nobody passes a thread that only
-//! attempts to take the lock: it may be leaving the queue.
+//! Lock code knows nothing of checkers, so it does not tell when a thread queues. But every queue lock queues with a
+//! read-modify-write of the lock itself (taking a ticket, swapping the tail), and waits afterwards. So the *place* of a
+//! thread is the moment of the last successful one on the lock's line between its request and its first wait after one.
+//! A step that a thread takes back before it waits, such as a pending bit that it could not use, moves its place, too.
+//! So a thread that got an ordered lock before that step has not overtaken it. A thread that only attempts to take the
+//! lock does not count as overtaken: it may be leaving the queue.
 
 use super::{Call, Checkers};
 use crate::arena::LINE_BYTES;

@@ -1,4 +1,4 @@
-//! Free-on-acquire: nobody touches an object after its last user has freed it.
+//! Free-on-acquire: no thread touches an object after its last user has freed it.
 
 use super::{Checkers, LINE_BYTES};
 use crate::report::FailureKind;

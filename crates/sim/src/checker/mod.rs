@@ -20,7 +20,7 @@ use freed::Freed;
 /// Failures that are described; more are only counted.
 const DESCRIBED_MAX: usize = 32;
 
-/// Who calls, when and about which lock (as an offset into the arena).
+/// The thread that calls, when it calls and about which lock (as an offset into the arena).
 #[derive(Clone, Copy)]
 pub struct Call {
     pub at_ps: u64,
@@ -42,7 +42,7 @@ pub struct Checkers {
     /// Where each thread is in the queue of the lock it waits for.
     places: Vec<Place>,
     turns: u64,
-    /// What nobody may touch any more.
+    /// What no thread may touch, because it was freed.
     freed: Vec<Freed>,
     /// The most overtakes of a wait that is over.
     most_overtakes: u32,
@@ -119,7 +119,7 @@ impl Checkers {
             self.served(call, lock);
         }
     }
-    /// Whoever asked has got the lock.
+    /// The thread that asked for the lock has got it.
     fn served(&mut self, call: Call, lock: usize) {
         self.check_overtaking(call, lock);
         self.note_overtakes(call.thread, lock);

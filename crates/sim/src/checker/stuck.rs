@@ -1,4 +1,4 @@
-//! Stuck threads: nothing will happen any more, and somebody still waits.
+//! Stuck threads: nothing more will happen, and a thread still waits.
 
 use crate::arena::Object;
 use crate::engine::{Activity, Engine, Thread};

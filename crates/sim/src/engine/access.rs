@@ -53,7 +53,7 @@ impl Engine {
         }
         None
     }
-    /// Makes a value visible: writes it and wakes who spins on the line.
+    /// Makes a value visible: writes it and wakes the threads that spin on the line.
     #[inline]
     fn write(&mut self, thread: usize, cell: CellRef, value: u64) {
         self.checkers.committed(self.now, thread, cell.address() - self.base);
@@ -75,8 +75,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Whether the last heavy barrier is long enough ago. An exploration, in which next to no time
-    /// passes, does not ask.
+    /// Returns true if the last heavy barrier is long enough ago. In an exploration next to no time passes, so any
+    /// distance is long enough there, unless the tunable says otherwise.
     pub fn may_use_heavy_barrier(&self) -> bool {
         let usual_ns = match self.is_exploring() {
             true => 0,

@@ -1,4 +1,4 @@
-//! Arbitration: whether the core that had a line last gets it back, and who gets it if not.
+//! Arbitration: decides if the core that had a line last gets it back, and which core gets it if not.
 
 use super::Engine;
 use crate::memory::{CostTable, NOBODY};

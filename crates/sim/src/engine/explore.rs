@@ -13,7 +13,7 @@ use crate::switch::Here;
 
 /// What one step takes, in picoseconds.
 const STEP_PS: u64 = 1000;
-/// The same in a forked child: nobody can end a spin there but the clock.
+/// The same in a forked child: only the clock can end a spin there.
 const STEP_IN_CHILD_PS: u64 = 1_000_000;
 
 /// Which stores have to be visible before a thread's next step.
@@ -30,7 +30,7 @@ enum After {
 pub struct Intent {
     touch: Option<Touch>,
     after: After,
-    /// Nobody else can see it, so nobody else needs to come in between.
+    /// No other thread can see it, so no other thread needs to come in between.
     is_private: bool,
     /// The thread lets others go first.
     is_yield: bool,
@@ -130,11 +130,11 @@ impl Engine {
     pub fn is_exploring(&self) -> bool {
         self.exploration.is_some()
     }
-    /// Whether an explored thread has been descheduled.
+    /// Returns true if an explored thread has been descheduled.
     pub fn is_preempted(&self, thread: usize) -> bool {
         self.exploration.as_ref().is_some_and(|exploration| exploration.is_preempted[thread])
     }
-    /// Whether some thread has no CPU.
+    /// Returns true if some thread has no CPU.
     pub fn is_crowded(&self) -> bool {
         let preempted = self.exploration.as_ref().map(|exploration| &exploration.is_preempted);
         preempted.is_some_and(|threads| threads.contains(&true))
@@ -261,7 +261,7 @@ impl Engine {
             exploration.choices.push(choice);
         }
     }
-    /// Whether stores have to become visible before the thread can go on.
+    /// Returns true if stores have to become visible before the thread can go on.
     fn must_wait(&self, exploration: &Exploration, number: usize) -> bool {
         let own = self.threads[number].stores.len();
         match exploration.intents[number].after {

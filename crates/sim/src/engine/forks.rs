@@ -6,8 +6,8 @@ use super::thread::Activity;
 use crate::switch::Here;
 
 impl Engine {
-    /// Of all threads only `survivor` is left. What the others had not made visible is gone with them, as if they had been stopped
-    /// before that.
+    /// Ends all threads but `survivor`. Their stores that were not visible yet are lost, as if each thread had been
+    /// stopped before it made them.
     pub(super) fn fork(&mut self, survivor: usize) {
         for other in (0..self.threads.len()).filter(|&other| other != survivor) {
             match self.threads[other].activity {
@@ -27,7 +27,7 @@ impl Engine {
 }
 
 impl Here {
-    /// The current thread calls `fork`, if that is picked; whether this is the child.
+    /// The current thread calls `fork`, if that is picked. Returns true in the child.
     pub fn fork_point(self, runs_handlers: bool) -> bool {
         if !self.with(|engine| engine.is_exploring() && engine.survivor.is_none()) {
             return false;
@@ -38,7 +38,7 @@ impl Here {
         self.with(|engine| engine.forgets_readers = is_child && runs_handlers);
         is_child
     }
-    /// Whether there was a fork, so that this is the child.
+    /// Returns true if there was a fork, so that this is the child.
     pub fn has_forked(self) -> bool {
         self.with(|engine| engine.survivor.is_some())
     }

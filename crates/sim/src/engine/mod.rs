@@ -1,7 +1,7 @@
 //! The event loop of a run.
 //!
 //! The loop has no home of its own: it runs wherever a thread has to wait for a time or for
-//! somebody else, on that thread's stack, until the next event that makes a thread go on. Only if
+//! another thread, on that thread's stack, until the next event that makes a thread go on. Only if
 //! that is another thread, control goes through the main stack to it. Stores that commit, spinners
 //! that read again and timers need no switch at all, and an access that completes before every
 //! queued event just moves the clock.
@@ -78,13 +78,13 @@ pub struct Engine {
     pub hash: LockHashTable,
     pub sleep_slots: SleepSlots,
     pub checkers: Checkers,
-    /// Who decides what happens next, if it is not the time.
     /// When the last heavy barrier ended.
     last_heavy_barrier: Option<u64>,
     /// The thread that has come through the fork, if there was one.
     pub survivor: Option<usize>,
-    /// What other threads read in their slots is forgotten, since handlers ran in the child.
+    /// The entries of other threads in their reader slots are forgotten, since handlers ran in the child.
     pub forgets_readers: bool,
+    /// Decides what happens next, if the time does not.
     exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
@@ -101,7 +101,7 @@ enum Step {
     Arrived,
     /// [`Engine::next`] goes on.
     Switch,
-    /// Somebody must ask this thread's predicate about the value it sees.
+    /// This thread's predicate has to be asked about the value that the thread sees.
     Look { thread: usize, predicate: Predicate, value: u64 },
     /// The run is over.
     Over,
@@ -317,7 +317,7 @@ impl Engine {
         // In an exploration they are in no queue.
         self.commit_all();
     }
-    /// Whether events of locks count now.
+    /// Returns true if events of locks count now.
     #[inline]
     pub fn is_counting(&self) -> bool {
         (self.warmup_ps..self.end_ps).contains(&self.now)
@@ -358,11 +358,11 @@ impl Here {
             next = self.with(Engine::delayed_until);
         }
     }
-    /// Lets time pass until the current thread, which waits for somebody else, goes on.
+    /// Lets time pass until the current thread, which waits for another one, goes on.
     fn wait_for_others(self) {
         let me = self.with(|engine| engine.current);
         if std::thread::panicking() {
-            // Nobody will run any more, and there is nothing true to return: leave for good.
+            // No thread will run from now on, and there is nothing true to return: leave for good.
             self.with(|engine| engine.ending = Some(Ending::WaitWhilePanicking(me)));
         }
         self.drive(Event::NEVER);

@@ -61,8 +61,8 @@ impl Engine {
         self.plan_preemption(thread, back);
         None
     }
-    /// Whether nothing will happen any more but preemptions: no thread goes on by itself, and no store
-    /// that is on its way could make one go on.
+    /// Returns true if only preemptions can still happen: no thread goes on by itself, and no store that is on its way
+    /// could make one go on.
     pub(super) fn is_deadlocked(&self) -> bool {
         self.threads.iter().all(|thread| {
             let is_over = thread.activity == Activity::Finished || thread.is_stuck();

@@ -39,7 +39,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Whether one may interrupt the thread now.
+    /// Returns true if a signal may interrupt the thread now.
     pub fn may_come(&self) -> bool {
         self.handler.is_some() && !self.is_interrupted && self.held_back == 0
     }
@@ -80,8 +80,8 @@ impl Engine {
 }
 
 impl Here {
-    /// Runs the handler of the current thread if a signal has interrupted it; whether one has. What the thread was about to
-    /// do is then as it was.
+    /// Runs the handler of the current thread and returns true if a signal has interrupted the thread. What the thread
+    /// was about to do is then as it was.
     pub(super) fn handles_signal(self) -> bool {
         let Some((handler, intent, wait)) = self.with(Engine::begin_handler) else { return false };
         // SAFETY: it is alive as long as the thread has it.
@@ -89,7 +89,7 @@ impl Here {
         self.with(|engine| engine.end_handler(intent, wait));
         true
     }
-    /// A place between two accesses that nobody else could see, where a signal may come.
+    /// A place between two accesses, invisible to other threads, where a signal may come.
     #[inline]
     pub(super) fn may_be_interrupted(self) {
         let has_handler = self.with(|engine| engine.threads[engine.current].signals.may_come());

@@ -5,7 +5,7 @@ use super::thread::Activity;
 use super::{CellRef, Engine};
 use crate::switch::Here;
 
-/// Who sleeps on what, in the order in which they fell asleep.
+/// Which threads sleep on what, in the order in which they fell asleep.
 #[derive(Default)]
 pub struct Sleepers(Vec<Sleeper>);
 
@@ -94,7 +94,7 @@ impl Here {
     }
     /// Wakes up to `count` threads that sleep on the word at `address`.
     pub fn wake(self, address: usize, count: u32) {
-        // What the caller wrote is visible before it looks who sleeps.
+        // What the caller wrote is visible before it looks for sleepers.
         if self.with(|engine| engine.is_kernel()) {
             self.until(self.with(|engine| engine.stores_done()));
             if self.with(|engine| engine.sleepers_on(address, 1).is_empty()) {

@@ -118,7 +118,7 @@ impl Thread {
         }
     }
 
-    /// What the thread reads from `cell`: its own pending stores over what everybody sees.
+    /// What the thread reads from `cell`: its own pending stores over what all threads see.
     #[inline]
     pub fn view(&self, cell: CellRef) -> u64 {
         let mut value = cell.read();
@@ -129,19 +129,19 @@ impl Thread {
         }
         value
     }
-    /// Whether the thread keeps its CPU busy.
+    /// Returns true if the thread keeps its CPU busy.
     pub fn is_running(&self) -> bool {
         !matches!(self.activity, Activity::Sleeping | Activity::Finished) && !self.turn.is_off
     }
-    /// Whether the thread has its CPU at `now`.
+    /// Returns true if the thread has its CPU at `now`.
     pub fn has_cpu(&self, now: u64) -> bool {
         self.activity != Activity::Sleeping && self.away_until <= now && !self.turn.is_off
     }
-    /// Whether the thread waits for a write to a line.
+    /// Returns true if the thread waits for a write to a line.
     pub fn is_spinning(&self) -> bool {
         matches!(self.activity, Activity::Parked | Activity::Woken | Activity::Reading)
     }
-    /// Whether only somebody else can make the thread go on.
+    /// Returns true if only another thread can make this one go on.
     pub fn is_stuck(&self) -> bool {
         matches!(self.activity, Activity::Parked | Activity::Sleeping)
             && self.wait.deadline_ps == u64::MAX

@@ -34,11 +34,11 @@ impl Action {
         Self::Fork,
     ];
 
-    /// Whether it is the program that goes on, as opposed to the world around it.
+    /// Returns true if the program goes on, as opposed to the world around it.
     pub const fn is_regular(self) -> bool {
         matches!(self, Self::Step | Self::Commit)
     }
-    /// Whether it is a disturbance that no program may count on.
+    /// Returns true if it is a disturbance that no program may count on.
     pub const fn is_fault(self) -> bool {
         matches!(self, Self::WakeUp | Self::Preempt | Self::Signal | Self::Fork)
     }
@@ -58,12 +58,12 @@ pub struct Move {
 pub struct Touch {
     /// Where it lies in the arena, in bytes.
     pub offset: usize,
-    /// Whether it is written.
+    /// True if it is written; false if it is read.
     pub is_write: bool,
 }
 
 impl Touch {
-    /// Whether it matters which of the two happens first.
+    /// Returns true if it matters which of the two happens first.
     pub fn conflicts_with(self, other: Self) -> bool {
         self.offset == other.offset && (self.is_write || other.is_write)
     }
@@ -87,7 +87,7 @@ impl Choice {
     pub fn action(&self) -> Action {
         self.what.action
     }
-    /// Who would act: a thread is one actor, its store buffer another one.
+    /// The actor that would act: a thread is one actor, its store buffer another one.
     pub fn actor(&self) -> usize {
         let is_buffer = self.action() == Action::Commit && !self.is_awaited;
         usize::from(self.what.thread) * 2 + usize::from(is_buffer)

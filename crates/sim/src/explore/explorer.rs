@@ -49,8 +49,8 @@ pub struct Findings {
     pub steps: u64,
     /// How many schedules were different, counted up to four million.
     pub distinct: u64,
-    /// Whether there are no other schedules within the policies' bounds. Never, if a schedule got
-    /// so long that it had to become fair.
+    /// True if there are no other schedules within the policies' bounds. Always false if a schedule got so long that it
+    /// had to become fair.
     pub is_exhausted: bool,
     /// Events of the locks in all schedules, by [`Event`].
     pub lock_events: Vec<u64>,
@@ -63,7 +63,7 @@ pub struct Findings {
 pub struct Found {
     /// Its number, from 0.
     pub number: u64,
-    /// Who picked it.
+    /// The policy that picked it.
     pub policy: PolicyKind,
     /// A shorter one that fails in the same way.
     pub schedule: Schedule,
@@ -261,7 +261,7 @@ impl Findings {
     }
 }
 
-/// Whether two runs failed in the same way.
+/// Returns true if two runs failed in the same way.
 fn is_alike(one: &Failure, other: &Failure) -> bool {
     match (&one.kind, &other.kind) {
         (FailureKind::Panicked { message: one }, FailureKind::Panicked { message: other }) => {

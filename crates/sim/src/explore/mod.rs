@@ -12,34 +12,35 @@
 //!   there is to see cannot go on);
 //! - the end of a bounded wait or of a sleep with a deadline: its time may run out whenever it
 //!   waits;
-//! - a wake-up of a sleeper for no reason, and the loss of a CPU, both of which happen only so often
-//!   in one schedule ([`Limits`]). A thread without a CPU does nothing until it is dispatched again,
-//!   and the scheduler's hints tell the others;
-//! - a signal, as rarely, that interrupts a thread with a handler ([`thread::handling`](crate::thread::handling))
-//!   between any two of its accesses. The handler runs on the thread's stack, and its accesses are moves as any others. It
-//!   is not interrupted itself, a spinner looks on after it, and a sleep ends with it. No signal comes within
-//!   `SleepStorage::uninterrupted`, in a heavy barrier (a system call that nothing interrupts) or while the thread has no CPU;
-//! - a fork, once, where a thread calls for it ([`thread::fork_point`](crate::thread::fork_point)) and the others are anywhere.
-//!   The world is the child's from there on: the other threads vanish with their stores that were not visible, what
-//!   they hold stays held, and the platform tells the locks that there was a fork, as after one made by the C library or,
-//!   if the thread says so, after the system call without the C library's handlers.
-//!   The memory is copied at one moment. A move of a child takes a microsecond.
+//! - a wake-up of a sleeper for no reason, and the loss of a CPU. Each happens in one schedule at most as often as
+//!   [`Limits`] allows. A thread without a CPU does nothing until it is dispatched again, and the scheduler's hints
+//!   tell the others;
+//! - a signal, limited in the same way, that interrupts a thread with a handler
+//!   ([`thread::handling`](crate::thread::handling)) between any two of its accesses. The handler runs on the thread's
+//!   stack, and its accesses are moves like any others. No signal interrupts the handler. A spinner looks on after it,
+//!   and a sleep ends with it. No signal comes within `SleepStorage::uninterrupted`, in a heavy barrier (a system call
+//!   that nothing interrupts) or while the thread has no CPU;
+//! - a fork, once, where a thread calls for it ([`thread::fork_point`](crate::thread::fork_point)) and the others are
+//!   anywhere. From there on the world is the child's: the other threads vanish with their stores that were not
+//!   visible, and what they hold stays held. The platform tells the locks that there was a fork, as after one made by
+//!   the C library or, if the thread says so, after the system call without the C library's handlers. The memory is
+//!   copied at one moment. A move of a child takes a microsecond.
 //!
-//! Costs and lines play no role; every move takes one nanosecond. Nobody can go on and somebody has
-//! not finished: the threads are *stuck*, which is how lost wake-ups show, whatever spins or sleeps. A
-//! program that makes too many moves ([`Limits::steps_max`]) goes round in circles: from half of
-//! them on all policies are fair. The checkers of a [`Config`](crate::Config) watch as ever; the
-//! first thing that they see ends the schedule.
+//! Costs and lines play no role; every move takes one nanosecond. If no thread can go on and one has not finished, the
+//! threads are *stuck*. This is how a lost wake-up shows, whether its thread spins or sleeps. A program that makes too
+//! many moves ([`Limits::steps_max`]) goes round in circles: from half of them on all policies are fair. The checkers
+//! of a [`Config`](crate::Config) watch as ever; the first thing that they see ends the schedule.
 //!
 //! # What it covers, and what it does not
 //!
 //! Sequential consistency and store buffers, with many threads. Weaker orders (stores that overtake
 //! stores, loads that overtake loads) are for a checker that knows them. Writes of guarded fields
 //! take effect at once. Where a thread waits for its stores to become visible, they do so one by one.
-//! The random policies sample; only a search ([`PolicyKind::Dfs`]) that ends by itself has seen everything within its
-//! bound, unless a schedule got so long that it had to become fair, which is not searched. Every schedule is run by the program's own code, so a program has to be a function of its
-//! schedule: the first schedule of each policy and setting is run twice, has to make the same moves and to read
-//! and write the same values, and what is found is run again before it is told.
+//! The random policies sample. Only a search ([`PolicyKind::Dfs`]) that ends by itself has seen everything within its
+//! bound, except that it does not search a schedule that got so long that it had to become fair. The program's own code
+//! runs every schedule, so a program has to be a function of its schedule: the first schedule of each policy and
+//! setting is run twice, and has to make the same moves and to read and write the same values. A failure is run again
+//! before it is reported.
 //!
 //! # Failures
 //!

@@ -34,7 +34,7 @@ fn eighths(moves: &[Move]) -> impl Iterator<Item = &[Move]> {
     (0..8).map(|part| &moves[..moves.len() * part / 8])
 }
 
-/// Whether two moves in a row belong to one block.
+/// Returns true if two moves in a row belong to one block.
 type Joins = fn(&Move, &Move) -> bool;
 
 fn same_thread(one: &Move, next: &Move) -> bool {
@@ -67,7 +67,7 @@ impl<F: FnMut(Vec<Move>) -> Option<Vec<Move>>> Search<F> {
         }
         is_better
     }
-    /// Tries to do without each block, and to join it to another one; whether that helped.
+    /// Tries to do without each block, and to join it to another one. Returns true if that helped.
     fn pass(&mut self, joins: Joins) -> bool {
         let mut has_improved = false;
         let mut at = 0;

@@ -211,7 +211,7 @@ impl Calibration {
     }
 }
 
-/// Whether a number is one that a file may do without, and switches nothing on.
+/// Returns true if a number is one that a file may leave out, and it switches nothing on.
 fn is_left_out<T>(scalar: &Scalar<T>, numbers: &T) -> bool {
     super::costs::OPTIONAL.contains(&scalar.key) && (scalar.get)(numbers) == 0.0
 }

@@ -49,8 +49,7 @@ impl Calibration {
         Some(Self::parse(&file, text).expect("built-in calibrations are checked by a test"))
     }
 
-    /// Reads a calibration. Whether it still belongs to its machine is
-    /// [`Machine::with`](super::Machine::with)'s question.
+    /// Reads a calibration. [`Machine::with`](super::Machine::with) checks that it still belongs to its machine.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, MachineError> {
         let file = path.as_ref().display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| MachineError {
@@ -132,7 +131,7 @@ impl Calibration {
         std::fs::rename(&unfinished, path)
     }
 
-    /// The file without its first two keys: what the hash covers, beside the machine.
+    /// The file without its first two keys. The hash covers this and the machine.
     pub(super) fn body(&self) -> String {
         let mut text = String::new();
         write_parameters(&mut text, "", &self.parameters);
@@ -222,7 +221,7 @@ fn alternative(section: Section<'_>) -> Result<Alternative, MachineError> {
 
 const SECOND_NS: f64 = 1e9;
 
-/// So many nanoseconds in seconds, to the millisecond.
+/// Turns nanoseconds into seconds, rounded to the millisecond.
 fn milliseconds(ns: f64) -> f64 {
     (ns / SECOND_NS * 1e3).round() / 1e3
 }

@@ -1,9 +1,9 @@
-//! Machine descriptions: topology and costs.
+//! Machines: topology and costs.
 //!
-//! A machine is a TOML file in `machines/` ([`MachineFile`]): what hardware costs, each number with
-//! its source. What had to be fitted to published measurements is a second file beside it
-//! ([`Calibration`]), so that a reader can tell the two apart; [`Machine::with`] puts them together.
-//! [`Scheduler`] is the part that only runs with more threads than CPUs need. [`Placement`] says which CPUs a benchmark's threads run on.
+//! A machine is a TOML file in `machines/` ([`MachineFile`]): what hardware costs, each number with its source. Numbers
+//! that had to be fitted to published measurements are in a second file next to it ([`Calibration`]), so that a reader
+//! can tell the two apart; [`Machine::with`] puts them together. [`Scheduler`] is the part that only runs with more
+//! threads than CPUs need. [`Placement`] says which CPUs a benchmark's threads run on.
 
 mod calibration;
 mod calibration_file;

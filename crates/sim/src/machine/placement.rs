@@ -58,7 +58,7 @@ impl Placement {
         Self::ALL.iter().copied().find(|placement| placement.name() == name)
     }
 
-    /// Whether another seed gives another placement.
+    /// Returns true if another seed gives another placement.
     pub const fn is_random(self) -> bool {
         matches!(self, Self::Random | Self::Scheduler56)
     }

@@ -5,7 +5,7 @@ use core::fmt;
 /// What kind of evidence a number rests on, best first. A source begins with these words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// `measured in`: somebody measured it on this or a near machine and published it.
+    /// `measured in`: it was measured on this or a near machine and published.
     Measured,
     /// `specified in`: the vendor or the publication says so.
     Specified,

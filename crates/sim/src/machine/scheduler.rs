@@ -33,9 +33,9 @@ pub struct Scheduler {
     /// ends, not at once, and a wake-up that interrupts no other CPU costs `wake_local_call_ns`.
     pub wake_local: f64,
     /// The system call of a wake-up that interrupts no other CPU; the machine's `wake_call_ns` is
-    /// that of one that does. Of a task in a kernel: a wake-up that finds nobody asleep.
+    /// that of one that does. Of a task in a kernel: a wake-up that finds no sleeper.
     pub wake_local_call_ns: f64,
-    /// An idle CPU takes no thread from the run queue of another that had a CPU so recently: its cache
+    /// An idle CPU takes no thread from the run queue of another that had a CPU less than this long ago: its cache
     /// is still of use there.
     pub steal_after_ns: f64,
 }

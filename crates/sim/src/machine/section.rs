@@ -33,7 +33,7 @@ pub(super) struct Section<'a> {
     /// Dotted path of the table, empty for the root.
     path: String,
     table: &'a Table,
-    /// Keys somebody asked for; what remains is unknown.
+    /// Keys that were asked for; what remains is unknown.
     asked: RefCell<BTreeSet<String>>,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Refuses the table if it has a key nobody asked for.
+    /// Refuses the table if it has a key that was never asked for.
     pub(super) fn finish(self) -> Result<(), MachineError> {
         let asked = self.asked.borrow();
         match self.table.keys().find(|key| !asked.contains(*key)) {

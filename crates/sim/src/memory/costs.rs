@@ -24,7 +24,7 @@ impl Factor {
     pub fn is_never(self) -> bool {
         self.0 == 0
     }
-    /// Whether something happens that has this chance. Nothing is drawn for what never happens.
+    /// Returns true if something with this chance happens. Nothing is drawn for what never happens.
     #[inline]
     pub fn happens(self, rng: &mut Rng) -> bool {
         self.0 > 0 && rng.next() >> (64 - FRACTION_BITS) < self.0
@@ -73,7 +73,7 @@ pub struct CostTable {
     pub migratory: Factor,
     /// What a read-modify-write that hits must have had of the line when the snoop comes.
     pub rmw_exposed: u64,
-    /// Whether a read-modify-write that is under way is completed before an interrupt.
+    /// True if a read-modify-write that is under way is completed before an interrupt.
     pub is_shielded: bool,
     pub sockets: usize,
     /// `distance[a * sockets + b]`: distance class of two sockets.

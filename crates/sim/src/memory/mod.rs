@@ -1,4 +1,4 @@
-//! Cache lines: who has a copy, until when the line is busy, and what the next access costs.
+//! Cache lines: which cores have a copy, until when the line is busy, and what the next access costs.
 //!
 //! The rules are described in the [crate's documentation](crate). The state of a line moves when an
 //! access is *issued*; the value is read or written when it *completes*, by the engine.
@@ -37,7 +37,7 @@ pub struct Site {
 pub struct Access {
     /// When it completes.
     pub done_ps: u64,
-    /// Whether the copies of others were invalidated when it was issued.
+    /// True if it invalidated the copies of other cores when it was issued.
     pub invalidates: bool,
 }
 
@@ -118,8 +118,8 @@ impl Memory {
         self.lines.extend((0..count).map(|_| Line::new(home)));
     }
 
-    /// Whether `core` comes back at `now` to a line that it has just given or lost to others, or that it
-    /// is taking from them.
+    /// Returns true if `core` comes back at `now` to a line that it has just given or lost to others, or that it is
+    /// taking from them.
     #[inline]
     pub fn is_wanted_back(&self, now: u64, core: u16, line: usize) -> bool {
         let line = &self.lines[line];
@@ -213,7 +213,7 @@ impl Memory {
         Access { done_ps, invalidates: false }
     }
 
-    /// What a miss takes before jitter, by who has the line.
+    /// What a miss takes before jitter, by the cores that have the line.
     fn latency(&mut self, costs: &CostTable, site: Site, line: usize, kind: Kind) -> u64 {
         let line = &self.lines[line];
         if line.owner != NOBODY {

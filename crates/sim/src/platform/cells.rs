@@ -133,7 +133,7 @@ impl<S: Storage, const IS_WORD: bool> SimCell<S, IS_WORD> {
 
 #[cold]
 fn nobody_will_write() -> ! {
-    panic!("a wait outside of simulated threads, where nobody will write")
+    panic!("a wait outside of simulated threads, where no thread will write")
 }
 
 // SAFETY: simulated threads run one at a time; an access takes effect at one moment, and memory is

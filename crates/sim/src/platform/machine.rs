@@ -1,4 +1,4 @@
-//! Everything beside cells.
+//! Everything but cells.
 
 use super::{Sim, SimCell};
 use crate::engine::cell::{CellRef, Shape};
@@ -195,8 +195,8 @@ impl SchedulerHints for Sim {
             engine.threads[thread].has_cpu(engine.now) && !engine.is_preempted(thread)
         })
     }
-    /// Whether some thread waits in the run queue of the caller's CPU, also if that is a matter of the
-    /// host and no guest could know; in explorations, whether some thread has no CPU.
+    /// Returns true if some thread waits in the run queue of the caller's CPU, even if only the host of a guest can
+    /// know that. In an exploration: if some thread has no CPU.
     fn need_resched() -> bool {
         Here::expect("a hint").with(|engine| engine.is_awaited_on_host() || engine.is_crowded())
     }

@@ -1,4 +1,4 @@
-//! Who gets a line that its last owner wants back.
+//! Which core gets a line that its last owner wants back.
 
 use crate::machines::machine;
 use lockwright::raw::RawLock;

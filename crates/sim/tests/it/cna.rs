@@ -107,8 +107,8 @@ fn on_the_way_to_the_queue_a_thread_is_passed_at_most_once_by_each_other() {
 #[test]
 fn waiters_set_aside_are_passed_for_at_most_the_threshold_in_handoffs() {
     const LOG2: u64 = 8;
-    // Two NUMA nodes, so once. The head that sets a waiter aside was in front of it; after it come
-    // 2^n heirs, the last of which finds the waiters due.
+    // Two NUMA nodes, so once. The head that sets a waiter aside was in front of it. After it 2^n waiters get the lock,
+    // the last of which finds the waiters due.
     let bound = (1 << LOG2) + passed_before_queueing(16);
     for name in COUNTING {
         let storm = |log2| Storm::on(2).set(Tunable::numa_spinlock_threshold, log2);
@@ -195,7 +195,7 @@ fn an_urgent_waiter_is_never_set_aside() {
     }
 }
 
-/// A head that waits with nobody behind it, until this many of another socket and then one of its
+/// A head that waits with no waiter behind it, until this many of another socket and then one of its
 /// own have queued; then it takes the lock. How many are set aside in the run.
 struct LateArrivals {
     remote: u32,

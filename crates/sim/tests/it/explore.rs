@@ -54,7 +54,7 @@ fn sleepers(simulation: &mut Simulation<'_>, is_hasty: bool) {
     simulation.spawn(0, move || {
         while word.load(Acquire) == 0 {
             if is_hasty {
-                // The word may be written in between; nobody will write the flag.
+                // The word may be written in between; no thread will write the flag.
                 Sim::futex_wait(flag, 0, None);
             } else {
                 Sim::futex_wait(word, 0, None);
@@ -302,7 +302,7 @@ fn going_round_in_circles_is_told_apart_from_being_slow() {
             });
         }
     };
-    // The same, but somebody comes to an end.
+    // The same, but one thread comes to an end.
     let rescued = |simulation: &mut Simulation<'_>| {
         let word = simulation.alloc(U32::zeroed());
         simulation.spawn(0, move || while word.load(Relaxed) == 0 {});

@@ -1,4 +1,4 @@
-//! Forks in explorations: the child has one thread, the memory that everybody saw, and a platform that says so.
+//! Forks in explorations: the child has one thread, the memory that all threads saw, and a platform that says so.
 
 use crate::machines::machine;
 use lockwright::platform::{
@@ -44,7 +44,7 @@ fn a_child_sees_what_others_had_made_visible_and_they_do_nothing_more() {
             if fork() {
                 let look = || [0, 1, 2].map(|at: usize| words[at].load(Relaxed));
                 let values = look();
-                assert_eq!(look(), values, "somebody is still there");
+                assert_eq!(look(), values, "another thread is still there");
                 // SAFETY: simulated threads run one at a time.
                 unsafe { (*seen).insert(values) };
                 assert!(!fork(), "a child has a child");
@@ -65,7 +65,7 @@ fn a_child_sees_what_others_had_made_visible_and_they_do_nothing_more() {
     );
     seen.borrow_mut().clear();
     assert!(search(0, &program).failure.is_none());
-    assert!(seen.borrow().is_empty(), "nobody was to fork");
+    assert!(seen.borrow().is_empty(), "no thread was to fork");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn is_told_what_is_not_there(runs_handlers: bool) {
             if is_child {
                 let is_nobodys = Sim::reader_slot_at(1) == Sim::reader_slot_at(2);
                 assert_eq!(is_nobodys, runs_handlers, "slots of threads that are gone");
-                // SAFETY: nobody else is there.
+                // SAFETY: there is no other thread.
                 let other = unsafe { claimed.get() }.map(lockwright::node::NodeId::new);
                 assert!(other.is_none_or(Sim::is_orphaned), "its thread is gone");
                 let more: Vec<_> = std::iter::from_fn(Sim::claim_node).collect();
@@ -98,7 +98,7 @@ fn is_told_what_is_not_there(runs_handlers: bool) {
         });
         simulation.spawn(1, move || {
             let id = Sim::claim_node().expect("a node");
-            // SAFETY: nobody else writes it.
+            // SAFETY: no other thread writes it.
             unsafe { claimed.set(Some(id.number())) };
             Sim::futex_wait(word, 0, Some(1_000));
         });

@@ -33,7 +33,7 @@ impl RawLock for TestAndSet {
     }
 }
 
-/// What everybody does with the lock held.
+/// What each thread does with the lock held.
 const SECTION_NS: u64 = 40;
 
 /// Nanoseconds per acquisition with `threads` threads on one socket that do next to nothing but lock.
@@ -41,7 +41,7 @@ fn period_ns<L: RawLock>(threads: u32) -> f64 {
     period_with_arbitration_ns::<L>(threads, 0.0)
 }
 
-/// The same on a machine that takes the line from who comes back to it with this chance.
+/// The same on a machine that takes the line, with this chance, from a core that comes back to it.
 fn period_with_arbitration_ns<L: RawLock>(threads: u32, chance: f64) -> f64 {
     let mut machine = quiet(machine(1, 32, 1));
     machine.costs.arbitration = chance;
@@ -95,7 +95,7 @@ fn a_ticket_lock_slows_down_by_half_of_a_shared_load_per_waiter() {
     assert!((9.0..11.0).contains(&slope_ns), "{slope_ns} ns per waiter");
 }
 
-/// Acquisitions per nanosecond with so many threads on one socket that compute for `think_ns` in between.
+/// Acquisitions per nanosecond of `threads` threads on one socket that compute for `think_ns` in between.
 fn rate_of_ticket(threads: u32, think_ns: u64) -> f64 {
     let mut machine = quiet(machine(1, 48, 1));
     machine.costs.work_jitter = 0.9;
@@ -121,15 +121,15 @@ fn markov_rate(threads: u32, think_ns: f64, service_ns: impl Fn(u32) -> f64) -> 
 fn a_ticket_lock_collapses_as_the_markov_chain_says() {
     const THINK_NS: f64 = 4_000.0;
     let rate = |threads| rate_of_ticket(threads, THINK_NS as u64);
-    // What a handoff takes with so many at the lock, from two runs far beyond the collapse: by Little's
-    // law all are there that do not think. In between it is linear in the waiters.
+    // How many threads are at the lock and what a handoff takes then, from two runs far beyond the collapse. By
+    // Little's law all threads are at the lock that do not think. In between the time is linear in the waiters.
     let overloaded = |threads: u32| {
         let rate = rate(threads);
         (f64::from(threads) - rate * THINK_NS, 1.0 / rate)
     };
     let ((at_lock, few_ns), (more_at_lock, many_ns)) = (overloaded(40), overloaded(48));
     let per_waiter_ns = (many_ns - few_ns) / (more_at_lock - at_lock);
-    // Who finds nobody there takes one transfer and the section.
+    // A thread that finds the lock free takes one transfer and the critical section.
     let alone_ns = 50.0 + 7.0 + SECTION_NS as f64;
     let service_ns = |threads: u32| match threads {
         1 => alone_ns,
@@ -149,9 +149,8 @@ fn a_ticket_lock_collapses_as_the_markov_chain_says() {
     assert!(1.0 / many_ns < 0.75 * peak, "it does not collapse: {many_ns} ns");
 }
 
-/// Nanoseconds per acquisition of an MCS lock by 16 threads on `sockets` sockets that are equally far
-/// from each other, with a remote transfer of so many nanoseconds; and the share of the handoffs that went to
-/// another socket.
+/// Nanoseconds per acquisition of an MCS lock by 16 threads on `sockets` sockets that are equally far from each other,
+/// where a remote transfer takes `remote_ns`; and the share of the handoffs that went to another socket.
 fn mcs_period_ns(sockets: u32, remote_ns: f64) -> (f64, f64) {
     let mut arena = Arena::default();
     let mut machine = quiet(machine(sockets, 16, 1));

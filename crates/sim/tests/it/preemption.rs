@@ -1,4 +1,4 @@
-//! Preemption: who is away stalls, and nothing else breaks.
+//! Preemption: a thread that is away stalls, and nothing else breaks.
 
 use crate::machines::machine;
 use lockwright::busted::BustedLock;
@@ -66,7 +66,7 @@ impl LockVisitor<Sim> for Survives {
             return;
         }
         assert_eq!(report.failures, [], "{}", row.name);
-        // Who sleeps has no CPU that could be taken away.
+        // A thread that sleeps has no CPU that could be taken away.
         let least = if L::WAITERS_SLEEP { 20 } else { 100 };
         assert!(report.preemptions > least, "{}: {}", row.name, report.preemptions);
         let starved = report.ops.iter().filter(|&&ops| ops == 0).count();

@@ -1,4 +1,4 @@
-//! The queued reader-writer spinlock on simulated machines: who passes whom.
+//! The queued reader-writer spinlock on simulated machines: which threads overtake which.
 
 use crate::machines::machine;
 use lockwright::platform::{Atomic, Cells, Zeroed};

@@ -1,4 +1,4 @@
-//! The sequence lock on simulated machines: who waits for whom.
+//! The sequence lock on simulated machines: which threads wait for which.
 
 use crate::machines::machine;
 use lockwright::raw::RawLock;
@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 type Lock = RawSeqLock<Sim, 2>;
 
-/// How long a hundred writes take beside so many readers, and how many copies these got meanwhile.
+/// How long a hundred writes take while `readers` threads read, and how many copies these got meanwhile.
 fn writes_beside(readers: u32) -> (u64, u64) {
     let mut arena = Arena::default();
     let checks = Checks { word_is_legal: Some(Lock::word_is_legal), ..Checks::default() };

@@ -109,7 +109,7 @@ fn a_spinner_looks_on_after_a_handler_and_a_sleep_ends_with_it() {
         let findings = search(2, &|simulation| waits(simulation, wait, true));
         assert!(findings.failure.is_none() && findings.is_exhausted, "{findings:?}");
     }
-    // Nobody writes: a signal does not help a spinner, nor who sleeps on.
+    // No thread writes: a signal helps neither a spinner nor a sleeper that sleeps on.
     for wait in [spins, sleeps_on] {
         let findings = search(1, &|simulation| waits(simulation, wait, false));
         let kind = findings.failure.expect("a failure").failure.kind;

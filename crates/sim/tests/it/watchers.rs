@@ -115,7 +115,7 @@ fn the_order_watcher_catches_a_lock_without_order() {
     assert!(!has(&report, |kind| matches!(kind, FailureKind::Exclusion { .. })));
 }
 
-/// Excludes; whoever waits announces itself in the word first and is then served in any order.
+/// Excludes. A thread that waits announces itself in the word first and is then served in any order.
 struct LastComeFirstServed {
     held: UnfairLock<Sim>,
     arrivals: U32,
@@ -181,7 +181,7 @@ fn every_kind_of_access_to_what_was_freed_is_a_failure_and_those_before_are_not(
     for access in accesses {
         let report = alone(Config::default(), |word| {
             access(word);
-            // On its way when the word is freed, by the one who does that.
+            // On its way when the same thread frees the word.
             word.store_byte0(0, Release);
             watch::freed(word);
         });
@@ -320,7 +320,7 @@ fn queue_nodes_are_per_cpu_and_nesting_level_or_a_pool() {
             for (level, &id) in claimed.iter().enumerate() {
                 let deepest = if nodes == NodesMode::PerCpu { level as u32 } else { 0 };
                 assert_eq!(Sim::nesting_of(id), deepest);
-                // SAFETY: claimed above and used by nobody.
+                // SAFETY: claimed above and not used by any thread.
                 unsafe { Sim::release_node(id) };
             }
             assert!(Sim::claim_node().is_some());

@@ -15,7 +15,7 @@ const START_STAGGER_PS: u64 = 100;
 const OUTAGE_PART: u64 = 10;
 
 impl Host {
-    /// The idle CPUs of `machine`, for so many threads.
+    /// The CPUs of `machine`, all of them idle.
     fn new(machine: &Machine, scheduler: &Scheduler, kind: ScheduledKind, seed: u64) -> Self {
         let topology = &machine.topology;
         let cpu = |number: u32| Cpu {

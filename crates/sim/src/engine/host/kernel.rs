@@ -1,19 +1,20 @@
 //! The tasks of a kernel, which keep their CPU until they give it up.
 //!
-//! At the end of a slice, and when somebody wakes up who would preempt it, a task is *asked*. It goes to
-//! the end of the run queue when it next looks ([`Here::give_way`]), and has lost nothing if it sleeps
-//! before that. To wake nobody costs it `wake_local_call`, because it is no system call. Only while it is in user mode its CPU is taken away as that of any thread.
+//! At the end of a slice, and when a thread wakes up that would preempt it, a task is *asked*. It goes to the end of
+//! the run queue when it next looks ([`Here::give_way`]); if it sleeps before that, it has lost nothing. A wake-up that
+//! finds no sleeper costs `wake_local_call`, because it is no system call. Only in user mode a task loses its CPU as
+//! any thread does.
 
 use crate::engine::Engine;
 use crate::engine::queue::EventKind;
 use crate::switch::Here;
 
 impl Engine {
-    /// Whether the threads are tasks of a kernel.
+    /// Returns true if the threads are tasks of a kernel.
     pub fn is_kernel(&self) -> bool {
         self.host.is_kernel
     }
-    /// Whether the thread that has `cpu` has to be asked for it.
+    /// Returns true if the thread that has `cpu` has to be asked for it.
     pub(super) fn is_kept(&self, cpu: usize) -> bool {
         let current = self.host.cpus[cpu].current;
         self.host.is_kernel && current.is_some_and(|thread| !self.threads[thread].turn.is_in_user)
@@ -24,8 +25,8 @@ impl Engine {
             self.threads[thread].turn.is_asked = true;
         }
     }
-    /// Whether the current thread was asked; if so, it is not any more. Without somebody who waits for
-    /// the CPU, another slice begins.
+    /// Takes back the question to the current thread. Returns true if the thread was asked and another one waits for
+    /// its CPU. If it was asked and no thread waits, another slice begins.
     fn takes_question(&mut self) -> bool {
         let turn = &mut self.threads[self.current].turn;
         if !core::mem::take(&mut turn.is_asked) {

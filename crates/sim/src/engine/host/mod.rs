@@ -102,7 +102,7 @@ pub struct Turn {
     spins_since: u64,
     /// When it last spun.
     spun_until: u64,
-    /// When it may have spun for too long; `u64::MAX` if nobody asks.
+    /// When it may have spun for too long; `u64::MAX` if that is not checked.
     pause_loop_at: u64,
 }
 
@@ -151,7 +151,7 @@ impl Times {
 }
 
 impl Engine {
-    /// Whether threads share the CPUs.
+    /// Returns true if threads share the CPUs.
     #[inline]
     pub fn is_scheduled(&self) -> bool {
         !self.host.cpus.is_empty()
@@ -164,8 +164,8 @@ impl Engine {
     pub fn idle_host_cpus(&self) -> usize {
         self.host.cpus.iter().filter(|cpu| cpu.is_idle()).count()
     }
-    /// Whether somebody waits for the CPU of the current thread; of a kernel's task, whether it was
-    /// asked to give way.
+    /// Returns true if a thread waits for the CPU of the current thread. For a kernel's task: if it was asked to give
+    /// way.
     pub fn is_awaited_on_host(&self) -> bool {
         let turn = &self.threads[self.current].turn;
         if self.host.is_kernel {
@@ -205,7 +205,7 @@ impl Engine {
         self.threads[thread].turn.due = event;
         self.queue.push(event);
     }
-    /// Whether what an event stands for was called off. It is not asked twice for one event.
+    /// Returns true if what an event stands for was called off. It is called only once for each event.
     #[inline]
     pub(super) fn is_stale(&mut self, event: Event) -> bool {
         self.is_scheduled() && self.is_called_off(event)

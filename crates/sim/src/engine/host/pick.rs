@@ -40,7 +40,7 @@ impl Host {
 }
 
 impl Engine {
-    /// Whether wake-ups prefer the last CPU of a thread to an idle one.
+    /// Returns true if wake-ups may prefer the last CPU of a thread to an idle one.
     pub(in crate::engine) fn wakes_locally(&self) -> bool {
         !self.host.times.wake_local.is_never()
     }
@@ -58,12 +58,12 @@ impl Engine {
             if state.turn.stays { last } else { self.host.cpu_for(&self.threads[thread]) };
         goes_to != own
     }
-    /// What a wake-up costs that interrupts nobody.
+    /// What a wake-up costs that interrupts no CPU.
     pub(in crate::engine) fn wake_local_call(&self) -> u64 {
         self.host.times.wake_local_call
     }
-    /// Finds something to do for a CPU that has nothing: who is first in its run queue, or who is
-    /// first in the longest other.
+    /// Finds something to do for a CPU that has nothing: the first thread of its own run queue, or the
+    /// first one of the longest other run queue.
     pub(super) fn fill(&mut self, cpu: usize) {
         let host = &mut self.host;
         if !host.cpus[cpu].is_idle() {

@@ -151,7 +151,7 @@ impl Engine {
             self.threads[thread].turn.spins_since = done;
         }
     }
-    /// The current thread does not spin any more.
+    /// The current thread stops spinning.
     #[inline]
     pub(in crate::engine) fn spin_ends(&mut self) {
         self.threads[self.current].turn.spun_until = self.now;

@@ -3,7 +3,7 @@
 use super::Policy;
 use crate::explore::choice::{Action, Choice};
 
-/// Every schedule with at most so many preemptions, one after the other.
+/// Every schedule with at most `bound` preemptions, one after the other.
 ///
 /// An actor that could go on and does not is a preemption, whether it is a thread or a store
 /// buffer; so are a wake-up for no reason, a signal, a fork and a timeout while the program can go on. Stores stay in
@@ -44,7 +44,7 @@ impl Dfs {
         let costs = choices.iter().map(|choice| self.cost(choices, choice));
         let left = self.bound - self.spent;
         let mut ways: Vec<_> = costs.enumerate().filter(|(_, cost)| *cost <= left).collect();
-        // Going on comes first, except for who yields.
+        // Going on comes first, except for a thread that yields.
         ways.sort_by_key(|&(index, cost)| {
             let choice = &choices[index];
             (cost, choice.is_yield, Some(choice.actor()) != self.last, index)

@@ -1,4 +1,4 @@
-//! Who decides what happens next.
+//! Decides what happens next.
 
 mod dfs;
 mod pct;
@@ -28,7 +28,7 @@ pub trait Policy {
     /// The index of the choice to take after `step` others; `None` to give up. There is always a
     /// choice that is no fault.
     fn pick(&mut self, choices: &[Choice], step: u64) -> Option<usize>;
-    /// Whether it decided everything itself, so that no schedule is left out when none is left.
+    /// Returns true if the policy made every decision itself. Then it has left out no schedule when none is left.
     fn has_decided_all(&self) -> bool {
         true
     }
@@ -37,14 +37,14 @@ pub trait Policy {
 /// The policies that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyKind {
-    /// A random walk: whoever can go on is as likely to as everybody else.
+    /// A random walk: all actors that can go on are equally likely to.
     Random,
-    /// Random priorities that change at so many steps, less one (probabilistic concurrency testing).
+    /// Random priorities that change at this number of steps, less one (probabilistic concurrency testing).
     Pct(u32),
     /// A random priority for each pending access, drawn again after a conflict (partial order
     /// sampling).
     Pos,
-    /// A depth-first search of all schedules with at most so many preemptions.
+    /// A depth-first search of all schedules with at most this number of preemptions.
     Dfs(u32),
 }
 
@@ -78,8 +78,8 @@ pub(crate) fn replay(moves: Replayed, fair_after: u64) -> Box<dyn Policy> {
     Box::new(Fair::new(inner, fair_after, Rng::split(0, 0, Purpose::Schedule)))
 }
 
-/// A policy, until a schedule gets long; then a fair one, so that whoever still does not come to an
-/// end is stuck in a loop.
+/// A policy until a schedule gets long, then a fair one. A thread that still does not come to an end is stuck in a
+/// loop.
 struct Fair {
     inner: Box<dyn Policy>,
     fair_after: u64,

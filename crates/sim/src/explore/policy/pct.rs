@@ -7,8 +7,8 @@ use crate::rng::Rng;
 
 /// Random priorities, which change at `depth - 1` random steps.
 ///
-/// Whoever has the highest priority goes on; at a step of change it gets the lowest. A bug that
-/// needs `depth` ordering constraints is found with a probability that is known, and not small.
+/// The actor with the highest priority goes on; at a step of change it gets the lowest. A bug that needs `depth`
+/// ordering constraints is found with a probability that is known, and not small.
 pub struct Pct {
     depth: u32,
     rarely: Rarely,

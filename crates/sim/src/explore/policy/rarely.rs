@@ -7,10 +7,10 @@ use crate::rng::Rng;
 
 /// What the random policies have in common: the world outside of the program acts rarely.
 ///
-/// Faults, of which a schedule has only so many, are due at steps that are drawn when it begins, over
-/// the length of the longest schedule so far: whatever can be disturbed is, early and late; signals and forks, which
-/// make some schedules much longer or shorter than others, earlier than later. Times
-/// run out and CPUs come back once in a while, and when the program cannot go on without.
+/// A schedule has a limited number of faults. The steps at which they are due are drawn when it begins, over the length
+/// of the longest schedule so far. So whatever can be disturbed is disturbed, early and late. Signals and forks make
+/// some schedules much longer or shorter than others; they are due earlier rather than later. Times run out and CPUs
+/// come back once in a while, and when the program cannot go on without.
 pub struct Rarely {
     limits: Limits,
     rng: Rng,
@@ -26,12 +26,12 @@ pub struct Rarely {
     longest: u64,
 }
 
-/// A time runs out, or a CPU comes back, at one of so many steps.
+/// A time runs out, or a CPU comes back, at one of this number of steps.
 const ONE_IN: usize = 16;
-/// A wake-up, a signal or a fork that is due happens at one of so many steps at which it can, or else it would
-/// always be the first one.
+/// A wake-up, a signal or a fork that is due happens at one of this number of steps at which it can happen. Otherwise
+/// it would always happen at the first of them.
 const DUE_ONE_IN: usize = 4;
-/// A fault leaves so many steps for the program, on average.
+/// Steps that each fault leaves for the program, on average.
 const STEPS_FOR_EACH: u64 = 4;
 /// How long schedules are believed to be before there was one.
 const GUESSED_STEPS: u64 = 100;

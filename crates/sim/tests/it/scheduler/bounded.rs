@@ -94,7 +94,7 @@ fn a_lock_reserved_for_a_head_without_a_cpu_is_free_for_others_after_50_us() {
     let lock = simulation.alloc(Lock::new());
     let bed = simulation.alloc(<Sim as Cells>::U32::zeroed());
     let [released, taken_again, taken_by_head] = [(); 3].map(|()| Cell::new(0));
-    // SAFETY: whoever calls it has the lock.
+    // SAFETY: each caller has the lock.
     let unlock = || unsafe { lock.unlock() };
     simulation.spawn_scheduled(|| {
         lock.lock();

@@ -19,7 +19,7 @@ fn a_guest_with_virtual_numa_keeps_each_vcpu_on_its_socket() {
         assert_eq!((Sim::this_cpu(), Sim::numa_nodes()), (me, 2));
         assert_eq!(Sim::numa_node_of(me), me % 2);
         if me.is_multiple_of(2) {
-            // The even ones are done soon: socket 0 has nothing to do, and takes nobody over.
+            // The even ones are done soon: socket 0 has nothing to do, and takes over no thread.
             return;
         }
         for _ in 0..10 {

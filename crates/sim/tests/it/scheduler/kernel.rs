@@ -31,11 +31,11 @@ fn a_task_gives_way_where_it_says_so_and_only_if_it_was_asked() {
         thread::may_reschedule();
         assert!(!Sim::need_resched(), "the slice is not over");
         thread::hold_ps(2 * MS);
-        assert!(Sim::need_resched(), "it is, and somebody waits");
+        assert!(Sim::need_resched(), "it is, and a thread waits");
         thread::may_reschedule();
-        assert!(!Sim::need_resched(), "nobody waits any more");
+        assert!(!Sim::need_resched(), "no thread waits now");
         thread::hold_ps(2 * MS);
-        assert!(!Sim::need_resched(), "and nobody did");
+        assert!(!Sim::need_resched(), "and no thread did");
     });
     assert_eq!(begins, 5 * MS / 2 + 2 * US + 100);
     assert_eq!(schedule(&report).involuntary_switches, [1, 0]);

@@ -82,7 +82,7 @@ impl Guest {
     }
 }
 
-/// Sleeps for up to 50 us, or wakes somebody.
+/// Sleeps for up to 50 us, or wakes a sleeper.
 fn toss(bed: &<Sim as Cells>::U32) {
     let drawn = thread::random();
     if drawn.is_multiple_of(4) {
@@ -98,7 +98,7 @@ impl LockVisitor<Sim> for Survives {
     type Output = ();
 
     fn visit<L: RawLock>(self, row: &'static LockRow) {
-        // The handoff of 2017 lets a waiter wait for 10 ms, asleep, while others spin in vain.
+        // The handoff of 2017 lets a waiter wait for 10 ms, asleep, while others spin without success.
         let window_ns = if row.name == "rwsem-v4_14_handoff" { 25_000_000 } else { 10_000_000 };
         let report = Guest { kind: self.0, window_ns, ..Guest::of(16) }.torture::<L>();
         if row.class == LockClass::Busted {

@@ -56,7 +56,7 @@ fn run_as<'a>(
     simulation.run()
 }
 
-/// A guest of which everybody starts at once.
+/// A guest whose vCPUs all start at once.
 fn run(machine: &Machine, bodies: &[&dyn Fn(&U32)]) -> RunReport {
     run_as(machine, GUEST, StartState::Running, bodies)
 }

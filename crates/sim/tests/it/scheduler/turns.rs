@@ -1,4 +1,4 @@
-//! Slices, stealing and noise: who has a CPU, and for how long.
+//! Slices, stealing and noise: which thread has a CPU, and for how long.
 
 use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
 use lockwright::platform::Placement as _;

@@ -161,8 +161,8 @@ struct Amount {
 }
 
 const AMOUNTS: &[Amount] = &[
-    // A release that sees the flag wakes nobody. As posted the flag is up for longer, and also where
-    // nobody will be woken.
+    // A release that sees the flag wakes no waiter. As posted the flag is up for longer, and also where no waiter will
+    // be woken.
     Amount {
         letter: 'F',
         knob: Knob::UnlockWake,
@@ -190,7 +190,7 @@ const AMOUNTS: &[Amount] = &[
         more: "rwsem-v3_12_wake_flag",
         alone: None,
     },
-    // A writer that spins by turns gives up and queues when it does not see an owner at once.
+    // A writer that spins anew for each look (`PerTurn`) gives up and queues when it does not see an owner at once.
     Amount {
         letter: 'T',
         knob: Knob::WriterSpin,
@@ -220,7 +220,7 @@ const AMOUNTS: &[Amount] = &[
         more: "rwsem-v5_10_before",
         alone: None,
     },
-    // A reader that steals takes along those who wait behind a writer.
+    // A reader that steals takes along the readers that wait behind a writer.
     Amount {
         letter: 'G',
         knob: Knob::GrantsPastWriter,

@@ -22,7 +22,7 @@ const IN_PROGRAMS: &str = "rwsem-current_in_programs";
 /// When the tasks of a run are done.
 #[derive(Clone, Copy, Debug)]
 enum Length {
-    /// After so many sections of each.
+    /// After this number of critical sections of each.
     Rounds(u64),
     /// After this time.
     Nanoseconds(u64),
@@ -35,12 +35,12 @@ struct Load {
     /// CPUs of the machine, an even number.
     cpus: u32,
     tasks: usize,
-    /// So many of the tasks read.
+    /// How many of the tasks read.
     readers: usize,
-    /// Of a hundred sections of such a task, so many read. The others write.
+    /// How many of a hundred critical sections of such a task read. The others write.
     read_percent: u64,
     section_ns: u64,
-    /// In so many of a hundred sections the owner sleeps.
+    /// In how many of a hundred critical sections the owner sleeps.
     sleep_percent: u64,
     /// User mode between two sections.
     outside_ns: u64,

@@ -1,4 +1,4 @@
-//! The longest wait where others come again and again and take the lock past those who wait.
+//! The longest wait where others come again and again and take the lock past the waiters.
 
 use super::{IN_PROGRAMS, Length, Load, Longest, Outcome, Preset, SLICE_NS};
 use lockwright::rwsem::{CurrentInPrograms, Policy, RwSemPolicy, V5_10};
@@ -63,7 +63,7 @@ fn with_a_handoff_nobody_waits_longer_than_for_it_and_for_a_turn_of_each_other_t
         ("rwsem-v5_10_no_rspin", 4_000_000),
         ("rwsem-current", 4_000_000),
     ] {
-        // Longer than for the handoff, too: somebody is passed until then.
+        // Longer than for the handoff, too: until then a waiter is overtaken.
         all_waits_are_between(Preset::named(name), patience_ns, |load| bound_ns(load, patience_ns));
     }
     // There it is kept for the first waiter that is awake.
