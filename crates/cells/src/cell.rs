@@ -46,13 +46,13 @@ pub enum Workload {
         readers: u32,
         /// Which ones.
         reader_order: ReaderOrder,
-        /// Whether sections touch nothing, not even the counter.
+        /// True if critical sections touch nothing, not even the counter.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_empty: bool,
     },
     /// The kernel's locktorture.
     Locktorture {
-        /// Whether the rare hold of 100 ms happens.
+        /// True if the rare hold of 100 ms happens.
         long_hold: bool,
     },
     /// will-it-scale: record locks on one file.
@@ -63,7 +63,7 @@ pub enum Workload {
     Readrandom,
     /// A build with many jobs: a fixed amount of work.
     Kbuild(#[serde(with = "kbuild::InDocuments")] Knobs),
-    /// A lock that everybody always wants, held for a fixed time.
+    /// A lock that every thread always wants, held for a fixed time.
     Handoff {
         /// What its owner does meanwhile.
         section: Section,
@@ -76,7 +76,7 @@ pub enum Workload {
         lock_count: u32,
         /// Operations in a row on one lock.
         unit_ops: u64,
-        /// Mean time on a CPU between two units of so many.
+        /// Mean time on a CPU between two units of `unit_ops` operations.
         compute_ns: u64,
         /// Time on a CPU under the lock.
         section_ns: u64,
@@ -106,7 +106,7 @@ impl Workload {
             _ => None,
         }
     }
-    /// A counter with so many of them; anything else is as it was.
+    /// A counter with this `cs_load`; any other workload is as it was.
     #[must_use]
     pub const fn with_cs_load(self, cs_load: u32) -> Self {
         match self {
@@ -146,12 +146,12 @@ impl Workload {
             _ => (0, threads),
         }
     }
-    /// Whether simulated threads are the tasks of a kernel, however many there are.
+    /// Returns true if simulated threads are the tasks of a kernel, however many there are.
     pub const fn is_in_kernel(self) -> bool {
         matches!(self, Self::Aim7 { .. })
     }
-    /// Whether the amount of work is fixed: the time that it takes is the result, and the window of a
-    /// cell is the longest that it may take.
+    /// Returns true if the amount of work is fixed. Then the time that it takes is the result, and the window of a cell
+    /// is the longest that it may take.
     pub const fn is_fixed_work(self) -> bool {
         matches!(self, Self::Kbuild(_))
     }
@@ -200,7 +200,7 @@ impl Purpose {
             Self::Throughput | Self::Latency => Stress::default(),
         }
     }
-    /// Whether every acquisition is timed.
+    /// Returns true if every acquisition is timed.
     pub fn times_waits(self) -> bool {
         self != Self::Throughput
     }
@@ -229,8 +229,8 @@ pub struct CellSpec {
 }
 
 impl CellSpec {
-    /// What decides how long the cell has to be to say something about fairness, if its lock lets waiters be
-    /// overtaken for that long and its threads run on so many NUMA nodes. A fixed amount of work is as long as it is.
+    /// Decides how long the cell has to be to say something about fairness, if its lock lets waiters be overtaken up to
+    /// `threshold` and its threads run on `nodes` NUMA nodes. A fixed amount of work is as long as it is.
     pub fn fairness_window(&self, threshold: FairnessThreshold, nodes: u32) -> FairnessWindow {
         let is_fixed_work = self.workload.is_fixed_work();
         let waiters = if is_fixed_work { 0 } else { self.threads.saturating_sub(1) };
@@ -268,7 +268,7 @@ pub struct Measurement {
     pub fail: u64,
     /// What the checkers have to say, a sentence each. Empty if everything held.
     pub violations: Vec<String>,
-    /// What a torture did beside.
+    /// How often each disturbance of a torture happened.
     pub exercised: Exercised,
     /// Simulated, if the threads share the CPUs: what their host did.
     pub host: Option<Host>,
@@ -295,7 +295,7 @@ impl Measurement {
     pub fn threads_with_at_most_one_op(&self) -> u64 {
         self.per_thread_ops.iter().filter(|&&ops| ops <= 1).count() as u64
     }
-    /// Whether exclusion and everything else that was checked held.
+    /// Returns true if exclusion and everything else that was checked held.
     pub fn held(&self) -> bool {
         self.fail == 0 && self.violations.is_empty()
     }
@@ -368,7 +368,7 @@ impl EventCounts {
 /// Why a cell has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellError {
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
     /// The run failed; the sentence says how, and how to repeat it.
     Failed(String),
@@ -417,11 +417,11 @@ pub type Done<'a> = dyn Fn(usize) + Sync + 'a;
 pub trait LabMachine: Sync {
     /// What it is when it runs this workload.
     fn on(&self, workload: Workload) -> On;
-    /// Whether its numbers come out of a simulation.
+    /// Returns true if its numbers come out of a simulation.
     fn is_simulated(&self) -> bool;
     /// How many threads can run at the same time.
     fn cpus(&self) -> usize;
-    /// Whether more threads than that can share them; if not, the error says why.
+    /// Succeeds if more threads than that can share them; if not, the error says why.
     fn has_scheduler(&self) -> Result<(), Error> {
         Ok(())
     }

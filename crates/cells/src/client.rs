@@ -42,10 +42,10 @@ pub struct Target {
     pub bug: Option<Bug>,
 }
 
-/// Settings beside the usual ones: machines that run out of queue nodes, which is when the queued
-/// spinlock knows no order, for locks that serve by NUMA node thresholds that are reached in a
-/// short schedule, and for locks without an order waiters without patience. Clients that are about limits run
-/// where there is little or nothing to be had.
+/// Settings in addition to the usual ones. Locks whose order needs queue nodes run on machines that run out of them,
+/// which is when the queued spinlock knows no order. Locks that serve by NUMA node also run with thresholds that are
+/// reached in a short schedule. The waiters of locks without an order have no patience. Clients that are about limits
+/// run with few queue nodes or none, or with few reader slots.
 fn variations(pair: Pair, order: Order, usual: &Config) -> Vec<Config> {
     let Pair { lock, client } = pair;
     let unordered = Checks { fifo: false, ..usual.checks };
@@ -74,7 +74,7 @@ fn variations(pair: Pair, order: Order, usual: &Config) -> Vec<Config> {
     }
 }
 
-/// Whether it is a semaphore that is kept for a waiter after some time.
+/// Returns true if `lock` is a semaphore that is kept for a waiter after some time.
 fn keeps_for_waiters(lock: &str) -> bool {
     struct Keeps;
     impl RwSemVisitor for Keeps {
@@ -112,7 +112,7 @@ struct Program {
     spawn: Spawn,
 }
 
-/// Adds the threads of a client, one on each of the CPUs, which do so many rounds.
+/// Adds the threads of a client, one on each of the CPUs, which do the given number of rounds.
 type Spawn = fn(&mut Simulation<'_>, &[u32], u32);
 
 impl Program {
@@ -172,7 +172,7 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) 
             running.set(running.get() - 1);
             // In a forked child the others are not done but gone.
             if running.get() == 0 && !thread::has_forked() {
-                // Who waits for the end of a thread sees all its stores.
+                // A thread that waits for the end of another sees all its stores.
                 Sim::heavy_barrier();
                 watch::done();
                 client.finish();

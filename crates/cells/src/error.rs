@@ -18,9 +18,9 @@ pub enum Error {
         /// The command that lists the names.
         list: &'static str,
     },
-    /// Arguments that make no sense, alone or together.
+    /// Arguments that cannot be used, alone or together; the sentence says what to type instead.
     Usage(String),
-    /// Nobody reads the output any more.
+    /// The reader of the output has closed it.
     OutputClosed,
     /// An output that cannot be written.
     Output {
@@ -46,7 +46,7 @@ impl Error {
         let nearest = nearest(typed, names).map(String::from);
         Self::Unknown { what, typed: one_line(typed), nearest, list }
     }
-    /// Arguments that make no sense.
+    /// Arguments that cannot be used; `sentence` says what to type instead.
     pub fn usage(sentence: impl Into<String>) -> Self {
         Self::Usage(sentence.into())
     }
@@ -57,7 +57,7 @@ impl Error {
             _ => Self::Output { path: path.as_ref().to_owned(), source },
         }
     }
-    /// The exit code: 1 for a measurement that failed, 2 for input that makes no sense.
+    /// The exit code: 1 for a measurement that failed, 0 if the reader has closed the output, 2 for bad input.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Measurement(_) => 1,

@@ -9,7 +9,7 @@
 //! - Waiters that are counted from when they came all have their turn at about the same time: two thresholds, so that
 //!   those that came in the first half had theirs in the second.
 //!
-//! With less the numbers say who had the lock first, and nothing about the lock.
+//! With less the numbers say which thread had the lock first, and nothing about the lock.
 
 use lockwright::raw::FairnessThreshold;
 
@@ -33,8 +33,8 @@ struct Bound {
 }
 
 impl FairnessWindow {
-    /// Why a window with so many operations says nothing about the fairness of `lock`, and what to type instead;
-    /// `None` if it says something.
+    /// Why a window with `ops` operations says nothing about the fairness of `lock`, and what to type instead; `None`
+    /// if it says something.
     pub fn too_short(&self, lock: &str, window_ns: f64, ops: f64) -> Option<String> {
         let bounds = self.bounds(window_ns / (ops / f64::from(self.locks.max(1))));
         let longest = bounds.into_iter().max_by(|a, b| a.needs_ns.total_cmp(&b.needs_ns))?;

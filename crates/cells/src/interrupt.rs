@@ -5,7 +5,7 @@ use signal_hook::{flag, low_level};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Whether the first Ctrl-C has to be answered in words.
+/// True while the next Ctrl-C has to be answered in words.
 static ANSWERS: AtomicBool = AtomicBool::new(false);
 
 const ANSWER: &[u8] =
@@ -56,7 +56,7 @@ fn answer() {
     }
 }
 
-/// Whether an end was asked for.
+/// Returns true if an end was asked for.
 pub fn is_requested() -> bool {
     // ordering: Relaxed; nothing is read through it.
     REQUESTED.get().is_some_and(|requested| requested.load(Ordering::Relaxed))

@@ -14,9 +14,9 @@ thread_local! {
 /// Waiting times of writers and of readers.
 #[derive(Clone, Debug, Default)]
 pub struct Waited {
-    /// Of those who own the lock.
+    /// Those of owners.
     pub writers: Histogram,
-    /// Of those who read, whether or not the lock lets several of them do so at once.
+    /// Those of readers, whether or not the lock lets several of them in at once.
     pub readers: Histogram,
 }
 
@@ -26,7 +26,7 @@ impl Waited {
         self.writers.merge(&other.writers);
         self.readers.merge(&other.readers);
     }
-    /// Those of everybody.
+    /// Those of all threads.
     pub fn all(&self) -> Histogram {
         let mut all = self.writers.clone();
         all.merge(&self.readers);

@@ -41,7 +41,7 @@ pub struct Cell<'a> {
     pub workload: Workload,
     /// How many threads.
     pub threads: u32,
-    /// Whether the second threads of cores are used.
+    /// True if the second threads of cores are used.
     pub has_siblings: bool,
     /// Where they run, unless a scheduler decides.
     pub placement: Placement,
@@ -77,7 +77,7 @@ pub struct Outcome {
     pub fail: u64,
     /// What the checkers have to say, for [`Purpose::Torture`].
     pub violations: Vec<String>,
-    /// What a torture did beside.
+    /// How often each disturbance of a torture happened.
     pub exercised: Exercised,
     /// The most others that queued later and were served earlier than one waiter, for
     /// [`Purpose::Torture`].

@@ -41,7 +41,7 @@ impl Stress {
     }
 }
 
-/// How often what was switched on happened.
+/// How often each disturbance of a torture happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exercised {
     /// Long holds.

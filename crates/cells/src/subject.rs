@@ -21,7 +21,7 @@ pub struct Subject {
 pub enum Origin {
     /// The registry: runs on every machine.
     Registry,
-    /// Somebody else's lock: runs natively.
+    /// A lock of another library: runs natively.
     Peer,
     /// The pseudo-lock that is the least a lock can cost: runs natively and alone.
     Floor,
@@ -111,7 +111,7 @@ impl Subject {
             Error::unknown("lock", name, names(false).chain([ALL, USUAL]).chain(busted), LIST)
         })
     }
-    /// Whether it is broken on purpose.
+    /// Returns true if it is broken on purpose.
     fn is_busted(self) -> bool {
         self.row.class == LockClass::Busted
     }
@@ -119,18 +119,18 @@ impl Subject {
     pub fn name(self) -> &'static str {
         self.row.name
     }
-    /// Whether `all` includes it.
+    /// Returns true if `all` includes it.
     pub fn is_in_all(self) -> bool {
         self.origin != Origin::Floor && self.row.is_in_all()
     }
-    /// Whether it is two other locks in one, a succession and a waiting policy, and named after both.
-    /// One that programs know by a name of its own is not.
+    /// Returns true if it is two other locks in one, a succession and a waiting policy, and is named after both. A lock
+    /// that programs know by a name of its own is not a combination.
     pub fn is_combination(self) -> bool {
         let is_lock = |name: &str| LOCKS.iter().any(|row| row.name == name);
         let mut dashes = self.name().match_indices('-').map(|(at, _)| self.name().split_at(at));
         self.row.aliases.is_empty() && dashes.any(|(a, b)| is_lock(a) && is_lock(&b[1..]))
     }
-    /// Whether one of its names matches `pattern`, in which `*` stands for anything.
+    /// Returns true if one of its names matches `pattern`, in which `*` stands for anything.
     fn matches(self, pattern: &str) -> bool {
         let mut names = std::iter::once(self.name()).chain(self.row.aliases.iter().copied());
         names.any(|name| is_match(pattern, name))
@@ -155,7 +155,7 @@ impl Subject {
     }
 }
 
-/// Whether `name` matches `pattern`, in which `*` stands for anything.
+/// Returns true if `name` matches `pattern`, in which `*` stands for anything.
 pub fn is_match(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -183,7 +183,7 @@ pub struct Selection {
 pub struct Asked {
     /// The lock.
     pub subject: Subject,
-    /// Whether its own name was given, as opposed to `all`, `usual` or a pattern.
+    /// True if its own name was given, as opposed to `all`, `usual` or a pattern.
     pub explicitly: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The machine of a document, and who shares its CPUs.
+//! The machine of a document, and what shares its CPUs.
 
 use crate::simulated::Fitted;
 use lockwright_sim::ScheduledKind;
@@ -29,7 +29,7 @@ pub enum On {
         cpus: usize,
         /// Sockets, each a NUMA node.
         numa_nodes: u32,
-        /// Who shares the CPUs; `None` if every thread has one.
+        /// What shares the CPUs; `None` if every thread has one.
         scheduled: Option<Scheduled>,
         /// Where threads run that have a CPU each; `None` for vCPUs, which their host moves.
         placement: Option<String>,
@@ -38,13 +38,13 @@ pub enum On {
     },
 }
 
-/// Who shares the CPUs of a simulated machine.
+/// What shares the CPUs of a simulated machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Scheduled {
     /// The vCPUs of a guest.
     Guest {
-        /// Whether it sees the sockets as NUMA nodes; otherwise it sees one.
+        /// True if the guest sees the sockets as NUMA nodes; otherwise it sees one node.
         virtual_numa: bool,
     },
     /// The threads of a program, if there are more than CPUs.
@@ -90,11 +90,11 @@ impl On {
     pub fn kind(&self) -> &'static str {
         if self.is_simulated() { "simulated" } else { "native" }
     }
-    /// Whether numbers come out of a simulation.
+    /// Returns true if numbers come out of a simulation.
     pub fn is_simulated(&self) -> bool {
         matches!(self, Self::Simulated { .. })
     }
-    /// Whether the threads are the vCPUs of a guest.
+    /// Returns true if the threads are the vCPUs of a guest.
     pub fn is_guest(&self) -> bool {
         let scheduled = match self {
             Self::Simulated { scheduled, .. } => *scheduled,

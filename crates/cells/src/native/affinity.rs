@@ -30,7 +30,7 @@ pub fn this_thread() -> libc::pid_t {
     unsafe { libc::gettid() }
 }
 
-/// Lets a thread run on `cpus` only; whether the system agreed.
+/// Lets a thread run on `cpus` only. Returns true if the system agreed.
 #[must_use]
 pub fn put(thread: libc::pid_t, cpus: &[usize]) -> bool {
     // SAFETY: a CPU set is plain bits; all zero is the empty set.

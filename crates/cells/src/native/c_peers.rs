@@ -1,8 +1,8 @@
 //! Peers that are written in C and C++, behind calls of a shim (`peers.c`, `peers.cc`).
 //!
-//! A call costs a nanosecond or so, which those of them that are libraries cost in any program, and those
-//! in headers (Concurrency Kit, oneTBB's spinlocks and `tbb_rw_mutex`) do not: their pair is dearer here than in a program of
-//! theirs.
+//! A call costs a nanosecond or so. Peers that are libraries have that cost in any program. Peers in headers
+//! (Concurrency Kit, oneTBB's spinlocks and `tbb_rw_mutex`) do not: their lock/unlock pair costs more here than in a
+//! program of their own language.
 
 use super::rw_api_peers::StaysOwner;
 use lockwright::raw::{Order, RawLock};

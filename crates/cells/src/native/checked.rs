@@ -19,9 +19,9 @@ pub fn take_intrusions() -> u64 {
 
 /// A lock that guards a counter of several words, incremented one after the other.
 ///
-/// All words are equal, and even, whenever no owner is inside; an owner makes them odd. Whoever finds
-/// them odd or different, or finds something else when it leaves than an owner wrote or a reader found
-/// when it came, was not alone. The accesses are relaxed loads and stores, never read-modify-writes: they
+/// All words are equal, and even, while no owner is inside; an owner makes them odd. A thread was not alone if it finds
+/// them odd or different, or if it finds something else when it leaves than an owner wrote or a reader found
+/// when it came. The accesses are relaxed loads and stores, never read-modify-writes: they
 /// lose updates like plain ones would, without being a data race in the sense of the language when the
 /// lock is broken. A thread that holds several gives them back in reverse.
 #[repr(C)]
@@ -40,7 +40,7 @@ impl<L> Checked<L> {
         let first = self.words[0].0.load(Relaxed);
         self.words.iter().all(|word| word.0.load(Relaxed) == first).then_some(first)
     }
-    /// What everybody does first: what the words hold if nobody owns the lock.
+    /// What every thread does first: notes it if an owner is inside, and returns what the words hold.
     #[inline]
     fn look(&self) -> u64 {
         let found = self.agreed();
@@ -66,7 +66,7 @@ impl<L> Checked<L> {
     fn enter_shared(&self) {
         leave_alone(self.look());
     }
-    /// What everybody does last: whether the words are what they should be.
+    /// What every thread does last: checks that the words are what they should be.
     #[inline]
     fn look_again(&self) {
         let expected = LEFT_ALONE.with_borrow_mut(Vec::pop);

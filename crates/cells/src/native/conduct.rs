@@ -74,7 +74,7 @@ impl Beat {
     }
 }
 
-/// Moves all threads for the beat of that number; whether the system agreed to all of it.
+/// Moves all threads for the beat of that number. Returns true if the system agreed to all of it.
 fn move_all(threads: &[libc::pid_t], cpus: &[usize], beat: u64) -> bool {
     let moved = |(index, &thread): (usize, &libc::pid_t)| {
         put(thread, &cpus_of(index, threads.len(), cpus, beat as usize))

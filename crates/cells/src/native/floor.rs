@@ -107,7 +107,7 @@ mod tests {
     fn the_floor_sets_and_clears_its_word() {
         let floor = Floor::new();
         floor.take();
-        // SAFETY: nobody else knows the word.
+        // SAFETY: no other thread knows the word.
         assert_eq!(unsafe { *floor.0.get() }, 1);
         floor.give();
         // SAFETY: as above.

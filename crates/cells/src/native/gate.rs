@@ -21,13 +21,14 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether to go on without further ado.
+    /// Returns true if a thread may go on without further ado.
     #[inline]
     pub fn is_open(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.says.load(Ordering::Relaxed) == WORK
     }
-    /// Sleeps while all threads pause, and counts it as one of the `pauses`; whether to go on then.
+    /// Sleeps while all threads pause, and counts it as one of the `pauses`. Returns true if the thread is to go on
+    /// then.
     #[cold]
     pub fn pass(&self, pauses: &mut u64) -> bool {
         let mut guard = self.lock();
@@ -43,7 +44,7 @@ impl Gate {
         *pauses += u64::from(is_pause && goes_on);
         goes_on
     }
-    /// Whether the threads only warm up: what they do does not count yet.
+    /// Returns true if the threads only warm up: what they do does not count yet.
     pub fn is_warm_up(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.says.load(Ordering::Relaxed) == WARM_UP

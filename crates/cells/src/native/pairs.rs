@@ -1,10 +1,10 @@
-//! What a pair of lock and unlock costs: of one thread when nobody else wants the lock, or of threads that all
-//! read, each on a CPU of its own.
+//! What a lock/unlock pair costs: of one thread when no other thread wants the lock, or of threads that all read,
+//! each on a CPU of its own.
 //!
 //! The locks take turns, batch by batch, so that a change of the clock frequency or a noisy neighbour
 //! hits all of them. A batch has no clock inside; a lock's cost in a repetition is the median over its
-//! batches, which ignores the few that were interrupted. Several threads begin a batch together, and who is
-//! done goes on, untimed, until all are: a batch is timed in company only.
+//! batches, which ignores the few that were interrupted. Several threads begin a batch together. A thread that
+//! is done goes on, untimed, until all are done: a batch is timed only while the other threads run theirs.
 
 use super::affinity::stay_on;
 use super::peers;
@@ -124,7 +124,7 @@ struct Stage {
     /// Threads that are done with their part of a batch, of all batches.
     at_end: AtomicU64,
     is_over: AtomicBool,
-    /// Whether a thread panicked: nobody waits any more.
+    /// True if a thread panicked: the other threads stop waiting.
     has_failed: AtomicBool,
 }
 
@@ -159,7 +159,7 @@ pub fn run(specs: &[CellSpec], cpus: &[usize]) -> Vec<Result<Measurement, CellEr
     stage.contestants.iter().enumerate().map(measured).collect()
 }
 
-/// What each of so many threads returns, the first on the last CPU; `None` if one panicked.
+/// What each of `threads` threads returns, the first on the last CPU; `None` if one panicked.
 fn on_threads<T: Send>(
     threads: usize,
     cpus: &[usize],
@@ -174,7 +174,7 @@ fn on_threads<T: Send>(
     std::thread::scope(|scope| {
         let body = &body;
         let started: Vec<_> = (0..threads).map(|t| scope.spawn(move || body(t))).collect();
-        // All of them: the scope panics for one that nobody waited for.
+        // Joins all of them: the scope panics if a thread has panicked and was not joined.
         let ended: Vec<_> = started.into_iter().map(|thread| thread.join()).collect();
         ended.into_iter().map(Result::ok).collect()
     })
@@ -219,7 +219,7 @@ impl Stage {
         }
         elapsed.as_nanos() as f64
     }
-    /// Waits until all threads have come here so often; whether it is over.
+    /// Waits until all threads have come here `times` times. Returns true if the run is over.
     fn wait_for_all(&self, came: &AtomicU64, times: u64) -> bool {
         /// Longer than threads with a CPU each need; others give theirs away.
         const SPINS: u32 = 20_000;

@@ -74,8 +74,8 @@ pub fn order_of(subject: Subject) -> Order {
     visit(subject, OrderOf)
 }
 
-/// Whether those who wait for a lock of ours give up their CPU: then it has a queued mode and may have
-/// an unfair one.
+/// Returns true if the waiters of a lock of ours give up their CPU. Such a lock has a queued mode and may have an
+/// unfair one.
 pub fn waiters_sleep(subject: Subject) -> bool {
     struct WaitersSleep;
     impl LockVisitor<Native> for WaitersSleep {
@@ -99,7 +99,7 @@ pub fn fairness_threshold(subject: Subject) -> FairnessThreshold {
     visit(subject, Threshold)
 }
 
-/// Whether several readers may hold `subject` at once.
+/// Returns true if several readers may hold `subject` at once.
 pub fn readers_share(subject: Subject) -> bool {
     struct ReadersShare;
     impl LockVisitor<Native> for ReadersShare {
@@ -113,8 +113,8 @@ pub fn readers_share(subject: Subject) -> bool {
 
 /// `std::sync::Mutex`, poison check included.
 ///
-/// It has no unlock but its guard, so the guard is kept beside it: two plain stores and two loads
-/// of the owner's own cache line.
+/// It has no unlock but its guard, so the guard is kept next to it: two plain stores and two loads of the owner's own
+/// cache line.
 #[repr(align(64))]
 struct StdMutex {
     mutex: Mutex<()>,
@@ -132,7 +132,7 @@ impl StdMutex {
     fn keep(&self, guard: MutexGuard<'_, ()>) {
         // SAFETY: only the lifetime changes, and `unlock` drops the guard while `self` is borrowed.
         let guard = unsafe { std::mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'_, ()>>(guard) };
-        // SAFETY: the mutex is held, so nobody else touches the slot.
+        // SAFETY: the mutex is held, so no other thread touches the slot.
         unsafe { *self.guard.get() = MaybeUninit::new(guard) };
     }
 }
@@ -158,7 +158,7 @@ impl RawLock for StdMutex {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        // SAFETY: the caller holds the lock, so nobody else touches the slot.
+        // SAFETY: the caller holds the lock, so no other thread touches the slot.
         let slot = unsafe { &*self.guard.get() };
         // SAFETY: `lock` or `try_lock` filled the slot, and it is read once per acquisition.
         drop(unsafe { slot.assume_init_read() });
@@ -310,7 +310,7 @@ impl RawLock for PthreadSpin {
     }
 }
 
-/// Whether `lock` is held, for locks that can only be asked by trying.
+/// Returns true if `lock` is held, for locks that can only be asked by trying.
 pub fn looks_locked(lock: &impl RawLock) -> bool {
     let taken = lock.try_lock();
     if taken {

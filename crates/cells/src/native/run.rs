@@ -45,7 +45,7 @@ fn return_timeout(plan: &Plan<'_>) -> Duration {
 /// A run that was cut shorter than this by Ctrl-C says nothing.
 const SHORTEST: Duration = Duration::from_millis(5);
 
-/// Who runs, where, and for how long.
+/// Which threads run, where, and for how long.
 pub struct Plan<'a> {
     /// Number of threads.
     pub threads: usize,
@@ -56,11 +56,11 @@ pub struct Plan<'a> {
     pub all_cpus: &'a [usize],
     /// How long, or the longest that a fixed amount of work may take.
     pub window: Duration,
-    /// Whether the amount of work is fixed.
+    /// True if the amount of work is fixed.
     pub is_fixed_work: bool,
     /// Seed of the threads' random numbers.
     pub seed: u64,
-    /// Whether the locks count their events; counting costs a little.
+    /// True if the locks count their events; counting costs a little.
     pub counts_events: bool,
     /// When the threads pause and move.
     pub stress: Stress,
@@ -84,7 +84,7 @@ struct Stage {
     load: Box<dyn Load>,
     start: Barrier,
     gate: Gate,
-    /// Who the threads are, once they have started.
+    /// The identifiers of the threads, once they have started.
     threads: Vec<AtomicI32>,
 }
 
@@ -142,7 +142,7 @@ fn spawn(plan: &Plan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, CellEr
         let cpu = (plan.threads <= plan.cpus.len()).then(|| plan.cpus[index]);
         let seed = plan.seed;
         let body = move || {
-            // Nobody waits for the report any more if the receiver is gone.
+            // If the receiver is gone, no thread waits for the report.
             let _ = sender.send(run_one(&stage, index, cpu, seed));
         };
         let spawned = std::thread::Builder::new().name(format!("worker {index}")).spawn(body);

@@ -109,17 +109,17 @@ impl RawLock for UsyncRw {
     }
 }
 
-/// A reader-writer lock that cannot make an owner a reader and tells the two apart when they leave: whoever
-/// asks to become a reader stays the owner, and leaves as one.
+/// A reader-writer lock that cannot make an owner a reader and tells the two apart when they leave. An owner that asks
+/// to become a reader stays the owner, and leaves as one.
 ///
-/// Readers look at a word for that. It is on a cache line of its own, which nobody writes meanwhile, so
-/// that the look costs one load that hits.
+/// Readers look at a word for that. It is on a cache line of its own, which no thread writes meanwhile, so that the
+/// look costs one load that hits.
 pub struct StaysOwner<L> {
     lock: L,
     is_owned: OwnLine,
 }
 
-/// Whether the reader that leaves next is the owner.
+/// True if the reader that leaves next is the owner.
 #[repr(align(64))]
 struct OwnLine(AtomicBool);
 
@@ -153,11 +153,11 @@ impl<L: RawLock> RawLock for StaysOwner<L> {
     }
     #[inline]
     unsafe fn unlock_shared(&self) {
-        // ordering: Relaxed; who holds the lock is ordered after whoever owned it and wrote this.
+        // ordering: Relaxed; a thread that holds the lock is ordered after the owner that wrote this.
         if self.is_owned.0.load(Ordering::Relaxed) {
             // ordering: Relaxed; as above.
             self.is_owned.0.store(false, Ordering::Relaxed);
-            // SAFETY: while the flag is set nobody but the caller of `downgrade` holds the lock, as its owner.
+            // SAFETY: while the flag is set only the caller of `downgrade` holds the lock, as its owner.
             return unsafe { self.lock.unlock() };
         }
         // SAFETY: the caller is a reader of the lock.

@@ -8,8 +8,8 @@ use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard
 
 /// `std::sync::RwLock`, poison check included.
 ///
-/// It has no unlock but its guards. The owner's is kept beside it; those of readers are all the same, so the
-/// first one is kept for all of them.
+/// It has no unlock but its guards. The owner's guard is kept next to it. The guards of readers are all the same, so
+/// the first one is kept for all of them.
 #[repr(align(64))]
 pub struct StdRwLock {
     lock: RwLock<()>,
@@ -20,7 +20,7 @@ pub struct StdRwLock {
 /// What every reader of a lock has.
 struct Reader(ManuallyDrop<RwLockReadGuard<'static, ()>>);
 
-// SAFETY: nobody uses it but to copy it, and a copy is dropped by a thread that has forgotten its own.
+// SAFETY: it is used only to copy it, and a copy is dropped by a thread that has forgotten its own.
 unsafe impl Send for Reader {}
 // SAFETY: as above.
 unsafe impl Sync for Reader {}
@@ -38,16 +38,16 @@ impl StdRwLock {
         let guard = unsafe {
             std::mem::transmute::<RwLockWriteGuard<'_, ()>, RwLockWriteGuard<'_, ()>>(guard)
         };
-        // SAFETY: the lock is owned, so nobody else touches the slot.
+        // SAFETY: the lock is owned, so no other thread touches the slot.
         unsafe { *self.owner.get() = MaybeUninit::new(guard) };
     }
     /// # Safety
     /// The caller owns the lock and takes its guard once.
     #[inline]
     unsafe fn take(&self) -> RwLockWriteGuard<'static, ()> {
-        // SAFETY: the caller owns the lock, so nobody else touches the slot.
+        // SAFETY: the caller owns the lock, so no other thread touches the slot.
         let slot = unsafe { &*self.owner.get() };
-        // SAFETY: whoever made the caller the owner filled the slot, and it is read once.
+        // SAFETY: the call that made the caller the owner filled the slot, and it is read once.
         unsafe { slot.assume_init_read() }
     }
     #[inline]
@@ -169,7 +169,7 @@ impl<R: lock_api::RawRwLockDowngrade + Send + Sync + 'static> RawLock for OfRwTr
 /// The C library's reader-writer lock: of the default kind, where readers pass writers that wait, or of the
 /// kind where they do not.
 ///
-/// It has no way to make an owner a reader: whoever asks for that stays the owner.
+/// It has no way to make an owner a reader: an owner that asks for that stays the owner.
 #[repr(align(64))]
 pub struct PthreadRwLock<const PREFERS_WRITERS: bool>(UnsafeCell<libc::pthread_rwlock_t>);
 

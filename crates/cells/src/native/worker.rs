@@ -55,7 +55,7 @@ impl<'a> NativeWorker<'a> {
     pub fn pauses(&self) -> u64 {
         self.pauses
     }
-    /// Waits at the gate; whether to go on.
+    /// Waits at the gate. Returns true if the thread is to go on.
     #[cold]
     fn pass(&mut self) -> bool {
         if self.gate.is_warm_up() {

@@ -156,7 +156,7 @@ impl SimulatedMachine {
 /// Long enough for a queue of all CPUs to form and turn over a few times. A fixed amount of work is
 /// measured from its start.
 fn warmup_ns(spec: &CellSpec) -> u64 {
-    // Who has the lock first is a part of who gets it how often.
+    // Which thread has the lock first is a part of how often each gets it.
     match spec.workload.is_fixed_work() || matches!(spec.workload, Workload::Handoff { .. }) {
         true => 0,
         false => (spec.window_ns / 5).clamp(100_000, 1_000_000),

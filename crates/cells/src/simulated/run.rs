@@ -109,8 +109,8 @@ impl Cell<'_> {
         }
     }
 
-    /// How much longer a run may take because of what a torture adds, and of a shared CPU: everybody's
-    /// last section may be a long one, everybody may be away meanwhile, and everybody behind it waits.
+    /// How much longer a run may take because of what a torture adds, and of a shared CPU. The last critical
+    /// section of each thread may be a long one, each thread may be away meanwhile, and all threads behind it wait.
     fn extra_ns(&self) -> u64 {
         let stress = self.purpose.stress();
         let away_ns = stress.preemption.map_or(0, |preemption| preemption.for_ns);

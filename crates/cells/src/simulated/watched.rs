@@ -92,7 +92,7 @@ mod tests {
         Arena, Checks, Config, Failure, FailureKind, RunReport, Sim, Simulation, thread,
     };
 
-    /// Readers, owners and owners that become readers, who hold the lock for a while each.
+    /// Readers, owners and owners that become readers, each of which holds the lock for a while.
     fn crowd<L: RawLock>() -> RunReport {
         let (machine, mut arena) = (Machine::builtin("x5-4").expect("built in"), Arena::default());
         let checks = Checks { overtaking_max: Some(u32::MAX), ..Checks::default() };

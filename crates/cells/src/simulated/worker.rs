@@ -13,13 +13,13 @@ pub struct SimWorker<'a> {
     parts: &'a [(&'static str, u64)],
     /// All threads run this long and pause this long in turn; 0 is never.
     stutter_ps: u64,
-    /// Where pauses are slept through, by threads that share CPUs; nobody writes it.
+    /// Where threads that share CPUs sleep through pauses; no thread writes it.
     bed: Option<&'a <Sim as Cells>::U32>,
     pauses: u64,
 }
 
 impl<'a> SimWorker<'a> {
-    /// A thread whose software takes so many picoseconds in each part.
+    /// A thread whose software takes the picoseconds that `parts` gives for each part.
     pub fn new(parts: &'a [(&'static str, u64)]) -> Self {
         Self { parts, stutter_ps: 0, bed: None, pauses: 0 }
     }
@@ -118,7 +118,7 @@ impl Seen {
         let fewest = self.fewest_pauses.get().map_or(pauses, |fewest| fewest.min(pauses));
         self.fewest_pauses.set(Some(fewest));
     }
-    /// So many readers were not alone with readers.
+    /// Counts readers that were not alone with readers.
     pub fn disturbed(&self, times: u64) {
         self.failed.set(self.failed.get() + times);
     }
@@ -134,7 +134,7 @@ impl Seen {
     pub fn failed(&self) -> u64 {
         self.failed.get()
     }
-    /// What was done beside.
+    /// How often each disturbance of a torture happened.
     pub fn exercised(&self) -> Exercised {
         Exercised {
             long_holds: self.long_holds.get(),

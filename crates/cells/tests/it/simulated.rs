@@ -168,7 +168,7 @@ fn what_cannot_run_says_why() {
 #[test]
 fn a_run_that_gets_stuck_is_an_error_that_names_its_seed() {
     let (machine, parameters) = (x5_4(), software());
-    // One long section per thread, so nobody comes back within the limit.
+    // One long critical section per thread, so no thread comes back within the limit.
     let parts = [("inside".into(), 1e12)].into();
     let endless = Parameters { software: [("locktorture".into(), parts)].into(), ..parameters };
     let error = Cell { seed: 77, ..cell(&machine, &endless, "mcs") }.run().expect_err("no end");

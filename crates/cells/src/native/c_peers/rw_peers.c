@@ -15,7 +15,7 @@ static inline bool pflock_try_lock(ck_pflock_t *lock)
     uint32_t ticket = ck_pr_load_32(&lock->wout);
     uint32_t readers;
 
-    /* The ticket that is served next, if nobody has it. */
+    /* The ticket that is served next, if no thread has it. */
     if (!ck_pr_cas_32(&lock->win, ticket, ticket + 1))
         return false;
     readers = ck_pr_faa_32(&lock->rin, (ticket & CK_PFLOCK_PHID) | CK_PFLOCK_PRES);
@@ -43,7 +43,7 @@ static inline bool pflock_try_lock_shared(ck_pflock_t *lock)
 /* A byte lock knows its threads by number. The first have a byte each, in the lock's cache line; others share
  * a counter. A thread gets the lowest number that is free when it first takes such a lock, and gives it back
  * when it ends: threads that come and go have bytes as long as there are no more of them at once than bytes.
- * Whoever comes then has a number that nobody else has, too: by it the lock knows the owner who reads on. */
+ * A thread that comes when there are more also has a number of its own: by it the lock knows the owner that reads on. */
 
 #define SLOTS (sizeof(((ck_bytelock_t *)0)->readers))
 
