@@ -51,14 +51,14 @@ impl GuestArgs {
     }
 }
 
-/// Who runs: so many threads, or a guest with so many vCPUs.
+/// Who runs: a number of threads, or a guest with a number of vCPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crew {
-    /// How many, each number once.
+    /// The numbers of threads or vCPUs, each once.
     counts: Vec<usize>,
     /// What a guest sees of the sockets, if it is one.
     guest: Option<Guest>,
-    /// How the runs of those begin that share CPUs.
+    /// How runs begin in which threads or vCPUs share CPUs.
     starts: Vec<StartState>,
     /// CPUs of the machine, if it is a simulated one, where sharing them needs a scheduler.
     simulated_cpus: Option<usize>,
@@ -71,9 +71,9 @@ struct Guest {
     virtual_numa: bool,
 }
 
-/// Native threads beyond this number make no sense.
+/// The most native threads that a command line can ask for.
 const NATIVE_MAX: usize = 4096;
-/// Simulated threads beyond this number make no sense.
+/// The most simulated threads that a command line can ask for.
 const SIMULATED_MAX: usize = 1024;
 
 impl Crew {
@@ -194,7 +194,7 @@ impl Crew {
     pub fn noun(&self) -> &'static str {
         if self.guest.is_some() { "vCPUs" } else { "threads" }
     }
-    /// As what a scheduler sees `count` of them, if there is one.
+    /// The kind of scheduler that runs `count` of them, if there is one.
     fn kind_of(&self, count: usize) -> Option<ScheduledKind> {
         let cpus = self.simulated_cpus?;
         match self.guest {

@@ -18,12 +18,12 @@ const DEFAULTS: Knobs = Knobs {
     section_ns: 150,
     io_ns: 0,
 };
-/// Units in a guest: so many that the build lasts for many time slices.
+/// Units in a guest: enough for the build to last for many time slices.
 const GUEST_UNITS: u64 = 8_000;
 
-/// More units, or operations in one, make no sense.
+/// The most units, or operations in a unit, that can be asked for.
 const COUNT_MAX: u64 = 1_000_000_000;
-/// Longer times make no sense, in nanoseconds.
+/// The longest time that can be asked for, in nanoseconds.
 const TIME_MAX_NS: u64 = 1_000_000_000;
 
 /// Where the help lists the parameters.
@@ -72,7 +72,7 @@ pub struct BuildArgs {
 /// A parameter: its option and its value.
 pub type Flag = (&'static str, u64);
 
-/// The knobs and their defaults, in words.
+/// The parameters and their defaults, in words.
 pub const LISTED: &[(&str, &str)] = &[
     ("--units", "400 (in a guest: 8000)"),
     ("--unit-ops", "250"),
@@ -85,7 +85,7 @@ pub const LISTED: &[(&str, &str)] = &[
     ("--io-ns", "0"),
 ];
 
-/// All knobs, in the order of the list.
+/// All parameters, in the order of the list.
 pub const fn flags(knobs: &Knobs) -> [Flag; 9] {
     [
         ("--units", knobs.units),
@@ -120,7 +120,7 @@ impl BuildArgs {
         let names = flags(&DEFAULTS).map(|(name, _)| name);
         names.into_iter().zip(self.typed()).filter_map(|(name, typed)| typed.map(|_| name))
     }
-    /// The knobs of a build, in a guest or not.
+    /// The parameters of a build, in a guest or not.
     pub fn knobs(&self, is_guest: bool) -> Result<Knobs, Error> {
         let units = if is_guest { GUEST_UNITS } else { DEFAULTS.units };
         let usual = flags(&Knobs { units, ..DEFAULTS });
@@ -164,7 +164,7 @@ impl BuildArgs {
     }
 }
 
-/// All knobs as they are typed.
+/// All parameters as they are typed.
 pub fn typed(knobs: &Knobs) -> String {
     flags(knobs).map(|(flag, value)| format!("{flag} {value}")).join(" ")
 }

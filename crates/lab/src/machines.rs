@@ -141,7 +141,7 @@ pub fn open(args: &MachineArgs) -> Result<Box<dyn LabMachine>, Error> {
     Ok(Box::new(NativeMachine::new(&settings)))
 }
 
-/// The file that whoever typed `name` may have meant, as `--on` wants it.
+/// The file that may have been meant by `name`, as `--on` takes it.
 fn file_of(name: &str) -> Option<String> {
     let paths = [format!("{name}.toml"), format!("machines/{name}.toml")];
     paths.into_iter().find(|path| Path::new(path).is_file())

@@ -1,12 +1,12 @@
-//! The knobs of the workloads whose locks put their waiters to sleep, `handoff` and `aim7`: their defaults
-//! and what makes sense. They share flags with `kbuild`.
+//! The parameters of the workloads whose locks put their waiters to sleep, `handoff` and `aim7`: their defaults
+//! and ranges. They share options with `kbuild`.
 
 use crate::cell::{Section, Workload};
 use crate::error::Error;
 use crate::kbuild::BuildArgs;
 use lockwright_clients::workload::aim7;
 
-/// The knobs of `handoff` and their defaults, in words.
+/// The parameters of `handoff` and their defaults, in words.
 pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];
 const SECTION: Section = Section::Sleep;
 const SECTION_NS: u64 = 1_000;
@@ -15,7 +15,7 @@ pub const SECTION_PART: &str = "section";
 /// The part of `aim7` that is fitted: the mean time between two units of operations.
 pub const COMPUTE_PART: &str = "compute";
 
-/// The knobs of `aim7` and their defaults, in words.
+/// The parameters of `aim7` and their defaults, in words.
 pub const AIM7: &[(&str, &str)] = &[
     ("--lock-count", "1"),
     ("--unit-ops", "16"),
@@ -31,9 +31,9 @@ pub const READ_PERCENT: u32 = 10;
 /// Tasks for each CPU.
 pub const TASKS_PER_CPU: usize = 4;
 
-/// More operations in a row make no sense.
+/// The most operations in a row that can be asked for.
 const OPS_MAX: u64 = 1_000_000;
-/// Longer times make no sense, in nanoseconds.
+/// The longest time that can be asked for, in nanoseconds.
 const TIME_MAX_NS: u64 = 1_000_000_000;
 
 /// `handoff` as it was asked for. `fitted_ns`: how long a sleep of a microsecond takes on this machine.

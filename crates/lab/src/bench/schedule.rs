@@ -24,7 +24,7 @@ pub struct Schedule {
     pub window_ns: u64,
     /// Seed of everything random.
     pub seed: u64,
-    /// Whether cells must not run in parallel where they could.
+    /// True if cells run one at a time even where they could run in parallel.
     pub one_at_a_time: bool,
 }
 

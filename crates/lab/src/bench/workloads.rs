@@ -1,4 +1,4 @@
-//! The workloads by name, and their knobs.
+//! The workloads by name, and their parameters.
 
 use super::args::BenchArgs;
 use crate::cell::{LabMachine, ReaderOrder, Workload};
@@ -7,14 +7,14 @@ use crate::error::Error;
 use crate::{kbuild, sleepers};
 use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
 
-/// A flag, and what it is unless something else is asked for.
+/// The option of a parameter, and its default.
 pub type Knob = (&'static str, &'static str);
 
 /// A workload of the list.
 pub struct Listed {
     /// Its name.
     pub name: &'static str,
-    /// Its knobs: flags, and what they are unless something else is asked for.
+    /// Its parameters and their defaults.
     pub knobs: &'static [Knob],
     /// One line about it.
     pub is: &'static str,
@@ -66,7 +66,7 @@ pub const WORKLOADS: &[Listed] = &[
     Listed {
         name: "handoff",
         knobs: sleepers::HANDOFF,
-        is: "a lock that everybody always wants, held for a fixed time: who gets it how often",
+        is: "a lock that every thread always wants, held for a fixed time: how often each gets it",
     },
     Listed {
         name: "aim7",
@@ -78,7 +78,7 @@ pub const WORKLOADS: &[Listed] = &[
 const CS_LOAD: u32 = 1;
 const THINK_LOAD: u32 = 0;
 
-/// The workload with its knobs; a knob of another one is an error.
+/// The workload with its parameters; a parameter of another workload is an error.
 pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Error> {
     let listed = WORKLOADS.iter().find(|listed| listed.name == args.workload).ok_or_else(|| {
         let names = WORKLOADS.iter().map(|listed| listed.name);
@@ -129,7 +129,7 @@ fn counter(args: &BenchArgs, is_simulated: bool) -> Result<Workload, Error> {
     })
 }
 
-/// The knobs that were given.
+/// The parameters that were given.
 fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
     let own = [
         ("--cs-load", !args.cs_load.is_empty()),
@@ -143,8 +143,8 @@ fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
     own.into_iter().filter_map(|(flag, is)| is.then_some(flag)).chain(args.build.given())
 }
 
-/// Whether locktorture holds the lock for 100 ms now and then. A simulation adds that by formula;
-/// natively it would fill most of a short run.
+/// True if locktorture holds the lock for 100 ms now and then. A simulation adds that by formula; natively it
+/// would fill most of a short run.
 fn holds_long(args: &BenchArgs, is_simulated: bool) -> Result<bool, Error> {
     match args.long_hold {
         None => Ok(is_simulated),

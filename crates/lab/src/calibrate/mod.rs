@@ -5,7 +5,7 @@
 //! hardware are shared by all of them, each workload has its own software. The fit sees
 //! [`Unpatched`](crate::published::Unpatched) columns and nothing else: what the simulator says about
 //! patched code stays a prediction. It looks at some places, descends from the best ones, then moves each
-//! number of the hardware away from its best value and fits the others again, and records, beside the
+//! number of the hardware away from its best value and fits the others again, and records, next to the
 //! best numbers, the others that fit about as well: the data does not always tell them apart, and a reader
 //! should know.
 //!
@@ -278,7 +278,7 @@ fn weighted_rms_percent(rows: &[Row]) -> f64 {
     if weights > 0.0 { (squares / weights).sqrt() } else { f64::INFINITY }
 }
 
-/// `value` with so many decimals: what the file says is what is used.
+/// `value` with this number of decimals: what the file says is what is used.
 fn rounded(value: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (value * scale).round() / scale

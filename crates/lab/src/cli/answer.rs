@@ -10,7 +10,7 @@ pub fn answer(error: &clap::Error, typed: impl Iterator<Item = String>) -> ExitC
         complain(&format!("error: {}", one_line(error, typed)));
         return ExitCode::from(2);
     }
-    // Nobody reads standard output any more if this fails.
+    // This fails only if standard output is closed, and then it has no reader.
     let _ = error.print();
     ExitCode::SUCCESS
 }

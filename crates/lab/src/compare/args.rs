@@ -115,7 +115,7 @@ impl CompareArgs {
             _ => Ok(locks),
         }
     }
-    /// The peers where one owns at a time.
+    /// The peers in cells without readers.
     fn peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
         let is_named = !self.peer.is_empty();
         let names = if is_named { both_versions(&self.peer) } else { owned(PEERS) };
@@ -131,7 +131,7 @@ impl CompareArgs {
                 )));
             }
         }
-        // Nobody reads in these cells: a lock for readers is a peer only to who names it.
+        // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named.
         let is_meant = |peer: &Asked| {
             let name = peer.subject.name();
             peer.explicitly || PEERS.contains(&name) || !readers_share(peer.subject)
@@ -139,7 +139,7 @@ impl CompareArgs {
         peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
         Ok(peers)
     }
-    /// The peers where readers share the lock.
+    /// The peers in cells with readers.
     fn rw_peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
         let is_named = !self.peer.is_empty();
         let with_family = |name: String| {
@@ -173,7 +173,7 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.to_string()).collect()
 }
 
-/// The names, and of a lock with two versions that of the newer one, too.
+/// The names, and the name of the newer version of a lock that has two.
 fn both_versions(names: &[String]) -> Vec<String> {
     let newer = |name: &String| Some(Versions::of(name.trim())?.labels[1].to_string());
     names.iter().cloned().chain(names.iter().filter_map(newer)).collect()

@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::native::ForeignLoad;
 use crate::subject::{FLOOR, Origin, Subject};
 
-/// One who has a turn in each repetition.
+/// What has a turn in each repetition: a lock, the floor, or our lock with one thread.
 #[derive(Clone, Copy)]
 struct Contestant {
     lock: Subject,
@@ -75,7 +75,7 @@ fn time_waits(
     }
 }
 
-/// Ours, the peers, and what stands beside them.
+/// Ours, the peers, and the floor or one thread alone if the cell is compared with it.
 fn contestants(plan: &Plan, cell: Cell) -> Vec<Contestant> {
     let threads = cell.threads;
     let ours = plan.ours_in(cell).iter().copied();

@@ -23,9 +23,9 @@ pub struct CompareDocument {
     pub(super) on: On,
     pub(super) effort: Effort,
     pub(super) seed: u64,
-    /// Our lock where one owns at a time.
+    /// Our lock in cells without readers.
     pub(super) ours: Option<&'static str>,
-    /// Our locks where readers share them.
+    /// Our locks in cells with readers.
     pub(super) ours_rw: Vec<&'static str>,
     /// The peers of the first; `parking_lot` is the better of its versions in a cell.
     peers: Vec<&'static str>,

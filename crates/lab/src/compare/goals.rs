@@ -60,11 +60,11 @@ impl Bound {
 pub enum Verdict {
     /// It is reached.
     Met,
-    /// It is not.
+    /// It is not reached.
     Missed,
     /// Some of its cells or peers were left out, so it is not known.
     PartlyMeasured,
-    /// All of them were.
+    /// All of its cells or peers were left out.
     NotMeasured,
 }
 

@@ -10,9 +10,9 @@ use super::score::{Contest, Estimate};
 pub struct Evidence<'a> {
     /// The cells that were run.
     pub contests: &'a [Contest],
-    /// Whether all peers took part, and no other.
+    /// In which cells the peers of the goals took part, all of them and no other.
     pub has_usual_peers: UsualPeers,
-    /// Whether unlocking may rely on membarrier.
+    /// True if unlocking may rely on membarrier.
     pub has_membarrier: bool,
     /// Seed of the intervals.
     pub seed: u64,

@@ -3,17 +3,17 @@
 use crate::plan::stalls_in_a_crowd;
 use crate::subject::{Asked, Subject};
 
-/// Our lock where one owns at a time.
+/// Our lock in cells without readers.
 pub const OURS: &str = "mutex";
-/// Our locks that readers share. A reader share has the better of them in the odd repetitions of all its
-/// cells. The first one is for any mixture, the last one for reading.
+/// Our locks that readers share. For each percentage of readers, the lock that is better in the odd repetitions
+/// of its cells is compared. The first one is for any mixture, the last one for reading.
 pub const OURS_RW: &[&str] = &["rwlock", "percpu-rwlock"];
 /// The one for any mixture of readers and writers.
 pub const OURS_MIXED: &str = OURS_RW[0];
 /// The one for reading.
 pub const OURS_READING: &str = OURS_RW[OURS_RW.len() - 1];
 
-/// The peers where one owns at a time, unless others are asked for.
+/// The peers in cells without readers, unless others are asked for.
 pub const PEERS: &[&str] = &[
     "std",
     "parking_lot",
@@ -38,7 +38,7 @@ pub const PEERS: &[&str] = &[
     "absl",
 ];
 
-/// The peers where readers share the lock, unless others are asked for.
+/// The peers in cells with readers, unless others are asked for.
 pub const RW_PEERS: &[&str] = &[
     "std-rwlock",
     "parking_lot-rwlock",
@@ -71,10 +71,10 @@ pub struct Versions {
     pub labels: [&'static str; 2],
 }
 
-/// Where one owns at a time.
+/// The mutex.
 const MUTEX: Versions =
     Versions { name: "parking_lot", labels: ["parking_lot-0.12", "parking_lot-0.13"] };
-/// Where readers share it.
+/// The reader-writer lock.
 const RW_LOCK: Versions = Versions {
     name: "parking_lot-rwlock",
     labels: ["parking_lot-rwlock-0.12", "parking_lot-rwlock-0.13"],
@@ -96,7 +96,7 @@ pub fn label(lock: Subject) -> &'static str {
     Versions::of(lock.name()).map_or(lock.name(), |versions| versions.labels[0])
 }
 
-/// The locks for readers of whom a name belongs to; none if it is that of one lock.
+/// The reader-writer locks of a library, or of one version of it; none if `family` is not a library's name.
 pub fn rw_locks_of(family: &str) -> &'static [&'static str] {
     match family {
         "std" => &["std-rwlock"],
@@ -110,8 +110,8 @@ pub fn rw_locks_of(family: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether `peer` takes part with more threads than CPUs: not if it stops whenever the next one in line has
-/// no CPU, unless it was named.
+/// True if `peer` takes part with more threads than CPUs. A lock that stops whenever its next waiter has no CPU
+/// does so only if it was named.
 pub fn bears_a_crowd(peer: Asked) -> bool {
     peer.explicitly || !stalls_in_a_crowd(peer.subject)
 }

@@ -22,7 +22,7 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A lock and an unlock with nobody to wait for.
+    /// A lock and an unlock by a thread that does not have to wait.
     Pair,
     /// One owner at a time.
     Exclusive,
@@ -63,7 +63,7 @@ impl Cell {
             _ => 0,
         }
     }
-    /// Whether it is for locks that readers share.
+    /// True if it is for locks that readers share.
     pub fn has_readers(&self) -> bool {
         self.readers() > 0
     }
@@ -74,17 +74,17 @@ impl Cell {
             _ => (0, 0),
         }
     }
-    /// Whether the least that it can cost is measured beside it.
+    /// True if the floor, the least that a pair can cost, is measured next to it.
     pub fn has_floor(&self) -> bool {
         self.workload == Workload::Uncontended
     }
-    /// Whether the shares of the threads are what it is for: then its waits are timed for so long that the
-    /// scheduler's shares are even.
+    /// True if it is there to compare the shares of the threads: then its waits are timed long enough for
+    /// the scheduler's shares to be even.
     pub fn is_for_shares(&self) -> bool {
         self.kind() == Kind::Exclusive && (self.loads().0, self.threads) == SHARES
     }
-    /// Whether one thread alone is measured beside it: where nobody has anything to do but in the
-    /// critical section, more threads cannot be faster, and a good lock is not slower.
+    /// True if one thread alone is measured next to it: threads that do nothing outside of a long critical
+    /// section cannot be faster together than one alone, and with a good lock they are not slower.
     pub fn has_single_thread(&self) -> bool {
         let has_nothing_else = matches!(self.loads(), (cs_load, 0) if cs_load >= LONG_LOAD);
         self.kind() == Kind::Exclusive && has_nothing_else
@@ -94,7 +94,7 @@ impl Cell {
 /// Pauses in the section and threads of the cell in which shares are compared.
 pub const SHARES: (u32, usize) = (20, 32);
 
-/// From so many pauses on a critical section is long beside what a lock costs.
+/// From this number of pauses on, a critical section is long compared with what a lock costs.
 const LONG_LOAD: u32 = 100;
 
 /// A cell with readers.

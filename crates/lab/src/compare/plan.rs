@@ -13,9 +13,9 @@ const SHORTEST_S: f64 = 0.005;
 /// But not fewer than this: one to choose the best peer on, and one to score it on.
 const FEWEST_RUNS: u32 = 2;
 
-/// From so many threads on a repetition is longer: all of them have to have their slices in it.
+/// From this number of threads on, a repetition is longer, so that all of them have their slices in it.
 const MANY_THREADS: usize = 16;
-/// So many times as long.
+/// How many times as long it is.
 const MANY_THREADS_FACTOR: u32 = 2;
 
 /// Window for each thread where shares are compared: some seventy slices of each on two CPUs. Threads that
@@ -24,13 +24,13 @@ const SHARE_NS: u64 = 125_000_000;
 /// But no more than this part of the time.
 const SHARE_PART: f64 = 0.25;
 
-/// What a repetition takes beside its window, at most: the warm-up, in parts of the window, ...
+/// What a repetition takes in addition to its window, at most: the warm-up, in parts of the window, ...
 const WARM_UP: f64 = 0.25;
 /// ... and starting and ending it, and each of its threads.
 const RUN_S: f64 = 0.005;
 const THREAD_S: f64 = 0.000_5;
 
-/// Who takes part in the cells with readers, or in those without.
+/// The locks in the cells with readers, or in those without.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// Our locks.
@@ -42,9 +42,9 @@ pub struct Side {
 /// A comparison to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Who takes part where one owns at a time.
+    /// The locks in cells without readers.
     pub exclusive: Side,
-    /// Who takes part where readers share the lock.
+    /// The locks in cells with readers.
     pub rw: Side,
     /// The cells.
     pub cells: Vec<Cell>,
@@ -63,7 +63,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Who takes part in cells such as this one.
+    /// The locks in cells such as this one.
     fn side(&self, cell: Cell) -> &Side {
         if cell.has_readers() { &self.rw } else { &self.exclusive }
     }
@@ -87,7 +87,7 @@ impl Plan {
         }
         all
     }
-    /// Leaves out cells in which there is nobody to compare; an error if nothing is left.
+    /// Leaves out the cells that lack a lock of ours or a peer; an error if nothing is left.
     pub fn leave_out_lonely_cells(&mut self) -> Result<(), Error> {
         let has_both = |side: &Side| !side.ours.is_empty() && !side.peers.is_empty();
         let (exclusive, rw) = (has_both(&self.exclusive), has_both(&self.rw));
@@ -114,7 +114,7 @@ impl Plan {
             ),
         }))
     }
-    /// Whether all peers take part that the goals are about, and no other.
+    /// In which cells the peers of the goals take part, all of them and no other.
     pub fn has_usual_peers(&self) -> UsualPeers {
         let is_usual = |side: &Side, usual: &[&str]| {
             let is_one = |peer: &Asked| usual.contains(&peer.subject.name());
@@ -128,7 +128,7 @@ impl Plan {
         let usual = || self.effort.runs(kind).saturating_sub(self.spared_runs).max(FEWEST_RUNS);
         self.asked_runs.unwrap_or_else(usual)
     }
-    /// Makes do with fewer repetitions while there are so many locks that each would be too short.
+    /// Takes away repetitions until each is long enough, if there are many locks.
     pub fn spare_runs(&mut self) {
         while self.base_window_s() < SHORTEST_S && self.spared_runs < self.effort.runs(Kind::Pair) {
             // One to choose the best peer on, and one to score it on.
@@ -183,11 +183,11 @@ impl Plan {
     fn locks_in(&self, cell: Cell) -> usize {
         self.peers_in(cell).count() + self.ours_in(cell).len()
     }
-    /// Who has a turn how often.
+    /// How many turns there are in each cell, and how long they are.
     fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
         self.cells.iter().flat_map(|&cell| {
             let locks = self.locks_in(cell);
-            // The floor beside the pairs, and one thread alone beside the cells that are compared with it.
+            // The floor next to the pairs, and one thread alone next to the cells that are compared with it.
             let beside = usize::from(cell.has_floor() || cell.has_single_thread());
             let counted = (locks + beside) as f64 * f64::from(self.runs(cell.kind()));
             let timed = locks as f64 * f64::from(self.wait_runs(cell.kind()));
@@ -231,12 +231,12 @@ impl Plan {
     }
 }
 
-/// Whether all peers take part that the goals are about, and no other.
+/// True for the cells in which the peers of the goals take part, all of them and no other.
 #[derive(Clone, Copy, Debug)]
 pub struct UsualPeers {
-    /// Where one owns at a time.
+    /// Without readers.
     pub exclusive: bool,
-    /// Where readers share the lock.
+    /// With readers.
     pub rw: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Who is best in a cell, and how ours compares with it.
+//! Which peer is best in a cell, and how ours compares with it.
 //!
 //! The best peer is chosen on the odd repetitions, the first among them, and scored on the even ones: noise
 //! that helped to choose the opponent has no part in the score. Ours is chosen on the odd ones, too, if there are
-//! several: once for all cells of a reader share, because who takes a lock knows how much is read and not how
-//! many threads there will be.
+//! several: once for all cells of a reader share, because a program that chooses a lock knows how much is read,
+//! and not how many threads there will be.
 
 use super::locks::Versions;
 use super::matrix::Cell;
@@ -17,16 +17,16 @@ use serde::Serialize;
 pub enum Role {
     /// Our lock.
     Ours,
-    /// Somebody else's.
+    /// A lock to compare with.
     Peer,
-    /// The least that a pair can cost: no lock.
+    /// The floor: the least that a pair can cost.
     Floor,
-    /// Our lock with one thread, beside cells with many.
+    /// Our lock with one thread, next to cells with many.
     SingleThread,
 }
 
 impl Role {
-    /// Whether it is a lock in this cell, as opposed to something to measure by.
+    /// True for a lock that is compared in the cell, false for something to measure by.
     pub fn is_compared(self) -> bool {
         matches!(self, Self::Ours | Self::Peer)
     }
@@ -177,7 +177,7 @@ impl Contest {
     pub fn our(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.role == Role::Ours && entry.name == name)
     }
-    /// Whether anything was measured.
+    /// True if anything was measured.
     pub fn has_runs(&self) -> bool {
         self.entries.iter().any(|entry| entry.runs.iter().any(Option::is_some))
     }

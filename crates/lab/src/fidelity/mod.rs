@@ -1,5 +1,5 @@
-//! `lockwright machines check`: workload `counter` natively and simulated on a description of this
-//! computer, lock by lock.
+//! `lockwright machines check`: workload `counter` natively and simulated on the machine file
+//! of this computer, lock by lock.
 
 mod args;
 mod document;

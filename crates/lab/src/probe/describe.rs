@@ -1,4 +1,4 @@
-//! The description: a machine file, every number with its source.
+//! The machine file, every number with its source.
 
 use super::lines::PairCosts;
 use super::measured::Measured;
@@ -116,7 +116,7 @@ mod tests {
     use lockwright_sim::machine::{Machine, MachineFile, Origin};
     use std::time::Duration;
 
-    /// What might have been measured in a machine of so many sockets with two cores each.
+    /// What might have been measured on a machine with this number of sockets, each with two cores.
     fn measured(sockets: u64) -> Measured {
         let place = |cpu: usize| Place { cpu, package: cpu as u64 / 2, core: cpu as u64 };
         let shape = Shape::of(&(0..sockets as usize * 2).map(place).collect::<Vec<_>>());

@@ -145,8 +145,8 @@ pub fn hammer(cpus: [usize; 2], time: Duration) -> Contest {
     })
 }
 
-/// Both cores take a word, write another line and give the word back; who finds it taken waits until it
-/// reads that it is free. Who gives it back wants it again at once.
+/// Both cores take a word, write another line and give the word back; a core that finds it taken
+/// waits until it reads that it is free. A core that gives it back wants it again at once.
 pub fn take_turns(cpus: [usize; 2], time: Duration) -> Contest {
     let (taken, count) = (Alone::default(), Alone::default());
     contest(cpus, time, |_| {
@@ -162,7 +162,7 @@ pub fn take_turns(cpus: [usize; 2], time: Duration) -> Contest {
                 std::hint::spin_loop();
             }
         }
-        // ordering: Relaxed; whoever has the word is alone.
+        // ordering: Relaxed; the core that has the word is alone.
         let number = count.0.load(Ordering::Relaxed);
         std::hint::spin_loop();
         // ordering: Relaxed; as above.

@@ -53,11 +53,11 @@ pub struct Measured {
     pub pairs: Vec<PairCosts>,
     /// Two cores that want a line with read-modify-writes.
     pub hammer: Option<Contest>,
-    /// Two cores that want a word which one of them has for a time.
+    /// Two cores that want a word, which each keeps for a time.
     pub turns: Option<Contest>,
-    /// How much longer work takes beside work on the same core.
+    /// How many times as long work takes while the core's other hardware thread works, too.
     pub sibling: Option<f64>,
-    /// A heavy barrier with nobody else.
+    /// A heavy barrier while no other thread runs.
     pub barrier_alone: f64,
     /// A heavy barrier with one other thread running.
     pub barrier_in_company: Option<f64>,
@@ -65,7 +65,7 @@ pub struct Measured {
     pub refused_sleep: f64,
     /// Two threads wake each other on one CPU: there and back.
     pub round_trip: f64,
-    /// Wake-ups on a CPU that has been idle for about so long.
+    /// Wake-ups, each with the time that the CPU had been idle for.
     pub wake_ups: Vec<(Duration, WakeUp)>,
     /// A thread alone.
     pub noise: Watch,

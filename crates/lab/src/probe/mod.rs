@@ -1,4 +1,4 @@
-//! `lockwright machines probe`: measures this computer into a machine description.
+//! `lockwright machines probe`: measures this computer and writes a machine file.
 
 mod args;
 mod describe;
@@ -48,9 +48,9 @@ pub fn run(args: &ProbeArgs) -> Result<(), Error> {
     }
     let name = format!("{}, {}", processor(), kernel());
     let text = format!("# {}.\n{}", disturbance(foreign_percent), describe::text(&measured, &name));
-    if let Err(error) = MachineFile::parse("the description", "here", &text) {
+    if let Err(error) = MachineFile::parse("the machine file", "here", &text) {
         return Err(Error::Measurement(format!(
-            "what was measured makes no machine ({error}): was the computer busy? Try again"
+            "the measured numbers do not fit a machine file ({error}); the computer may have been busy: try again"
         )));
     }
     target.write(text.as_bytes())?;

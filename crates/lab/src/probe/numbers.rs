@@ -182,7 +182,7 @@ fn over_pairs(m: &Measured, of: impl Fn(&PairCosts) -> f64) -> Option<f64> {
     (!values.is_empty()).then(|| median(&values))
 }
 
-/// Whether a line that was read comes to the reader alone: then the reader may write it at once.
+/// The chance that a line goes to its reader alone, so that the reader may write it at once.
 fn migratory(m: &Measured) -> Sourced {
     let chance = over_pairs(m, |pair| {
         let of_read = median(&pair.rmw_of_read) - m.own.rmw;
@@ -200,7 +200,7 @@ fn migratory(m: &Measured) -> Sourced {
     }
 }
 
-/// Whether an atomic instruction that has begun is completed before others get the line.
+/// The chance that an atomic instruction that has begun is completed before other cores get the line.
 fn shield() -> Sourced {
     const SOURCE: &str = "from memory of Intel's and AMD's manuals: a locked instruction keeps its line \
                           until it is done (cache locking), and interrupts come between instructions";
@@ -226,7 +226,7 @@ fn upgrade(m: &Measured) -> Sourced {
     }
 }
 
-/// What happens where several want a line.
+/// What happens where several cores want a line.
 fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)> {
     let local_ns = distances.local.unwrap_or(50.0);
     let retention = match m.hammer {
@@ -242,8 +242,8 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
         Some(contest) => measured(
             "fraction",
             (1.0 / contest.run_length.max(1.0)).clamp(0.0, 1.0),
-            "two cores that take a word, give it back and want it again at once: one in so many in a row \
-             is of the other core",
+            "two cores that take a word, give it back and want it again at once: the part of the \
+             operations that follow one of the other core",
         ),
         None => guess("fraction", 0.0, "one core only"),
     };
@@ -253,9 +253,11 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
         (
             "smt",
             match m.sibling {
-                Some(factor) => {
-                    measured("factor", factor, "arithmetic beside arithmetic on the same core")
-                }
+                Some(factor) => measured(
+                    "factor",
+                    factor,
+                    "arithmetic while the core's other thread does arithmetic",
+                ),
                 None => derived("factor", 1.0, "the number of hardware threads: a core has one"),
             },
         ),
@@ -277,7 +279,7 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
                 None => guess("fraction", 0.1, "one core only"),
             },
         ),
-        ("work_jitter", guess("fraction", 0.1, "without any, threads phase-lock")),
+        ("work_jitter", guess("fraction", 0.1, "without any, simulated threads keep in step")),
     ]
 }
 
@@ -301,7 +303,7 @@ fn software(m: &Measured) -> Vec<(&'static str, Sourced)> {
         }
         None => (
             guess("ns", m.round_trip / 4.0, "one core only; a quarter of a round trip on it"),
-            guess("ns", 0.0, "one core only: nobody is woken on another"),
+            guess("ns", 0.0, "one core only: no thread is woken on another"),
         ),
     };
     vec![

@@ -34,14 +34,14 @@ impl Chain {
     /// Bits of a word that say where the chain goes on.
     pub const LINK_BITS: u32 = 16;
 
-    /// A chain of so many lines, which is a circle.
+    /// A chain of `count` lines that ends where it begins.
     pub fn new(count: usize, seed: u64) -> Self {
         let mut random = SplitMix::new(seed, 0);
         let mut order: Vec<usize> = (0..count).collect();
         (1..count).rev().for_each(|last| order.swap(last, random.below(last + 1)));
         let lines: Vec<Alone> = (0..count).map(|_| Alone::default()).collect();
         for (at, &line) in order.iter().enumerate() {
-            // ordering: Relaxed; nobody else knows the lines yet.
+            // ordering: Relaxed; no other thread knows the lines yet.
             lines[line].0.store(order[(at + 1) % count] as u32, Ordering::Relaxed);
         }
         Self { lines, count }
@@ -78,7 +78,7 @@ pub fn measure(cpu: usize, rounds: usize) -> OwnCosts {
     alone(cpu, || {
         let word = Alone::default();
         let link = UnsafeCell::new(std::ptr::null_mut::<u8>());
-        // SAFETY: nobody else knows the link, which points to itself from here on.
+        // SAFETY: no other thread knows the link, which points to itself from here on.
         unsafe { *link.get() = link.get().cast() };
         let mut at: *mut *mut u8 = link.get();
         OwnCosts {
@@ -86,7 +86,7 @@ pub fn measure(cpu: usize, rounds: usize) -> OwnCosts {
                 // SAFETY: the link points to itself.
                 at = unsafe { at.read_volatile() }.cast();
             }),
-            // ordering: Relaxed; nobody else knows the word.
+            // ordering: Relaxed; no other thread knows the word.
             store: each(rounds, 2_000, || word.0.store(black_box(1), Ordering::Relaxed)),
             rmw: each(rounds, 500, || {
                 // ordering: Relaxed; as above.
@@ -110,7 +110,7 @@ fn dram(rounds: usize) -> Option<f64> {
         }
         // SAFETY: as above.
         unsafe { _mm_mfence() };
-        // ordering: Relaxed; nobody else knows the lines.
+        // ordering: Relaxed; no other thread knows the lines.
         chain.walk(|word| word.load(Ordering::Relaxed))
     };
     Some(median(&(0..rounds.max(3)).map(round).collect::<Vec<_>>()))
@@ -131,7 +131,7 @@ mod tests {
         let chain = Chain::new(64, 7);
         let visits = std::cell::RefCell::new(vec![0; 64]);
         chain.walk(|word| {
-            // ordering: Relaxed; nobody else knows the lines.
+            // ordering: Relaxed; no other thread knows the lines.
             let next = word.load(Ordering::Relaxed);
             visits.borrow_mut()[next as usize] += 1;
             next

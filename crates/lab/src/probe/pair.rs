@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 pub struct Alone(pub AtomicU32);
 
 /// Runs `first` and `second` in turns for `rounds` rounds, on the CPUs of that order; what `second`
-/// returns in each. What one did before its turn ended the other sees.
+/// returns in each. Each sees what the other one did before
+/// its turn ended.
 pub fn relay<T: Send>(
     cpus: [usize; 2],
     rounds: usize,
@@ -21,7 +22,7 @@ pub fn relay<T: Send>(
 ) -> Vec<T> {
     let turn = Alone::default();
     let wait_for = |mine: u32| {
-        // ordering: Acquire; with the release of whoever gave the turn away.
+        // ordering: Acquire; with the release of the thread that gave the turn away.
         while turn.0.load(Ordering::Acquire) != mine {
             spin_loop();
         }

@@ -11,7 +11,7 @@ pub fn quantile(values: &[f64], part: f64) -> f64 {
 }
 
 /// How far single values are from the middle, as a part of it: the uniform distribution with the
-/// quartiles of the values reaches so far to both sides.
+/// quartiles of the values reaches this far to both sides.
 pub fn spread(values: &[f64]) -> f64 {
     let middle = median(values);
     match middle > 0.0 {

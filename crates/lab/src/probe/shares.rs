@@ -20,7 +20,7 @@ pub fn numbers(m: &Measured) -> Vec<Entry> {
     numbers
 }
 
-/// Who has a CPU for how long.
+/// How long threads that share a CPU have it in turn.
 fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<Entry> {
     let switch = (m.round_trip / 2.0 - 2.0 * m.refused_sleep).max(0.0);
     let noise = m.noise_part();
@@ -48,7 +48,7 @@ fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<Entry> {
     vec![("slice", slice_entry), ("context_switch", switch), ("noise", noise)]
 }
 
-/// Where a thread goes that is woken, and whom it interrupts.
+/// Where a woken thread goes, and which thread it interrupts.
 fn wake_ups(m: &Measured, slice: f64) -> Vec<Entry> {
     let stayed: Vec<_> = m.visits.iter().filter(|visit| visit.stayed).collect();
     let calls: Vec<f64> = stayed.iter().map(|visit| visit.call).collect();

@@ -61,7 +61,7 @@ pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
 }
 
 /// Wakes a thread on the second CPU, which sleeps and leaves that idle, from the first, `rounds` times,
-/// each so long after it ran.
+/// each time `idle` after it ran.
 pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> {
     let (word, ran_at) = (AtomicU32::new(0), AtomicU64::new(0));
     let sleeper = || {
@@ -119,7 +119,7 @@ pub fn busy(time: Duration) {
     }
 }
 
-/// Nanoseconds of a heavy barrier with nobody else running.
+/// Nanoseconds of a heavy barrier while no other thread of this process runs.
 pub fn lonely_barriers(cpu: usize, rounds: usize) -> Vec<f64> {
     alone(cpu, || barriers(rounds))
 }

@@ -10,7 +10,7 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A thread that looks at the clock all the time has lost its CPU if so much passes between two looks.
+/// A thread that looks at the clock all the time has lost its CPU if this much passes between two looks.
 const GAP_NS: u64 = 1_000;
 
 /// What a thread that looks at the clock all the time sees.
@@ -40,8 +40,7 @@ impl Watch {
         }
         watch
     }
-    /// Those stretches and gaps in which somebody else had the CPU for at least this long; shorter gaps
-    /// belong to the stretch.
+    /// The same with the gaps of at least this length only; a shorter gap belongs to the stretch around it.
     pub fn without_gaps_below(&self, least_ns: f64) -> Self {
         let mut merged = Self::default();
         let mut run = 0.0;
@@ -131,7 +130,7 @@ pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival
 /// A thread that was woken by the one that has its last CPU, while another CPU was idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
-    /// Whether it got the same CPU.
+    /// True if it ran on the CPU of its waker.
     pub stayed: bool,
     /// The waker's call, in nanoseconds.
     pub call: f64,
@@ -184,7 +183,7 @@ pub fn visits(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Visit> {
 
 /// The CPU that the calling thread runs on.
 fn this_cpu() -> usize {
-    // SAFETY: has no preconditions; -1, if the kernel does not say, is no CPU.
+    // SAFETY: has no preconditions; -1, if the kernel does not say, is not the number of a CPU.
     unsafe { libc::sched_getcpu() as usize }
 }
 

@@ -56,7 +56,7 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The columns that are no numbers to compare but say which row it is, and how it was run.
+/// The columns that say which row it is and how it was run; their numbers are not compared.
 const KEYS: [&str; 9] = [
     "threads",
     "vcpus",
@@ -102,7 +102,7 @@ impl Published {
         self.columns.at(key, column)
     }
 
-    /// Whether it has a row with this key.
+    /// True if it has a row with this key.
     #[cfg(test)]
     pub fn has_row(&self, key: &[(&str, Key)]) -> bool {
         self.columns.row(key).is_some()
@@ -192,7 +192,7 @@ mod tests {
         let cell = |column: &str, row: usize| table.column(column).map(|cells| cells[row]);
         assert_eq!(cell("stock_ops_1e7", 0), Some(2.702));
         assert_eq!(cell("patch_cna_ops_1e7", 9), Some(9.415));
-        // The printed speed-up is the quotient of the two columns beside it: nothing was mixed up.
+        // The printed speed-up is the quotient of the two columns next to it: nothing was mixed up.
         for row in 0..10 {
             let [Some(stock), Some(cna), Some(speedup)] =
                 ["stock_ops_1e7", "patch_cna_ops_1e7", "speedup_patch_cna_over_stock"]

@@ -3,7 +3,7 @@
 use super::{Columns, text_of};
 use crate::tables::Key;
 
-/// How the columns of unpatched code are called.
+/// How the names of columns of unpatched code begin.
 const PREFIXES: &[&str] = &["stock_", "vanilla_", "pvqlock_", "unfair_lock_", "jpm_without_"];
 
 /// The column that says whose a row is, if rows and not columns are of patched code or not; and what
@@ -14,7 +14,7 @@ const UNPATCHED_ROWS: &[&str] = &["unpatched", "without_patch"];
 /// The unpatched columns of a published table, or its unpatched rows, and their key.
 ///
 /// The others are not in here: they are dropped while the file is read, before a cell of them becomes a
-/// number. Whoever is given this and nothing else cannot fit to them.
+/// number. Code that is given this and nothing else cannot fit to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unpatched {
     /// The table's name.

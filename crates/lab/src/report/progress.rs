@@ -35,7 +35,7 @@ impl Progress {
         });
         line.inc_length(steps as u64);
     }
-    /// So many more steps are done.
+    /// Tells that `steps` more steps are done.
     pub fn advance(self, steps: usize) {
         if let Some(line) = LINE.get() {
             line.inc(steps as u64);

@@ -20,9 +20,9 @@ pub struct Study {
     pub x: &'static str,
     /// Where threads run that have a CPU each.
     pub placement: Placement,
-    /// Whether the threads are vCPUs of a guest that sees the sockets.
+    /// True if the threads are vCPUs of a guest that sees the sockets.
     pub is_guest: bool,
-    /// Whether the fairness factor of the first lock is drawn, too.
+    /// True if the fairness factor of the first lock is drawn, too.
     pub shows_fairness: bool,
     /// The locks.
     pub locks: &'static [&'static str],

@@ -5,10 +5,10 @@
 //! [`SERIAL`], which takes as long whatever the number of vCPUs, and [`PARALLEL`], the CPU time of the rest, which
 //! takes as much less time as the sample shows. The third is the time between two lock operations.
 //!
-//! Locks are [`WARM_LOCKS`] that most operations go to, and many cold ones. Why so many: a paravirtual
-//! lock that a crowd has once formed at hands over at the pace of kicks, and with few hot locks such a
-//! convoy never ends; with these it lasts as long as the crowd, which is what the published builds look
-//! like. The unfair and the paravirtual columns decided that, no other.
+//! Most operations go to [`WARM_LOCKS`] locks; the others go to many cold ones. The number matters: once many
+//! vCPUs wait for a paravirtual lock, each handoff takes as long as a kick, and with few hot locks such a convoy
+//! never ends. With this number it ends when fewer vCPUs come to wait, and the published builds look like that.
+//! The unfair and the paravirtual columns alone decided the number.
 
 use super::row::by_threads;
 use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
@@ -19,9 +19,9 @@ use lockwright_clients::workload::kbuild::Knobs;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
 
-/// Seconds of a build that no vCPU more makes shorter; in nanoseconds.
+/// The part of a build that more vCPUs do not make shorter, in nanoseconds.
 const SERIAL: &str = "serial";
-/// CPU seconds of the rest of a build; in nanoseconds.
+/// The CPU time of the rest of a build, in nanoseconds.
 const PARALLEL: &str = "parallel";
 /// The mean time between two lock operations.
 const COMPUTE: &str = "compute";
@@ -59,15 +59,15 @@ fn work_ns(workload: Workload) -> f64 {
     }
 }
 
-/// Seconds that the build takes whose sample this is.
+/// Seconds that a build takes, from the outcome of its sample.
 pub(super) fn build_s(outcome: &Outcome, workload: Workload, parameters: &Parameters) -> f64 {
-    // One that was not finished in time took at least that.
+    // A sample that was not finished in time took at least the whole window.
     let wall_ns = outcome.wall_ns.unwrap_or(outcome.window_ns) as f64;
     let serial_ns = parameters.software_ns(WORKLOAD, SERIAL);
     (serial_ns + wall_ns * scale(workload, parameters)) * 1e-9
 }
 
-/// How often something happens in the build that happened so often in its sample.
+/// How often something happens in the build if it happened `count` times in the sample.
 pub(super) fn in_build(count: f64, workload: Workload, parameters: &Parameters) -> f64 {
     count * scale(workload, parameters)
 }
@@ -135,7 +135,7 @@ pub static BUILD_2620: Table = Table {
     quick: depth(1, ALL_STARTS, 3_000_000, 1_200),
 };
 
-/// How often the hybrid lock was acquired in which mode by those that had to wait, in a build.
+/// How often the hybrid lock was acquired in each mode in a build, by vCPUs that had to wait.
 pub static MODES: Table = Table {
     name: "pvqspinlock_mode_acquisitions_e5_2699_v3",
     about: "hybrid paravirtual spinlock: acquisitions in each mode during the build",

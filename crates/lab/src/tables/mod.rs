@@ -125,7 +125,7 @@ pub enum Quantity {
     RowOver(&'static str, Measure),
     /// The quotient of two other columns.
     Ratio(&'static str, &'static str),
-    /// By how many percent one other column is above another one.
+    /// By how many percent one column is above another one.
     Change(&'static str, &'static str),
 }
 
@@ -134,22 +134,22 @@ pub enum Quantity {
 pub enum Measure {
     /// Operations of all threads, and how many of them per second are one in the column's unit.
     Total(f64),
-    /// Operations of the thread with the fewest, in so many seconds.
+    /// Operations of the slowest thread, in this number of seconds.
     Least(f64),
-    /// Operations of the thread with the fewest, in so many seconds; one that did at most one in the run
-    /// is not taken to have done more in a longer one.
+    /// The same, but a thread that did at most one operation in the run is not taken to have done more in
+    /// a longer one.
     LeastOrOne(f64),
     /// How many threads did at most one operation.
     AtMostOne,
-    /// Operations of a thread, on average, in so many seconds.
+    /// Operations of a thread, on average, in this number of seconds.
     Average(f64),
-    /// Operations of the thread with the most, in so many seconds.
+    /// Operations of the fastest thread, in this number of seconds.
     Greatest(f64),
     /// Seconds that a build takes: the serial part, and the parallel part by its simulated speed-up.
     BuildTime,
-    /// How often it happens in a build.
+    /// How often the event happens in a build.
     InBuild(Event),
-    /// Jobs per minute of tasks, each so many operations as fit into the job's time to think.
+    /// Jobs per minute of all tasks. A job has as many operations as fit into the time that it computes.
     JobsPerMinute,
     /// Percentage of the CPU time of tasks that the row's function takes.
     OfCycles,

@@ -9,13 +9,13 @@ use std::fmt;
 pub struct Row {
     /// What stands in the columns that are its table's key, in their order.
     pub key: &'static [Key],
-    /// How many threads, or vCPUs, run.
+    /// The number of threads or vCPUs that run.
     pub threads: u32,
     /// Pause instructions in a section, if that distinguishes rows.
     pub cs_load: u32,
     /// The lock, if that distinguishes rows and not columns.
     pub lock: Option<&'static str>,
-    /// Whether the second threads of the cores are used.
+    /// True if the second hardware threads of the cores are used.
     pub has_siblings: bool,
     /// What a profile says it is about.
     pub symbol: Option<Symbol>,
@@ -42,7 +42,7 @@ pub struct Symbol {
 }
 
 impl Row {
-    /// A row of so many threads.
+    /// A row with this number of threads.
     pub const fn of(key: &'static [Key], threads: u32) -> Self {
         Self { key, threads, cs_load: 0, lock: None, has_siblings: true, symbol: None }
     }

@@ -55,8 +55,8 @@ pub fn run<'a>(
 }
 
 impl<'a> Job<'a> {
-    /// Whether another job runs the same cells. A fixed amount of work has no other software than
-    /// what the workload says.
+    /// True if another job runs the same cells. With a fixed amount of work, the workload has all that the
+    /// runs need of the parameters.
     fn runs_as(&self, other: &Self) -> bool {
         let workloads = |job: &Self| -> Vec<_> {
             let of_row = |row| (job.table.workload)(job.parameters, job.depth, row);

@@ -2,13 +2,14 @@
 //! 2017), wake-ups under AIM7 (October 2013).
 //!
 //! *Reader spinning*: each thread reads and writes in turn, because a mixed rate is published for one thread,
-//! too; a section has pauses and nothing else. The machine's clock is not known, so the cost of a pause is fitted.
-//! Where the threads run is not said either. Socket by socket is how the column without the patch is met best: with 20 pauses
-//! it falls from 16 threads to 32, which one socket does not hold, and hardly between 4 and 16.
+//! too; a critical section has pauses and nothing else. The machine's clock is not known, so the cost of a pause
+//! is fitted. It is not known either where the threads ran. The column without the patch is met best if they fill
+//! one socket after the other: with 20 pauses it falls from 16 threads to 32, which one socket does not hold, and
+//! hardly between 4 and 16.
 //!
 //! *Handoff*: 60 threads only write, for 5 s. The printed rate cannot be one of exclusive sections of 1 us;
-//! divided by the 60 threads it agrees with the counts of the threads, so that is how it is read here. What
-//! "1us sleep" was is not said; its length is fitted. A run of milliseconds stands for 5 s: threads that did
+//! divided by the 60 threads it agrees with the counts of the threads, so that is how it is read here. It
+//! is not known what a "1us sleep" was; its length is fitted. A run of milliseconds stands for 5 s: threads that did
 //! at most one operation in it might do a second one later, so their number is an upper bound, and the
 //! greatest is what the thread does at that pace.
 //!
@@ -38,7 +39,7 @@ const fn column(name: &'static str, quantity: Quantity, weight: f64) -> Column {
 /// Lock operations in thousands per second.
 const KOPS: Measure = Measure::Total(1e3);
 
-/// Rows with so many threads and pause instructions.
+/// Rows with these numbers of threads and pause instructions.
 macro_rules! by_load {
     ($(($threads:literal, $load:literal)),+) => {
         &[$(Row {
@@ -100,7 +101,7 @@ const HANDOFF_ROWS: &[Row] = &[
     Row { lock: Some(HANDOFF), ..Row::of(&[Key::Word("patched"), Key::Number(WRITERS)], WRITERS) },
 ];
 
-/// Who gets the semaphore how often.
+/// How often each thread gets the semaphore.
 ///
 /// The greatest number is printed as a lower bound, and least and counts of threads are small numbers of one
 /// run: they count a tenth. The least is one operation, of which no error can be taken.
@@ -134,7 +135,7 @@ pub static FAIRNESS: Table = Table {
 
 const WITHOUT: &str = "rwsem-v3_12";
 const WITH: &str = "rwsem-v3_12_wake_flag";
-/// Four for each CPU where hyper-threading is off: so many that a CPU whose task waits finds another one.
+/// Four for each CPU where hyper-threading is off: enough for a CPU whose task waits to find another task.
 const TASKS: u32 = 320;
 const LOCKS: u32 = 1;
 const UNIT_OPS: u64 = 16;

@@ -1,4 +1,4 @@
-//! Who reads in a torture, and who writes.
+//! Which threads of a torture read, and which write.
 //!
 //! As in the kernel's locktorture, a lock that has readers gets as many of them as writers unless
 //! something else is asked for.
@@ -14,7 +14,7 @@ use crate::subject::{Asked, Subject};
 pub struct Roles {
     /// What was asked for.
     readers: Option<usize>,
-    /// Whether the number of threads was left to us.
+    /// True if neither --threads nor --vcpus was given.
     chooses_threads: bool,
     /// How many threads a simulated machine runs without a scheduler.
     simulated_cpus: Option<usize>,
@@ -43,7 +43,7 @@ impl Roles {
             ))),
         }
     }
-    /// The locks that can be tortured so; one that was named and cannot is an error.
+    /// Keeps the locks that can be tortured like this; an error if one that was named cannot.
     pub fn retain(self, locks: &mut Vec<Asked>) -> Result<(), Error> {
         if self.readers.is_none_or(|readers| readers == 0) {
             return Ok(());
@@ -72,7 +72,7 @@ impl Roles {
         if let Some(readers) = self.readers {
             return (count, readers);
         }
-        // As many again if nobody has said how many, and they fit.
+        // Twice as many if no number was given, and they fit.
         let doubled = count * 2;
         let fits = self.simulated_cpus.is_none_or(|cpus| doubled <= cpus);
         let threads = if self.chooses_threads && fits { doubled } else { count };
@@ -127,7 +127,7 @@ mod tests {
     fn readers_that_nobody_can_be_are_refused() {
         let machine = MockMachine::default();
         let roles = asked("--readers 2", &machine);
-        let said = roles.check(&[3, 2], "threads").expect_err("nobody writes").to_string();
+        let said = roles.check(&[3, 2], "threads").expect_err("no thread writes").to_string();
         assert!(said.contains("--readers 2 of 2 threads"), "{said}");
         assert!(roles.check(&[3], "threads").is_ok());
 

@@ -253,7 +253,7 @@ fn a_lock_whose_waiters_sleep_says_in_which_mode_it_was_taken() {
                 let events = |name: &str| row["events"][name].as_f64().unwrap_or(0.0);
                 let (slow, stolen) = (events("lock_slowpath"), events("pv_lock_stealing"));
                 assert!(stolen > 0.0, "{row}");
-                let share = unfair.expect("somebody had to wait");
+                let share = unfair.expect("a vCPU had to wait");
                 assert!((share - stolen / (slow + stolen)).abs() < 1e-9, "{row}");
             }
             _ => assert!(shares.is_null(), "{row}"),

@@ -70,7 +70,7 @@ fn json(line: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("standard output is one JSON document")
 }
 
-/// Whether `value` has all of `fields`.
+/// Checks that `value` has all of `fields`.
 fn has_fields(value: &Value, fields: &[&str]) {
     for field in fields {
         assert!(value.get(field).is_some(), "no `{field}` in {value}");

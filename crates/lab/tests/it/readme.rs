@@ -24,8 +24,8 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     starts.map(|rest| rest.split_once("```").expect("the end of the block").0).collect::<Vec<_>>()
 }
 
-/// A crate as `cargo new` makes it, with the dependencies of the README. It stays where it is: what was compiled for it is
-/// there next time.
+/// A crate as `cargo new` makes it, with the dependencies of the README. It stays where it is, so that what was
+/// compiled for it is there next time.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -66,7 +66,7 @@ fn readers_reach_the_simulation_and_those_that_take_nothing_fail() {
         let document = json(&format!("{busted} {more} --json -"));
         document["results"][0]["ops_per_s"]["median"].as_f64().expect("a rate")
     };
-    // Readers who take nothing wait for nobody.
+    // Readers that take no lock wait for no other thread.
     assert!(rate("--read-percent 100") > 2.0 * rate("--read-percent 0"));
     let text = stdout(&lockwright(&format!("{bench} --lock cna --read-percent 25")));
     assert!(text.contains("--read-percent 25") && text.contains("writers"), "{text}");
@@ -117,7 +117,7 @@ fn a_window_below_the_threshold_of_a_lock_says_what_to_type_to_see_its_fairness(
     let [cna, ..] = of(&format!("--secs {secs} --numa-spinlock-threshold 12"));
     assert_eq!(cna, "", "--secs {secs} was enough");
     let [cna, ..] = of("--secs 0.001 --numa-spinlock off");
-    assert_eq!(cna, "", "nobody is set aside");
+    assert_eq!(cna, "", "no waiter is set aside");
 }
 
 /// The command after `replay: lockwright`, which must be there once.
