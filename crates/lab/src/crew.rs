@@ -109,7 +109,7 @@ impl Crew {
             ),
             (
                 is_guest && placement.is_some(),
-                "--placement puts threads on CPUs, and vCPUs are moved by their host: leave it out",
+                "--placement is for threads, because a host moves the vCPUs of its guest: leave it out",
             ),
             (
                 args.virtual_numa && !is_guest,
@@ -174,7 +174,9 @@ impl Crew {
                 )));
             }
             if count > limit {
-                return Err(Error::usage(format!("{flag} {count} is too many: at most {limit}")));
+                return Err(Error::usage(format!(
+                    "{flag} {count} is too many: give at most {limit}"
+                )));
             }
             if crew.kind_of(count).is_some() {
                 machine.has_scheduler()?;
@@ -212,7 +214,7 @@ impl Crew {
             }
         }
     }
-    /// As what a scheduler sees most of them, if there is one.
+    /// The kind of scheduler of the first number of them that has one.
     pub fn kind(&self) -> Option<ScheduledKind> {
         self.counts.iter().find_map(|&count| self.kind_of(count))
     }

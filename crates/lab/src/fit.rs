@@ -88,7 +88,7 @@ fn target(args: &CalibrateArgs) -> Result<Target, Error> {
     let Some(path) = &args.out else {
         if [&args.json, &args.csv].into_iter().flatten().any(|path| path.as_os_str() == "-") {
             return Err(Error::usage(
-                "the calibration goes to standard output: add --out FILE.toml",
+                "standard output already has the calibration: add --out FILE.toml",
             ));
         }
         return Ok(Target::Stdout);

@@ -90,7 +90,7 @@ fn show(name: &str) -> Result<(), Error> {
     let text = MachineFile::builtin_text(name).ok_or_else(|| {
         if name == NATIVE {
             return Error::usage(
-                "this computer has no file yet: write one with `lockwright machines probe --out here.toml`",
+                "this computer has no machine file yet: write one with `lockwright machines probe --out here.toml`",
             );
         }
         Error::unknown("machine", name, Machine::builtin_names(), "lockwright machines")

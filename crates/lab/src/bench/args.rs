@@ -67,8 +67,8 @@ pub struct BenchArgs {
     #[arg(long, value_enum, value_name = "on|off", num_args = 0..=1, default_missing_value = "on",
           help_heading = COUNTER, hide_possible_values = true)]
     pub empty_section: Option<Switch>,
-    /// The rare long hold: 100ms, as in the kernel, or off [default: 100ms simulated, where a formula
-    /// adds it; off on this computer]
+    /// Hold the lock for a long time now and then: 100ms, as in the kernel, or off [default: 100ms
+    /// simulated, where a formula adds it; off on this computer]
     #[arg(long, value_name = "TIME", value_parser = long_hold, num_args = 0..=1,
           default_missing_value = "100ms", help_heading = LOCKTORTURE, allow_negative_numbers = true)]
     pub long_hold: Option<u64>,

@@ -69,7 +69,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
         note_speed(&document, started);
     }
     if document.interrupted {
-        progress.tell("interrupted: the results are of what was measured until then");
+        progress.tell("interrupted: the results cover what was measured until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     document.verdict().map(|()| ExitCode::SUCCESS)

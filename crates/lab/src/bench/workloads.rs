@@ -36,7 +36,7 @@ pub const WORKLOADS: &[Listed] = &[
             ("--reader-order", "alternate"),
             ("--empty-section", "off"),
         ],
-        is: "a shared counter, pauses in and out; readers share a lock that has readers, else they own it",
+        is: "a shared counter, with pauses in and between critical sections; readers share a reader-writer lock and own any other",
     },
     Listed {
         name: "locktorture",

@@ -18,7 +18,7 @@ pub struct Evidence<'a> {
     pub seed: u64,
 }
 
-/// A figure, whether all was measured that it is of, and the cell if it is of one.
+/// A figure, and the cell if it is of one. It is complete if all of its cells and peers were measured.
 struct Reading {
     estimate: Estimate,
     is_of_one_run: bool,

@@ -183,8 +183,8 @@ pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
         let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         return Err(Error::usage(format!(
             "no cell matches `{shown}`; {hint}--cell takes `pair`, names such as `cs20-t8` (20 pause \
-             instructions in the critical section, 8 threads) and `r90-cs20-t8` (of which 90 % read), \
-             'read-pair-*', and patterns"
+             instructions in the critical section, 8 threads) and `r90-cs20-t8` (90 % of the operations read), \
+             and patterns such as 'read-pair-*'"
         )));
     }
     let is_chosen = |cell: &Cell| {

@@ -44,7 +44,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     document.warnings.extend(foreign_load(document.foreign_load_percent));
     outputs.finish(&document)?;
     if document.interrupted {
-        progress.tell("interrupted: the results are of what was measured until then");
+        progress.tell("interrupted: the results cover what was measured until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     document.verdict().map(|()| ExitCode::SUCCESS)

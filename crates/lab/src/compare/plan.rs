@@ -99,15 +99,15 @@ impl Plan {
         let side = if asked_for_readers { &self.rw } else { &self.exclusive };
         Err(Error::usage(match side.ours.first() {
             None => format!(
-                "these cells have readers, and no lock of --ours does: leave out --ours, or name a lock \
-                 that readers share, such as `{OURS_MIXED}`"
+                "these cells have readers, and --ours names no lock that readers share: leave out --ours, \
+                 or add one such as `{OURS_MIXED}`"
             ),
             Some(ours) => format!(
                 "no peer to compare `{}` with: --peer takes {}{}",
                 ours.name(),
                 all_peers(),
                 if asked_for_readers {
-                    ", and these cells want one that readers share"
+                    ", and these cells need one that readers share"
                 } else {
                     ""
                 }

@@ -52,7 +52,7 @@ pub struct ExploreArgs {
     /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
-    /// Who chooses the next step: random (each step is equally likely), pct (random priorities that
+    /// How the next step is chosen: random (each step is equally likely), pct (random priorities that
     /// change a few times), pos (a random priority for each step, drawn again after a conflict) or dfs
     /// (all schedules with few preemptions) [default: random, pct and pos take turns]
     #[arg(long, value_enum, help_heading = SEARCH, hide_possible_values = true)]
@@ -128,8 +128,8 @@ impl ExploreArgs {
         }
         match pairs.is_empty() {
             true => Err(Error::usage(
-                "nothing to explore: name a lock of ours that has such a client with --lock, or leave \
-                 out --client",
+                "nothing to explore: no lock of --lock fits --client and --bug; name another lock, or leave \
+                 out --client or --bug",
             )),
             false => Ok(pairs),
         }

@@ -127,7 +127,7 @@ fn replay(
         Some(failure) if failure.kind == FailureKind::Diverged => {
             let (why, _) = told(failure);
             return Err(Error::usage(format!(
-                "--replay: {why}; give the other arguments and the version it was found with"
+                "--replay: {why}; run the whole line that was printed, with the same version"
             )));
         }
         Some(_) => progress.tell("the schedule fails again (simulated)"),

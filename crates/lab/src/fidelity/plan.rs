@@ -58,7 +58,7 @@ impl Plan {
         let cpus = simulated.cpus();
         if native.cpus() != cpus {
             return Err(Error::usage(format!(
-                "`{}` has {cpus} CPUs and this computer lets us use {}: describe it with `lockwright \
+                "`{}` has {cpus} CPUs, and this process may use {}: write a new machine file with `lockwright \
                  machines probe`",
                 args.machine.display(),
                 native.cpus()

@@ -27,11 +27,11 @@ struct List<const N: usize> {
     schema: &'static str,
     columns: [(&'static str, &'static str); N],
     items: Vec<[Value; N]>,
-    /// For people: instead of a line for each of the last ones, some words.
+    /// For people: words that stand for the last items, which have no lines of their own.
     rest: Option<Rest>,
 }
 
-/// Items that people can tell from others.
+/// The last items of a list, and the words that stand for them.
 struct Rest {
     count: usize,
     words: String,
@@ -108,7 +108,7 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
     write(args, List { schema: "lockwright.locks/1", columns, items, rest })
 }
 
-/// What a person wants to know of the combinations.
+/// The combinations in words, and what the kinds of locks mean.
 fn combined(combinations: &[Subject]) -> String {
     let mut text = report::wrapped(&format!(
         "\nand {} combinations of a succession and a waiting policy, named after both:",
@@ -119,7 +119,7 @@ fn combined(combinations: &[Subject]) -> String {
     text + "\n"
         + &report::wrapped(
             "product: for programs. reference: to compare with. peer: of another library, runs on this \
-             computer only. busted: broken on purpose. floor: no lock, the least that one can cost. \
+             computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost. \
              --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all; \
              patterns, usual and all never include floor or a busted lock.",
         )
@@ -237,7 +237,7 @@ pub fn instead_of(
     list: fn(&ListArgs) -> Result<(), Error>,
 ) -> Result<ExitCode, Error> {
     if output.plot.is_some() {
-        return Err(Error::usage("--plot draws a result: name what to run"));
+        return Err(Error::usage("--plot draws results, and a list has none: name what to run"));
     }
     let (json, csv) = (output.json.clone(), output.csv.clone());
     list(&ListArgs { json, csv }).map(|()| ExitCode::SUCCESS)

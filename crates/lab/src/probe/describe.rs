@@ -26,12 +26,12 @@ fn head(measured: &Measured, name: &str) -> String {
     let mut text = String::from(
         "# Written by `lockwright machines probe`, which measured the computer it ran on.\n\
          #\n\
-         # Every number names its source. What was measured is the middle of many short rounds; what could\n\
-         # not be measured says so. Numbers of another run differ: by some percent for costs, by more for\n\
-         # what depends on who else used the computer.\n\
+         # Every number names its source. A measured number is the middle of many short rounds; a number that\n\
+         # could not be measured says so. Another run gives other numbers: costs differ by some percent, and\n\
+         # what depends on other users of the computer differs by more.\n\
          #\n",
     );
-    text += "# Pairs of CPUs, nanoseconds of a line (least quarter, median, greatest quarter):\n";
+    text += "# Pairs of CPUs, nanoseconds of a line (first quartile, median, third quartile):\n";
     measured.pairs.iter().for_each(|pair| text += &pair_line(pair));
     for (idle, wake_up) in &measured.wake_ups {
         let _ = writeln!(
@@ -42,11 +42,13 @@ fn head(measured: &Measured, name: &str) -> String {
             wake_up.latency
         );
     }
-    for (what, contest) in [("read-modify-writes", measured.hammer), ("a word", measured.turns)] {
+    for (what, contest) in
+        [("to change one line", measured.hammer), ("to take one word", measured.turns)]
+    {
         if let Some(contest) = contest {
             let _ = writeln!(
                 text,
-                "# Two cores that want {what}: {:.1} ns each, {:.2} in a row of one core.",
+                "# Two cores that both want {what}: {:.1} ns for each operation, {:.2} in a row by one core.",
                 contest.each_ns, contest.run_length
             );
         }
@@ -54,7 +56,7 @@ fn head(measured: &Measured, name: &str) -> String {
     if !measured.shape.left_out.is_empty() {
         let _ = writeln!(
             text,
-            "# Left out, because the format knows uniform machines only: CPUs {:?}.",
+            "# Left out, because the format describes uniform machines only: CPUs {:?}.",
             measured.shape.left_out
         );
     }

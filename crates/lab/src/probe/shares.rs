@@ -25,7 +25,9 @@ fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<Entry> {
     let switch = (m.round_trip / 2.0 - 2.0 * m.refused_sleep).max(0.0);
     let noise = m.noise_part();
     let slice_entry = match is_seen {
-        true => measured("ns", slice, "two threads on one CPU that never sleep: what one waits"),
+        true => {
+            measured("ns", slice, "two threads on one CPU that never sleep: how long one waits")
+        }
         false => {
             guess("ns", slice, "two threads on one CPU did not take it from each other in time")
         }
@@ -39,8 +41,8 @@ fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<Entry> {
         "ns",
         noise * slice,
         &format!(
-            "{:.2} % of the time that a thread alone on a CPU does not have it, in gaps of {:.0} us \
-             (median), as one gap in each slice",
+            "a thread alone on a CPU does not have it for {:.2} % of the time, in gaps of {:.0} us \
+             (median); here as one gap in each slice",
             noise * 100.0,
             quantile(&m.noise.gaps, 0.5) / 1_000.0
         ),
@@ -57,8 +59,8 @@ fn wake_ups(m: &Measured, slice: f64) -> Vec<Entry> {
         false => measured(
             "fraction",
             stayed.len() as f64 / m.visits.len() as f64,
-            "how often a thread that is woken gets its last CPU, which its waker has, although another \
-             one is idle",
+            "the part of wake-ups after which a thread runs on its last CPU, which its waker has, although \
+             another one is idle",
         ),
     };
     let local_call = match stayed.is_empty() {

@@ -6,8 +6,8 @@ use crate::tables::Key;
 /// How the names of columns of unpatched code begin.
 const PREFIXES: &[&str] = &["stock_", "vanilla_", "pvqlock_", "unfair_lock_", "jpm_without_"];
 
-/// The column that says whose a row is, if rows and not columns are of patched code or not; and what
-/// stands in it if it is not.
+/// The column that names the kernel of a row, in tables whose rows, not columns, are of patched or unpatched code;
+/// and its texts in unpatched rows.
 const OF_ROWS: &str = "kernel";
 const UNPATCHED_ROWS: &[&str] = &["unpatched", "without_patch"];
 

@@ -79,13 +79,15 @@ impl Outputs {
         let outputs =
             Self { json: open(&args.json)?, csv: open(&args.csv)?, plot: open(&args.plot)? };
         if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
-            return Err(Error::usage("only one of --json and --csv can be `-` (standard output)"));
+            return Err(Error::usage(
+                "--json and --csv cannot both be `-` (standard output): give one of them a file",
+            ));
         }
         let files = [&args.json, &args.csv].into_iter().flatten().filter(|p| p.as_os_str() != "-");
         if let [json, csv] = files.collect::<Vec<_>>()[..]
             && json == csv
         {
-            return Err(Error::usage("--json and --csv name the same file"));
+            return Err(Error::usage("--json and --csv name the same file: give two names"));
         }
         Ok(outputs)
     }

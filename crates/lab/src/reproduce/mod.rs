@@ -54,7 +54,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     }
     outputs.finish_documents(&document)?;
     if document.interrupted {
-        progress.tell("interrupted: the results are of what was simulated until then");
+        progress.tell("interrupted: the results cover what was simulated until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     Ok(ExitCode::SUCCESS)

@@ -84,8 +84,8 @@ fn of_scores(table: &TableDocument) -> String {
         Column::number("error").means("root mean square of the relative errors"),
         Column::number("inside").means("published values inside the simulated interval"),
         Column::number("in order").means(
-            "pairs of cells that clearly differ where they were published, and how many of them have the \
-             same order here",
+            "pairs of cells whose published numbers clearly differ, and how many of these pairs have the \
+             same order in the simulation",
         ),
     ];
     let shown = kinds.into_iter().filter(|&(.., is_there)| is_there);
@@ -146,12 +146,12 @@ pub fn summary(tables: &[TableDocument]) -> String {
     let columns = vec![
         Column::words("table"),
         Column::number("baseline error").means(
-            "root mean square of the relative errors of the columns of unpatched code, to most of which the \
-             machine was fitted",
+            "root mean square of the relative errors of the baseline columns (unpatched code), to most of \
+             which the machine was fitted",
         ),
         Column::number("inside").means("published values inside the simulated interval"),
         Column::number("predicted error").means(
-            "the same of the columns of patched code, which were never fitted; - if none was published",
+            "the same of the predicted columns (patched code), which were never fitted; - if none was published",
         ),
         Column::number("inside"),
     ];

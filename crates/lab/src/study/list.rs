@@ -62,7 +62,7 @@ const LOCKTORTURE: Workload = Workload::Locktorture { long_hold: false };
 pub static STUDIES: &[Study] = &[
     Study {
         name: "cna-threshold",
-        asks: "what does the threshold of CNA trade of fairness between sockets for throughput?",
+        asks: "how much fairness between sockets does the threshold of CNA trade for throughput?",
         machine: "x5-4",
         workload: LOCKTORTURE,
         x: "threshold (handoffs)",
@@ -75,7 +75,7 @@ pub static STUDIES: &[Study] = &[
     },
     Study {
         name: "cna-variants",
-        asks: "which of the versions of CNA that the review discussed gains how much, at every \
+        asks: "how much does each version of CNA that was discussed for the kernel gain, at every \
                number of threads?",
         machine: "x5-4",
         workload: LOCKTORTURE,

@@ -18,7 +18,7 @@ pub struct TortureArgs {
           allow_negative_numbers = true)]
     pub threads: Vec<usize>,
     /// Number of threads that read; the others write [default: half of the threads for reader-writer
-    /// locks, 0 for others; without --threads these come on top]
+    /// locks, 0 for others; without --threads, the readers are added to the default number]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub readers: Option<usize>,
     /// Time for each lock, real or simulated [default: 250ms on this computer, 20ms simulated, 250ms

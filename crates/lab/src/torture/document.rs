@@ -72,7 +72,7 @@ impl TortureDocument {
         let warning = |(missing, locks): (String, Vec<String>)| {
             let locks = locks.join("; ");
             format!(
-                "these runs were too short, give a longer --secs; there was no {missing}: {locks}"
+                "there was no {missing} in these runs, which were too short: {locks}. Give a longer --secs"
             )
         };
         self.warnings.extend(short.into_iter().map(warning));

@@ -39,7 +39,7 @@ impl Roles {
         match counts.iter().find(|&&count| readers >= count) {
             None => Ok(()),
             Some(count) => Err(Error::usage(format!(
-                "--readers {readers} of {count} {noun} leaves none to write: write a smaller number, or use more {noun}"
+                "--readers {readers} of {count} {noun} leaves no writer: give a smaller number, or use more {noun}"
             ))),
         }
     }

@@ -18,7 +18,7 @@ const GUEST: &str =
 /// Threads of a program, up to several for each CPU of this machine.
 pub fn natively(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
     // Each handoff in a queue of spinners costs a time slice, and every waiter has to end its wait
-    // when the time is over: with many CPUs twice as many threads are as much as a tour can bear.
+    // when the time is over: with many CPUs a tour has time for twice as many threads only.
     const FEW_CPUS: usize = 4;
     let cpus = native.cpus();
     let most = if cpus <= FEW_CPUS { 8 } else { 2 };
