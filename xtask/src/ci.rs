@@ -86,6 +86,6 @@ mod tests {
             .collect();
         assert_eq!(sets.len(), FEATURES.len());
         let is_known = |name: &&str| all.iter().any(|known| known == name);
-        assert!(sets.iter().flatten().all(|name| is_known(name)));
+        assert!(sets.iter().flatten().all(is_known));
     }
 }
