@@ -241,9 +241,13 @@ impl ExploreResult {
         let Self { lock, client, threads, schedules, distinct, steps, .. } = self;
         let verdict = self.verdict.name();
         let plural = if *schedules == 1 { "" } else { "s" };
-        let mut text = format!(
-            "{lock:<18} {client:<12} {verdict:<8} in {schedules} simulated schedule{plural}\n"
+        let head = format!(
+            "{lock:<18} {client:<12} {verdict:<8} in {schedules} simulated schedule{plural}"
         );
+        let mut text = match head.len() > report::width() {
+            true => hanging(&head, "  "),
+            false => head + "\n",
+        };
         let all = if self.exhausted { ", all there are" } else { "" };
         let steps = count(*steps as f64);
         let mut more =

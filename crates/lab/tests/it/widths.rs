@@ -99,6 +99,7 @@ fn tortures_and_explorations_fit_a_terminal_of_80_columns() {
         "torture --on haswell-2s --vcpus 144 --lock unfair-backoff --secs 0.01",
         "explore --lock busted,cna --client exclusion --schedules 200",
         "explore --lock ticket --client try-lock --bug 34 --threads 3 --rounds 3 --seed 4",
+        "explore --lock mutex --client condvar-reused-by-percpu-rwlock --schedules 100 --threads 6",
     ]);
 }
 
