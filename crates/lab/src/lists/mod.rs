@@ -16,7 +16,7 @@ use crate::tables::TABLES;
 use clients::CLIENTS;
 use lockwright::events::Event;
 use lockwright::raw::Order;
-use lockwright::zoo::Bug;
+use lockwright::zoo::Entry;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::process::ExitCode;
@@ -214,13 +214,30 @@ pub fn clients(args: &ListArgs) -> Result<(), Error> {
 
 /// `lockwright bugs`.
 pub fn bugs(args: &ListArgs) -> Result<(), Error> {
-    let columns = [("bug", "name"), ("is", "is"), ("", "source"), ("", "locks")];
-    let item = |bug: &Bug| {
-        [bug.row().into(), bug.describe().into(), bug.source().into(), bug.locks().into()]
+    let columns = [
+        ("bug", "name"),
+        ("name", "title"),
+        ("what goes wrong", "headline"),
+        ("seen by", "seen_by"),
+        ("", "is"),
+        ("", "source"),
+        ("", "locks"),
+    ];
+    let item = |bug: Entry| {
+        let seen_by: Vec<_> = bug.seen.by.iter().map(|checker| checker.name()).collect();
+        [
+            bug.row.into(),
+            bug.name.into(),
+            bug.headline().into(),
+            seen_by.into(),
+            bug.what.into(),
+            bug.source.into(),
+            bug.locks.into(),
+        ]
     };
-    let mut bugs = Bug::ALL.to_vec();
-    bugs.sort_by_key(|bug| number(bug.row()));
-    let items = bugs.iter().map(item).collect();
+    let mut bugs: Vec<Entry> = Entry::all().collect();
+    bugs.sort_by_key(|bug| number(bug.row));
+    let items = bugs.into_iter().map(item).collect();
     write(args, List { schema: "lockwright.bugs/1", columns, items, rest: None })
 }
 

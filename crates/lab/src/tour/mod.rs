@@ -267,9 +267,9 @@ fn speedup(table: &TableDocument) -> Option<String> {
 fn closing_words(plots: &Path) -> String {
     format!(
         "Pictures of all this are in {}.\n\nWhere to go on:\n\
-         \x20 lockwright compare --quick                           all peers, in three minutes\n\
+         \x20 lockwright compare --quick                           all peers, 3 minutes\n\
          \x20 lockwright bench --lock mutex,std --threads 1,2,4    measure what you choose\n\
-         \x20 lockwright bench --on x5-4 --workload locktorture    the same on another machine\n\
+         \x20 lockwright bench --on x5-4 --workload locktorture    another machine\n\
          \x20 lockwright torture --lock mutex                      try to break a lock\n\
          \x20 lockwright explore --lock busted --client exclusion  find a bug\n\
          \x20 lockwright reproduce --all --quick                   the other published tables\n",
