@@ -62,9 +62,11 @@ impl<const N: usize> Report for List<N> {
             cells.filter_map(|(cell, (title, _))| (!title.is_empty()).then_some(cell)).collect()
         };
         let titles = self.columns.iter().map(|(title, _)| (*title).into()).collect();
-        let rows = rows.into_iter().map(for_people).collect();
-        let table = report::text_table(&Grid { header: for_people(titles), rows }, N);
-        table + rest.map_or("", |rest| &rest.words)
+        let rows: Vec<Vec<String>> = rows.into_iter().map(for_people).collect();
+        let table = Grid { header: for_people(titles), rows };
+        let fits = table.width() <= report::width();
+        let text = if fits { report::text_table(&table, N) } else { entries(&table) };
+        text + rest.map_or("", |rest| &rest.words)
     }
     fn json(&self) -> String {
         let keys = || self.columns.iter().map(|(_, key)| (*key).to_string());
@@ -78,6 +80,44 @@ impl<const N: usize> Report for List<N> {
     }
     fn chart(&self) -> Option<Chart> {
         None
+    }
+}
+
+/// Titles of the columns that say what an item is.
+const ABOUT: [&str; 5] = ["is", "what goes wrong", "checks that", "asks", "counts"];
+
+/// A list for a page that is too narrow for a table: each item in some lines. What an item is stands below its
+/// name, the other columns next to the name if they are short.
+fn entries(table: &Grid) -> String {
+    const SHORT: usize = 30;
+    let about = table.header.iter().position(|title| ABOUT.contains(&title.as_str()));
+    let about = about.unwrap_or(table.header.len() - 1);
+    let entry = |row: &Vec<String>| {
+        let is = &row[about];
+        let others = row.iter().zip(&table.header).enumerate();
+        let others = others.filter(|&(at, (cell, _))| at > 0 && at != about && !cell.is_empty());
+        let others = others.map(|(_, other)| other);
+        let (short, long): (Vec<_>, Vec<_>) = others.partition(|(cell, _)| cell.len() <= SHORT);
+        let short: Vec<_> = short.iter().map(|(cell, title)| next_to_name(cell, title)).collect();
+        let head = match short.is_empty() {
+            true => row[0].clone(),
+            false => format!("{}  ({})", row[0], short.join("; ")),
+        };
+        let long = long.iter().map(|(cell, title)| format!("{title}: {cell}"));
+        let lines = std::iter::once(is.clone()).filter(|is| !is.is_empty()).chain(long);
+        let lines: String =
+            lines.map(|line| format!("    {}", report::hanging(&line, "    "))).collect();
+        report::hanging(&head, "    ") + &lines
+    };
+    table.rows.iter().map(entry).collect()
+}
+
+/// A cell that stands next to the name of its item.
+fn next_to_name(cell: &str, title: &str) -> String {
+    match title {
+        "aliases" | "seen by" => format!("{title} {cell}"),
+        _ if cell.parse::<u64>().is_ok() => format!("{cell} {title}"),
+        _ => cell.into(),
     }
 }
 
@@ -161,12 +201,7 @@ pub fn machines(args: &ListArgs) -> Result<(), Error> {
 
 /// `lockwright workloads`.
 pub fn workloads(args: &ListArgs) -> Result<(), Error> {
-    let columns = [
-        ("name", "name"),
-        ("is", "is"),
-        ("", "knobs"),
-        ("parameters and their defaults", "defaults"),
-    ];
+    let columns = [("name", "name"), ("is", "is"), ("", "knobs"), ("parameters", "defaults")];
     let item = |listed: &bench::Listed| {
         let flags = listed.knobs.iter().map(|(flag, _)| *flag);
         let typed: Vec<_> =
@@ -217,8 +252,8 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
     let columns = [
         ("bug", "name"),
         ("name", "title"),
-        ("what goes wrong", "headline"),
         ("seen by", "seen_by"),
+        ("what goes wrong", "headline"),
         ("", "is"),
         ("", "source"),
         ("", "locks"),
@@ -228,8 +263,8 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
         [
             bug.row.into(),
             bug.name.into(),
-            bug.headline().into(),
             seen_by.into(),
+            bug.headline().into(),
             bug.what.into(),
             bug.source.into(),
             bug.locks.into(),

@@ -21,6 +21,15 @@ impl Grid {
         debug_assert_eq!(N, self.header.len(), "a row is as wide as the header");
         self.rows.push(row.to_vec());
     }
+    /// How many columns of text its table takes if nothing wraps.
+    pub fn width(&self) -> usize {
+        let longest = |at: usize| {
+            let cells = std::iter::once(&self.header).chain(&self.rows);
+            cells.filter_map(|row| row.get(at)).map(|cell| page::length(cell)).max()
+        };
+        let widths = (0..self.header.len()).filter_map(longest);
+        widths.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
+    }
     /// As CSV, header first.
     pub fn to_csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
