@@ -40,13 +40,13 @@ pub struct CalibrateArgs {
 /// Runs the command.
 pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(args.quiet);
-    let unknown = || {
-        Error::unknown(
-            "machine with published tables",
-            &args.machine,
-            Plan::machines(),
-            "lockwright machines",
-        )
+    let unknown = || match Machine::builtin(&args.machine) {
+        Some(_) => Error::usage(format!(
+            "there are no published numbers to fit `{}` to: name one of {}",
+            args.machine,
+            Plan::machines().collect::<Vec<_>>().join(", ")
+        )),
+        None => Error::unknown("machine", &args.machine, Plan::machines(), "lockwright machines"),
     };
     let plan = Plan::of(&args.machine).ok_or_else(unknown)?;
     let machine = Machine::builtin(plan.machine).ok_or_else(unknown)?;

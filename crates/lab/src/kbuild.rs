@@ -1,6 +1,6 @@
 //! The parameters of the workload `kbuild`: their options, defaults and ranges.
 
-use crate::cli::{nanoseconds, whole};
+use crate::cli::{between, nanoseconds, whole};
 use crate::error::Error;
 use clap::Args;
 use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
@@ -35,17 +35,17 @@ pub const HANDOFF_HEADING: &str = "Workloads `kbuild`, `aim7` and `handoff`";
 #[derive(Clone, Debug, Default, Args)]
 pub struct BuildArgs {
     /// Units of work [default: 400 (in a guest: 8000)]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = between::<1, COUNT_MAX>, allow_negative_numbers = true)]
     pub units: Option<u64>,
     /// Lock operations of a unit [default: 250]; `aim7`: 16
-    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = whole,
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = between::<1, COUNT_MAX>,
           allow_negative_numbers = true)]
     pub unit_ops: Option<u64>,
     /// Number of locks [default: 256]; `aim7`: 1
     #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = whole,
           allow_negative_numbers = true)]
     pub lock_count: Option<u64>,
-    /// Number of hot locks among them [default: 4]
+    /// How many of the --lock-count locks are hot [default: 4]
     #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub hot_locks: Option<u64>,
     /// Percentage of the operations that take a hot lock [default: 10]

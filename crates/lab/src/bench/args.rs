@@ -26,11 +26,12 @@ pub struct BenchArgs {
     /// What the threads do; see `lockwright workloads`
     #[arg(long, value_name = "NAME", default_value = "counter", value_parser = name)]
     pub workload: String,
-    /// Repetitions; the locks take turns within each [default: 5; 1 for guests and simulated programs]
+    /// Repetitions; the locks take turns within each [default: 5; 1 with --vcpus or
+    /// more threads than simulated CPUs]
     #[arg(long, value_name = "N", value_parser = between_u32::<1, 10_000>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
     /// Length of a repetition, in real or simulated time [default: 100ms on this computer, 5ms
-    /// simulated, 1s for guests and simulated programs]
+    /// simulated, 1s with --vcpus or more threads than simulated CPUs]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// Which machine.

@@ -37,18 +37,18 @@ pub struct MachineArgs {
     /// [default: auto]
     #[arg(long, value_enum, value_name = "MODE", help_heading = TUNABLES, hide_possible_values = true)]
     pub numa_spinlock: Option<NumaMode>,
-    /// CNA locks that count: after 2^N handoffs within a NUMA node the other nodes get their turn
-    /// (0 to 31) [default: 16]
+    /// CNA versions whose threshold is a number of handoffs: after 2^N handoffs within a NUMA node the
+    /// other nodes get their turn (0 to 31) [default: 16]
     #[arg(long, value_name = "N", value_parser = between::<0, 31>, help_heading = TUNABLES,
           allow_negative_numbers = true)]
     pub numa_spinlock_threshold: Option<u64>,
-    /// CNA locks that use the clock: time until the other NUMA nodes get their turn [default:
+    /// CNA versions whose threshold is a time: how long until the other NUMA nodes get their turn [default:
     /// each lock's own]
     #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES,
           allow_negative_numbers = true)]
     pub numa_spinlock_threshold_ns: Option<u64>,
     /// Mutex: minimum time between two membarrier(2) calls; until it has passed, unlock uses an atomic
-    /// exchange instead of a plain store [default: 100us for each CPU]
+    /// exchange instead of a plain store [default: 100us times the number of CPUs]
     #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES,
           allow_negative_numbers = true)]
     pub heavy_barrier_apart_ns: Option<u64>,

@@ -8,8 +8,8 @@ mod written;
 pub use answer::answer;
 pub use machine::{MachineArgs, SIMULATED, Switch};
 pub use values::{
-    between, between_u32, count, long_hold, name, nanoseconds, nested, read_percent_renamed,
-    seconds, seconds_or_off, whole,
+    between, between_u32, count, count_or_none, long_hold, name, nanoseconds, nested,
+    read_percent_renamed, seconds, seconds_or_off, whole,
 };
 pub use written::{CompletionsArgs, ManArgs, completions, man};
 
@@ -52,7 +52,7 @@ pub enum Command {
   lockwright bench --on x5-4 --workload locktorture --lock cna,fifo --threads 36
   lockwright bench --on haswell-2s --vcpus 36,72 --lock park,hybrid,unfair")]
     Bench(BenchArgs),
-    /// Compare Mutex and the reader-writer locks with their peers, here
+    /// Compare our mutex and reader-writer locks with other libraries
     #[command(before_help = "Examples:
   lockwright compare --quick
   lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
@@ -68,7 +68,7 @@ pub enum Command {
     #[command(before_help = "Examples:
   lockwright explore --lock cna --client exclusion
   lockwright explore --lock busted --client exclusion     (broken on purpose)
-  lockwright explore --lock mutex --bug 48 --schedules 100000")]
+  lockwright explore --lock mutex --bug 8")]
     Explore(ExploreArgs),
     /// Simulate a published table, next to what was published
     #[command(before_help = "Examples:
@@ -82,7 +82,7 @@ pub enum Command {
   lockwright study cna-threshold --plot threshold.svg
   lockwright study hybrid-cna-overcommit --csv study.csv")]
     Study(StudyArgs),
-    /// Fit a simulated machine to the baseline columns of published tables
+    /// Fit a machine to published numbers of the unpatched kernel
     #[command(before_help = "Examples:
   lockwright calibrate x5-4
   lockwright calibrate x5-4 --out x5-4.calibration.toml
@@ -124,7 +124,7 @@ pub enum Command {
   lockwright clients --csv clients.csv
   lockwright clients --json -")]
     Clients(ListArgs),
-    /// List the bug zoo: known bugs that `explore --bug` puts into a lock
+    /// List known bugs that can be put into a lock, and what finds each
     #[command(before_help = "Examples:
   lockwright bugs
   lockwright bugs --csv bugs.csv
@@ -138,9 +138,9 @@ pub enum Command {
     Events(ListArgs),
     /// Print a completion script for a shell
     #[command(before_help = "Examples:
-  lockwright completions bash > ~/.local/share/bash-completion/completions/lockwright
+  lockwright completions bash > lockwright.bash
   lockwright completions zsh > _lockwright
-  lockwright completions fish > ~/.config/fish/completions/lockwright.fish")]
+  lockwright completions fish > lockwright.fish")]
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command
     #[command(before_help = "Examples:
@@ -169,6 +169,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
 /// The last lines of the first help text.
 const AFTERWORD: &str = "\
 Other: completions, man, --version. Each command has --help with examples.
+A TIME is 100ms, 2us or 1.5s. A number alone is in the unit that the name of the
+option ends with (--section-ns 500), else in seconds.
 Exit codes: 0 done; 1 a lock broke or a measurement failed; 2 the command line
 or a file is wrong; 130 interrupted (what was measured until then is kept).
 The words used here are explained in docs/glossary.md.";
@@ -193,7 +195,7 @@ pub fn command() -> clap::Command {
 /// Prints the first help text, for a command line without a command.
 pub fn first_help() -> Result<(), Error> {
     let text = command().render_help().to_string();
-    print(&(text.trim_end().to_string() + "\n\nNew here? Try `lockwright tour`.\n"))
+    print(&(text.trim_end().to_string() + "\n"))
 }
 
 /// The template of the first help text: the commands by group.

@@ -37,7 +37,10 @@ pub fn seconds(typed: &str) -> Result<f64, String> {
 
 /// A time in seconds that can be switched off.
 pub fn seconds_or_off(typed: &str) -> Result<f64, String> {
-    if typed.trim() == "off" { Ok(0.0) } else { seconds(typed) }
+    match typed.trim() {
+        "off" => Ok(0.0),
+        typed => seconds(typed).map_err(|said| format!("{said}, or off")),
+    }
 }
 
 /// A time in nanoseconds. A number without a unit is one of nanoseconds.
@@ -80,6 +83,11 @@ pub fn nested(typed: &str) -> Result<usize, String> {
 /// A name. Blanks around it do not matter.
 pub fn name(typed: &str) -> Result<String, std::convert::Infallible> {
     Ok(typed.trim().into())
+}
+
+/// A number of threads that may be none.
+pub fn count_or_none(typed: &str) -> Result<usize, &'static str> {
+    typed.trim().parse().map_err(|_| "write a whole number from 0 on")
 }
 
 /// What was `bench --readers`: the same option of `torture` is a number of threads.

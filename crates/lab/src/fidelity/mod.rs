@@ -26,6 +26,12 @@ use std::process::ExitCode;
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     let CheckArgs { json, csv, quiet, .. } = args.clone();
     let outputs = Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?;
+    if !args.machine.exists() {
+        return Err(Error::usage(format!(
+            "there is no file {0}: describe this computer with `lockwright machines probe --out {0}`",
+            args.machine.display()
+        )));
+    }
     let simulated = machines::open_simulated(&args.machine.to_string_lossy(), Settings::default())?;
     let native = NativeMachine::new(&Settings::default());
     let plan = Plan::of(args, &native, &simulated)?;

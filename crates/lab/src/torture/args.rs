@@ -1,10 +1,12 @@
 //! The arguments of `torture`.
 
-use crate::cli::{MachineArgs, OutputArgs, count, long_hold, nested, seconds, seconds_or_off};
+use crate::cli::{
+    MachineArgs, OutputArgs, count, count_or_none, long_hold, nested, seconds, seconds_or_off,
+};
 use clap::Args;
 
 /// Where the help lists what is mixed in.
-const STRESS: &str = "Stress that is mixed in (off leaves it out)";
+const STRESS: &str = "Stress that is mixed in (TIME: off leaves it out)";
 
 /// Arguments of `torture`.
 #[derive(Clone, Debug, Args)]
@@ -19,10 +21,10 @@ pub struct TortureArgs {
     pub threads: Vec<usize>,
     /// Number of threads that read; the others write [default: half of the threads for reader-writer
     /// locks, 0 for others; without --threads, the readers are added to the default number]
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count_or_none, allow_negative_numbers = true)]
     pub readers: Option<usize>,
     /// Time for each lock, real or simulated [default: 250ms on this computer, 20ms simulated, 250ms
-    /// for guests and simulated programs]
+    /// with --vcpus or more threads than simulated CPUs]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub secs: Option<f64>,
     /// Which machine.
@@ -41,7 +43,7 @@ pub struct TortureArgs {
 #[command(next_help_heading = STRESS)]
 pub struct StressArgs {
     /// Hold the lock for TIME now and then; without a TIME 100ms, as in locktorture [default: 1/250 of
-    /// --secs, at most 100ms; 1/2500 for guests and simulated programs]
+    /// --secs, at most 100ms; 1/2500 with --vcpus]
     #[arg(
         long,
         alias = "long-holds",

@@ -272,7 +272,7 @@ fn closing_words(plots: &Path) -> String {
          \x20 lockwright bench --on x5-4 --workload locktorture    another machine\n\
          \x20 lockwright torture --lock mutex                      try to break a lock\n\
          \x20 lockwright explore --lock busted --client exclusion  find a bug\n\
-         \x20 lockwright reproduce --all --quick                   the other published tables\n",
+         \x20 lockwright reproduce --all --quick                   other published tables\n",
         plots.display()
     )
 }
