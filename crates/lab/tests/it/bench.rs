@@ -79,8 +79,8 @@ fn a_build_ends_when_its_work_is_done() {
     assert_eq!(document["workload"]["unit_ops"], 100);
     for result in document["results"].as_array().expect("results") {
         let wall_s = result["wall_s"]["median"].as_f64().expect("it is done");
-        // 2,000 times 4.15 us on at most two CPUs.
-        assert!((0.002..10.0).contains(&wall_s), "{result}");
+        // How long the work takes is up to the computer and to who else uses it.
+        assert!(wall_s > 0.0 && wall_s < 10.0, "{result}");
         let threads = result["threads"].as_u64().expect("a number");
         assert_eq!(result["per_thread_ops"]["avg"].as_u64(), Some(2_000 / threads), "{result}");
         assert_eq!(result["secs"], result["wall_s"]["mean"]);
