@@ -38,7 +38,6 @@ pub struct Cli {
 
 /// A command.
 #[derive(Debug, Subcommand)]
-#[command(help_template = COMMAND_HELP)]
 pub enum Command {
     /// See what the locks do, on this computer and simulated, in a minute
     #[command(before_help = "Examples:
@@ -179,17 +178,15 @@ The words used here are explained in docs/glossary.md.";
 pub fn command() -> clap::Command {
     let command = Cli::command();
     let template = grouped(&command);
-    let mut command = command.help_template(template).after_help(AFTERWORD);
-    for (group, names) in GROUPS {
-        for name in names {
-            assert!(command.find_subcommand(name).is_some(), "{group}: {name} is a command");
-        }
-    }
+    with_examples_first(command).help_template(template).after_help(AFTERWORD)
+}
+
+/// The command with the layout of a command's help, and so all below it.
+fn with_examples_first(mut command: clap::Command) -> clap::Command {
     for subcommand in command.get_subcommands_mut() {
-        let inner = std::mem::take(subcommand);
-        *subcommand = inner.help_template(COMMAND_HELP);
+        *subcommand = with_examples_first(std::mem::take(subcommand));
     }
-    command
+    command.help_template(COMMAND_HELP)
 }
 
 /// Prints the first help text, for a command line without a command.
@@ -296,6 +293,8 @@ mod tests {
         for (path, text) in all_helps().iter().filter(|(path, _)| path != "lockwright") {
             let examples = text.lines().filter(|line| line.starts_with("  lockwright ")).count();
             assert!(examples >= 3, "{path} has {examples} examples\n{text}");
+            let places = ["Usage:", "Examples:", "Options:"].map(|part| text.find(part));
+            assert!(places.is_sorted() && places[0].is_some(), "{path}: {text}");
         }
     }
 
@@ -317,6 +316,9 @@ mod tests {
         let (_, text) = all_helps().swap_remove(0);
         for subcommand in command().get_subcommands() {
             assert!(text.contains(subcommand.get_name()), "{}: {text}", subcommand.get_name());
+        }
+        for name in GROUPS.iter().flat_map(|(_, names)| *names) {
+            assert!(command().find_subcommand(name).is_some(), "{name} is a command");
         }
     }
 
