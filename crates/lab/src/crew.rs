@@ -18,8 +18,9 @@ pub struct GuestArgs {
     /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on theirs
     #[arg(long, help_heading = SIMULATED)]
     pub virtual_numa: bool,
-    /// How a run of a guest or an oversubscribed program starts: everybody-running,
-    /// random-queue, after-preemption, all [default: all]
+    /// How a run of a guest or an oversubscribed program starts: everybody-running (a thread on each
+    /// CPU at once), random-queue (threads start at random moments, in random order), after-preemption (a
+    /// thread on each CPU, then half of the CPUs do something else for a time slice), all [default: all]
     #[arg(
         long,
         help_heading = SIMULATED,

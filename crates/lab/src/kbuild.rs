@@ -4,6 +4,7 @@ use crate::cli::{between, nanoseconds, whole};
 use crate::error::Error;
 use clap::Args;
 use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
+use std::time::Duration;
 
 /// What a build is made of, unless something else is asked for: an operation every few microseconds,
 /// a tenth of them on four locks.
@@ -54,12 +55,12 @@ pub struct BuildArgs {
     /// Percentage of the units that one thread does alone at the end [default: 0]
     #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
     pub serial_percent: Option<u64>,
-    /// Mean time of work before each operation [default: 4000]; `aim7`: 50000, or what was fitted
+    /// Mean time of work before each operation [default: 4us]; `aim7`: 50us, or what was fitted
     #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds,
           allow_negative_numbers = true)]
     pub compute_ns: Option<u64>,
-    /// Time of work in the critical section [default: 150]; `handoff`: 1000, `aim7`: 500, or what was
-    /// fitted
+    /// Time of work in the critical section [default: 150ns]; `handoff`: 1us, `aim7`: 500ns, or what
+    /// was fitted
     #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds,
           allow_negative_numbers = true)]
     pub section_ns: Option<u64>,
@@ -142,7 +143,13 @@ impl BuildArgs {
             // A set that is smaller than the usual number of hot locks is all hot.
             *value = typed.unwrap_or(usual.min(*range.end()));
             if !range.contains(value) {
-                let (least, most) = (range.start(), range.end());
+                let [least, most, value] = [*range.start(), *range.end(), *value].map(|number| {
+                    if *range.end() == TIME_MAX_NS && flag.ends_with("-ns") {
+                        humantime::format_duration(Duration::from_nanos(number)).to_string()
+                    } else {
+                        number.to_string()
+                    }
+                });
                 return Err(Error::usage(format!(
                     "{flag} must be between {least} and {most}, not {value}"
                 )));

@@ -190,11 +190,11 @@ bugs! {
     /// The owner hands the lock to a waiter and leaves this waiter in the list. The next owner hands it to the same
     /// thread again, which may own it already.
     HandoffTwice, "8", ASLEEP, "Linux mutex handoff, 2017 (e274795ea7b7)", MUTEX;
-    /// A waiter reads that it was handed the lock, and acquires nothing. Its critical section may run before what the
-    /// last owner did.
+    /// A waiter reads that it was handed the lock with no acquire ordering. Its critical section may not see what the
+    /// last owner wrote.
     GrantReadRelaxed, "14", MEMORY, "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)", MUTEX;
-    /// The internal lock of the sleep table is taken by an exchange that acquires nothing. The list may be read as it
-    /// was before the last change.
+    /// The internal lock of the sleep table is taken by an exchange with no acquire ordering. The list may be read as
+    /// it was before the last change.
     BucketTakenRelaxed, "15", MEMORY, "parking_lot WordLock, 2020 (PR 292)", MUTEX;
     /// A notifier moves a waiter and subtracts it from the count afterwards, when the waiter may have returned. It
     /// writes to memory that is no longer the condition variable.
@@ -217,8 +217,8 @@ bugs! {
     CountedOutTwice, "21", EXPLORED, "glibc condition variable, 2016 to 2024 (BZ 25847)", MUTEX;
     /// The waiter that came last is notified, and not the one that the notification was for.
     NewcomerNotified, "22", EXPLORED, "glibc condition variable before 2016 (BZ 12875, BZ 13165)", MUTEX;
-    /// A reader that may already hold the lock waits for a writer for which the lock is kept, and this writer waits
-    /// for the reader.
+    /// A reader that may already hold the lock waits for a writer for which the lock is reserved, and this writer
+    /// waits for the reader.
     RecursionForgotten, "35b", BY_LOOM, "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212", &["rwlock"];
     /// The first waiter checks whether the lock is held, and only then says that it sleeps. A release in between
     /// wakes no thread.
@@ -229,9 +229,10 @@ bugs! {
     /// A reader says in its slot that it reads, and checks whether slots are in use, with no barrier in between, not
     /// even for the compiler. The writer does not see the reader, and the reader does not see the writer.
     SlotUnordered, "46", BY_LOOM, "FreeBSD rmlock, 2021 (1d44514fcd68)", PERCPU;
-    /// A reader finds that slots are in use, and acquires nothing. It may read what was there before the last write.
+    /// A reader finds with no acquire ordering that slots are in use. It may read what was there before the last
+    /// write.
     ModeReadRelaxed, "14b", MEMORY, "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)", PERCPU;
-    /// A waiting thread takes the lock by an exchange that acquires nothing. It may read what was there before the
+    /// A waiting thread takes the lock by an exchange with no acquire ordering. It may read what was there before the
     /// last write.
     SharedTakeRelaxed, "14c", MEMORY, "parking_lot RwLock, 2020 to 2022 (c866ba8, d26c284)", RWLOCK;
     /// A writer releases the lock and counts afterwards. The next owner may have freed the lock.
@@ -245,8 +246,8 @@ bugs! {
     /// A notifier checks whether the mutex is free, and counts the waiter that it moves there afterwards. A release
     /// in between finds no waiter to wake.
     CountedAfterLook, "26", EXPLORED, "Linux futex requeue, 2014 (69cd9eba3886)", MUTEX;
-    /// A waiter says that it sleeps and looks at its grant with no full barrier in between. The granter does not see
-    /// it sleep, the waiter does not see the grant, and no thread kicks it.
+    /// A waiter says that it sleeps and looks at its grant with no full barrier in between (store buffering). The
+    /// granter does not see it sleep, the waiter does not see the grant, and the wake-up is lost.
     HaltUnordered, "27", BY_LOOM, "Linux futex, 2014 (76835b0ebf8a)", SLEEPING;
     /// There is no full barrier between the grant and the check whether the waiter sleeps. This is the other side of
     /// bug 27.
@@ -258,17 +259,17 @@ bugs! {
     /// A waiter checks whether it has to sleep, and only then prepares what it sleeps on. A kick in between is
     /// forgotten.
     KickForgottenUnseen, "30", ASLEEP, "Xen PVHVM, 2013 (1fb3a8b2cfb2)", SLEEPING;
-    /// In the slow path, the head of the queue or a thief takes the lock by an exchange that acquires nothing. The
-    /// critical section may run before what the last owner did.
+    /// In the slow path, the head of the queue or a thief takes the lock by an exchange with no acquire ordering. Its
+    /// critical section may not see what the last owner wrote.
     SlowTakeRelaxed, "33", MEMORY, "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
         SLEEPING_OR_MUTEX;
     /// A waiter of a condition variable is moved to a mutex that no thread holds. No thread will wake it.
     MovedToFree, "37", ASLEEP, "nsync condition variables, 2017 (215217c)", MUTEX;
-    /// The lock is handed to a waiter by its number, after the table was given back. By then the number may belong to
-    /// another thread.
+    /// The owner hands the lock to a waiter by the waiter's number, after it has unlocked the sleep table. By then the
+    /// waiter may have left, and another thread may have the number.
     NumberReused, "39", ASLEEP, "Rust std ReentrantLock, 2025 (PR 141248)", MUTEX;
-    /// A thread that sleeps for one reason takes a word that it was told for another one. When it asks for that
-    /// reason later, it has been told nothing.
+    /// A thread that sleeps in one wait consumes the wake-up of another wait of its own. When it comes to that other
+    /// wait, its wake-up is gone, and it sleeps for ever.
     WordEaten, "40", ASLEEP, "Rust std thread parking, 2025 (issue 145816)", MUTEX;
     /// The owner releases the lock and does not check whether a thread sleeps for it.
     SleeperMissed, "42", ASLEEP, "gperftools SpinLock (93a69c4df287)", SLEEPING_OR_MUTEX;
@@ -298,12 +299,12 @@ bugs! {
     NeverDue, "32a", LATE, CNA_REVIEWED, CNA;
     /// The head scans the whole queue after it has taken the lock, when it could run its critical section.
     ScanUnlimited, "32b", LATE, CNA_REVIEWED, &["cna-v10_limited"];
-    /// An attempt compares only the half of the word that it changes. When the tickets have gone around once in
-    /// between, this half is the same again and the lock is held, so there are two owners. Tickets have two bits
-    /// here, for at most three threads that hold or wait.
+    /// A try-lock compares only one half of the word, the one that it changes (an ABA problem). When the tickets have
+    /// gone around once in between, this half is the same again and the lock is held, so there are two owners. Tickets
+    /// have two bits here, for at most three threads that hold or wait.
     HalfCompared, "34", SOON, "arm64 ticket spinlock, about 2015 (202fb4ef81e3)", &["ticket"];
-    /// A reader waits for a writer that waits for other readers, and one of these is its own thread, which reads
-    /// again in an interrupt handler.
+    /// A reader in an interrupt handler waits behind a queued writer, and that writer waits for readers, of which one
+    /// is the interrupted thread.
     UrgentReaderQueues, "35", BY_LOOM, "s390 rwlock, 2018 (Launchpad 1761674)", QRWLOCK;
     /// The head chooses the waiter to grant and then reorders the queues. This waiter may be in the secondary queue
     /// by then, and the next one is forgotten.
@@ -330,16 +331,17 @@ bugs! {
     /// sleeps without another look. The predecessor may have granted it the lock before, and wait again, for this
     /// lock or another one.
     PrevTrusted, "53", BY_LOOM, "design: the predecessor's node is a hint", SLEEPING;
-    /// A sleeper makes its bucket restless, and interrupts all threads only after it has given the bucket back. In
-    /// between a sleeper of another lock relies on all threads knowing. An owner that looked earlier and released
-    /// that lock by a store does not.
+    /// A sleeper marks its bucket, so that owners need no barrier of their own, and interrupts all threads
+    /// (membarrier) only after it has unlocked the bucket. In between a sleeper of another lock relies on the mark. An
+    /// owner that looked earlier and released that lock by a plain store does not see the sleeper.
     MarkedTooSoon, "55", EXPLORED, "our own finding, in review", MUTEX;
-    /// An owner leaves a sleeper behind and makes the bucket restless without interrupting any thread. Later owners
-    /// of its lock will know; owners of another lock of the bucket need not.
+    /// An owner leaves a sleeper behind and marks the bucket, so that later owners know, without interrupting the
+    /// threads (membarrier). Later owners of its own lock see the sleeper; owners of another lock in the bucket may
+    /// not.
     OwnerSpeaksForAll, "56", EXPLORED, "design: a mark of its own for what only later owners know", MUTEX;
-    /// The head of the queue, awake for no reason, makes the lock slow and finds that it is slow already. It takes
-    /// this for an owner that will kick. But that owner has taken out the head's last entry and is about to overwrite
-    /// the byte.
+    /// The head of the queue wakes up spuriously, marks the lock word as slow and finds that it is marked already. It
+    /// takes this for an owner that will kick it. But that owner has taken out the head's last entry and is about to
+    /// overwrite the mark, so the wake-up is lost.
     SlowTakenForHeld, "54", ASLEEP, "our own finding, by the Promela model", SLEEPING;
     /// The head makes the waiter behind it the new head, without keeping this waiter where it is. If the waiter is
     /// leaving, the queue has no head, and threads that come later wait for ever.
@@ -350,17 +352,19 @@ bugs! {
     /// A waiter whose wait is over clears the handoff bit that it believes to have set. It never set it, so the count
     /// is wrong from then on.
     HandoffClearedStale, "1", BY_LOOM, "Linux rwsem, 2021 (d257cc8cb8d5)", RWSEM_TODAY;
-    /// A writer that is not the first waiter asks for the lock to be kept, and it is kept for this writer. The first
-    /// waiter is overtaken, however long it has waited.
+    /// A writer that is not the first waiter asks for the lock to be reserved, and it is reserved for this writer. The
+    /// first waiter is overtaken, however long it has waited.
     HandoffToAnybody, "3", BY_LOOM, "Linux rwsem, 2023 (b613c7f31476)", RWSEM_TODAY;
     /// A reader is woken first and told afterwards that it was granted the lock. It finds nothing and sleeps for
     /// ever.
     WokenBeforeGranted, "4", BY_LOOM, "Linux rwsem, 2018", RWSEM;
-    /// A reader finds the list empty and the writer gone, and goes on without acquiring what the writer released.
+    /// A reader finds the list empty and the writer gone, and enters with no acquire ordering. It may not see what the
+    /// writer wrote.
     FastReadRelaxed, "5", MEMORY, "Linux rwsem, 2019 (e1b98fa31664)", RWSEM_TODAY;
-    /// A waiting reader sees its grant and acquires nothing.
+    /// A waiting reader sees its grant with a load that has no acquire ordering. Its critical section may read what
+    /// was there before the last write.
     GrantPolledRelaxed, "6", MEMORY, "Linux rwsem, 2019 (99143f82a255)", RWSEM;
-    /// A writer gives the lock back and releases nothing.
+    /// A writer unlocks with no release ordering. The next owner may not see what the writer wrote.
     WriterReleaseRelaxed, "7", MEMORY, "Linux rwbase, 2021", RWSEM;
     /// The last waiter leaves and says outside the internal lock that no thread waits. A thread may have come in
     /// between.
@@ -385,8 +389,8 @@ bugs! {
     /// Readers are counted in four bits, and a reader does not check for the greatest number. After some more of them
     /// the lock is free while they read.
     ReadersOverflow, "41", BY_LOOM, "spin RwLock, 2022 (0.9.4)", RWSEM_TODAY;
-    /// The last reader looks for others in the count from before it left. It is in that count itself, so no thread is
-    /// woken.
+    /// The last reader looks for other readers in the value from before its own subtraction. It finds itself there, so
+    /// it wakes no thread.
     OldValueTested, "44", BY_LOOM, "Asterinas RwMutex, 2024 (issue 1303)", RWSEM;
     /// A reader looks at the sequence for the second time without a fence behind its copy. The look may be older than
     /// the copy, which is torn.
@@ -397,7 +401,7 @@ bugs! {
     /// The sequence has two bits. After two writes it is the same again, and a slow reader believes that no thread
     /// wrote.
     SequenceWraps, "71", BY_LOOM, "design: the sequence has 64 bits", SEQLOCK;
-    /// Readers are granted the lock by an addition that acquires nothing. What the last writer released does not
+    /// Readers are granted the lock by an addition with no acquire ordering. What the last writer released does not
     /// reach them.
     GrantUnacquired, "59", MEMORY, "design: a thread that grants has acquired", RWSEM;
     /// A writer that gives up while a thread reads in a slot leaves slots unused. The next writer does not look

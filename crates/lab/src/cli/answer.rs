@@ -2,6 +2,7 @@
 
 use crate::report::complain;
 use clap::error::{ContextKind, ErrorKind};
+use lockwright_sim::machine::Machine;
 use std::process::ExitCode;
 
 /// Prints what `error` has to say, and returns the exit code. `typed` is the command line.
@@ -23,6 +24,14 @@ fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String 
     for part in told.filter(|part| !part.is_empty() && !part.starts_with("For more")) {
         line += if part.starts_with("tip:") { "; " } else { " " };
         line += part;
+    }
+    // What the old spelling was called, and where lists have moved.
+    let wrong = |kind| error.get(kind).map(ToString::to_string);
+    if let Some(name) = wrong(ContextKind::InvalidSubcommand).filter(|name| is_machine(name)) {
+        return format!("`{name}` is a machine: write `lockwright machines show {name}`");
+    }
+    if wrong(ContextKind::InvalidArg).is_some_and(|option| option == "--list") {
+        return "there is no --list: write `lockwright locks`, or another list of `lockwright --help`".into();
     }
     // A refusal of a value says already what to type.
     let has_advice = error.kind() == ErrorKind::ValueValidation || line.contains("tip:");
@@ -48,6 +57,10 @@ fn command(error: &clap::Error, typed: impl Iterator<Item = String>) -> String {
     path
 }
 
+fn is_machine(name: &str) -> bool {
+    Machine::builtin_names().any(|machine| machine == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,8 +83,10 @@ mod tests {
 
     #[test]
     fn an_error_without_advice_ends_with_the_command_that_helps() {
-        assert!(said("bench --list").ends_with("see `lockwright bench --help`"));
-        assert!(said("machines x5-4").ends_with("see `lockwright machines --help`"));
+        assert!(said("bench --xyzzy").ends_with("see `lockwright bench --help`"));
+        assert!(said("machines x5").ends_with("see `lockwright machines --help`"));
+        assert!(said("machines x5-4").ends_with("write `lockwright machines show x5-4`"));
+        assert!(said("bench --list").contains("write `lockwright locks`"));
         assert!(said("xyz").ends_with("see `lockwright --help`"), "{}", said("xyz"));
         assert!(said("bench --threads two").ends_with("such as 1,2,4"));
     }

@@ -26,14 +26,14 @@ pub struct MachineArgs {
     #[arg(long, value_name = "FILE", help_heading = SIMULATED)]
     pub calibration: Option<PathBuf>,
     /// Where threads are pinned: compact (socket by socket), spread (round robin over the sockets),
-    /// random, or scheduler-5.6 (random, but two threads share a socket) [default: as in the published
-    /// benchmark that the workload models, else compact]
+    /// random, or scheduler-5.6 (as Linux 5.6 placed threads: random, but a run with two threads has both on
+    /// one socket) [default: as in the published benchmark that the workload models, else compact]
     #[arg(long, value_enum, help_heading = SIMULATED, hide_possible_values = true)]
     pub placement: Option<PlacementPolicy>,
     /// A guest.
     #[command(flatten)]
     pub guest: GuestArgs,
-    /// NUMA-aware succession of the CNA locks: auto (with two NUMA nodes or more), on, off
+    /// NUMA-aware order (succession) of the CNA locks: auto (with two NUMA nodes or more), on, off
     /// [default: auto]
     #[arg(long, value_enum, value_name = "MODE", help_heading = TUNABLES, hide_possible_values = true)]
     pub numa_spinlock: Option<NumaMode>,

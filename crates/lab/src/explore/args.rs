@@ -34,7 +34,8 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, 1_000_000_000>,
           allow_negative_numbers = true)]
     pub schedules: u64,
-    /// Put a known bug into the locks, by its number or name in `lockwright bugs`
+    /// Put a known bug into the locks, by its number or name in `lockwright bugs`; only bugs of the order
+    /// of steps can be seen here, not those of weak memory
     #[arg(long, value_name = "N")]
     pub bug: Option<String>,
     /// Run one schedule again, as it was printed
@@ -61,8 +62,8 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "N", help_heading = SEARCH, value_parser = between_u32::<1, 64>,
           allow_negative_numbers = true)]
     pub depth: Option<u32>,
-    /// With dfs: preemptions in a schedule, at most; with the others: how often a thread loses its CPU
-    /// in a schedule, at most
+    /// With dfs: how often a schedule may switch away from a thread that could go on, at most; with the
+    /// others: how often a thread loses its CPU for a while, at most
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
           value_parser = between_u32::<0, 1_000>, allow_negative_numbers = true)]
     pub preemptions: u32,
@@ -112,7 +113,7 @@ impl ExploreArgs {
             if let Some(Kind::Memory) = zoo::fault_of(lock) {
                 return Err(Error::usage(format!(
                     "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
-                     that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` (loom)"
+                     that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` in the source tree (loom)"
                 )));
             }
             if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
@@ -163,7 +164,7 @@ impl ExploreArgs {
             let by: Vec<_> = seen.by.iter().map(|checker| checker.name()).collect();
             let by = by.join(" and ");
             return Err(Error::usage(format!(
-                "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` ({by})"
+                "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` in the source tree ({by})"
             )));
         }
         Ok(Bug::of_row(entry.row))

@@ -70,9 +70,15 @@ pub const CLIENTS: &[Client] = &[
     ),
     ("rwlock-again", "a reader may read again while a writer waits"),
     ("rwlock-out-of-order", "read guards may be dropped in another order than they were taken"),
-    ("rwlock-depth", "nested reads keep writers out, up to the limit of readers and beyond"),
+    (
+        "rwlock-depth",
+        "nested reads keep writers out, up to the limit of readers; beyond it an attempt fails",
+    ),
     ("rwsem-last-round", "the end of a burst of writers leaves no sleeper behind"),
-    ("rwsem-last-mixed-round", "the same for a burst of readers and writers"),
+    (
+        "rwsem-last-mixed-round",
+        "the end of a burst of readers and writers leaves no sleeper behind",
+    ),
     ("rwsem-timed-writer", "no thread waits for ever behind an rwsem writer that has timed out"),
     ("rwsem-timed-reader", "no thread waits for ever behind an rwsem reader that has timed out"),
     (
@@ -87,7 +93,7 @@ pub const CLIENTS: &[Client] = &[
         "rwsem-overflow",
         "no writer gets an rwsem that has readers, even if more try to read than it can count",
     ),
-    ("rwsem-handoff", "no thread overtakes a waiter for which the rwsem is kept"),
+    ("rwsem-handoff", "no thread overtakes a waiter for which the rwsem is reserved"),
     (
         "reused-by-mutex",
         "a freed lock's memory may become a mutex while the last unlock is still running",

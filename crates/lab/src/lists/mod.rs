@@ -158,8 +158,10 @@ fn combined(combinations: &[Subject]) -> String {
     text += &format!("  {}", report::hanging(&names.join(" "), "  "));
     text + "\n"
         + &report::wrapped(
-            "product: for programs. reference: to compare with. peer: of another library, runs on this \
+            "product: a lock of this library. reference: to compare with. peer: of another library, runs on this \
              computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost. \
+             order any: arriving threads and readers may overtake waiters; the documentation of each \
+             lock gives its bound. \
              --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all; \
              patterns, usual and all never include floor or a busted lock.",
         )

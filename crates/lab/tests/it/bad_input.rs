@@ -32,12 +32,15 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("explore --lock tickte", "ticket"),
         ("explore --client nothing", "lockwright clients"),
         ("explore --bug LinkBeforInit", "`LinkBeforeInit`"),
-        ("explore --bug linkbeforeinit", "run `cargo xtask zoo --only 9` (loom)"),
+        (
+            "explore --bug linkbeforeinit",
+            "run `cargo xtask zoo --only 9` in the source tree (loom)",
+        ),
         (
             "explore --bug 32a --json out.json",
-            "`cargo xtask zoo --only 32a` (fairness (simulated))",
+            "`cargo xtask zoo --only 32a` in the source tree (fairness (simulated))",
         ),
-        ("explore --bug 86", "`cargo xtask zoo --only 86` (native tests)"),
+        ("explore --bug 86", "`cargo xtask zoo --only 86` in the source tree (native tests)"),
         ("explore --on x5_4", "x5-4"),
         ("study --plot out.svg", "name what to run"),
         ("study cna-treshold --json out.json", "cna-threshold"),

@@ -5,8 +5,9 @@ use super::{files_in, lockwright, lockwright_in, stderr, stdout};
 /// A wrong command line, and what its answer has to say.
 const LINES: &[(&str, &str)] = &[
     ("benhc", "'bench'"),
-    ("--list", "see `lockwright --help`"),
-    ("bench --list", "see `lockwright bench --help`"),
+    ("--list", "write `lockwright locks`"),
+    ("bench --list", "write `lockwright locks`"),
+    ("bench --xyzzy", "see `lockwright bench --help`"),
     ("bench --treads 1", "'--threads'"),
     ("bench --lock qspinlok", "did you mean `qspinlock`? (`lockwright locks` lists all)"),
     ("bench --lock kna-*", "`lockwright locks` lists all"),
@@ -110,7 +111,7 @@ const LINES: &[(&str, &str)] = &[
     ("calibrate", "see `lockwright calibrate --help`"),
     ("calibrate x5-4 --json -", "add --out FILE.toml"),
     ("calibrate x5-4 --force", "--out <FILE.toml>"),
-    ("machines x5-4", "see `lockwright machines --help`"),
+    ("machines x5-4", "write `lockwright machines show x5-4`"),
     ("machines show x5_4", "did you mean `x5-4`?"),
     ("machines show native", "lockwright machines probe --out here.toml"),
     ("machines probe --out missing/x.toml", "make it, or name another file"),
