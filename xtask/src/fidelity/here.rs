@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What the document says about one computer.
 pub struct Compared {
-    /// Cell by cell, and lock by lock.
+    /// Setting by setting, and lock by lock.
     pub cells: String,
     /// What is not as it should be, a line each.
     pub unmet: String,
@@ -85,12 +85,12 @@ fn summary(document: &Value, date: &str) -> String {
     let number = |key: &str| summary[key].as_u64().unwrap_or_default();
     let machine = document["native"]["machine"].as_str().unwrap_or("this computer");
     format!(
-        "{machine}, {date}: in {} of {} cells the order of all locks is right. Of the pairs of locks whose native\n\
-         medians differ by more than 25 %, {} of {} are in the native order. The median error is {:.1} %.\n",
+        "{machine}, {date}: of {} pairs of locks with a clear native order, {} have the same order in the simulation. \
+         In {} of the {} settings all such pairs have. The median error of the simulated numbers is {:.1} %.\n",
+        number("pairs_judged"),
+        number("pairs_right"),
         number("cells_with_right_order"),
         number("cells"),
-        number("pairs_right"),
-        number("pairs_judged"),
         summary["median_error_percent"].as_f64().unwrap_or_default()
     )
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 const KINDS: [(&str, &str); 3] =
     [("baseline", "score"), ("predicted", "predicted_score"), ("derived", "derived_score")];
 
-/// How well the published cells of one kind are met.
+/// How well the published entries of one kind are met.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Score {
     cells: u64,
@@ -59,7 +59,7 @@ impl Score {
     }
 }
 
-/// A line for each table and kind of column: how well its published cells are met; and the same of all tables.
+/// A line for each table and kind of column: how well its published entries are met; and the same of all tables.
 pub fn scores(document: &Value) -> Result<String, String> {
     let tables = list(document, "tables")?;
     let mut rows = Vec::new();
@@ -77,11 +77,12 @@ pub fn scores(document: &Value) -> Result<String, String> {
     rows.sort_by_key(|(name, _, _)| at(name));
     let rows: Vec<_> =
         rows.iter().chain(&all).map(|(name, kind, score)| score.row(name, kind)).collect();
-    let header = ["table", "columns", "cells", "RMS error %", "inside interval", "pairs in order"];
+    let header =
+        ["table", "columns", "entries", "RMS error %", "inside interval", "pairs in order"];
     Ok(markdown::table(&header, 2, &rows))
 }
 
-/// A line for each kind of column: how well its published cells are met in all tables.
+/// A line for each kind of column: how well its published entries are met in all tables.
 pub fn summary(document: &Value) -> Result<String, String> {
     let mut lines = String::new();
     for (kind, key) in KINDS {
@@ -99,7 +100,7 @@ pub fn summary(document: &Value) -> Result<String, String> {
         };
         let Score { cells, inside, .. } = all;
         lines += &format!(
-            "- **{kind} columns**: {:.1} % RMS error over {cells} cells of {tables}; {inside} of {cells} \
+            "- **{kind} columns**: {:.1} % RMS error over {cells} entries of {tables}; {inside} of {cells} \
              published numbers are inside the simulated interval.\n",
             all.rms_percent()
         );
@@ -131,7 +132,7 @@ pub fn unmet(document: &Value) -> Result<String, String> {
         let (right, all) = (score["pairs_right"].as_u64(), score["pairs"].as_u64());
         if let Some((right, all)) = right.zip(all).filter(|(right, all)| right < all) {
             lines += &format!(
-                "- `{name}`: {} of {all} pairs of baseline cells are in another order\n",
+                "- `{name}`: {} of {all} pairs of baseline entries are in another order\n",
                 all - right
             );
         }
@@ -207,14 +208,14 @@ fn fitted(table: &Value) -> Result<String, String> {
     let told: Vec<_> =
         parameters.iter().map(|(key, value)| format!("{key} = {}", number(value))).collect();
     let residual = match table["score"].is_null() {
-        true => "no cell of this table was fitted".to_string(),
+        true => "Nothing was fitted to this table".to_string(),
         false => format!(
-            "the fitted cells were {:.1} % RMS off in the runs that judged the fit",
+            "In this table the fitted entries were {:.1} % RMS off in the runs that judged the fit",
             calibration["residual_percent"].as_f64().unwrap_or_default()
         ),
     };
     Ok(format!(
-        "Fitted numbers: {}. In this table {residual}. Calibration `{}`.",
+        "Fitted numbers: {}. {residual}. Calibration `{}`.",
         told.join(", "),
         text(calibration, "hash")?
     ))
@@ -289,7 +290,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_cell_without_a_published_number_is_held_back() {
+    fn an_entry_without_a_published_number_is_held_back() {
         let table = json!({
             "table": "t", "machine": "m", "score": null,
             "rows": [{"key": {"threads": 2}, "columns": {
@@ -324,10 +325,10 @@ mod tests {
         let text = scores(&document).expect("a table");
         assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), expected);
         let text = summary(&document).expect("a summary");
-        let predicted = "- **predicted columns**: 16.0 % RMS error over 10 cells of one table; 0 of 10 published";
+        let predicted = "- **predicted columns**: 16.0 % RMS error over 10 entries of one table; 0 of 10 published";
         assert!(text.contains(predicted), "{text}");
         assert!(
-            text.contains("3.5 % RMS error over 20 cells of 2 tables (the median table: 4.0 %)"),
+            text.contains("3.5 % RMS error over 20 entries of 2 tables (the median table: 4.0 %)"),
             "{text}"
         );
         let old = json!({"tables": [{"table": "t", "score": {"cells": 1, "rms_percent": 1.0}}]});
