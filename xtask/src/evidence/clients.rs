@@ -55,8 +55,10 @@ pub fn told(others: &[String]) -> String {
             let names: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
             let names = names.join(", ");
             format!(
-                "The others find nothing that is not found without them; most are about a property of their own, \
-                     such as reused memory, guards or limits: {names}."
+                "Without one of the other {}, every mutant and every seeded bug is still found. Most of these are about a \
+                 property of their own, such as reused memory, guards or limits, and they can find bugs that were not \
+                 seeded: one of the [findings](findings.md) was made with `rwsem-timed-reader`. They are: {names}.",
+                others.len()
             )
         }
     }
