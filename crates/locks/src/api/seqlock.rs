@@ -76,15 +76,18 @@ macro_rules! seq_lock {
         ///
         /// # Fairness
         ///
-        /// Writers queue for a spinlock and are served first come, first served. They never wait for readers. A reader
-        /// waits while a write is in progress, and there is no bound on how often it has to copy again. So use this
-        /// lock for data that is written rarely.
+        /// Writers are served first come, first served, and never wait for readers. A reader waits while a writer
+        /// stores the new value. There is no bound on how often it has to copy again. So use this lock for data that is
+        /// written rarely.
         ///
         /// # Waiting
         ///
-        /// Readers and writers spin and have no time-outs. A writer that loses its CPU in the middle of a write keeps
-        /// all others waiting, so `PercpuRwLock` is better where there are more threads than CPUs and writes are
-        /// common.
+        /// Readers and writers spin and have no time-outs. Writers of a `SeqLock` queue for a spinlock. With more
+        /// writing threads than CPUs they can stall for minutes, as with `SpinLock`. Let one thread write, or take a
+        /// `Mutex` around [`write`](Self::write) and [`update`](Self::update).
+        ///
+        /// A writer that loses its CPU while it stores the new value keeps all readers waiting until it runs again.
+        /// If that is not acceptable, use a `Mutex` or an `RwLock`.
         ///
         /// # Signals and fork
         ///
@@ -129,13 +132,13 @@ impl<T: Record, P: Platform> SeqLock<T, P> {
         words.map_or(self.initial, T::from_words)
     }
 
-    /// Returns a copy of the value. Waits while a writer is writing.
+    /// Returns a copy of the value. Waits while a writer stores a new one.
     #[inline]
     #[must_use]
     pub fn read(&self) -> T {
         self.value(T::Words::read(&self.lock))
     }
-    /// Returns a copy of the value, or `None` if a writer is writing. Never waits.
+    /// Returns a copy of the value, or `None` if a writer is storing a new one. Never waits.
     #[inline]
     #[must_use]
     pub fn try_read(&self) -> Option<T> {
@@ -147,8 +150,11 @@ impl<T: Record, P: Platform> SeqLock<T, P> {
     }
     /// Replaces the value by what `change` makes of it.
     ///
-    /// Other writers wait while `change` runs; readers do not, and get the old value. If `change` panics, the value
-    /// stays as it was. `change` must not write to the same lock: it would wait for ever.
+    /// `update` runs `change` first, and only then writes. Readers wait for the second part only; while `change` runs,
+    /// they get the old value. Other writers wait for both parts.
+    ///
+    /// If `change` panics, the value stays as it was. `change` may call [`read`](Self::read), which returns the old
+    /// value. It must not write to the same lock: it would wait for ever.
     pub fn update(&self, change: impl FnOnce(T) -> T) {
         T::Words::update(&self.lock, |words| change(self.value(words)).to_words());
     }
