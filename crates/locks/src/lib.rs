@@ -2,13 +2,18 @@
 //!
 //! | you have | use |
 //! |---|---|
-//! | some state, any number of threads | [`Mutex`], with a [`Condvar`] to wait for a change |
+//! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change |
 //! | mostly reads that take a microsecond or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
-//! | reads all the time, a write now and then | [`PercpuRwLock`]; for a few words, [`SeqLock`] |
+//! | above about a million reads for each write | [`PercpuRwLock`] |
+//! | a few words that one thread writes and others read all the time | [`SeqLock`] |
 //! | N identical things | [`Semaphore`] |
 //! | a CPU for every thread, critical sections of nanoseconds | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers) |
 //!
-//! All of them work in statics, allocate nothing, and are unlocked when their memory is zero.
+//! All of them work in statics, allocate nothing ([`PercpuRwLock`]: see there), and are unlocked when their memory is
+//! zero.
+//!
+//! [`PercpuRwLock`] is worth it only above about a million reads for each write. Below that it can be several times
+//! slower than [`RwLock`] or [`Mutex`]. To estimate: reads per second times the seconds between two writes.
 //!
 #![cfg_attr(
     not(all(feature = "std", any(feature = "lock_api", feature = "lock_api_05"))),
@@ -95,9 +100,12 @@
 //! | `lock_api::RwLock<RwSem<Native>, T>` | [`RwSemLock<T>`](RwSemLock) |
 //! | `Sendable<...>` inside one of these | [`SendMutex<T>`](SendMutex) or [`SendRwLock<T>`](SendRwLock) |
 //!
-//! Guards have the same first parameter. [`Native`](native::Native) is the platform of ordinary programs. "`*mut ()`
-//! cannot be sent between threads safely" is about a guard that has to stay in its thread, and "its trait bounds were
-//! not satisfied" for `try_lock_for` is about a lock without time-outs.
+//! Guards have the same first parameter. [`Native`](native::Native) is the platform of ordinary programs. Two more
+//! messages:
+//!
+//! - "`*mut ()` cannot be sent between threads safely" is about a guard that has to stay in its thread. Lock inside the
+//!   thread, or use [`SendMutex`] or [`SendRwLock`]. [`PercpuRwLock`] has no such type.
+//! - "its trait bounds were not satisfied" for `try_lock_for` is about a lock without time-outs.
 //!
 //! # For lock builders
 //!

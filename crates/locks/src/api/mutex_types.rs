@@ -2,7 +2,7 @@
 
 macro_rules! mutex_types {
     () => {
-        /// A value behind a mutex for any number of threads. Waiters spin for some microseconds, then sleep.
+        /// A value behind a mutex. Waiters spin for some microseconds, then sleep.
         ///
         /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs one atomic
         /// read-modify-write.

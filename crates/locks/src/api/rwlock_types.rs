@@ -3,8 +3,8 @@
 /// Takes the documentation of the methods for recursive reads, where that version has them.
 macro_rules! rwlock_types {
     ($(#[$recursive:meta])*) => {
-        /// A value behind a reader-writer lock for any number of threads: one writer, or many readers. Waiters spin for
-        /// some microseconds, then sleep.
+        /// A value behind a reader-writer lock: one writer, or many readers. Waiters spin for some microseconds, then
+        /// sleep.
         ///
         /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs two atomic
         /// read-modify-writes.
@@ -123,10 +123,13 @@ macro_rules! rwlock_types {
 
         /// A value that is read all the time and rarely written: readers on different CPUs do not slow each other down.
         ///
-        /// After 4,096 reads without a write, a reader writes only to memory of its own thread. Then a read lock and
-        /// its unlock are three plain stores and some plain loads. A write costs more than with [`RwLock`]: the first
-        /// writer after that interrupts every CPU that runs the process, and waits for the readers. It is the right
-        /// lock for less than about one write in ten thousand reads, such as a configuration or a routing table.
+        /// Worth it only above about a million reads for each write. Below that it can be several times slower than
+        /// [`RwLock`] or [`Mutex`]. To estimate: reads per second times the seconds between two writes. An example is a
+        /// configuration that is replaced every few minutes and read millions of times in between.
+        ///
+        /// Once no thread has written for long enough, a reader writes only to memory of its own thread. Then a read
+        /// lock and its unlock are three plain stores and some plain loads. A write costs more than with [`RwLock`]:
+        /// the first writer after that interrupts every CPU that runs the process, and waits for the readers.
         ///
         /// # Examples
         ///
@@ -148,9 +151,10 @@ macro_rules! rwlock_types {
         ///
         /// # When readers use their own memory
         ///
-        /// Each write after which readers have to use the shared lock again makes the number of reads that it takes
-        /// four times as large, up to 1,048,576. If you write more often than that, this lock is a [`RwLock`] and a
-        /// little slower.
+        /// At first, and after a write, readers use the shared lock, an [`RwLock`], for N reads, then their own memory.
+        /// N is 4,096 in a new lock. Each write that makes them return to the shared lock multiplies N by four, up to
+        /// 1,048,576; N never shrinks. A write before the N reads are over starts the count again. So if you write more
+        /// often than that, this lock stays an `RwLock` with a little more work for each operation.
         ///
         /// A thread can read four such locks in its own memory at the same time, and a process has room for 4,096
         /// threads. Further reads use the shared lock. So do all reads where the kernel has no `membarrier`, or with
@@ -171,6 +175,9 @@ macro_rules! rwlock_types {
         /// As for [`Mutex`]. If a child was not made by the C library's `fork`, a lock that another thread was reading
         /// at that moment stays read in the child. A program that installs a system call filter has to allow what
         /// [`prepare`](crate::native::prepare) names.
+        ///
+        /// The first reader of the process that uses memory of its own registers a handler for `fork`. The C library
+        /// may allocate for that. [`prepare`](crate::native::prepare) does it in advance.
         ///
         /// # Memory ordering and errors
         ///
