@@ -68,7 +68,8 @@ beyond! {
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Returns `true` if the time-out passed before a notification came.
+    /// Returns `true` if the time-out passed before a notification came. For `wait_while_for`: if the condition was
+    /// still true.
     #[must_use]
     pub fn timed_out(self) -> bool {
         self.0

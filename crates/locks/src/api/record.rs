@@ -44,7 +44,7 @@ use core::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "a `SeqLock` cannot hold a `{Self}`",
     label = "`{Self}` is not a `Record`",
-    note = "integers, floats, `bool`, `char`, `Duration`, arrays of scalars and tuples of up to eight scalars are records; for a type of your own, implement `lockwright::Record`"
+    note = "integers, floats, `bool`, `char`, `Duration`, arrays of scalars and tuples of up to eight scalars are records; for a type of your own, implement `lockwright::Record`; for anything else use `RwLock` or `Mutex`"
 )]
 pub trait Record: Copy {
     /// An array of words, `[u64; N]`.

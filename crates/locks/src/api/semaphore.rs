@@ -68,7 +68,8 @@ impl Semaphore {
     /// The largest number of permits: 2,147,483,647 (2^31 - 1).
     pub const MAX_PERMITS: u32 = PERMITS_MAX;
 
-    /// Creates a semaphore with `permits` permits.
+    /// Creates a semaphore with `permits` permits. 0 is allowed: `acquire` waits until
+    /// [`add_permits`](Self::add_permits).
     ///
     /// # Panics
     ///
@@ -110,27 +111,29 @@ impl<P: Platform> Semaphore<P> {
         self.acquire_many(1)
     }
     /// Takes `permits` permits, all at once, and waits until there are enough.
+    ///
+    /// 0 is allowed, too: the guard holds no permit. The call waits only while threads that came earlier wait.
     pub fn acquire_many(&self, permits: u32) -> SemaphorePermit<'_, P> {
         self.raw.acquire(permits);
         SemaphorePermit { semaphore: self, permits }
     }
     /// Takes one permit if there is one and no thread waits. Never waits.
-    #[must_use = "a permit is given back at once if its guard is not kept"]
+    #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
     pub fn try_acquire(&self) -> Option<SemaphorePermit<'_, P>> {
         self.try_acquire_many(1)
     }
-    /// Takes `permits` permits if there are enough and no thread waits. Never waits.
-    #[must_use = "permits are given back at once if their guard is not kept"]
+    /// Takes `permits` permits, which may be 0, if there are enough and no thread waits. Never waits.
+    #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
     pub fn try_acquire_many(&self, permits: u32) -> Option<SemaphorePermit<'_, P>> {
         self.held(permits, self.raw.try_acquire(permits))
     }
     /// Takes one permit, and waits for it no longer than `timeout`.
-    #[must_use = "a permit is given back at once if its guard is not kept"]
+    #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
     pub fn try_acquire_for(&self, timeout: Duration) -> Option<SemaphorePermit<'_, P>> {
         self.try_acquire_many_for(1, timeout)
     }
     /// Takes `permits` permits, all at once, and waits for them no longer than `timeout`.
-    #[must_use = "permits are given back at once if their guard is not kept"]
+    #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
     pub fn try_acquire_many_for(
         &self,
         permits: u32,
@@ -139,12 +142,12 @@ impl<P: Platform> Semaphore<P> {
         self.held(permits, self.raw.acquire_until(permits, deadline_after::<P>(timeout)))
     }
     /// Takes one permit, and waits for it until `deadline` at the latest.
-    #[must_use = "a permit is given back at once if its guard is not kept"]
+    #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
     pub fn try_acquire_until(&self, deadline: Instant) -> Option<SemaphorePermit<'_, P>> {
         self.try_acquire_many_until(1, deadline)
     }
     /// Takes `permits` permits, all at once, and waits for them until `deadline` at the latest.
-    #[must_use = "permits are given back at once if their guard is not kept"]
+    #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
     pub fn try_acquire_many_until(
         &self,
         permits: u32,
@@ -167,7 +170,7 @@ impl<P: Platform> fmt::Debug for Semaphore<P> {
 ///
 /// It may be sent to another thread and dropped there. If there is no room for a permit when it is given back, because
 /// [`add_permits`](Semaphore::add_permits) has added too many, the permit is lost.
-#[must_use = "permits are given back at once if their guard is not kept"]
+#[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
 #[derive(Debug)]
 pub struct SemaphorePermit<'a, P: Platform = Native> {
     semaphore: &'a Semaphore<P>,
