@@ -69,11 +69,11 @@ pub mod v04 {
     use crate::native::Native;
 
     pub use super::mutex::v04::Condvar;
-    mutex_types!();
+    mutex_types!("https://docs.rs/lock_api/0.4/lock_api");
     rwlock_types! {
-        /// - [`read_recursive`](lock_api::RwLock::read_recursive) and
-        ///   [`try_read_recursive`](lock_api::RwLock::try_read_recursive): as `read` and `try_read`, for a thread that
-        ///   may hold a read lock already. They do not wait for a writer that waits.
+        "https://docs.rs/lock_api/0.4/lock_api"
+        /// - `read_recursive(&self) -> R` and `try_read_recursive(&self) -> Option<R>`: as `read` and `try_read`, for a
+        ///   thread that may hold a read lock already. They do not wait for a writer that waits.
     }
 }
 
@@ -89,6 +89,6 @@ pub mod v05 {
     use lock_api_05 as lock_api;
 
     pub use super::mutex::v05::Condvar;
-    mutex_types!();
-    rwlock_types! {}
+    mutex_types!("https://docs.rs/lock_api/0.5/lock_api");
+    rwlock_types!("https://docs.rs/lock_api/0.5/lock_api");
 }

@@ -1,7 +1,8 @@
 //! The types of locks with one owner, for one version of `lock_api`, which the place of use calls `lock_api`.
 
+/// Takes where the documentation of that version is.
 macro_rules! mutex_types {
-    () => {
+    ($lock_api:literal) => {
         /// A value behind a mutex. Waiters spin for some microseconds, then sleep.
         ///
         /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs one atomic
@@ -24,31 +25,32 @@ macro_rules! mutex_types {
         ///
         /// # Methods
         ///
-        /// - [`new`](lock_api::Mutex::new): creates an unlocked mutex; a `const fn`.
-        /// - [`lock`](lock_api::Mutex::lock): takes the lock, and waits for it. Returns a [`MutexGuard`].
-        /// - [`try_lock`](lock_api::Mutex::try_lock): takes the lock if it is free. Never waits.
-        /// - [`try_lock_for`](lock_api::Mutex::try_lock_for): waits no longer than a `Duration`.
-        /// - [`try_lock_until`](lock_api::Mutex::try_lock_until): waits until an `Instant` at the latest.
-        /// - [`is_locked`](lock_api::Mutex::is_locked): returns `true` if a thread holds the lock.
-        /// - [`get_mut`](lock_api::Mutex::get_mut) and [`into_inner`](lock_api::Mutex::into_inner): the value, without
-        ///   locking.
+        /// Those of [`lock_api::Mutex`]:
         ///
-        /// Of the guard:
+        /// - `const fn new(value: T) -> Mutex<T>`: creates an unlocked mutex.
+        /// - `lock(&self) -> MutexGuard<'_, T>`: takes the lock, and waits for it.
+        /// - `try_lock(&self) -> Option<MutexGuard<'_, T>>`: takes the lock if it is free. Never waits.
+        /// - `try_lock_for(&self, Duration) -> Option<MutexGuard<'_, T>>`: waits no longer than that.
+        /// - `try_lock_until(&self, Instant) -> Option<MutexGuard<'_, T>>`: waits until then at the latest.
+        /// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock.
+        /// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
         ///
-        /// - [`MutexGuard::map`](lock_api::MutexGuard::map) and [`try_map`](lock_api::MutexGuard::try_map): a guard of
-        ///   a part of the value.
-        /// - [`MutexGuard::unlocked`](lock_api::MutexGuard::unlocked): runs a closure while the lock is not held.
-        /// - [`MutexGuard::unlock_fair`](lock_api::MutexGuard::unlock_fair): gives the lock to the longest-waiting
-        ///   thread.
-        /// - [`MutexGuard::bump`](lock_api::MutexGuard::bump): does that, and takes the lock again.
-        /// - [`MutexGuard::leak`](lock_api::MutexGuard::leak): a reference to the value, which stays locked for ever.
+        /// Of the guard, which is a [`lock_api::MutexGuard`]:
+        ///
+        /// - `MutexGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedMutexGuard<'_, U>`: a guard of a part of the
+        ///   value. `try_map` returns a `Result`, because its closure returns an `Option`.
+        /// - `MutexGuard::unlocked(&mut guard, FnOnce() -> U) -> U`: runs a closure while the lock is not held.
+        /// - `MutexGuard::unlock_fair(guard)`: gives the lock to the longest-waiting thread.
+        /// - `MutexGuard::bump(&mut guard)`: does that, and takes the lock again.
+        /// - `MutexGuard::leak(guard) -> &mut T`: a reference to the value, which stays locked for ever.
         ///
         /// *Ordering.* `lock`, and an attempt that succeeds, acquire what the last unlock released.
         /// `is_locked` acquires nothing.
         ///
         /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait: that is what makes it
         /// fast. The thread that has slept for it longest is overtaken for at most 4 ms; then the lock is reserved for
-        /// it, except while it does not get a CPU for more than 50 us. `unlock_fair` hands the lock to it at once.
+        /// it. If it has no CPU for 50 us, other threads may take the lock meanwhile. `unlock_fair` hands the lock to
+        /// it at once.
         ///
         /// *Errors, panics.* None. A thread that takes a lock it holds waits for ever. A panic in the critical section
         /// releases the lock; there is no poisoning. Up to 65,532 threads of a process can wait in queues; any further
@@ -69,12 +71,15 @@ macro_rules! mutex_types {
         ///
         /// *Time-outs.* An attempt with a time-out of zero, or until an instant that has passed, takes a free lock. If
         /// the lock is held, it spins and queues for tens of microseconds before it fails.
+        ///
+        #[doc = concat!("[`lock_api::Mutex`]: ", $lock_api, "/struct.Mutex.html")]
+        #[doc = concat!("[`lock_api::MutexGuard`]: ", $lock_api, "/struct.MutexGuard.html")]
         pub type Mutex<T> = lock_api::Mutex<crate::mutex::RawMutex<Native>, T>;
         /// The guard of a [`Mutex`]: unlocks it when it is dropped. It cannot be sent to another thread.
         ///
         /// Its functions are in the list of [`Mutex`].
         pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
-        /// The guard of a part of the value of a [`Mutex`]; see [`MutexGuard::map`](lock_api::MutexGuard::map).
+        /// The guard of a part of the value of a [`Mutex`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
 
@@ -86,11 +91,11 @@ macro_rules! mutex_types {
         ///
         /// ```
         /// # #[cfg(feature = "lock_api")] {
-        /// use lockwright::SendMutex;
+        /// use lockwright::{SendMutex, SendMutexGuard};
         ///
         /// static TOTAL: SendMutex<u32> = SendMutex::new(0);
         ///
-        /// let mut total = TOTAL.lock();
+        /// let mut total: SendMutexGuard<u32> = TOTAL.lock();
         /// std::thread::scope(|scope| {
         ///     scope.spawn(move || *total += 1);
         /// });
@@ -98,6 +103,9 @@ macro_rules! mutex_types {
         /// # }
         /// ```
         pub type SendMutex<T> = lock_api::Mutex<Sendable<crate::mutex::RawMutex<Native>>, T>;
+        /// The guard of a [`SendMutex`]: unlocks it when it is dropped. It can be sent to another thread.
+        pub type SendMutexGuard<'a, T> =
+            lock_api::MutexGuard<'a, Sendable<crate::mutex::RawMutex<Native>>, T>;
 
         /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served. It
         /// has no time-outs.
@@ -120,13 +128,14 @@ macro_rules! mutex_types {
         ///
         /// # Methods
         ///
-        /// - [`new`](lock_api::Mutex::new): creates an unlocked lock; a `const fn`.
-        /// - [`lock`](lock_api::Mutex::lock): takes the lock, and waits for it. Returns a [`SpinLockGuard`].
-        /// - [`try_lock`](lock_api::Mutex::try_lock): takes the lock if it is free and no thread waits for it. Never
-        ///   waits.
-        /// - [`is_locked`](lock_api::Mutex::is_locked): returns `true` if a thread holds the lock.
-        /// - [`get_mut`](lock_api::Mutex::get_mut) and [`into_inner`](lock_api::Mutex::into_inner): the value, without
-        ///   locking.
+        /// Those of [`lock_api::Mutex`]:
+        ///
+        /// - `const fn new(value: T) -> SpinLock<T>`: creates an unlocked lock.
+        /// - `lock(&self) -> SpinLockGuard<'_, T>`: takes the lock, and waits for it.
+        /// - `try_lock(&self) -> Option<SpinLockGuard<'_, T>>`: takes the lock if it is free and no thread waits for
+        ///   it. Never waits.
+        /// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock.
+        /// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
         ///
         /// `try_lock_for` and `try_lock_until` do not exist here ("its trait bounds were not satisfied"): a waiter
         /// cannot leave the middle of the queue, because the waiter behind it waits for a word that only it writes.
@@ -157,6 +166,8 @@ macro_rules! mutex_types {
         ///
         /// Four bytes, and zero is unlocked. Unlocking does not touch the lock after the store that releases it, so the
         /// next owner may free it.
+        ///
+        #[doc = concat!("[`lock_api::Mutex`]: ", $lock_api, "/struct.Mutex.html")]
         pub type SpinLock<T> = lock_api::Mutex<crate::qspinlock::QSpinlock<Native>, T>;
         /// The guard of a [`SpinLock`]: unlocks it when it is dropped. It can be sent to another thread.
         pub type SpinLockGuard<'a, T> =

@@ -1,8 +1,9 @@
 //! The types of locks that readers share, for one version of `lock_api`, which the place of use calls `lock_api`.
 
-/// Takes the documentation of the methods for recursive reads, where that version has them.
+/// Takes where the documentation of that version is, and the documentation of the methods for recursive reads, where
+/// that version has them.
 macro_rules! rwlock_types {
-    ($(#[$recursive:meta])*) => {
+    ($lock_api:literal $(#[$recursive:meta])*) => {
         /// A value behind a reader-writer lock: one writer, or many readers. Waiters spin for some microseconds, then
         /// sleep.
         ///
@@ -27,40 +28,46 @@ macro_rules! rwlock_types {
         ///
         /// # Methods
         ///
-        /// - [`new`](lock_api::RwLock::new): creates an unlocked lock; a `const fn`.
-        /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers, and waits for it. Returns a
-        ///   [`RwLockReadGuard`].
-        /// - [`write`](lock_api::RwLock::write): takes the lock alone, and waits for it. Returns a
-        ///   [`RwLockWriteGuard`].
-        /// - [`try_read`](lock_api::RwLock::try_read) and [`try_write`](lock_api::RwLock::try_write): never wait.
-        /// - [`try_read_for`](lock_api::RwLock::try_read_for) and [`try_write_for`](lock_api::RwLock::try_write_for):
-        ///   wait no longer than a `Duration`.
-        /// - [`try_read_until`](lock_api::RwLock::try_read_until) and
-        ///   [`try_write_until`](lock_api::RwLock::try_write_until): wait until an `Instant` at the latest.
+        /// Those of [`lock_api::RwLock`]. `R` is `RwLockReadGuard<'_, T>`, and `W` is `RwLockWriteGuard<'_, T>`.
+        ///
+        /// - `const fn new(value: T) -> RwLock<T>`: creates an unlocked lock.
+        /// - `read(&self) -> R`: takes the lock together with other readers, and waits for it.
+        /// - `write(&self) -> W`: takes the lock alone, and waits for it.
+        /// - `try_read(&self) -> Option<R>` and `try_write(&self) -> Option<W>`: never wait.
+        /// - `try_read_for(&self, Duration) -> Option<R>` and `try_write_for(&self, Duration) -> Option<W>`: wait no
+        ///   longer than that.
+        /// - `try_read_until(&self, Instant) -> Option<R>` and `try_write_until(&self, Instant) -> Option<W>`: wait
+        ///   until then at the latest.
         $(#[$recursive])*
-        /// - [`is_locked`](lock_api::RwLock::is_locked): returns `true` if a thread holds the lock;
-        ///   [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive): if a writer does.
-        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value,
-        ///   without locking.
+        /// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock. `is_locked_exclusive`: if a writer
+        ///   does.
+        /// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
         ///
-        /// Of the guards:
+        /// Of the guards, which are [`lock_api::RwLockReadGuard`] and [`lock_api::RwLockWriteGuard`]:
         ///
-        /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader; no
-        ///   other writer comes in between.
-        /// - [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map) and
-        ///   [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map): a guard of a part of the value.
-        /// - [`RwLockReadGuard::unlocked`](lock_api::RwLockReadGuard::unlocked) and
-        ///   [`RwLockWriteGuard::unlocked`](lock_api::RwLockWriteGuard::unlocked): run a closure while the lock is not
-        ///   held.
+        /// - `RwLockWriteGuard::downgrade(guard) -> R`: makes the writer a reader; no other writer comes in between.
+        /// - `RwLockReadGuard::map(guard, FnOnce(&T) -> &U) -> MappedRwLockReadGuard<'_, U>` and
+        ///   `RwLockWriteGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedRwLockWriteGuard<'_, U>`: a guard of a
+        ///   part of the value.
+        /// - `RwLockReadGuard::unlocked(&mut guard, FnOnce() -> U) -> U` and the same of the write guard: run a closure
+        ///   while the lock is not held.
         ///
         /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
         /// reader what the last writer has.
         ///
-        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait. The waiter that came first
-        /// is overtaken for at most 4 ms; then the lock is kept for it. Once it is kept for a writer, new readers wait
-        /// behind the writer, but at most 10 ms: if other readers still hold the lock then, they join them. A waiting
-        /// reader might already hold the lock on the same thread, and would otherwise deadlock. So a recursive `read()`
-        /// is safe but can take up to 10 ms. [`FairRwLock`] serves first come, first served.
+        /// *Fairness.* From the arrival of a waiter on:
+        ///
+        /// - Newly arriving threads may overtake it: they take a lock that is free, and readers join readers.
+        /// - The waiter that came first is woken each time the lock becomes free, and competes for it. If it loses, and
+        ///   has waited for 4 ms or more, the lock is reserved for it: newly arriving threads wait behind it. If it has
+        ///   no CPU for 50 us, other threads may take the lock meanwhile.
+        /// - A reader that has waited behind a writer for 10 ms enters if readers still hold the lock. It may be one of
+        ///   them, and would otherwise deadlock. So a recursive `read()` is safe but can take 10 ms.
+        /// - So the waiter that came first waits for 4 ms, 10 ms and two critical sections at most, if it gets a CPU
+        ///   when it is woken, the lock becomes free after the 4 ms, and no reader holds it for longer than 10 ms.
+        /// - A writer has no bound while readers hold the lock without a gap. It spins for about 10 us, during which
+        ///   new readers wait, and then sleeps until the lock becomes free. [`FairRwLock`] lets no reader overtake a
+        ///   waiting writer.
         ///
         /// *Errors, panics.* None. A thread that asks to write while it holds the lock waits for ever. A panic in the
         /// critical section releases the lock; there is no poisoning. Once 8,388,608 readers hold the lock, further
@@ -70,6 +77,10 @@ macro_rules! rwlock_types {
         /// free it.
         ///
         /// *Signals, forks.* As for [`Mutex`].
+        ///
+        #[doc = concat!("[`lock_api::RwLock`]: ", $lock_api, "/struct.RwLock.html")]
+        #[doc = concat!("[`lock_api::RwLockReadGuard`]: ", $lock_api, "/struct.RwLockReadGuard.html")]
+        #[doc = concat!("[`lock_api::RwLockWriteGuard`]: ", $lock_api, "/struct.RwLockWriteGuard.html")]
         pub type RwLock<T> = lock_api::RwLock<crate::rwlock::RawRwLock<Native>, T>;
         /// The guard of a reader of a [`RwLock`]. It cannot be sent to another thread.
         pub type RwLockReadGuard<'a, T> =
@@ -77,33 +88,37 @@ macro_rules! rwlock_types {
         /// The guard of the writer of a [`RwLock`]. It cannot be sent to another thread.
         pub type RwLockWriteGuard<'a, T> =
             lock_api::RwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
-        /// The guard of a reader of a part of the value of a [`RwLock`]; see
-        /// [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map).
+        /// The guard of a reader of a part of the value of a [`RwLock`]; see the list of [`RwLock`](RwLock#methods).
         pub type MappedRwLockReadGuard<'a, T> =
             lock_api::MappedRwLockReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
-        /// The guard of the writer of a part of the value of a [`RwLock`]; see
-        /// [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map).
+        /// The guard of the writer of a part of the value of a [`RwLock`]; see the list of [`RwLock`](RwLock#methods).
         pub type MappedRwLockWriteGuard<'a, T> =
             lock_api::MappedRwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
 
         /// A [`RwLock`] whose guards can be sent to other threads. It has the methods of [`RwLock`].
         pub type SendRwLock<T> = lock_api::RwLock<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+        /// The guard of a reader of a [`SendRwLock`]. It can be sent to another thread.
+        pub type SendRwLockReadGuard<'a, T> =
+            lock_api::RwLockReadGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+        /// The guard of the writer of a [`SendRwLock`]. It can be sent to another thread.
+        pub type SendRwLockWriteGuard<'a, T> =
+            lock_api::RwLockWriteGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
 
         /// A [`RwLock`] that serves waiters first come, first served.
         ///
-        /// It has the methods of [`RwLock`], time-outs included, but for recursive reads. Its guards are those of
-        /// `lock_api`.
+        /// It has the methods of [`RwLock`], time-outs included, but for recursive reads.
         ///
         /// # Examples
         ///
         /// ```
         /// # #[cfg(feature = "lock_api")] {
-        /// use lockwright::FairRwLock;
+        /// use lockwright::{FairRwLock, FairRwLockReadGuard};
         ///
         /// static TEXT: FairRwLock<String> = FairRwLock::new(String::new());
         ///
         /// TEXT.write().push_str("ready");
-        /// assert_eq!(*TEXT.read(), "ready");
+        /// let text: FairRwLockReadGuard<String> = TEXT.read();
+        /// assert_eq!(*text, "ready");
         /// # }
         /// ```
         ///
@@ -120,6 +135,18 @@ macro_rules! rwlock_types {
         /// As for [`RwLock`].
         pub type FairRwLock<T> =
             lock_api::RwLock<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;
+        /// The guard of a reader of a [`FairRwLock`]. It cannot be sent to another thread.
+        pub type FairRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<
+            'a,
+            crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>,
+            T,
+        >;
+        /// The guard of the writer of a [`FairRwLock`]. It cannot be sent to another thread.
+        pub type FairRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<
+            'a,
+            crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>,
+            T,
+        >;
 
         /// A value that is read all the time and rarely written: readers on different CPUs do not slow each other down.
         ///
@@ -147,7 +174,7 @@ macro_rules! rwlock_types {
         /// # Methods
         ///
         /// Those of [`RwLock`], time-outs included. Messages and `{:?}` call this type `RwLock`, since all of them
-        /// are made of [`lock_api::RwLock`].
+        /// are made of `lock_api::RwLock`.
         ///
         /// # When readers use their own memory
         ///
@@ -219,16 +246,15 @@ macro_rules! rwlock_types {
         ///
         /// # Methods
         ///
-        /// - [`new`](lock_api::RwLock::new): creates an unlocked lock; a `const fn`.
-        /// - [`read`](lock_api::RwLock::read): takes the lock together with other readers. Returns a
-        ///   [`QRwLockReadGuard`].
-        /// - [`write`](lock_api::RwLock::write): takes the lock alone. Returns a [`QRwLockWriteGuard`].
-        /// - [`try_read`](lock_api::RwLock::try_read) and [`try_write`](lock_api::RwLock::try_write): never wait.
-        /// - [`is_locked`](lock_api::RwLock::is_locked) and
-        ///   [`is_locked_exclusive`](lock_api::RwLock::is_locked_exclusive).
-        /// - [`get_mut`](lock_api::RwLock::get_mut) and [`into_inner`](lock_api::RwLock::into_inner): the value,
-        ///   without locking.
-        /// - [`RwLockWriteGuard::downgrade`](lock_api::RwLockWriteGuard::downgrade): makes the writer a reader.
+        /// Those of [`lock_api::RwLock`]. `R` is `QRwLockReadGuard<'_, T>`, and `W` is `QRwLockWriteGuard<'_, T>`.
+        ///
+        /// - `const fn new(value: T) -> QRwLock<T>`: creates an unlocked lock.
+        /// - `read(&self) -> R`: takes the lock together with other readers.
+        /// - `write(&self) -> W`: takes the lock alone.
+        /// - `try_read(&self) -> Option<R>` and `try_write(&self) -> Option<W>`: never wait.
+        /// - `is_locked(&self) -> bool` and `is_locked_exclusive(&self) -> bool`.
+        /// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
+        /// - `QRwLockWriteGuard::downgrade(guard) -> R`: makes the writer a reader.
         ///
         /// # Memory ordering
         ///
@@ -259,6 +285,8 @@ macro_rules! rwlock_types {
         /// the next owner may free it.
         ///
         /// Source: the queued rwlock of the Linux kernel (2014).
+        ///
+        #[doc = concat!("[`lock_api::RwLock`]: ", $lock_api, "/struct.RwLock.html")]
         pub type QRwLock<T> = lock_api::RwLock<crate::qrwlock::QRwLock<Native>, T>;
         /// The guard of a reader of a [`QRwLock`]. It can be sent to another thread.
         pub type QRwLockReadGuard<'a, T> =
@@ -331,12 +359,11 @@ macro_rules! rwlock_types {
         /// The guard of the writer of a [`RwSemLock`]. It can be sent to another thread.
         pub type RwSemWriteGuard<'a, T> =
             lock_api::RwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
-        /// The guard of a reader of a part of the value of a [`RwSemLock`]; see
-        /// [`RwLockReadGuard::map`](lock_api::RwLockReadGuard::map).
+        /// The guard of a reader of a part of the value of a [`RwSemLock`]; see the list of [`RwLock`](RwLock#methods).
         pub type MappedRwSemReadGuard<'a, T> =
             lock_api::MappedRwLockReadGuard<'a, crate::rwsem::RwSem<Native>, T>;
-        /// The guard of the writer of a part of the value of a [`RwSemLock`]; see
-        /// [`RwLockWriteGuard::map`](lock_api::RwLockWriteGuard::map).
+        /// The guard of the writer of a part of the value of a [`RwSemLock`]; see the list of
+        /// [`RwLock`](RwLock#methods).
         pub type MappedRwSemWriteGuard<'a, T> =
             lock_api::MappedRwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
     };
