@@ -1,4 +1,4 @@
-//! A configuration that every request reads, and that an operator changes now and then.
+//! A configuration that every request reads, and that an operator changes every few minutes.
 //!
 //! `cargo run --release --package lockwright --example configuration`
 
