@@ -15,7 +15,35 @@ const ALIGN: usize = 4096;
 pub(crate) struct Object {
     pub first_line: usize,
     pub lines: usize,
+    /// How many values it is, and the bytes of each.
+    pub len: usize,
+    pub each: usize,
     pub type_name: &'static str,
+}
+
+/// The object at an offset in the arena, in words: its type, its number if there are several in a row, and the byte
+/// in it unless the object is one cell.
+pub(crate) fn place_at(objects: &[Object], offset: usize) -> String {
+    let line = offset / LINE_BYTES;
+    let holds =
+        |object: &&Object| (object.first_line..object.first_line + object.lines).contains(&line);
+    let Some(object) = objects.iter().find(holds) else { return format!("line {line}") };
+    let mut name = short(object.type_name);
+    let mut byte = offset - object.first_line * LINE_BYTES;
+    if object.len > 1 && object.each > 0 {
+        name += &format!("[{}]", byte / object.each);
+        byte %= object.each;
+    }
+    if byte > 0 || object.each > 8 {
+        name += &format!(" byte {byte}");
+    }
+    name
+}
+
+/// A type's name without the paths of modules and without what it is generic over.
+fn short(type_name: &str) -> String {
+    let name = type_name.split('<').next().unwrap_or(type_name);
+    name.rsplit("::").next().unwrap_or(name).to_owned()
 }
 
 struct Doomed {
@@ -126,7 +154,13 @@ impl Arena {
         );
         self.used.set(end);
         let (first_line, lines) = (start / LINE_BYTES, (end - start) / LINE_BYTES);
-        self.objects.borrow_mut().push(Object { first_line, lines, type_name });
+        self.objects.borrow_mut().push(Object {
+            first_line,
+            lines,
+            len,
+            each: each.size(),
+            type_name,
+        });
         // SAFETY: `start` is within the arena (1).
         unsafe { self.base.add(start) }
     }
@@ -173,6 +207,20 @@ mod tests {
         assert_eq!(Rc::strong_count(&witness), 4);
         arena.clear();
         assert_eq!((Rc::strong_count(&witness), arena.used()), (1, 0));
+    }
+
+    #[test]
+    fn a_place_has_the_type_the_number_and_the_byte() {
+        let arena = Arena::new(4096);
+        arena.alloc_slice(1, |_| std::cell::Cell::new(0_u64));
+        arena.alloc_slice(20, |_| core::num::Wrapping(0_u64));
+        arena.alloc_slice(1, |_| std::sync::Mutex::new([0_u64; 7]));
+        let objects = arena.take_objects();
+        let places = [0, 4, 64, 64 + 8 * 9, 64 + 8 * 9 + 2, 256, 4000];
+        let words = places.map(|offset| place_at(&objects, offset));
+        let right =
+            "Cell|Cell byte 4|Wrapping[0]|Wrapping[9]|Wrapping[9] byte 2|Mutex byte 0|line 62";
+        assert_eq!(words.join("|"), right);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What comes out of a run.
 
 use crate::digest::Digest;
+use crate::explore::Traced;
 use crate::memory::Transfers;
 use crate::scheduling::ScheduleReport;
 use core::fmt;
@@ -32,6 +33,8 @@ pub struct RunReport {
     /// The most others that queued later and got a watched lock earlier than one waiting thread;
     /// `None` if nothing watched the order.
     pub most_overtakes: Option<u32>,
+    /// What each move did, if the run was explored and that was asked for.
+    pub trace: Vec<Traced>,
     /// What went wrong: the first failures in the order in which they were noticed.
     pub failures: Vec<Failure>,
     /// How often something went wrong.
@@ -68,7 +71,9 @@ pub enum Ending {
     /// A checker has noticed something, and nothing after that is of interest.
     Violated,
     /// The policy of an exploration had no answer.
-    Diverged,
+    Diverged {
+        step: u64,
+    },
 }
 
 /// Something that went wrong in a run.
@@ -144,7 +149,10 @@ pub enum FailureKind {
     /// All threads are done, and the lock hash still says that a thread sleeps for a lock.
     SleeperLeft,
     /// The schedule that was to be replayed wanted something that cannot happen here.
-    Diverged,
+    Diverged {
+        /// How many of its moves were possible.
+        step: u64,
+    },
     /// Two runs of one schedule went different ways.
     Nondeterministic {
         /// How many moves were the same.
@@ -163,7 +171,7 @@ pub struct StuckThread {
     pub kind: WaitKind,
     /// The line it waits on.
     pub line: Option<usize>,
-    /// The type of the object there.
+    /// The object there: its type, its number if there are several in a row, and the byte in it.
     pub object: String,
     /// The value that a spinner saw last.
     pub seen: Option<u64>,
@@ -203,7 +211,10 @@ struct Nanoseconds(u64);
 
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:03} ns", self.0 / 1000, self.0 % 1000)
+        match self.0 % 1000 {
+            0 => write!(f, "{} ns", self.0 / 1000),
+            rest => write!(f, "{}.{rest:03} ns", self.0 / 1000),
+        }
     }
 }
 
@@ -239,7 +250,9 @@ impl fmt::Display for FailureKind {
             Self::TimeLimit { threads } => list(f, "not done within the time limit", threads),
             Self::EventLimit { threads } => list(f, "not done within the event limit", threads),
             Self::SleeperLeft => write!(f, "an entry was left in the lock hash"),
-            Self::Diverged => write!(f, "the schedule does not fit: its next move is not possible"),
+            Self::Diverged { step } => {
+                write!(f, "the schedule does not fit: its move {} is not possible", step + 1)
+            }
             Self::Nondeterministic { step } => write!(
                 f,
                 "two runs of one schedule differ after {step} moves: the program depends on \

@@ -219,23 +219,25 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs the program in the order that `policy` picks; returns the policy and what it picked.
-    /// `stacks` lends stacks and gets more back.
+    /// `stacks` lends stacks and gets more back. With `is_traced` the report says what each move did.
     pub(crate) fn explore(
         mut self,
         policy: Box<dyn Policy>,
         limits: Limits,
         stacks: &mut Vec<DefaultStack>,
+        is_traced: bool,
     ) -> (RunReport, Box<dyn Policy>, Vec<Move>) {
         assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
         self.make_tables();
         let mut engine = self.engine();
-        engine.explore_with(Exploration::new(policy, limits, self.bodies.len()));
+        let exploration = Exploration::new(policy, limits, self.bodies.len());
+        engine.explore_with(if is_traced { exploration.traced() } else { exploration });
         self.run_in(&mut engine, stacks);
         let exploration = engine.take_exploration();
-        let Some((policy, taken)) = exploration.map(Exploration::into_parts) else {
+        let Some((policy, taken, trace)) = exploration.map(Exploration::into_parts) else {
             unreachable!("an exploration stays one to its end")
         };
-        (report(*engine), policy, taken)
+        (RunReport { trace, ..report(*engine) }, policy, taken)
     }
 
     fn run_in(self, engine: &mut Engine, stacks: &mut Vec<DefaultStack>) {
@@ -380,7 +382,7 @@ fn report(mut engine: Engine) -> RunReport {
         Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),
         Ending::EventLimit => Some((None, FailureKind::EventLimit { threads })),
         Ending::Violated => None,
-        Ending::Diverged => Some((None, FailureKind::Diverged)),
+        Ending::Diverged { step } => Some((None, FailureKind::Diverged { step })),
         Ending::Panicked(thread, message) => {
             Some((Some(thread), FailureKind::Panicked { message }))
         }
@@ -406,6 +408,7 @@ fn report(mut engine: Engine) -> RunReport {
         schedule,
         preemptions: engine.preemptions.count,
         most_overtakes,
+        trace: Vec::new(),
         failures,
         failures_total,
     }

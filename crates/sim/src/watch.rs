@@ -6,7 +6,11 @@
 
 use crate::switch::Here;
 
-fn tell<L>(lock: &L, what: impl FnOnce(&mut crate::checker::Checkers, crate::checker::Call)) {
+fn tell<L>(
+    lock: &L,
+    words: &'static str,
+    what: impl FnOnce(&mut crate::checker::Checkers, crate::checker::Call),
+) {
     let address = core::ptr::from_ref(lock).addr();
     Here::expect("to be watched").with(|engine| {
         assert!(engine.line_at(address).is_some(), "a watched lock must lie in the arena");
@@ -16,6 +20,7 @@ fn tell<L>(lock: &L, what: impl FnOnce(&mut crate::checker::Checkers, crate::che
             offset: address - engine.base,
         };
         if !engine.checkers.are_done {
+            engine.trace(call.thread, words);
             what(&mut engine.checkers, call);
         }
     });
@@ -38,40 +43,40 @@ pub fn freed<T>(object: &T) {
 
 /// The thread is about to ask for `lock`, exclusively or as a reader.
 pub fn requested<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.requested(call));
+    tell(lock, "asks for the lock", |checkers, call| checkers.requested(call));
 }
 
 /// The thread is about to ask for `lock`, exclusively, and may withdraw: it does not count as overtaken.
 pub fn attempted<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.attempted(call));
+    tell(lock, "asks for the lock", |checkers, call| checkers.attempted(call));
 }
 
 /// The thread no longer waits for `lock` and has not got it.
 pub fn withdrew<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.withdrew(call));
+    tell(lock, "withdraws", |checkers, call| checkers.withdrew(call));
 }
 
 /// The thread holds `lock` exclusively.
 pub fn entered<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.entered(call));
+    tell(lock, "has the lock", |checkers, call| checkers.entered(call));
 }
 
 /// The thread is about to give back `lock`, which it holds exclusively.
 pub fn left<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.left(call));
+    tell(lock, "gives the lock back", |checkers, call| checkers.left(call));
 }
 
 /// The thread holds `lock` together with other readers.
 pub fn entered_shared<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.entered_shared(call));
+    tell(lock, "has the lock as a reader", |checkers, call| checkers.entered_shared(call));
 }
 
 /// The thread holds `lock` exclusively and is about to become a reader.
 pub fn downgraded<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.downgraded(call));
+    tell(lock, "becomes a reader", |checkers, call| checkers.downgraded(call));
 }
 
 /// The thread is about to give back `lock`, which it holds as a reader.
 pub fn left_shared<L>(lock: &L) {
-    tell(lock, |checkers, call| checkers.left_shared(call));
+    tell(lock, "gives the lock back as a reader", |checkers, call| checkers.left_shared(call));
 }

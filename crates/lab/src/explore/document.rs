@@ -1,6 +1,7 @@
 //! What an exploration found, in each format.
 
 use super::args::ExploreArgs;
+use super::trace::Trace;
 use crate::replay::quoted;
 use crate::report::{self, Chart, Grid, Report, count, hanging};
 use lockwright::events::Event;
@@ -65,6 +66,13 @@ pub struct ExploreResult {
     verdict: Verdict,
     events: BTreeMap<&'static str, u64>,
     failure: Option<ExploreFailure>,
+    /// What each move did, if the schedule was run again.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "lines_of")]
+    trace: Option<Trace>,
+}
+
+fn lines_of<S: serde::Serializer>(trace: &Option<Trace>, to: S) -> Result<S::Ok, S::Error> {
+    trace.as_ref().map_or(&[][..], |trace| &trace.lines[..]).serialize(to)
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -136,7 +144,7 @@ fn kind_name(kind: &FailureKind) -> &'static str {
         FailureKind::TimeLimit { .. } => "time-limit",
         FailureKind::EventLimit { .. } => "step-limit",
         FailureKind::SleeperLeft => "sleeper-left",
-        FailureKind::Diverged => "diverged",
+        FailureKind::Diverged { .. } => "diverged",
         FailureKind::Nondeterministic { .. } => "nondeterministic",
     }
 }
@@ -194,6 +202,7 @@ impl ExploreResult {
             verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
             events: counts.filter(|(_, count)| *count > 0).collect(),
             failure,
+            trace: None,
         }
     }
     /// The result of a schedule of `pair` that was run again.
@@ -202,7 +211,7 @@ impl ExploreResult {
         target: &Target,
         pair: Pair,
         schedule: &Schedule,
-        failure: Option<&Failure>,
+        (failure, trace): (Option<&Failure>, Trace),
     ) -> Self {
         let failure = failure.map(|failure| {
             let (message, threads) = told(failure);
@@ -234,6 +243,7 @@ impl ExploreResult {
             verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
             events: BTreeMap::new(),
             failure,
+            trace: Some(trace),
         }
     }
     /// What people read about it.
@@ -266,6 +276,9 @@ impl ExploreResult {
             more += &format!("; events: {}", events.join(", "));
         }
         text += &format!("  {}", hanging(&more, "  "));
+        if let Some(trace) = &self.trace {
+            text += &trace.text();
+        }
         match &self.failure {
             Some(failure) => text + &failure.text(),
             None => text,

@@ -4,6 +4,7 @@
 
 mod args;
 mod document;
+mod trace;
 
 pub use args::ExploreArgs;
 
@@ -17,6 +18,7 @@ use lockwright_sim::{FailureKind, thread};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use trace::Trace;
 
 /// Runs the command.
 pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
@@ -113,7 +115,7 @@ fn replay(
     let &[pair] = pairs else {
         return Err(Error::usage("--replay is for one pair: give one --lock and one --client"));
     };
-    let failure = target.explore(pair, |explorer| {
+    let (failure, traced) = target.explore(pair, |explorer| {
         let variations = explorer.variations();
         if schedule.variation >= variations {
             return Err(Error::usage(format!(
@@ -121,10 +123,10 @@ fn replay(
                 schedule.variation
             )));
         }
-        Ok(explorer.replay(schedule, args.limits()))
+        Ok(explorer.replay_traced(schedule, args.limits()))
     })?;
     match &failure {
-        Some(failure) if failure.kind == FailureKind::Diverged => {
+        Some(failure) if matches!(failure.kind, FailureKind::Diverged { .. }) => {
             let (why, _) = told(failure);
             return Err(Error::usage(format!(
                 "--replay: {why}; run the whole line that was printed, with the same version"
@@ -133,7 +135,8 @@ fn replay(
         Some(_) => progress.tell("the schedule fails again (simulated)"),
         None => progress.tell("the schedule does not fail (simulated)"),
     }
-    Ok(ExploreResult::replayed(args, target, pair, schedule, failure.as_ref()))
+    let trace = Trace::new(target, schedule.moves.len(), traced);
+    Ok(ExploreResult::replayed(args, target, pair, schedule, (failure.as_ref(), trace)))
 }
 
 /// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.

@@ -200,6 +200,24 @@ fn a_search_says_that_it_has_seen_everything() {
 }
 
 #[test]
+fn a_replay_shows_what_each_thread_did_to_which_object() {
+    let result = found("explore --lock cna --bug 48 --client exclusion --threads 3");
+    assert_eq!(result.get("trace"), None, "{result}");
+    let line = result["failure"]["replay"].as_str().expect("a command");
+    let line = line.strip_prefix("lockwright ").expect("it begins with the program");
+    let again = found(line);
+    let trace = again["trace"].as_array().expect("a trace");
+    has_fields(&trace[0], &["move", "thread", "what"]);
+    let text = stdout(&lockwright(line));
+    let shown = text.lines().filter(|line| line.starts_with("    move ")).count();
+    assert_eq!(shown, trace.len().min(60), "{text}");
+    assert!(text.contains("a is thread 0 on CPU 0 of NUMA node 0; b is thread 1"), "{text}");
+    for part in ["compare-exchange", "lock word of ", "has the lock", "spins", " -> 0x"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn another_machine_can_be_explored() {
     let document = json("explore --on x5-4 --lock cna --client exclusion --schedules 50 --json -");
     assert_eq!(document["on"]["machine"], "x5-4");

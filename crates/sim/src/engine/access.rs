@@ -48,7 +48,9 @@ impl Engine {
     /// The oldest store of `thread` becomes visible.
     pub(super) fn commit(&mut self, thread: usize) -> Option<Step> {
         if let Some(store) = self.threads[thread].stores.pop_front() {
-            let value = store.over(store.cell.read());
+            let old = store.cell.read();
+            let value = store.over(old);
+            self.trace_access(thread, "store becomes visible", store.cell, (old, Some(value)));
             self.write(thread, store.cell, value);
         }
         None
@@ -99,6 +101,7 @@ impl Here {
             engine.checkers.touched(engine.now, current, cell.address() - engine.base);
             let value = engine.threads[current].view(cell);
             engine.fold_value(cell, value);
+            engine.trace_access(current, "load", cell, (value, None));
             value
         })
     }
@@ -118,9 +121,14 @@ impl Here {
     }
     /// A locked read-modify-write: drains the store buffer, then replaces the value by what `new`
     /// says, or leaves it (a failed compare-exchange owns the line all the same). Returns the old
-    /// value.
+    /// value. A trace calls it `name`.
     #[inline]
-    pub fn rmw(self, cell: CellRef, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
+    pub fn rmw(
+        self,
+        name: &'static str,
+        cell: CellRef,
+        new: impl FnOnce(u64) -> Option<u64>,
+    ) -> u64 {
         let beaten_until = self.with(|engine| engine.beaten_until(cell.address()));
         if beaten_until > 0 {
             self.until(beaten_until);
@@ -137,8 +145,10 @@ impl Here {
             engine.checkers.touched(engine.now, current, cell.address() - engine.base);
             let old = cell.read();
             engine.fold_value(cell, old);
-            if let Some(value) = new(old) {
-                let current = engine.current;
+            let new = new(old);
+            let name = if new.is_some() { name } else { "compare-exchange fails" };
+            engine.trace_access(current, name, cell, (old, new));
+            if let Some(value) = new {
                 engine.write(current, cell, value);
                 engine.checkers.rmw(current, cell.address() - engine.base);
             }
@@ -162,6 +172,7 @@ impl Here {
     pub fn read_plain(self, address: usize) {
         let done = self.with(|engine| engine.issue_here(address, Kind::Read, 0));
         self.until(done);
+        self.with(|engine| engine.trace_at(engine.current, "read a plain field", address));
     }
     /// A write of a plain field. Its value changes at once: a lock guards the field, and the store
     /// that gives the lock back commits after this one.
@@ -173,6 +184,7 @@ impl Here {
             engine.now + engine.costs.store_issue
         });
         self.until(next);
+        self.with(|engine| engine.trace_at(engine.current, "write a plain field", address));
     }
     /// A full barrier: waits for the store buffer.
     pub fn full_barrier(self) {

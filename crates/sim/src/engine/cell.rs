@@ -37,6 +37,9 @@ impl CellRef {
     pub fn address(self) -> usize {
         self.at.addr().get()
     }
+    pub fn shape(self) -> Shape {
+        self.shape
+    }
     pub fn is_word(self) -> bool {
         self.shape == Shape::Word
     }

@@ -6,7 +6,7 @@
 
 use super::thread::{Activity, STORES_MAX};
 use super::{CellRef, Engine, Step};
-use crate::explore::{Action, Choice, Limits, Move, Policy, Touch};
+use crate::explore::{Action, Choice, Limits, Move, Policy, Touch, Traced};
 use crate::memory::Kind;
 use crate::report::Ending;
 use crate::switch::Here;
@@ -71,6 +71,8 @@ pub struct Exploration {
     is_preempted: Vec<bool>,
     /// By thread: whose store buffers its heavy barrier still waits for.
     undrained: Vec<Vec<usize>>,
+    /// The moves in words, if that is asked for.
+    trace: Option<Vec<Traced>>,
 }
 
 impl Exploration {
@@ -84,11 +86,24 @@ impl Exploration {
             intents: vec![Intent::NONE; threads],
             is_preempted: vec![false; threads],
             undrained: vec![Vec::new(); threads],
+            trace: None,
         }
     }
-    /// The policy, and what it has picked.
-    pub fn into_parts(self) -> (Box<dyn Policy>, Vec<Move>) {
-        (self.policy, self.taken)
+    /// Puts what happens into words.
+    pub fn traced(self) -> Self {
+        Self { trace: Some(Vec::new()), ..self }
+    }
+    /// The policy, what it has picked, and that in words.
+    pub fn into_parts(self) -> (Box<dyn Policy>, Vec<Move>, Vec<Traced>) {
+        (self.policy, self.taken, self.trace.unwrap_or_default())
+    }
+    pub(super) fn is_tracing(&self) -> bool {
+        self.trace.is_some()
+    }
+    /// Adds what the move with this number did.
+    pub(super) fn add(&mut self, line: impl FnOnce(u64) -> Traced) {
+        let number = self.taken.len() as u64;
+        self.trace.get_or_insert_default().push(line(number));
     }
 
     /// Asks the policy.
@@ -102,7 +117,7 @@ impl Exploration {
             return Err(Ending::EventLimit);
         }
         let (policy, choices) = (&mut self.policy, &self.choices[..]);
-        let picked = policy.pick(choices, step).ok_or(Ending::Diverged)?;
+        let picked = policy.pick(choices, step).ok_or(Ending::Diverged { step })?;
         let choice = choices[picked];
         match choice.action() {
             Action::Preempt => self.limits.preemptions -= 1,
@@ -317,6 +332,7 @@ impl Engine {
         if let Some(touch) = choice.touch {
             self.digest.fold(touch.offset as u64, touch.is_write.into());
         }
+        self.trace_move(thread, choice.action());
         match choice.action() {
             Action::Commit => {
                 let step = self.commit(thread);

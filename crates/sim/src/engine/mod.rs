@@ -18,6 +18,7 @@ pub mod queue;
 mod signals;
 mod sleep;
 mod thread;
+mod trace;
 mod wait;
 
 pub use explore::Exploration;

@@ -26,6 +26,7 @@ impl Engine {
         thread.wait.expired = false;
         thread.wait.since_ps = now;
         self.sleepers.0.push(Sleeper { address, thread: current });
+        self.trace_at(current, "sleeps", address);
         self.arm_timer(current);
         self.idle_on_core();
     }
@@ -46,6 +47,7 @@ impl Engine {
         let interrupt = self.costs.wake_call.saturating_sub(self.wake_local_call());
         let mut cost = 0;
         for thread in self.sleepers_on(address, count) {
+            self.trace_wake(thread);
             self.wake_up(thread);
             let latency = match self.interrupts(thread) {
                 true => {
@@ -58,12 +60,18 @@ impl Engine {
         }
         cost
     }
+    /// The address that `thread` sleeps on.
+    pub fn sleeps_on(&self, thread: usize) -> Option<usize> {
+        let sleeper = self.sleepers.0.iter().find(|sleeper| sleeper.thread == thread);
+        sleeper.map(|sleeper| sleeper.address)
+    }
     fn sleepers_on(&self, address: usize, count: u32) -> Vec<usize> {
         let wanted = self.sleepers.0.iter().filter(|sleeper| sleeper.address == address);
         wanted.take(count as usize).map(|sleeper| sleeper.thread).collect()
     }
     fn wake_sleepers(&mut self, address: usize, count: u32) {
         for thread in self.sleepers_on(address, count) {
+            self.trace_wake(thread);
             self.wake_up(thread);
             let latency = self.costs.wake_latency;
             if self.is_scheduled() {

@@ -130,6 +130,7 @@ impl Engine {
         state.wait.seen = value;
         self.checkers.touched(self.now, thread, cell.address() - self.base);
         self.fold_value(cell, value);
+        self.trace_access(thread, "look again", cell, (value, None));
         Some(Step::Look { thread, predicate, value })
     }
     /// What follows from the answer of a thread's predicate; then the event loop goes on.
@@ -247,6 +248,7 @@ impl Here {
             wait.since_ps = now;
             wait.seen = seen;
             engine.spin_begins();
+            engine.trace_at(current, "spins", cell.address());
             engine.park(current);
             engine.arm_timer(current);
             engine.may_spin_too_long(current);

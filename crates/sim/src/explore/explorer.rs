@@ -3,7 +3,7 @@
 use super::policy::{Policy, PolicyKind, Replayed, replay};
 use super::schedule::Schedule;
 use super::shorten::{beginning, shortened};
-use super::{Limits, Move};
+use super::{Limits, Move, Traced};
 use crate::arena::Arena;
 use crate::config::Config;
 use crate::machine::Machine;
@@ -27,6 +27,8 @@ pub struct Explorer<'p> {
     program: &'p Program<'p>,
     arena: Arena,
     stacks: Vec<DefaultStack>,
+    /// The next run says what each move did.
+    is_tracing: bool,
 }
 
 /// What an exploration is asked to do.
@@ -99,7 +101,7 @@ impl<'p> Explorer<'p> {
     /// and events do not count.
     pub fn new(machine: &'p Machine, seed: u64, config: Config, program: &'p Program<'p>) -> Self {
         let (arena, stacks) = (Arena::default(), Vec::new());
-        Self { machine, seed, variations: vec![config], program, arena, stacks }
+        Self { machine, seed, variations: vec![config], program, arena, stacks, is_tracing: false }
     }
     /// Takes turns between the settings so far and these.
     pub fn with_variations(mut self, more: impl IntoIterator<Item = Config>) -> Self {
@@ -157,6 +159,18 @@ impl<'p> Explorer<'p> {
         let ran = self.run_again(moves, schedule.variation, limits);
         ran.report.failures.first().cloned()
     }
+    /// As [`replay`](Self::replay); also what each move did.
+    pub fn replay_traced(
+        &mut self,
+        schedule: &Schedule,
+        limits: Limits,
+    ) -> (Option<Failure>, Vec<Traced>) {
+        self.is_tracing = true;
+        let moves = Replayed::Exactly(schedule.moves.clone());
+        let ran = self.run_again(moves, schedule.variation, limits);
+        self.is_tracing = false;
+        (ran.report.failures.first().cloned(), ran.report.trace)
+    }
 
     fn lanes(&self, plan: &Plan) -> Vec<Lane> {
         let pairs = (0..self.variations.len())
@@ -179,7 +193,8 @@ impl<'p> Explorer<'p> {
         let config = self.variations[variation].clone();
         let mut simulation = Simulation::new(self.machine, &mut self.arena, self.seed, config);
         (self.program)(&mut simulation);
-        let (report, policy, moves) = simulation.explore(policy, limits, &mut self.stacks);
+        let (report, policy, moves) =
+            simulation.explore(policy, limits, &mut self.stacks, self.is_tracing);
         Ran { report, policy, moves }
     }
     /// Runs moves again, which may be as many as they are.

@@ -46,13 +46,14 @@
 //!
 //! What failed is shortened: moves are dropped and switches are joined for as long as it fails in
 //! the same way. What remains is a [`Schedule`], one word of text, and [`Explorer::replay`] repeats
-//! it.
+//! it. [`Explorer::replay_traced`] also says what each move did.
 
 mod choice;
 mod explorer;
 mod policy;
 mod schedule;
 mod shorten;
+mod trace;
 
 pub use choice::{Action, Move};
 pub(crate) use choice::{Choice, Touch};
@@ -60,6 +61,7 @@ pub use explorer::{Explorer, Findings, Found, Plan, Program};
 pub(crate) use policy::Policy;
 pub use policy::PolicyKind;
 pub use schedule::{NotASchedule, Schedule, THREADS_MAX};
+pub use trace::Traced;
 
 /// How much may happen in one schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

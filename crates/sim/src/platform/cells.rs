@@ -103,16 +103,16 @@ impl<S: Storage, const IS_WORD: bool> SimCell<S, IS_WORD> {
         match Here::get() {
             Some(here) if order != Ordering::SeqCst => here.store(self.cell(), mask, bits),
             _ => {
-                self.update(|old| Some(old & !mask | bits & mask));
+                self.update("store", |old| Some(old & !mask | bits & mask));
             }
         }
     }
-    /// Replaces the value by what `new` makes of it, in one step; returns the bits before.
+    /// Replaces the value by what `new` makes of it, in one step, which a trace calls `name`; returns the bits before.
     #[inline]
-    pub(super) fn update(&self, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
+    pub(super) fn update(&self, name: &'static str, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
         let cell = self.cell();
         match Here::get() {
-            Some(here) => here.rmw(cell, new),
+            Some(here) => here.rmw(name, cell, new),
             None => {
                 let old = cell.read();
                 if let Some(value) = new(old) {
@@ -149,7 +149,7 @@ unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_
     }
     #[inline]
     fn swap(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update(|_| Some(S::bits(value))))
+        S::value(self.update("swap", |_| Some(S::bits(value))))
     }
     #[inline]
     fn compare_exchange(
@@ -160,7 +160,7 @@ unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_
         _failure: Ordering,
     ) -> Result<S::Value, S::Value> {
         let expected = S::bits(old);
-        let found = self.update(|now| (now == expected).then(|| S::bits(new)));
+        let found = self.update("compare-exchange", |now| (now == expected).then(|| S::bits(new)));
         if found == expected { Ok(S::value(found)) } else { Err(S::value(found)) }
     }
 
@@ -277,19 +277,19 @@ unsafe impl<S: Integer, const IS_WORD: bool> AtomicInt<S::Value> for SimCell<S, 
     #[inline]
     fn fetch_add(&self, value: S::Value, _order: Ordering) -> S::Value {
         // Bits above the value's width are dropped when it is written.
-        S::value(self.update(|old| Some(old.wrapping_add(S::bits(value)))))
+        S::value(self.update("add", |old| Some(old.wrapping_add(S::bits(value)))))
     }
     #[inline]
     fn fetch_sub(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update(|old| Some(old.wrapping_sub(S::bits(value)))))
+        S::value(self.update("subtract", |old| Some(old.wrapping_sub(S::bits(value)))))
     }
     #[inline]
     fn fetch_or(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update(|old| Some(old | S::bits(value))))
+        S::value(self.update("or", |old| Some(old | S::bits(value))))
     }
     #[inline]
     fn fetch_and(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update(|old| Some(old & S::bits(value))))
+        S::value(self.update("and", |old| Some(old & S::bits(value))))
     }
 }
 

@@ -34,11 +34,12 @@ impl SimCell<AtomicU32, true> {
     }
     #[inline]
     fn swap_part(&self, part: Part, value: u64) -> u64 {
-        part.of(self.update(|word| Some(part.put(word, value))))
+        part.of(self.update("swap", |word| Some(part.put(word, value))))
     }
     #[inline]
     fn replace_part(&self, part: Part, old: u64, new: u64) -> Result<u64, u64> {
-        let word = self.update(|word| (part.of(word) == old).then(|| part.put(word, new)));
+        let word = self
+            .update("compare-exchange", |word| (part.of(word) == old).then(|| part.put(word, new)));
         let found = part.of(word);
         if found == old { Ok(found) } else { Err(found) }
     }

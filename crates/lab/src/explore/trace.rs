@@ -1,0 +1,83 @@
+//! What each move of a schedule did, for people and for programs.
+
+use lockwright_cells::client::Target;
+use lockwright_sim::explore::Traced;
+use serde::Serialize;
+
+/// Lines of the longest trace that people read as a whole.
+const LINES_MAX: usize = 60;
+
+/// A schedule that was run again, line by line.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Which thread is where.
+    threads: String,
+    /// Moves of the schedule; what follows them is not part of it.
+    moves: usize,
+    pub lines: Vec<Line>,
+}
+
+/// What a move did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    #[serde(rename = "move")]
+    number: u64,
+    thread: char,
+    what: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    place: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    values: String,
+}
+
+/// The letter of a thread in a schedule.
+pub fn letter(thread: usize) -> char {
+    char::from(b'a'.saturating_add(thread as u8))
+}
+
+impl Trace {
+    /// The trace of a schedule with this number of moves.
+    pub fn new(target: &Target, moves: usize, traced: Vec<Traced>) -> Self {
+        let place = |(thread, &cpu): (usize, &u32)| {
+            let node = target.machine.topology.socket_of(cpu);
+            format!("{} is thread {thread} on CPU {cpu} of NUMA node {node}", letter(thread))
+        };
+        let threads: Vec<_> = target.cpus.iter().enumerate().map(place).collect();
+        let line = |Traced { number, thread, what, place, values }| Line {
+            number,
+            thread: letter(thread),
+            what,
+            place,
+            values,
+        };
+        let lines = traced.into_iter().map(line).collect();
+        Self { threads: threads.join("; "), moves, lines }
+    }
+    /// What people read.
+    pub fn text(&self) -> String {
+        let left_out = self.lines.len().saturating_sub(LINES_MAX);
+        let shown = &self.lines[left_out..];
+        let widest = |part: fn(&Line) -> &str| {
+            shown.iter().map(|line| part(line).chars().count()).max().unwrap_or(0)
+        };
+        let (what, place) = (widest(|line| &line.what), widest(|line| &line.place));
+        let mut text = format!("  {}", crate::report::hanging(&self.threads, "    "));
+        if left_out > 0 {
+            text += &format!("    ({left_out} lines before these are left out; --json has all)\n");
+        }
+        let mut is_within = true;
+        for line in shown {
+            if is_within && line.number > self.moves as u64 {
+                is_within = false;
+                text += "    (the schedule ends here; the threads run on until they are done or stuck)\n";
+            }
+            let Line { number, thread, what: does, place: at, values } = line;
+            let line = format!(
+                "    move {number:>4}  thread {thread}  {does:<what$}  {at:<place$}  {values}"
+            );
+            text += line.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,98 @@
+//! What the moves of an explored run did, in words.
+
+use super::cell::Shape;
+use super::{CellRef, Engine};
+use crate::arena::place_at;
+use crate::explore::{Action, Traced};
+
+/// The letter of a thread in a schedule.
+fn letter(thread: usize) -> char {
+    char::from(b'a'.saturating_add(thread as u8))
+}
+
+impl Engine {
+    /// Returns true if what happens is to be put into words.
+    #[inline]
+    pub fn is_tracing(&self) -> bool {
+        self.exploration.as_ref().is_some_and(|exploration| exploration.is_tracing())
+    }
+    /// Adds a line about `thread` to the trace, if there is one.
+    #[inline]
+    pub fn trace(&mut self, thread: usize, what: &'static str) {
+        if self.is_tracing() {
+            self.add_to_trace(thread, what.to_owned(), String::new(), String::new());
+        }
+    }
+    /// As [`trace`](Self::trace), for something that `thread` does to the cell or field at an address.
+    #[inline]
+    pub(super) fn trace_at(&mut self, thread: usize, what: &'static str, address: usize) {
+        if self.is_tracing() {
+            let place = place_at(&self.objects, address - self.base);
+            self.add_to_trace(thread, what.to_owned(), place, String::new());
+        }
+    }
+    /// As [`trace`](Self::trace), for a thread that has seen `old` in a cell and left `new` there.
+    #[inline]
+    pub(super) fn trace_access(
+        &mut self,
+        thread: usize,
+        what: &'static str,
+        cell: CellRef,
+        (old, new): (u64, Option<u64>),
+    ) {
+        if self.is_tracing() {
+            let place = place_at(&self.objects, cell.address() - self.base);
+            let place = if cell.is_word() { format!("lock word of {place}") } else { place };
+            let values = match new {
+                None => self.value_in_words(cell, old),
+                Some(new) => {
+                    format!(
+                        "{} -> {}",
+                        self.value_in_words(cell, old),
+                        self.value_in_words(cell, new)
+                    )
+                }
+            };
+            self.add_to_trace(thread, what.to_owned(), place, values);
+        }
+    }
+    /// As [`trace`](Self::trace), for a thread that wakes another one.
+    pub(super) fn trace_wake(&mut self, other: usize) {
+        if self.is_tracing() {
+            let what = format!("wakes thread {}", letter(other));
+            self.add_to_trace(self.current, what, String::new(), String::new());
+        }
+    }
+    /// Adds a move that touches no memory.
+    pub(super) fn trace_move(&mut self, thread: usize, action: Action) {
+        match action {
+            Action::Step | Action::Commit => {}
+            Action::TimeOut => self.trace(thread, "has waited for its whole time-out"),
+            Action::WakeUp => self.trace(thread, "wakes up for no reason"),
+            Action::Preempt => self.trace(thread, "loses its CPU"),
+            Action::Dispatch => self.trace(thread, "gets a CPU again"),
+            Action::Signal => self.trace(thread, "is interrupted by a signal"),
+            Action::Fork => self.trace(thread, "forks; from here on this is the child"),
+        }
+    }
+    #[cold]
+    fn add_to_trace(&mut self, thread: usize, what: String, place: String, values: String) {
+        if let Some(exploration) = &mut self.exploration {
+            exploration.add(|number| Traced { number, thread, what, place, values });
+        }
+    }
+    /// A value as people read it. A pointer is named by the place that it points to, because addresses are the host's.
+    fn value_in_words(&self, cell: CellRef, value: u64) -> String {
+        match cell.shape() {
+            Shape::Word => format!("{value:#010x}"),
+            Shape::U32 | Shape::U64 => format!("{value:#x}"),
+            Shape::Pointer if value == 0 => "null".to_owned(),
+            Shape::Pointer => match (value as usize).checked_sub(self.base) {
+                Some(offset) if offset < self.used => {
+                    format!("&{}", place_at(&self.objects, offset))
+                }
+                _ => "a pointer".to_owned(),
+            },
+        }
+    }
+}

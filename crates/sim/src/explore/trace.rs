@@ -1,0 +1,17 @@
+//! A run of a schedule in words.
+
+/// What one move of a schedule did. A move that touches no shared memory and changes nothing else has no line; a move
+/// can have several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traced {
+    /// The number of the move, from 1.
+    pub number: u64,
+    /// The thread.
+    pub thread: usize,
+    /// What it does, or what happens to it.
+    pub what: String,
+    /// The object that it touches, if it touches one, and the byte of the object.
+    pub place: String,
+    /// The value that it sees there, and the one that it leaves there.
+    pub values: String,
+}
