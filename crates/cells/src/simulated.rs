@@ -10,7 +10,7 @@ mod run;
 mod watched;
 mod worker;
 
-pub use fitted::Fitted;
+pub use fitted::{Fitted, ResidualOf};
 pub use machine::SimulatedMachine;
 pub use watched::Watched;
 

@@ -6,6 +6,18 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The fitted columns that a residual is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResidualOf {
+    /// All of the machine.
+    Machine,
+    /// Those of a table.
+    Table,
+    /// Those of other tables with the workload of a table to which nothing was fitted.
+    Workload,
+}
+
 /// What was fitted for a workload, and on what.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fitted {
@@ -14,8 +26,13 @@ pub struct Fitted {
     pub calibrated_as: Option<String>,
     /// The published columns, in words.
     pub fitted_on: Vec<String>,
-    /// How well they are met, on the machine they were fitted for: root mean square of the relative errors.
+    /// How well some of them are met, on the machine they were fitted for: root mean square of the relative
+    /// errors.
     pub residual_percent: f64,
+    /// Which of them that is about.
+    pub residual_of: ResidualOf,
+    /// The same of all fitted columns of that machine.
+    pub machine_residual_percent: f64,
     /// The fitted numbers that this workload uses: the hardware's, and those of its own software.
     pub parameters: BTreeMap<String, f64>,
     /// Fingerprint of the calibration and of the machine that it belongs to.
@@ -44,6 +61,8 @@ impl Fitted {
             calibrated_as: None,
             fitted_on: fitted_on.collect(),
             residual_percent: calibration.residual_rms_percent(),
+            residual_of: ResidualOf::Machine,
+            machine_residual_percent: calibration.residual_rms_percent(),
             parameters,
             hash: calibration.hash.clone(),
         })

@@ -5,6 +5,7 @@ mod unpatched;
 pub use unpatched::Unpatched;
 
 use crate::tables::Key;
+use serde::Serialize;
 
 /// The tables: name (the file's stem) and text.
 const TABLES: &[(&str, &str)] = &[
@@ -69,6 +70,49 @@ const KEYS: [&str; 9] = [
     "caller",
 ];
 
+/// Columns with numbers of which no error can be taken; `data/published/README.md` says why.
+const NOT_EXACT: [(&str, &str, Standing); 2] = [
+    (FAIRNESS, "reported_locking_rate_kops_per_s", Standing::Doubtful),
+    (FAIRNESS, "max_ops_per_thread", Standing::LowerBound),
+];
+const FAIRNESS: &str = "rwsem_handoff_fairness_2s40c80t";
+
+/// What a published number says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// What was measured.
+    #[default]
+    Measured,
+    /// It was printed as "more than" this: no error can be taken of it.
+    LowerBound,
+    /// As printed, it cannot be right: no error is taken of it.
+    Doubtful,
+}
+
+impl Standing {
+    /// True if an error can be taken.
+    pub fn is_measured(&self) -> bool {
+        *self == Self::Measured
+    }
+    /// In documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::LowerBound => "lower_bound",
+            Self::Doubtful => "doubtful",
+        }
+    }
+    /// The number as it stands in a table.
+    pub fn told(self, number: f64) -> String {
+        match self {
+            Self::Measured => number.to_string(),
+            Self::LowerBound => format!(">{number}"),
+            Self::Doubtful => format!("({number})"),
+        }
+    }
+}
+
 /// A published table with all its columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
@@ -100,6 +144,12 @@ impl Published {
     /// The number of a column in the row with this key.
     pub fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
         self.columns.at(key, column)
+    }
+
+    /// What the numbers of a column say.
+    pub fn standing(&self, column: &str) -> Standing {
+        let it = NOT_EXACT.iter().find(|(table, name, _)| (*table, *name) == (self.name, column));
+        it.map_or(Standing::Measured, |&(.., standing)| standing)
     }
 
     /// True if it has a row with this key.

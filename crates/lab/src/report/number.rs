@@ -2,23 +2,41 @@
 
 /// The exponent of the power of ten below which `value`, rounded to three digits, does not fall.
 fn exponent(value: f64) -> i32 {
-    let scientific = format!("{value:.2e}");
+    rounded_exponent(value, 3)
+}
+
+fn rounded_exponent(value: f64, digits: usize) -> i32 {
+    let scientific = format!("{value:.*e}", digits - 1);
     scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }
 
 /// Three significant digits: `0.0312`, `1.21`, `365`, `11500`.
 pub fn digits(value: f64) -> String {
+    significant(value, 3)
+}
+
+/// Values in ascending order: with four significant digits if three make two neighbours equal that are not.
+pub fn interval(values: [f64; 3]) -> [String; 3] {
+    let short = values.map(digits);
+    let hides = |at: usize| short[at] == short[at + 1] && values[at] != values[at + 1];
+    match hides(0) || hides(1) {
+        true => values.map(|value| significant(value, 4)),
+        false => short,
+    }
+}
+
+fn significant(value: f64, count: i32) -> String {
     if value == 0.0 {
         return "0".into();
     }
     if !value.is_finite() {
         return "-".into();
     }
-    match exponent(value) {
+    match rounded_exponent(value, count as usize) {
         ..-4 => format!("{value:.2e}"),
-        small @ -4..=2 => format!("{value:.*}", (2 - small) as usize),
+        small if small < count => format!("{value:.*}", (count - 1 - small) as usize),
         large => {
-            let step = 10f64.powi(large - 2);
+            let step = 10f64.powi(large - count + 1);
             format!("{:.0}", (value / step).round() * step)
         }
     }
@@ -100,6 +118,8 @@ mod tests {
         ] {
             assert_eq!(digits(value), text);
         }
+        assert_eq!(interval([15_218.0, 15_335.0, 15_341.0]), ["15220", "15340", "15340"]);
+        assert_eq!(interval([1.0, 1.0, 2.0]), ["1.00", "1.00", "2.00"]);
         assert_eq!([signed(16.31), signed(-0.5), signed(0.0)], ["+16.3", "-0.500", "0"]);
         assert_eq!(percent(4.314), "4.31 %");
     }

@@ -3,6 +3,7 @@
 use super::score::{Kind, Score, Scores};
 use super::simulate::Effort;
 use super::text;
+use crate::published::Standing;
 use crate::report::{self, Chart, Grid, Point, Report, Series, Shape};
 use crate::simulated::Fitted;
 use crate::tables::{self, Column, Depth, Key, Quantity, Table};
@@ -106,14 +107,26 @@ pub struct Cell {
     pub interval: [f64; 2],
     /// What was published, if it was.
     pub published: Option<f64>,
-    /// The simulated number relative to it.
+    /// What the published number says.
+    #[serde(skip_serializing_if = "Standing::is_measured")]
+    pub published_is: Standing,
+    /// How much more the simulated number is than the published one, if an error can be taken of that.
     pub error_percent: Option<f64>,
+    /// What the cell is evidence of.
+    pub role: Kind,
 }
 
 impl Cell {
-    pub(super) fn new(simulated: f64, interval: [f64; 2], published: Option<f64>) -> Self {
-        let error = |published: f64| (simulated / published - 1.0) * 100.0;
-        Self { simulated, interval, published, error_percent: published.map(error) }
+    /// A simulated number that nothing was published next to.
+    pub(super) fn new(simulated: f64, interval: [f64; 2], role: Kind) -> Self {
+        let (published, published_is, error_percent) = (None, Standing::Measured, None);
+        Self { simulated, interval, published, published_is, error_percent, role }
+    }
+    /// The same next to what was published.
+    pub(super) fn next_to(self, published: Option<f64>, published_is: Standing) -> Self {
+        let error = |published: f64| (self.simulated / published - 1.0) * 100.0;
+        let error_percent = published.filter(|_| published_is.is_measured()).map(error);
+        Self { published, published_is, error_percent, ..self }
     }
 }
 
@@ -146,8 +159,10 @@ impl Windows {
         let fits = match fits {
             1 => String::new(),
             fits => format!(
-                ". The interval spans all runs, and those of {fits} sets of costs that fit the \
-                 measurements about equally well"
+                ". The interval spans all runs of the chosen fit and of {} other{} that fit{} about as well",
+                fits - 1,
+                plural(fits - 1),
+                if *fits == 2 { "s" } else { "" }
             ),
         };
         format!(
@@ -202,8 +217,8 @@ impl TableDocument {
     pub(super) fn kinds(&self) -> Vec<(&'static str, Vec<Kind>)> {
         let Some(table) = Table::named(self.table) else { return Vec::new() };
         let kinds = |column: &'static Column| {
-            let rows = self.rows.iter().filter(|row| row.columns.contains_key(column.name));
-            let mut kinds: Vec<Kind> = rows.map(|row| Kind::of(table, column, row.of)).collect();
+            let cells = self.rows.iter().filter_map(|row| row.columns.get(column.name));
+            let mut kinds: Vec<Kind> = cells.map(|cell| cell.role).collect();
             kinds.dedup();
             (column.name, kinds)
         };
@@ -327,6 +342,8 @@ fn empty_grid() -> Grid {
         "interval_high",
         "published",
         "error_percent",
+        "role",
+        "published_is",
     ])
 }
 
@@ -342,6 +359,8 @@ fn push_cells(grid: &mut Grid, table: &TableDocument) {
             cell.interval[1].to_string(),
             optional(cell.published),
             optional(cell.error_percent),
+            cell.role.name().into(),
+            cell.published.map_or("", |_| cell.published_is.name()).into(),
         ]);
     }
 }

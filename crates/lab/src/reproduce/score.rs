@@ -12,21 +12,22 @@ const UNKNOWN_STDDEV: f64 = 0.03 / (2.0 * std::f64::consts::SQRT_2);
 /// How well published cells are met.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// Cells that were published.
+    /// Cells that were published and of which an error can be taken.
     pub cells: usize,
     /// Root mean square of their relative errors.
     pub rms_percent: f64,
     /// How many published values are inside the interval of the simulated ones.
     pub inside_interval: usize,
-    /// Pairs of them that differ by more than two combined standard deviations, 3 % where none was
-    /// published.
+    /// Pairs of them that are about the same quantity, in one unit, and differ by more than two combined
+    /// standard deviations, 3 % where none was published.
     pub pairs: usize,
     /// How many of these have the same order here.
     pub pairs_right: usize,
 }
 
 /// What a cell is evidence of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Of unpatched code, and the machine was fitted to it.
     Fitted,
@@ -51,6 +52,22 @@ impl Kind {
             Some(_) if is_fitted => Self::Fitted,
             Some(_) => Self::Baseline,
             None => Self::Predicted,
+        }
+    }
+    /// In a column of its own, below a heading that has all kinds of the column.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Baseline => "not fitted",
+            _ => self.name(),
+        }
+    }
+    /// In documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fitted => "fitted",
+            Self::Baseline => "baseline",
+            Self::Predicted => "predicted",
+            Self::Derived => "derived",
         }
     }
     /// For people.
@@ -90,15 +107,19 @@ impl Scores {
             for row in rows {
                 let Some(cell) = row.columns.get(column.name) else { continue };
                 let Some(value) = cell.published else { continue };
+                if !cell.published_is.is_measured() {
+                    continue;
+                }
                 let stddev =
                     spread.as_ref().and_then(|name| published.at(&table.key_of(row.of), name));
                 let pair = Pair {
+                    column,
                     published: value,
                     stddev: stddev.unwrap_or(value * UNKNOWN_STDDEV),
                     simulated: cell.simulated,
                     interval: cell.interval,
                 };
-                cells.push((Kind::of(table, column, row.of), pair));
+                cells.push((cell.role, pair));
             }
         }
         let score = |kinds: &[Kind]| {
@@ -117,6 +138,7 @@ impl Scores {
 /// A published cell and the simulated one.
 #[derive(Clone, Copy)]
 struct Pair {
+    column: &'static Column,
     published: f64,
     stddev: f64,
     simulated: f64,
@@ -132,6 +154,7 @@ impl Score {
         let squares: f64 = cells.iter().map(|cell| error(cell).powi(2)).sum();
         let pairs = cells.iter().enumerate();
         let pairs = pairs.flat_map(|(at, a)| cells[..at].iter().map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, b)| a.column.is_comparable(b.column));
         let judged: Vec<_> = pairs.filter(|(a, b)| is_certain(a, b)).collect();
         let is_right =
             |(a, b): &&(&Pair, &Pair)| (a.published < b.published) == (a.simulated < b.simulated);
@@ -164,11 +187,49 @@ fn stddev_column(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::Cell;
     use super::*;
+    use crate::published::Standing;
 
     fn pair(published: f64, simulated: f64) -> Pair {
         let (stddev, interval) = (published * UNKNOWN_STDDEV, [simulated - 1.0, simulated + 1.0]);
-        Pair { published, stddev, simulated, interval }
+        Pair {
+            column: column("unfair_lock_avg_ops_per_thread_in_5_s"),
+            published,
+            stddev,
+            simulated,
+            interval,
+        }
+    }
+
+    fn column(name: &str) -> &'static Column {
+        let table = Table::named("pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3");
+        table.and_then(|table| table.column(name)).expect("it is in the table")
+    }
+
+    #[test]
+    fn only_entries_of_the_same_quantity_have_an_order() {
+        let least = |it| Pair { column: column("unfair_lock_min_ops_per_thread_in_5_s"), ..it };
+        let pairs = |cells: [Pair; 2]| Score::of_cells(&cells).map(|score| score.pairs);
+        assert_eq!(pairs([pair(100.0, 1.0), pair(200.0, 2.0)]), Some(1));
+        assert_eq!(pairs([pair(100.0, 1.0), least(pair(200.0, 2.0))]), Some(0));
+        assert_eq!(pairs([least(pair(100.0, 1.0)), least(pair(200.0, 2.0))]), Some(1));
+    }
+
+    #[test]
+    fn a_lower_bound_and_a_doubtful_number_have_no_error() {
+        let published =
+            Published::named("rwsem_handoff_fairness_2s40c80t").expect("it is built in");
+        let cell = |column: &str| {
+            let standing = published.standing(column);
+            Cell::new(2.0, [1.0, 3.0], Kind::Fitted).next_to(Some(1.0), standing)
+        };
+        assert_eq!(cell("threads_with_one_operation").error_percent, Some(100.0));
+        for column in ["max_ops_per_thread", "reported_locking_rate_kops_per_s"] {
+            assert_eq!(cell(column).error_percent, None);
+            assert_eq!(cell(column).published, Some(1.0));
+        }
+        assert_eq!(Standing::LowerBound.told(646_000.0), ">646000");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Simulating a table row by row, with the chosen fit and with those that fit about as well.
 
 use super::document::{Cell, Row, TableDocument, Windows};
-use super::score::Scores;
+use super::score::{Kind, Scores};
 use crate::error::Error;
 use crate::interrupt;
-use crate::published::Published;
+use crate::published::{Published, Standing};
 use crate::report::Progress;
-use crate::simulated::{Fitted, SimulatedError};
+use crate::simulated::{Fitted, ResidualOf, SimulatedError};
 use crate::tables::{self, Depth, Job, Runs, Table};
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use serde::Serialize;
@@ -81,10 +81,9 @@ pub fn simulate(
     );
     for (at, of) in table.rows.iter().enumerate() {
         progress.say(&format!(
-            "simulating {}, {} {}: row {} of {}",
+            "simulating {}, {}: row {} of {}",
             table.name,
-            table.keys.join(" "),
-            of.label(),
+            told(&table.key_of(of)),
             at + 1,
             table.rows.len()
         ));
@@ -97,6 +96,14 @@ pub fn simulate(
     }
     document.judge(Scores::of(table, &document.rows, published.as_ref()));
     Ok(document)
+}
+
+/// The key of a row in words, such as `threads 2, cs_load 1`.
+fn told(key: &[(&'static str, tables::Key)]) -> String {
+    let name = |name: &str| name.trim_end_matches("_pause_instructions").to_string();
+    let parts: Vec<_> =
+        key.iter().map(|(column, part)| format!("{} {part}", name(column))).collect();
+    parts.join(", ")
 }
 
 /// The chosen fit first.
@@ -124,13 +131,14 @@ fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitt
         fits.map(|fit| fit.residual_rms_percent.powi(2)).collect()
     };
     let of_table = squares(&|fit| fit.table == table.name);
-    let squares = match of_table.is_empty() {
-        true => squares(&|fit| fit.workload == workload.name()),
-        false => of_table,
+    let (residual_of, squares) = match of_table.is_empty() {
+        true => (ResidualOf::Workload, squares(&|fit| fit.workload == workload.name())),
+        false => (ResidualOf::Table, of_table),
     };
     Some(match squares.is_empty() {
         true => fitted,
         false => Fitted {
+            residual_of,
             residual_percent: (squares.iter().sum::<f64>() / squares.len() as f64).sqrt(),
             ..fitted
         },
@@ -165,8 +173,10 @@ fn row(
         let interval = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
             [low.min(value), high.max(value)]
         });
-        let published = published.and_then(|data| data.at(&table.key_of(row), column.name));
-        (column.name, Cell::new(runs[0].mean(0, column), interval, published))
+        let number = published.and_then(|data| data.at(&table.key_of(row), column.name));
+        let standing = published.map_or(Standing::Measured, |data| data.standing(column.name));
+        let cell = Cell::new(runs[0].mean(0, column), interval, Kind::of(table, column, row));
+        (column.name, cell.next_to(number, standing))
     };
     let is_of_row =
         |column: &&tables::Column| runs[0].column(0, column).iter().any(|x| x.is_finite());

@@ -2,8 +2,9 @@
 
 use super::document::{Cell, NUMBERS, Row, TableDocument};
 use super::score::{Kind, Score, Scores};
-use crate::report::{Column, Sheet, digits, percent, provenance, signed, wrapped};
-use crate::tables::Key;
+use crate::published::Standing;
+use crate::report::{self, Column, Sheet, digits, percent, provenance, signed, wrapped};
+use crate::tables::{self, Key};
 
 /// A table: how well it is met, its columns, and where the numbers come from.
 pub fn of_table(table: &TableDocument) -> String {
@@ -17,10 +18,32 @@ pub fn of_table(table: &TableDocument) -> String {
     let columns: Vec<String> =
         table.kinds().iter().map(|(name, kinds)| of_column(table, name, kinds)).collect();
     text += &columns.join("\n");
-    text += &wrapped(
-        "\nsimulated: the mean; from, to: the ends of the interval; published: as it was printed.",
-    );
+    text += &wrapped(&legend(table));
     text + "\n" + &wrapped(&provenance(table.machine, table.calibration.as_ref()))
+}
+
+/// What the columns of numbers are.
+fn legend(table: &TableDocument) -> String {
+    let cells = || table.rows.iter().flat_map(|row| row.columns.values());
+    let mut text = String::from(
+        "\nsimulated: the mean; from, to: the ends of the interval; published: as it was printed",
+    );
+    if cells().any(|cell| cell.published.is_none()) {
+        text += ", - is held back (not in this repository)";
+    }
+    text += "; error %: simulated minus published, as a percentage of published.";
+    let any = |standing| cells().any(|cell| cell.published_is == standing);
+    if any(Standing::LowerBound) {
+        text += " > marks a lower bound (\"more than\").";
+    }
+    if any(Standing::Doubtful) {
+        text += " A number in parentheses cannot be right as printed.";
+    }
+    if any(Standing::LowerBound) || any(Standing::Doubtful) {
+        text += " Neither counts in an error above; the fit used them all the same, so the error of the fit \
+                 below counts them.";
+    }
+    text
 }
 
 /// What was simulated next to what was published, in one table; columns that follow from others are left out.
@@ -68,7 +91,8 @@ fn of_scores(table: &TableDocument) -> String {
     ];
     let row = |(name, score, _): (&str, Option<Score>, bool)| {
         let parts = |get: fn(Score) -> (usize, usize)| {
-            score.map(get).map_or("-".into(), |(part, of)| format!("{part} of {of}"))
+            let there = score.map(get).filter(|&(_, of)| of > 0);
+            there.map_or("-".into(), |(part, of)| format!("{part} of {of}"))
         };
         vec![
             name.into(),
@@ -80,12 +104,13 @@ fn of_scores(table: &TableDocument) -> String {
     };
     let columns = vec![
         Column::name("columns"),
-        Column::number("published cells"),
+        Column::number("published cells").means("those of which an error can be taken"),
         Column::number("error").means("root mean square of the relative errors"),
         Column::number("inside").means("published values inside the simulated interval"),
         Column::number("in order").means(
-            "pairs of cells whose published numbers clearly differ, and how many of these pairs have the \
-             same order in the simulation",
+            "pairs of cells of one quantity whose published numbers differ by more than two combined standard \
+             deviations (3 % where none was published), and how many of these pairs have the same order in the \
+             simulation",
         ),
     ];
     let shown = kinds.into_iter().filter(|&(.., is_there)| is_there);
@@ -111,20 +136,25 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[Kind]) -> String {
         false => Column::words(*key),
     };
     let numbers = ["simulated", "from", "to", "published", "error %"].map(Column::number);
-    let columns = keys.iter().map(column).chain(numbers).collect();
+    let role = (kinds.len() > 1).then(|| Column::words("role"));
+    let columns = keys.iter().map(column).chain(numbers).chain(role).collect();
     let cells = |row: &&Row| {
-        let Cell { simulated, interval, published, error_percent } = *row.columns.get(name)?;
+        let Cell { simulated, interval, published, published_is, error_percent, role } =
+            *row.columns.get(name)?;
+        let [low, mean, high] = report::interval([interval[0], simulated, interval[1]]);
         let numbers = [
-            digits(simulated),
-            digits(interval[0]),
-            digits(interval[1]),
-            published.map_or("-".into(), |published| published.to_string()),
+            mean,
+            low,
+            high,
+            published.map_or("-".into(), |published| published_is.told(published)),
             error_percent.map_or("-".into(), signed),
         ];
-        Some(keys.iter().map(|key| part(row, key)).chain(numbers).collect())
+        let role = (kinds.len() > 1).then(|| role.short().to_string());
+        Some(keys.iter().map(|key| part(row, key)).chain(numbers).chain(role).collect())
     };
     let rows = rows.iter().filter_map(cells).collect();
-    wrapped(&heading) + &Sheet { columns, keys: keys.len(), rows }.text()
+    let meaning = tables::meaning(name);
+    wrapped(&heading) + &wrapped(&meaning) + &Sheet { columns, keys: keys.len(), rows }.text()
 }
 
 /// A line for each table.

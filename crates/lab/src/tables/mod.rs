@@ -5,12 +5,14 @@
 //! that are described here, through [`run`]. What was published is in [`crate::published`].
 
 mod guests;
+mod meaning;
 mod row;
 mod run;
 mod semaphores;
 mod tasks;
 mod x5_4;
 
+pub use meaning::meaning;
 pub use row::{Key, Row, Symbol};
 pub use run::{Job, Runs, run};
 
@@ -130,7 +132,7 @@ pub enum Quantity {
 }
 
 /// What a run shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// Operations of all threads, and how many of them per second are one in the column's unit.
     Total(f64),
@@ -166,6 +168,18 @@ pub struct Variable {
     pub low: f64,
     /// Greatest value.
     pub high: f64,
+}
+
+impl Column {
+    /// True if its numbers and those of the other column are the same quantity in the same unit.
+    pub fn is_comparable(&self, other: &Self) -> bool {
+        let measure = |quantity| match quantity {
+            Quantity::Of(_, measure) | Quantity::OfRow(measure) => Some(measure),
+            Quantity::RowOver(..) | Quantity::Ratio(..) | Quantity::Change(..) => None,
+        };
+        let same = measure(self.quantity).zip(measure(other.quantity));
+        self.name == other.name || same.is_some_and(|(own, its)| own == its)
+    }
 }
 
 impl Table {
