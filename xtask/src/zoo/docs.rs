@@ -44,9 +44,11 @@ waiter. Bug 13 is the same for a writer.
 /// What it says.
 pub fn text() -> String {
     let mut text = INTRODUCTION.to_string();
-    for entry in Entry::all() {
+    let mut entries: Vec<Entry> = Entry::all().collect();
+    entries.sort_by_key(Entry::number);
+    for entry in &entries {
         let Entry { row, name, what, source, locks, seen } = entry;
-        let tests = EDITED.iter().filter(|bug| bug.row == row).flat_map(|bug| bug.tests);
+        let tests = EDITED.iter().filter(|bug| bug.row == *row).flat_map(|bug| bug.tests);
         let tests = tests.map(|test| format!("{}, `{}`", test.checker().name(), test.name));
         let mut checkers = tests.collect::<Vec<_>>().join("; ");
         if checkers.is_empty() {

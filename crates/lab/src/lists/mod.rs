@@ -62,10 +62,15 @@ impl<const N: usize> Report for List<N> {
             cells.filter_map(|(cell, (title, _))| (!title.is_empty()).then_some(cell)).collect()
         };
         let titles = self.columns.iter().map(|(title, _)| (*title).into()).collect();
-        let rows: Vec<Vec<String>> = rows.into_iter().map(for_people).collect();
-        let table = Grid { header: for_people(titles), rows };
-        let fits = table.width() <= report::width();
-        let text = if fits { report::text_table(&table, N) } else { entries(&table) };
+        let header: Vec<String> = for_people(titles);
+        let lines = rows.iter().cloned().map(for_people).collect();
+        let table = Grid { header: header.clone(), rows: lines };
+        let text = if table.width() <= report::width() {
+            report::text_table(&table, N)
+        } else {
+            rows.iter_mut().for_each(|row| self.in_full(row));
+            entries(&Grid { header, rows: rows.into_iter().map(for_people).collect() })
+        };
         text + rest.map_or("", |rest| &rest.words)
     }
     fn json(&self) -> String {
@@ -80,6 +85,16 @@ impl<const N: usize> Report for List<N> {
     }
     fn chart(&self) -> Option<Chart> {
         None
+    }
+}
+
+impl<const N: usize> List<N> {
+    /// Where an item has lines of its own, there is room for the whole text and not only for its headline.
+    fn in_full(&self, row: &mut [String]) {
+        let at = |key: &str| self.columns.iter().position(|column| column.1 == key);
+        if let (Some(short), Some(whole)) = (at("headline"), at("is")) {
+            row.swap(short, whole);
+        }
     }
 }
 
@@ -115,7 +130,8 @@ fn entries(table: &Grid) -> String {
 /// A cell that stands next to the name of its item.
 fn next_to_name(cell: &str, title: &str) -> String {
     match title {
-        "aliases" | "seen by" => format!("{title} {cell}"),
+        "aliases" | "must be found by" => format!("{title} {cell}"),
+        _ if cell == "1" => format!("{cell} {}", title.trim_end_matches('s')),
         _ if cell.parse::<u64>().is_ok() => format!("{cell} {title}"),
         _ => cell.into(),
     }
@@ -254,7 +270,7 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
     let columns = [
         ("bug", "name"),
         ("name", "title"),
-        ("seen by", "seen_by"),
+        ("must be found by", "seen_by"),
         ("what goes wrong", "headline"),
         ("", "is"),
         ("", "source"),
@@ -273,16 +289,9 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
         ]
     };
     let mut bugs: Vec<Entry> = Entry::all().collect();
-    bugs.sort_by_key(|bug| number(bug.row));
+    bugs.sort_by_key(Entry::number);
     let items = bugs.into_iter().map(item).collect();
     write(args, List { schema: "lockwright.bugs/1", columns, items, rest: None })
-}
-
-/// A bug's number and the letter of a variant, as they are sorted.
-fn number(row: &str) -> (u32, &str) {
-    let digits = row.chars().take_while(char::is_ascii_digit).count();
-    let (number, letter) = row.split_at(digits);
-    (number.parse().unwrap_or(u32::MAX), letter)
 }
 
 /// Lists what a command takes, for a command line that names nothing.

@@ -105,6 +105,22 @@ fn every_lock_has_a_line_or_is_named_as_a_combination() {
 }
 
 #[test]
+fn a_bug_is_listed_with_the_harm_it_does_and_the_checkers_that_must_find_it() {
+    let text = stdout(&lockwright("bugs"));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let document = json("bugs --json -");
+    for bug in document["items"].as_array().expect("a list") {
+        let is = bug["is"].as_str().expect("text").split_whitespace().collect::<Vec<_>>();
+        assert!(words.contains(&is.join(" ")), "{bug}");
+    }
+    assert!(
+        text.contains("8 (HandoffTwice; must be found by loom, explore (simulated))"),
+        "{text}"
+    );
+    assert!(text.contains("1 (HandoffClearedStale; must be found by loom)"), "{text}");
+}
+
+#[test]
 fn a_list_is_also_csv() {
     let text = stdout(&lockwright("events --csv -"));
     assert!(text.starts_with("name,counts\n"), "{text}");

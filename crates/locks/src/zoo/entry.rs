@@ -29,6 +29,12 @@ impl Entry {
     pub fn of_row(row: &str) -> Option<Self> {
         Self::all().find(|entry| entry.row == row)
     }
+    /// Its number and the letter of a variant: lists for people are sorted by them.
+    pub fn number(&self) -> (u32, &'static str) {
+        let digits = self.row.chars().take_while(char::is_ascii_digit).count();
+        let (number, letter) = self.row.split_at(digits);
+        (number.parse().unwrap_or(u32::MAX), letter)
+    }
     /// One line of [`what`](Self::what): its first sentence, or the part of it before a colon.
     pub fn headline(&self) -> &'static str {
         self.what.split(['.', ':']).next().unwrap_or(self.what)
