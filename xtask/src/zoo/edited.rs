@@ -40,8 +40,9 @@ impl Tests {
             .flat_map(|bug| bug.tests)
             .map(|test| (test.package, test.program))
             .collect();
+        eprintln!("building the tests of bugs that are edits; this can take some minutes");
         for (package, program) in programs {
-            let status = tests.cargo(package, program).args(["--quiet", "--no-run"]).status();
+            let status = tests.cargo(package, program).arg("--no-run").args(super::hush()).status();
             if !status.is_ok_and(|status| status.success()) {
                 return Err(
                     "the tests of the copy do not build: see above, and target/weaken".into()

@@ -18,6 +18,7 @@ use lockwright::registry::{LOCKS, LockClass};
 use lockwright::zoo::{Bug, Checker, Entry};
 use report::{Document, Kill, Row};
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -177,11 +178,18 @@ fn clean(folder: &Path, request: &Request, seen: &[Results]) -> Result<Results, 
     Ok(clean)
 }
 
+/// What keeps cargo from telling what it compiles, unless a person watches.
+fn hush() -> Option<&'static str> {
+    (!std::io::stderr().is_terminal()).then_some("--quiet")
+}
+
 /// Builds the programs of all checkers; the folder they are in.
 fn build(root: &Path) -> Result<PathBuf, String> {
     // Packages that are built one by one are built with other features than the tests, and twice.
+    eprintln!("building the checkers; this can take ten minutes if they are not built yet");
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--workspace", "--bins", "--examples"]).current_dir(root);
+    cargo.args(["build", "--workspace", "--bins", "--examples"]).current_dir(root);
+    cargo.args(hush());
     let status = cargo.status().map_err(|error| format!("cargo cannot run: {error}"))?;
     if !status.success() {
         return Err("the programs of the checkers do not build".to_string());

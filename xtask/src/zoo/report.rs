@@ -239,10 +239,12 @@ impl Document {
     pub fn summary(&self) -> String {
         let survived = self.rows.iter().filter(|row| row.verdict == Verdict::Survived).count();
         format!(
-            "zoo: {} bugs, {} survived; the correct code passes {} checks and fails {}; {:.0} s",
+            "zoo: {} bug{}, {} survived; the correct code passes {} check{} and fails {}; {:.0} s",
             self.rows.len(),
+            if self.rows.len() == 1 { "" } else { "s" },
             survived,
             self.clean.len(),
+            if self.clean.len() == 1 { "" } else { "s" },
             self.reported.len(),
             self.seconds
         )
