@@ -48,8 +48,11 @@ impl Fitted {
         let fitted_on = calibration.fits.chunk_by(is_same).map(|fits| {
             let columns: Vec<_> = fits.iter().flat_map(|fit| &fit.columns).cloned().collect();
             let Fit { table, threads, placement, .. } = &fits[0];
-            let rows = threads.len();
-            format!("{} of {table} ({rows} rows, placement {placement})", columns.join(", "))
+            let rows = match threads.len() {
+                1 => "1 row".into(),
+                count => format!("{count} rows"),
+            };
+            format!("{} of {table} ({rows}, placement {placement})", columns.join(", "))
         });
         let parameters = &calibration.parameters;
         let hardware = parameters.hardware.iter().map(|(key, &value)| (key.clone(), value));

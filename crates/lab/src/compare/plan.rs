@@ -6,6 +6,7 @@ use super::locks::{OURS_MIXED, PEERS, RW_PEERS, bears_a_crowd, label};
 use super::matrix::{Cell, Kind};
 use crate::cell::Purpose;
 use crate::error::Error;
+use crate::report::plural;
 use crate::subject::{Asked, Subject};
 
 /// No repetition should be shorter than this: rather there are fewer of them.
@@ -220,12 +221,12 @@ impl Plan {
             false => format!("{shortest:.3} to {longest:.3} s"),
         };
         Some(format!(
-            "{} against {} in {} cells{}: {} repetitions of {seconds}, {} for waits",
+            "{} against {} in {}{}: {} of {seconds}, {} for waits",
             ours.join(" and "),
             peers.join(", "),
-            cells.len(),
+            plural(cells.len() as u64, "cell"),
             if cells[0].has_readers() { " with readers" } else { "" },
-            self.runs(kind),
+            plural(self.runs(kind) as u64, "repetition"),
             self.wait_runs(kind),
         ))
     }

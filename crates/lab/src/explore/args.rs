@@ -6,6 +6,7 @@ use crate::machines;
 use crate::subject::{Origin, Selection, USUAL};
 use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
+use lockwright::registry::{LOCKS, LockClass};
 use lockwright::zoo::{self, Bug, Entry, Kind};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
@@ -89,6 +90,11 @@ pub enum PolicyName {
     Dfs,
 }
 
+/// The clients that fit a lock.
+fn fitting(lock: &str) -> impl Iterator<Item = &'static str> {
+    clients_of::<Sim>(lock).chain(disturbed_clients_of(lock).iter().copied())
+}
+
 /// The test of the model that fails the lock whose release orders nothing.
 const LOOM_TEST: &str = "a_lock_whose_release_orders_nothing";
 
@@ -122,23 +128,55 @@ impl ExploreArgs {
                 return Err(Error::usage(why));
             }
             if asked.subject.origin == Origin::Registry && has_bug {
-                let its = clients_of::<Sim>(lock).chain(disturbed_clients_of(lock).iter().copied());
-                let its = its.filter(|client| clients.contains(client));
+                let its = fitting(lock).filter(|client| clients.contains(client));
                 pairs.extend(its.map(|client| Pair { lock, client }));
             }
         }
-        match pairs.is_empty() {
-            true => Err(Error::usage(
-                "nothing to explore: no lock of --lock fits --client and --bug; name another lock, or leave \
-                 out --client or --bug",
-            )),
-            false => Ok(pairs),
+        if pairs.is_empty() { Err(self.nothing_fits(&clients, bug)) } else { Ok(pairs) }
+    }
+    /// Why there is no pair.
+    fn nothing_fits(&self, clients: &[&'static str], bug: Option<Bug>) -> Error {
+        if let Some(bug) = bug {
+            let (row, locks) = (bug.row(), bug.locks().join(", "));
+            return Error::usage(format!(
+                "nothing to explore: no lock of --lock that has bug {row} fits --client; leave out --client, or \
+                 name one of the locks that have the bug ({locks})"
+            ));
         }
+        let named = |names: Vec<&str>| match &names[..] {
+            [.., _, _, _] if names.len() > 3 => {
+                format!("`{}` and {} more", names[..2].join("`, `"), names.len() - 2)
+            }
+            [first @ .., last] if !first.is_empty() => {
+                format!("`{}` and `{last}`", first.join("`, `"))
+            }
+            _ => format!("`{}`", names.concat()),
+        };
+        let verb = if clients.len() == 1 { "does" } else { "do" };
+        let locks = match &self.lock[..] {
+            [lock] => format!("`{}`", lock.trim()),
+            _ => "these locks".into(),
+        };
+        let instead = match clients {
+            [client] => {
+                let correct = LOCKS.iter().filter(|row| row.class != LockClass::Busted);
+                let fits = |lock: &&str| fitting(lock).any(|its| its == *client);
+                let those: Vec<_> = correct.map(|row| row.name).filter(fits).collect();
+                let those = named(those).replace('`', "");
+                format!("it is for {those}; name one of these, or leave out --client")
+            }
+            _ => "leave out --client, or name other locks".into(),
+        };
+        Error::usage(format!("{} {verb} not fit {locks}: {instead}", named(clients.to_vec())))
     }
     fn clients(&self) -> Result<Vec<&'static str>, Error> {
         let clients = || lockwright_clients::clients().chain(disturbed_clients().iter().copied());
         let mut chosen = Vec::new();
         for name in self.client.iter().map(|name| name.trim()) {
+            if name.is_empty() {
+                let why = "there is an empty name among the clients: take out the comma, or write a name there";
+                return Err(Error::usage(why));
+            }
             let is_meant = |client: &&str| ["all", *client].contains(&name);
             let meant: Vec<_> = clients().filter(is_meant).collect();
             if meant.is_empty() {
@@ -156,7 +194,9 @@ impl ExploreArgs {
         let Some(typed) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
         let is_meant = |entry: &Entry| entry.row == typed || entry.name.eq_ignore_ascii_case(typed);
         let Some(entry) = Entry::all().find(is_meant) else {
-            let names = Entry::all().flat_map(|entry| [entry.row, entry.name]);
+            // No number is like another one.
+            let is_number = typed.starts_with(|c: char| c.is_ascii_digit());
+            let names = Entry::all().map(|entry| entry.name).filter(|_| !is_number);
             return Err(Error::unknown("bug", typed, names, "lockwright bugs"));
         };
         if let Some(why) = entry.seen.kind.hides_from_explore() {
@@ -164,7 +204,8 @@ impl ExploreArgs {
             let by: Vec<_> = seen.by.iter().map(|checker| checker.name()).collect();
             let by = by.join(" and ");
             return Err(Error::usage(format!(
-                "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` in the source tree ({by})"
+                "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` in the source tree ({by}), which \
+                 builds the checkers first; that can take ten minutes"
             )));
         }
         Ok(Bug::of_row(entry.row))

@@ -3,11 +3,11 @@
 use super::args::ExploreArgs;
 use super::trace::Trace;
 use crate::replay::quoted;
-use crate::report::{self, Chart, Grid, Report, count, hanging};
+use crate::report::{self, Chart, Grid, Report, count, hanging, plural};
 use lockwright::events::Event;
 use lockwright::zoo::{self, Bug};
 use lockwright_cells::client::{Pair, Target};
-use lockwright_sim::explore::{Findings, Found, Plan, Schedule};
+use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,6 +28,9 @@ pub struct ExploreDocument {
     /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
+    /// Letters of the longest names of the locks and of the clients.
+    #[serde(skip)]
+    widths: (usize, usize),
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +40,9 @@ struct On {
     cpus: u32,
     numa_nodes: u32,
 }
+
+/// What stands for a policy if a schedule is run again.
+const REPLAY: &str = "replay";
 
 /// What became of a lock with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -63,6 +69,12 @@ pub struct ExploreResult {
     steps: u64,
     distinct: u64,
     exhausted: bool,
+    /// A search of all schedules with at most this number of preemptions.
+    #[serde(skip)]
+    bound: Option<u32>,
+    /// It ended because it had run as many schedules as it was asked to.
+    #[serde(skip)]
+    is_limited: bool,
     verdict: Verdict,
     events: BTreeMap<&'static str, u64>,
     failure: Option<ExploreFailure>,
@@ -199,6 +211,11 @@ impl ExploreResult {
             steps: findings.steps,
             distinct: findings.distinct,
             exhausted: findings.is_exhausted,
+            bound: plan.policies.iter().find_map(|policy| match policy {
+                PolicyKind::Dfs(preemptions) => Some(*preemptions),
+                _ => None,
+            }),
+            is_limited: findings.schedules >= plan.schedules,
             verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
             events: counts.filter(|(_, count)| *count > 0).collect(),
             failure,
@@ -221,7 +238,7 @@ impl ExploreResult {
                 message,
                 threads,
                 schedule_number: 0,
-                policy: "replay",
+                policy: REPLAY,
                 schedule: schedule.to_string(),
                 moves,
                 switches,
@@ -235,47 +252,30 @@ impl ExploreResult {
             client: pair.client,
             wrong: wrong_on_purpose(target, pair),
             threads: args.threads,
-            policy: "replay".into(),
+            policy: REPLAY.into(),
             schedules: 1,
             steps: schedule.moves.len() as u64,
             distinct: 1,
             exhausted: false,
+            bound: None,
+            is_limited: false,
             verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
             events: BTreeMap::new(),
             failure,
             trace: Some(trace),
         }
     }
-    /// What people read about it.
-    pub fn text(&self) -> String {
-        let Self { lock, client, threads, schedules, distinct, steps, .. } = self;
+    /// What people read about it. The lock and the client take columns of these widths.
+    fn text(&self, (of_lock, of_client): (usize, usize)) -> String {
+        let Self { lock, client, .. } = self;
         let verdict = self.verdict.name();
-        let plural = if *schedules == 1 { "" } else { "s" };
-        let head = format!(
-            "{lock:<18} {client:<12} {verdict:<8} in {schedules} simulated schedule{plural}"
-        );
-        let mut text = match head.len() > report::width() {
-            true => hanging(&head, "  "),
-            false => head + "\n",
+        let names = format!("{lock:<of_lock$} {client:<of_client$} {verdict:<8}");
+        let how = self.how();
+        let mut text = match names.len() + 1 + how.len() > report::width() {
+            true => format!("{}\n  {how}\n", names.trim_end()),
+            false => format!("{names} {how}\n"),
         };
-        let all = if self.exhausted { ", all there are" } else { "" };
-        let steps = count(*steps as f64);
-        let mut more =
-            format!("{threads} threads; {distinct} different schedule{plural}{all}; {steps} steps");
-        match (&self.wrong, self.verdict) {
-            (None, _) => {}
-            (Some(wrong), Verdict::Violated) => more = format!("{wrong}; {more}"),
-            (Some(wrong), Verdict::Held) => {
-                more = format!("{wrong}, which was not found; {more}");
-            }
-        }
-        let events =
-            self.events.iter().map(|(name, times)| format!("{name} {}", count(*times as f64)));
-        let events: Vec<_> = events.collect();
-        if !events.is_empty() {
-            more += &format!("; events: {}", events.join(", "));
-        }
-        text += &format!("  {}", hanging(&more, "  "));
+        text += &format!("  {}", hanging(&self.details(), "  "));
         if let Some(trace) = &self.trace {
             text += &trace.text();
         }
@@ -284,28 +284,92 @@ impl ExploreResult {
             None => text,
         }
     }
+    /// In which schedules the verdict was found.
+    fn how(&self) -> String {
+        match (&self.trace, &self.failure) {
+            (Some(_), Some(_)) => "by the replayed schedule (simulated)".into(),
+            (Some(_), None) => "in the replayed schedule (simulated)".into(),
+            (None, Some(failure)) => {
+                format!("by schedule {} (simulated)", failure.schedule_number + 1)
+            }
+            (None, None) => format!("in {}", plural(self.schedules, "simulated schedule")),
+        }
+    }
+    /// The numbers of its schedules.
+    fn details(&self) -> String {
+        let missed = |wrong: &String| match self.verdict {
+            Verdict::Violated => wrong.clone(),
+            Verdict::Held => format!("{wrong}; this client did not show it"),
+        };
+        let threads = plural(self.threads as u64, "thread");
+        let mut parts: Vec<String> = self.wrong.iter().map(missed).chain([threads]).collect();
+        let steps = format!("{} steps", count(self.steps as f64));
+        match (&self.trace, self.bound) {
+            (Some(_), _) => {}
+            (None, Some(bound)) => parts.extend([self.searched(bound), steps]),
+            (None, None) => {
+                parts.extend([plural(self.distinct, "different schedule"), steps]);
+            }
+        }
+        let events = self.events.iter();
+        let events: Vec<_> =
+            events.map(|(name, times)| format!("{name} {}", count(*times as f64))).collect();
+        if !events.is_empty() {
+            parts.push(format!("events: {}", events.join(", ")));
+        }
+        parts.join("; ")
+    }
+    /// How far a search got that is bounded by a number of preemptions.
+    fn searched(&self, bound: u32) -> String {
+        let bound = format!("with at most {}", plural(bound.into(), "preemption"));
+        let distinct = plural(self.distinct, "different schedule");
+        if self.exhausted {
+            return format!("all {} {bound}", plural(self.schedules, "schedule"));
+        }
+        match self.verdict {
+            Verdict::Violated => format!("{distinct} {bound}"),
+            Verdict::Held if self.is_limited => {
+                format!("{distinct} {bound}, and there are more (--schedules)")
+            }
+            Verdict::Held => format!("{distinct} {bound}; some got too long to be searched"),
+        }
+    }
 }
+
+/// Letters of the longest schedule that people get whole.
+const SCHEDULE_MAX: usize = 1000;
 
 impl ExploreFailure {
     /// What people read about it.
     fn text(&self) -> String {
         let Self { kind, message, schedule_number, policy, replay, .. } = self;
-        let found = match schedule_number {
-            0 => String::new(),
-            number => format!(" in schedule {number} (policy {policy})"),
+        let found = match *policy {
+            REPLAY => String::new(),
+            policy => format!(" in schedule {} (policy {policy})", schedule_number + 1),
         };
         let mut text = format!("  {}", hanging(&format!("{kind}{found}: {message}"), "    "));
         for thread in &self.threads {
             text += &format!("    {}", hanging(thread, "      "));
         }
-        let Self { moves, switches, moves_found, switches_found, .. } = self;
-        let was = match moves_found == moves {
-            true => String::new(),
-            false => format!("; found with {moves_found} and {switches_found}"),
+        let Self { moves, switches, moves_found, switches_found, .. } = *self;
+        let now = [plural(moves as u64, "move"), plural(switches as u64, "switch")].join(" with ");
+        let told = match (moves_found, switches_found) == (moves, switches) {
+            true => format!("schedule of {now} between threads"),
+            false => format!(
+                "simplified to {now} between threads (before: {moves_found} and {switches_found})"
+            ),
         };
-        let told = format!("schedule of {moves} moves with {switches} switches{was}");
         text += &format!("  {}", hanging(&told, "    "));
-        text + "  replay: " + &report::command(replay, "  replay: ".len())
+        if self.schedule.len() <= SCHEDULE_MAX {
+            return text + "  replay: " + &report::command(replay, "  replay: ".len());
+        }
+        let end = replay.len() - self.schedule.len() + SCHEDULE_MAX / 10;
+        let told = format!(
+            "replay line: {} characters; --json FILE keeps the whole line as `replay`. It begins:",
+            replay.len()
+        );
+        text += &format!("  {}", hanging(&told, "    "));
+        text + "    " + &replay[..end] + "...\n"
     }
 }
 
@@ -320,7 +384,9 @@ impl Verdict {
 
 impl ExploreDocument {
     /// A document without results.
-    pub fn new(args: &ExploreArgs, target: &Target) -> Self {
+    pub fn new(args: &ExploreArgs, target: &Target, pairs: &[Pair]) -> Self {
+        let widest =
+            |name: fn(&Pair) -> &str| pairs.iter().map(|pair| name(pair).len()).max().unwrap_or(0);
         Self {
             schema: "lockwright.explore/1",
             on: On {
@@ -336,7 +402,23 @@ impl ExploreDocument {
             bug_name: target.bug.map(|bug| bug.name()),
             results: Vec::new(),
             interrupted: false,
+            widths: (widest(|pair| pair.lock), widest(|pair| pair.client)),
         }
+    }
+    /// What people read about a result.
+    pub fn text_of(&self, result: &ExploreResult) -> String {
+        result.text(self.widths)
+    }
+    /// What people read at the end of a search for a bug.
+    pub fn summary(&self) -> String {
+        let found = self.results.iter().filter(|it| it.verdict == Verdict::Violated).count();
+        let (bug, name, all) = match (self.bug, self.bug_name, self.results.len()) {
+            (Some(bug), Some(name), all @ 2..) => (bug, name, all),
+            _ => return String::new(),
+        };
+        let has_one_lock = self.results.iter().all(|it| it.lock == self.results[0].lock);
+        let what = if has_one_lock { "clients" } else { "pairs of a lock and a client" };
+        report::wrapped(&format!("bug {bug} ({name}) was found by {found} of {all} {what}"))
     }
     /// Adds a result.
     pub fn add(&mut self, result: ExploreResult) {
@@ -350,7 +432,8 @@ impl ExploreDocument {
 
 impl Report for ExploreDocument {
     fn text(&self) -> String {
-        self.results.iter().map(ExploreResult::text).collect()
+        let results: String = self.results.iter().map(|result| self.text_of(result)).collect();
+        results + &self.summary()
     }
     fn json(&self) -> String {
         report::to_json(self)

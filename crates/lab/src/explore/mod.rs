@@ -10,15 +10,15 @@ pub use args::ExploreArgs;
 
 use crate::error::Error;
 use crate::interrupt;
-use crate::report::{self, OutputArgs, Outputs, Progress};
-use document::{ExploreDocument, ExploreResult, told};
+use crate::report::{self, OutputArgs, Outputs, Progress, plural};
+use document::{ExploreDocument, ExploreResult};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_sim::explore::{Findings, Plan, Schedule};
-use lockwright_sim::{FailureKind, thread};
+use lockwright_sim::{Failure, FailureKind, thread};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use trace::Trace;
+use trace::{Trace, letter};
 
 /// Runs the command.
 pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
@@ -28,10 +28,10 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     let outputs = Outputs::open(&OutputArgs { json, csv, plot: None, quiet: args.quiet })?;
     let progress = Progress::new(args.quiet);
     hush_simulated_panics();
-    let mut document = ExploreDocument::new(args, &target);
+    let mut document = ExploreDocument::new(args, &target, &pairs);
     let mut tell = |result: ExploreResult| {
         if outputs.stdout_is_for_people() {
-            report::print(&result.text())?;
+            report::print(&document.text_of(&result))?;
         }
         document.add(result);
         outputs.keep(&document)
@@ -40,16 +40,19 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         tell(replay(args, &pairs, &target, &schedule, progress)?)?;
     } else {
         progress.say(&format!(
-            "exploring on the simulated {}: {} of a lock and a client, {} schedules each",
+            "exploring on the simulated machine {}: {} of a lock and a client, at most {} each",
             target.machine.name,
-            if pairs.len() == 1 { "one pair".into() } else { format!("{} pairs", pairs.len()) },
-            plan.schedules
+            plural(pairs.len() as u64, "pair"),
+            plural(plan.schedules, "schedule")
         ));
         progress.expect(pairs.len());
         explore(&target, &pairs, &plan, progress, |pair, findings| {
             tell(ExploreResult::new(args, &target, pair, &plan, &findings))
         })?;
         document.interrupted = interrupt::is_requested();
+    }
+    if outputs.stdout_is_for_people() {
+        report::print(&document.summary())?;
     }
     outputs.finish_documents(&document)?;
     Ok(match (document.has_failed(), document.interrupted) {
@@ -115,6 +118,16 @@ fn replay(
     let &[pair] = pairs else {
         return Err(Error::usage("--replay is for one pair: give one --lock and one --client"));
     };
+    if let Some(thread) = schedule.moves.iter().map(|it| it.thread).max()
+        && usize::from(thread) >= args.threads
+    {
+        return Err(Error::usage(format!(
+            "--replay: there is no thread `{}`: with --threads {} they are `a` to `{}`",
+            letter(thread.into()),
+            args.threads,
+            letter(args.threads - 1)
+        )));
+    }
     let (failure, traced) = target.explore(pair, |explorer| {
         let variations = explorer.variations();
         if schedule.variation >= variations {
@@ -126,10 +139,13 @@ fn replay(
         Ok(explorer.replay_traced(schedule, args.limits()))
     })?;
     match &failure {
-        Some(failure) if matches!(failure.kind, FailureKind::Diverged { .. }) => {
-            let (why, _) = told(failure);
+        Some(Failure { kind: FailureKind::Diverged { step }, .. }) => {
+            let what = schedule.moves.get(*step as usize).map(ToString::to_string);
             return Err(Error::usage(format!(
-                "--replay: {why}; run the whole line that was printed, with the same version"
+                "--replay: the schedule does not fit: its move {} (`{}`) is not possible there; run the whole line \
+                 that was printed, with the same version",
+                step + 1,
+                what.unwrap_or_default()
             )));
         }
         Some(_) => progress.tell("the schedule fails again (simulated)"),

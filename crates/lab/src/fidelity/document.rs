@@ -5,7 +5,9 @@ use super::plan::{Cell, LOADS};
 use super::{CheckArgs, described};
 use crate::cell::{LabMachine, On, Workload};
 use crate::native::NativeMachine;
-use crate::report::{self, Chart, Column, Grid, Report, Sheet, percent, rate, signed, wrapped};
+use crate::report::{
+    self, Chart, Column, Grid, Report, Sheet, percent, plural, rate, signed, wrapped,
+};
 use crate::simulated::SimulatedMachine;
 use serde::Serialize;
 
@@ -152,14 +154,14 @@ impl Overall {
         format!(
             "all cells: median error {}. Of {} pairs of locks whose native medians differ by more than \
              {:.0} %, {} have the same order in the simulation; of the others, the native runs overlap in {}. \
-             In {} of {} cells, all pairs have the same order.",
+             In {} of {}, all pairs have the same order.",
             percent(self.median_error_percent),
             self.pairs_judged,
             (CLEAR - 1.0) * 100.0,
             self.pairs_right,
             self.pairs_wrong_and_unsteady,
             self.cells_with_right_order,
-            self.cells
+            plural(self.cells as u64, "cell")
         )
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::machines;
 use crate::native::{ForeignLoad, NativeMachine};
-use crate::report::{Outputs, Progress};
+use crate::report::{Outputs, Progress, plural};
 use crate::simulated::SimulatedMachine;
 use crate::subject::Subject;
 pub use args::CheckArgs;
@@ -117,6 +117,8 @@ fn result(spec: &CellSpec, result: Result<Measurement, CellError>) -> Result<Mea
 fn described(cell: Cell) -> String {
     let Cell { cs_load, think_load, threads } = cell;
     format!(
-        "{threads} threads, {cs_load} pause instructions in the critical section, {think_load} between two"
+        "{}, {} in the critical section, {think_load} between two",
+        plural(threads as u64, "thread"),
+        plural(cs_load.into(), "pause instruction"),
     )
 }

@@ -11,7 +11,7 @@ mod waits;
 
 pub use crate::cli::OutputArgs;
 use crate::error::Error;
-pub use number::{count, digits, duration, interval, percent, rate, setting, signed};
+pub use number::{count, digits, duration, interval, percent, plural, rate, setting, signed};
 pub use page::{command, hanging, is_terminal, lines, width, wrapped};
 pub use progress::{Progress, end_progress};
 pub use provenance::provenance;

@@ -42,6 +42,16 @@ fn significant(value: f64, count: i32) -> String {
     }
 }
 
+/// A number of things, of which there may be one: `1 switch`, `2 switches`.
+pub fn plural(count: u64, noun: &str) -> String {
+    let ending = match (count, noun.ends_with("ch")) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{count} {noun}{ending}")
+}
+
 /// As [`digits`], with a sign.
 pub fn signed(value: f64) -> String {
     let sign = if value > 0.0 { "+" } else { "" };

@@ -72,11 +72,12 @@ fn every_line_of_a_seeded_exploration_says_so_whatever_was_found() {
     let (held, violated) = words.split_once("cna is-locked VIOLATED").expect("a result each");
     let seeded = "seeded with bug 11 (LookUnordered)";
     assert!(held.contains("cna exclusion HELD"), "{text}");
-    assert!(held.contains(&format!("{seeded}, which was not found; ")), "{text}");
+    assert!(held.contains(&format!("{seeded}; this client did not show it; ")), "{text}");
+    assert!(words.ends_with("bug 11 (LookUnordered) was found by 1 of 2 clients"), "{text}");
     assert!(violated.contains(&format!("{seeded}; ")), "{text}");
     let broken = "explore --lock busted-rw --client exclusion --schedules 100";
     let text = stdout(&lockwright(broken));
-    assert!(text.contains("  broken on purpose, which was not found; "), "{text}");
+    assert!(text.contains("  broken on purpose; this client did not show it; "), "{text}");
     let text = stdout(&lockwright("explore --lock cna --client exclusion --schedules 100"));
     assert!(!text.contains("seeded") && !text.contains("purpose"), "{text}");
 }
@@ -113,6 +114,25 @@ fn readers_that_take_nothing_are_caught_by_every_client_with_readers_and_by_no_o
     for result in document["results"].as_array().expect("results") {
         assert_eq!(result["verdict"], "HELD", "{result}");
     }
+}
+
+#[test]
+fn a_schedule_has_a_number_from_one_on_and_a_long_one_is_in_the_document_only() {
+    let text = stdout(&lockwright("explore --lock busted --client exclusion"));
+    assert!(text.contains("VIOLATED by schedule 1 (simulated)"), "{text}");
+    assert!(text.contains("exclusion in schedule 1 (policy random): "), "{text}");
+    let line = "explore --lock rwsem-v4_14_handoff_as_posted --client rwsem-last-round";
+    let text = stdout(&lockwright(line));
+    assert!(text.contains("--json FILE keeps the whole line as `replay`"), "{text}");
+    assert!(text.lines().all(|line| line.len() < 400), "{text}");
+    let failure = found(line)["failure"].clone();
+    let number = failure["schedule_number"].as_u64().expect("a number");
+    assert!(
+        text.contains(&format!("VIOLATED\n  by schedule {} (simulated)\n", number + 1)),
+        "{text}"
+    );
+    let schedule = failure["schedule"].as_str().expect("text");
+    assert!(failure["replay"].as_str().is_some_and(|line| line.contains(schedule)));
 }
 
 /// Asleep in the queue, early or not; woken by a kick, or for no reason; asleep again as its head.
@@ -196,7 +216,15 @@ fn a_search_says_that_it_has_seen_everything() {
     let document = json(&format!("{line} --preemptions 1 --json -"));
     assert_eq!(document["results"][0]["exhausted"], true, "{document}");
     let text = stdout(&lockwright(&format!("{line} --preemptions 1")));
-    assert!(text.contains("simulated") && text.contains("all there are"), "{text}");
+    let schedules = document["results"][0]["schedules"].as_u64().expect("a number");
+    let all = format!("all {schedules} schedules with at most 1 preemption;");
+    assert!(text.contains("simulated") && text.contains(&all), "{text}");
+    let text = stdout(&lockwright(&format!("{line} --preemptions 1 --schedules 5")));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("with at most 1 preemption, and there are more (--schedules)"),
+        "{text}"
+    );
 }
 
 #[test]

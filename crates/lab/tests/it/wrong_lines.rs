@@ -80,7 +80,31 @@ const LINES: &[(&str, &str)] = &[
     ("explore --client exclusoin", "did you mean `exclusion`? (`lockwright clients` lists all)"),
     ("explore --threads 1", "must be between 2 and 26"),
     ("explore --schedules 0", "write a whole number from 1 to"),
-    ("explore --bug 9999", "`lockwright bugs` lists all"),
+    ("explore --bug 9999", "unknown bug `9999`; `lockwright bugs` lists all"),
+    ("explore --bug 99", "unknown bug `99`; `lockwright bugs` lists all"),
+    ("explore --lock mutex,,cna", "there is an empty name among the locks"),
+    ("explore --client exclusion,", "there is an empty name among the clients"),
+    (
+        "explore --lock qspinlock --client rwsem-handoff",
+        "`rwsem-handoff` does not fit `qspinlock`: it is for rwsem",
+    ),
+    (
+        "explore --lock cna,mcs --client shared,condvar",
+        "`shared` and `condvar` do not fit these locks: leave out --client",
+    ),
+    ("explore --lock mutex --bug 8 --client shared", "leave out --client"),
+    (
+        "explore --lock cna --client exclusion --replay 0:a2zz9",
+        "there is no thread `z`: with --threads 4 they are `a` to `d`",
+    ),
+    (
+        "explore --lock cna --client exclusion --replay 0:a3.b",
+        "move 4 (`.b`) is not possible there",
+    ),
+    (
+        "explore --lock cna --client exclusion --replay 0:a3!",
+        "`!` (character 5) does not belong in a schedule",
+    ),
     ("explore --bug 9 --lock cna", "run `cargo xtask zoo --only 9`"),
     ("explore --lock ticket --bug 48", "--lock can be cna"),
     ("explore --lock busted-relaxed", "run `cargo test -p lockwright-model"),

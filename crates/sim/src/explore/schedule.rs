@@ -19,7 +19,8 @@ use core::str::FromStr;
 /// | `@a` | a signal interrupts it |
 /// | `%a` | it forks, and what follows is in the child |
 ///
-/// A number after a move says how often in a row: `0:a12b3A`.
+/// A number after a move says how often it happens in a row: in `0:a12b3A` thread 0 takes 12 steps, thread 1 three, and
+/// then a store of thread 0 becomes visible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Which settings, counted from 0.
@@ -55,16 +56,22 @@ fn sign(action: Action) -> Option<char> {
     }
 }
 
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { thread, action } = *self;
+        if let Some(sign) = sign(action) {
+            write!(f, "{sign}")?;
+        }
+        let first = if action == Action::Commit { b'A' } else { b'a' };
+        write!(f, "{}", char::from(first + thread as u8))
+    }
+}
+
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.variation)?;
         for run in self.moves.chunk_by(|one, next| one == next) {
-            let Move { thread, action } = run[0];
-            if let Some(sign) = sign(action) {
-                write!(f, "{sign}")?;
-            }
-            let first = if action == Action::Commit { b'A' } else { b'a' };
-            write!(f, "{}", char::from(first + thread as u8))?;
+            write!(f, "{}", run[0])?;
             if run.len() > 1 {
                 write!(f, "{}", run.len())?;
             }
@@ -82,7 +89,7 @@ pub struct NotASchedule {
 
 impl fmt::Display for NotASchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is no part of a schedule, which looks like `0:a12b3A`", self.what)
+        write!(f, "{} does not belong in a schedule, which looks like `0:a12b3A`", self.what)
     }
 }
 
@@ -96,10 +103,12 @@ impl FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Self, NotASchedule> {
         let wrong = |part: &str| {
+            let at = part.as_ptr().addr() - text.as_ptr().addr();
+            let number = text[..at].chars().count() + 1;
             let what = match part.chars().next() {
-                None => "an end here".to_owned(),
-                Some(c) if c.is_control() => "a control character".to_owned(),
-                Some(c) => format!("`{c}`"),
+                None => "the end of the text".to_owned(),
+                Some(c) if c.is_control() => format!("character {number}, a control character,"),
+                Some(c) => format!("`{c}` (character {number})"),
             };
             NotASchedule { what }
         };
