@@ -250,11 +250,11 @@ mod tests {
     #[test]
     fn a_pattern_stands_for_the_right_locks_that_match_it() {
         assert_eq!(select(&["cna-v11*"])[..2], ["cna-v11", "cna-v11-park"]);
-        assert_eq!(select(&["*-lock"]), ["cna-hybrid-bounded"]);
+        assert_eq!(select(&["*-hybrid-bounded"])[..1], ["cna-hybrid-bounded"]);
         assert_eq!(select(&["*"]), select(&["all"]));
         assert!(!select(&["cna-*"]).contains(&"cna"), "its alias is cna-v10");
         assert!(select(&["c*-park"]).iter().all(|name| name.ends_with("-park")));
-        for none in ["busted*", "floo*", "*xx", "cna-*-spark"] {
+        for none in ["busted*", "floo*", "*xx", "cna-*-spark", "*-lock"] {
             let said = Selection::of(&[none.into()]).expect_err("nothing matches").to_string();
             assert!(said.contains(none), "{said}");
         }

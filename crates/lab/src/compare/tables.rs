@@ -6,7 +6,7 @@ use super::goals::{Bound, Judged, Verdict};
 use super::locks::Versions;
 use super::matrix::{Cell, Kind, MATRIX};
 use super::overall::Overall;
-use crate::report::{self, Column, Sheet, digits, duration, hanging, rate, wrapped};
+use crate::report::{self, Column, Sheet, digits, duration, hanging, plural, rate, wrapped};
 
 /// Everything, with units.
 pub fn text(document: &CompareDocument) -> String {
@@ -42,7 +42,8 @@ pub fn text(document: &CompareDocument) -> String {
     for (at, cells) in chosen.into_iter().filter(|cells| !cells.is_empty()).enumerate() {
         text = text + "\n" + &contended(&cells, at == 0);
     }
-    let kinds = [(&document.exclusive, "exclusive cells"), (&document.rw, "cells with readers")];
+    let kinds =
+        [(&document.exclusive, ["exclusive cell", ""]), (&document.rw, ["cell", " with readers"])];
     let overall = kinds.into_iter().filter_map(|(all, kind)| Some(together(all.as_ref()?, kind)));
     let overall: String = overall.collect();
     if !overall.is_empty() {
@@ -52,11 +53,11 @@ pub fn text(document: &CompareDocument) -> String {
 }
 
 /// All cells of a kind in a sentence.
-fn together(all: &Overall, kind: &str) -> String {
+fn together(all: &Overall, [cell, kind]: [&str; 2]) -> String {
     hanging(
         &format!(
-            "{} {kind}: geometric mean of the ratios {} {}, worst {} {} in {}",
-            all.cells,
+            "{}{kind}: geometric mean of the ratios {} {}, worst {} {} in {}",
+            plural(all.cells as u64, cell),
             digits(all.geometric_mean),
             interval(Some(all.geometric_mean_ci95)),
             digits(all.worst),

@@ -71,7 +71,7 @@ fn people_get_a_table_and_files_are_complete() {
     }
     let said = stderr(&output);
     assert!(
-        said.contains("mutex against std in 1 cells") && said.contains("cs1-t2: mutex "),
+        said.contains("mutex against std in 1 cell") && said.contains("cs1-t2: mutex "),
         "{said}"
     );
     let mut files = files_in(directory.path());
@@ -143,7 +143,7 @@ fn a_read_pair_is_the_time_of_each_thread() {
 fn goals_about_readers_are_judged_beside_the_others() {
     let line = "compare --cell r100-cs1-t2 --peer std --runs 2 --secs 0.01 --quiet";
     let text = stdout(&lockwright(line));
-    for words in ["1 cells with readers: geometric", "100 % reads, cs1"] {
+    for words in ["1 cell with readers: geometric", "100 % reads, cs1"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
     // Goals about cells that did not run are in the document only.
