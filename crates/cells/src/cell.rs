@@ -429,8 +429,8 @@ pub trait LabMachine: Sync {
     fn fitted_ns(&self, _workload: &str, _part: &str) -> Option<u64> {
         None
     }
-    /// What its user should know about it before believing its numbers, a sentence each.
-    fn warnings(&self) -> Vec<String> {
+    /// What its user should know before believing its numbers under this workload, a sentence each.
+    fn warnings(&self, _workload: Workload) -> Vec<String> {
         Vec::new()
     }
     /// Why it cannot run this lock under this workload, if it cannot: a sentence.

@@ -1,6 +1,6 @@
 //! What can go wrong before or around measuring. Each message says what to type instead.
 
-use crate::suggest::nearest;
+use crate::suggest::{containing, nearest};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub enum Error {
         what: &'static str,
         /// What was typed.
         typed: String,
-        /// The nearest name, if one is near.
+        /// The nearest name, or those that contain what was typed, as they stand in the message.
         nearest: Option<String>,
         /// The command that lists the names.
         list: &'static str,
@@ -43,7 +43,12 @@ impl Error {
         names: impl IntoIterator<Item = &'a str>,
         list: &'static str,
     ) -> Self {
-        let nearest = nearest(typed, names).map(String::from);
+        let names: Vec<&str> = names.into_iter().collect();
+        let found = match containing(typed, names.iter().copied()) {
+            found if found.is_empty() => nearest(typed, names).into_iter().collect(),
+            found => found,
+        };
+        let nearest = alternatives(&found);
         Self::Unknown { what, typed: one_line(typed), nearest, list }
     }
     /// Arguments that cannot be used; `sentence` says what to type instead.
@@ -71,10 +76,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { what, typed, nearest: Some(nearest), list } => {
-                write!(
-                    f,
-                    "unknown {what} `{typed}`; did you mean `{nearest}`? (`{list}` lists all)"
-                )
+                write!(f, "unknown {what} `{typed}`; did you mean {nearest}? (`{list}` lists all)")
             }
             Self::Unknown { what, typed, nearest: None, list } => {
                 write!(f, "unknown {what} `{typed}`; `{list}` lists all")
@@ -97,6 +99,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Names in a question: "`a`, `b` or `c`".
+fn alternatives(names: &[&str]) -> Option<String> {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let (last, others) = names.split_last()?;
+    Some(match others.is_empty() {
+        true => last.clone(),
+        false => format!("{} or {last}", others.join(", ")),
+    })
+}
+
 /// What was typed, fit for a message of one line.
 fn one_line(typed: &str) -> String {
     let clean: String = typed.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -116,6 +128,17 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("`ticket`") && text.contains("lockwright locks"), "{text}");
         assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn names_that_contain_what_was_typed_are_all_suggested() {
+        let said = |typed| {
+            let names = ["cna-threshold", "cna-variants", "hybrid-cna", "other"];
+            Error::unknown("study", typed, names, "lockwright studies").to_string()
+        };
+        let all = "did you mean `cna-threshold`, `cna-variants` or `hybrid-cna`? (";
+        assert!(said("cna").contains(all), "{}", said("cna"));
+        assert!(said("Variants").contains("did you mean `cna-variants`?"), "{}", said("Variants"));
     }
 
     #[test]

@@ -9,6 +9,15 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     (edits <= allowed).then_some(name)
 }
 
+/// The candidates that contain `typed`; none if these are many.
+pub fn containing<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    const MANY: usize = 6;
+    let typed = typed.trim().to_ascii_lowercase();
+    let contain = candidates.into_iter().filter(|name| name.to_ascii_lowercase().contains(&typed));
+    let found: Vec<&str> = contain.collect();
+    if typed.len() < 2 || found.len() > MANY { Vec::new() } else { found }
+}
+
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();

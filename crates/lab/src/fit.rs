@@ -17,7 +17,8 @@ use std::process::ExitCode;
 /// Arguments of `calibrate`.
 #[derive(Clone, Debug, Args)]
 pub struct CalibrateArgs {
-    /// The machine to fit, by its name in `lockwright machines`
+    /// The built-in machine to fit, by its name in `lockwright machines`; a machine file of your own has no
+    /// published tables to fit, and borrows a calibration with `calibrated_as = "x5-4"`
     #[arg(value_name = "MACHINE", value_parser = name)]
     pub machine: String,
     /// Write the calibration here [default: standard output]
@@ -40,7 +41,13 @@ pub struct CalibrateArgs {
 /// Runs the command.
 pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let progress = Progress::new(args.quiet);
+    let is_file = args.machine.contains('/') || args.machine.ends_with(".toml");
     let unknown = || match Machine::builtin(&args.machine) {
+        None if is_file => Error::usage(
+            "`calibrate` fits built-in machines only, because it needs published tables: for a machine of your \
+             own, write `calibrated_as = \"x5-4\"` (or another built-in machine that it is like) above the first \
+             section of its file",
+        ),
         Some(_) => Error::usage(format!(
             "there are no published numbers to fit `{}` to: name one of {}",
             args.machine,

@@ -179,6 +179,7 @@ pub fn typed(knobs: &Knobs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::setting;
     use clap::CommandFactory;
 
     #[test]
@@ -216,6 +217,8 @@ mod tests {
             assert_eq!((*flag, first), (same, value.to_string()));
             let knob = bench.get_arguments().find(|arg| arg.get_long() == flag.strip_prefix("--"));
             let help = knob.and_then(|knob| knob.get_help()).expect("it is told").to_string();
+            let time = setting(value as f64).replace(' ', "");
+            let told = if flag.ends_with("-ns") && value > 0 { &time } else { *told };
             assert!(help.contains(&format!("[default: {told}]")), "{flag}: {help}");
         }
         assert!(LISTED[0].1.ends_with(&format!("{GUEST_UNITS})")));

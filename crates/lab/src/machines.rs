@@ -87,6 +87,9 @@ pub fn run(args: &MachinesArgs) -> Result<ExitCode, Error> {
 
 /// Prints the file of a built-in machine.
 fn show(name: &str) -> Result<(), Error> {
+    // A copy of it is called NAME.toml.
+    let name = name.trim_end_matches(".toml");
+    let name = name.rsplit('/').next().unwrap_or(name);
     let text = MachineFile::builtin_text(name).ok_or_else(|| {
         if name == NATIVE {
             return Error::usage(

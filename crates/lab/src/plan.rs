@@ -29,7 +29,7 @@ impl Matrix {
         let mut matrix = Self {
             locks: runnable(machine, workload, locks)?,
             crew,
-            warnings: machine.warnings(),
+            warnings: machine.warnings(workload),
             cpus: machine.cpus(),
         };
         matrix.warn_about_crowds();

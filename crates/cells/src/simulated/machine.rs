@@ -98,11 +98,7 @@ impl SimulatedMachine {
     /// Where the threads of a workload run: what the user asked for, what the calibration was made
     /// with, or socket by socket.
     pub fn placement(&self, workload: Workload) -> Placement {
-        let fitted = || {
-            let fits = self.calibration.iter().flat_map(|calibration| &calibration.fits);
-            let fit = fits.into_iter().find(|fit| fit.workload == workload.name())?;
-            Placement::named(&fit.placement)
-        };
+        let fitted = || fitted_placement(self.calibration.as_ref()?, workload);
         match self.settings.placement {
             Some(PlacementPolicy::Compact) => Placement::Compact,
             Some(PlacementPolicy::Spread) => Placement::Spread,
@@ -151,6 +147,17 @@ impl SimulatedMachine {
         };
         cell.run()
     }
+}
+
+/// The placement with which the columns of a workload were fitted, if some were.
+fn fitted_placement(calibration: &Calibration, workload: Workload) -> Option<Placement> {
+    let fit = calibration.fits.iter().find(|fit| fit.workload == workload.name())?;
+    Placement::named(&fit.placement)
+}
+
+/// The same of a built-in machine.
+fn placement_of(name: &str, workload: Workload) -> Option<Placement> {
+    fitted_placement(&Calibration::builtin(name)?, workload)
 }
 
 /// Long enough for a queue of all CPUs to form and turn over a few times. A fixed amount of work is
@@ -206,19 +213,33 @@ impl LabMachine for SimulatedMachine {
         self.machine.scheduler().map(drop).map_err(|error| Error::Machine(error.to_string()))
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, workload: Workload) -> Vec<String> {
         let Some(file) = &self.uncalibrated else { return Vec::new() };
-        let line = |name| format!("`calibrated_as = \"{name}\"`");
-        let advice = match self.machine.resembles() {
-            Some(name) => format!("add {} above the first section of the file", line(name)),
+        let resembles = self.machine.resembles();
+        let advice = match resembles {
+            Some(name) => {
+                format!("add `calibrated_as = \"{name}\"` above the first section of the file")
+            }
             None => "if it is like a built-in machine, name that machine above the first section of the \
                      file (`calibrated_as = \"NAME\"`)"
                 .into(),
         };
-        vec![format!(
+        let warning = format!(
             "{file} has no calibration: absolute numbers can be far off, and so can the ratios between \
-             locks; {advice}, or give --calibration FILE"
-        )]
+             locks; {advice}"
+        );
+        let (own, theirs) =
+            (self.placement(workload), resembles.map(|name| (name, placement_of(name, workload))));
+        let other = match (self.settings.placement, theirs) {
+            (None, Some((name, Some(theirs)))) if theirs != own => Some(format!(
+                "because {file} has no calibration, its placement is {}; {name} uses {} for this workload: to \
+                 compare the two, give both the same --placement",
+                own.name(),
+                theirs.name()
+            )),
+            _ => None,
+        };
+        std::iter::once(warning).chain(other).collect()
     }
 
     fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
@@ -368,19 +389,22 @@ mod tests {
         );
         assert_eq!(copy.placement(TORTURE), Placement::Scheduler56);
         assert_eq!(copy.fitted(TORTURE), original.fitted(TORTURE));
-        assert!(copy.warnings().is_empty());
+        assert!(copy.warnings(TORTURE).is_empty());
 
         folder.write("mine.toml", &smaller());
         let changed = folder.open("mine.toml").expect("it is a machine");
         assert_eq!(changed.fitted(TORTURE), None);
-        let [warning] = &changed.warnings()[..] else { panic!("one warning") };
+        let [warning, placement] = &changed.warnings(TORTURE)[..] else { panic!("two warnings") };
+        let words = "its placement is compact; x5-4 uses scheduler-5.6 for this workload";
+        assert!(placement.contains(words), "{placement}");
+        assert_eq!(changed.warnings(Workload::counter(1, 0)).len(), 1, "nothing was fitted to it");
         assert!(warning.contains("add `calibrated_as = \"x5-4\"` above"), "{warning}");
 
         folder.write("mine.toml", &["calibrated_as = \"x5-4\"", &smaller()].join("\n"));
         let borrows = folder.open("mine.toml").expect("it says what it is like");
         assert_eq!(borrows.parameters, original.parameters);
         assert_eq!(borrows.placement(TORTURE), Placement::Scheduler56);
-        assert!(borrows.warnings().is_empty());
+        assert!(borrows.warnings(TORTURE).is_empty());
         let fitted = borrows.fitted(TORTURE).expect("it is calibrated").to_string();
         assert!(
             fitted.starts_with("calibration of x5-4, fitted on its own topology: "),

@@ -40,7 +40,7 @@ pub fn contended(document: &BenchDocument) -> Sheet {
     if document.results.iter().any(|result| result.reader_wait_ns.is_some()) {
         columns.extend(longest_by_kind());
     }
-    columns.extend(switches(document.on.is_simulated(), is_shared));
+    columns.extend(switches(document, is_shared));
     if document.workload.is_in_kernel() {
         columns.extend(wait_lock());
     }
@@ -83,6 +83,10 @@ fn keys(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'_>> {
     keys
 }
 
+/// The throughput of simulated locktorture.
+const LONG_HOLD: &str = "with locktorture's rare long holds, whose time a formula adds; they are too rare to \
+                         simulate, and the other columns are without them";
+
 const SPREAD: &str = "standard deviation over the runs, as a percentage";
 
 /// How long a fixed amount of work took.
@@ -112,7 +116,12 @@ fn spread(stddev: f64, median: f64) -> String {
 
 fn throughput(document: &BenchDocument) -> Vec<Filled<'_>> {
     let median = |result: &BenchResult| rate(result.ops_per_s.median);
-    let mut columns = vec![Filled::new(Column::number("throughput").first(), median)];
+    let is_simulated = document.on.is_simulated();
+    let means = match document.workload {
+        Workload::Locktorture { long_hold: true } if is_simulated => LONG_HOLD,
+        _ => "",
+    };
+    let mut columns = vec![Filled::number("throughput", means, median).first()];
     if has_spread(document) {
         // The wall time has the same, and one legend is enough.
         let means = if document.workload.is_fixed_work() { "" } else { SPREAD };
@@ -145,8 +154,7 @@ fn fewest_of_most<'a>() -> Filled<'a> {
 fn threads(document: &BenchDocument) -> Vec<Filled<'_>> {
     let noun = document.noun();
     let one = noun.trim_end_matches('s');
-    let means =
-        format!("operations of a {one} in a run; min is the slowest {one}, max the fastest");
+    let means = format!("in a run, of the slowest {one}, the mean, and of the fastest");
     let ops = |get: fn(&BenchResult) -> u64| move |result: &BenchResult| count(get(result) as f64);
     let mut columns = vec![
         Filled::number(
@@ -188,14 +196,15 @@ fn longest_by_kind<'a>() -> Vec<Filled<'a>> {
         if_fair(move |result| get(result).map_or("-".into(), |waits| duration(waits.max as f64)))
     };
     vec![
-        Filled::number("of readers", "", longest(|result| result.reader_wait_ns)),
-        Filled::number("of writers", "", longest(|result| result.writer_wait_ns)),
+        Filled::number("longest read wait", "", longest(|result| result.reader_wait_ns)),
+        Filled::number("longest write wait", "", longest(|result| result.writer_wait_ns)),
     ]
 }
 
 /// How many CPUs were used, and how often threads lost theirs. Simulated threads with a CPU each keep
 /// it.
-fn switches<'a>(is_simulated: bool, is_shared: bool) -> Vec<Filled<'a>> {
+fn switches<'a>(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'a>> {
+    let (is_simulated, has_exits) = (document.on.is_simulated(), document.on.is_guest());
     if is_simulated && !is_shared {
         return Vec::new();
     }
@@ -211,10 +220,23 @@ fn switches<'a>(is_simulated: bool, is_shared: bool) -> Vec<Filled<'a>> {
         .first(),
     ];
     if is_shared {
-        columns.push(Filled::number("sleeps /s", "", move |result| {
-            known(result, per_s(result, result.voluntary_switches))
-        }));
-        columns.push(Filled::number("preempted /s", "", move |result| {
+        let exits = |result: &BenchResult| result.host.map_or(0, |host| host.pause_loop_exits);
+        columns.push(Filled::number(
+            "sleeps /s",
+            "a thread gave up its CPU to sleep",
+            move |result| {
+                let sleeps = result.voluntary_switches.saturating_sub(exits(result));
+                known(result, per_s(result, sleeps))
+            },
+        ));
+        if has_exits {
+            let means = "the host took the CPU from a vCPU that spun for too long";
+            columns.push(Filled::number("pause-loop exits /s", means, move |result| {
+                known(result, per_s(result, exits(result)))
+            }));
+        }
+        let means = "another thread got the CPU of one that would have gone on";
+        columns.push(Filled::number("preempted /s", means, move |result| {
             known(result, per_s(result, result.involuntary_switches))
         }));
     } else {

@@ -77,7 +77,7 @@ pub(super) struct BenchResult {
     pub(super) involuntary_switches: u64,
     /// If the threads share simulated CPUs, what their host did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<Host>,
+    pub(super) host: Option<Host>,
     pub(super) events: BTreeMap<&'static str, u64>,
     /// A lock that has modes: how it was acquired by threads that had to wait.
     #[serde(skip_serializing_if = "Option::is_none")]

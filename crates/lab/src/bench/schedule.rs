@@ -173,7 +173,7 @@ impl Schedule {
         let batches = self.batches(machine, lines);
         for cells in batches {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
-            let results = machine.run_batch(&specs, &|_| progress.advance(1));
+            let results = machine.run_batch(&specs, &|_| progress.advance_within(1));
             for (&(line, spec), result) in cells.iter().zip(results) {
                 samples[line].keep(spec, result);
             }

@@ -33,14 +33,31 @@ fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String 
     if wrong(ContextKind::InvalidArg).is_some_and(|option| option == "--list") {
         return "there is no --list: write `lockwright locks`, or another list of `lockwright --help`".into();
     }
+    let option = wrong(ContextKind::InvalidArg).unwrap_or_default();
+    let typed: Vec<String> = typed.collect();
+    let path = command(error, typed.into_iter());
+    if let Some(advice) = inapplicable(&path, &option) {
+        return advice.into();
+    }
     // A refusal of a value says already what to type.
     let has_advice = error.kind() == ErrorKind::ValueValidation || line.contains("tip:");
     if !has_advice {
-        line += &format!("; see `{} --help`", command(error, typed));
+        line += &format!("; see `{path} --help`");
     }
     // What was typed may contain anything.
     let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     clean.trim().trim_start_matches("error: ").to_string()
+}
+
+/// What to do about an option that other commands have.
+fn inapplicable(path: &str, option: &str) -> Option<&'static str> {
+    let option = option.split([' ', '=']).next().unwrap_or(option);
+    match (path, option) {
+        ("lockwright reproduce", "--on") => Some("a table has its own machine: leave out --on"),
+        ("lockwright study", "--on") => Some("a study has its own machine: leave out --on"),
+        ("lockwright study", "--quick") => Some("a study has one length: leave out --quick"),
+        _ => None,
+    }
 }
 
 /// The command that was meant, as far as it is one.
@@ -86,6 +103,12 @@ mod tests {
         assert!(said("bench --xyzzy").ends_with("see `lockwright bench --help`"));
         assert!(said("machines x5").ends_with("see `lockwright machines --help`"));
         assert!(said("machines x5-4").ends_with("write `lockwright machines show x5-4`"));
+        let table = "reproduce cna_v10_locktorture_x5_4 --on x5-4";
+        assert_eq!(said(table), "a table has its own machine: leave out --on");
+        assert_eq!(
+            said("study cna-threshold --quick"),
+            "a study has one length: leave out --quick"
+        );
         assert!(said("bench --list").contains("write `lockwright locks`"));
         assert!(said("xyz").ends_with("see `lockwright --help`"), "{}", said("xyz"));
         assert!(said("bench --threads two").ends_with("such as 1,2,4"));

@@ -21,8 +21,9 @@ pub struct MachineArgs {
     /// Seed for random numbers; the same seed repeats a simulated run exactly
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     pub seed: u64,
-    /// The file with the machine's fitted numbers, as `lockwright calibrate` writes it [default:
-    /// NAME.calibration.toml next to the machine file, or the built-in one]
+    /// The file with the fitted numbers of a built-in machine, as `lockwright calibrate` writes it [default:
+    /// NAME.calibration.toml next to the machine file, or the built-in one]. A machine file of your own
+    /// borrows one with `calibrated_as = "x5-4"`
     #[arg(long, value_name = "FILE", help_heading = SIMULATED)]
     pub calibration: Option<PathBuf>,
     /// Where threads are pinned: compact (socket by socket), spread (round robin over the sockets),

@@ -81,7 +81,7 @@ pub enum Command {
   lockwright study cna-threshold --plot threshold.svg
   lockwright study hybrid-cna-overcommit --csv study.csv")]
     Study(StudyArgs),
-    /// Fit a machine to published numbers of the unpatched kernel
+    /// Fit a built-in machine to published numbers again (some minutes)
     #[command(before_help = "Examples:
   lockwright calibrate x5-4
   lockwright calibrate x5-4 --out x5-4.calibration.toml

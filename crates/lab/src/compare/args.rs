@@ -117,6 +117,7 @@ impl CompareArgs {
     }
     /// The peers in cells without readers.
     fn peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
+        self.peer.iter().try_for_each(|name| needs_c_peers(name))?;
         let is_named = !self.peer.is_empty();
         let names = if is_named { both_versions(&self.peer) } else { owned(PEERS) };
         let mut peers = Selection::of(&names)?.subjects;
@@ -183,4 +184,16 @@ fn both_versions(names: &[String]) -> Vec<String> {
 pub fn all_peers() -> String {
     let rw = RW_PEERS.iter().filter(|name| !PEERS.contains(name));
     PEERS.iter().chain(rw).copied().collect::<Vec<_>>().join(", ")
+}
+/// An error for a peer that this build does not have.
+fn needs_c_peers(name: &str) -> Result<(), Error> {
+    const LIBRARIES: [&str; 5] = ["ck", "tbb", "onetbb", "nsync", "absl"];
+    let library = name.split('_').next().unwrap_or(name);
+    if cfg!(feature = "c-peers") || !LIBRARIES.contains(&library) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "`{name}` needs a build with `--features c-peers`, which docs/lab.md describes; --peer takes {} now",
+        PEERS.join(", ")
+    )))
 }

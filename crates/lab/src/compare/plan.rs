@@ -203,7 +203,11 @@ impl Plan {
             self.described_part(&cells.collect::<Vec<_>>())
         };
         let parts: Vec<String> = [of(false), of(true)].into_iter().flatten().collect();
-        format!("{}; about {:.1} minutes", parts.join("; "), self.estimate_s() / 60.0)
+        let time = match self.estimate_s() {
+            short if short < 60.0 => format!("{:.0} s", short.ceil()),
+            long => format!("{:.1} minutes", long / 60.0),
+        };
+        format!("{}; about {time}", parts.join("; "))
     }
     /// The cells of one side; nothing if there are none.
     fn described_part(&self, cells: &[Cell]) -> Option<String> {

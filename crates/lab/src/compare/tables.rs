@@ -150,11 +150,14 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
     let columns = vec![
         Column::name("cell").means(cells.first().map_or(String::new(), |cell| example(cell))),
         Column::name("ours"),
-        Column::number("throughput"),
-        Column::name("best peer"),
+        Column::number("throughput").means(legend("the median over all repetitions")),
+        Column::name("best peer").means(legend("chosen on one half of the repetitions")),
         Column::number("throughput"),
         Column::number("ratio")
-            .means(legend("ours divided by the best peer; above 1, ours does more"))
+            .means(legend(
+                "ours divided by the best peer; above 1, ours does more. It uses only the other half of the \
+                 repetitions, so it can differ from the quotient of the throughputs",
+            ))
             .first(),
         Column::number("95 %").means(legend("confidence interval of the ratio")),
         Column::number("CPU time").means(legend("per run, ours divided by the best peer")),

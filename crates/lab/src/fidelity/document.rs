@@ -101,7 +101,7 @@ impl CheckDocument {
             clear_factor: CLEAR,
             cells: Vec::new(),
             summary: None,
-            warnings: simulated.warnings(),
+            warnings: simulated.warnings(workload),
         }
     }
     /// Adds a cell.

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::machines::{self, Listed};
 use crate::native::peers::order_of;
 use crate::report::{self, Chart, Grid, Outputs, Report};
+use crate::reproduce::has_published_predictions;
 use crate::study;
 use crate::subject::{Origin, Subject};
 use crate::tables::TABLES;
@@ -130,7 +131,7 @@ fn entries(table: &Grid) -> String {
 /// A cell that stands next to the name of its item.
 fn next_to_name(cell: &str, title: &str) -> String {
     match title {
-        "aliases" | "must be found by" => format!("{title} {cell}"),
+        "aliases" | "must be found by" | "predictions" => format!("{title} {cell}"),
         _ if cell == "1" => format!("{cell} {}", title.trim_end_matches('s')),
         _ if cell.parse::<u64>().is_ok() => format!("{cell} {title}"),
         _ => cell.into(),
@@ -239,9 +240,12 @@ pub fn events(args: &ListArgs) -> Result<(), Error> {
 
 /// `lockwright tables`.
 pub fn tables(args: &ListArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("machine", "machine"), ("is", "is")];
-    let items =
-        TABLES.iter().map(|table| [table.name, table.machine, table.about].map(Value::from));
+    let columns =
+        [("name", "name"), ("machine", "machine"), ("predictions", "predictions"), ("is", "is")];
+    let items = TABLES.iter().map(|table| {
+        let predictions = if has_published_predictions(table) { "published" } else { "held back" };
+        [table.name, table.machine, predictions, table.about].map(Value::from)
+    });
     write(args, List { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None })
 }
 

@@ -4,10 +4,24 @@ use super::complain;
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The line on the terminal. A process has one, because it has one terminal.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
+
+/// What is done of the work, where there is no terminal.
+static SHARE: Mutex<Share> = Mutex::new(Share { done: 0, of: 0, said: None });
+
+struct Share {
+    done: usize,
+    of: usize,
+    /// When a line last said so, or when the work began.
+    said: Option<Instant>,
+}
+
+/// In a pipe, between two lines that say how much is done.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 const STYLE: &str = "{pos}/{len}, {eta} left: {wide_msg}";
 
@@ -24,7 +38,13 @@ impl Progress {
     }
     /// Before work begins that has `steps` steps.
     pub fn expect(self, steps: usize) {
-        if self.quiet || !std::io::stderr().is_terminal() {
+        if self.quiet {
+            return;
+        }
+        if !std::io::stderr().is_terminal() {
+            let mut share = SHARE.lock().unwrap_or_else(PoisonError::into_inner);
+            share.of += steps;
+            share.said = share.said.or_else(|| Some(Instant::now()));
             return;
         }
         let line = LINE.get_or_init(|| {
@@ -39,6 +59,21 @@ impl Progress {
     pub fn advance(self, steps: usize) {
         if let Some(line) = LINE.get() {
             line.inc(steps as u64);
+        }
+    }
+    /// As [`advance`](Self::advance), in the middle of something that takes long: in a pipe, a line says now and
+    /// then how much of it is done.
+    pub fn advance_within(self, steps: usize) {
+        self.advance(steps);
+        if self.quiet || LINE.get().is_some() {
+            return;
+        }
+        let mut share = SHARE.lock().unwrap_or_else(PoisonError::into_inner);
+        share.done += steps;
+        let is_due = share.said.is_none_or(|at| at.elapsed() >= BETWEEN_LINES);
+        if is_due && share.done < share.of {
+            share.said = Some(Instant::now());
+            complain(&format!("{} of {} cells are done", share.done, share.of));
         }
     }
     /// What is being done: on a terminal until the next step, in a pipe a line.

@@ -121,8 +121,10 @@ impl Sheet {
     }
     fn legend(&self, width: usize) -> String {
         let told = self.columns.iter().filter(|column| !column.means.is_empty());
-        let told: Vec<_> =
-            told.map(|column| format!("{}: {}", column.title, column.means)).collect();
+        // The legend of `group: column` is about the group.
+        let subject = |title: &str| title.split(": ").next().unwrap_or(title).to_string();
+        let told = told.map(|column| format!("{}: {}", subject(&column.title), column.means));
+        let told: Vec<_> = told.collect();
         match told.is_empty() {
             true => String::new(),
             false => {

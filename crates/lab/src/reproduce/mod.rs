@@ -8,7 +8,7 @@ mod text;
 
 pub use args::ReproduceArgs;
 pub use document::TableDocument;
-pub use score::Score;
+pub use score::{Score, has_published_predictions};
 
 use crate::error::Error;
 use crate::report::{OutputArgs, Outputs, Progress, Report, print};

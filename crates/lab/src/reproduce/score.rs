@@ -81,6 +81,16 @@ impl Kind {
     }
 }
 
+/// True if some cell of a predicted column of the table was published in this repository.
+pub fn has_published_predictions(table: &Table) -> bool {
+    let Some(published) = Published::named(table.name) else { return false };
+    let is_one = |column: &Column, row: &TableRow| {
+        let is_published = published.at(&table.key_of(row), column.name).is_some();
+        is_published && Kind::of(table, column, row) == Kind::Predicted
+    };
+    table.columns.iter().any(|column| table.rows.iter().any(|row| is_one(column, row)))
+}
+
 /// Scores of a table by the kind of column; `None` where nothing was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
@@ -273,5 +283,7 @@ mod tests {
         assert_eq!(kind(fairness, "max_ops_per_thread", 0), Kind::Fitted);
         assert_eq!(kind(fairness, "min_ops_per_thread", 0), Kind::Baseline);
         assert_eq!(kind(fairness, "max_ops_per_thread", 1), Kind::Predicted, "a patched row");
+        let has = |name: &str| Table::named(name).is_some_and(has_published_predictions);
+        assert_eq!([locktorture, fairness].map(has), [true, false]);
     }
 }

@@ -1,7 +1,7 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
 use crate::cell::{CellSpec, Measurement, On};
-use crate::report::{self, Waits, count, duration};
+use crate::report::{self, Waits, count, duration, setting};
 use crate::stress::{Exercised, Stress};
 use lockwright_clients::workload::locktorture::is_reader;
 use lockwright_sim::Preemption;
@@ -125,8 +125,10 @@ impl Acquired {
 /// How often threads gave up their CPU and how often they lost it.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Switches {
+    /// Sleeps and, in a guest, exits of vCPUs that spun for too long.
     voluntary: u64,
     involuntary: u64,
+    pause_loop_exits: u64,
 }
 
 impl TortureResult {
@@ -162,6 +164,7 @@ impl TortureResult {
             switches: spec.scheduling.map(|_| Switches {
                 voluntary: measured.voluntary_switches,
                 involuntary: measured.involuntary_switches,
+                pause_loop_exits: measured.host.map_or(0, |host| host.pause_loop_exits),
             }),
             mixed: spec.purpose.stress().into(),
             machine: match on {
@@ -263,9 +266,15 @@ impl TortureResult {
         let reading =
             if *readers > 0 { format!(" nreaders_stress={readers}") } else { String::new() };
         let vcpus = if *is_guest { format!(" vcpus={threads}") } else { String::new() };
+        let time = |ns: f64| match ns {
+            0.0 => "0".to_string(),
+            ns => setting(ns).replace(' ', ""),
+        };
+        let (long_hold, shuffle) = (time(*long_hold_ms * 1e6), time(shuffle_s * 1e9));
+        let stutter = time(stutter_s * 1e9);
         format!(
-            "faults={faults} long_hold={long_hold_ms} machine={machine} nested_locks={nested}{reading} \
-             nwriters_stress={writers} shuffle_interval={shuffle_s}{start} stutter={stutter_s}{vcpus}"
+            "faults={faults} long_hold={long_hold} machine={machine} nested_locks={nested}{reading} \
+             nwriters_stress={writers} shuffle_interval={shuffle}{start} stutter={stutter}{vcpus}"
         )
     }
     /// How often what was mixed in happened, and how fair it was, in lines of at most `width`.
@@ -282,7 +291,10 @@ impl TortureResult {
         if is_simulated {
             let lost = self.switches.map_or(preemptions, |switches| switches.involuntary);
             items.push(number("Preemptions", lost));
-            items.extend(self.switches.map(|switches| number("Sleeps", switches.voluntary)));
+            if let Some(Switches { voluntary, pause_loop_exits, .. }) = self.switches {
+                items.push(number("Sleeps", voluntary.saturating_sub(pause_loop_exits)));
+                items.extend(self.is_guest.then(|| number("Pause-loop exits", pause_loop_exits)));
+            }
         } else {
             items.push(number("Shuffles", shuffles));
         }
@@ -389,8 +401,8 @@ mod tests {
     fn the_lines_are_those_of_locktorture_and_one_about_the_stress() {
         let lines = result(vec![70, 50], None).lines_within(200, usize::MAX);
         let [start, statistics, stress, end] = &lines[..] else { panic!("four lines") };
-        let parameters = "faults=1 long_hold=100 machine=simulated-x nested_locks=2 \
-                          nwriters_stress=2 shuffle_interval=0 stutter=0.005";
+        let parameters = "faults=1 long_hold=100ms machine=simulated-x nested_locks=2 \
+                          nwriters_stress=2 shuffle_interval=0 stutter=5ms";
         assert_eq!(*start, format!("ticket-torture:--- Start of test: {parameters}"));
         assert_eq!(*statistics, "Writes:  Total: 120  Max/Min: 70/50   Fail: 0 ");
         assert_eq!(

@@ -132,7 +132,7 @@ fn a_run_that_is_too_short_for_something_says_so() {
     let (_, warning) = text.split_once("\n\nwarning: ").expect("it comes below the results");
     let warning = warning.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(warning.contains("too short: unfair, 8 threads"), "{text}");
-    assert!(text.contains("long_hold=100 "), "100 ms, as in the kernel");
+    assert!(text.contains("long_hold=100ms "), "100 ms, as in the kernel");
     // A document on standard output has it, and people read it elsewhere, however quiet it is.
     let output = lockwright(&format!("{line} --quiet --json -"));
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");

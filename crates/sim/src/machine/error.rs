@@ -22,6 +22,8 @@ pub enum Problem {
     Syntax {
         /// Where.
         line: usize,
+        /// That line of the file.
+        text: String,
         /// What.
         reason: String,
     },
@@ -77,7 +79,9 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
-            Self::Syntax { line, reason } => write!(f, "line {line} is not TOML: {reason}"),
+            Self::Syntax { line, text, reason } => {
+                write!(f, "line {line} is not TOML: {reason}: `{}`", text.escape_debug())
+            }
             Self::Missing => f.write_str("is missing"),
             Self::UnknownKey => f.write_str("is not a key of this file"),
             Self::UnknownAndMissing(missing) => {

@@ -221,6 +221,24 @@ mod tests {
     }
 
     #[test]
+    fn the_reference_names_every_key_with_its_unit() {
+        let reference = include_str!("../../../../docs/formats.md");
+        let row = |key: &str, unit: Unit| {
+            let key = format!("`{key}`");
+            let of_key = |line: &&str| line.split('|').nth(1).is_some_and(|it| it.contains(&key));
+            let unit = format!("| `{}` |", unit.key());
+            reference.lines().filter(of_key).any(|line| line.contains(&unit))
+        };
+        for scalar in SCALARS {
+            assert!(row(scalar.key, scalar.unit), "{}", scalar.key);
+        }
+        for scalar in SCHEDULER {
+            assert!(row(scalar.key, scalar.unit), "{}", scalar.key);
+        }
+        assert!(row(TRANSFER_REMOTE, Unit::Ns) && !row("transfer_nowhere", Unit::Ns));
+    }
+
+    #[test]
     fn the_haswell_is_the_machine_of_the_published_guests() {
         let machine = Machine::builtin("haswell-2s").expect("it is built in");
         let topology = &machine.topology;

@@ -292,6 +292,7 @@ fn what_is_not_toml_is_refused_in_one_line_with_its_line_number() {
         refusal.starts_with(&format!("machines/foo.toml: line {line} is not TOML: ")),
         "{refusal}"
     );
+    assert!(refusal.ends_with(": `[topology`"), "{refusal}");
     assert!(!refusal.contains('\n'), "{refusal}");
     assert!(parse(&format!("{X5_4}\n[topology]\n")).is_err(), "a table given twice");
 }

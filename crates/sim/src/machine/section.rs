@@ -12,11 +12,12 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Table, MachineError> {
     text.parse::<Table>().map_err(|error| {
         let at = error.span().map_or(0, |span| span.start.min(text.len()));
         let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let of_line = text.lines().nth(line - 1).unwrap_or_default().trim().to_string();
         let reason = error.message().replace('\n', ", ");
         MachineError {
             file: file.into(),
             key: String::new(),
-            problem: Problem::Syntax { line, reason },
+            problem: Problem::Syntax { line, text: of_line, reason },
         }
     })
 }
