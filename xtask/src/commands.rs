@@ -138,6 +138,15 @@ const OF_CHECKS: &[Command] = &[
         ],
         run: |given| tool(zoo::Request::of(given), zoo::run),
     },
+    Command {
+        name: "explore",
+        options: "ARGUMENT...",
+        about: &["Run `lockwright explore` where the locks have the bug of its --bug."],
+        run: |given| {
+            let code = zoo::explore(&root(), given).map_err(Failure::Usage)?;
+            std::process::exit(code.into())
+        },
+    },
 ];
 
 const DOCUMENTS: &[Command] = &[
@@ -300,7 +309,7 @@ mod tests {
             (&["weaken", "--checker", "spin"], "loom or miri"),
             (&["weaken", "--fast"], "--matrix"),
             (&["zoo", "--only"], "--only 9"),
-            (&["zoo", "--only", "0"], "the bugs are 9, 10, 11"),
+            (&["zoo", "--only", "0"], "the bugs are 1, 3, 4"),
             (&["zoo", "--json"], "--json FILE"),
             (&["zoo", "--fast"], "--docs"),
         ] {

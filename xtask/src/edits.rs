@@ -1,245 +1,199 @@
-//! Bugs of the zoo as edits of the text: what stands in a file, and what stood there, or could.
+//! The bugs of the zoo where they are in the sources.
 //!
-//! The copy of the crate that `weaken` makes has both forms at each place and chooses one when it runs, so one
-//! build serves all bugs. An edit is of an expression, or of statements that declare nothing: both forms have the
-//! same type.
+//! The copy of the crates that `weaken` and `zoo` make has both forms at each place and chooses one when it runs, so
+//! one build serves all bugs. An edit is of an expression, of statements, or of the body of a function. Edits that
+//! overlap become one place with several forms.
 
 use crate::tidy::Source;
-use lockwright::zoo::{Checker, Entry};
-
-/// A bug. What it is about is in `lockwright::zoo`.
-pub struct Edited {
-    /// The row it is selected by.
-    pub row: &'static str,
-    /// The tests that must see it, each.
-    pub tests: &'static [Test],
-    /// All are made together.
-    pub edits: &'static [Edit],
-}
-
-impl Edited {
-    /// What is known about it.
-    pub fn entry(&self) -> Entry {
-        Entry::of_row(self.row).unwrap_or_else(|| panic!("the zoo has no row {}", self.row))
-    }
-}
-
-/// A test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Test {
-    /// Its package.
-    pub package: &'static str,
-    /// The program of tests in the package.
-    pub program: &'static str,
-    /// Its name in there.
-    pub name: &'static str,
-}
-
-impl Test {
-    /// One of the locks on the real machine.
-    const fn native(name: &'static str) -> Self {
-        Self { package: "lockwright", program: "it", name }
-    }
-    /// One that explores simulated schedules of clients.
-    const fn explored(program: &'static str, name: &'static str) -> Self {
-        Self { package: "lockwright-clients", program, name }
-    }
-    /// What kind of checker it is.
-    pub fn checker(self) -> Checker {
-        if self.program == "it" { Checker::Native } else { Checker::Explored }
-    }
-    /// Where it runs.
-    pub fn place(self) -> &'static str {
-        if self.program == "it" { "this machine" } else { "simulated" }
-    }
-}
-
-const REUSED: Test = Test::explored("sim", "a_lock_holds_whatever_was_at_its_address_before");
-const GUARDS: Test =
-    Test::explored("sim", "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
-const LIMITS: Test = Test::explored("sim", "a_lock_holds_at_its_limits");
-const DISTURBED: Test = Test::explored(
-    "explored",
-    "locks_hold_where_signals_interrupt_their_threads_and_in_forked_children",
-);
-
-/// One place of a bug.
-pub struct Edit {
-    /// Its file, below [`CRATE`].
-    pub file: &'static str,
-    /// What stands there, once in the file.
-    pub old: &'static str,
-    /// What stands there with the bug.
-    pub new: &'static str,
-}
+use lockwright_zoo::{Bug, Edit};
 
 const CRATE: &str = "crates/locks/src/";
 
-/// All of them. Their number, counted from 0, is what the copy knows them by.
-pub const EDITED: &[Edited] = &[
-    Edited {
-        row: "80",
-        tests: &[
-            Test::native(
-                "reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it",
-            ),
-            GUARDS,
-        ],
-        edits: &[Edit {
-            file: "percpu_rwlock/mod.rs",
-            old: "P::lock_number() << 1",
-            new: "(core::ptr::from_ref(self).addr() as u64) << 1",
-        }],
-    },
-    Edited {
-        row: "81",
-        tests: &[
-            Test::native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"),
-            LIMITS,
-        ],
-        edits: &[
-            Edit {
-                file: "percpu_rwlock/slot.rs",
-                old: "depth < P::DEPTH_MAX",
-                new: "depth < u32::MAX",
-            },
-            Edit {
-                file: "percpu_rwlock/slot.rs",
-                old: "self.set_depth(at, self.depth(at) + 1)",
-                new: "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
-            },
-        ],
-    },
-    Edited {
-        row: "82",
-        tests: &[
-            Test::native(
-                "reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address",
-            ),
-            REUSED,
-        ],
-        edits: &[
-            Edit {
-                file: "sleep_table/mod.rs",
-                old: "P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT",
-                new: "P::lock_name(word.cast()) | (kind as u64 / 4) << KIND_SHIFT",
-            },
-            Edit {
-                file: "semaphore.rs",
-                old: "told::<P>(id) != GRANTED",
-                new: "told::<P>(id) == crate::sleep_table::ASLEEP",
-            },
-        ],
-    },
-    Edited {
-        row: "83",
-        tests: &[
-            Test::native(
-                "reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed",
-            ),
-            DISTURBED,
-        ],
-        edits: &[Edit {
-            file: "percpu_rwlock/slot.rs",
-            old: "entry.load(Relaxed) == name | CONFIRMED",
-            new: "entry.load(Relaxed) & !CONFIRMED == name",
-        }],
-    },
-    Edited {
-        row: "84",
-        tests: &[Test::native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
-        edits: &[Edit {
-            file: "condvar.rs",
-            old: "deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns)",
-            new: "true",
-        }],
-    },
-    Edited {
-        row: "85",
-        tests: &[
-            Test::native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"),
-            DISTURBED,
-        ],
-        edits: &[Edit {
-            file: "rwlock/mod.rs",
-            old: "self.shared().forget_the_gone()",
-            new: "false",
-        }],
-    },
-    Edited {
-        row: "86",
-        tests: &[Test::native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
-        edits: &[Edit {
-            file: "native/reader_slots.rs",
-            old: "LIFE.load(Relaxed)",
-            new: "fork::epoch()",
-        }],
-    },
-    Edited {
-        row: "87",
-        tests: &[Test::native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
-        edits: &[Edit { file: "native/barrier.rs", old: "!visit_all_cpus()", new: "true" }],
-    },
-];
-
-/// An edit where it is in its file.
+/// A place in a file that has other forms with some of the bugs.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Located {
-    /// The number of its bug.
-    pub number: usize,
+pub struct Place {
     /// Its file, from the root of the repository.
     pub path: String,
     /// The characters of the file that are replaced.
     pub span: (usize, usize),
-    /// What by.
-    pub new: &'static str,
+    /// The number of a bug, and what stands there with it.
+    pub forms: Vec<(usize, String)>,
+    /// True if statements stand there, false if it is a part of an expression.
+    pub is_statements: bool,
+    /// True if the first form stands there with every bug.
+    pub is_always: bool,
 }
 
-/// Where the edits are.
+/// An edit in its file.
+struct Located<'a> {
+    number: usize,
+    span: (usize, usize),
+    edit: &'a Edit,
+}
+
+/// Where the edits are, in the order of the files and in each in the order of its text.
 ///
 /// # Errors
-/// If one does not fit exactly once.
-pub fn locate(all: &[Source]) -> Result<Vec<Located>, String> {
-    let edits = EDITED
-        .iter()
-        .enumerate()
-        .flat_map(|(number, bug)| bug.edits.iter().map(move |edit| (number, bug.row, edit)));
-    edits.map(|(number, row, edit)| locate_one(all, number, row, edit)).collect()
+/// A sentence for each edit that does not fit exactly once.
+pub fn locate(all: &[Source]) -> Result<Vec<Place>, Vec<String>> {
+    locate_in(all, Bug::all().map(|bug| (bug.row, bug.edits)))
 }
 
-fn locate_one(all: &[Source], number: usize, row: &str, edit: &Edit) -> Result<Located, String> {
-    let path = format!("{CRATE}{}", edit.file);
-    let text = all.iter().find(|source| source.path == path).map_or("", |source| &source.text);
+fn locate_in<'a>(
+    all: &[Source],
+    bugs: impl Iterator<Item = (&'a str, &'a [Edit])>,
+) -> Result<Vec<Place>, Vec<String>> {
+    let mut files: Vec<(&str, Vec<Located<'_>>)> = Vec::new();
+    let mut complaints = Vec::new();
+    for (number, (row, edits)) in bugs.enumerate() {
+        for edit in edits {
+            match span_of(all, edit) {
+                Ok(span) => {
+                    let located = Located { number, span, edit };
+                    match files.iter_mut().find(|(file, _)| *file == edit.file) {
+                        Some((_, of_file)) => of_file.push(located),
+                        None => files.push((edit.file, vec![located])),
+                    }
+                }
+                Err(times) => {
+                    let Edit { file, old, .. } = edit;
+                    complaints.push(format!(
+                        "bug {row}: {CRATE}{file} has `{old}` {times} times, not once"
+                    ));
+                }
+            }
+        }
+    }
+    if !complaints.is_empty() {
+        return Err(complaints);
+    }
+    Ok(files.into_iter().flat_map(|(file, located)| places(all, file, located)).collect())
+}
+
+/// The text of a file of the locks.
+fn text_of<'a>(all: &'a [Source], file: &str) -> &'a str {
+    let path = format!("{CRATE}{file}");
+    all.iter().find(|source| source.path == path).map_or("", |source| &source.text)
+}
+
+/// The characters that an edit replaces; how often its old text is there if that is not once.
+fn span_of(all: &[Source], edit: &Edit) -> Result<(usize, usize), usize> {
+    let text = text_of(all, edit.file);
     let mut found = text.match_indices(edit.old);
     let (Some((at, _)), None) = (found.next(), found.next()) else {
-        let count = text.matches(edit.old).count();
-        return Err(format!("row {row}: {path} has `{}` {count} times, not once", edit.old));
+        return Err(text.matches(edit.old).count());
     };
     let first = text[..at].chars().count();
-    let span = (first, first + edit.old.chars().count());
-    Ok(Located { number, path, span, new: edit.new })
+    Ok((first, first + edit.old.chars().count()))
+}
+
+/// The places of a file: edits that overlap are one.
+fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Place> {
+    let text: Vec<char> = text_of(all, file).chars().collect();
+    let path = format!("{CRATE}{file}");
+    located.sort_by_key(|it| (it.edit.is_always, it.span));
+    let mut groups: Vec<Vec<Located<'_>>> = Vec::new();
+    for it in located {
+        let ends = groups.last().map(|group| group.iter().map(|it| it.span.1).max());
+        match (groups.last_mut(), ends.flatten()) {
+            (Some(group), Some(end)) if it.span.0 < end && !it.edit.is_always => group.push(it),
+            _ => groups.push(vec![it]),
+        }
+    }
+    groups.iter().map(|group| place(&text, &path, group)).collect()
+}
+
+fn place(text: &[char], path: &str, group: &[Located<'_>]) -> Place {
+    let first = group.iter().map(|it| it.span.0).min().unwrap_or_default();
+    let end = group.iter().map(|it| it.span.1).max().unwrap_or_default();
+    let mut numbers: Vec<_> = group.iter().map(|it| it.number).collect();
+    numbers.dedup();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let form = |number: usize| {
+        let (mut form, mut at) = (String::new(), first);
+        for it in group.iter().filter(|it| it.number == number) {
+            form.extend(&text[at..it.span.0]);
+            form += it.edit.new;
+            at = it.span.1;
+        }
+        form.extend(&text[at..end]);
+        (number, form)
+    };
+    Place {
+        path: path.into(),
+        span: (first, end),
+        forms: numbers.into_iter().map(form).collect(),
+        is_statements: are_statements(text, first, end),
+        is_always: group.iter().any(|it| it.edit.is_always),
+    }
+}
+
+/// True if statements stand at a place, or the expression that ends a block: then an `if` needs no parentheses, and
+/// may have none.
+fn are_statements(text: &[char], first: usize, end: usize) -> bool {
+    let before: String = text[..first].iter().collect();
+    let is_comment = |line: &&str| line.trim().is_empty() || line.trim().starts_with("//");
+    let before = before.lines().rev().find(|line| !is_comment(line));
+    let begins = before.is_none_or(|line| line.trim_end().ends_with(['{', '}', ';']));
+    let last = text[..end].last().copied().unwrap_or_default();
+    let next = text[end..].iter().copied().find(|c| !c.is_whitespace()).unwrap_or('}');
+    let ends = next == '}'
+        || last == ';'
+        || last == '}' && !matches!(next, ';' | '.' | '?' | '|' | '&' | '=' | '+' | '-' | '*');
+    begins && ends
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const fn edit(old: &'static str, new: &'static str) -> Edit {
+        Edit { file: "a.rs", old, new, is_always: false }
+    }
+    fn located(text: &str, bugs: &[(&str, &[Edit])]) -> Result<Vec<Place>, Vec<String>> {
+        locate_in(&[Source::new("crates/locks/src/a.rs", text)], bugs.iter().copied())
+    }
+
     #[test]
     fn each_edit_fits_once_in_the_sources() {
-        let located = locate(&crate::tidy::files::read_all(&crate::root()));
-        assert!(located.is_ok_and(|located| located.len() > EDITED.len()));
+        let places = locate(&crate::tidy::files::read_all(&crate::root()));
+        let places = places.unwrap_or_else(|complaints| panic!("{complaints:#?}"));
+        assert!(places.len() > 80);
     }
 
     #[test]
     fn an_edit_that_fits_twice_or_nowhere_is_named() {
-        let edit = Edit { file: "a.rs", old: "one", new: "two" };
-        let locate =
-            |text: &str| locate_one(&[Source::new("crates/locks/src/a.rs", text)], 3, "80", &edit);
-        let located = locate("ä; one").expect("once");
-        assert_eq!((located.number, located.span), (3, (3, 6)));
         for (text, times) in [("two", 0), ("one one", 2)] {
-            let message = locate(text).expect_err("not once");
-            assert!(message.contains("row 80") && message.contains(&format!("{times} times")));
+            let complaints = located(text, &[("80", &[edit("one", "two")])]).expect_err("not once");
+            assert!(complaints[0].contains("bug 80"), "{complaints:?}");
+            assert!(complaints[0].contains(&format!("{times} times")), "{complaints:?}");
+        }
+    }
+
+    #[test]
+    fn edits_that_overlap_are_one_place_with_a_form_for_each_bug() {
+        let text = "fn a() {\n    // why\n    b();\n    c(d);\n}\n";
+        let bugs: [(&str, &[Edit]); 3] = [
+            ("1", &[edit("b();\n    c(d);", "b();")]),
+            ("2", &[edit("d", "e"), edit("b", "f")]),
+            ("3", &[edit("b", "g")]),
+        ];
+        let places = located(text, &bugs).expect("each fits");
+        let [place] = &places[..] else { panic!("{places:?}") };
+        assert_eq!(place.span, (24, 24 + "b();\n    c(d);".len()));
+        assert!(place.is_statements);
+        let forms = ["b();", "f();\n    c(e);", "g();\n    c(d);"];
+        let forms: Vec<_> = forms.into_iter().map(String::from).enumerate().collect();
+        assert_eq!(place.forms, forms);
+    }
+
+    #[test]
+    fn a_part_of_an_expression_is_told_from_statements() {
+        let text = "fn a() {\n    let b = c(d) || e;\n    f();\n    g()\n}\n";
+        for (old, is) in [("c(d)", false), ("f();", true), ("f()", false), ("g()", true)] {
+            let places = located(text, &[("1", &[edit(old, "h()")])]).expect("it fits");
+            assert_eq!(places[0].is_statements, is, "{old}");
         }
     }
 }

@@ -7,7 +7,6 @@ use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright::rwsem::{Handoff, RwSemPolicy};
 use lockwright::tunables::Tunable;
-use lockwright::zoo::Bug;
 use lockwright_clients::{
     Client, ClientVisitor, clients_on, is_of_limits, is_of_reused, visit_client, visit_client_of,
     visit_disturbed,
@@ -38,8 +37,6 @@ pub struct Target {
     pub rounds: u32,
     /// Decides everything random.
     pub seed: u64,
-    /// The bug that the locks are seeded with.
-    pub bug: Option<Bug>,
 }
 
 /// Settings in addition to the usual ones. Locks whose order needs queue nodes run on machines that run out of them,
@@ -89,7 +86,7 @@ fn keeps_for_waiters(lock: &str) -> bool {
 impl Target {
     /// Lets `work` explore a pair of the tables.
     pub fn explore<R>(&self, pair: Pair, work: impl FnOnce(&mut Explorer<'_>) -> R) -> R {
-        let Self { machine, cpus, rounds, seed, bug } = self;
+        let Self { machine, cpus, rounds, seed } = self;
         let program = Program::of(pair);
         let checks = Checks {
             fifo: matches!(program.order, Order::Fifo | Order::FifoAfterPending),
@@ -97,7 +94,7 @@ impl Target {
             word_is_legal: (!is_of_reused(pair.client)).then_some(program.word_is_legal),
             ..Checks::default()
         };
-        let config = Config { checks, bug: *bug, ..Config::default() };
+        let config = Config { checks, ..Config::default() };
         let variations = variations(pair, program.order, &config);
         let spawn = |simulation: &mut Simulation<'_>| (program.spawn)(simulation, cpus, *rounds);
         let explorer = Explorer::new(machine, *seed, config, &spawn);

@@ -118,7 +118,7 @@ impl<P: Cells> RawLock for BustedRelaxedLock<P> {
         self.word.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
     unsafe fn unlock(&self) {
-        // ordering: Relaxed; WRONG ON PURPOSE, must be Release; B1.
+        // ordering: Relaxed; the fault of this lock: it had to be Release; B1.
         self.word.store(0, Relaxed);
     }
     fn is_locked(&self) -> bool {

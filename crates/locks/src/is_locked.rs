@@ -18,14 +18,10 @@
 //! | S1 | every store that takes a lock, then the barrier of the same thread | the load in another lock's `is_locked`, after the barrier | nothing but itself: litmus above |
 
 use crate::platform::{Atomic, Barriers};
-use crate::zoo::Bug;
 
 /// The barrier between taking a lock and the load by which `is_locked` looks at another one.
 #[inline]
 pub(crate) fn barrier_before_look<P: Barriers, T: Copy + Eq>(on: &impl Atomic<T>) {
-    if P::is_seeded(Bug::LookUnordered) {
-        return;
-    }
     // ordering: full barrier; S1.
     P::full_barrier(on);
 }

@@ -125,7 +125,6 @@
 //!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
 //! - `unfair`, `ticket`, `mcs` and `clh` are reference locks to compare with, and `busted` has locks that are broken on
 //!   purpose.
-//! - `zoo` lists the bugs that are seeded in the locks to test the checkers.
 //! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -158,6 +157,9 @@ pub mod clh;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod condvar;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
+mod contest;
+mod is_locked;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mcs;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mutex;
@@ -165,6 +167,7 @@ pub mod mutex;
 pub mod node;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod osq;
+mod patience;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod percpu_rwlock;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
@@ -193,12 +196,6 @@ pub mod sleep_table;
 pub mod ticket;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod unfair;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
-pub mod zoo;
-
-mod contest;
-mod is_locked;
-mod patience;
 
 pub mod events;
 #[cfg(all(feature = "std", target_os = "linux"))]

@@ -32,7 +32,6 @@ use crate::node::{NodeId, QNode, TailCode, node};
 use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, QueueNodes};
 use crate::ptr::NodePtr;
 use crate::raw::{Order, RawLock};
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// An MCS lock.
@@ -86,7 +85,7 @@ impl<P: QueueNodes + Barriers> RawLock for McsLock<P> {
             // queue before it has seen this link.
             let prev = unsafe { &*prev };
             // ordering: Release; M2.
-            prev.next.store(id.code().bits().into(), unless::<P>(Bug::LinkRelaxed, Release));
+            prev.next.store(id.code().bits().into(), Release);
             // ordering: Acquire; M3.
             node::<P>(id).locked.cond_load(Acquire, |locked| locked != 0);
         }

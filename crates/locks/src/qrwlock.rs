@@ -59,7 +59,6 @@ use crate::platform::{
 };
 use crate::qspinlock::QSpinlock;
 use crate::raw::{Order, RawLock};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const WRITER_BITS: u32 = 8;
@@ -130,20 +129,14 @@ impl<P: Platform> QRwLock<P> {
         self.word.cond_load(Relaxed, |word| word == WAITING);
         // (0, 1, 0) -> (0, 0, ff)
         // ordering: Acquire; E1 and E2. On failure Relaxed: the failure value is not used.
-        let is_ours = self.word.compare_exchange(WAITING, WRITER, Acquire, Relaxed).is_ok();
-        if !is_ours && P::is_seeded(Bug::HeadStoresBesideThief) {
-            // ordering: Relaxed; WRONG ON PURPOSE: it was no longer free.
-            self.word.fetch_sub(WAITING - WRITER, Relaxed);
-            return true;
-        }
-        is_ours
+        self.word.compare_exchange(WAITING, WRITER, Acquire, Relaxed).is_ok()
     }
 
     /// As a reader that has added itself.
     #[doc(alias = "queued_read_lock_slowpath")]
     #[cold]
     fn lock_shared_slowpath(&self) {
-        if P::is_urgent() && !P::is_seeded(Bug::UrgentReaderQueues) {
+        if P::is_urgent() {
             return self.await_writer();
         }
         // (r, *, *) -> (r - 1, *, *)

@@ -56,10 +56,9 @@ use crate::events::Event;
 use crate::is_locked::barrier_before_look;
 use crate::mutex::NAP_NS;
 use crate::node::NodeId;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::raw::{Order, RawLock};
 use crate::sleep_table::{ASLEEP, GRANTED, Kind, Served, SleepTable, Waiters, told, waiter};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Somebody waits.
@@ -143,15 +142,10 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     #[doc(alias = "up")]
     #[inline]
     pub fn release(&self, permits: u32) -> bool {
-        let is_added = match self.add(permits) {
+        match self.add(permits) {
             Some(is_added) => is_added,
             None => self.add_slowpath(permits),
-        };
-        if P::is_seeded(Bug::ReadAfterRelease) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.load(Relaxed);
         }
-        is_added
     }
 
     /// Takes permits that nobody waits for. Returns `true` if there were enough.
@@ -258,29 +252,12 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     /// now.
     #[cold]
     fn give_up(&self, id: NodeId) -> bool {
-        let (is_ours, clears_late) = self.with_waiters(|waiters| {
-            let came_last = waiters.is_last(id);
+        let is_ours = self.with_waiters(|waiters| {
             if !waiters.leave(id) {
-                return ((true, false), 0);
+                return (true, 0);
             }
-            if P::is_seeded(Bug::WaitsClearedUnlocked) && waiters.is_empty() {
-                return ((false, true), 0);
-            }
-            let permits = self.permits();
-            let served = match () {
-                () if P::is_seeded(Bug::GiveUpServesNobody) => {
-                    Served::nobody(permits, waiters.is_empty())
-                }
-                // Nobody behind it, so nobody at all: wrong on purpose.
-                () if P::is_seeded(Bug::LastByOneSide) => Served::nobody(permits, came_last),
-                () => waiters.served_by(permits),
-            };
-            ((false, false), self.publish(served))
+            (false, self.publish(waiters.served_by(self.permits())))
         });
-        if clears_late {
-            // ordering: Relaxed; WRONG ON PURPOSE: somebody may have come.
-            self.word.fetch_and(!WAITS, Relaxed);
-        }
         if !is_ours {
             P::count(Event::semaphore_timeout);
         }

@@ -56,7 +56,6 @@
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::qspinlock::QSpinlock;
 use crate::raw::{Order, RawLock};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The bit of a sequence that says that a writer is writing.
@@ -65,8 +64,6 @@ const WRITES: u64 = 1;
 const WRITE: u64 = 2;
 /// The sequence of words that nobody has written.
 pub(crate) const NEVER_WRITTEN: u64 = 0;
-/// The sequence of a row of the zoo has two bits.
-const NARROW: u64 = 3;
 
 /// Words that are written together, and the lock of those that write.
 #[repr(C)]
@@ -164,10 +161,8 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
     /// Returns `true` if no writer has begun since the sequence was `begun`, which is even.
     #[inline(always)]
     fn is_still(&self, begun: u64) -> bool {
-        if !P::is_seeded(Bug::ReadUnfenced) {
-            // ordering: Acquire fence; Y2.
-            P::fence(Acquire);
-        }
+        // ordering: Acquire fence; Y2.
+        P::fence(Acquire);
         // ordering: Relaxed; after the fence, Y2.
         self.sequence.load(Relaxed) == begun
     }
@@ -181,10 +176,8 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
         // (even, held) -> (odd, held)
         // ordering: Relaxed; before the fence, Y2.
         self.sequence.store(self.sequence() | WRITES, Relaxed);
-        if !P::is_seeded(Bug::WriteUnfenced) {
-            // ordering: Release fence; Y2.
-            P::fence(Release);
-        }
+        // ordering: Release fence; Y2.
+        P::fence(Release);
     }
     fn set_words(&self, words: [u64; WORDS]) {
         for (cell, word) in self.words.iter().zip(words) {
@@ -194,10 +187,7 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
     }
     #[inline(always)]
     fn end(&self) {
-        let mut next = self.sequence().wrapping_add(WRITE) & !WRITES;
-        if P::is_seeded(Bug::SequenceWraps) {
-            next &= NARROW;
-        }
+        let next = self.sequence().wrapping_add(WRITE) & !WRITES;
         // (odd, held) -> (even, held)
         // ordering: Release; Y1.
         self.sequence.store(next, Release);

@@ -27,26 +27,12 @@ use crate::platform::{
     Atomic, AtomicInt, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed,
 };
 use crate::raw::{Order, RawLock};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const NEXT_SHIFT: u32 = 16;
 
-/// Tickets of two bits, in the upper bits of their halves: they wrap around within a short run, and
-/// serve three threads.
-const NARROW_TICKET: u16 = 1 << 14;
-
-/// How far the next ticket is from this one.
-#[inline(always)]
-fn step<P: Cells>() -> u16 {
-    if P::is_seeded(Bug::HalfCompared) { NARROW_TICKET } else { 1 }
-}
-
 /// What taking a ticket adds to the word.
-#[inline(always)]
-fn one_more<P: Cells>() -> u32 {
-    u32::from(step::<P>()) << NEXT_SHIFT
-}
+const ONE_MORE: u32 = 1 << NEXT_SHIFT;
 
 /// A ticket lock.
 #[repr(transparent)]
@@ -77,7 +63,7 @@ impl<P: Barriers> RawLock for TicketLock<P> {
     fn lock(&self) {
         // (n+k, n) -> (n+k+1, n)
         // ordering: Acquire; T1, when the ticket is served at once.
-        let word = self.word.fetch_add(one_more::<P>(), Acquire);
+        let word = self.word.fetch_add(ONE_MORE, Acquire);
         let ticket = next(word);
         if serving(word) != ticket {
             // ordering: Acquire; T1.
@@ -87,24 +73,14 @@ impl<P: Barriers> RawLock for TicketLock<P> {
     #[inline]
     fn try_lock(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut word = self.word.load(Relaxed);
+        let word = self.word.load(Relaxed);
         if serving(word) != next(word) {
             return false;
         }
-        loop {
-            let taken = word.wrapping_add(one_more::<P>());
-            // (n, n) -> (n+1, n). The whole word is compared: half of it would let the lock go once
-            // around in between.
-            // ordering: Acquire; T1. On failure Relaxed: the failure value is not used.
-            match self.word.compare_exchange(word, taken, Acquire, Relaxed) {
-                Ok(_) => return true,
-                // Half of it is the same: wrong on purpose.
-                Err(now) if P::is_seeded(Bug::HalfCompared) && next(now) == next(word) => {
-                    word = now;
-                }
-                Err(_) => return false,
-            }
-        }
+        // (n, n) -> (n+1, n). The whole word is compared: half of it would let the lock go once
+        // around in between.
+        // ordering: Acquire; T1. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(word, word.wrapping_add(ONE_MORE), Acquire, Relaxed).is_ok()
     }
     #[inline]
     unsafe fn unlock(&self) {
@@ -112,7 +88,7 @@ impl<P: Barriers> RawLock for TicketLock<P> {
         let word = self.word.load(Relaxed);
         // (n+k, n) -> (n+k, n+1)
         // ordering: Release; T1.
-        self.word.store_half0(serving(word).wrapping_add(step::<P>()), Release);
+        self.word.store_half0(serving(word).wrapping_add(1), Release);
     }
     fn is_locked(&self) -> bool {
         barrier_before_look::<P, _>(&self.word);

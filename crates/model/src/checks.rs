@@ -22,7 +22,6 @@ use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright::ticket::TicketLock;
 use lockwright::tunables::Tunable;
-use lockwright::zoo::Bug;
 use lockwright_clients::osq::Leave;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
@@ -67,16 +66,16 @@ impl Bounds {
 }
 
 impl Check {
-    /// Explores it with locks that have `bug`.
+    /// Explores it.
     ///
     /// # Panics
     /// As [`LoomRun::client`].
-    pub fn explore(&self, bounds: Bounds, bug: Option<Bug>) -> Seen {
+    pub fn explore(&self, bounds: Bounds) -> Seen {
         let preemptions = if self.threads == 2 { bounds.of_two } else { bounds.of_three };
         let most = self.preemptions_max;
         let preemptions =
             preemptions.map_or((most < usize::MAX).then_some(most), |it| Some(it.min(most)));
-        let settings = self.settings.clone().with_bug(bug);
+        let settings = self.settings.clone();
         let Self { threads, rounds, .. } = *self;
         (self.explore)(&LoomRun { settings, threads, preemptions, rounds })
     }

@@ -46,26 +46,8 @@ pub use shuttle_schedule::{Schedule, Scheduler};
 pub use threads::{LoomThreads, ShuttleThreads};
 pub use world::Seen;
 
-use lockwright::zoo::Bug;
 use lockwright_clients::Outcome;
 use std::any::Any;
-
-/// The bug of a row, for a lock that can have it; otherwise a sentence that says what to type.
-pub fn bug_of(row: &str, lock: &str) -> Result<Bug, String> {
-    let rows = |bugs: &mut dyn Iterator<Item = &Bug>| {
-        bugs.map(|bug| bug.row()).collect::<Vec<_>>().join(", ")
-    };
-    let Some(bug) = Bug::of_row(row) else {
-        return Err(format!("no bug has row {row}; there are {}", rows(&mut Bug::ALL.iter())));
-    };
-    if bug.is_in(lock) {
-        return Ok(bug);
-    }
-    let has = rows(&mut Bug::ALL.iter().filter(|bug| bug.is_in(lock)));
-    let of = bug.locks().join(", ");
-    let instead = if has.is_empty() { String::new() } else { format!(", or type one of {has}") };
-    Err(format!("{lock} cannot have bug {row}; name one of {of}{instead}"))
-}
 
 /// What became of a run.
 pub fn outcome(run: impl FnOnce() -> Seen) -> Outcome {

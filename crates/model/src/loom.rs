@@ -7,7 +7,6 @@ use ::loom::cell::UnsafeCell;
 use ::loom::sync::atomic::{self, AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{Atomic, Barriers, Budget, Cells, Placement, RaceTracker, Zeroed};
-use lockwright::zoo::Bug;
 use std::sync::atomic::Ordering::{self, SeqCst};
 
 /// The platform of the loom model checker. Usable only inside a [`LoomRun`](crate::LoomRun).
@@ -86,10 +85,6 @@ impl Cells for Loom {
     type Ptr = CheckedCell<AtomicPtr<()>, Self>;
     type Word = CheckedCell<AtomicU32, Self>;
     type Tracker = LoomTracker;
-
-    fn is_seeded(bug: Bug) -> bool {
-        MACHINE.world.settings.bug == Some(bug)
-    }
 }
 
 // SAFETY: all of them are loom's full fences but for `fence`, which is loom's own.

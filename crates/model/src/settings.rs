@@ -1,7 +1,6 @@
 //! The machine of one run of a checker.
 
 use lockwright::tunables::Tunable;
-use lockwright::zoo::Bug;
 use std::cell::RefCell;
 
 /// What a run's machine is like. Thread `i` of a client runs on CPU `i`.
@@ -29,8 +28,6 @@ pub struct Settings {
     pub wake_ups: u32,
     /// True if the process is a forked child. No thread is orphaned in it.
     pub has_forked: bool,
-    /// The bug that the locks are seeded with.
-    pub bug: Option<Bug>,
 }
 
 impl Settings {
@@ -47,7 +44,6 @@ impl Settings {
             hurried_waits: 0,
             wake_ups: 0,
             has_forked: false,
-            bug: None,
         }
     }
     /// The same with CPU `i` on NUMA node `numa[i]`.
@@ -89,11 +85,6 @@ impl Settings {
     /// The same in a forked child.
     pub fn in_a_forked_child(mut self) -> Self {
         self.has_forked = true;
-        self
-    }
-    /// The same with locks that have this bug.
-    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
-        self.bug = bug;
         self
     }
     /// NUMA nodes of the machine.

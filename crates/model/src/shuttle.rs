@@ -9,7 +9,6 @@ use lockwright::node::{NodeId, QNode};
 use lockwright::platform::{
     Atomic, Barriers, Budget, Cells, ConstZeroed, Placement, RaceTracker, Zeroed,
 };
-use lockwright::zoo::Bug;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::{self, SeqCst};
 
@@ -139,10 +138,6 @@ impl Cells for Shuttle {
     type Ptr = CheckedCell<AtomicPtr<()>, Self>;
     type Word = CheckedCell<AtomicU32, Self>;
     type Tracker = ShuttleTracker;
-
-    fn is_seeded(bug: Bug) -> bool {
-        MACHINE.world.settings.bug == Some(bug)
-    }
 }
 
 // SAFETY: shuttle runs one thread at a time, and each sees what the others did.

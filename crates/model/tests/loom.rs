@@ -36,7 +36,7 @@ fn rows_hold(lock: &'static str) {
 
 fn row_holds(check: &Check) {
     let bounds = if is_full() { Bounds::FULL } else { Bounds::QUICK };
-    let seen = check.explore(bounds, None);
+    let seen = check.explore(bounds);
     let Check { lock, client, on, .. } = check;
     println!("{lock} {client}, {on}: {} executions", seen.executions);
     assert!(seen.executions > 1, "nothing was explored");

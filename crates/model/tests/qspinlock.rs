@@ -132,7 +132,7 @@ fn cna_that_is_switched_off_sets_nobody_aside() {
 /// The sums of `events` over the checks of `lock` on the machine `on`.
 fn counts(lock: &'static str, on: &str, events: &[Event]) -> Vec<u64> {
     let checks = checks_of(lock).into_iter().filter(|check| check.on == on);
-    let seen: Vec<_> = checks.map(|check| check.explore(Bounds::QUICK, None)).collect();
+    let seen: Vec<_> = checks.map(|check| check.explore(Bounds::QUICK)).collect();
     events.iter().map(|event| seen.iter().map(|seen| seen.count_of(*event)).sum()).collect()
 }
 

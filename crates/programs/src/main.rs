@@ -16,7 +16,6 @@ mod stage;
 
 use clap::{Parser, ValueEnum};
 use generate::{Limits, generate};
-use lockwright::zoo::Bug;
 use program::Program;
 use simulated::Simulated;
 use std::path::{Path, PathBuf};
@@ -50,9 +49,6 @@ struct Arguments {
     /// Counts calls of each method on locks in each state, and prints the cells with less than this.
     #[arg(long, value_name = "CALLS")]
     coverage: Option<u64>,
-    /// Seeds a bug of docs/zoo.md in the simulated locks: do the programs see it?
-    #[arg(long, value_name = "ROW")]
-    bug: Option<String>,
     /// Runs one program from a file that a failure has left, as often as --count says.
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
@@ -73,11 +69,6 @@ impl Arguments {
     fn limits(&self) -> Limits {
         let has_forks = self.on == On::Native && !self.no_forks && !cfg!(miri);
         Limits { has_forks, steps: 10, reads: self.reads }
-    }
-    fn bug(&self) -> Result<Option<Bug>, String> {
-        let Some(row) = &self.bug else { return Ok(None) };
-        let found = Bug::of_row(row).filter(|_| self.on == On::Simulated);
-        found.map(Some).ok_or(format!("no simulated bug has row {row}: docs/zoo.md lists them"))
     }
     fn ends(&self) -> Ends {
         let minutes = self.minutes.unwrap_or(1.0);
@@ -125,7 +116,6 @@ fn main() -> ExitCode {
 
 /// Does what is asked for. Returns true if all that ran was allowed.
 fn work(arguments: &Arguments) -> Result<bool, String> {
-    arguments.bug()?;
     coverage::begin();
     if arguments.on == On::Simulated {
         // The simulator tells of threads that panic.
@@ -170,7 +160,7 @@ fn simulate(arguments: &Arguments, done: &AtomicU64) -> Result<Option<Found>, St
     let next = AtomicU64::new(0);
     let is_over = AtomicBool::new(false);
     let worker = || -> Result<Option<Found>, String> {
-        let mut simulated = Simulated::new(arguments.bug()?)?;
+        let mut simulated = Simulated::new()?;
         while !is_over.load(Relaxed) {
             let number = next.fetch_add(1, Relaxed);
             if ends.is_over(number) {
@@ -320,7 +310,7 @@ fn replay(arguments: &Arguments, file: &Path) -> Result<bool, String> {
         scope.spawn(|| watched.watch(|_| println!("it was still running after {SECONDS_MAX} s")));
         for _ in 0..arguments.count.unwrap_or(1) {
             let outcome = match arguments.on {
-                On::Simulated => Simulated::new(arguments.bug()?)?.run(&program, arguments.seed),
+                On::Simulated => Simulated::new()?.run(&program, arguments.seed),
                 On::Native => native::run(&program),
             };
             if let Err(why) = outcome {

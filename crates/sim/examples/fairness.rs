@@ -1,14 +1,13 @@
 //! Holds the NUMA-aware locks to their fairness bounds on a simulated machine, and prints one line
 //! of JSON for each check.
 //!
-//! `fairness LOCK [--bug ROW]`. The bounds are those that the lock's documentation promises; the tests in
-//! `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 for arguments that name no such lock or bug.
+//! `fairness LOCK`. The bounds are those that the lock's documentation promises; the tests in
+//! `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 for arguments that name no such lock.
 
 use lockwright::events::Event;
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor, visit};
 use lockwright::tunables::Tunable;
-use lockwright::zoo::Bug;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};
 use std::process::ExitCode;
@@ -30,23 +29,19 @@ const LOOKS_MAX: u64 = 8;
 /// What a check found wrong.
 type Finding = Option<String>;
 /// A check of the lock of that name; `None` if there is none.
-type Check = fn(&str, Option<Bug>) -> Option<Finding>;
+type Check = fn(&str) -> Option<Finding>;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    let (lock, bug) = match arguments[..] {
-        [lock] => (lock, None),
-        [lock, "--bug", row] if Bug::of_row(row).is_some() => (lock, Bug::of_row(row)),
-        _ => {
-            eprintln!("fairness: say `fairness LOCK [--bug ROW]`, with a row of the zoo");
-            return ExitCode::from(2);
-        }
+    let [lock] = arguments[..] else {
+        eprintln!("fairness: say `fairness LOCK`");
+        return ExitCode::from(2);
     };
     let checks: [(&str, Check); 2] = [("overtaking", overtaking), ("scan", scan)];
     for (client, check) in checks {
         let start = Instant::now();
-        let Some(complaint) = check(lock, bug) else {
+        let Some(complaint) = check(lock) else {
             eprintln!("fairness: no lock is called {lock}; `lockwright locks` lists them");
             return ExitCode::from(2);
         };
@@ -65,7 +60,7 @@ fn print(lock: &str, client: &str, complaint: Finding, seconds: f64) {
 }
 
 /// Waiters that were set aside are passed for at most one threshold.
-fn overtaking(lock: &str, bug: Option<Bug>) -> Option<Finding> {
+fn overtaking(lock: &str) -> Option<Finding> {
     let (log2, ns) = THRESHOLD;
     // The larger of the bounds of the two kinds of threshold; the way to the queue adds at most one
     // overtaking by each other thread.
@@ -74,16 +69,16 @@ fn overtaking(lock: &str, bug: Option<Bug>) -> Option<Finding> {
     let checks = Checks { overtaking_max: u32::try_from(max).ok(), ..Checks::default() };
     let tunables =
         vec![(Tunable::numa_spinlock_threshold, log2), (Tunable::numa_spinlock_threshold_ns, ns)];
-    let config = Config { checks, tunables, bug, ..Config::window(0, 5_000_000) };
+    let config = Config { checks, tunables, ..Config::window(0, 5_000_000) };
     let report = visit(lock, Storm(config))?;
     Some(report.failures.first().map(ToString::to_string))
 }
 
 /// A head that has taken the lock looks at a bounded number of waiters; each later head looks at the
 /// one behind it.
-fn scan(lock: &str, bug: Option<Bug>) -> Option<Finding> {
+fn scan(lock: &str) -> Option<Finding> {
     let is_limited = lock == "cna-v10_limited";
-    let report = visit(lock, LateArrivals(Config { bug, ..Config::default() }))?;
+    let report = visit(lock, LateArrivals(Config::default()))?;
     if let Some(failure) = report.failures.first() {
         return Some(Some(failure.to_string()));
     }

@@ -2,7 +2,6 @@
 
 use crate::scheduling::Scheduling;
 use lockwright::tunables::Tunable;
-use lockwright::zoo::Bug;
 
 /// Which queue nodes the machine offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +52,6 @@ pub struct Config {
     pub reader_slots: usize,
     /// What the locks' run-time numbers are set to.
     pub tunables: Vec<(Tunable, u64)>,
-    /// The bug that the locks are seeded with.
-    pub bug: Option<Bug>,
     /// Threads share the CPUs, if at all, like this; `None`: each has one of its own.
     pub scheduling: Option<Scheduling>,
     /// Threads are preempted, if at all, like this. Not together with `scheduling`.
@@ -76,7 +73,6 @@ impl Default for Config {
             nodes: NodesMode::PerCpu,
             reader_slots: usize::MAX,
             tunables: Vec::new(),
-            bug: None,
             scheduling: None,
             preemption: None,
             checks: Checks::default(),

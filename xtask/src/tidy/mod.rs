@@ -75,6 +75,7 @@ const RULES: &[Rule] = &[
     locks::no_access_is_seq_cst,
     locks::no_wait_is_written_by_hand,
     locks::masks_stay_with_their_word,
+    locks::every_bug_of_the_zoo_fits,
 ];
 
 /// The files of the repository at `root`.

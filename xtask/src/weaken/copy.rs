@@ -4,7 +4,7 @@
 //! one build serves all mutants, and the product knows nothing of it.
 
 use super::scan::{CRATE, Site, What, lock_files};
-use crate::edits::Located;
+use crate::edits::Place;
 use crate::tidy::Source;
 use crate::tidy::files;
 use std::collections::BTreeSet;
@@ -12,20 +12,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Names the mutant: the number of a site, a colon, and what it becomes; or [`EDIT`] and the number of a bug.
-pub const VARIABLE: &str = "LOCKWRIGHT_WEAKEN";
-/// In place of the number of a site, before the number of a bug that is an edit.
-pub const EDIT: &str = "edit:";
-/// The model checks of the copy; not called as in the repository, whose build it shares.
+/// Names the mutant: the number of a site, a colon, and what it becomes; or what [`Bug::choice`] says.
+///
+/// [`Bug::choice`]: lockwright_zoo::Bug::choice
+pub use lockwright_zoo::VARIABLE;
+/// What the programs of the copy are called, in front of their names in the repository, whose build they share.
+pub const PREFIX: &str = "weakened-";
+/// The model checks of the copy.
 pub const CHECK: &str = "weakened-check";
 
-/// The crates that are copied, the simulator because tests of the clients are on it, too.
-const COPIED: [&str; 4] = ["crates/locks/", "crates/clients/", "crates/model/", "crates/sim/"];
+/// What is copied: the crates, and what they are built with.
+const COPIED: [&str; 3] = ["crates/", "machines/", "data/"];
+/// Folders whose files are programs.
+const PROGRAMS: [&str; 2] = ["model/src/bin/", "sim/examples/"];
 /// The folder of crates in the copy. Not called as in the repository: cargo tells packages apart by
 /// their path within their workspace, and both workspaces share a target directory.
 const FOLDER: &str = "weakened/";
-/// What the simulator is built with.
-const MACHINES: &str = "machines/";
 
 /// The module that every site asks.
 const MODULE: &str = r##"//! Generated: which site is weakened.
@@ -111,24 +113,28 @@ pub fn write(
     to: &Path,
     all: &[Source],
     sites: &[Site],
-    edits: &[Located],
+    edits: &[Place],
 ) -> io::Result<()> {
     let mut files: Vec<(String, String)> = vec![("Cargo.toml".into(), manifest(root)?)];
     files.push(("Cargo.lock".into(), fs::read_to_string(root.join("Cargo.lock"))?));
     files.push((in_copy(&format!("{CRATE}weaken.rs")), MODULE.replace("VARIABLE", VARIABLE)));
-    let is_copied = |source: &&Source| {
-        let folders = COPIED.iter().chain([&MACHINES]);
-        folders.into_iter().any(|folder| source.path.starts_with(folder))
-    };
+    let is_copied = |source: &&Source| COPIED.iter().any(|folder| source.path.starts_with(folder));
     let weakened: BTreeSet<_> = lock_files(all).map(|source| &source.path).collect();
     for source in all.iter().filter(is_copied) {
         let is_edited = edits.iter().any(|edit| edit.path == source.path);
         let text = match source.path.as_str() {
-            "crates/model/Cargo.toml" => with_check(&source.text),
+            "crates/lab/Cargo.toml" => {
+                source.text.replace("name = \"lockwright\"", "name = \"weakened-lockwright\"")
+            }
+            "crates/zoo/src/lib.rs" => {
+                source.text.replace("IS_COPY: bool = false", "IS_COPY: bool = true")
+            }
             "crates/locks/src/lib.rs" => {
-                // An edit has them wherever it is, needed or not.
+                // An edit leaves something unused now and then, and has parentheses, needed or not.
                 let text = weakenable(source, sites, edits);
-                format!("#![allow(unused_parens)]\n{text}\npub mod weaken;\n")
+                format!(
+                    "#![allow(unused, unreachable_code, missing_docs)]\n{text}\npub mod weaken;\n"
+                )
             }
             _ if is_edited || weakened.contains(&source.path) => weakenable(source, sites, edits),
             _ => source.text.clone(),
@@ -139,9 +145,13 @@ pub fn write(
     files.iter().try_for_each(|(path, text)| write_if_new(&to.join(path), text))
 }
 
-/// Where the copy has the file at `path`.
+/// Where the copy has the file at `path`. Programs are called by their file.
 fn in_copy(path: &str) -> String {
-    path.replacen("crates/", FOLDER, 1)
+    let path = path.replacen("crates/", FOLDER, 1);
+    match PROGRAMS.iter().find(|folder| path.contains(*folder)) {
+        Some(folder) => path.replacen(folder, &format!("{folder}{PREFIX}"), 1),
+        None => path,
+    }
 }
 
 /// The root's manifest, with the copied crates as members.
@@ -155,20 +165,16 @@ fn manifest(root: &Path) -> io::Result<String> {
     Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
 }
 
-/// The manifest of the model crate, with the program of checks under its other name.
-fn with_check(manifest: &str) -> String {
-    let manifest = manifest.replacen("[package]\n", "[package]\nautobins = false\n", 1);
-    format!("{manifest}\n[[bin]]\nname = \"{CHECK}\"\npath = \"src/bin/check.rs\"\n")
-}
-
 /// The text of a file, with each of its sites and edits asking what it should be.
-fn weakenable(source: &Source, sites: &[Site], edits: &[Located]) -> String {
+fn weakenable(source: &Source, sites: &[Site], edits: &[Place]) -> String {
     let edits: Vec<_> = edits.iter().filter(|edit| edit.path == source.path).collect();
     let mut insertions = Vec::new();
-    for edit in &edits {
-        let Located { number, new, .. } = edit;
-        let before = format!("(if crate::weaken::is_edited({number}) {{ {new} }} else {{ ");
-        insertions.push((edit.span.0, before));
+    for edit in edits.iter().filter(|edit| !edit.is_always) {
+        let forms = edit.forms.iter().map(|(number, form)| {
+            format!("if crate::weaken::is_edited({number}) {{ {form} }} else ")
+        });
+        let open = if edit.is_statements { "" } else { "(" };
+        insertions.push((edit.span.0, open.to_string() + &forms.collect::<String>() + "{ "));
     }
     for (number, site) in sites.iter().enumerate().filter(|(_, it)| it.path == source.path) {
         let (before, after) = match site.what {
@@ -179,7 +185,12 @@ fn weakenable(source: &Source, sites: &[Site], edits: &[Located]) -> String {
         insertions.push((site.span.1, after.to_string()));
     }
     // An edit is around the sites in it.
-    insertions.extend(edits.iter().map(|edit| (edit.span.1, " })".to_string())));
+    insertions.extend(edits.iter().map(|edit| {
+        let close = if edit.is_statements { " }" } else { " })" };
+        // The text of one that is always there begins with what stands there.
+        let added = || edit.forms[0].1.chars().skip(edit.span.1 - edit.span.0).collect();
+        (edit.span.1, if edit.is_always { added() } else { close.to_string() })
+    }));
     // Stable: what closes inside comes before what closes outside, which was found first.
     insertions.sort_by_key(|(at, _)| *at);
     let mut insertions = insertions.into_iter().peekable();
@@ -236,7 +247,9 @@ mod tests {
         let (sites, _) = scan(&source, std::slice::from_ref(&source));
         let first = text[..text.find("a.swap").expect("it is there")].chars().count();
         let span = (first, first + "a.swap(b, AcqRel)".len());
-        let edit = Located { number: 7, path: source.path.clone(), span, new: "a.load(Relaxed)" };
+        let forms = vec![(7, "a.load(Relaxed)".to_string())];
+        let path = source.path.clone();
+        let edit = Place { path, span, forms, is_statements: false, is_always: false };
         assert_eq!(
             weakenable(&source, &sites, &[edit]),
             "// ordering: AcqRel; Q1 — both ways.\n\

@@ -22,6 +22,7 @@ use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
 use scan::{CRATE, Complaint};
 pub use scan::{Site, scan as sites_of};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -209,25 +210,49 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
 /// If it cannot be written, or if an edit does not fit.
 pub fn write_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
     let copy = root.join("target").join("weaken");
-    copy::write(root, &copy, all, sites, &edits::locate(all)?)
+    let edits = edits::locate(all).map_err(|complaints| complaints.join("\n"))?;
+    copy::write(root, &copy, all, sites, &edits)
         .map_err(|error| format!("the copy cannot be written: {error}"))?;
     Ok(copy)
+}
+
+/// Writes the copy and builds the programs of its checkers. Returns the folder of the copy, and that of the programs.
+///
+/// # Errors
+/// If it cannot be written, or does not build.
+pub fn build_copy(
+    root: &Path,
+    all: &[Source],
+    sites: &[Site],
+) -> Result<(PathBuf, PathBuf), String> {
+    let copy = write_copy(root, all, sites)?;
+    let mut cargo = Command::new("cargo");
+    // Packages that are built one by one are built with other features, and twice.
+    cargo.args(["build", "--workspace", "--bins", "--example", "weakened-fairness"]);
+    if !std::io::stderr().is_terminal() {
+        cargo.arg("--quiet");
+    }
+    cargo.arg("--manifest-path").arg(copy.join("Cargo.toml"));
+    // The build of the repository is shared: what the copy depends on is compiled once.
+    cargo.arg("--target-dir").arg(target_of(root));
+    let is_built = cargo.status().is_ok_and(|status| status.success());
+    if !is_built {
+        return Err("the copy in target/weaken does not build; the errors are above".into());
+    }
+    Ok((copy, target_of(root).join("debug")))
+}
+
+/// The target directory of the repository.
+fn target_of(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    root.join(target)
 }
 
 /// Writes the copy and builds its checks.
 fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Result<Runner, String> {
     let start = Instant::now();
-    let target = root.join("target");
-    let copy = write_copy(root, all, sites)?;
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--package", "lockwright-model", "--bin", copy::CHECK]);
-    cargo.arg("--manifest-path").arg(copy.join("Cargo.toml"));
-    // The build of the repository is shared: what the copy depends on is compiled once.
-    cargo.arg("--target-dir").arg(&target);
-    let is_built = cargo.status().is_ok_and(|status| status.success());
-    if !is_built {
-        return Err("the copy in target/weaken does not build; the errors are above".into());
-    }
+    let target = target_of(root);
+    let (copy, _) = build_copy(root, all, sites)?;
     say(&request.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
     let seconds_max = if request.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
     Ok(Runner { copy, target, full: request.full, seconds_max, baseline: Mutex::default() })

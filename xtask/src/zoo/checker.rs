@@ -1,7 +1,8 @@
 //! The checkers, and how they are asked.
 
 use crate::limit::output_within;
-use lockwright::zoo::{Bug, Checker, Kind};
+use crate::weaken::copy::{PREFIX, VARIABLE};
+use lockwright_zoo::{Bug, Checker, Kind};
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -16,7 +17,7 @@ const SECONDS_MAX_FULL: u64 = 3600;
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     /// The bug.
-    pub bug: Option<Bug>,
+    pub bug: Option<&'static Bug>,
     /// The lock.
     pub lock: &'static str,
     /// The checker.
@@ -91,27 +92,26 @@ impl Explored {
 }
 
 /// How `lockwright explore` is asked: with the client that can show a bug of this lock.
-fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
-    let (client, threads, rounds) = match lock {
+fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
+    let usual = match lock {
         "ticket" => ("try-lock", "4", "4"),
-        "mutex" => match bug.and_then(of_mutex) {
-            // It takes some owners and sleepers of both.
-            Some("neighbours") => ("neighbours", "8", "2"),
-            Some(client) if !all => (client, "4", "2"),
-            _ => (OF_MUTEX, "4", "2"),
-        },
-        "rwlock" | "rwlock-fair" | "percpu-rwlock-in_slots" => (of_rwlock(bug), "4", "2"),
-        "semaphore" => match bug {
-            Some(Bug::ReadAfterRelease) if !all => ("semaphore-last-permit", "4", "2"),
-            _ => (OF_SEMAPHORE, "4", "2"),
-        },
+        "mutex" => (OF_MUTEX, "4", "2"),
+        "rwlock" | "rwlock-fair" | "percpu-rwlock-in_slots" => ("rwlock-timed-writer", "4", "2"),
+        "semaphore" => (OF_SEMAPHORE, "4", "2"),
         // Waiters that give up.
         _ if lock.starts_with("rwsem") => ("rwsem-timed-writer", "4", "2"),
         _ => ("exclusion", "8", "4"),
     };
+    let shown_by = bug.and_then(|bug| bug.shown_by(lock)).filter(|_| !all);
+    let (client, threads, rounds) = match shown_by {
+        // It takes some owners and sleepers of both.
+        Some("neighbours") => ("neighbours", "8", "2"),
+        Some(client) => (client, usual.1, usual.2),
+        None => usual,
+    };
     // Half of them are with waiters that do not spin, who cannot show it.
     let schedules = if client == "neighbours" { "20000" } else { "10000" };
-    let of = ["explore", "--lock", lock, "--client", client, "--threads", threads];
+    let of = ["--client", client, "--threads", threads];
     [&of[..], &["--rounds", rounds, "--schedules", schedules, "--json", "-"]].concat()
 }
 
@@ -119,40 +119,6 @@ fn exploration(lock: &str, bug: Option<Bug>, all: bool) -> Vec<&str> {
 const OF_SEMAPHORE: &str = "semaphore-timed,semaphore-last-permit";
 /// What is explored of the mutex.
 const OF_MUTEX: &str = "mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours";
-
-/// The client that shows a bug of the mutex soonest.
-fn of_mutex(bug: Bug) -> Option<&'static str> {
-    match bug {
-        Bug::HandoffTwice
-        | Bug::FirstAfterRemoval
-        | Bug::NumberReused
-        | Bug::WordEaten
-        | Bug::SleeperMissed => Some("mutex-timed"),
-        Bug::MovedToFree
-        | Bug::CountedAfterLook
-        | Bug::RobbedSleepsUnannounced
-        | Bug::WakeTakenForHandoff => Some("condvar"),
-        Bug::CountedOutTwice
-        | Bug::NewcomerNotified
-        | Bug::SignalKept
-        | Bug::StaleExpected
-        | Bug::ReleaseUnordered => Some("condvar-exact"),
-        Bug::CountedOutLate | Bug::ReadAfterRelease => Some("last-user"),
-        Bug::MarkedTooSoon | Bug::OwnerSpeaksForAll => Some("neighbours"),
-        _ => None,
-    }
-}
-
-/// The client that shows a bug of the reader-writer locks for programs soonest.
-fn of_rwlock(bug: Option<Bug>) -> &'static str {
-    match bug {
-        Some(Bug::ReadAfterRelease | Bug::CountedAfterUnlock) => "rwlock-last-user",
-        Some(Bug::RecursionForgotten) => "rwlock-again",
-        // A reader that is forgotten comes back by itself, a writer does not.
-        Some(Bug::WaitersClearedUnlocked | Bug::TimeoutWakesNobody) => "rwlock-timed-reader",
-        _ => "rwlock-timed-writer",
-    }
-}
 
 /// How `sample` is asked, with the client that can show a bug of this lock.
 fn sampling(lock: &str) -> &'static [&'static str] {
@@ -186,26 +152,27 @@ fn sampling(lock: &str) -> &'static [&'static str] {
 }
 
 /// True if `checker` must see `bug`.
-pub fn must_see(checker: Checker, bug: Bug) -> bool {
-    bug.seen().by.contains(&checker)
+pub fn must_see(checker: Checker, bug: &Bug) -> bool {
+    bug.seen.by.contains(&checker)
 }
 
 /// True if `checker`, which must see `bug`, is asked in `lock`, too: a bounded hybrid seldom sleeps in a schedule that
 /// was not chosen for it.
-pub fn is_asked_in(checker: Checker, bug: Bug, lock: &str) -> bool {
+pub fn is_asked_in(checker: Checker, bug: &Bug, lock: &str) -> bool {
     let seldom_sleeps = lock.ends_with("hybrid-bounded");
-    checker != Checker::Explore || bug.seen().kind != Kind::Sleeping || !seldom_sleeps
+    checker != Checker::Explore || bug.seen.kind != Kind::Sleeping || !seldom_sleeps
 }
 
-/// The program of a checker, below the folder of a build.
-fn program(checker: Checker) -> &'static str {
-    match checker {
-        Checker::Loom => "check",
-        Checker::Shuttle => "sample",
-        Checker::Explore => "lockwright",
-        Checker::Fairness => "examples/fairness",
-        Checker::Native | Checker::Explored => unreachable!("tests see edits, not seeded locks"),
-    }
+/// The program of a checker, below the folder of the copy's build.
+fn program(checker: Checker) -> String {
+    let (folder, name) = match checker {
+        Checker::Loom => ("", "check"),
+        Checker::Shuttle => ("", "sample"),
+        Checker::Explore => ("", "lockwright"),
+        Checker::Fairness => ("examples/", "fairness"),
+        Checker::Native | Checker::Explored => unreachable!("these are tests, not programs"),
+    };
+    format!("{folder}{PREFIX}{name}")
 }
 
 /// How the program ends: an exploration that finds something says so by 1.
@@ -238,13 +205,17 @@ impl Job {
         let program = folder.join(program(self.checker));
         let mut command = Command::new(&program);
         match self.checker {
-            Checker::Explore => command.args(exploration(self.lock, self.bug, how.all)),
+            Checker::Explore => {
+                command.args(["explore", "--lock", self.lock]);
+                command.args(exploration(self.lock, self.bug, how.all))
+            }
             Checker::Shuttle => command.arg(self.lock).args(sampling(self.lock)),
             _ => command.arg(self.lock),
         };
-        if let Some(bug) = self.bug {
-            command.args(["--bug", bug.row()]);
-        }
+        match self.bug {
+            Some(bug) => command.env(VARIABLE, bug.choice()),
+            None => command.env_remove(VARIABLE),
+        };
         if self.checker == Checker::Loom {
             command.args(how.full.then_some("--full"));
             command.args((!how.all).then_some("--first"));
@@ -283,7 +254,7 @@ impl Job {
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.bug {
-            Some(bug) => write!(f, "row {}", bug.row())?,
+            Some(bug) => write!(f, "bug {}", bug.row)?,
             None => write!(f, "the real code")?,
         }
         write!(f, " of {} by {}", self.lock, self.checker.name())
@@ -295,16 +266,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_that_hangs_or_dies_is_called_by_its_row() {
+    fn a_check_that_hangs_or_dies_is_called_by_its_bug() {
         let printed = |checker, script: &str| {
             let job = Job { bug: Bug::of_row("48"), lock: "cna", checker };
             job.printed(Command::new("sh").args(["-c", script]), Duration::from_millis(500))
         };
         let hung = printed(Checker::Loom, "echo line; sleep 60").expect_err("a limit");
-        assert!(hung.starts_with("row 48 of cna by loom was still running"), "{hung}");
+        assert!(hung.starts_with("bug 48 of cna by loom was still running"), "{hung}");
         let died = printed(Checker::Loom, "echo line; echo why >&2; exit 1").expect_err("a code");
         assert!(
-            died.starts_with("row 48 of cna by loom failed") && died.ends_with("why"),
+            died.starts_with("bug 48 of cna by loom failed") && died.ends_with("why"),
             "{died}"
         );
         assert_eq!(printed(Checker::Explore, "echo line; exit 1"), Ok("line\n".into()));

@@ -1,21 +1,22 @@
 //! `cargo xtask zoo`: do the checkers find the bugs that people made?
 //!
-//! Each bug of the zoo is seeded in each lock that can have it, and each checker that must see it is
-//! run. Then the right code goes through every check that found something: a check that complains
-//! about right code, too, has found nothing.
+//! A copy of the crates has all bugs behind a switch. Each bug is seeded in each lock that can have it, and each
+//! checker that must see it is run. Then the correct code goes through every check that found something: a check that
+//! complains about correct code, too, has found nothing.
 
 mod checker;
 mod docs;
-mod edited;
 mod report;
+mod tested;
 
 use crate::commands::not_an_option;
-use crate::edits::{EDITED, Edited};
 use crate::output::{self, Place, say};
+use crate::tidy::files;
+use crate::weaken;
 use crate::workers::on_all;
 use checker::{How, Job, Said};
 use lockwright::registry::{LOCKS, LockClass};
-use lockwright::zoo::{Bug, Checker, Entry};
+use lockwright_zoo::{Bug, Checker};
 use report::{Document, Kill, Row};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -85,19 +86,28 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     }
     let folder = build(root)?;
     let start = Instant::now();
-    let bugs: Vec<Bug> = Bug::ALL.iter().copied().filter(|bug| wants(request, *bug)).collect();
-    let edited: Vec<&Edited> = EDITED.iter().filter(|it| wants_row(request, it.row)).collect();
-    let of_edits = run_edited(root, &edited, request)?;
+    let wanted = || Bug::all().filter(|bug| request.only.is_none_or(|only| only == bug.row));
+    let tested: Vec<_> = wanted().filter(|bug| !bug.tests.is_empty()).collect();
+    let bugs: Vec<_> = wanted().filter(|bug| jobs_of(bug).next().is_some()).collect();
+    let of_tests = run_tests(root, &tested, request)?;
     let seen = on_all(&bugs, |bug| {
-        let said = jobs_of(*bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
+        let said = jobs_of(bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
         let said = said.collect::<Result<Results, String>>()?;
-        say(&request.json, &Row::new(*bug, &said).text());
+        say(&request.json, &Row::new(bug, &said).text());
         Ok(said)
     })?;
-    let mut rows: Vec<_> = bugs.iter().zip(&seen).map(|(bug, said)| Row::new(*bug, said)).collect();
+    let mut rows: Vec<_> = bugs.iter().zip(&seen).map(|(bug, said)| Row::new(bug, said)).collect();
     let clean = clean(&folder, request, &seen)?;
     let seconds = start.elapsed().as_secs_f64();
-    rows.extend(of_edits);
+    for of_tests in of_tests {
+        match rows.iter().position(|row| row.row == of_tests.row) {
+            Some(at) => {
+                let row = rows.remove(at);
+                rows.insert(at, row.and(of_tests));
+            }
+            None => rows.push(of_tests),
+        }
+    }
     let document = Document::new(request.full, rows, clean, seconds);
     for kill in &document.reported {
         say(&request.json, &format!("a check fails on the correct code: {}", Kill::line(kill)));
@@ -107,42 +117,35 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     Ok(document.is_green())
 }
 
-fn wants(request: &Request, bug: Bug) -> bool {
-    wants_row(request, bug.row())
-}
-fn wants_row(request: &Request, row: &str) -> bool {
-    request.only.is_none_or(|only| only == row)
-}
-
-/// All rows, those that are edits last.
+/// The rows of all bugs.
 pub fn rows() -> impl Iterator<Item = &'static str> {
-    Entry::all().map(|entry| entry.row)
+    Bug::sorted().into_iter().map(|bug| bug.row)
 }
 
-/// Runs the tests of bugs that are edits, with the bug and without.
-fn run_edited(root: &Path, edited: &[&Edited], request: &Request) -> Result<Vec<Row>, String> {
-    if edited.is_empty() {
+/// Runs the tests that must see some bugs, with the bug and without.
+fn run_tests(root: &Path, bugs: &[&'static Bug], request: &Request) -> Result<Vec<Row>, String> {
+    if bugs.is_empty() {
         return Ok(Vec::new());
     }
-    let tests = edited::Tests::build(root, edited)?;
+    let tests = tested::Tests::build(root, bugs)?;
     // One at a time: two would be in each other's way on a machine with few CPUs.
-    let run = |bug: &&Edited| {
+    let run = |bug: &&'static Bug| {
         let said = bug.tests.iter().map(|test| {
             let (without, _) = tests.run(*test, None)?;
             Ok((*test, without, tests.run(*test, Some(bug))?))
         });
-        let row = Row::edited(bug, said.collect::<Result<_, String>>()?);
+        let row = Row::of_tests(bug, said.collect::<Result<_, String>>()?);
         say(&request.json, &row.text());
         Ok(row)
     };
-    edited.iter().map(run).collect()
+    bugs.iter().map(run).collect()
 }
 
 /// A job for each lock that can have `bug` and each checker that must see it.
-fn jobs_of(bug: Bug) -> impl Iterator<Item = Job> {
+fn jobs_of(bug: &'static Bug) -> impl Iterator<Item = Job> {
     let asked = Checker::OF_SEEDED.into_iter();
     asked.filter(move |&checker| checker::must_see(checker, bug)).flat_map(move |checker| {
-        let asked = bug.locks().iter();
+        let asked = bug.locks.iter();
         let asked = asked.filter(move |lock| checker::is_asked_in(checker, bug, lock));
         asked.map(move |lock| Job { bug: Some(bug), lock, checker })
     })
@@ -185,17 +188,28 @@ fn hush() -> Option<&'static str> {
 
 /// Builds the programs of all checkers; the folder they are in.
 fn build(root: &Path) -> Result<PathBuf, String> {
-    // Packages that are built one by one are built with other features than the tests, and twice.
-    eprintln!("building the checkers; this can take ten minutes if they are not built yet");
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--workspace", "--bins", "--examples"]).current_dir(root);
-    cargo.args(hush());
-    let status = cargo.status().map_err(|error| format!("cargo cannot run: {error}"))?;
-    if !status.success() {
-        return Err("the programs of the checkers do not build".to_string());
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    Ok(root.join(target).join("debug"))
+    eprintln!(
+        "building a copy of the locks with all bugs, and its checkers; this can take ten minutes if it is not built yet"
+    );
+    let all = files::read_all(root);
+    let (_, folder) = weaken::build_copy(root, &all, &weaken::sites(&all)?)?;
+    Ok(folder)
+}
+
+/// Runs `lockwright explore` where the locks have a bug. The arguments are its own, `--bug` among them.
+pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
+    let row = given.iter().position(|it| *it == "--bug").and_then(|at| given.get(at + 1).copied());
+    let row = row.or_else(|| given.iter().find_map(|it| it.strip_prefix("--bug=")));
+    let is_meant = |bug: &&Bug| {
+        row.is_some_and(|row| bug.row == row.trim() || bug.name.eq_ignore_ascii_case(row.trim()))
+    };
+    let bug = Bug::all().find(is_meant);
+    let bug = bug.ok_or("name a bug, such as `--bug 8`; `lockwright bugs` lists all")?;
+    let mut command =
+        Command::new(build(root)?.join(format!("{}lockwright", weaken::copy::PREFIX)));
+    command.arg("explore").args(given).env(weaken::copy::VARIABLE, bug.choice());
+    let status = command.status().map_err(|error| format!("explore cannot run: {error}"))?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
 #[cfg(test)]
@@ -211,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_row_that_one_of_its_locks_hides_survives() {
-        let bug = Bug::of_row("48").expect("a row");
+        let bug = Bug::of_row("48").expect("a bug");
         let said = |violated| Said {
             lock: "cna".into(),
             client: "exclusion".into(),

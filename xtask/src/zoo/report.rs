@@ -1,9 +1,8 @@
 //! What is printed and written.
 
 use super::checker::{Job, Said};
-use super::edited::Outcome;
-use crate::edits::{Edited, Test};
-use lockwright::zoo::{Bug, Checker, Entry};
+use super::tested::Outcome;
+use lockwright_zoo::{Bug, Checker, Test};
 use serde::Serialize;
 
 /// What became of a row.
@@ -44,15 +43,21 @@ pub struct Held {
     seconds: f64,
 }
 
-/// True if a checker is one of those for edits.
-fn is_of_edits(checker: &str) -> bool {
+/// Where a test runs.
+fn place(test: Test) -> &'static str {
+    if test.checker == Checker::Native { "this machine" } else { "simulated" }
+}
+
+/// True if a checker is a test.
+fn is_a_test(checker: &str) -> bool {
     [Checker::Native, Checker::Explored].iter().any(|it| it.name() == checker)
 }
 
 /// One bug.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    row: &'static str,
+    /// The bug.
+    pub row: &'static str,
     what: &'static str,
     source: &'static str,
     locks: &'static [&'static str],
@@ -78,7 +83,7 @@ pub struct Document {
 
 impl Row {
     /// What the jobs of `bug` came to.
-    pub fn new(bug: Bug, said: &[(Job, Vec<Said>)]) -> Self {
+    pub fn new(bug: &Bug, said: &[(Job, Vec<Said>)]) -> Self {
         let is_seen = |(_, said): &(Job, Vec<Said>)| said.iter().any(|it| it.violated);
         let is_killed = !said.is_empty() && said.iter().all(is_seen);
         let (mut kills, mut survived) = (Vec::new(), Vec::new());
@@ -88,10 +93,10 @@ impl Row {
             survived.extend(held.into_iter().map(|it| Held::new(job.checker, it)));
         }
         Self {
-            row: bug.row(),
-            what: bug.describe(),
-            source: bug.source(),
-            locks: bug.locks(),
+            row: bug.row,
+            what: bug.what,
+            source: bug.source,
+            locks: bug.locks,
             verdict: if is_killed { Verdict::Killed } else { Verdict::Survived },
             kills,
             survived,
@@ -99,21 +104,21 @@ impl Row {
     }
 
     /// What the tests of `bug` said without it, and with it.
-    pub fn edited(bug: &Edited, said: Vec<(Test, Outcome, (Outcome, f64))>) -> Self {
-        let Entry { row, what, source, locks, .. } = bug.entry();
+    pub fn of_tests(bug: &Bug, said: Vec<(Test, Outcome, (Outcome, f64))>) -> Self {
+        let Bug { row, what, source, locks, .. } = *bug;
         let held = |test: Test, seconds| Held {
-            checker: test.checker().name(),
+            checker: test.checker.name(),
             lock: locks[0].into(),
             client: test.name.into(),
-            on: test.place().into(),
+            on: place(test).into(),
             executions: 1,
             seconds,
         };
         let kill = |test: Test, complaint: String, seconds| Kill {
-            checker: test.checker().name(),
+            checker: test.checker.name(),
             lock: locks[0].into(),
             client: test.name.into(),
-            on: test.place().into(),
+            on: place(test).into(),
             seed: None,
             schedule: None,
             executions: 1,
@@ -139,6 +144,17 @@ impl Row {
         Self { row, what, source, locks, verdict, kills, survived: silent }
     }
 
+    /// The same bug, with what other checkers said about it.
+    pub fn and(mut self, other: Self) -> Self {
+        self.verdict = match (self.verdict, other.verdict) {
+            (Verdict::Survived, _) | (_, Verdict::Survived) => Verdict::Survived,
+            (Verdict::NotRun, verdict) | (verdict, _) => verdict,
+        };
+        self.kills.extend(other.kills);
+        self.survived.extend(other.survived);
+        self
+    }
+
     /// Its part of the matrix: the bug, and a line for each kill.
     pub fn text(&self) -> String {
         let Self { row, what, .. } = self;
@@ -154,7 +170,7 @@ impl Row {
         if self.verdict != Verdict::Survived {
             return text;
         }
-        for held in self.survived.iter().filter(|held| is_of_edits(held.checker)) {
+        for held in self.survived.iter().filter(|held| is_a_test(held.checker)) {
             text += &format!(
                 "\n    {}, {}: says the same without the bug and with it",
                 held.checker, held.client
@@ -229,8 +245,8 @@ impl Document {
     /// True if every bug is killed and the correct code passes the checks that killed it.
     pub fn is_green(&self) -> bool {
         let is_seen = |row: &Row| row.verdict != Verdict::Survived;
-        let is_native = |row: &Row| row.kills.iter().all(|kill| is_of_edits(kill.checker));
-        // The right code has been through the checks that found something, or through the tests of the edits.
+        let is_native = |row: &Row| row.kills.iter().all(|kill| is_a_test(kill.checker));
+        // The right code has been through the checks that found something, or through the tests.
         let is_compared =
             !self.clean.is_empty() || !self.rows.is_empty() && self.rows.iter().all(is_native);
         self.reported.is_empty() && is_compared && self.rows.iter().all(is_seen)

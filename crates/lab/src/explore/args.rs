@@ -7,12 +7,12 @@ use crate::subject::{Origin, Selection, USUAL};
 use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::registry::{LOCKS, LockClass};
-use lockwright::zoo::{self, Bug, Entry, Kind};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
 use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
 use lockwright_sim::machine::Placement;
+use lockwright_zoo::{Bug, Kind, fault_of};
 use std::path::PathBuf;
 
 /// Where the help lists what decides how the schedules are searched.
@@ -116,14 +116,14 @@ impl ExploreArgs {
                 );
                 return Err(Error::usage(why));
             }
-            if let Some(Kind::Memory) = zoo::fault_of(lock) {
+            if let Some(Kind::Memory) = fault_of(lock) {
                 return Err(Error::usage(format!(
                     "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
                      that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` in the source tree (loom)"
                 )));
             }
             if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
-                let (row, locks) = (bug.row(), bug.locks().join(", "));
+                let (row, locks) = (bug.row, bug.locks.join(", "));
                 let why = format!("`{name}` cannot have bug {row}: --lock can be {locks}");
                 return Err(Error::usage(why));
             }
@@ -135,9 +135,9 @@ impl ExploreArgs {
         if pairs.is_empty() { Err(self.nothing_fits(&clients, bug)) } else { Ok(pairs) }
     }
     /// Why there is no pair.
-    fn nothing_fits(&self, clients: &[&'static str], bug: Option<Bug>) -> Error {
+    fn nothing_fits(&self, clients: &[&'static str], bug: Option<&Bug>) -> Error {
         if let Some(bug) = bug {
-            let (row, locks) = (bug.row(), bug.locks().join(", "));
+            let (row, locks) = (bug.row, bug.locks.join(", "));
             return Error::usage(format!(
                 "nothing to explore: no lock of --lock that has bug {row} fits --client; leave out --client, or \
                  name one of the locks that have the bug ({locks})"
@@ -190,17 +190,17 @@ impl ExploreArgs {
         Ok(chosen)
     }
     /// The bug that was asked for. One that exploring cannot see is refused.
-    pub fn bug(&self) -> Result<Option<Bug>, Error> {
+    pub fn bug(&self) -> Result<Option<&'static Bug>, Error> {
         let Some(typed) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
-        let is_meant = |entry: &Entry| entry.row == typed || entry.name.eq_ignore_ascii_case(typed);
-        let Some(entry) = Entry::all().find(is_meant) else {
+        let is_meant = |bug: &&Bug| bug.row == typed || bug.name.eq_ignore_ascii_case(typed);
+        let Some(bug) = Bug::all().find(is_meant) else {
             // No number is like another one.
             let is_number = typed.starts_with(|c: char| c.is_ascii_digit());
-            let names = Entry::all().map(|entry| entry.name).filter(|_| !is_number);
+            let names = Bug::all().map(|bug| bug.name).filter(|_| !is_number);
             return Err(Error::unknown("bug", typed, names, "lockwright bugs"));
         };
-        if let Some(why) = entry.seen.kind.hides_from_explore() {
-            let Entry { row, name, seen, .. } = entry;
+        if let Some(why) = bug.seen.kind.hides_from_explore() {
+            let Bug { row, name, seen, .. } = bug;
             let by: Vec<_> = seen.by.iter().map(|checker| checker.name()).collect();
             let by = by.join(" and ");
             return Err(Error::usage(format!(
@@ -208,7 +208,7 @@ impl ExploreArgs {
                  builds the checkers first; that can take ten minutes"
             )));
         }
-        Ok(Bug::of_row(entry.row))
+        Ok(Some(bug))
     }
     /// What all pairs have in common.
     pub fn target(&self) -> Result<Target, Error> {
@@ -228,8 +228,8 @@ impl ExploreArgs {
         };
         let placed = Placement::Spread.place(&machine.topology, threads, self.seed);
         let cpus = placed.map_err(|error| Error::usage(format!("--threads {threads}: {error}")))?;
-        let (rounds, seed, bug) = (self.rounds, self.seed, self.bug()?);
-        Ok(Target { machine, cpus, rounds, seed, bug })
+        let (rounds, seed) = (self.rounds, self.seed);
+        Ok(Target { machine, cpus, rounds, seed })
     }
     /// What is done with each pair.
     pub fn plan(&self) -> Result<Plan, Error> {

@@ -5,10 +5,10 @@ use super::trace::Trace;
 use crate::replay::quoted;
 use crate::report::{self, Chart, Grid, Report, count, hanging, plural};
 use lockwright::events::Event;
-use lockwright::zoo::{self, Bug};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
+use lockwright_zoo::{Bug, fault_of};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -162,10 +162,10 @@ fn kind_name(kind: &FailureKind) -> &'static str {
 }
 
 /// What is wrong on purpose with the lock of a pair: the bug that it is seeded with, or all of it.
-fn wrong_on_purpose(target: &Target, pair: Pair) -> Option<String> {
-    let seeded = |bug: Bug| format!("seeded with bug {} ({})", bug.row(), bug.name());
-    let broken = || zoo::fault_of(pair.lock).map(|_| "broken on purpose".into());
-    target.bug.map(seeded).or_else(broken)
+fn wrong_on_purpose(pair: Pair) -> Option<String> {
+    let seeded = |bug: &Bug| format!("seeded with bug {} ({})", bug.row, bug.name);
+    let broken = || fault_of(pair.lock).map(|_| "broken on purpose".into());
+    Bug::chosen().map(seeded).or_else(broken)
 }
 
 /// The command that runs a schedule of a pair again.
@@ -187,13 +187,7 @@ pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> Strin
 
 impl ExploreResult {
     /// What was found out about `pair`.
-    pub fn new(
-        args: &ExploreArgs,
-        target: &Target,
-        pair: Pair,
-        plan: &Plan,
-        findings: &Findings,
-    ) -> Self {
+    pub fn new(args: &ExploreArgs, pair: Pair, plan: &Plan, findings: &Findings) -> Self {
         let policies: Vec<_> = plan.policies.iter().map(|policy| policy.name()).collect();
         let counts =
             Event::ALL.iter().map(|event| (event.name(), findings.lock_events[*event as usize]));
@@ -204,7 +198,7 @@ impl ExploreResult {
         Self {
             lock: pair.lock,
             client: pair.client,
-            wrong: wrong_on_purpose(target, pair),
+            wrong: wrong_on_purpose(pair),
             threads: args.threads,
             policy: policies.join("+"),
             schedules: findings.schedules,
@@ -225,7 +219,6 @@ impl ExploreResult {
     /// The result of a schedule of `pair` that was run again.
     pub fn replayed(
         args: &ExploreArgs,
-        target: &Target,
         pair: Pair,
         schedule: &Schedule,
         (failure, trace): (Option<&Failure>, Trace),
@@ -250,7 +243,7 @@ impl ExploreResult {
         Self {
             lock: pair.lock,
             client: pair.client,
-            wrong: wrong_on_purpose(target, pair),
+            wrong: wrong_on_purpose(pair),
             threads: args.threads,
             policy: REPLAY.into(),
             schedules: 1,
@@ -398,8 +391,8 @@ impl ExploreDocument {
             seed: args.seed,
             rounds: args.rounds,
             preemptions: args.preemptions,
-            bug: target.bug.map(|bug| bug.row()),
-            bug_name: target.bug.map(|bug| bug.name()),
+            bug: Bug::chosen().map(|bug| bug.row),
+            bug_name: Bug::chosen().map(|bug| bug.name),
             results: Vec::new(),
             interrupted: false,
             widths: (widest(|pair| pair.lock), widest(|pair| pair.client)),

@@ -4,6 +4,7 @@
 
 mod args;
 mod document;
+mod seeded;
 mod trace;
 
 pub use args::ExploreArgs;
@@ -15,6 +16,7 @@ use document::{ExploreDocument, ExploreResult};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_sim::explore::{Findings, Plan, Schedule};
 use lockwright_sim::{Failure, FailureKind, thread};
+use lockwright_zoo::Bug;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -24,6 +26,9 @@ use trace::{Trace, letter};
 pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     let (pairs, target, plan) = (args.pairs()?, args.target()?, args.plan()?);
     let schedule = args.schedule()?;
+    if let Some(bug) = args.bug()?.filter(|bug| Bug::chosen() != Some(bug)) {
+        return seeded::run_in_copy(bug);
+    }
     let (json, csv) = (args.json.clone(), args.csv.clone());
     let outputs = Outputs::open(&OutputArgs { json, csv, plot: None, quiet: args.quiet })?;
     let progress = Progress::new(args.quiet);
@@ -47,7 +52,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         ));
         progress.expect(pairs.len());
         explore(&target, &pairs, &plan, progress, |pair, findings| {
-            tell(ExploreResult::new(args, &target, pair, &plan, &findings))
+            tell(ExploreResult::new(args, pair, &plan, &findings))
         })?;
         document.interrupted = interrupt::is_requested();
     }
@@ -152,7 +157,7 @@ fn replay(
         None => progress.tell("the schedule does not fail (simulated)"),
     }
     let trace = Trace::new(target, schedule.moves.len(), traced);
-    Ok(ExploreResult::replayed(args, target, pair, schedule, (failure.as_ref(), trace)))
+    Ok(ExploreResult::replayed(args, pair, schedule, (failure.as_ref(), trace)))
 }
 
 /// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.

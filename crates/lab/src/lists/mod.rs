@@ -17,7 +17,7 @@ use crate::tables::TABLES;
 use clients::CLIENTS;
 use lockwright::events::Event;
 use lockwright::raw::Order;
-use lockwright::zoo::Entry;
+use lockwright_zoo::Bug;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::process::ExitCode;
@@ -280,7 +280,7 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
         ("", "source"),
         ("", "locks"),
     ];
-    let item = |bug: Entry| {
+    let item = |bug: &'static Bug| {
         let seen_by: Vec<_> = bug.seen.by.iter().map(|checker| checker.name()).collect();
         [
             bug.row.into(),
@@ -292,9 +292,7 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
             bug.locks.into(),
         ]
     };
-    let mut bugs: Vec<Entry> = Entry::all().collect();
-    bugs.sort_by_key(Entry::number);
-    let items = bugs.into_iter().map(item).collect();
+    let items = Bug::sorted().into_iter().map(item).collect();
     write(args, List { schema: "lockwright.bugs/1", columns, items, rest: None })
 }
 

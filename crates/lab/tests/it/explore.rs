@@ -13,10 +13,9 @@ fn found(line: &str) -> Value {
     results[0].clone()
 }
 
-/// Finds a failure of `kind` with a bug in at most 10,000 schedules and replays it; without the bug
-/// there is none.
-fn seeded(pair: &str, bug: &str, kind: &str) -> Value {
-    let result = found(&format!("explore {pair} --bug {bug}"));
+/// Finds a failure of `kind` in a broken lock in at most 10,000 schedules and replays it; the correct lock has none.
+fn replayed(rest: &str, (broken, correct): (&str, &str), kind: &str) -> Value {
+    let result = found(&format!("explore --lock {broken} {rest}"));
     let failure = &result["failure"];
     assert_eq!(failure["kind"], kind, "{failure}");
     assert!(result["schedules"].as_u64() <= Some(10_000));
@@ -26,55 +25,37 @@ fn seeded(pair: &str, bug: &str, kind: &str) -> Value {
         assert_eq!(again["failure"][part], failure[part], "{part}");
     }
     assert_eq!(again["schedules"], 1);
-    let sound = json(&format!("explore {pair} --json -"));
+    let sound = json(&format!("explore --lock {correct} {rest} --json -"));
     assert_eq!(sound["results"][0]["verdict"], "HELD", "{sound}");
     assert_eq!(sound["results"][0]["schedules"], 10_000);
     result
 }
 
 #[test]
-fn a_seeded_lost_wake_up_is_found_by_every_random_policy() {
-    for policy in ["random", "pct", "pos"] {
-        let pair = format!("--lock cna --client exclusion --threads 4 --policy {policy}");
-        let result = seeded(&pair, "48", "stuck");
-        let threads = result["failure"]["threads"].as_array().expect("threads");
-        assert!(!threads.is_empty(), "{result}");
-        for thread in threads {
-            let thread = thread.as_str().expect("a line");
-            assert!(thread.contains("spins on line") && thread.contains("QNode"), "{thread}");
-        }
+fn a_lost_wake_up_is_found_and_its_waiters_are_named() {
+    let locks = ("rwsem-v3_12_wake_flag_as_posted", "rwsem-v3_12_wake_flag");
+    let result = replayed("--client rwsem-last-round", locks, "stuck");
+    let threads = result["failure"]["threads"].as_array().expect("threads");
+    assert!(!threads.is_empty(), "{result}");
+    for thread in threads {
+        let thread = thread.as_str().expect("a line");
+        assert!(thread.contains("sleeps on line") && thread.contains("Waiter"), "{thread}");
     }
 }
 
 #[test]
-fn a_seeded_double_owner_is_found_and_its_schedule_is_short() {
-    // The bug shows in several ways, and this is the seed of one of them.
-    let pair = "--lock ticket --client try-lock --threads 3 --rounds 3 --seed 4";
-    let result = seeded(pair, "34", "exclusion");
-    let failure = &result["failure"];
-    assert!(failure["message"].as_str().expect("text").contains("got a lock that thread"));
-    assert!(failure["switches"].as_u64() <= Some(4), "{failure}");
-    assert!(failure["switches"].as_u64() <= failure["switches_found"].as_u64());
+fn a_double_owner_is_found_by_every_random_policy_and_its_schedule_is_short() {
+    for policy in ["random", "pct", "pos"] {
+        let rest = format!("--client exclusion --threads 3 --policy {policy}");
+        let result = replayed(&rest, ("busted", "ticket"), "exclusion");
+        let failure = &result["failure"];
+        assert!(failure["switches"].as_u64() <= Some(4), "{failure}");
+        assert!(failure["switches"].as_u64() <= failure["switches_found"].as_u64());
+    }
 }
 
 #[test]
-fn a_seeded_store_load_reordering_is_found_in_the_store_buffers() {
-    seeded("--lock cna --client is-locked --threads 3", "11", "panicked");
-}
-
-#[test]
-fn every_line_of_a_seeded_exploration_says_so_whatever_was_found() {
-    let explore = "explore --lock cna --client exclusion,is-locked --threads 3 --schedules 2000";
-    let output = lockwright(&format!("{explore} --bug LookUnordered"));
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let text = stdout(&output);
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (held, violated) = words.split_once("cna is-locked VIOLATED").expect("a result each");
-    let seeded = "seeded with bug 11 (LookUnordered)";
-    assert!(held.contains("cna exclusion HELD"), "{text}");
-    assert!(held.contains(&format!("{seeded}; this client did not show it; ")), "{text}");
-    assert!(words.ends_with("bug 11 (LookUnordered) was found by 1 of 2 clients"), "{text}");
-    assert!(violated.contains(&format!("{seeded}; ")), "{text}");
+fn a_line_of_a_lock_that_is_broken_on_purpose_says_so_whatever_was_found() {
     let broken = "explore --lock busted-rw --client exclusion --schedules 100";
     let text = stdout(&lockwright(broken));
     assert!(text.contains("  broken on purpose; this client did not show it; "), "{text}");
@@ -229,7 +210,8 @@ fn a_search_says_that_it_has_seen_everything() {
 
 #[test]
 fn a_replay_shows_what_each_thread_did_to_which_object() {
-    let result = found("explore --lock cna --bug 48 --client exclusion --threads 3");
+    let lock = "rwsem-v3_12_wake_flag_as_posted";
+    let result = found(&format!("explore --lock {lock} --client rwsem-last-round"));
     assert_eq!(result.get("trace"), None, "{result}");
     let line = result["failure"]["replay"].as_str().expect("a command");
     let line = line.strip_prefix("lockwright ").expect("it begins with the program");
@@ -240,7 +222,7 @@ fn a_replay_shows_what_each_thread_did_to_which_object() {
     let shown = text.lines().filter(|line| line.starts_with("    move ")).count();
     assert_eq!(shown, trace.len().min(60), "{text}");
     assert!(text.contains("a is thread 0 on CPU 0 of NUMA node 0; b is thread 1"), "{text}");
-    for part in ["compare-exchange", "lock word of ", "has the lock", "spins", " -> 0x"] {
+    for part in ["compare-exchange", "lock word of ", "sleeps", " -> 0x"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

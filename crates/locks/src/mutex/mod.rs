@@ -9,7 +9,6 @@ use crate::qspinlock::{LOCKED, Succession, Word, cna};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::sleep_table::{Kind, SleepTable};
 use crate::tunables::Tunable;
-use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -61,7 +60,7 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     unsafe fn unlock(&self) {
         let name = self.name();
         // (*,*,1) -> (*,*,0), after which the lock may no longer exist.
-        if SleepTable::<P>::is_quiet(name) || P::is_seeded(Bug::ReleaseUnordered) {
+        if SleepTable::<P>::is_quiet(name) {
             // ordering: Release; L1.
             self.word.store_byte0(0, Release);
             SleepTable::<P>::released(name);
@@ -69,10 +68,6 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
             // ordering: Release; L1.
             self.word.swap_byte0(0, Release);
             SleepTable::<P>::released_by_exchange(name);
-        }
-        if P::is_seeded(Bug::ReadAfterRelease) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.load(Relaxed);
         }
     }
     fn is_locked(&self) -> bool {

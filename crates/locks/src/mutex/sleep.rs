@@ -8,7 +8,6 @@ use crate::patience::Patience;
 use crate::platform::{Atomic, LockWordOps, Platform};
 use crate::qspinlock::Succession;
 use crate::sleep_table::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the first waiter competes before it reserves the lock.
@@ -63,16 +62,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
                         return self.give_up(name, id, has_reserved);
                     }
                     P::count(Event::mutex_sleep);
-                    let mut asleep = ASLEEP;
-                    if P::is_seeded(Bug::StaleExpected) {
-                        // ordering: Relaxed; WRONG ON PURPOSE.
-                        asleep = signal.load(Relaxed);
-                    }
-                    P::futex_wait(signal, asleep, deadline_ns);
-                }
-                _ if P::is_seeded(Bug::WakeTakenForHandoff) => {
-                    SleepTable::<P>::leave_as_owner(name, id);
-                    return true;
+                    P::futex_wait(signal, ASLEEP, deadline_ns);
                 }
                 _ => {
                     if self.take_as_heir(id, since_ns, &mut has_reserved)
@@ -105,15 +95,8 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     fn take_reserved_or_free(&self) -> bool {
         // (*,1,0) -> (*,0,1)
         // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
-        let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
-        // ordering: Relaxed; as above, on failure.
-        let is_ours =
-            self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, order, Relaxed).is_ok();
-        if is_ours && P::is_seeded(Bug::TakeoverForgetsQueue) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.swap_half1(0, Relaxed);
-        }
-        is_ours || self.take_free()
+        self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()
+            || self.take_free()
     }
 
     /// Ends a reservation, as the first waiter or the owner. Rarely it is that of the next first waiter, woken

@@ -4,7 +4,6 @@ use super::OsqLock;
 use super::word::{Link, TAKEN, code, named};
 use crate::node::{NodeId, node};
 use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 impl<P: Platform> OsqLock<P> {
@@ -35,17 +34,14 @@ impl<P: Platform> OsqLock<P> {
     pub(super) fn take_next(&self, me: NodeId, prev: Option<NodeId>) -> Option<NodeId> {
         let link = &node::<P>(me).next;
         if self.put_tail_back(me, prev) {
-            if !P::is_seeded(Bug::MarkOutlived) {
-                // The last one that left from behind may not have cleared its mark yet.
-                // ordering: Relaxed; nothing is read through it. That there is a mark is known by O5.
-                link.cond_load(Relaxed, |bits| !Link::from_bits(bits).is_leaving());
-            }
+            // The last one that left from behind may not have cleared its mark yet.
+            // ordering: Relaxed; nothing is read through it. That there is a mark is known by O5.
+            link.cond_load(Relaxed, |bits| !Link::from_bits(bits).is_leaving());
             return None;
         }
-        let taken = if P::is_seeded(Bug::NextNotTaken) { 0 } else { TAKEN };
         // (0,l,n) -> (1,l,n)
         // ordering: Acquire; O3.
-        let mut seen = Link::from_bits(link.fetch_or(taken, Acquire));
+        let mut seen = Link::from_bits(link.fetch_or(TAKEN, Acquire));
         if seen.is_leaving() {
             // ordering: Acquire; O3.
             let bits = link.cond_load(Acquire, |bits| !Link::from_bits(bits).is_leaving());

@@ -12,7 +12,6 @@ use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::rwlock::RawRwLock;
 use crate::tunables::Tunable;
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -127,14 +126,6 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        if P::is_seeded(Bug::CountedAfterUnlock) {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.beneath.unlock() };
-            self.pace.end_calm();
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.mode.load(Relaxed);
-            return;
-        }
         // SAFETY: the caller holds the lock.
         unsafe { self.beneath.unlock() };
     }
@@ -271,12 +262,10 @@ impl<P: Platform> RawPercpuRwLock<P> {
         }
         let Some(slot) = P::reader_slot() else { return false };
         slot_ref::<P>(slot).read(mode & !ON, || {
-            if !P::is_seeded(Bug::SlotUnordered) {
-                // ordering: light barrier; B1.
-                P::light_barrier();
-            }
+            // ordering: light barrier; B1.
+            P::light_barrier();
             // ordering: Acquire; B4, after the barrier of B1.
-            self.mode.load(unless::<P>(Bug::ModeReadRelaxed, Acquire)) == mode
+            self.mode.load(Acquire) == mode
         })
     }
 
@@ -357,7 +346,7 @@ impl<P: Platform> RawPercpuRwLock<P> {
         let name = self.forbid_slots();
         let is_free =
             (0..P::reader_slots()).all(|at| slot_at::<P>(at).await_clear(name, deadline_ns));
-        if !is_free && !P::is_seeded(Bug::SlotsForgotten) {
+        if !is_free {
             self.allow_slots(name);
         }
         is_free

@@ -20,7 +20,6 @@
 
 use crate::patience::SPIN_NS;
 use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::zoo::Bug;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -200,22 +199,16 @@ impl<P: Platform> ReaderSlot<P> {
         if entry.cond_load_bounded(Acquire, bound, is_clear, || false).is_ok() {
             return true;
         }
-        let looks_first = P::is_seeded(Bug::LookBeforeWanted);
-        // ordering: Relaxed; WRONG ON PURPOSE.
-        if looks_first && is_clear(entry.load(Relaxed)) {
-            return true;
-        }
         // ordering: Relaxed; ordered by the barriers of B3.
         self.wanted.fetch_add(1, Relaxed);
-        if !looks_first {
-            // ordering: heavy barrier; B3.
-            P::heavy_barrier();
-        }
+        // ordering: heavy barrier; B3.
+        P::heavy_barrier();
         let is_gone = loop {
             // ordering: Relaxed; if it is an old one the sleep ends at once.
             let changes = self.changes.load(Relaxed);
             // ordering: Acquire; B2.
-            if !looks_first && is_clear(entry.load(Acquire)) {
+            let said = entry.load(Acquire);
+            if is_clear(said) {
                 break true;
             }
             if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {

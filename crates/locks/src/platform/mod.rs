@@ -8,8 +8,6 @@
 //! The machines: [`Native`](crate::native::Native), `Sim` (crate `lockwright-sim`), `Loom` and
 //! `Shuttle` (crate `lockwright-model`). All of them can be linked into one binary.
 
-use crate::zoo::Bug;
-
 mod atomic;
 mod guarded;
 mod machine;
@@ -37,13 +35,6 @@ pub trait Cells: Sized + 'static {
     /// What makes a plain field visible to race detectors; see [`Guarded`].
     type Tracker: RaceTracker;
 
-    /// Returns `true` if locks on this machine run with `bug` in them. Only machines for checking ever say
-    /// yes; a machine for programs keeps this default, which leaves nothing of the wrong code.
-    #[inline(always)]
-    fn is_seeded(bug: Bug) -> bool {
-        let _ = bug;
-        false
-    }
     /// Nobody may touch `object` from now on: its last user has freed it. Only a machine for checking
     /// does anything about it.
     #[inline(always)]

@@ -6,7 +6,6 @@ use crate::events::Event;
 use crate::node::{NodeId, QNode, TailCode, node};
 use crate::platform::{Atomic, LockWordOps, Platform};
 use crate::raw::RawLock;
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 /// Reads a link: the waiter it names.
@@ -92,12 +91,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         while seen.tail() == id.code() {
             match S::leave_alone(&self.word, seen, LOCKED_HALF, &mut turn) {
                 Alone::Left => return,
-                Alone::Granted(_) if P::is_seeded(Bug::GrantForgotten) => return,
-                Alone::Granted(grant) if P::is_seeded(Bug::KickForgotten) => {
-                    return make_head::<P>(grant);
-                }
                 Alone::Granted(grant) => return self.deliver(grant),
-                Alone::Joined(_) if P::is_seeded(Bug::PendingTakenForQueued) => break,
                 Alone::Joined(now) if now.is_pending() => {
                     // A thread that saw our queue too late takes its pending bit back and will join
                     // us, unless it has no node. So look again instead of counting on it.
@@ -108,14 +102,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         }
         W::take(&self.word);
         W::wait_for_link(me);
-        // ordering: Relaxed; WRONG ON PURPOSE: whom it names may be set aside by the choice.
-        let too_early = P::is_seeded(Bug::KickComputedEarly).then(|| me.next.load(Relaxed));
-        let grant = S::choose(id, me, turn);
-        if let Some(next) = too_early {
-            make_head::<P>(grant);
-            return W::kick(&self.word, named(next));
-        }
-        self.deliver(grant);
+        self.deliver(S::choose(id, me, turn));
     }
 
     /// The one place where a waiter is granted and kicked.
@@ -141,10 +128,10 @@ pub(crate) fn prepare<'a, P: Platform, S: Succession<P>>(id: NodeId) -> &'a QNod
 pub(crate) fn join<P: Platform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
     // (p,*,*) -> (n,*,*)
     // ordering: AcqRel; Q1 both ways.
-    let before = word.swap_half1(id.code().bits(), unless::<P>(Bug::LinkBeforeInit, AcqRel));
+    let before = word.swap_half1(id.code().bits(), AcqRel);
     let prev = TailCode::from_bits(before).node()?;
     // ordering: Release; Q2.
-    node::<P>(prev).next.store(link_to(id), unless::<P>(Bug::LinkBeforeInit, Release));
+    node::<P>(prev).next.store(link_to(id), Release);
     Some(prev)
 }
 

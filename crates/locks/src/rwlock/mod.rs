@@ -8,7 +8,6 @@ use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platfor
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::sleep_table::sharing::{Shared, Wakes, wake_first};
 use crate::tunables::Tunable;
-use crate::zoo::Bug;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use word::{HELD, Kind, PENDING, READER, READERS, SLEEPER, WRITER};
@@ -84,10 +83,6 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
         let before = self.word.fetch_sub(WRITER, Release);
         if before & SLEEPER != 0 {
             wake_first::<P>(name, Wakes::Anybody);
-        }
-        if P::is_seeded(Bug::ReadAfterRelease) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.load(Relaxed);
         }
     }
     #[inline]

@@ -7,7 +7,6 @@ use crate::node::NodeId;
 use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
 use crate::platform::{Atomic, AtomicInt, Bound, Platform};
 use crate::sleep_table::{ASLEEP, BEHIND, SleepTable, told, waiter};
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long newcomers pass a waiter.
@@ -49,8 +48,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         }
         let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
         let since_ns = P::now_ns();
-        let may_be_reader =
-            kind == Kind::Reader && !F::IS_FAIR && !P::is_seeded(Bug::RecursionForgotten);
+        let may_be_reader = kind == Kind::Reader && !F::IS_FAIR;
         let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
         let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
         // SAFETY: claimed above, and taken out of the table.
@@ -139,9 +137,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     pub(super) fn try_take(&self, seen: u32, kind: Kind) -> bool {
         // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-        let order = unless::<P>(Bug::SharedTakeRelaxed, Acquire);
-        // ordering: the same; on failure Relaxed, as above.
-        self.word.compare_exchange(seen, kind.taken(seen), order, Relaxed).is_ok()
+        self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
     }
 
     /// Takes a lock that is kept and free for as long as one may be: the waiter for which it is has no CPU, and keeps
@@ -203,7 +199,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             P::count(Event::rwlock_sleep);
             self.sleep(&me);
         };
-        shared.leave(me.id, is_ours);
+        shared.leave(me.id);
         if !is_ours {
             P::count(Event::rwlock_timeout);
         }

@@ -1,8 +1,6 @@
 //! The count word, in its two historical forms.
 
 use super::policy::Format;
-use crate::platform::Cells;
-use crate::zoo::Bug;
 
 /// Bits: a writer holds the lock.
 pub const WRITER: u64 = 1;
@@ -36,25 +34,10 @@ pub const WAITING: u64 = 0_u64.wrapping_sub(1 << 32);
 /// Biased: a writer.
 pub const WRITE: u64 = WAITING.wrapping_add(ACTIVE);
 
-/// Reader fields of four bits and no guard: the 32nd reader wraps around.
-const NARROW_SHIFT: u32 = 59;
-
-/// One reader, as it is added to the bits.
-#[inline(always)]
-pub fn reader<P: Cells>() -> u64 {
-    if P::is_seeded(Bug::ReadersOverflow) { 1 << NARROW_SHIFT } else { READER }
-}
-
 /// Readers in the bits.
 #[inline]
-pub fn readers_in<P: Cells>(count: u64) -> u64 {
-    (count & !GUARD) / reader::<P>()
-}
-
-/// What keeps a newcomer that reads from going on at once.
-#[inline(always)]
-pub fn reader_waits_mask<P: Cells>() -> u64 {
-    if P::is_seeded(Bug::ReadersOverflow) { READER_WAITS_MASK & !GUARD } else { READER_WAITS_MASK }
+pub fn readers_in(count: u64) -> u64 {
+    (count & !GUARD) / READER
 }
 
 /// Returns `true` if the biased count says that readers hold the lock or try to, while there is a wait list: no writer
@@ -85,17 +68,17 @@ impl Format {
     }
     /// One reader, as it is added.
     #[inline(always)]
-    pub fn reader<P: Cells>(self) -> u64 {
+    pub fn reader(self) -> u64 {
         match self {
-            Self::Bits => reader::<P>(),
+            Self::Bits => READER,
             Self::Biased => ACTIVE,
         }
     }
     /// Returns `true` if a reader may go on at once that is in this count, or would be.
     #[inline(always)]
-    pub fn lets_reader<P: Cells>(self, count: u64) -> bool {
+    pub fn lets_reader(self, count: u64) -> bool {
         match self {
-            Self::Bits => count & reader_waits_mask::<P>() == 0,
+            Self::Bits => count & READER_WAITS_MASK == 0,
             // As a number without a sign: one that is negative is greater.
             Self::Biased => count < READERS_LIMIT,
         }

@@ -147,10 +147,6 @@ impl<'a, P: Platform> Slow<'a, P> {
         // ordering: Relaxed; only a hint, re-checked under the internal lock.
         id_of(self.sem.list.first.load(Relaxed) as u16)
     }
-    /// The list, for a thread that walks it without the internal lock: wrong on purpose.
-    pub fn unguarded(self) -> core::mem::ManuallyDrop<Section<'a, P>> {
-        core::mem::ManuallyDrop::new(Section(self))
-    }
 }
 
 /// The wait list, while the internal lock is held. Dropping it gives the lock back.

@@ -22,7 +22,6 @@ use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platfor
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::sleep_table::waiter;
 use crate::tunables::Tunable;
-use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
@@ -154,19 +153,19 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
         if C::POLICY.owner != OwnerWord::WriterLate && C::POLICY.owner != OwnerWord::None {
             self.slow().disown();
         }
-        // ordering: Release; R1.
-        let order = unless::<P>(Bug::WriterReleaseRelaxed, Release);
         match C::POLICY.format {
             Format::Bits => {
                 // (1,*,*) -> (0,*,*)
-                let before = self.sem.count.fetch_sub(WRITER, order);
+                // ordering: Release; R1.
+                let before = self.sem.count.fetch_sub(WRITER, Release);
                 if before & WAITERS != 0 {
                     self.slow().wake_after_release(before);
                 }
             }
             Format::Biased => {
                 // n -> n-WRITE
-                let left = self.sem.count.fetch_sub(WRITE, order).wrapping_sub(WRITE);
+                // ordering: Release; R1.
+                let left = self.sem.count.fetch_sub(WRITE, Release).wrapping_sub(WRITE);
                 if count::is_negative(left) && !Format::Biased.is_held(left) {
                     self.slow().wake_after_release(left);
                 }
@@ -199,14 +198,11 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
         let slow = self.slow();
         match C::POLICY.format {
             Format::Bits => {
-                let reader = count::reader::<P>();
+                let reader = Format::Bits.reader();
                 // (0,*,r) -> (0,*,r-1)
                 // ordering: Release; R2.
                 let before = self.sem.count.fetch_sub(reader, Release);
-                let mut left = before.wrapping_sub(reader);
-                if P::is_seeded(Bug::OldValueTested) {
-                    left = before;
-                }
+                let left = before.wrapping_sub(reader);
                 if left & (HELD_MASK | WAITERS) == WAITERS {
                     slow.last_reader_left(left);
                 }
@@ -215,10 +211,7 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
                 // n -> n-1
                 // ordering: Release; R2.
                 let before = self.sem.count.fetch_sub(ACTIVE, Release);
-                let mut left = before.wrapping_sub(ACTIVE);
-                if P::is_seeded(Bug::OldValueTested) {
-                    left = before;
-                }
+                let left = before.wrapping_sub(ACTIVE);
                 if count::is_negative(left) && !Format::Biased.is_held(left) {
                     slow.wake_after_release(left);
                 }
@@ -230,7 +223,7 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
         let slow = self.slow();
         let has_waiters = match C::POLICY.format {
             Format::Bits => {
-                let change = count::reader::<P>().wrapping_sub(WRITER);
+                let change = Format::Bits.reader().wrapping_sub(WRITER);
                 // (1,*,0) -> (0,*,1)
                 // ordering: Release; R1.
                 let before = self.sem.count.fetch_add(change, Release);
@@ -286,11 +279,11 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
     pub fn lock_shared_within(&self, until: Until<'_, P>) -> bool {
         let slow = self.slow();
         let format = C::POLICY.format;
-        let reader = format.reader::<P>();
+        let reader = format.reader();
         // (w,h,r) -> (w,h,r+1), or n -> n+1
         // ordering: Acquire; R1.
         let seen = self.sem.count.fetch_add(reader, Acquire).wrapping_add(reader);
-        if !format.lets_reader::<P>(seen) {
+        if !format.lets_reader(seen) {
             return slow.read_slowpath(seen, until);
         }
         slow.own_as_reader(P::this_thread);
@@ -338,8 +331,8 @@ impl<P: Platform> Slow<'_, P> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
         loop {
-            let taken = seen.wrapping_add(self.policy.format.reader::<P>());
-            if !self.policy.format.lets_reader::<P>(taken) {
+            let taken = seen.wrapping_add(self.policy.format.reader());
+            if !self.policy.format.lets_reader(taken) {
                 return false;
             }
             // (0,0,r) -> (0,0,r+1), or n -> n+1
@@ -394,19 +387,7 @@ impl<P: Platform> Slow<'_, P> {
     #[cold]
     fn leave(self, section: list::Section<'_, P>, id: NodeId) {
         let was_first = section.first() == Some(id);
-        let kind = section.kind(id);
         section.remove(id);
-        if P::is_seeded(Bug::WaitersClearedUnlocked) && section.is_empty() {
-            drop(section);
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed);
-            return;
-        }
-        if P::is_seeded(Bug::HandoffClearedStale) && section.is_due(id) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.sem.count.fetch_sub(HANDOFF, Relaxed);
-        }
-        let forgets = kind == list::Kind::Writer && P::is_seeded(Bug::TimeoutWakesNobody);
         if section.is_empty() {
             match self.policy.format {
                 // (*,1,*,*) -> (*,0,0,*)
@@ -416,7 +397,7 @@ impl<P: Platform> Slow<'_, P> {
                 // ordering: Relaxed; nothing is read through it.
                 Format::Biased => self.sem.count.fetch_sub(WAITING, Relaxed),
             };
-        } else if was_first && !forgets {
+        } else if was_first {
             if self.policy.unlock_wake == UnlockWake::UnlessTold {
                 // ordering: full barrier; R8.
                 P::full_barrier(&self.sem.count);

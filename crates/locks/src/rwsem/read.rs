@@ -13,7 +13,6 @@ use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
 use crate::tunables::Tunable;
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 impl<P: Platform> Slow<'_, P> {
@@ -35,7 +34,7 @@ impl<P: Platform> Slow<'_, P> {
             // Behind a writer that was told there is nobody to take along.
             let may_wake =
                 self.policy.unlock_wake != UnlockWake::UnlessTold || !self.is_first_told();
-            if count::readers_in::<P>(seen) == 1 && seen & WAITERS != 0 && may_wake {
+            if count::readers_in(seen) == 1 && seen & WAITERS != 0 && may_wake {
                 self.wake_readers();
             }
             return true;
@@ -60,7 +59,7 @@ impl<P: Platform> Slow<'_, P> {
 
     /// Returns `true` if readers own the lock, more than one, so that those who wait may have to see them end.
     fn sees_many_readers(self, seen: u64) -> bool {
-        self.owner() & READERS != 0 && count::readers_in::<P>(seen) > 1 && seen & WRITER == 0
+        self.owner() & READERS != 0 && count::readers_in(seen) > 1 && seen & WRITER == 0
     }
 
     fn may_steal(self, seen: u64) -> bool {
@@ -121,7 +120,7 @@ impl<P: Platform> Slow<'_, P> {
             return false;
         }
         // ordering: Acquire; R1: the writer that kept it out may have released since.
-        let seen = self.sem.count.load(unless::<P>(Bug::FastReadRelaxed, Acquire));
+        let seen = self.sem.count.load(Acquire);
         seen & (WRITER | HANDOFF | GUARD) == 0
     }
 
@@ -130,7 +129,7 @@ impl<P: Platform> Slow<'_, P> {
     fn count_as_waiting(self, was_empty: bool, is_counted: bool) -> u64 {
         let format = self.policy.format;
         let list = if was_empty { format.waiters() } else { 0 };
-        let change = if is_counted { list.wrapping_sub(format.reader::<P>()) } else { list };
+        let change = if is_counted { list.wrapping_sub(format.reader()) } else { list };
         // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
         // ordering: Relaxed; nothing is read through it: a release that does not see who is first finds
         // nobody, and asks for the internal lock. A grant acquires for itself.
@@ -166,7 +165,7 @@ impl<P: Platform> Slow<'_, P> {
         loop {
             self.look_before_sleep(id);
             // ordering: Acquire; R3, R4.
-            let told = grant.fetch_and(!NUDGED, unless::<P>(Bug::GrantPolledRelaxed, Acquire));
+            let told = grant.fetch_and(!NUDGED, Acquire);
             if told & GRANTED != 0 {
                 return true;
             }
@@ -188,7 +187,7 @@ impl<P: Platform> Slow<'_, P> {
     #[cold]
     fn read_unqueued(self, until: Until<'_, P>) -> bool {
         let format = self.policy.format;
-        let one = format.reader::<P>();
+        let one = format.reader();
         // (w,h,r) -> (w,h,r-1), or n -> n-1
         // ordering: Relaxed; nothing was read in between.
         let left = self.sem.count.fetch_sub(one, Relaxed).wrapping_sub(one);

@@ -250,7 +250,7 @@ impl<P: Platform> Slow<'_, P> {
         let now_ns = P::now_ns();
         let until_ns = window
             .get_or_insert_with(|| {
-                let readers = count::readers_in::<P>(seen).min(30);
+                let readers = count::readers_in(seen).min(30);
                 Window { until_ns: now_ns.saturating_add((20 + readers) * 500) }
             })
             .until_ns;
@@ -305,7 +305,7 @@ impl<P: Platform> Slow<'_, P> {
         if count.load(Relaxed) & (WRITER | HANDOFF) != 0 {
             return false;
         }
-        let reader = count::reader::<P>();
+        let reader = Format::Bits.reader();
         // (0,w,0,r) -> (0,w,0,r+1)
         // ordering: Acquire; R1.
         let before = count.fetch_add(reader, Acquire);
@@ -334,7 +334,7 @@ impl<P: Platform> Slow<'_, P> {
             P::count(Event::rwsem_opt_fail);
             return Spun::NotAtAll;
         }
-        let reader = count::reader::<P>();
+        let reader = Format::Bits.reader();
         // (w,h,r) -> (w,h,r-1)
         // ordering: Relaxed; nothing was read in between.
         self.wake_heir(self.sem.count.fetch_sub(reader, Relaxed).wrapping_sub(reader));

@@ -11,7 +11,6 @@ use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
-use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -112,7 +111,7 @@ impl<P: Platform> Slow<'_, P> {
             let most = (BATCH as u64).wrapping_mul(READER);
             // ordering: Relaxed; nobody grants but under the internal lock, and others stay away.
             let is_full = count.load(Relaxed).wrapping_add(most) & GUARD != 0;
-            if is_full && !P::is_seeded(Bug::ReadersOverflow) {
+            if is_full {
                 return None;
             }
         }
@@ -130,11 +129,11 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     fn grant_head_in_bits(self, section: &Section<'_, P>, head: NodeId) -> bool {
-        let (count, reader) = (&self.sem.count, count::reader::<P>());
+        let (count, reader) = (&self.sem.count, Format::Bits.reader());
         loop {
             // (*,r) -> (*,r+1)
             // ordering: Acquire; R1.
-            let seen = count.fetch_add(reader, unless::<P>(Bug::GrantUnacquired, Acquire));
+            let seen = count.fetch_add(reader, Acquire);
             if seen & WRITER == 0 {
                 return true;
             }
@@ -163,7 +162,7 @@ impl<P: Platform> Slow<'_, P> {
             }
             // n -> n+1
             // ordering: Acquire; R1.
-            let seen = count.fetch_add(ACTIVE, unless::<P>(Bug::GrantUnacquired, Acquire));
+            let seen = count.fetch_add(ACTIVE, Acquire);
             let is_free_to_read = !count::is_below_waiting(seen);
             let is_full = is_free_to_read && seen & ACTIVE_MASK >= READERS_LIMIT - 1;
             if is_free_to_read && !is_full {
@@ -202,16 +201,10 @@ impl<P: Platform> Slow<'_, P> {
             let Some(id) = at else { break };
             at = section.next(id);
             let grant = &waiter::<P>(id).grant;
-            let is_early = P::is_seeded(Bug::WokenBeforeGranted);
-            if is_early {
-                P::futex_wake(grant, 1);
-            }
             // ordering: Release; R3.
             grant.store(GRANTED, Release);
-            if !is_early {
-                queue.add(id);
-                self.flush_if_inside(queue);
-            }
+            queue.add(id);
+            self.flush_if_inside(queue);
         }
     }
 
@@ -253,7 +246,7 @@ impl<P: Platform> Slow<'_, P> {
                 let is_kept = count.load(Relaxed) & HANDOFF != 0 && (is_empty || is_first_reader);
                 let kept = if is_kept { HANDOFF } else { 0 };
                 let list = if is_empty { WAITERS } else { 0 };
-                more.wrapping_mul(count::reader::<P>()).wrapping_sub(kept | list)
+                more.wrapping_mul(Format::Bits.reader()).wrapping_sub(kept | list)
             }
         };
         if change != 0 {
@@ -314,12 +307,6 @@ impl<P: Platform> Slow<'_, P> {
     /// As a reader: takes those along who wait to read.
     #[cold]
     pub fn wake_readers(self) {
-        if P::is_seeded(Bug::DowngradeUnguarded) {
-            let mut queue = WakeQueue::new();
-            self.mark(&self.unguarded(), Wake::ReadOwned, false, &mut queue);
-            queue.flush();
-            return;
-        }
         self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);
     }
 

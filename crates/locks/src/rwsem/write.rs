@@ -12,7 +12,6 @@ use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::sleep_table::waiter;
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A writer in the list.
@@ -229,11 +228,9 @@ impl<P: Platform> Slow<'_, P> {
             return true;
         }
         me.is_first = me.is_first || self.first() == Some(me.id);
-        if !P::is_seeded(Bug::StaleCount) {
-            // ordering: Relaxed; only a hint, re-checked at the compare-exchange. Who woke this thread
-            // has changed it before, R4.
-            me.seen = self.sem.count.load(Relaxed);
-        }
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange. Who woke this thread
+        // has changed it before, R4.
+        me.seen = self.sem.count.load(Relaxed);
         if !self.policy.format.is_held(me.seen) {
             return true;
         }
@@ -315,7 +312,7 @@ impl<P: Platform> Slow<'_, P> {
             // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
             match self.sem.count.compare_exchange(seen, new, Acquire, Relaxed) {
                 Ok(_) if is_held => {
-                    self.keep(section, first, me.id);
+                    self.keep(section, first);
                     return false;
                 }
                 Ok(_) => return true,
@@ -329,9 +326,6 @@ impl<P: Platform> Slow<'_, P> {
     fn is_kept_for_another(self, section: &Section<'_, P>, me: &Waiting) -> bool {
         let first = section.first();
         match self.policy.handoff {
-            Handoff::ByAny | Handoff::OnceAwake if P::is_seeded(Bug::HandoffToAnybody) => {
-                !section.has_handoff(me.id)
-            }
             // One that was inherited from a waiter that gave up is anybody's.
             Handoff::ByAny | Handoff::OnceAwake => {
                 first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))
@@ -353,10 +347,9 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// The lock is kept from now on.
-    fn keep(self, section: &Section<'_, P>, first: Option<NodeId>, me: NodeId) {
-        let heir = if P::is_seeded(Bug::HandoffToAnybody) { Some(me) } else { first };
-        if let Some(heir) = heir {
-            section.set_handoff(heir);
+    fn keep(self, section: &Section<'_, P>, first: Option<NodeId>) {
+        if let Some(first) = first {
+            section.set_handoff(first);
         }
         if matches!(self.policy.handoff, Handoff::ByAny | Handoff::OnceAwake) {
             P::count(Event::rwsem_wlock_handoff);

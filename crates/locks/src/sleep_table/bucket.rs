@@ -5,7 +5,6 @@
 use crate::node::{NodeId, TailCode};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Platform, Zeroed};
 use crate::rwsem::Place;
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -143,9 +142,7 @@ impl<P: Platform> Bucket<P> {
         let mut expected = free;
         loop {
             // ordering: Acquire; W1. On failure Relaxed: only a hint, re-checked at the next attempt.
-            let order = unless::<P>(Bug::BucketTakenRelaxed, Acquire);
-            // ordering: Relaxed; as above, on failure.
-            match self.lock.compare_exchange(expected, free | 1, order, Relaxed) {
+            match self.lock.compare_exchange(expected, free | 1, Acquire, Relaxed) {
                 Ok(old) if old == free => return Section(self),
                 Ok(_) => return Section(self).emptied(),
                 // Left as it was by a fork: its waiters, and the thread that holds it, do not exist here.
@@ -234,14 +231,6 @@ impl<P: Platform> Section<'_, P> {
     pub(super) fn first_of(&self, name: u64) -> Option<NodeId> {
         // SAFETY: the bucket's lock is held.
         self.find(id_of(unsafe { self.0.first.get() }), name)
-    }
-    /// The last waiter for `name`.
-    pub(super) fn last_of(&self, name: u64) -> Option<NodeId> {
-        let mut last = self.first_of(name);
-        while let Some(next) = last.and_then(|id| self.next_of(id, name)) {
-            last = Some(next);
-        }
-        last
     }
     /// Returns `true` if `id`, which is in this bucket, waits to read.
     pub(super) fn reads(&self, id: NodeId) -> bool {

@@ -43,10 +43,6 @@ impl<P: Platform> Waiters<'_, P> {
     pub(crate) fn is_empty(&self) -> bool {
         self.section.first_of(self.name).is_none()
     }
-    /// Returns `true` if `id` is the one that came last.
-    pub(crate) fn is_last(&self, id: NodeId) -> bool {
-        self.section.last_of(self.name) == Some(id)
-    }
     /// Appends `id`, which needs so much.
     pub(crate) fn join(&self, id: NodeId, needs: u32) {
         let me = waiter::<P>(id);

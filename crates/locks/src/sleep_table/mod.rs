@@ -12,7 +12,6 @@ pub(crate) use granting::{Served, Waiters};
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::zoo::{Bug, unless};
 use bucket::Section;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -30,14 +29,7 @@ pub(crate) const BEHIND: u32 = 3;
 /// something older.
 pub(crate) fn told<P: Platform>(id: NodeId) -> u32 {
     // ordering: Acquire; W4.
-    let order = unless::<P>(Bug::GrantReadRelaxed, Acquire);
-    let signal = &waiter::<P>(id).signal;
-    match P::is_seeded(Bug::WordEaten) {
-        // ordering: the same; WRONG ON PURPOSE.
-        true => signal.swap(ASLEEP, order),
-        // ordering: the same; W4.
-        false => signal.fetch_or(0, order),
-    }
+    waiter::<P>(id).signal.fetch_or(0, Acquire)
 }
 
 /// Mark: somebody may sleep, look at the bucket. Every thread of the process knows that, or passes a
@@ -150,18 +142,13 @@ impl<P: Platform> SleepTable<P> {
     #[cold]
     fn look_late(name: u64, at: usize) {
         let bucket = Self::bucket(at);
-        if !P::is_seeded(Bug::ReleaseUnordered) {
-            // ordering: full barrier; W3.
-            P::full_barrier(&bucket.wanted);
-        }
+        // ordering: full barrier; W3.
+        P::full_barrier(&bucket.wanted);
         Self::look(name, at, bucket);
     }
 
     #[inline(always)]
     fn look(name: u64, at: usize, bucket: &Bucket<P>) {
-        if P::is_seeded(Bug::SleeperMissed) {
-            return;
-        }
         // ordering: Relaxed; after the barrier, W3.
         if bucket.wanted.load(Relaxed) == 0 {
             return Self::calm_down(at, bucket);
@@ -235,32 +222,19 @@ impl<P: Platform> SleepTable<P> {
     /// finds it free, or the next release finds the waiter.
     ///
     /// With the bucket held: once the mark says restless, others rely on every thread having passed a
-    /// barrier since. Returns `true` if the heavy one is still owed, which it never is but in a seeded bug.
-    fn want(at: usize, section: &Section<P>) -> bool {
+    /// barrier since.
+    fn want(at: usize, section: &Section<P>) {
         section.change_wanted(1);
-        if P::is_seeded(Bug::SleepUnordered) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            Self::mark(at).store(RESTLESS, Relaxed);
-            return false;
-        }
         let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
         if mark.load(Relaxed) == RESTLESS {
             // ordering: full barrier; W3.
-            P::full_barrier(&Self::bucket(at).wanted);
-            return false;
+            return P::full_barrier(&Self::bucket(at).wanted);
         }
         // ordering: Relaxed; ordered by the heavy barrier, W2.
         mark.store(RESTLESS, Relaxed);
         P::count(Event::heavy_barrier);
-        let late = P::is_seeded(Bug::MarkedTooSoon);
-        if !late {
-            Self::make_known();
-        }
-        late
-    }
-    /// Every owner sees the mark when it looks next.
-    fn make_known() {
+        // Every owner sees the mark when it looks next.
         // ordering: heavy barrier; W2, W3.
         P::heavy_barrier();
     }
@@ -271,27 +245,23 @@ impl<P: Platform> SleepTable<P> {
         let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
         if mark.load(Relaxed) == QUIET {
-            let stirred = if P::is_seeded(Bug::OwnerSpeaksForAll) { RESTLESS } else { STIRRED };
             // ordering: Relaxed; published by the release of the lock.
-            mark.store(stirred, Relaxed);
+            mark.store(STIRRED, Relaxed);
         }
     }
     /// Appends `id` to the waiters for the lock `name`. Returns `true` if it is the first. Then the caller has to
     /// look at the lock once more before it sleeps: nobody may have seen it.
     pub(crate) fn enqueue(name: u64, id: NodeId) -> bool {
-        if !P::is_seeded(Bug::SignalKept) {
-            // ordering: Relaxed; published by W1.
-            waiter::<P>(id).signal.store(ASLEEP, Relaxed);
-        }
-        let (is_first, is_late) = Self::within(name, |at, section| {
+        // ordering: Relaxed; published by W1.
+        waiter::<P>(id).signal.store(ASLEEP, Relaxed);
+        Self::within(name, |at, section| {
             let is_first = section.first_of(name).is_none();
             section.push(id, name);
-            (is_first, is_first && Self::want(at, section))
-        });
-        if is_late && P::is_seeded(Bug::MarkedTooSoon) {
-            Self::make_known();
-        }
-        is_first
+            if is_first {
+                Self::want(at, section);
+            }
+            is_first
+        })
     }
 
     /// The first waiter goes to sleep again. Returns `true` if it has to look at the lock once more; otherwise it
@@ -305,9 +275,6 @@ impl<P: Platform> SleepTable<P> {
             }
             // ordering: Relaxed; read under the lock, W1.
             signal.store(ASLEEP, Relaxed);
-            if P::is_seeded(Bug::RobbedSleepsUnannounced) {
-                return false;
-            }
             Self::want(at, section);
             true
         })
@@ -330,8 +297,7 @@ impl<P: Platform> SleepTable<P> {
             if waiter::<P>(id).signal.load(Relaxed) == GRANTED {
                 return Left::Owner;
             }
-            let is_first = || section.first_of(name) == Some(id);
-            let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
+            let was_first = section.first_of(name) == Some(id);
             Self::take_out(section, name, id);
             if !was_first || section.first_of(name).is_none() {
                 return Left::Nobody;
@@ -354,30 +320,20 @@ impl<P: Platform> SleepTable<P> {
     /// Makes the first waiter the owner of the lock `name`, which the caller holds. Returns `true` if there is one.
     /// `before` runs before it can know.
     pub(crate) fn grant(name: u64, before: impl FnOnce()) -> bool {
-        let tell = |signal: &P::U32| {
-            // ordering: Release; W4.
-            signal.swap(GRANTED, Release);
-        };
         let granted = Self::within(name, |at, section| {
             let id = section.first_of(name)?;
-            if !P::is_seeded(Bug::HandoffTwice) {
-                Self::take_out(section, name, id);
-            }
+            Self::take_out(section, name, id);
             if section.first_of(name).is_some() {
                 Self::want_as_owner(at, section);
             }
             before();
             let signal = &waiter::<P>(id).signal;
             // The last access to the waiter: it may be gone then.
-            if !P::is_seeded(Bug::NumberReused) {
-                tell(signal);
-            }
+            // ordering: Release; W4.
+            signal.swap(GRANTED, Release);
             Some(signal)
         });
         if let Some(signal) = granted {
-            if P::is_seeded(Bug::NumberReused) {
-                tell(signal);
-            }
             P::count(Event::mutex_handoff);
             P::futex_wake(signal, 1);
         }

@@ -5,7 +5,6 @@ use super::{ASLEEP, Kind, SleepTable, WOKEN};
 use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, Platform};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::Relaxed;
 
 impl<P: Platform> SleepTable<P> {
@@ -46,9 +45,6 @@ impl<P: Platform> SleepTable<P> {
         leave: impl Fn(),
     ) -> bool {
         let mut wants = Self::within(name, |_, section| wanted_by_first(section, name));
-        if wants.is_none() && P::is_seeded(Bug::CountedOutTwice) {
-            leave();
-        }
         while let Some(mutex) = wants {
             let target = Self::name(Kind::Mutex, mutex);
             let done = Self::within_both(name, target, |from, (at, to)| {
@@ -56,18 +52,13 @@ impl<P: Platform> SleepTable<P> {
                 if now_wants != Some(mutex) {
                     return Err(now_wants);
                 }
-                if !P::is_seeded(Bug::CountedOutLate) {
-                    leave();
-                }
+                leave();
                 // SAFETY: wanted by a waiter that is in the table for as long as we hold its bucket.
                 let mutex = unsafe { &*mutex };
                 Ok(Self::move_first(name, target, (from, at, to), || is_free(mutex)))
             });
             match done {
                 Ok(woken) => {
-                    if P::is_seeded(Bug::CountedOutLate) {
-                        leave();
-                    }
                     if let Some(signal) = woken {
                         P::futex_wake(signal, 1);
                     }
@@ -86,7 +77,7 @@ impl<P: Platform> SleepTable<P> {
         (from, at, to): (&Section<P>, usize, &Section<P>),
         is_free: impl Fn() -> bool,
     ) -> Option<*const P::U32> {
-        let id = next_of(from, name)?;
+        let id = from.first_of(name)?;
         from.remove(id);
         let is_first = to.first_of(target).is_none();
         to.push(id, target);
@@ -94,11 +85,10 @@ impl<P: Platform> SleepTable<P> {
         if !is_first {
             return None;
         }
-        if !is_free() || P::is_seeded(Bug::MovedToFree) {
+        if !is_free() {
             Self::want(at, to);
             // The bucket is held, so the waiter cannot come back and the mutex go.
-            let is_blind = P::is_seeded(Bug::MovedToFree) || P::is_seeded(Bug::CountedAfterLook);
-            if is_blind || !is_free() {
+            if !is_free() {
                 return None;
             }
             to.change_wanted(-1);
@@ -135,14 +125,9 @@ impl<P: Platform> SleepTable<P> {
     }
 }
 
-/// The first waiter for `name`.
-fn next_of<P: Platform>(section: &Section<P>, name: u64) -> Option<NodeId> {
-    if P::is_seeded(Bug::NewcomerNotified) { section.last_of(name) } else { section.first_of(name) }
-}
-
 /// The mutex that the first waiter for `name` wants.
 fn wanted_by_first<P: Platform>(section: &Section<P>, name: u64) -> Option<*const P::Word> {
-    let first = waiter::<P>(next_of(section, name)?);
+    let first = waiter::<P>(section.first_of(name)?);
     // ordering: Relaxed; written under the lock, W1.
     Some(first.wants.load(Relaxed).cast_const().cast())
 }

@@ -22,7 +22,6 @@ use crate::events::Event;
 use crate::node::NodeId;
 use crate::platform::{Atomic, AtomicInt, Platform};
 use crate::rwlock::word::{KEPT, Kind, READER, SLEEPER, WRITER};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
@@ -116,13 +115,6 @@ impl<P: Platform> Shared<'_, P> {
 
     /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds it.
     fn is_held_against(self, kind: Kind) -> bool {
-        if P::is_seeded(Bug::LookBeforeMark) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            let is_held = self.word.load(Relaxed) & kind.held_against() != 0;
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.fetch_or(SLEEPER, Relaxed);
-            return is_held;
-        }
         // (*,0,*) -> (*,1,*)
         // ordering: Relaxed; nothing is read through it but the word itself.
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
@@ -145,38 +137,26 @@ impl<P: Platform> Shared<'_, P> {
     }
 
     /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
-    pub(crate) fn leave(self, id: NodeId, is_ours: bool) {
+    pub(crate) fn leave(self, id: NodeId) {
         let name = self.name();
-        let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
-            let is_first = || section.first_of(name) == Some(id);
-            let was_first = is_first() && !P::is_seeded(Bug::FirstAfterRemoval);
+        let woken = SleepTable::<P>::within(name, |_, section| {
+            let was_first = section.first_of(name) == Some(id);
             section.remove(id);
             let next = section.first_of(name);
-            let woken = if was_first { self.make_first(section, next, is_ours) } else { None };
-            (woken, next.is_none())
+            if was_first { self.make_first(section, next) } else { None }
         });
-        if is_last && P::is_seeded(Bug::WaitersClearedUnlocked) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            self.word.fetch_and(!SLEEPER, Relaxed);
-        }
         wake::<P>(woken);
     }
 }
 
 impl<P: Platform> Shared<'_, P> {
-    /// The one that was the first is gone, with the lock (`is_ours`) or without it; whom to wake.
-    fn make_first(
-        self,
-        section: &Section<P>,
-        next: Option<NodeId>,
-        is_ours: bool,
-    ) -> Option<*const P::U32> {
+    /// The one that was the first is gone. Returns by what to wake the next one.
+    fn make_first(self, section: &Section<P>, next: Option<NodeId>) -> Option<*const P::U32> {
         let is_awake = self.is_fair && next.is_some_and(promote::<P>);
         let stale = match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
             Some(_) => KEPT,
-            None if P::is_seeded(Bug::WaitersClearedUnlocked) => KEPT,
             None => KEPT | SLEEPER,
         };
         // ordering: Relaxed; for the first waiter only, under the lock, W1.
@@ -187,8 +167,7 @@ impl<P: Platform> Shared<'_, P> {
         }
         let next = next.filter(|_| !is_awake)?;
         let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
-        let is_forgotten = !is_ours && P::is_seeded(Bug::TimeoutWakesNobody);
-        if self.is_held_against(kind) || is_forgotten {
+        if self.is_held_against(kind) {
             return None;
         }
         Some(tell::<P>(next, self.word))

@@ -1,23 +1,20 @@
 //! Runs the model checks of a lock and prints one line of JSON for each.
 //!
-//! `check LOCK [--bug ROW] [--client NAME] [--on MACHINE] [--full] [--first] [--list]`: `--first` stops at the first
+//! `check LOCK [--client NAME] [--on MACHINE] [--full] [--first] [--list]`: `--first` stops at the first
 //! violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the arguments are wrong.
 
 use lockwright::events::Event;
-use lockwright::zoo::Bug;
 use lockwright_clients::Outcome;
 use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
-use lockwright_model::{Seen, bug_of, outcome};
+use lockwright_model::{Seen, outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str =
-    "check LOCK [--bug ROW] [--client NAME] [--on MACHINE] [--full] [--first] [--list]";
+const USAGE: &str = "check LOCK [--client NAME] [--on MACHINE] [--full] [--first] [--list]";
 
 struct Request {
     checks: Vec<Check>,
-    bug: Option<Bug>,
     bounds: Bounds,
     stops_at_first: bool,
     lists: bool,
@@ -54,7 +51,7 @@ fn main() -> ExitCode {
 /// Runs one check and prints its line. Returns true if it was violated.
 fn report(check: &Check, request: &Request) -> bool {
     let start = Instant::now();
-    let outcome = outcome(|| check.explore(request.bounds, request.bug));
+    let outcome = outcome(|| check.explore(request.bounds));
     let seen = lockwright_model::world::seen();
     let seconds = start.elapsed().as_secs_f64();
     let complaint = match outcome {
@@ -87,7 +84,6 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, Strin
         .ok_or_else(|| format!("no lock is called {name}; there are {}", locks()))?;
     let mut request = Request {
         checks: checks_of(lock),
-        bug: None,
         bounds: Bounds::QUICK,
         stops_at_first: false,
         lists: false,
@@ -95,7 +91,6 @@ fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, Strin
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
-            "--bug" => request.bug = Some(bug_of(&value()?, lock)?),
             "--client" => retain(&mut request.checks, &value()?, |check| check.client)?,
             "--on" => retain(&mut request.checks, &value()?, |check| check.on)?,
             "--full" => request.bounds = Bounds::FULL,

@@ -1,22 +1,21 @@
 //! Samples schedules with shuttle and prints one line of JSON per lock, client and machine.
 //!
-//! `sample LOCK [OPTION...]`, LOCK may be `all`; options are `--client NAME`, `--bug ROW`, `--threads N`, `--numa N`
+//! `sample LOCK [OPTION...]`, LOCK may be `all`; options are `--client NAME`, `--threads N`, `--numa N`
 //! (NUMA nodes), `--impatient` (lowest thresholds), `--rounds N`, `--scheduler random|pct`, `--depth N` (of pct),
 //! `--schedules N`, `--seed N`, `--replay SCHEDULE`. `sample LOCK --table` runs what the tests run. Exit code 0
 //! whatever is found, 2 if the arguments are wrong. A violation also prints, to stderr, the arguments that repeat it.
 
 use lockwright::registry::LOCKS;
-use lockwright::zoo::Bug;
 use lockwright_clients::{clients, clients_of};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
-use lockwright_model::{Failure, Scheduler, Shuttle, ShuttleRun, bug_of};
+use lockwright_model::{Failure, Scheduler, Shuttle, ShuttleRun};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
-const USAGE: &str = "sample LOCK|all [--client NAME] [--bug ROW] [--threads N] [--numa N] [--impatient] \
+const USAGE: &str = "sample LOCK|all [--client NAME] [--threads N] [--numa N] [--impatient] \
     [--rounds N] [--scheduler random|pct] [--depth N] [--schedules N] [--seed N] [--replay SCHEDULE] [--table]";
 
 fn main() -> ExitCode {
@@ -78,7 +77,6 @@ fn report(sample: &Sample, how: &str) -> Result<(), String> {
 
 /// What the arguments ask for.
 struct Request {
-    bug: Option<Bug>,
     is_table: bool,
     threads: usize,
     numa_nodes: u32,
@@ -102,7 +100,7 @@ fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, 
     }
     let all: Vec<_> = clients().collect();
     let mut clients = all.clone();
-    let request = request(&locks, arguments, &mut clients)?;
+    let request = request(arguments, &mut clients)?;
     if clients.is_empty() {
         return Err(format!("no client has that name; there are {}", all.join(", ")));
     }
@@ -137,26 +135,22 @@ impl Request {
                 return Err(format!("no scheduler is called {name}; type random or pct"));
             }
         };
-        let settings = of(threads, numa_nodes).with_bug(self.bug);
+        let settings = of(threads, numa_nodes);
         let run = ShuttleRun::new(threads, self.schedules).on(settings).by(scheduler);
         let run = ShuttleRun { rounds, seed, ..run };
-        let bug = self.bug.map_or(String::new(), |bug| format!(" --bug {}", bug.row()));
         let (impatient, thresholds) =
             if self.is_impatient { (" --impatient", ", lowest thresholds") } else { ("", "") };
-        let how =
-            format!("{bug} --threads {threads} --numa {numa_nodes}{impatient} --rounds {rounds}");
+        let how = format!(" --threads {threads} --numa {numa_nodes}{impatient} --rounds {rounds}");
         let on = format!("NUMA nodes: {numa_nodes}{thresholds}");
         Ok((Sample { lock, client, on, run }, how))
     }
 }
 
 fn request(
-    locks: &[&str],
     arguments: &mut impl Iterator<Item = String>,
     clients: &mut Vec<&'static str>,
 ) -> Result<Request, String> {
     let mut request = Request {
-        bug: None,
         is_table: false,
         threads: 8,
         numa_nodes: 1,
@@ -175,12 +169,6 @@ fn request(
             "--client" => {
                 let wanted = value()?;
                 clients.retain(|client| *client == wanted);
-            }
-            "--bug" => {
-                let row = value()?;
-                for lock in locks {
-                    request.bug = Some(bug_of(&row, lock)?);
-                }
             }
             "--table" => request.is_table = true,
             "--threads" => request.threads = number(name, &value()?, 2)?,

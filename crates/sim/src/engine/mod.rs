@@ -39,7 +39,6 @@ use cell::CellRef;
 use host::Host;
 use lockwright::events::Event as LockEvent;
 use lockwright::tunables::Tunable;
-use lockwright::zoo::Bug;
 use predicate::Predicate;
 use preemption::Preemptions;
 use queue::{Event, EventKind, EventQueue};
@@ -89,7 +88,6 @@ pub struct Engine {
     exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
     pub tunables: [Option<u64>; Tunable::ALL.len()],
-    pub bug: Option<Bug>,
     /// How many threads have a slot to read in.
     pub reader_slots: usize,
     pub warmup_ps: u64,
@@ -158,7 +156,6 @@ impl Engine {
             forgets_readers: false,
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
-            bug: config.bug,
             reader_slots: config.reader_slots,
             warmup_ps,
             end_ps: warmup_ps.saturating_add(window_ps),

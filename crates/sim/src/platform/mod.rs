@@ -11,10 +11,8 @@ mod word;
 pub use cells::{SimCell, Storage, Tracker};
 pub(crate) use machine::begin_lock_numbers;
 
-use crate::switch::Here;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::platform::Cells;
-use lockwright::zoo::Bug;
 
 /// A simulated machine as a platform.
 pub struct Sim;
@@ -26,10 +24,6 @@ impl Cells for Sim {
     type Word = SimCell<AtomicU32, true>;
     type Tracker = Tracker;
 
-    #[inline]
-    fn is_seeded(bug: Bug) -> bool {
-        Here::get().is_some_and(|here| here.with(|engine| engine.bug == Some(bug)))
-    }
     fn freed<T>(object: &T) {
         crate::watch::freed(object);
     }

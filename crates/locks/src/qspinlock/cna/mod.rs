@@ -55,7 +55,6 @@ use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, Platform};
 use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::Tunable;
-use crate::zoo::{Bug, unless};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -198,12 +197,7 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
         let left = Word::with_tail(tail.code(), after).bits();
         // (n,0,0) or (n,0,1) -> (s,0,1); in the mutex (n,p,l) -> (s,p,l)
         // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
-        if let Err(now) = word.compare_exchange(
-            seen.bits(),
-            left,
-            unless::<P>(Bug::CutUnpublished, Release),
-            Relaxed,
-        ) {
+        if let Err(now) = word.compare_exchange(seen.bits(), left, Release, Relaxed) {
             // ordering: Relaxed; only heads read it, Q3.
             tail_node.next.store(head, Relaxed);
             return Alone::Joined(Word::from_bits(now));
@@ -214,14 +208,13 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
     }
 
     fn choose(_id: NodeId, me: &QNode<P>, mut turn: Turn) -> Grant {
-        let too_early = P::is_seeded(Bug::GrantChosenEarly).then(|| behind(me));
         turn.look_after_taking::<P, C>(me);
+        let next = behind(me);
         let keeps_preference = match turn.outlook {
             Outlook::Local { .. } => true,
             Outlook::Open => C::INHERITS,
             Outlook::NoneUpTo(_) | Outlook::Flush => false,
         };
-        let next = too_early.unwrap_or_else(|| behind(me));
         match turn.secondary {
             Some(tail) if !keeps_preference => turn.put_in_front::<P>(tail, next),
             secondary => {
@@ -248,9 +241,6 @@ fn behind<P: Platform>(me: &QNode<P>) -> NodeId {
 impl Turn {
     /// Returns `true` if the waiters set aside have waited long enough.
     fn is_due<P: Platform, C: CnaPolicy>(&self, me: &QNode<P>) -> bool {
-        if P::is_seeded(Bug::NeverDue) {
-            return false;
-        }
         match C::THRESHOLD {
             Threshold::Handoffs { log2 } => {
                 // ordering: Relaxed; written by the last head before it granted, Q3.
@@ -281,10 +271,7 @@ impl Turn {
         let Outlook::NoneUpTo(last) = self.outlook else { return };
         match C::SCAN {
             Scan::Full => self.scan::<P, C>(me, last, u32::MAX),
-            Scan::LimitedAfterTaking { waiters_max } => {
-                let is_limited = !P::is_seeded(Bug::ScanUnlimited);
-                self.scan::<P, C>(me, last, if is_limited { waiters_max } else { u32::MAX });
-            }
+            Scan::LimitedAfterTaking { waiters_max } => self.scan::<P, C>(me, last, waiters_max),
             Scan::OneNeighbour | Scan::WhileBusy => {}
         }
     }
@@ -295,8 +282,7 @@ impl Turn {
         let mut last = last;
         for _ in 0..waiters_max {
             // ordering: Acquire; Q2.
-            let order = unless::<P>(Bug::ScanUnordered, Acquire);
-            let Some(waiter) = linked(node::<P>(last).next.load(order)) else { break };
+            let Some(waiter) = linked(node::<P>(last).next.load(Acquire)) else { break };
             if self.is_kept::<P>(waiter) {
                 if self.passed > 0 {
                     self.set_aside::<P, C>(me, last, waiter);
@@ -313,14 +299,12 @@ impl Turn {
     /// whether to look at the one behind it.
     fn look_at_neighbour<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         // ordering: Acquire; Q2.
-        let order = unless::<P>(Bug::NeighbourUnordered, Acquire);
-        let Some(next) = linked(me.next.load(order)) else { return false };
+        let Some(next) = linked(me.next.load(Acquire)) else { return false };
         if self.is_kept::<P>(next) {
             return false;
         }
         // ordering: Acquire; Q2.
-        let order = unless::<P>(Bug::BehindUnordered, Acquire);
-        let Some(behind) = linked(node::<P>(next).next.load(order)) else {
+        let Some(behind) = linked(node::<P>(next).next.load(Acquire)) else {
             self.outlook = Outlook::NoneUpTo(next);
             return false;
         };

@@ -29,7 +29,6 @@ use crate::node::QNode;
 use crate::patience::{Patience, UNTIL_OVER};
 use crate::platform::{Atomic, Bound, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the head of the queue competes before it reserves the lock: some fifty wake-ups, so that
@@ -120,9 +119,7 @@ pub(crate) fn wait_for_link<P: Platform>(me: &QNode<P>) {
 fn take_free<P: Platform>(word: &P::Word) -> bool {
     // (*,0,0) -> (*,0,1)
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-    let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
-    // ordering: Relaxed; as above, on failure.
-    word.compare_exchange_half0(0, word::LOCKED_HALF, order, Relaxed).is_ok()
+    word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
 }
 
 /// Takes a lock that is reserved and free for as long as one may be.
@@ -138,16 +135,7 @@ fn take_from_absent<P: Platform>(word: &P::Word) -> bool {
 /// Competes as the head, like a newcomer.
 fn compete<P: Platform>(word: &P::Word) -> bool {
     let mut patience = Patience::<P>::long();
-    let take = || {
-        let is_ours = take_free::<P>(word);
-        if !is_ours && P::is_seeded(Bug::HeadStoresBesideThief) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            word.store_half0(word::LOCKED_HALF, Relaxed);
-            return true;
-        }
-        is_ours
-    };
-    contest::compete::<P>(word, || patience.pause(), take)
+    contest::compete::<P>(word, || patience.pause(), || take_free::<P>(word))
 }
 
 /// Reserves the lock for the head, and spins for it. It stays reserved.
@@ -155,9 +143,7 @@ fn reserve<P: Platform>(word: &P::Word) -> bool {
     let take = || {
         // (n,1,0) -> (n,0,1)
         // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-        let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
-        // ordering: Relaxed; as above, on failure.
-        word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, order, Relaxed).is_ok()
+        word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
     };
     contest::reserve::<P>(word, || false, take)
 }

@@ -9,7 +9,6 @@ use super::waiting::Waiting;
 use super::{LOCKED, SLOW, Word};
 use crate::node::{NodeId, QNode, node};
 use crate::platform::{Atomic, LockWordOps, Platform};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use rules::Rules;
 
@@ -140,10 +139,8 @@ pub(super) fn is_awake<P: Platform>(id: NodeId) -> bool {
 #[inline]
 fn kick<P: Platform>(word: &P::Word, id: NodeId) {
     let granted = node::<P>(id);
-    if !P::is_seeded(Bug::KickUnordered) {
-        // ordering: full barrier; K1.
-        P::full_barrier(&granted.state);
-    }
+    // ordering: full barrier; K1.
+    P::full_barrier(&granted.state);
     // halted -> hashed
     // ordering: Relaxed; published by the barrier, K1 and K5. On failure Relaxed: the waiter is awake
     // and will find the grant.
@@ -159,21 +156,19 @@ fn kick<P: Platform>(word: &P::Word, id: NodeId) {
 #[cold]
 fn unlock_slow<P: Platform>(word: &P::Word) {
     // In a forked child the entry of an orphan may be gone.
-    let is_missed = P::is_seeded(Bug::SleeperMissed);
-    let sleeper = if is_missed { None } else { hash::remove::<P>(word, |_| true) };
+    let sleeper = hash::remove::<P>(word, |_| true);
     debug_assert!(
-        sleeper.is_some() || P::has_forked() || is_missed,
-        "qspinlock: nobody sleeps for a slow lock"
+        sleeper.is_some() || P::has_forked(),
+        "qspinlock: no thread sleeps for a slow lock"
     );
     if let Some(id) = sleeper {
         // hashed -> running. The node is its waiter's as long as the lock is ours.
         // ordering: Release; K4.
         node::<P>(id).state.store(RUNNING, Release);
     }
-    let released = if P::is_seeded(Bug::WakeTakenForHandoff) { LOCKED } else { 0 };
     // (n,*,3) -> (n,*,0)
     // ordering: Release; Q4.
-    word.store_byte0(released, Release);
+    word.store_byte0(0, Release);
     // From here on the lock may no longer exist.
     if let Some(id) = sleeper {
         wait::wake(node::<P>(id));

@@ -5,7 +5,6 @@ use crate::events::Event;
 use crate::node::QNode;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
-use crate::zoo::{Bug, unless};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// Looks of a waiter before it sleeps.
@@ -87,9 +86,7 @@ fn try_steal<P: Platform>(word: &P::Word) -> bool {
     // (*,0,0) -> (*,0,1). That nobody is pending may be out of date: then the head of the queue has
     // to do without the lock once more.
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-    let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
-    // ordering: Relaxed; as above, on failure.
-    let is_ours = word.compare_exchange_byte0(0, word::LOCKED, order, Relaxed).is_ok();
+    let is_ours = word.compare_exchange_byte0(0, word::LOCKED, Acquire, Relaxed).is_ok();
     if is_ours {
         P::count(Event::pv_lock_stealing);
     }
@@ -110,14 +107,7 @@ fn spin_as_head<P: Platform, R: Rules + ?Sized>(word: &P::Word, bound: Bound) ->
     while word.cond_load_bounded(Relaxed, bound, is_free, || false).is_ok() {
         // (n,1,0) or (n,0,0) -> (n,0,1)
         // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-        let order = unless::<P>(Bug::SlowTakeRelaxed, Acquire);
-        // ordering: Relaxed; as above, on failure.
-        if word.compare_exchange_half0(waiting, word::LOCKED_HALF, order, Relaxed).is_ok() {
-            return true;
-        }
-        if P::is_seeded(Bug::HeadStoresBesideThief) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            word.store_half0(word::LOCKED_HALF, Relaxed);
+        if word.compare_exchange_half0(waiting, word::LOCKED_HALF, Acquire, Relaxed).is_ok() {
             return true;
         }
     }

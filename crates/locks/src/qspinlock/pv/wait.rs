@@ -5,7 +5,6 @@ use crate::events::Event;
 use crate::node::{NodeId, QNode};
 use crate::platform::{Atomic, LockWordOps, Platform};
 use crate::qspinlock::{Word, word};
-use crate::zoo::Bug;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Waits behind `prev` until `me` is the head of the queue; returns what it was granted.
@@ -36,13 +35,10 @@ fn halt<P: Platform>(me: &QNode<P>, is_early: bool) {
     // running -> halted
     // ordering: Relaxed; ordered before the look by the barrier, K1.
     me.state.store(HALTED, Relaxed);
-    if !P::is_seeded(Bug::HaltUnordered) {
-        // ordering: full barrier; K1.
-        P::full_barrier(&me.state);
-    }
-    let trusts_prev = is_early && P::is_seeded(Bug::PrevTrusted);
+    // ordering: full barrier; K1.
+    P::full_barrier(&me.state);
     // ordering: Relaxed; after the barrier, K1. Acquired by the caller.
-    if trusts_prev || me.locked.load(Relaxed) == 0 {
+    if me.locked.load(Relaxed) == 0 {
         P::count(Event::pv_wait_node);
         if is_early {
             P::count(Event::pv_wait_early);
@@ -64,12 +60,8 @@ pub(super) fn take_as_head<P: Platform, R: Rules>(
     let mut has_slept = false;
     let mut head = R::Head::default();
     while !R::try_as_head::<P>(word, &mut head) {
-        if has_slept && P::is_seeded(Bug::RobbedSleepsUnannounced) {
-            // ordering: Relaxed; WRONG ON PURPOSE.
-            me.state.store(HASHED, Relaxed);
-        }
         // ordering: Acquire; K4.
-        if me.state.load(Acquire) != asleep_as_head::<P>() {
+        if me.state.load(Acquire) != HASHED {
             if R::SLEEPS_ONCE && has_slept {
                 // Woken, and robbed since: the thief is the last one.
                 continue;
@@ -82,18 +74,10 @@ pub(super) fn take_as_head<P: Platform, R: Rules>(
         }
         P::count(if has_slept { Event::pv_wait_again } else { Event::pv_wait_head });
         has_slept = true;
-        sleep_while(me, asleep_as_head::<P>());
-        if P::is_seeded(Bug::WakeTakenForHandoff) && forget_kick(me) {
-            break;
-        }
+        sleep_while(me, HASHED);
     }
     // ordering: Relaxed; the lock is ours, and of the queue only its end is of interest.
     Word::from_bits(word.load(Relaxed))
-}
-
-/// What the head says of itself before it sleeps.
-fn asleep_as_head<P: Platform>() -> u32 {
-    if P::is_seeded(Bug::HeadSaysHalted) { HALTED } else { HASHED }
 }
 
 /// What the head found when it made the lock slow.
@@ -112,13 +96,12 @@ enum Slow {
 fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
     // running -> hashed: before the byte, after which the owner may turn it back.
     // ordering: Relaxed; published by K3.
-    me.state.store(asleep_as_head::<P>(), Relaxed);
+    me.state.store(HASHED, Relaxed);
     hash::insert::<P>(word, id);
     // (n,*,*) -> (n,*,3)
     // ordering: AcqRel; K3, and Q4 if nobody holds it.
     let was = match word.swap_byte0(word::SLOW, AcqRel) {
         word::LOCKED => return Slow::WasHeld,
-        word::SLOW if P::is_seeded(Bug::SlowTakenForHeld) => return Slow::WasHeld,
         0 => {
             // (n,*,3) -> (n,0,1)
             // ordering: Relaxed; nobody else touches the half while it is slow and nobody holds the
@@ -138,13 +121,10 @@ fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
 
 /// Sleeps while the state is `state`; may return earlier, for no reason.
 fn sleep_while<P: Platform>(me: &QNode<P>, state: u32) {
-    if P::is_seeded(Bug::KickForgottenUnseen) && !is_still::<P>(me, state) {
-        return;
-    }
     // A kick that was meant for an earlier user of the node, or came while we were awake, is
     // forgotten here; what it was for shows in the state.
     forget_kick(me);
-    if !P::is_seeded(Bug::KickForgottenUnseen) && !is_still::<P>(me, state) {
+    if !is_still::<P>(me, state) {
         return;
     }
     P::futex_wait(&me.kick, 0, None);

@@ -1,9 +1,9 @@
-//! Bugs that are edits, under tests: of the locks on the real machine, and of clients in explored schedules.
+//! Bugs under tests: of the locks on the real machine, of clients in explored schedules, and of random programs.
 
-use crate::edits::{EDITED, Edited, Test};
 use crate::limit::{Stopped, output_within};
 use crate::tidy::files;
 use crate::weaken::{self, copy};
+use lockwright_zoo::{Bug, Test};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,7 +31,7 @@ pub enum Outcome {
 
 impl Tests {
     /// Writes the copy, which is that of `weaken`, and builds the tests of some bugs.
-    pub fn build(root: &Path, bugs: &[&Edited]) -> Result<Self, String> {
+    pub fn build(root: &Path, bugs: &[&Bug]) -> Result<Self, String> {
         let all = files::read_all(root);
         let copy = weaken::write_copy(root, &all, &weaken::sites(&all)?)?;
         let tests = Self { copy, target: root.join("target") };
@@ -52,13 +52,12 @@ impl Tests {
         Ok(tests)
     }
     /// Runs a test, with a bug or without; and how long that took.
-    pub fn run(&self, test: Test, bug: Option<&Edited>) -> Result<(Outcome, f64), String> {
+    pub fn run(&self, test: Test, bug: Option<&Bug>) -> Result<(Outcome, f64), String> {
         let start = Instant::now();
         let mut command = self.cargo(test.package, test.program);
         command.args(["--quiet", "--", "--exact", test.name, "--nocapture"]);
         if let Some(bug) = bug {
-            let number = EDITED.iter().position(|it| it.row == bug.row).unwrap_or_default();
-            command.env(copy::VARIABLE, format!("{}{number}", copy::EDIT));
+            command.env(copy::VARIABLE, bug.choice());
         }
         let output = match output_within(&mut command, Duration::from_secs(SECONDS_MAX)) {
             Err(late @ Stopped::Late(_)) => {
@@ -73,9 +72,9 @@ impl Tests {
         let outcome = outcome.ok_or_else(|| format!("there is no test {}", test.name))?;
         Ok((outcome, start.elapsed().as_secs_f64()))
     }
-    fn cargo(&self, package: &str, program: &str) -> Command {
+    fn cargo(&self, package: &str, program: &[&str]) -> Command {
         let mut command = Command::new("cargo");
-        command.args(["test", "--package", package, "--test", program]);
+        command.args(["test", "--package", package]).args(program);
         command.arg("--manifest-path").arg(self.copy.join("Cargo.toml"));
         command.arg("--target-dir").arg(&self.target).env_remove(copy::VARIABLE);
         command

@@ -46,8 +46,8 @@ pub enum Kind {
     Memory,
     /// How long a thread waits.
     Waiting,
-    /// Something that is made by an edit of the source text only.
-    Edit,
+    /// Something that tests of their own show.
+    Tests,
 }
 
 impl Kind {
@@ -57,7 +57,7 @@ impl Kind {
             Self::Steps | Self::Sleeping => None,
             Self::Memory => Some("is a weak-memory bug; explore cannot see it"),
             Self::Waiting => Some("is about how long a thread waits; explore cannot see it"),
-            Self::Edit => Some("is an edit of the source text; explore cannot make it"),
+            Self::Tests => Some("is shown by tests of its own; explore cannot see it"),
         }
     }
 }
@@ -72,23 +72,23 @@ pub struct Seen {
 }
 
 /// A bug of ordering: loom's alone.
-pub(super) const MEMORY: Seen = Seen { kind: Kind::Memory, by: &[Checker::Loom] };
+pub(crate) const MEMORY: Seen = Seen { kind: Kind::Memory, by: &[Checker::Loom] };
 /// Loom finds it; a checker that samples is not asked, because it may take long.
-pub(super) const BY_LOOM: Seen = Seen { kind: Kind::Steps, by: &[Checker::Loom] };
+pub(crate) const BY_LOOM: Seen = Seen { kind: Kind::Steps, by: &[Checker::Loom] };
 /// It takes more threads, more preemptions or another memory than loom is given, so schedules are sampled.
-pub(super) const EXPLORED: Seen = Seen { kind: Kind::Steps, by: &[Checker::Explore] };
+pub(crate) const EXPLORED: Seen = Seen { kind: Kind::Steps, by: &[Checker::Explore] };
 /// About going to sleep and waking up.
-pub(super) const ASLEEP: Seen =
+pub(crate) const ASLEEP: Seen =
     Seen { kind: Kind::Sleeping, by: &[Checker::Loom, Checker::Explore] };
 /// A checker that samples finds it soon in every lock that has it.
-pub(super) const SOON: Seen =
+pub(crate) const SOON: Seen =
     Seen { kind: Kind::Steps, by: &[Checker::Loom, Checker::Shuttle, Checker::Explore] };
 /// Waiting too long violates no property that the others know.
-pub(super) const LATE: Seen = Seen { kind: Kind::Waiting, by: &[Checker::Fairness] };
-/// An edit that tests on the real machine see, and some explored schedules.
-pub(super) const EDIT: Seen = Seen { kind: Kind::Edit, by: &[Checker::Native, Checker::Explored] };
-/// An edit that only tests on the real machine see.
-pub(super) const NATIVE_EDIT: Seen = Seen { kind: Kind::Edit, by: &[Checker::Native] };
+pub(crate) const LATE: Seen = Seen { kind: Kind::Waiting, by: &[Checker::Fairness] };
+/// Tests on the real machine see it, and some explored schedules.
+pub(crate) const EDIT: Seen = Seen { kind: Kind::Tests, by: &[Checker::Native, Checker::Explored] };
+/// Only tests on the real machine see it.
+pub(crate) const NATIVE_EDIT: Seen = Seen { kind: Kind::Tests, by: &[Checker::Native] };
 
 /// What is wrong with a registered lock that is broken on purpose; `None` if it is not.
 pub fn fault_of(lock: &str) -> Option<Kind> {

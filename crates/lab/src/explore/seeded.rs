@@ -1,0 +1,27 @@
+//! Exploring locks that have a bug: in the copy of the crates that `xtask` writes.
+
+use crate::error::Error;
+use crate::report::complain;
+use lockwright_zoo::Bug;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// Runs this command line where the locks have the bug. The first time that is built, which takes minutes.
+pub fn run_in_copy(bug: &Bug) -> Result<ExitCode, Error> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest = root.join("Cargo.toml");
+    if !root.join("xtask").is_dir() {
+        return Err(Error::usage(format!(
+            "--bug builds locks with bug {} from the source tree: run `cargo run --release -- explore` there",
+            bug.row
+        )));
+    }
+    complain("building a copy of the locks that has the bugs; the first time takes some minutes");
+    let mut cargo = Command::new("cargo");
+    cargo.args(["run", "--quiet", "--package", "xtask", "--manifest-path"]).arg(manifest);
+    cargo.args(["--", "explore"]).args(std::env::args_os().skip(2));
+    let status =
+        cargo.status().map_err(|error| Error::Measurement(format!("cargo cannot run: {error}")))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(2)))
+}

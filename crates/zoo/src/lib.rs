@@ -1,0 +1,159 @@
+//! The bug zoo: historical lock bugs, as edits of the source text of the locks.
+//!
+//! A checker is believed when it finds bugs that people made. Each [`Bug`] is such a bug, with a cause and a source.
+//! Its [`Edit`]s say what stands in a file of the locks, and what stands there with the bug. `cargo xtask zoo` writes
+//! a copy of the crates in which both forms stand behind a switch ([`VARIABLE`]), builds it once, and runs the
+//! checkers on one bug after the other. Nothing of this is in the locks that people use.
+//!
+//! The numbers are those of the list of historical bugs that the project keeps; letters are variants. Bugs from 47
+//! on are our own findings, and races that the design rules out. Bugs from 80 on show on the real machine.
+
+mod locks;
+mod mutex;
+mod programs;
+mod queued;
+mod real;
+mod rwsem;
+mod seen;
+mod sleeping;
+mod spin;
+
+pub use seen::{Checker, Kind, Seen, fault_of};
+
+/// True in the copy that has the bugs. `xtask`, which writes the copy, changes this line there.
+pub const IS_COPY: bool = false;
+/// The variable of the environment that chooses what is wrong in the copy: [`EDIT`] and the [number](Bug::number) of a
+/// bug.
+pub const VARIABLE: &str = "LOCKWRIGHT_WEAKEN";
+/// What stands before the number of a bug in [`VARIABLE`].
+pub const EDIT: &str = "edit:";
+
+/// A bug that locks can be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bug {
+    /// The number it is selected by, with the letter of a variant.
+    pub row: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What goes wrong and why.
+    pub what: &'static str,
+    /// Where it happened.
+    pub source: &'static str,
+    /// The registered locks that have it.
+    pub locks: &'static [&'static str],
+    /// What it is about, and which checkers must see it.
+    pub seen: Seen,
+    /// The client of `explore` that shows it soonest, for some of the locks.
+    pub shown_by: &'static [(&'static str, &'static str)],
+    /// The tests that must see it, each.
+    pub tests: &'static [Test],
+    /// All are made together.
+    pub edits: &'static [Edit],
+}
+
+/// One place of a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Its file, below `crates/locks/src`.
+    pub file: &'static str,
+    /// What stands there, once in the file: an expression, statements, or the body of a function.
+    pub old: &'static str,
+    /// What stands there with the bug.
+    pub new: &'static str,
+    /// True if the new text stands in the copy at all times: an item that other edits of the bug use.
+    pub is_always: bool,
+}
+
+/// A test of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// Its package.
+    pub package: &'static str,
+    /// The arguments of `cargo test` that choose the program of tests in the package.
+    pub program: &'static [&'static str],
+    /// Its name in there.
+    pub name: &'static str,
+    /// What kind of checker it is.
+    pub checker: Checker,
+}
+
+impl Edit {
+    const fn new(file: &'static str, old: &'static str, new: &'static str) -> Self {
+        Self { file, old, new, is_always: false }
+    }
+    const fn always(file: &'static str, old: &'static str, new: &'static str) -> Self {
+        Self { file, old, new, is_always: true }
+    }
+}
+
+impl Bug {
+    /// What an entry need not say.
+    const NONE: Self = Self {
+        row: "",
+        name: "",
+        what: "",
+        source: "",
+        locks: &[],
+        seen: seen::EXPLORED,
+        shown_by: &[],
+        tests: &[],
+        edits: &[],
+    };
+
+    /// Every bug.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        [
+            spin::BUGS,
+            queued::BUGS,
+            mutex::BUGS,
+            sleeping::BUGS,
+            programs::BUGS,
+            rwsem::BUGS,
+            real::BUGS,
+        ]
+        .into_iter()
+        .flatten()
+    }
+    /// Every bug, in the order of their rows.
+    pub fn sorted() -> Vec<&'static Self> {
+        let number = |row: &'static str| {
+            let digits = row.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            (digits.parse::<u32>().unwrap_or(u32::MAX), row)
+        };
+        let mut all: Vec<_> = Self::all().collect();
+        all.sort_by_key(|bug| number(bug.row));
+        all
+    }
+    /// The bug of this row.
+    pub fn of_row(row: &str) -> Option<&'static Self> {
+        Self::all().find(|bug| bug.row == row)
+    }
+    /// What the copy knows it by.
+    pub fn number(&self) -> usize {
+        Self::all().take_while(|bug| bug.row != self.row).count()
+    }
+    /// The value of [`VARIABLE`] that chooses it.
+    pub fn choice(&self) -> String {
+        format!("{EDIT}{}", self.number())
+    }
+    /// The bug that the locks of this build have, in the copy.
+    pub fn chosen() -> Option<&'static Self> {
+        if !IS_COPY {
+            return None;
+        }
+        let chosen = std::env::var(VARIABLE).ok()?;
+        Self::all().nth(chosen.strip_prefix(EDIT)?.parse().ok()?)
+    }
+    /// Returns `true` if the registered lock of this name has it.
+    pub fn is_in(&self, lock: &str) -> bool {
+        self.locks.contains(&lock)
+    }
+    /// The client of `explore` that shows it soonest in this lock, if one is known.
+    pub fn shown_by(&self, lock: &str) -> Option<&'static str> {
+        self.shown_by.iter().find(|(of, _)| *of == lock).map(|(_, client)| *client)
+    }
+    /// One line of [`what`](Self::what): its first sentence, or the part of it before a colon.
+    pub fn headline(&self) -> &'static str {
+        self.what.split(['.', ':']).next().unwrap_or(self.what)
+    }
+}

@@ -1,0 +1,98 @@
+//! The locks that have a bug, as lists.
+
+pub const ALL: &[&str] = &[
+    "qspinlock",
+    "cna",
+    "cna-v10_time",
+    "cna-v10_limited",
+    "cna-v11",
+    "cna-v15",
+    "unfair",
+    "unfair-backoff",
+    "ticket",
+    "mcs",
+    "clh",
+    "osq",
+    "qrwlock",
+    "semaphore",
+    "rwlock",
+];
+pub const QUEUED: &[&str] =
+    &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+/// The versions that look again after they have taken the lock.
+pub const CNA_LOOKING_TWICE: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited"];
+pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
+pub const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+
+/// Those whose waiters sleep.
+pub const SLEEPING: &[&str] = &[
+    "park",
+    "hybrid",
+    "hybrid-bounded",
+    "cna-park",
+    "cna-hybrid",
+    "cna-hybrid-bounded",
+    "cna-v10_time-park",
+    "cna-v10_time-hybrid",
+    "cna-v10_time-hybrid-bounded",
+    "cna-v10_limited-park",
+    "cna-v10_limited-hybrid",
+    "cna-v10_limited-hybrid-bounded",
+    "cna-v11-park",
+    "cna-v11-hybrid",
+    "cna-v11-hybrid-bounded",
+    "cna-v15-park",
+    "cna-v15-hybrid",
+    "cna-v15-hybrid-bounded",
+];
+pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
+pub const MUTEX: &[&str] = &["mutex"];
+pub const OSQ: &[&str] = &["osq"];
+/// The reader-writer lock for programs.
+pub const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
+/// The mutex and that lock, whose waiters are in the table.
+pub const IN_TABLE: &[&str] = &["mutex", "rwlock"];
+pub const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];
+/// The semaphore: the presets that stand for the others, and those of them that can have a bug.
+pub const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
+pub const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
+pub const RWSEM_TODAY_OR_RWLOCK: &[&str] = &and::<2>(RWSEM_TODAY, "rwlock");
+pub const RWSEM_OR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock");
+pub const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
+pub const QRWLOCK: &[&str] = &["qrwlock"];
+pub const SEQLOCK: &[&str] = &["seqlock"];
+pub const SEMAPHORE: &[&str] = &["semaphore"];
+/// The same and one more.
+pub const SLEEPING_OR_MUTEX: &[&str] = &and::<{ SLEEPING.len() + 1 }>(SLEEPING, "mutex");
+pub const HYBRID_OR_MUTEX: &[&str] = &and::<{ HYBRID.len() + 1 }>(HYBRID, "mutex");
+pub const HYBRID_OR_QRWLOCK: &[&str] = &and::<{ HYBRID.len() + 1 }>(HYBRID, "qrwlock");
+
+const fn and<const N: usize>(locks: &[&'static str], last: &'static str) -> [&'static str; N] {
+    let mut names = [last; N];
+    let mut at = 0;
+    while at < locks.len() {
+        names[at] = locks[at];
+        at += 1;
+    }
+    names
+}
+
+/// Those of them that newcomers may steal.
+pub const HYBRID: &[&str] = &[
+    "hybrid",
+    "hybrid-bounded",
+    "cna-hybrid",
+    "cna-hybrid-bounded",
+    "cna-v10_time-hybrid",
+    "cna-v10_time-hybrid-bounded",
+    "cna-v10_limited-hybrid",
+    "cna-v10_limited-hybrid-bounded",
+    "cna-v11-hybrid",
+    "cna-v11-hybrid-bounded",
+    "cna-v15-hybrid",
+    "cna-v15-hybrid-bounded",
+];
+
+pub const CNA_VERIFIED: &str =
+    "CNA, verified for the kernel's memory model, 2021 (arXiv 2111.15240)";
+pub const CNA_REVIEWED: &str = "CNA v10, review of July 2020";

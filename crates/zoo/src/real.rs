@@ -1,0 +1,165 @@
+//! Bugs that show on the real machine, under tests of the locks there, and some in explored schedules of clients.
+
+use crate::seen::{Checker, EDIT, NATIVE_EDIT};
+use crate::{Bug, Edit, Test};
+
+const OURS: &str = "this project, until November 2026";
+
+/// A test of the locks on the real machine.
+const fn native(name: &'static str) -> Test {
+    Test { package: "lockwright", program: &["--test", "it"], name, checker: Checker::Native }
+}
+const EXPLORED: [&[&str]; 2] = [&["--test", "sim"], &["--test", "explored"]];
+/// One that explores simulated schedules of clients.
+const fn explored(program: &'static [&'static str], name: &'static str) -> Test {
+    Test { package: "lockwright-clients", program, name, checker: Checker::Explored }
+}
+const REUSED: Test = explored(EXPLORED[0], "a_lock_holds_whatever_was_at_its_address_before");
+const GUARDS: Test =
+    explored(EXPLORED[0], "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
+const LIMITS: Test = explored(EXPLORED[0], "a_lock_holds_at_its_limits");
+const DISTURBED: Test = explored(
+    EXPLORED[1],
+    "locks_hold_where_signals_interrupt_their_threads_and_in_forked_children",
+);
+
+/// In the order of their numbers.
+pub const BUGS: &[Bug] = &[
+    Bug {
+        row: "80",
+        name: "AddressReused",
+        what: "Slots name a lock by its address, so the entry of a forgotten guard is taken for the next lock at this address.",
+        source: OURS,
+        locks: &["percpu-rwlock"],
+        seen: EDIT,
+        tests: &[
+            native(
+                "reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it",
+            ),
+            GUARDS,
+        ],
+        edits: &[Edit::new(
+            "percpu_rwlock/mod.rs",
+            "P::lock_number() << 1",
+            "(core::ptr::from_ref(self).addr() as u64) << 1",
+        )],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "81",
+        name: "DepthWraps",
+        what: "The depth of a thread that reads again and again wraps around in 16 bits, and a writer gets the lock while there are readers.",
+        source: OURS,
+        locks: &["percpu-rwlock"],
+        seen: EDIT,
+        tests: &[
+            native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"),
+            LIMITS,
+        ],
+        edits: &[
+            Edit::new("percpu_rwlock/slot.rs", "depth < P::DEPTH_MAX", "depth < u32::MAX"),
+            Edit::new(
+                "percpu_rwlock/slot.rs",
+                "self.set_depth(at, self.depth(at) + 1)",
+                "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
+            ),
+        ],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "82",
+        name: "KindForgotten",
+        what: "Sleepers are named by the address of a word alone, so a late unlock wakes a thread that waits for a lock of another kind at this address, and a semaphore takes that for a grant.",
+        source: OURS,
+        locks: &["mutex", "semaphore"],
+        seen: EDIT,
+        tests: &[
+            native(
+                "reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address",
+            ),
+            REUSED,
+        ],
+        edits: &[
+            Edit::new(
+                "sleep_table/mod.rs",
+                "P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT",
+                "P::lock_name(word.cast()) | (kind as u64 / 4) << KIND_SHIFT",
+            ),
+            Edit::new(
+                "semaphore.rs",
+                "told::<P>(id) != GRANTED",
+                "told::<P>(id) == crate::sleep_table::ASLEEP",
+            ),
+        ],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "83",
+        name: "EntryUnconfirmed",
+        what: "A reader believes an entry of its slot before its thread has looked at the mode, so a signal handler in between reads while there is a writer.",
+        source: OURS,
+        locks: &["percpu-rwlock"],
+        seen: EDIT,
+        tests: &[
+            native("reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed"),
+            DISTURBED,
+        ],
+        edits: &[Edit::new(
+            "percpu_rwlock/slot.rs",
+            "entry.load(Relaxed) == name | CONFIRMED",
+            "entry.load(Relaxed) & !CONFIRMED == name",
+        )],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "84",
+        name: "TimeoutIgnored",
+        what: "A timed wait for a condition variable without a queue node says that it was notified, even after its time-out.",
+        source: OURS,
+        locks: &["mutex"],
+        seen: EDIT,
+        tests: &[native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
+        edits: &[Edit::new(
+            "condvar.rs",
+            "deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns)",
+            "true",
+        )],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "85",
+        name: "GoneWaitersHeeded",
+        what: "An attempt in a forked child respects waiters that do not exist there, and never gets a free lock.",
+        source: OURS,
+        locks: &["rwlock", "rwlock-fair", "percpu-rwlock"],
+        seen: EDIT,
+        tests: &[
+            native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"),
+            DISTURBED,
+        ],
+        edits: &[Edit::new("rwlock/mod.rs", "self.shared().forget_the_gone()", "false")],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "86",
+        name: "ParentSlotsUnseen",
+        what: "In a child that was made without the fork handlers, writers do not look at the slots of the parent, in which the child reads.",
+        source: OURS,
+        locks: &["percpu-rwlock"],
+        seen: NATIVE_EDIT,
+        tests: &[native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
+        edits: &[Edit::new("native/reader_slots.rs", "LIFE.load(Relaxed)", "fork::epoch()")],
+        ..Bug::NONE
+    },
+    Bug {
+        row: "87",
+        name: "BarrierRefused",
+        what: "A heavy barrier that a system call filter refuses ends the process, although another barrier would do.",
+        source: OURS,
+        locks: &["mutex", "percpu-rwlock"],
+        seen: NATIVE_EDIT,
+        tests: &[native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
+        edits: &[Edit::new("native/barrier.rs", "!visit_all_cpus()", "true")],
+        ..Bug::NONE
+    },
+];
