@@ -1,5 +1,6 @@
 //! What each move of a schedule did, for people and for programs.
 
+use crate::report;
 use lockwright_cells::client::Target;
 use lockwright_sim::explore::Traced;
 use serde::Serialize;
@@ -61,7 +62,8 @@ impl Trace {
             shown.iter().map(|line| part(line).chars().count()).max().unwrap_or(0)
         };
         let (what, place) = (widest(|line| &line.what), widest(|line| &line.place));
-        let mut text = format!("  {}", crate::report::hanging(&self.threads, "    "));
+        let mut text = format!("  {}", report::hanging(&self.threads, "    "));
+        text += "    move, thread, what it did, to which object, values\n";
         if left_out > 0 {
             text += &format!("    ({left_out} lines before these are left out; --json has all)\n");
         }
@@ -69,12 +71,17 @@ impl Trace {
         for line in shown {
             if is_within && line.number > self.moves as u64 {
                 is_within = false;
-                text += "    (the schedule ends here; the threads run on until they are done or stuck)\n";
+                text += "    (the schedule ends here; the threads run on)\n";
             }
             let Line { number, thread, what: does, place: at, values } = line;
-            let line = format!(
-                "    move {number:>4}  thread {thread}  {does:<what$}  {at:<place$}  {values}"
-            );
+            let line = format!("{number:>8}  {thread}  {does:<what$}  {at}");
+            // Values that do not fit stand below.
+            let columns = "        ".len() + 7 + what + place;
+            let fits = columns + 2 + values.chars().count() <= report::width();
+            let line = match fits {
+                true => format!("{line:<columns$}  {values}"),
+                false => format!("{line}\n{:13}{values}", ""),
+            };
             text += line.trim_end();
             text.push('\n');
         }

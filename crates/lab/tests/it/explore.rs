@@ -219,7 +219,11 @@ fn a_replay_shows_what_each_thread_did_to_which_object() {
     let trace = again["trace"].as_array().expect("a trace");
     has_fields(&trace[0], &["move", "thread", "what"]);
     let text = stdout(&lockwright(line));
-    let shown = text.lines().filter(|line| line.starts_with("    move ")).count();
+    let is_move = |line: &&str| {
+        let number = line.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok());
+        number && line.chars().nth(10).is_some_and(|thread| ('a'..='d').contains(&thread))
+    };
+    let shown = text.lines().filter(is_move).count();
     assert_eq!(shown, trace.len().min(60), "{text}");
     assert!(text.contains("a is thread 0 on CPU 0 of NUMA node 0; b is thread 1"), "{text}");
     for part in ["compare-exchange", "lock word of ", "sleeps", " -> 0x"] {

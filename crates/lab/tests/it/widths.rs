@@ -98,6 +98,8 @@ fn tortures_and_explorations_fit_a_terminal_of_80_columns() {
         "torture --on x5-4 --lock rwsem-v5_10_limit_rspin,busted --secs 0.001",
         "torture --on haswell-2s --vcpus 144 --lock unfair-backoff --secs 0.01",
         "explore --lock busted,cna --client exclusion --schedules 200",
+        "explore --lock rwsem-v3_12_wake_flag_as_posted --client rwsem-last-round --replay \
+         1:b7B2b2Bc9Cc2Cd4Dd7Dd2a7Aa3Aa3AaAb17B2b3B.dd16Db4Bb3c7d4a7B2",
         "explore --lock busted --client try-lock --threads 3 --rounds 3 --seed 4",
         "explore --lock mutex --client condvar-reused-by-percpu-rwlock --schedules 100 --threads 6",
     ]);
