@@ -104,10 +104,10 @@ fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Plac
 }
 
 fn place(text: &[char], path: &str, group: &[Located<'_>]) -> Place {
-    let first = group.iter().map(|it| it.span.0).min().unwrap_or_default();
+    // In the order of their beginnings.
+    let first = group.first().map_or(0, |it| it.span.0);
     let end = group.iter().map(|it| it.span.1).max().unwrap_or_default();
     let mut numbers: Vec<_> = group.iter().map(|it| it.number).collect();
-    numbers.dedup();
     numbers.sort_unstable();
     numbers.dedup();
     let form = |number: usize| {

@@ -144,7 +144,7 @@ impl BuildArgs {
             *value = typed.unwrap_or(usual.min(*range.end()));
             if !range.contains(value) {
                 let [least, most, value] = [*range.start(), *range.end(), *value].map(|number| {
-                    if *range.end() == TIME_MAX_NS && flag.ends_with("-ns") {
+                    if flag.ends_with("-ns") {
                         humantime::format_duration(Duration::from_nanos(number)).to_string()
                     } else {
                         number.to_string()

@@ -128,6 +128,11 @@ impl Bug {
     pub fn of_row(row: &str) -> Option<&'static Self> {
         Self::all().find(|bug| bug.row == row)
     }
+    /// The bug that a person means by a row or a name.
+    pub fn called(typed: &str) -> Option<&'static Self> {
+        let typed = typed.trim();
+        Self::all().find(|bug| bug.row == typed || bug.name.eq_ignore_ascii_case(typed))
+    }
     /// What the copy knows it by.
     pub fn number(&self) -> usize {
         Self::all().take_while(|bug| bug.row != self.row).count()

@@ -9,17 +9,17 @@ const OURS: &str = "this project, until November 2026";
 const fn native(name: &'static str) -> Test {
     Test { package: "lockwright", program: &["--test", "it"], name, checker: Checker::Native }
 }
-const EXPLORED: [&[&str]; 2] = [&["--test", "sim"], &["--test", "explored"]];
 /// One that explores simulated schedules of clients.
 const fn explored(program: &'static [&'static str], name: &'static str) -> Test {
     Test { package: "lockwright-clients", program, name, checker: Checker::Explored }
 }
-const REUSED: Test = explored(EXPLORED[0], "a_lock_holds_whatever_was_at_its_address_before");
+const SIM: &[&str] = &["--test", "sim"];
+const REUSED: Test = explored(SIM, "a_lock_holds_whatever_was_at_its_address_before");
 const GUARDS: Test =
-    explored(EXPLORED[0], "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
-const LIMITS: Test = explored(EXPLORED[0], "a_lock_holds_at_its_limits");
+    explored(SIM, "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
+const LIMITS: Test = explored(SIM, "a_lock_holds_at_its_limits");
 const DISTURBED: Test = explored(
-    EXPLORED[1],
+    &["--test", "explored"],
     "locks_hold_where_signals_interrupt_their_threads_and_in_forked_children",
 );
 

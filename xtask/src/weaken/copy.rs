@@ -20,6 +20,10 @@ pub use lockwright_zoo::VARIABLE;
 pub const PREFIX: &str = "weakened-";
 /// The model checks of the copy.
 pub const CHECK: &str = "weakened-check";
+/// The lab of the copy.
+pub const LAB: &str = "weakened-lockwright";
+/// The example of the copy that holds locks to their fairness.
+pub const FAIRNESS: &str = "weakened-fairness";
 
 /// What is copied: the crates, and what they are built with.
 const COPIED: [&str; 3] = ["crates/", "machines/", "data/"];
@@ -124,7 +128,7 @@ pub fn write(
         let is_edited = edits.iter().any(|edit| edit.path == source.path);
         let text = match source.path.as_str() {
             "crates/lab/Cargo.toml" => {
-                source.text.replace("name = \"lockwright\"", "name = \"weakened-lockwright\"")
+                source.text.replace("name = \"lockwright\"", &format!("name = \"{LAB}\""))
             }
             "crates/zoo/src/lib.rs" => {
                 source.text.replace("IS_COPY: bool = false", "IS_COPY: bool = true")

@@ -208,7 +208,7 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
 ///
 /// # Errors
 /// If it cannot be written, or if an edit does not fit.
-pub fn write_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
+fn write_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
     let copy = root.join("target").join("weaken");
     let edits = edits::locate(all).map_err(|complaints| complaints.join("\n"))?;
     copy::write(root, &copy, all, sites, &edits)
@@ -216,22 +216,16 @@ pub fn write_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf
     Ok(copy)
 }
 
-/// Writes the copy and builds the programs of its checkers. Returns the folder of the copy, and that of the programs.
+/// Writes the copy and builds the programs of its checkers. Returns the folder of the copy.
 ///
 /// # Errors
 /// If it cannot be written, or does not build.
-pub fn build_copy(
-    root: &Path,
-    all: &[Source],
-    sites: &[Site],
-) -> Result<(PathBuf, PathBuf), String> {
+pub fn build_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
     let copy = write_copy(root, all, sites)?;
     let mut cargo = Command::new("cargo");
     // Packages that are built one by one are built with other features, and twice.
-    cargo.args(["build", "--workspace", "--bins", "--example", "weakened-fairness"]);
-    if !std::io::stderr().is_terminal() {
-        cargo.arg("--quiet");
-    }
+    cargo.args(["build", "--workspace", "--bins", "--example", copy::FAIRNESS]);
+    cargo.args(hush());
     cargo.arg("--manifest-path").arg(copy.join("Cargo.toml"));
     // The build of the repository is shared: what the copy depends on is compiled once.
     cargo.arg("--target-dir").arg(target_of(root));
@@ -239,11 +233,16 @@ pub fn build_copy(
     if !is_built {
         return Err("the copy in target/weaken does not build; the errors are above".into());
     }
-    Ok((copy, target_of(root).join("debug")))
+    Ok(copy)
+}
+
+/// What keeps cargo from telling what it compiles, unless a person watches.
+pub fn hush() -> Option<&'static str> {
+    (!std::io::stderr().is_terminal()).then_some("--quiet")
 }
 
 /// The target directory of the repository.
-fn target_of(root: &Path) -> PathBuf {
+pub fn target_of(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     root.join(target)
 }
@@ -252,7 +251,7 @@ fn target_of(root: &Path) -> PathBuf {
 fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Result<Runner, String> {
     let start = Instant::now();
     let target = target_of(root);
-    let (copy, _) = build_copy(root, all, sites)?;
+    let copy = build_copy(root, all, sites)?;
     say(&request.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
     let seconds_max = if request.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
     Ok(Runner { copy, target, full: request.full, seconds_max, baseline: Mutex::default() })

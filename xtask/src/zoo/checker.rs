@@ -1,7 +1,7 @@
 //! The checkers, and how they are asked.
 
 use crate::limit::output_within;
-use crate::weaken::copy::{PREFIX, VARIABLE};
+use crate::weaken::copy::{CHECK, FAIRNESS, LAB, PREFIX, VARIABLE};
 use lockwright_zoo::{Bug, Checker, Kind};
 use serde::Deserialize;
 use std::fmt;
@@ -165,14 +165,13 @@ pub fn is_asked_in(checker: Checker, bug: &Bug, lock: &str) -> bool {
 
 /// The program of a checker, below the folder of the copy's build.
 fn program(checker: Checker) -> String {
-    let (folder, name) = match checker {
-        Checker::Loom => ("", "check"),
-        Checker::Shuttle => ("", "sample"),
-        Checker::Explore => ("", "lockwright"),
-        Checker::Fairness => ("examples/", "fairness"),
+    match checker {
+        Checker::Loom => CHECK.into(),
+        Checker::Shuttle => format!("{PREFIX}sample"),
+        Checker::Explore => LAB.into(),
+        Checker::Fairness => format!("examples/{FAIRNESS}"),
         Checker::Native | Checker::Explored => unreachable!("these are tests, not programs"),
-    };
-    format!("{folder}{PREFIX}{name}")
+    }
 }
 
 /// How the program ends: an exploration that finds something says so by 1.

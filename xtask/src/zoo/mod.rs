@@ -19,7 +19,6 @@ use lockwright::registry::{LOCKS, LockClass};
 use lockwright_zoo::{Bug, Checker};
 use report::{Document, Kill, Row};
 use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -84,12 +83,12 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         std::fs::write(path, docs::text()).map_err(|error| format!("{}: {error}", docs::FILE))?;
         return Ok(true);
     }
-    let folder = build(root)?;
+    let (copy, folder) = (build(root)?, programs(root));
     let start = Instant::now();
     let wanted = || Bug::all().filter(|bug| request.only.is_none_or(|only| only == bug.row));
     let tested: Vec<_> = wanted().filter(|bug| !bug.tests.is_empty()).collect();
     let bugs: Vec<_> = wanted().filter(|bug| jobs_of(bug).next().is_some()).collect();
-    let of_tests = run_tests(root, &tested, request)?;
+    let of_tests = run_tests(root, copy, &tested, request)?;
     let seen = on_all(&bugs, |bug| {
         let said = jobs_of(bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
         let said = said.collect::<Result<Results, String>>()?;
@@ -123,11 +122,16 @@ pub fn rows() -> impl Iterator<Item = &'static str> {
 }
 
 /// Runs the tests that must see some bugs, with the bug and without.
-fn run_tests(root: &Path, bugs: &[&'static Bug], request: &Request) -> Result<Vec<Row>, String> {
+fn run_tests(
+    root: &Path,
+    copy: PathBuf,
+    bugs: &[&'static Bug],
+    request: &Request,
+) -> Result<Vec<Row>, String> {
     if bugs.is_empty() {
         return Ok(Vec::new());
     }
-    let tests = tested::Tests::build(root, bugs)?;
+    let tests = tested::Tests::build(copy, weaken::target_of(root), bugs)?;
     // One at a time: two would be in each other's way on a machine with few CPUs.
     let run = |bug: &&'static Bug| {
         let said = bug.tests.iter().map(|test| {
@@ -181,32 +185,28 @@ fn clean(folder: &Path, request: &Request, seen: &[Results]) -> Result<Results, 
     Ok(clean)
 }
 
-/// What keeps cargo from telling what it compiles, unless a person watches.
-fn hush() -> Option<&'static str> {
-    (!std::io::stderr().is_terminal()).then_some("--quiet")
+/// Where the programs of the copy's build are.
+fn programs(root: &Path) -> PathBuf {
+    weaken::target_of(root).join("debug")
 }
 
-/// Builds the programs of all checkers; the folder they are in.
+/// Builds the programs of all checkers. Returns the folder of the copy.
 fn build(root: &Path) -> Result<PathBuf, String> {
     eprintln!(
         "building a copy of the locks with all bugs, and its checkers; this can take ten minutes if it is not built yet"
     );
     let all = files::read_all(root);
-    let (_, folder) = weaken::build_copy(root, &all, &weaken::sites(&all)?)?;
-    Ok(folder)
+    weaken::build_copy(root, &all, &weaken::sites(&all)?)
 }
 
 /// Runs `lockwright explore` where the locks have a bug. The arguments are its own, `--bug` among them.
 pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
     let row = given.iter().position(|it| *it == "--bug").and_then(|at| given.get(at + 1).copied());
     let row = row.or_else(|| given.iter().find_map(|it| it.strip_prefix("--bug=")));
-    let is_meant = |bug: &&Bug| {
-        row.is_some_and(|row| bug.row == row.trim() || bug.name.eq_ignore_ascii_case(row.trim()))
-    };
-    let bug = Bug::all().find(is_meant);
+    let bug = row.and_then(Bug::called);
     let bug = bug.ok_or("name a bug, such as `--bug 8`; `lockwright bugs` lists all")?;
-    let mut command =
-        Command::new(build(root)?.join(format!("{}lockwright", weaken::copy::PREFIX)));
+    build(root)?;
+    let mut command = Command::new(programs(root).join(weaken::copy::LAB));
     command.arg("explore").args(given).env(weaken::copy::VARIABLE, bug.choice());
     let status = command.status().map_err(|error| format!("explore cannot run: {error}"))?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))

@@ -1,11 +1,10 @@
 //! Bugs under tests: of the locks on the real machine, of clients in explored schedules, and of random programs.
 
 use crate::limit::{Stopped, output_within};
-use crate::tidy::files;
 use crate::weaken::{self, copy};
 use lockwright_zoo::{Bug, Test};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -30,11 +29,9 @@ pub enum Outcome {
 }
 
 impl Tests {
-    /// Writes the copy, which is that of `weaken`, and builds the tests of some bugs.
-    pub fn build(root: &Path, bugs: &[&Bug]) -> Result<Self, String> {
-        let all = files::read_all(root);
-        let copy = weaken::write_copy(root, &all, &weaken::sites(&all)?)?;
-        let tests = Self { copy, target: root.join("target") };
+    /// Builds the tests of some bugs in the copy of that folder.
+    pub fn build(copy: PathBuf, target: PathBuf, bugs: &[&Bug]) -> Result<Self, String> {
+        let tests = Self { copy, target };
         let programs: BTreeSet<_> = bugs
             .iter()
             .flat_map(|bug| bug.tests)
@@ -42,7 +39,8 @@ impl Tests {
             .collect();
         eprintln!("building the tests of bugs that are edits; this can take some minutes");
         for (package, program) in programs {
-            let status = tests.cargo(package, program).arg("--no-run").args(super::hush()).status();
+            let status =
+                tests.cargo(package, program).arg("--no-run").args(weaken::hush()).status();
             if !status.is_ok_and(|status| status.success()) {
                 return Err(
                     "the tests of the copy do not build: see above, and target/weaken".into()

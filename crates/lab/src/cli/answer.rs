@@ -25,13 +25,9 @@ fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String 
         line += if part.starts_with("tip:") { "; " } else { " " };
         line += part;
     }
-    // What the old spelling was called, and where lists have moved.
     let wrong = |kind| error.get(kind).map(ToString::to_string);
     if let Some(name) = wrong(ContextKind::InvalidSubcommand).filter(|name| is_machine(name)) {
         return format!("`{name}` is a machine: write `lockwright machines show {name}`");
-    }
-    if wrong(ContextKind::InvalidArg).is_some_and(|option| option == "--list") {
-        return "there is no --list: write `lockwright locks`, or another list of `lockwright --help`".into();
     }
     let option = wrong(ContextKind::InvalidArg).unwrap_or_default();
     let typed: Vec<String> = typed.collect();
@@ -49,10 +45,13 @@ fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String 
     clean.trim().trim_start_matches("error: ").to_string()
 }
 
-/// What to do about an option that other commands have.
+/// What to do about an option that this command does not have.
 fn inapplicable(path: &str, option: &str) -> Option<&'static str> {
     let option = option.split([' ', '=']).next().unwrap_or(option);
     match (path, option) {
+        (_, "--list") => Some(
+            "there is no --list: write `lockwright locks`, or another list of `lockwright --help`",
+        ),
         ("lockwright reproduce", "--on") => Some("a table has its own machine: leave out --on"),
         ("lockwright study", "--on") => Some("a study has its own machine: leave out --on"),
         ("lockwright study", "--quick") => Some("a study has one length: leave out --quick"),

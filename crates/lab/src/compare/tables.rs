@@ -173,19 +173,18 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
 
 /// What the name of a cell says.
 fn example(cell: &CellResult) -> String {
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
     let cell = Cell { name: cell.name, workload: cell.workload, threads: cell.threads };
     let (cs_load, think_load) = cell.loads();
     let mut said = format!("{} means ", cell.name);
     if cell.has_readers() {
         said += &format!("{} % reads, ", cell.readers());
     }
-    said +=
-        &format!("{cs_load} pause instruction{} in the critical section", plural(cs_load.into()));
+    said += &plural(cs_load.into(), "pause instruction");
+    said += " in the critical section";
     if think_load > 0 {
         said += &format!(" and {think_load} between two of them");
     }
-    said + &format!(", {} thread{}", cell.threads, plural(cell.threads as u64))
+    said + ", " + &plural(cell.threads as u64, "thread")
 }
 
 /// The goals. Those that were not measured are left out, unless all cells ran.

@@ -192,8 +192,7 @@ impl ExploreArgs {
     /// The bug that was asked for. One that exploring cannot see is refused.
     pub fn bug(&self) -> Result<Option<&'static Bug>, Error> {
         let Some(typed) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
-        let is_meant = |bug: &&Bug| bug.row == typed || bug.name.eq_ignore_ascii_case(typed);
-        let Some(bug) = Bug::all().find(is_meant) else {
+        let Some(bug) = Bug::called(typed) else {
             // No number is like another one.
             let is_number = typed.starts_with(|c: char| c.is_ascii_digit());
             let names = Bug::all().map(|bug| bug.name).filter(|_| !is_number);

@@ -14,13 +14,13 @@ use crate::interrupt;
 use crate::report::{self, OutputArgs, Outputs, Progress, plural};
 use document::{ExploreDocument, ExploreResult};
 use lockwright_cells::client::{Pair, Target};
-use lockwright_sim::explore::{Findings, Plan, Schedule};
+use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
 use lockwright_zoo::Bug;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use trace::{Trace, letter};
+use trace::Trace;
 
 /// Runs the command.
 pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {

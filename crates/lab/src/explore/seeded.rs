@@ -1,12 +1,11 @@
 //! Exploring locks that have a bug: in the copy of the crates that `xtask` writes.
 
 use crate::error::Error;
-use crate::report::complain;
 use lockwright_zoo::Bug;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Runs this command line where the locks have the bug. The first time that is built, which takes minutes.
+/// Runs this command line where the locks have the bug. `xtask` says that this is built first, which takes minutes.
 pub fn run_in_copy(bug: &Bug) -> Result<ExitCode, Error> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = root.join("Cargo.toml");
@@ -16,7 +15,6 @@ pub fn run_in_copy(bug: &Bug) -> Result<ExitCode, Error> {
             bug.row
         )));
     }
-    complain("building a copy of the locks that has the bugs; the first time takes some minutes");
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--quiet", "--package", "xtask", "--manifest-path"]).arg(manifest);
     cargo.args(["--", "explore"]).args(std::env::args_os().skip(2));

@@ -2,7 +2,7 @@
 
 use crate::report;
 use lockwright_cells::client::Target;
-use lockwright_sim::explore::Traced;
+use lockwright_sim::explore::{Traced, letter};
 use serde::Serialize;
 
 /// Lines of the longest trace that people read as a whole.
@@ -29,11 +29,6 @@ pub struct Line {
     place: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     values: String,
-}
-
-/// The letter of a thread in a schedule.
-pub fn letter(thread: usize) -> char {
-    char::from(b'a'.saturating_add(thread as u8))
 }
 
 impl Trace {
@@ -74,13 +69,12 @@ impl Trace {
                 text += "    (the schedule ends here; the threads run on)\n";
             }
             let Line { number, thread, what: does, place: at, values } = line;
-            let line = format!("{number:>8}  {thread}  {does:<what$}  {at}");
+            let begins = format!("{number:>8}  {thread}  ");
+            let line = format!("{begins}{does:<what$}  {at:<place$}  ");
             // Values that do not fit stand below.
-            let columns = "        ".len() + 7 + what + place;
-            let fits = columns + 2 + values.chars().count() <= report::width();
-            let line = match fits {
-                true => format!("{line:<columns$}  {values}"),
-                false => format!("{line}\n{:13}{values}", ""),
+            let line = match line.chars().count() + values.chars().count() <= report::width() {
+                true => line + values,
+                false => format!("{}\n{:2$}{values}", line.trim_end(), "", begins.len()),
             };
             text += line.trim_end();
             text.push('\n');

@@ -4,7 +4,7 @@ use super::score::{Kind, Score, Scores};
 use super::simulate::Effort;
 use super::text;
 use crate::published::Standing;
-use crate::report::{self, Chart, Grid, Point, Report, Series, Shape};
+use crate::report::{self, Chart, Grid, Point, Report, Series, Shape, plural};
 use crate::simulated::Fitted;
 use crate::tables::{self, Column, Depth, Key, Quantity, Table};
 use serde::Serialize;
@@ -151,23 +151,21 @@ impl Windows {
             None if *warmup_us == 0 => time(*window_us),
             None => format!("{} after a warm-up of {}", time(*window_us), time(*warmup_us)),
         };
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
         let starts = match start_states.len() {
             0 => String::new(),
-            count => format!(", {count} start state{}", plural(count)),
+            count => format!(", {}", plural(count as u64, "start state")),
         };
         let fits = match fits {
             1 => String::new(),
             fits => format!(
-                ". The interval spans all runs of the chosen fit and of {} other{} that fit{} about as well",
-                fits - 1,
-                plural(fits - 1),
+                ". The interval spans all runs of the chosen fit and of {} that fit{} about as well",
+                plural(*fits as u64 - 1, "other"),
                 if *fits == 2 { "s" } else { "" }
             ),
         };
         format!(
-            "each cell: {what}, {seeds} seed{}{starts}, placement {placement}{fits}",
-            plural(*seeds as usize)
+            "each cell: {what}, {}{starts}, placement {placement}{fits}",
+            plural(*seeds, "seed")
         )
     }
 }

@@ -3,12 +3,7 @@
 use super::cell::Shape;
 use super::{CellRef, Engine};
 use crate::arena::place_at;
-use crate::explore::{Action, Traced};
-
-/// The letter of a thread in a schedule.
-fn letter(thread: usize) -> char {
-    char::from(b'a'.saturating_add(thread as u8))
-}
+use crate::explore::{Action, Traced, letter};
 
 impl Engine {
     /// Returns true if what happens is to be put into words.

@@ -60,7 +60,7 @@ pub(crate) use choice::{Choice, Touch};
 pub use explorer::{Explorer, Findings, Found, Plan, Program};
 pub(crate) use policy::Policy;
 pub use policy::PolicyKind;
-pub use schedule::{NotASchedule, Schedule, THREADS_MAX};
+pub use schedule::{NotASchedule, Schedule, THREADS_MAX, letter};
 pub use trace::Traced;
 
 /// How much may happen in one schedule.

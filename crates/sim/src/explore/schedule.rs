@@ -56,14 +56,19 @@ fn sign(action: Action) -> Option<char> {
     }
 }
 
+/// The letter of a thread in a schedule.
+pub fn letter(thread: usize) -> char {
+    char::from(b'a'.saturating_add(thread as u8))
+}
+
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { thread, action } = *self;
         if let Some(sign) = sign(action) {
             write!(f, "{sign}")?;
         }
-        let first = if action == Action::Commit { b'A' } else { b'a' };
-        write!(f, "{}", char::from(first + thread as u8))
+        let letter = letter(thread.into());
+        write!(f, "{}", if action == Action::Commit { letter.to_ascii_uppercase() } else { letter })
     }
 }
 
