@@ -1,8 +1,7 @@
 //! Measuring how long it takes to get a lock, for any lock on any machine.
 
 use crate::stats::Histogram;
-use lockwright::platform::Platform;
-use lockwright::raw::{Order, RawLock};
+use lockwright::raw::{Order, Platform, RawLock};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 

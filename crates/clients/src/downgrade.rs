@@ -4,8 +4,7 @@ use crate::Client;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::Platform;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 
 /// What the client is selected by.
 pub const NAME: &str = "downgrade";

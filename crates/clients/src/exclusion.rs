@@ -3,8 +3,8 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Guarded, Platform};
-use lockwright::raw::RawLock;
+use lockwright::platform::Guarded;
+use lockwright::raw::{Platform, RawLock};
 
 /// What the client is selected by.
 pub const NAME: &str = "exclusion";

@@ -9,8 +9,8 @@ use crate::{Client, Fork};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Atomic, Platform, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright::platform::{Atomic, Zeroed};
+use lockwright::raw::{Platform, RawLock};
 use lockwright::semaphore::RawSemaphore;
 
 /// What [`InChild`] is selected by.

@@ -6,8 +6,8 @@ use crate::reused::{hear, say};
 use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::Ordering::Release;
-use lockwright::platform::{AtomicInt, Platform, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright::platform::{AtomicInt, Zeroed};
+use lockwright::raw::{Platform, RawLock};
 
 /// What [`Moved`] is selected by.
 pub const MOVED: &str = "moved";

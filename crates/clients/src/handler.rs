@@ -10,8 +10,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
-use lockwright::platform::Platform;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 use lockwright::semaphore::RawSemaphore;
 
 /// What [`InHandler`] with [`Attempts`] is selected by.

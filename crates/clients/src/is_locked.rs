@@ -4,8 +4,7 @@ use crate::Client;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::Platform;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 
 /// What the client is selected by.
 pub const NAME: &str = "is-locked";

@@ -5,8 +5,8 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Guarded, Platform};
-use lockwright::raw::RawLock;
+use lockwright::platform::Guarded;
+use lockwright::raw::{Platform, RawLock};
 
 /// What the client is selected by.
 pub const NAME: &str = "last-user";

@@ -7,8 +7,8 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Guarded, Platform};
-use lockwright::raw::RawLock;
+use lockwright::platform::Guarded;
+use lockwright::raw::{Platform, RawLock};
 use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
 
 /// What [`Depth`] is selected by.

@@ -7,8 +7,8 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Guarded, Platform};
-use lockwright::raw::RawLock;
+use lockwright::platform::Guarded;
+use lockwright::raw::{Platform, RawLock};
 
 /// A mutex and a number under it.
 pub(crate) struct Counter<P: Platform> {

@@ -4,7 +4,8 @@ use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::osq::OsqLock;
-use lockwright::platform::{Guarded, Platform};
+use lockwright::platform::Guarded;
+use lockwright::raw::Platform;
 
 /// What the client is selected by.
 pub const LEAVE: &str = "osq-leave";

@@ -6,10 +6,9 @@ use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::Platform;
 use lockwright::qrwlock::QRwLock;
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 

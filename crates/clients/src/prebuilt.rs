@@ -7,10 +7,10 @@ use crate::{Client, Migrate};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
-use lockwright::node::NodeId;
-use lockwright::platform::{Guarded, Platform};
+use lockwright::platform::Guarded;
 use lockwright::qspinlock::{QSpinlock, Spin, Succession, Waiting};
-use lockwright::raw::RawLock;
+use lockwright::queue::NodeId;
+use lockwright::raw::{Platform, RawLock};
 use std::sync::Mutex;
 
 /// A queue to start from: the CPUs of its absent waiters, in order. The lock is held by thread 1.

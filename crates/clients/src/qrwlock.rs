@@ -2,9 +2,8 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use lockwright::platform::Platform;
 use lockwright::qrwlock::QRwLock;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 
 /// What the client is selected by.
 pub const READS_AGAIN: &str = "qrwlock-reads-again";

@@ -9,8 +9,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::Platform;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 use lockwright::rwlock::{Fairness, RawRwLock};
 
 /// What the clients are selected by.

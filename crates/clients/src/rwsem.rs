@@ -7,8 +7,8 @@ use crate::Client;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Guarded, Platform, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright::platform::{Atomic, Guarded, Zeroed};
+use lockwright::raw::{Platform, RawLock};
 use lockwright::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
 
 /// What the clients are selected by.

@@ -1,8 +1,8 @@
 //! Clients of the sequence lock: a pair that is never torn.
 
 use crate::Client;
-use lockwright::platform::{Guarded, Platform};
-use lockwright::raw::RawLock;
+use lockwright::platform::Guarded;
+use lockwright::raw::{Platform, RawLock};
 use lockwright::seqlock::RawSeqLock;
 
 /// What the client is selected by.

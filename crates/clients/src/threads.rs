@@ -1,7 +1,7 @@
 //! Starting threads, whatever the machine.
 
 use crate::Client;
-use lockwright::platform::Platform;
+use lockwright::raw::Platform;
 
 /// How a machine runs several threads on something they share.
 pub trait Threads {

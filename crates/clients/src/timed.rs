@@ -3,8 +3,7 @@
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::Platform;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 use lockwright::rwlock::{Fairness, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 

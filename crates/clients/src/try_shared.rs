@@ -2,8 +2,7 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use lockwright::platform::Platform;
-use lockwright::raw::RawLock;
+use lockwright::raw::{Platform, RawLock};
 
 /// What the client is selected by.
 pub const NAME: &str = "try-shared";

@@ -26,9 +26,8 @@
 
 use crate::is_locked::barrier_before_look;
 use crate::mcs::claim_patiently;
-use crate::node::{NodeId, QNode, node};
-use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, QueueNodes};
-use crate::ptr::NodePtr;
+use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes};
+use crate::queue::{NodeId, QNode, node};
 use crate::raw::{Order, RawLock};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -49,7 +48,7 @@ impl<P: ConstCells> ClhLock<P> {
     pub const INIT: Self = Self { tail: NodePtr::NULL, holder: Guarded::const_new(0) };
 }
 
-impl<P: QueueNodes + Barriers> ClhLock<P> {
+impl<P: QueueNodes<Node = QNode<P>> + Barriers> ClhLock<P> {
     /// Marks a claimed node as wanting the lock and stores its own number where its successor, who
     /// will release it, finds it.
     fn prepare(id: NodeId) -> *mut QNode<P> {
@@ -62,7 +61,7 @@ impl<P: QueueNodes + Barriers> ClhLock<P> {
     }
 }
 
-impl<P: QueueNodes + Barriers> RawLock for ClhLock<P> {
+impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for ClhLock<P> {
     const ORDER: Order = Order::Fifo;
 
     fn new() -> Self {
@@ -78,7 +77,7 @@ impl<P: QueueNodes + Barriers> RawLock for ClhLock<P> {
             // ordering: Acquire; C2.
             prev.locked.cond_load(Acquire, |locked| locked == RELEASED);
             // ordering: Relaxed; ordered by C1, and constant while the node is claimed.
-            let code = crate::node::TailCode::from_bits(prev.next.load(Relaxed) as u16);
+            let code = crate::queue::TailCode::from_bits(prev.next.load(Relaxed) as u16);
             if let Some(prev) = code.node() {
                 // SAFETY: its thread left it to us when it released the lock.
                 unsafe { P::release_node(prev) };

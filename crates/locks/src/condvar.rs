@@ -32,10 +32,10 @@
 
 use crate::events::Event;
 use crate::mutex::{self, RawMutex};
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::park::{ASLEEP, Awaited, SleepTable, told, waiter};
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::qspinlock::Succession;
-use crate::raw::RawLock;
-use crate::sleep_table::{ASLEEP, Kind, SleepTable, told, waiter};
+use crate::raw::{Platform, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A condition variable, without the interface of guards.
@@ -102,7 +102,7 @@ impl<P: Platform> RawCondvar<P> {
     }
 
     /// Sleeps as the waiter `id` until it is the mutex it waits for; `false` if it gave up.
-    fn sleep(&self, name: u64, id: crate::node::NodeId, deadline_ns: Option<u64>) -> bool {
+    fn sleep(&self, name: u64, id: crate::queue::NodeId, deadline_ns: Option<u64>) -> bool {
         let signal = &waiter::<P>(id).signal;
         while told::<P>(id) == ASLEEP {
             if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
@@ -119,7 +119,7 @@ impl<P: Platform> RawCondvar<P> {
     }
 
     fn name(&self) -> u64 {
-        SleepTable::<P>::name(Kind::Condvar, &self.waiters)
+        SleepTable::<P>::name(Awaited::Condvar, &self.waiters)
     }
 
     fn one_less(&self) {

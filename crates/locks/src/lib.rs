@@ -109,7 +109,7 @@
 //!
 //! # For lock builders
 //!
-//! A lock is written once, generic over the trait `platform::Platform`, and the same source runs natively, on simulated
+//! A lock is written once, generic over the trait `raw::Platform`, and the same source runs natively, on simulated
 //! machines and under model checkers. The modules for that are public, may change at any time, and are left out of
 //! these pages. To read them, run `RUSTDOCFLAGS="--cfg lockwright_internals" cargo doc -p lockwright --all-features
 //! --open`.
@@ -118,9 +118,9 @@
 //!   [`native`] is that machine for a program on Linux.
 //! - `raw` is the interface that all locks have, and `registry` is the one list of them. `api` makes types for programs
 //!   of them.
-//! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters;
-//!   `node` is the queue node that all queued locks share, and `ptr` a pointer to one.
-//! - The waiters of `mutex`, `condvar`, `semaphore`, `rwlock` and `percpu_rwlock` sleep in the `sleep_table`.
+//! - `queue` has what all locks with a queue of spinning waiters share: the queue node, links, and the waits for them.
+//! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters.
+//! - `park` is the table in which the waiters of `mutex`, `condvar`, `semaphore`, `rwlock` and `percpu_rwlock` sleep.
 //! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
 //!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
 //! - `unfair`, `ticket`, `mcs` and `clh` are reference locks to compare with, and `busted` has locks that are broken on
@@ -144,7 +144,7 @@ extern crate std;
 
 #[cfg(all(feature = "std", not(target_os = "linux")))]
 compile_error!(
-    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement `lockwright::platform::Platform`"
+    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement `lockwright::raw::Platform`"
 );
 
 // Modules for lock builders: not in the documentation, unless it is made for them.
@@ -156,28 +156,25 @@ pub mod busted;
 pub mod clh;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod condvar;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
-mod contest;
 mod is_locked;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mcs;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mutex;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
-pub mod node;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod osq;
-mod patience;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod park;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod percpu_rwlock;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod platform;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
-pub mod ptr;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod qrwlock;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod qspinlock;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod queue;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod raw;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
@@ -191,16 +188,12 @@ pub mod semaphore;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod seqlock;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
-pub mod sleep_table;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod ticket;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod unfair;
 
-pub mod events;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub mod native;
-pub mod tunables;
 
 #[cfg(all(
     feature = "std",
@@ -228,3 +221,5 @@ pub use api::{Record, SeqLock};
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]
 pub use api::{Semaphore, SemaphorePermit};
+#[doc(inline)]
+pub use platform::{events, tunables};

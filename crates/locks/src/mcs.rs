@@ -28,9 +28,8 @@
 //! | M4 | `replace` in `unlock`, Release | `swap` in `lock`, Acquire half; `replace` in `try_lock`, Acquire | the owner's work |
 
 use crate::is_locked::barrier_before_look;
-use crate::node::{NodeId, QNode, TailCode, node};
-use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, QueueNodes};
-use crate::ptr::NodePtr;
+use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes};
+use crate::queue::{NodeId, QNode, TailCode, node};
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -58,7 +57,7 @@ pub(crate) fn claim_patiently<P: QueueNodes + Barriers>() -> NodeId {
     }
 }
 
-impl<P: QueueNodes + Barriers> McsLock<P> {
+impl<P: QueueNodes<Node = QNode<P>> + Barriers> McsLock<P> {
     fn prepare(id: NodeId) -> *mut QNode<P> {
         let me = node::<P>(id);
         // ordering: Relaxed; published by M1.
@@ -69,7 +68,7 @@ impl<P: QueueNodes + Barriers> McsLock<P> {
     }
 }
 
-impl<P: QueueNodes + Barriers> RawLock for McsLock<P> {
+impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for McsLock<P> {
     const ORDER: Order = Order::Fifo;
 
     fn new() -> Self {

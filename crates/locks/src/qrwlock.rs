@@ -54,10 +54,9 @@
 //! Source: the queued rwlock of the Linux kernel, 2014; its behaviour, not its text.
 
 use crate::is_locked::barrier_before_look;
-use crate::platform::{
-    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed,
-};
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
 use crate::qspinlock::QSpinlock;
+use crate::queue::QueuePlatform;
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -99,7 +98,7 @@ impl<P: ConstCells> QRwLock<P> {
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED, queue: QSpinlock::INIT };
 }
 
-impl<P: Platform> QRwLock<P> {
+impl<P: QueuePlatform> QRwLock<P> {
     /// Takes the lock if it is free, as its writer.
     #[inline(always)]
     fn take_free(&self) -> bool {
@@ -176,7 +175,7 @@ impl<P: Platform> QRwLock<P> {
     }
 }
 
-impl<P: Platform> RawLock for QRwLock<P> {
+impl<P: QueuePlatform> RawLock for QRwLock<P> {
     const ORDER: Order = Order::Queued;
     const READERS_SHARE: bool = true;
 

@@ -4,9 +4,8 @@
 //! and the checkers all walk it. The table is generic over the platform: a row is a name and a
 //! type constructor.
 
-use crate::platform::Platform;
 use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
-use crate::raw::RawLock;
+use crate::raw::{Platform, RawLock};
 use crate::rwsem::{self, RwSem, RwSemPolicy};
 
 /// What the registry knows about a lock, apart from its type.

@@ -49,16 +49,16 @@
 //! | H1 | every write of the word that adds permits: `compare_exchange` in `add` and `add_slowpath`, `store` in `serve`, Release | every `compare_exchange` that takes permits, or says that somebody waits for them, Acquire | what was done before the release |
 //!
 //! What is released while somebody waits is handed on by the lock of the bucket (W1) and the grant (W4) of the
-//! [table](crate::sleep_table). A waiter that comes acquires what was released before it: so the store in `serve` and
+//! [table](crate::park). A waiter that comes acquires what was released before it: so the store in `serve` and
 //! the grants carry that, too, although the one who writes them has not read it.
 
 use crate::events::Event;
 use crate::is_locked::barrier_before_look;
 use crate::mutex::NAP_NS;
-use crate::node::NodeId;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{Order, RawLock};
-use crate::sleep_table::{ASLEEP, GRANTED, Kind, Served, SleepTable, Waiters, told, waiter};
+use crate::park::{ASLEEP, Awaited, GRANTED, Served, SleepTable, Waiters, told, waiter};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::queue::NodeId;
+use crate::raw::{Order, Platform, RawLock};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Somebody waits.
@@ -284,7 +284,7 @@ impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         SleepTable::<P>::with_waiters(self.name(), body)
     }
     fn name(&self) -> u64 {
-        SleepTable::<P>::name(Kind::Semaphore, &self.word)
+        SleepTable::<P>::name(Awaited::Semaphore, &self.word)
     }
     /// How many permits there are. For a thread that has those locked who wait, and somebody does: nobody else writes
     /// the word.

@@ -53,8 +53,9 @@
 //!
 //! Source: the seqlock of the Linux kernel (Hemminger, 2002, after Eager), with the fences of Boehm's paper.
 
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::qspinlock::QSpinlock;
+use crate::queue::QueuePlatform;
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -83,7 +84,7 @@ impl<P: ConstCells, const WORDS: usize> RawSeqLock<P, WORDS> {
     };
 }
 
-impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
+impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
     /// Copies the words, waiting for writers as long as it takes.
     #[doc(alias = "read_seqbegin")]
     #[inline]
@@ -130,8 +131,8 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
     /// As [`update`](Self::update), with the sequence at which the words were written.
     pub(crate) fn update_numbered(&self, change: impl FnOnce(u64, [u64; WORDS]) -> [u64; WORDS]) {
         /// Unlocks also where `change` panics.
-        struct Unlock<'a, P: Platform>(&'a QSpinlock<P>);
-        impl<P: Platform> Drop for Unlock<'_, P> {
+        struct Unlock<'a, P: QueuePlatform>(&'a QSpinlock<P>);
+        impl<P: QueuePlatform> Drop for Unlock<'_, P> {
             fn drop(&mut self) {
                 // SAFETY: taken below.
                 unsafe { self.0.unlock() };
@@ -195,7 +196,7 @@ impl<P: Platform, const WORDS: usize> RawSeqLock<P, WORDS> {
 }
 
 /// Its write side: who owns it may [`set`](RawSeqLock::set) the words, and readers wait.
-impl<P: Platform, const WORDS: usize> RawLock for RawSeqLock<P, WORDS> {
+impl<P: QueuePlatform, const WORDS: usize> RawLock for RawSeqLock<P, WORDS> {
     const ORDER: Order = QSpinlock::<P>::ORDER;
 
     fn new() -> Self {

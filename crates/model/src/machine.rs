@@ -103,6 +103,8 @@ macro_rules! machine {
 
         // SAFETY: the nodes of an execution live as long as it does; a slot hands each out once.
         unsafe impl lockwright::platform::QueueNodes for $platform {
+            type Node = QNode<Self>;
+
             fn claim_node() -> Option<NodeId> {
                 MACHINE.world.claim(Self::this_cpu())
             }
@@ -113,7 +115,7 @@ macro_rules! machine {
                 MACHINE.world.node(id)
             }
             fn nesting_of(id: NodeId) -> u32 {
-                u32::from(id.number() % lockwright::node::NODES_PER_CPU)
+                u32::from(id.number() % lockwright::queue::NODES_PER_CPU)
             }
             fn has_forked() -> bool {
                 MACHINE.world.settings.has_forked
@@ -136,30 +138,34 @@ macro_rules! machine {
 
         // SAFETY: they live as long as the execution; there is no fork.
         unsafe impl lockwright::platform::SleepStorage for $platform {
+            type Bucket = lockwright::park::Bucket<Self>;
+            type Waiter = lockwright::park::Waiter<Self>;
+
             fn sleep_buckets() -> usize {
                 $crate::world::BUCKETS
             }
-            fn sleep_bucket(at: usize) -> std::ptr::NonNull<lockwright::sleep_table::Bucket<Self>> {
+            fn sleep_bucket(at: usize) -> std::ptr::NonNull<Self::Bucket> {
                 MACHINE.world.bucket(at)
             }
             fn sleep_mark(at: usize) -> std::ptr::NonNull<Self::U32> {
                 MACHINE.world.mark(at)
             }
-            fn waiter(id: NodeId) -> std::ptr::NonNull<lockwright::sleep_table::Waiter<Self>> {
+            fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)
             }
         }
 
         // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
         unsafe impl lockwright::platform::ReaderSlots for $platform {
+            type Slot = lockwright::percpu_rwlock::ReaderSlot<Self>;
+
             /// So few that a client gets beyond it.
             const DEPTH_MAX: u32 = 2;
 
             fn lock_number() -> u64 {
                 $crate::world::lock_number()
             }
-            fn reader_slot()
-            -> Option<std::ptr::NonNull<lockwright::percpu_rwlock::ReaderSlot<Self>>> {
+            fn reader_slot() -> Option<std::ptr::NonNull<Self::Slot>> {
                 let cpu = <Self as lockwright::platform::Placement>::this_cpu();
                 let has_one = cpu < MACHINE.world.settings.reader_slots;
                 has_one.then(|| MACHINE.world.reader_slot(cpu as usize))
@@ -167,9 +173,7 @@ macro_rules! machine {
             fn reader_slots() -> usize {
                 MACHINE.world.settings.cpus as usize
             }
-            fn reader_slot_at(
-                at: usize,
-            ) -> std::ptr::NonNull<lockwright::percpu_rwlock::ReaderSlot<Self>> {
+            fn reader_slot_at(at: usize) -> std::ptr::NonNull<Self::Slot> {
                 MACHINE.world.reader_slot(at)
             }
         }
@@ -192,7 +196,7 @@ macro_rules! machine {
         impl lockwright::platform::SchedulerHints for $platform {
             const KNOWS_WHO_RUNS: bool = $knows;
 
-            fn is_running(_node: &QNode<Self>) -> bool {
+            fn is_running(_id: NodeId) -> bool {
                 true
             }
             fn this_thread() -> u64 {

@@ -3,10 +3,10 @@
 use crate::cell::ANY_CELL;
 use crate::settings::{self, Settings};
 use lockwright::events::Event;
-use lockwright::node::{NODES_PER_CPU, NodeId, QNode};
+use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Atomic, QueueNodes, Zeroed};
-use lockwright::sleep_table::{Bucket, Waiter};
+use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -1,9 +1,8 @@
 //! The checkers see what they are there to see: each test takes away one thing that a correct
 //! program needs.
 
-use lockwright::platform::{
-    Atomic, Barriers, Guarded, LockWordOps, Platform, QueueNodes, Sleeping, Zeroed,
-};
+use lockwright::platform::{Atomic, Barriers, Guarded, LockWordOps, QueueNodes, Sleeping, Zeroed};
+use lockwright::raw::Platform;
 use lockwright_clients::Outcome;
 use lockwright_model::{Loom, LoomRun, LoomThreads, Settings, outcome};
 use lockwright_model::{Scheduler, Seen, Shuttle, ShuttleRun, ShuttleThreads};

@@ -6,7 +6,7 @@ use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, MutexGuard, RwLockReadGuard,
     RwLockWriteGuard,
 };
-use lockwright::platform::Platform;
+use lockwright::raw::Platform;
 
 /// What a lock guards.
 #[derive(Debug, Default)]

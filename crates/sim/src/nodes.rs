@@ -5,8 +5,8 @@ use crate::memory::NOBODY;
 use crate::platform::Sim;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::node::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
 use lockwright::platform::{Atomic, Cells};
+use lockwright::queue::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
 
 /// The cells of the lock hash, which lie in the arena behind the program's objects.
 pub struct LockHashTable(NonNull<[<Sim as Cells>::U64]>);
@@ -123,10 +123,9 @@ impl NodeTable {
             NodesMode::Pool(_) => 0,
         }
     }
-    /// The thread that uses the node at `address`.
-    pub fn claimant_at(&self, address: usize) -> Option<usize> {
-        let offset = address.wrapping_sub(self.first.addr().get());
-        let claimant = *self.claimants.get(offset / size_of::<QNode<Sim>>())?;
+    /// The thread that uses the node `id`.
+    pub fn claimant(&self, id: NodeId) -> Option<usize> {
+        let claimant = self.claimants[usize::from(id.number())];
         (claimant != NOBODY).then_some(usize::from(claimant))
     }
 }

@@ -23,7 +23,7 @@ pub const BUGS: &[Bug] = &[
         seen: ASLEEP,
         shown_by: &[("mutex", "mutex-timed")],
         edits: &[Edit::new(
-            "sleep_table/mod.rs",
+            "park/mod.rs",
             r"Self::take_out(section, name, id);
             if section.first_of(name).is_some() {
                 Self::want_as_owner(at, section);
@@ -46,7 +46,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("rwlock", "rwlock-timed-reader")],
         edits: &[
             Edit::new(
-                "sleep_table/sharing.rs",
+                "rwlock/sleepers.rs",
                 r"let woken = SleepTable::<P>::within(name, |_, section| {
             let was_first = section.first_of(name) == Some(id);
             section.remove(id);
@@ -67,7 +67,7 @@ pub const BUGS: &[Bug] = &[
         wake::<P>(woken);",
             ),
             Edit::new(
-                "sleep_table/sharing.rs",
+                "rwlock/sleepers.rs",
                 r"match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
@@ -103,7 +103,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("rwlock", "rwlock-timed-reader")],
         edits: &[
             Edit::new(
-                "sleep_table/sharing.rs",
+                "rwlock/sleepers.rs",
                 r"if self.is_held_against(kind) {
             return None;
         }",
@@ -113,7 +113,7 @@ pub const BUGS: &[Bug] = &[
             Edit::new(
                 "rwsem/mod.rs",
                 "section.first() == Some(id)",
-                "section.first() == Some(id) && section.kind(id) != list::Kind::Writer",
+                "section.first() == Some(id) && section.kind(id) != list::HoldMode::Writer",
             ),
         ],
         ..Bug::NONE
@@ -126,7 +126,7 @@ pub const BUGS: &[Bug] = &[
         locks: MUTEX,
         seen: MEMORY,
         edits: &[Edit::new(
-            "sleep_table/mod.rs",
+            "park/mod.rs",
             "waiter::<P>(id).signal.fetch_or(0, Acquire)",
             "waiter::<P>(id).signal.fetch_or(0, Relaxed)",
         )],
@@ -143,11 +143,11 @@ pub const BUGS: &[Bug] = &[
         tests: &[RANDOM_PROGRAMS],
         edits: &[
             Edit::new(
-                "sleep_table/mod.rs",
+                "park/mod.rs",
                 "!was_first || section.first_of(name).is_none()",
                 "section.first_of(name) != Some(id)",
             ),
-            Edit::new("sleep_table/sharing.rs", "section.first_of(name) == Some(id)", "false"),
+            Edit::new("rwlock/sleepers.rs", "section.first_of(name) == Some(id)", "false"),
         ],
     },
     Bug {
@@ -160,7 +160,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("mutex", "condvar")],
         edits: &[
             Edit::new(
-                "sleep_table/mod.rs",
+                "park/mod.rs",
                 r"Self::want(at, section);
             true",
                 "false",
@@ -258,7 +258,7 @@ pub const BUGS: &[Bug] = &[
         locks: RWLOCK,
         seen: BY_LOOM,
         edits: &[Edit::new(
-            "sleep_table/sharing.rs",
+            "rwlock/sleepers.rs",
             "self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0",
             r"let is_held = self.word.load(Relaxed) & kind.held_against() != 0;
         self.word.fetch_or(SLEEPER, Relaxed);
@@ -275,9 +275,9 @@ pub const BUGS: &[Bug] = &[
         seen: ASLEEP,
         shown_by: &[("mutex", "mutex-timed")],
         edits: &[
-            Edit::new("sleep_table/mod.rs", "signal.swap(GRANTED, Release);", ""),
+            Edit::new("park/mod.rs", "signal.swap(GRANTED, Release);", ""),
             Edit::new(
-                "sleep_table/mod.rs",
+                "park/mod.rs",
                 "P::count(Event::mutex_handoff);",
                 r"signal.swap(GRANTED, Release);
             P::count(Event::mutex_handoff);",
@@ -295,7 +295,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("mutex", "mutex-timed")],
         tests: &[RANDOM_PROGRAMS],
         edits: &[Edit::new(
-            "sleep_table/mod.rs",
+            "park/mod.rs",
             "waiter::<P>(id).signal.fetch_or(0, Acquire)",
             "waiter::<P>(id).signal.swap(ASLEEP, Acquire)",
         )],
@@ -310,7 +310,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("mutex", "mutex-timed")],
         edits: &[
             Edit::new(
-                "sleep_table/mod.rs",
+                "park/mod.rs",
                 r"if bucket.wanted.load(Relaxed) == 0 {
             return Self::calm_down(at, bucket);
         }",

@@ -121,9 +121,9 @@ pub const BUGS: &[Bug] = &[
             (false, self.publish(Served::nobody(self.permits(), came_last)))",
             ),
             Edit::always(
-                "sleep_table/granting.rs",
-                "impl<P: Platform> Waiters<'_, P> {",
-                r"impl<P: Platform> Waiters<'_, P> {
+                "park/granting.rs",
+                "impl<P: ParkPlatform> Waiters<'_, P> {",
+                r"impl<P: ParkPlatform> Waiters<'_, P> {
     pub(crate) fn is_last(&self, id: NodeId) -> bool {
         self.section.next_of(id, self.name).is_none()
     }",

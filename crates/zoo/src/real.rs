@@ -81,14 +81,14 @@ pub const BUGS: &[Bug] = &[
         ],
         edits: &[
             Edit::new(
-                "sleep_table/mod.rs",
+                "park/mod.rs",
                 "P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT",
                 "P::lock_name(word.cast()) | (kind as u64 / 4) << KIND_SHIFT",
             ),
             Edit::new(
                 "semaphore.rs",
                 "told::<P>(id) != GRANTED",
-                "told::<P>(id) == crate::sleep_table::ASLEEP",
+                "told::<P>(id) == crate::park::ASLEEP",
             ),
         ],
         ..Bug::NONE

@@ -130,7 +130,7 @@ pub const BUGS: &[Bug] = &[
         edits: &[Edit::new(
             "rwsem/wake.rs",
             "self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);",
-            r"let unguarded = core::mem::ManuallyDrop::new(super::list::Section(self));
+            r"let unguarded = core::mem::ManuallyDrop::new(super::list::WaitListGuard(self));
         let mut queue = WakeQueue::new();
         self.mark(&unguarded, Wake::ReadOwned, false, &mut queue);
         queue.flush();",

@@ -14,7 +14,7 @@ pub const BUGS: &[Bug] = &[
         locks: MUTEX,
         seen: MEMORY,
         edits: &[Edit::new(
-            "sleep_table/bucket.rs",
+            "park/bucket.rs",
             "self.lock.compare_exchange(expected, free | 1, Acquire, Relaxed)",
             "self.lock.compare_exchange(expected, free | 1, Relaxed, Relaxed)",
         )],
@@ -30,7 +30,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("mutex", "last-user")],
         edits: &[
             Edit::new(
-                "sleep_table/moving.rs",
+                "park/moving.rs",
                 r"leave();
                 // SAFETY: wanted by a waiter that is in the table for as long as we hold its bucket.
                 let mutex = unsafe { &*mutex };
@@ -39,7 +39,7 @@ pub const BUGS: &[Bug] = &[
                 Ok(Self::move_first(name, target, (from, at, to), || is_free(mutex)))",
             ),
             Edit::new(
-                "sleep_table/moving.rs",
+                "park/moving.rs",
                 r"if let Some(signal) = woken {
                         P::futex_wake(signal, 1);
                     }",
@@ -60,7 +60,7 @@ pub const BUGS: &[Bug] = &[
         seen: EXPLORED,
         shown_by: &[("mutex", "condvar-exact")],
         edits: &[Edit::new(
-            "sleep_table/moving.rs",
+            "park/moving.rs",
             "Self::within(name, |_, section| wanted_by_first(section, name))",
             r"{
             let wants = Self::within(name, |_, section| wanted_by_first(section, name));
@@ -82,7 +82,7 @@ pub const BUGS: &[Bug] = &[
         shown_by: &[("mutex", "condvar-exact")],
         edits: &[
             Edit::new(
-                "sleep_table/moving.rs",
+                "park/moving.rs",
                 "section.first_of(name)?",
                 r"{
             let mut last = section.first_of(name)?;
@@ -93,7 +93,7 @@ pub const BUGS: &[Bug] = &[
         }",
             ),
             Edit::new(
-                "sleep_table/moving.rs",
+                "park/moving.rs",
                 "from.first_of(name)?",
                 r"{
             let mut last = from.first_of(name)?;
@@ -114,11 +114,7 @@ pub const BUGS: &[Bug] = &[
         locks: MUTEX,
         seen: EXPLORED,
         shown_by: &[("mutex", "condvar-exact")],
-        edits: &[Edit::new(
-            "sleep_table/mod.rs",
-            "waiter::<P>(id).signal.store(ASLEEP, Relaxed);",
-            "",
-        )],
+        edits: &[Edit::new("park/mod.rs", "waiter::<P>(id).signal.store(ASLEEP, Relaxed);", "")],
         ..Bug::NONE
     },
     Bug {
@@ -130,7 +126,7 @@ pub const BUGS: &[Bug] = &[
         seen: EXPLORED,
         shown_by: &[("mutex", "condvar")],
         edits: &[Edit::new(
-            "sleep_table/moving.rs",
+            "park/moving.rs",
             r"if !is_free() {
                 return None;
             }
@@ -148,7 +144,7 @@ pub const BUGS: &[Bug] = &[
         seen: ASLEEP,
         shown_by: &[("mutex", "condvar")],
         edits: &[Edit::new(
-            "sleep_table/moving.rs",
+            "park/moving.rs",
             r"if !is_free() {
             Self::want(at, to);
             // The bucket is held, so the waiter cannot come back and the mutex go.
@@ -170,7 +166,7 @@ pub const BUGS: &[Bug] = &[
         locks: MUTEX,
         seen: BY_LOOM,
         edits: &[Edit::new(
-            "sleep_table/mod.rs",
+            "park/mod.rs",
             r"let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
         if mark.load(Relaxed) == RESTLESS {
@@ -196,7 +192,7 @@ pub const BUGS: &[Bug] = &[
         seen: EXPLORED,
         shown_by: &[("mutex", "condvar-exact")],
         edits: &[
-            Edit::new("sleep_table/mod.rs", "P::full_barrier(&bucket.wanted);", ""),
+            Edit::new("park/mod.rs", "P::full_barrier(&bucket.wanted);", ""),
             Edit::new("mutex/mod.rs", "SleepTable::<P>::is_quiet(name)", "true"),
         ],
         ..Bug::NONE
@@ -210,9 +206,9 @@ pub const BUGS: &[Bug] = &[
         seen: EXPLORED,
         shown_by: &[("mutex", "neighbours")],
         edits: &[
-            Edit::new("sleep_table/mod.rs", "P::heavy_barrier();", ""),
+            Edit::new("park/mod.rs", "P::heavy_barrier();", ""),
             Edit::new(
-                "sleep_table/mod.rs",
+                "park/mod.rs",
                 r"Self::within(name, |at, section| {
             let is_first = section.first_of(name).is_none();
             section.push(id, name);
@@ -246,7 +242,7 @@ pub const BUGS: &[Bug] = &[
         seen: EXPLORED,
         shown_by: &[("mutex", "neighbours")],
         edits: &[Edit::new(
-            "sleep_table/mod.rs",
+            "park/mod.rs",
             "mark.store(STIRRED, Relaxed);",
             "mark.store(RESTLESS, Relaxed);",
         )],

@@ -98,14 +98,14 @@ pub const BUGS: &[Bug] = &[
             ),
             Edit::new(
                 "qspinlock/pv/bounded.rs",
-                "contest::compete::<P>(word, || patience.pause(), || take_free::<P>(word))",
+                "reservation::compete::<P>(word, || patience.pause(), || take_free::<P>(word))",
                 r"let take = || {
         if !take_free::<P>(word) {
             word.store_half0(word::LOCKED_HALF, Relaxed);
         }
         true
     };
-    contest::compete::<P>(word, || patience.pause(), take)",
+    reservation::compete::<P>(word, || patience.pause(), take)",
             ),
             Edit::new(
                 "qspinlock/pv/rules.rs",

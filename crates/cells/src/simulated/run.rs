@@ -5,8 +5,8 @@ use super::{Cell, Outcome, SimulatedError, Watched};
 use crate::cell::{EventCounts, Purpose, Workload};
 use crate::latency::{Timed, Waited, take_waits};
 use crate::stress::Exercised;
-use lockwright::node::NODES_PER_CPU;
 use lockwright::platform::{Cells, Zeroed};
+use lockwright::queue::NODES_PER_CPU;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{

@@ -5,7 +5,8 @@ use crate::Threads;
 use core::fmt::Debug;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, AtomicInt, Guarded, Platform, Zeroed};
+use lockwright::platform::{Atomic, AtomicInt, Guarded, Zeroed};
+use lockwright::raw::Platform;
 
 /// A cell of each kind.
 struct EveryKind<P: Platform> {

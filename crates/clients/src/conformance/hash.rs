@@ -3,7 +3,8 @@
 use super::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Platform, Zeroed};
+use lockwright::platform::{Atomic, Zeroed};
+use lockwright::raw::Platform;
 
 pub fn cells_of_the_hash_are_distinct_and_zero<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>() {

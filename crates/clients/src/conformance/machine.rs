@@ -4,7 +4,8 @@ use super::{Note, nothing_more};
 use crate::Threads;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::events::Event;
-use lockwright::platform::{Atomic, Cells, Platform, Zeroed};
+use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright::raw::Platform;
 use lockwright::tunables::Tunable;
 
 pub fn every_cpu_is_on_a_numa_node<P: Platform, T: Threads>(threads: &T) {
@@ -26,9 +27,7 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
             P::end_spinning();
         }
         let id = P::claim_node().expect("a thread without nodes finds none");
-        // SAFETY: the storage of a node is valid for as long as the machine runs.
-        let node = unsafe { P::node(id).as_ref() };
-        let _ = P::is_running(node);
+        let _ = P::is_running(id);
         assert!(P::nesting_of(id) < 4, "a CPU has four nodes");
         assert!(!P::is_orphaned(id), "the thread that has claimed the node is this one");
         // SAFETY: claimed above and shown to no thread.

@@ -4,8 +4,9 @@ use super::nothing_more;
 use crate::Threads;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::node::{NODES_MAX, NodeId, TailCode};
-use lockwright::platform::{Atomic, Guarded, Platform, Zeroed};
+use lockwright::platform::{Atomic, Guarded, Zeroed};
+use lockwright::queue::{NODES_MAX, NodeId, TailCode};
+use lockwright::raw::Platform;
 
 /// A claimed node that is released at the end of a scope.
 struct Claimed<P: Platform>(NodeId, PhantomData<fn() -> P>);

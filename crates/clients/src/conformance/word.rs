@@ -3,7 +3,8 @@
 use super::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, Guarded, LockWordOps, Platform, Zeroed};
+use lockwright::platform::{Atomic, Guarded, LockWordOps, Zeroed};
+use lockwright::raw::Platform;
 
 const START: u32 = 0x8765_4321;
 

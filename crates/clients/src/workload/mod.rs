@@ -16,8 +16,8 @@ pub mod readrandom;
 pub mod uncontended;
 
 use core::ops::Deref;
-use lockwright::platform::{Platform, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright::platform::Zeroed;
+use lockwright::raw::{Platform, RawLock};
 
 /// The thread that runs a workload, as the workload sees it.
 ///

@@ -1,6 +1,7 @@
 //! Deadlines of the platform's clock.
 
-use crate::platform::{Clock, Platform};
+use crate::platform::Clock;
+use crate::raw::Platform;
 use crate::rwsem::Until;
 use std::time::{Duration, Instant};
 

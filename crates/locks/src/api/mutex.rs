@@ -4,8 +4,9 @@ use super::Sendable;
 use super::deadline::{deadline_after, deadline_at};
 use crate::mutex::RawMutex;
 use crate::native::Native;
-use crate::platform::{ConstCells, Platform};
+use crate::platform::ConstCells;
 use crate::qspinlock::Succession;
+use crate::raw::Platform;
 use std::time::{Duration, Instant};
 
 /// What a mutex offers beyond `RawMutex`, for both versions of `lock_api`.

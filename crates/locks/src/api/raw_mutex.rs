@@ -4,22 +4,23 @@ use super::Sendable;
 use crate::clh::ClhLock;
 use crate::mcs::McsLock;
 use crate::mutex::RawMutex;
-use crate::platform::{Barriers, ConstCells, Platform, QueueNodes};
+use crate::platform::{Barriers, ConstCells};
 use crate::qspinlock::{QSpinlock, Succession, Waiting};
-use crate::raw::RawLock;
+use crate::queue::QueuePlatform;
+use crate::raw::{Platform, RawLock};
 use crate::ticket::TicketLock;
 use crate::unfair::{Backoff, UnfairLock};
 
 /// One `RawMutex` implementation per lock, for one version of `lock_api`.
 macro_rules! raw_mutexes {
     ($implement:ident) => {
-        $implement!([P: Platform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>, GuardSend);
+        $implement!([P: QueuePlatform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>, GuardSend);
         $implement!([P: Platform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend);
         $implement!([P: Platform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend);
         $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>, GuardSend);
         $implement!([P: Barriers + ConstCells] TicketLock<P>, GuardSend);
-        $implement!([P: Barriers + QueueNodes + ConstCells] McsLock<P>, GuardSend);
-        $implement!([P: Barriers + QueueNodes + ConstCells] ClhLock<P>, GuardSend);
+        $implement!([P: QueuePlatform + ConstCells] McsLock<P>, GuardSend);
+        $implement!([P: QueuePlatform + ConstCells] ClhLock<P>, GuardSend);
     };
 }
 

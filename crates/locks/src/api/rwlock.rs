@@ -3,8 +3,8 @@
 use super::Sendable;
 use super::deadline::{deadline_after, deadline_at};
 use crate::percpu_rwlock::RawPercpuRwLock;
-use crate::platform::{ConstCells, Platform};
-use crate::raw::RawLock;
+use crate::platform::ConstCells;
+use crate::raw::{Platform, RawLock};
 #[cfg(feature = "lock_api")]
 use crate::rwlock::Barging;
 use crate::rwlock::{Fairness, RawRwLock};

@@ -2,7 +2,8 @@
 
 use super::deadline::{deadline_after, deadline_at};
 use crate::native::{Native, u32_cell};
-use crate::platform::{Platform, Zeroed};
+use crate::platform::Zeroed;
+use crate::raw::Platform;
 use crate::semaphore::{PERMITS_MAX, RawSemaphore};
 use core::fmt;
 use std::time::{Duration, Instant};

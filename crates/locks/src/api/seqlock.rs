@@ -3,8 +3,8 @@
 use super::record::Record;
 #[cfg(all(feature = "std", target_os = "linux"))]
 use crate::native::Native;
-use crate::platform::{Cells, Platform};
-use crate::raw::RawLock;
+use crate::platform::Cells;
+use crate::raw::{Platform, RawLock};
 use crate::seqlock::{NEVER_WRITTEN, RawSeqLock};
 use core::fmt;
 

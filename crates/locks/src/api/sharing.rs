@@ -1,8 +1,8 @@
 //! The locks that readers share behind `lock_api`.
 
-use crate::platform::{ConstCells, Platform};
+use crate::platform::ConstCells;
 use crate::qrwlock::QRwLock;
-use crate::raw::RawLock;
+use crate::raw::{Platform, RawLock};
 
 #[cfg(feature = "lock_api")]
 macro_rules! implement_04 {

@@ -4,10 +4,10 @@ mod sleep;
 mod spin;
 
 use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
+use crate::park::{Awaited, SleepTable};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
 use crate::qspinlock::{LOCKED, Succession, Word, cna};
-use crate::raw::{FairnessThreshold, Order, RawLock};
-use crate::sleep_table::{Kind, SleepTable};
+use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -124,7 +124,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     /// What its sleepers are found by.
     #[inline(always)]
     fn name(&self) -> u64 {
-        SleepTable::<P>::name(Kind::Mutex, &self.word)
+        SleepTable::<P>::name(Awaited::Mutex, &self.word)
     }
 
     /// The lock word, which names the lock.

@@ -1,13 +1,13 @@
 //! Waiting asleep, in the table.
 
 use super::{HELD_HALF, RawMutex, is_free};
-use crate::contest::{self, RESERVED_HALF};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::patience::Patience;
-use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::park::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
+use crate::platform::{Atomic, LockWordOps};
 use crate::qspinlock::Succession;
-use crate::sleep_table::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
+use crate::qspinlock::reservation::{self, RESERVED_HALF};
+use crate::queue::{NodeId, Patience};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the first waiter competes before it reserves the lock.
@@ -85,10 +85,10 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         if P::now_ns().saturating_sub(since_ns) < UNFAIR_NS {
             let mut patience = Patience::<P>::long();
             let pause = || is_granted() || patience.pause();
-            return contest::compete::<P>(&self.word, pause, || self.take_free());
+            return reservation::compete::<P>(&self.word, pause, || self.take_free());
         }
         *has_reserved = true;
-        contest::reserve::<P>(&self.word, is_granted, || self.take_reserved_or_free())
+        reservation::reserve::<P>(&self.word, is_granted, || self.take_reserved_or_free())
     }
 
     /// Takes the lock if it is free, reserved or not: only the first waiter may.

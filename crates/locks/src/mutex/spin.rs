@@ -1,14 +1,13 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
 use super::{HELD_HALF, NAP_NS, RawMutex};
-use crate::contest::{self, RESERVED_HALF};
 use crate::events::Event;
-use crate::node::{NodeId, QNode};
-use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
-use crate::platform::{Atomic, Bound, LockWordOps, Platform};
-use crate::qspinlock::pv::bounded::{look_for_grant, wait_for_link};
+use crate::park::SleepTable;
+use crate::platform::{Atomic, Bound, LockWordOps};
+use crate::qspinlock::reservation::{self, RESERVED_HALF};
 use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
-use crate::sleep_table::SleepTable;
+use crate::queue::{NodeId, Patience, QNode, SPIN_NS, UNTIL_OVER, look_for_grant, wait_for_link};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long a spinner waits to become the head, awake: the turns of some heads that had a CPU.
@@ -66,7 +65,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
     pub(super) fn take_abandoned(&self) -> bool {
         // (*,1,0) -> (*,0,1)
         // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
-        contest::is_abandoned::<P>(&self.word)
+        reservation::is_abandoned::<P>(&self.word)
             && self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()
     }
 
@@ -99,7 +98,8 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
         };
         let turn = S::become_head(id, me, granted);
         let mut patience = Patience::<P>::seated();
-        let is_ours = contest::compete::<P>(&self.word, || patience.pause(), || self.take_free());
+        let is_ours =
+            reservation::compete::<P>(&self.word, || patience.pause(), || self.take_free());
         self.pass_on(id, me, turn);
         P::end_spinning();
         is_ours

@@ -2,8 +2,8 @@
 
 use super::Native;
 use super::table::{Table, table};
-use crate::node::NODES_MAX;
 use crate::platform::LockHash;
+use crate::queue::NODES_MAX;
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU64;
 

@@ -12,8 +12,8 @@
 //! | N1 | `claim.store` in `release_node`, Release | `compare_exchange` in `claim`, Acquire | all accesses to the node on behalf of its last user |
 
 use super::{Native, cpu, fork};
-use crate::node::{NODES_MAX, NodeId, QNode};
 use crate::platform::QueueNodes;
+use crate::queue::{NODES_MAX, NodeId, QNode};
 use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{
@@ -45,6 +45,8 @@ std::thread_local! {
 // SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a
 // releasing store; fork epochs only grow, and all threads of a process see the same.
 unsafe impl QueueNodes for Native {
+    type Node = QNode<Self>;
+
     fn claim_node() -> Option<NodeId> {
         // ordering: Relaxed; nothing is read through it.
         let limit = LIMIT.load(Relaxed);

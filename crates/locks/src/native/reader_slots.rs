@@ -67,6 +67,8 @@ unsafe extern "C" {
 // SAFETY: elements of a static array; a slot is claimed by a compare-exchange for a thread that exists, and again only
 // when that one does not.
 unsafe impl ReaderSlots for Native {
+    type Slot = ReaderSlot<Self>;
+
     fn lock_number() -> u64 {
         // ordering: Relaxed; nothing is read through it.
         LAST_NUMBER.fetch_add(1, Relaxed) + 1

@@ -10,8 +10,8 @@
 use super::{
     Native, cpu, priority, spinners::SPINNERS, syscall::affinity, table::Table, table::table,
 };
-use crate::node::QNode;
 use crate::platform::{Placement, SchedulerHints};
+use crate::queue::{NodeId, node};
 use core::cell::Cell;
 use core::sync::atomic::{
     AtomicU8, AtomicU32,
@@ -64,9 +64,9 @@ std::thread_local! {
 
 impl SchedulerHints for Native {
     /// A waiter last seen on the CPU that runs the caller is not running there now.
-    fn is_running(node: &QNode<Self>) -> bool {
+    fn is_running(id: NodeId) -> bool {
         // ordering: Relaxed; only a hint.
-        node.cpu.load(Relaxed) != cpu::this_cpu()
+        node::<Self>(id).cpu.load(Relaxed) != cpu::this_cpu()
     }
     #[inline]
     fn this_thread() -> u64 {

@@ -2,11 +2,11 @@
 
 use super::OsqLock;
 use super::word::{Link, TAKEN, code, named};
-use crate::node::{NodeId, node};
-use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::platform::{Atomic, AtomicInt, SchedulerHints};
+use crate::queue::{NodeId, QueuePlatform, node};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-impl<P: Platform> OsqLock<P> {
+impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
     /// Takes a waiter out of the queue; `false` if it is the head by now, and stays.
     #[cold]
     pub(super) fn leave(&self, me: NodeId) -> bool {
@@ -65,7 +65,7 @@ impl<P: Platform> OsqLock<P> {
 }
 
 /// Marks the link of the one in front of `me`, which stays there then; `None` if nobody is.
-fn mark<P: Platform>(me: NodeId) -> Option<NodeId> {
+fn mark<P: QueuePlatform + SchedulerHints>(me: NodeId) -> Option<NodeId> {
     let mine = node::<P>(me);
     // ordering: Acquire; O4.
     let mut seen = mine.prev.load(Acquire);
@@ -93,7 +93,7 @@ fn mark<P: Platform>(me: NodeId) -> Option<NodeId> {
 }
 
 /// Tells the one whose link was taken who is in front of it: nobody, if it is the head.
-pub(super) fn tell<P: Platform>(next: NodeId, prev: Option<NodeId>) {
+pub(super) fn tell<P: QueuePlatform + SchedulerHints>(next: NodeId, prev: Option<NodeId>) {
     // ordering: Release; O4.
     node::<P>(next).prev.store(prev.map_or(0, code), Release);
 }

@@ -78,10 +78,10 @@ mod leave;
 pub mod testing;
 mod word;
 
-use crate::node::{NodeId, node};
 use crate::platform::{
-    Atomic, AtomicInt, Bound, Budget, Cells, ConstCells, ConstZeroed, Platform, Zeroed,
+    Atomic, AtomicInt, Bound, Budget, Cells, ConstCells, ConstZeroed, SchedulerHints, Zeroed,
 };
+use crate::queue::{NodeId, QueuePlatform, node};
 use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use word::{code, named};
@@ -119,7 +119,7 @@ impl<P: Cells> Default for OsqLock<P> {
     }
 }
 
-impl<P: Platform> OsqLock<P> {
+impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
     /// Queues the node `me` and waits until it is
     /// the head; `true` then. Gives up, and takes the node out, when `stop` says so, which is asked now and then while
     /// it waits, or when the one in front does not seem to run. Acquires what the head before did, on
@@ -216,6 +216,6 @@ impl<P: Platform> OsqLock<P> {
 
 /// Returns `true` if the thread of the node with this code seems to run. The node may be another one's by now: a
 /// hint.
-fn is_running<P: Platform>(code: u32) -> bool {
-    named(code).is_none_or(|id| P::is_running(node::<P>(id)))
+fn is_running<P: QueuePlatform + SchedulerHints>(code: u32) -> bool {
+    named(code).is_none_or(|id| P::is_running(id))
 }

@@ -3,8 +3,8 @@
 use super::OsqLock;
 use crate::is_locked::barrier_before_look;
 use crate::mcs::claim_patiently;
-use crate::node::NodeId;
-use crate::platform::{Cells, Guarded, Platform};
+use crate::platform::{Cells, Guarded, SchedulerHints};
+use crate::queue::{NodeId, QueuePlatform};
 use crate::raw::{Order, RawLock};
 
 /// Owning it is being the head of the queue. A thread that locks waits for its turn; an attempt joins
@@ -17,7 +17,7 @@ pub struct OsqMutex<P: Cells> {
     holder: Guarded<P, u16>,
 }
 
-impl<P: Platform> RawLock for OsqMutex<P> {
+impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
     const ORDER: Order = Order::Fifo;
 
     fn new() -> Self {

@@ -26,7 +26,7 @@
 //! | (1,0,0) | not linked yet, or nobody behind | a newcomer, to (1,0,n) |
 //! | (1,0,n) | `n` is told who is in front of it, or that nobody is | nobody |
 
-use crate::node::{NodeId, TailCode};
+use crate::queue::{NodeId, TailCode};
 
 const NEXT_BITS: u32 = 17;
 const UNUSED_BITS: u32 = 13;
@@ -86,7 +86,7 @@ impl core::fmt::Debug for Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::NODES_MAX;
+    use crate::queue::NODES_MAX;
 
     /// The first two and the last two nodes.
     fn nodes() -> [NodeId; 4] {

@@ -8,8 +8,8 @@ pub use slot::ReaderSlot;
 
 use crate::events::Event;
 use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
 use crate::rwlock::RawRwLock;
 use crate::tunables::Tunable;
 use core::sync::atomic::AtomicU32 as Private;

@@ -18,8 +18,9 @@
 //! unconfirmed entry. Next to each entry is its *depth*: how often the thread reads the lock in addition to the first
 //! time.
 
-use crate::patience::SPIN_NS;
-use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
+use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::queue::SPIN_NS;
+use crate::raw::Platform;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

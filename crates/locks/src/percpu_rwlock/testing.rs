@@ -1,8 +1,7 @@
 //! The lock as checkers see most of it.
 
 use super::RawPercpuRwLock;
-use crate::platform::Platform;
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
 use crate::tunables::Tunable;
 
 /// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for

@@ -1,11 +1,8 @@
 //! What a machine offers in addition to cells.
 
-use super::{Atomic, Cells};
-use crate::events::Event;
-use crate::node::{NodeId, QNode};
-use crate::percpu_rwlock::ReaderSlot;
-use crate::sleep_table::{Bucket, Waiter};
-use crate::tunables::Tunable;
+use super::events::Event;
+use super::tunables::Tunable;
+use super::{Atomic, Cells, NodeId};
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
@@ -44,7 +41,7 @@ pub unsafe trait Barriers: Cells {
 /// The queue nodes of the machine.
 ///
 /// Natively a static pool; in a simulated kernel one node per CPU and nesting level. The platform
-/// owns the storage because Rust has no generic statics, this crate owns the type.
+/// owns the storage because Rust has no generic statics. The locks own the type: [`QNode`](crate::queue::QNode).
 ///
 /// # Safety
 /// [`node`](Self::node) returns a pointer to a node that lives as long as locks of this platform are
@@ -53,6 +50,9 @@ pub unsafe trait Barriers: Cells {
 /// [`is_orphaned`](Self::is_orphaned) never calls a node orphaned whose thread exists, and
 /// [`has_forked`](Self::has_forked) is the same for all threads of a process.
 pub unsafe trait QueueNodes: Cells {
+    /// A node.
+    type Node;
+
     /// Takes a node that nobody else uses until it is released, or `None` when there is none left.
     fn claim_node() -> Option<NodeId>;
     /// Gives a node back.
@@ -62,7 +62,7 @@ pub unsafe trait QueueNodes: Cells {
     unsafe fn release_node(id: NodeId);
     /// The storage of node `id`. Valid for as long as the machine runs; may be called with any id
     /// that was ever claimed, also after its release (a recycled node is memory-safe to read).
-    fn node(id: NodeId) -> NonNull<QNode<Self>>;
+    fn node(id: NodeId) -> NonNull<Self::Node>;
     /// How deep the calling CPU is nested in queue nodes with `id`: 0 is the first. Only for
     /// counting; a platform without nesting levels says 0.
     fn nesting_of(id: NodeId) -> u32 {
@@ -101,20 +101,25 @@ pub unsafe trait LockHash: Cells {
     fn lock_name(word: *const ()) -> u64;
 }
 
-/// The storage of the [`SleepTable`](crate::sleep_table::SleepTable), which knows what is in it.
+/// The storage of the [`SleepTable`](crate::park::SleepTable), which knows what is in it.
 ///
 /// # Safety
 /// The functions that return pointers return different places for different numbers, zero at first, which
 /// live as long as locks of this platform are used. No two threads of a process see different epochs.
 pub unsafe trait SleepStorage: QueueNodes {
+    /// A bucket: [`Bucket`](crate::park::Bucket).
+    type Bucket;
+    /// A waiter: [`Waiter`](crate::park::Waiter).
+    type Waiter;
+
     /// How many buckets there are: a power of two.
     fn sleep_buckets() -> usize;
     /// A bucket; `at` is below [`sleep_buckets`](Self::sleep_buckets).
-    fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>>;
+    fn sleep_bucket(at: usize) -> NonNull<Self::Bucket>;
     /// The mark of bucket `at`, which every release of a lock looks at.
     fn sleep_mark(at: usize) -> NonNull<Self::U32>;
     /// The waiter that belongs to a queue node, valid as that is.
-    fn waiter(id: NodeId) -> NonNull<Waiter<Self>>;
+    fn waiter(id: NodeId) -> NonNull<Self::Waiter>;
     /// How often this process was forked since its first ancestor used a lock: what the table held
     /// before does not exist here. Below 2^31.
     fn epoch() -> u32 {
@@ -136,6 +141,9 @@ pub unsafe trait SleepStorage: QueueNodes {
 /// [`reader_slots`](Self::reader_slots) counts every slot whose owner had it when it passed the barrier.
 /// [`lock_number`](Self::lock_number) returns no number twice, whatever has become of the lock that had it.
 pub unsafe trait ReaderSlots: Cells {
+    /// A slot: [`ReaderSlot`](crate::percpu_rwlock::ReaderSlot).
+    type Slot;
+
     /// How often a thread reads one lock in its slot in addition to the first time, at most: as many as the lock
     /// beneath counts.
     const DEPTH_MAX: u32 = (1 << 23) - 1;
@@ -143,11 +151,11 @@ pub unsafe trait ReaderSlots: Cells {
     /// A number for a lock whose readers use slots: not 0, below 2^63, and no other lock's before or after.
     fn lock_number() -> u64;
     /// The slot of the calling thread; nothing if there is none left.
-    fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>>;
+    fn reader_slot() -> Option<NonNull<Self::Slot>>;
     /// How many slots are in use at most: their numbers are below that.
     fn reader_slots() -> usize;
     /// A slot, or an empty one for a number that is nobody's.
-    fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>>;
+    fn reader_slot_at(at: usize) -> NonNull<Self::Slot>;
 }
 
 /// Where the caller is.
@@ -164,14 +172,14 @@ pub trait Placement: Sized {
 }
 
 /// What the scheduler lets us guess. Hints only: nothing may rely on them.
-pub trait SchedulerHints: Cells {
+pub trait SchedulerHints: QueueNodes {
     /// True if [`is_thread_running`](Self::is_thread_running) and
     /// [`need_resched`](Self::need_resched) know what they say, so that they end a wait that is not worth
     /// its while. Elsewhere a spinner has to end it by itself.
     const KNOWS_WHO_RUNS: bool = false;
 
-    /// Returns `true` if the thread that uses `node` is probably running on a CPU.
-    fn is_running(node: &QNode<Self>) -> bool;
+    /// Returns `true` if the thread that uses the node `id` is probably running on a CPU.
+    fn is_running(id: NodeId) -> bool;
     /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while
     /// this one lives.
     fn this_thread() -> u64;

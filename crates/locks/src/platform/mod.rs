@@ -2,15 +2,23 @@
 //!
 //! A lock names no `core::sync::atomic` type, no thread function and no clock for anything that is
 //! shared: it names `P`. The operations come in small groups so that a lock states only what it
-//! uses; [`Platform`] is all of them together. The laws of each operation are in `PLATFORM.md`, and
+//! uses: [`QueuePlatform`](crate::queue::QueuePlatform) is what a spinning lock asks for,
+//! [`ParkPlatform`](crate::park::ParkPlatform) what a sleeping one asks for, and
+//! [`Platform`](crate::raw::Platform) is all of them together. The laws of each operation are in `PLATFORM.md`, and
 //! the conformance suite of the crate `lockwright-clients` runs them against every platform.
+//!
+//! This module uses nothing else of its crate. The layers above define the types of what a platform stores for locks.
 //!
 //! The machines: [`Native`](crate::native::Native), `Sim` (crate `lockwright-sim`), `Loom` and
 //! `Shuttle` (crate `lockwright-model`). All of them can be linked into one binary.
 
 mod atomic;
+pub mod events;
 mod guarded;
 mod machine;
+mod node_id;
+mod ptr;
+pub mod tunables;
 
 pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
 pub use guarded::{Guarded, RaceTracker};
@@ -18,6 +26,8 @@ pub use machine::{
     Barriers, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots, SchedulerHints,
     SleepStorage, Sleeping,
 };
+pub use node_id::{NODES_MAX, NodeId};
+pub use ptr::NodePtr;
 
 /// The shared cells of a machine.
 pub trait Cells: Sized + 'static {
@@ -25,7 +35,7 @@ pub trait Cells: Sized + 'static {
     type U32: AtomicInt<u32>;
     /// A 64-bit word, accessed whole.
     type U64: AtomicInt<u64>;
-    /// A pointer, erased; locks see it through [`NodePtr`](crate::ptr::NodePtr).
+    /// A pointer, erased; locks see it through [`NodePtr`](crate::platform::NodePtr).
     ///
     /// Erased because `type Ptr<T>` would push a `where` clause onto every lock and onto everything
     /// that holds one.
@@ -71,36 +81,5 @@ impl<P> ConstCells for P where
             Word: ConstZeroed,
             Tracker: ConstZeroed,
         >
-{
-}
-
-/// Everything a lock may ask of the machine below it.
-pub trait Platform:
-    Cells
-    + Barriers
-    + QueueNodes
-    + LockHash
-    + SleepStorage
-    + ReaderSlots
-    + Placement
-    + SchedulerHints
-    + Sleeping
-    + Clock
-    + Counters
-{
-}
-impl<P> Platform for P where
-    P: Cells
-        + Barriers
-        + QueueNodes
-        + LockHash
-        + SleepStorage
-        + ReaderSlots
-        + ReaderSlots
-        + Placement
-        + SchedulerHints
-        + Sleeping
-        + Clock
-        + Counters
 {
 }

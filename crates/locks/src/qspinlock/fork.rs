@@ -1,10 +1,11 @@
 //! Lock words that a forked child has inherited.
 
 use super::{QSpinlock, SLOW, Succession, Waiting, Word};
-use crate::platform::{Atomic, Platform};
+use crate::platform::Atomic;
+use crate::queue::QueuePlatform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// In a forked child, removes waiters that do not exist here from the word.
     ///
     /// If the newest waiter is an orphan, so are all in front of it: they queued before it, and the

@@ -5,6 +5,7 @@ mod fork;
 mod pending;
 pub mod pv;
 pub(crate) mod queue;
+pub(crate) mod reservation;
 mod succession;
 #[doc(hidden)]
 pub mod testing;
@@ -18,8 +19,8 @@ pub use word::{LOCKED, PENDING, SLOW, Word};
 
 use crate::events::Event;
 use crate::is_locked::barrier_before_look;
-use crate::node::TailCode;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Platform, Zeroed};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
+use crate::queue::{QueuePlatform, TailCode};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
@@ -45,7 +46,7 @@ impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _policies: PhantomData };
 }
 
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
     const WAITERS_SLEEP: bool = W::SLEEPS;
 
@@ -91,7 +92,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W
     }
 }
 
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Returns `true` if a newcomer may take the lock at its first attempt.
     fn may_be_taken(seen: Word) -> bool {
         if W::BARGES { seen.is_free_for_head() } else { seen == Word::FREE }

@@ -2,13 +2,14 @@
 
 use super::{QSpinlock, Succession, Waiting, Word, word};
 use crate::events::Event;
-use crate::platform::{Atomic, AtomicInt, Bound, LockWordOps, Platform};
+use crate::platform::{Atomic, AtomicInt, Bound, LockWordOps};
+use crate::queue::QueuePlatform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How many looks a newcomer grants a handover to the pending waiter before it queues.
 const HANDOVER_LOOKS: u32 = 512;
 
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Takes the lock as its only waiter; `false` if there are others, then the caller queues.
     pub(super) fn lock_pending(&self, seen: Word) -> bool {
         let Some(()) = self.no_waiter_after_handover(seen) else { return false };

@@ -3,31 +3,12 @@
 use super::word::LOCKED_HALF;
 use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word};
 use crate::events::Event;
-use crate::node::{NodeId, QNode, TailCode, node};
-use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::platform::{Atomic, LockWordOps};
+use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, link_to, node};
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
-/// Reads a link: the waiter it names.
-#[inline]
-pub(super) fn linked(link: u32) -> Option<NodeId> {
-    TailCode::from_bits(link as u16).node()
-}
-
-/// Reads a link that is known to be set.
-#[inline]
-pub(super) fn named(link: u32) -> NodeId {
-    debug_assert!(linked(link).is_some(), "qspinlock: a link was lost");
-    TailCode::from_bits(link as u16).node_or_first()
-}
-
-/// What a link to `id` holds.
-#[inline]
-pub(super) fn link_to(id: NodeId) -> u32 {
-    id.code().bits().into()
-}
-
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Takes the lock by way of the queue.
     pub(super) fn lock_queue(&self) {
         if W::before_queueing(&self.word) {
@@ -113,7 +94,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 }
 
 /// Makes `id` the node of a waiter that nobody knows yet.
-pub(crate) fn prepare<'a, P: Platform, S: Succession<P>>(id: NodeId) -> &'a QNode<P> {
+pub(crate) fn prepare<'a, P: QueuePlatform, S: Succession<P>>(id: NodeId) -> &'a QNode<P> {
     let me = node::<P>(id);
     // ordering: Relaxed; published by Q1 and Q2.
     me.next.store(TailCode::NONE.bits().into(), Relaxed);
@@ -125,7 +106,7 @@ pub(crate) fn prepare<'a, P: Platform, S: Succession<P>>(id: NodeId) -> &'a QNod
 
 /// Becomes the newest waiter in `word` and links itself behind the one before, if there is one: that
 /// one will grant. Otherwise it is the head.
-pub(crate) fn join<P: Platform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
+pub(crate) fn join<P: QueuePlatform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
     // (p,*,*) -> (n,*,*)
     // ordering: AcqRel; Q1 both ways.
     let before = word.swap_half1(id.code().bits(), AcqRel);
@@ -136,14 +117,14 @@ pub(crate) fn join<P: Platform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
 }
 
 /// Tells a waiter that it is the head.
-pub(crate) fn make_head<P: Platform>(grant: Grant) {
+pub(crate) fn make_head<P: QueuePlatform>(grant: Grant) {
     let to = node::<P>(grant.to);
     // ordering: Release; Q3.
     to.locked.store(grant.value, Release);
 }
 
 /// Counts the nesting level that a queue entry needed.
-fn count_nesting<P: Platform>(id: NodeId) {
+fn count_nesting<P: QueuePlatform>(id: NodeId) {
     match P::nesting_of(id) {
         0 => {}
         1 => P::count(Event::lock_use_node2),

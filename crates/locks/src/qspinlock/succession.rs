@@ -1,9 +1,8 @@
 //! Who is next?
 
 use super::Word;
-use super::queue::named;
-use crate::node::{NodeId, QNode};
-use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::platform::{Atomic, LockWordOps};
+use crate::queue::{NodeId, QNode, QueuePlatform, named};
 use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::Relaxed;
@@ -54,7 +53,7 @@ pub enum Alone {
 /// waiter of this lock that is linked or set aside and was not granted before, `leave_alone` says
 /// `Left` or `Granted` only if it has taken the lock by changing the word from `seen`, and nobody
 /// is lost from both queues.
-pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
+pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     /// The order a checker may hold the lock to.
     const ORDER: Order;
     /// True if [`step`](Self::step) does anything.
@@ -90,7 +89,7 @@ pub unsafe trait Succession<P: Platform>: Send + Sync + 'static {
 pub struct Fifo;
 
 // SAFETY: names the waiter linked behind the head; takes the lock only by clearing the tail.
-unsafe impl<P: Platform> Succession<P> for Fifo {
+unsafe impl<P: QueuePlatform> Succession<P> for Fifo {
     const ORDER: Order = Order::FifoAfterPending;
     const STEPS: bool = false;
     type Turn = ();

@@ -4,14 +4,14 @@
 //! a test builds such a state by hand: waiters without threads, called *absent*. A thread that finds one
 //! of them granted acts for it ([`QSpinlock::act_for`]).
 
-use super::queue::link_to;
-use super::{Grant, QSpinlock, Succession, Waiting, Word, pv};
-use crate::node::{NodeId, node};
-use crate::platform::{Atomic, Cells, LockWordOps, Platform};
+use super::pv::{self, PvPlatform};
+use super::{Grant, QSpinlock, Succession, Waiting, Word};
+use crate::platform::{Atomic, Cells, LockWordOps};
+use crate::queue::{NodeId, link_to, node};
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
 
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+impl<P: PvPlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Leaves the next node of the calling CPU as a turn long ago may have left it: linked, and
     /// granted. A thread that uses the node now and is read too early is taken for that turn.
     ///
@@ -130,7 +130,7 @@ impl<P: Platform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 /// A queued spinlock whose waiters go straight to the queue.
 pub struct QueueOnly<P: Cells, S, W>(QSpinlock<P, S, W>);
 
-impl<P: Platform, S: Succession<P>, W: Waiting<P>> RawLock for QueueOnly<P, S, W> {
+impl<P: PvPlatform, S: Succession<P>, W: Waiting<P>> RawLock for QueueOnly<P, S, W> {
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
     const WAITERS_SLEEP: bool = W::SLEEPS;
 

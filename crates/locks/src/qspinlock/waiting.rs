@@ -1,8 +1,8 @@
 //! How does one wait?
 
 use super::{Word, word};
-use crate::node::{NodeId, QNode};
-use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::platform::{Atomic, LockWordOps};
+use crate::queue::{NodeId, QNode, QueuePlatform};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// How waiters wait, how the next one is told, and how the owner releases.
@@ -15,7 +15,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// earlier and with the ordering named, nobody else holds the lock when
 /// [`before_queueing`](Self::before_queueing) says `true` or [`take`](Self::take) returns, and
 /// nothing else in the word is changed but the pending byte, and that only by the head.
-pub unsafe trait Waiting<P: Platform>: Send + Sync + 'static {
+pub unsafe trait Waiting<P: QueuePlatform>: Send + Sync + 'static {
     /// True if a single waiter uses the pending bit instead of the queue.
     const USES_PENDING: bool;
     /// True if a thread tries the lock once more before it queues.
@@ -84,7 +84,7 @@ pub struct Spin;
 
 // SAFETY: the waits are acquiring `cond_load`s for exactly what they are to wait for; only the head
 // takes the lock, which it has seen free of owner and pending waiter.
-unsafe impl<P: Platform> Waiting<P> for Spin {
+unsafe impl<P: QueuePlatform> Waiting<P> for Spin {
     const USES_PENDING: bool = true;
     const TRIES_BEFORE_QUEUEING: bool = true;
     const COUNTS_ENTRY: bool = true;

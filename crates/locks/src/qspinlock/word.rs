@@ -1,6 +1,6 @@
 //! The lock word: layout, constants, legality. Raw masks appear here only.
 
-use crate::node::TailCode;
+use crate::queue::TailCode;
 use core::fmt;
 
 /// Width of the locked byte.
@@ -105,7 +105,7 @@ impl fmt::Debug for Word {
         f.write_str("(")?;
         match self.tail().node() {
             Some(id) => {
-                let per_cpu = crate::node::NODES_PER_CPU;
+                let per_cpu = crate::queue::NODES_PER_CPU;
                 write!(f, "tail {}.{}", id.number() / per_cpu, id.number() % per_cpu)?;
             }
             None => write!(f, "tail {}", self.tail().bits())?,
@@ -123,7 +123,7 @@ impl fmt::Debug for Word {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::NodeId;
+    use crate::queue::NodeId;
 
     #[test]
     fn the_layout_is_the_kernels_bit_for_bit() {

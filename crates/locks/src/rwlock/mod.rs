@@ -1,16 +1,18 @@
 #![doc = include_str!("README.md")]
 
+mod sleepers;
 mod wait;
 pub(crate) mod word;
 
 use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{FairnessThreshold, Order, RawLock};
-use crate::sleep_table::sharing::{Shared, Wakes, wake_first};
+use crate::park::HoldMode;
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use word::{HELD, Kind, PENDING, READER, READERS, SLEEPER, WRITER};
+use sleepers::{Shared, Wakes, wake_first};
+use word::{HELD, PENDING, READER, READERS, SLEEPER, WRITER};
 
 /// Says if newly arriving threads may overtake waiters.
 pub trait Fairness: Send + Sync + 'static {
@@ -68,12 +70,12 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     fn lock(&self) {
         if !self.take_free() {
-            self.wait(Kind::Writer, None);
+            self.wait(HoldMode::Writer, None);
         }
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.take_free() || self.attempt(Kind::Writer)
+        self.take_free() || self.attempt(HoldMode::Writer)
     }
     #[inline]
     unsafe fn unlock(&self) {
@@ -88,12 +90,12 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     fn lock_shared(&self) {
         if !self.take_beside_readers() {
-            self.wait(Kind::Reader, None);
+            self.wait(HoldMode::Reader, None);
         }
     }
     #[inline]
     fn try_lock_shared(&self) -> bool {
-        self.attempt(Kind::Reader)
+        self.attempt(HoldMode::Reader)
     }
     #[inline]
     unsafe fn unlock_shared(&self) {
@@ -126,19 +128,19 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     /// little longer where it spins at that moment.
     #[inline]
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
-        self.take_free() || self.wait(Kind::Writer, Some(deadline_ns))
+        self.take_free() || self.wait(HoldMode::Writer, Some(deadline_ns))
     }
 
     /// As [`lock_until`](Self::lock_until), as a reader.
     #[inline]
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
-        self.take_beside_readers() || self.wait(Kind::Reader, Some(deadline_ns))
+        self.take_beside_readers() || self.wait(HoldMode::Reader, Some(deadline_ns))
     }
 
     /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
     /// for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
-        self.take(Kind::Reader, Kind::Reader.held_against())
+        self.take(HoldMode::Reader, HoldMode::Reader.held_against())
     }
 
     /// Returns `true` if the lock is as a new one.
@@ -176,7 +178,8 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         match self.word.compare_exchange(0, READER, Acquire, Relaxed) {
             Ok(_) => true,
             Err(seen) => {
-                seen & Kind::Reader.against_newcomer() == 0 && self.try_take(seen, Kind::Reader)
+                seen & HoldMode::Reader.against_newcomer() == 0
+                    && self.try_take(seen, HoldMode::Reader)
             }
         }
     }
@@ -184,7 +187,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     /// Takes the lock if a newcomer may. Returns `true` if it did. In a forked child the word may speak of waiters that
     /// do not exist.
     #[inline]
-    fn attempt(&self, kind: Kind) -> bool {
+    fn attempt(&self, kind: HoldMode) -> bool {
         let against = kind.against_newcomer();
         self.take(kind, against)
             || P::has_forked()
@@ -193,7 +196,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Takes the lock unless `against` is in the word. Returns `true` if it did.
-    fn take(&self, kind: Kind, against: u32) -> bool {
+    fn take(&self, kind: HoldMode, against: u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.word.load(Relaxed);
         while seen & against == 0 {

@@ -1,12 +1,12 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
-use super::word::{HELD, KEPT, Kind, PENDING, WRITER};
+use super::word::{HELD, KEPT, PENDING, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::patience::{Patience, SPIN_NS, UNTIL_OVER};
-use crate::platform::{Atomic, AtomicInt, Bound, Platform};
-use crate::sleep_table::{ASLEEP, BEHIND, SleepTable, told, waiter};
+use crate::park::{ASLEEP, BEHIND, HoldMode, SleepTable, told, waiter};
+use crate::platform::{Atomic, AtomicInt, Bound};
+use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long newcomers pass a waiter.
@@ -32,7 +32,7 @@ const NAP_NS: u64 = 1_000_000;
 /// A thread in the table.
 struct Waiting {
     id: NodeId,
-    kind: Kind,
+    kind: HoldMode,
     since_ns: u64,
     deadline_ns: Option<u64>,
     /// When it passes a writer for which the lock is kept.
@@ -42,13 +42,13 @@ struct Waiting {
 impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
-    pub(super) fn wait(&self, kind: Kind, deadline_ns: Option<u64>) -> bool {
+    pub(super) fn wait(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
         if self.barge(kind) {
             return true;
         }
         let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
         let since_ns = P::now_ns();
-        let may_be_reader = kind == Kind::Reader && !F::IS_FAIR;
+        let may_be_reader = kind == HoldMode::Reader && !F::IS_FAIR;
         let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
         let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
         // SAFETY: claimed above, and taken out of the table.
@@ -58,7 +58,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
 
     /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has
     /// let a pending writer pass for that long no longer waits for it: it may be a reader already.
-    fn barge(&self, kind: Kind) -> bool {
+    fn barge(&self, kind: HoldMode) -> bool {
         let against = kind.against_newcomer();
         // ordering: Relaxed; only a hint.
         if self.word.load(Relaxed) & against == 0 {
@@ -67,11 +67,11 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             while !away.pause() {}
         }
         let patience = match kind {
-            Kind::Reader => self.look_away(against),
-            Kind::Writer => Patience::short_from(WRITERS_FIRST_PAUSE),
+            HoldMode::Reader => self.look_away(against),
+            HoldMode::Writer => Patience::short_from(WRITERS_FIRST_PAUSE),
         };
         let is_ours = self.spin(kind, against, patience);
-        is_ours || kind == Kind::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
+        is_ours || kind == HoldMode::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
     }
 
     /// A reader that finds a writer there pauses; and where sections are so short that it is gone then, for longer:
@@ -87,9 +87,9 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
 
     /// Competes for the lock unless `against` is in its word, until its patience is over. Returns `true` if it is
     /// taken.
-    fn spin(&self, kind: Kind, against: u32, mut patience: Patience<P>) -> bool {
+    fn spin(&self, kind: HoldMode, against: u32, mut patience: Patience<P>) -> bool {
         let decides = |bits| bits & against == 0 || bits & against & KEPT != 0;
-        let is_writer = kind == Kind::Writer && !F::IS_FAIR;
+        let is_writer = kind == HoldMode::Writer && !F::IS_FAIR;
         let (mut pauses, mut is_over) = (0, false);
         loop {
             let pause = || {
@@ -125,7 +125,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let looked = self.word.cond_load_bounded(Relaxed, bound, is_free, || false);
         let is_ours =
-            looked.is_ok_and(|seen| seen & against == 0 && self.try_take(seen, Kind::Writer));
+            looked.is_ok_and(|seen| seen & against == 0 && self.try_take(seen, HoldMode::Writer));
         if !is_ours {
             // ordering: Relaxed; as above.
             self.word.fetch_and(!PENDING, Relaxed);
@@ -134,7 +134,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Takes the lock if its word is still `seen`.
-    pub(super) fn try_take(&self, seen: u32, kind: Kind) -> bool {
+    pub(super) fn try_take(&self, seen: u32, kind: HoldMode) -> bool {
         // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
@@ -143,7 +143,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
     /// Takes a lock that is kept and free for as long as one may be: the waiter for which it is has no CPU, and keeps
     /// it again when it has one.
     #[cold]
-    fn take_abandoned(&self, kind: Kind) -> bool {
+    fn take_abandoned(&self, kind: HoldMode) -> bool {
         let is_used = |bits| bits & KEPT == 0 || bits & HELD != 0;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         match self.word.cond_load_bounded(Relaxed, Bound::nanoseconds(KEPT_NS), is_used, || false) {
@@ -158,7 +158,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
 
     /// No node is left: competes for the word, with naps.
     #[cold]
-    fn wait_without_node(&self, kind: Kind, deadline_ns: Option<u64>) -> bool {
+    fn wait_without_node(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
         P::count(Event::lock_no_node);
         while !self.barge(kind) {
             let now_ns = P::now_ns();
@@ -167,7 +167,7 @@ impl<P: Platform, F: Fairness> RawRwLock<P, F> {
             }
             let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
-            if kind == Kind::Reader && !F::IS_FAIR && self.try_lock_shared_again() {
+            if kind == HoldMode::Reader && !F::IS_FAIR && self.try_lock_shared_again() {
                 return true;
             }
         }

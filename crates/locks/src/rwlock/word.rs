@@ -1,5 +1,7 @@
 //! The word of the lock.
 
+use crate::park::HoldMode;
+
 /// A writer holds the lock.
 pub(crate) const WRITER: u32 = 1;
 /// The first waiter sleeps: a release that leaves the lock free has to wake it.
@@ -17,16 +19,7 @@ pub(crate) const READERS: u32 = !(READER - 1);
 /// Somebody holds the lock.
 pub(crate) const HELD: u32 = WRITER | READERS;
 
-/// What a thread wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// To read, with others.
-    Reader,
-    /// To own.
-    Writer,
-}
-
-impl Kind {
+impl HoldMode {
     /// What must not be in the word for the first waiter to take the lock.
     #[inline(always)]
     pub(crate) const fn held_against(self) -> u32 {

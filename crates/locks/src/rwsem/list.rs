@@ -3,50 +3,13 @@
 use super::Slow;
 use super::policy::WaitLockKind;
 use crate::events::Event;
-use crate::node::{NodeId, TailCode};
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Guarded, Platform, Zeroed};
+use crate::park::{HoldMode, Place, waiter};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
 use crate::qspinlock::{Fifo, HybridBounded, QSpinlock};
-use crate::raw::RawLock;
-use crate::sleep_table::waiter;
+use crate::queue::{NodeId, TailCode, linked};
+use crate::raw::{Platform, RawLock};
 use crate::ticket::TicketLock;
 use core::sync::atomic::Ordering::Relaxed;
-
-/// What a waiter waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// To read.
-    Reader,
-    /// To own.
-    Writer,
-}
-
-/// The place of a waiter in a list. Guarded by the internal lock of its semaphore.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    next: u16,
-    prev: u16,
-    kind: Kind,
-    /// True if it is in a list.
-    is_queued: bool,
-    /// True if the lock is kept for it.
-    has_handoff: bool,
-    /// When it has waited long enough, in nanoseconds.
-    due_ns: u64,
-    thread: u64,
-}
-
-impl Place {
-    /// In no list.
-    pub const NONE: Self = Self {
-        next: 0,
-        prev: 0,
-        kind: Kind::Reader,
-        is_queued: false,
-        has_handoff: false,
-        due_ns: 0,
-        thread: 0,
-    };
-}
 
 /// The internal lock, as it was at different times.
 pub struct WaitLock<P: Cells> {
@@ -60,19 +23,20 @@ pub struct WaitLock<P: Cells> {
 pub struct List<P: Cells> {
     /// Written under the internal lock; also read without it.
     first: P::U32,
-    last: Guarded<P, u16>,
+    last: Guarded<P, TailCode>,
 }
 
 impl<P: Cells> Zeroed for List<P> {
     fn zeroed() -> Self {
-        Self { first: Zeroed::zeroed(), last: Guarded::new(0) }
+        Self { first: Zeroed::zeroed(), last: Guarded::new(TailCode::NONE) }
     }
 }
 
 impl<P: ConstCells> List<P> {
     /// An empty one.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const EMPTY: Self = Self { first: ConstZeroed::ZEROED, last: Guarded::const_new(0) };
+    pub const EMPTY: Self =
+        Self { first: ConstZeroed::ZEROED, last: Guarded::const_new(TailCode::NONE) };
 }
 
 impl<P: Platform> Zeroed for WaitLock<P> {
@@ -109,17 +73,9 @@ impl Site {
     }
 }
 
-fn id_of(code: u16) -> Option<NodeId> {
-    TailCode::from_bits(code).node()
-}
-
-fn code_of(id: Option<NodeId>) -> u16 {
-    id.map_or(0, |id| id.code().bits())
-}
-
 impl<'a, P: Platform> Slow<'a, P> {
     /// Takes the internal lock.
-    pub fn section(self, site: Site) -> Section<'a, P> {
+    pub fn section(self, site: Site) -> WaitListGuard<'a, P> {
         let since_ns = if P::is_counting() { P::now_ns() } else { 0 };
         let lock = &self.sem.wait_lock;
         match self.policy.wait_lock {
@@ -130,29 +86,29 @@ impl<'a, P: Platform> Slow<'a, P> {
         if P::is_counting() {
             P::count_many(site.event(), P::now_ns().saturating_sub(since_ns));
         }
-        Section(self)
+        WaitListGuard(self)
     }
     /// Takes the internal lock if nobody has it.
-    pub fn try_section(self) -> Option<Section<'a, P>> {
+    pub fn try_section(self) -> Option<WaitListGuard<'a, P>> {
         let lock = &self.sem.wait_lock;
         let is_ours = match self.policy.wait_lock {
             WaitLockKind::Ticket => lock.ticket.try_lock(),
             WaitLockKind::Queued if P::KNOWS_WHO_RUNS => lock.queued.try_lock(),
             WaitLockKind::Queued => lock.bounded.try_lock(),
         };
-        is_ours.then(|| Section(self))
+        is_ours.then(|| WaitListGuard(self))
     }
     /// The first waiter, at a glance.
     pub fn first(self) -> Option<NodeId> {
         // ordering: Relaxed; only a hint, re-checked under the internal lock.
-        id_of(self.sem.list.first.load(Relaxed) as u16)
+        linked(self.sem.list.first.load(Relaxed))
     }
 }
 
 /// The wait list, while the internal lock is held. Dropping it gives the lock back.
-pub struct Section<'a, P: Platform>(pub(super) Slow<'a, P>);
+pub struct WaitListGuard<'a, P: Platform>(pub(super) Slow<'a, P>);
 
-impl<P: Platform> Drop for Section<'_, P> {
+impl<P: Platform> Drop for WaitListGuard<'_, P> {
     fn drop(&mut self) {
         let lock = &self.0.sem.wait_lock;
         match self.0.policy.wait_lock {
@@ -166,7 +122,7 @@ impl<P: Platform> Drop for Section<'_, P> {
     }
 }
 
-impl<P: Platform> Section<'_, P> {
+impl<P: Platform> WaitListGuard<'_, P> {
     fn place(&self, id: NodeId) -> Place {
         // SAFETY: in this list, or in none and the caller's; the internal lock is held.
         unsafe { waiter::<P>(id).place.get() }
@@ -179,15 +135,15 @@ impl<P: Platform> Section<'_, P> {
     }
     fn set_first(&self, first: Option<NodeId>) {
         // ordering: Relaxed; written under the internal lock, and as read without it a hint.
-        self.0.sem.list.first.store(code_of(first).into(), Relaxed);
+        self.0.sem.list.first.store(TailCode::of(first).bits().into(), Relaxed);
     }
     fn last(&self) -> Option<NodeId> {
         // SAFETY: the internal lock is held.
-        id_of(unsafe { self.0.sem.list.last.get() })
+        unsafe { self.0.sem.list.last.get() }.node()
     }
     fn set_last(&self, last: Option<NodeId>) {
         // SAFETY: the internal lock is held.
-        unsafe { self.0.sem.list.last.set(code_of(last)) };
+        unsafe { self.0.sem.list.last.set(TailCode::of(last)) };
     }
 
     /// The first waiter.
@@ -208,10 +164,10 @@ impl<P: Platform> Section<'_, P> {
     }
     /// Who comes after `id`.
     pub fn next(&self, id: NodeId) -> Option<NodeId> {
-        id_of(self.place(id).next)
+        self.place(id).next.node()
     }
     /// What `id` waits for.
-    pub fn kind(&self, id: NodeId) -> Kind {
+    pub fn kind(&self, id: NodeId) -> HoldMode {
         self.place(id).kind
     }
     /// The thread that waits as `id`.
@@ -231,14 +187,15 @@ impl<P: Platform> Section<'_, P> {
         self.change(id, |place| place.has_handoff = true);
     }
     /// Appends the caller as waiter `id`.
-    pub fn push(&self, id: NodeId, kind: Kind, due_ns: u64) {
+    pub fn push(&self, id: NodeId, kind: HoldMode, due_ns: u64) {
         let last = self.last();
-        let place = Place { prev: code_of(last), kind, is_queued: true, due_ns, ..Place::NONE };
+        let place =
+            Place { prev: TailCode::of(last), kind, is_queued: true, due_ns, ..Place::NONE };
         let thread = P::this_thread();
         // SAFETY: in no list, and the caller's.
         unsafe { waiter::<P>(id).place.set(Place { thread, ..place }) };
         match last {
-            Some(last) => self.change(last, |place| place.next = code_of(Some(id))),
+            Some(last) => self.change(last, |place| place.next = TailCode::of(Some(id))),
             None => self.set_first(Some(id)),
         }
         self.set_last(Some(id));
@@ -246,21 +203,21 @@ impl<P: Platform> Section<'_, P> {
     /// Takes `id` out, which waits.
     pub fn remove(&self, id: NodeId) {
         let Place { next, prev, .. } = self.place(id);
-        match id_of(prev) {
+        match prev.node() {
             Some(prev) => self.change(prev, |place| place.next = next),
-            None => self.set_first(id_of(next)),
+            None => self.set_first(next.node()),
         }
-        match id_of(next) {
+        match next.node() {
             Some(next) => self.change(next, |place| place.prev = prev),
-            None => self.set_last(id_of(prev)),
+            None => self.set_last(prev.node()),
         }
         self.change(id, |place| place.is_queued = false);
     }
     /// Chains `id`, which was taken out, to `after`, so that [`next`](Self::next) finds it.
     pub fn chain(&self, after: Option<NodeId>, id: NodeId) {
         if let Some(after) = after {
-            self.change(after, |place| place.next = code_of(Some(id)));
+            self.change(after, |place| place.next = TailCode::of(Some(id)));
         }
-        self.change(id, |place| place.next = 0);
+        self.change(id, |place| place.next = TailCode::NONE);
     }
 }

@@ -11,16 +11,15 @@ mod until;
 mod wake;
 mod write;
 
-pub use list::Place;
 pub use policy::*;
 pub use until::{Interrupt, Until};
 
 use crate::is_locked::barrier_before_look;
-use crate::node::NodeId;
 use crate::osq::OsqLock;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::raw::{FairnessThreshold, Order, RawLock};
-use crate::sleep_table::waiter;
+use crate::park::waiter;
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::queue::NodeId;
+use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -385,7 +384,7 @@ impl<P: Platform> Slow<'_, P> {
 
     /// Takes the waiter `id`, which was not granted anything, out of the list; the caller gives up.
     #[cold]
-    fn leave(self, section: list::Section<'_, P>, id: NodeId) {
+    fn leave(self, section: list::WaitListGuard<'_, P>, id: NodeId) {
         let was_first = section.first() == Some(id);
         section.remove(id);
         if section.is_empty() {

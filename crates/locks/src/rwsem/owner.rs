@@ -13,7 +13,8 @@
 use super::Slow;
 use super::policy::OwnerWord;
 use crate::events::Event;
-use crate::platform::{Atomic, AtomicInt, Platform};
+use crate::platform::{Atomic, AtomicInt};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Readers own the lock.

@@ -1,7 +1,7 @@
 //! What a reader does that could not go on at once.
 
 use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
-use super::list::{Kind, Section, Site};
+use super::list::{Site, WaitListGuard};
 use super::owner::{self, RD, READERS};
 use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
 use super::spin::Spun;
@@ -9,9 +9,10 @@ use super::until::Until;
 use super::wake::{Wake, WakeQueue};
 use super::{ASLEEP, GRANTED, NUDGED, Slow};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::sleep_table::waiter;
+use crate::park::{HoldMode, waiter};
+use crate::platform::{Atomic, AtomicInt};
+use crate::queue::NodeId;
+use crate::raw::Platform;
 use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -84,7 +85,7 @@ impl<P: Platform> Slow<'_, P> {
         }
         // ordering: Relaxed; published by the internal lock.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
-        section.push(id, Kind::Reader, self.due_ns(Kind::Reader));
+        section.push(id, HoldMode::Reader, self.due_ns(HoldMode::Reader));
         until.begin(id);
         let count = self.count_as_waiting(was_empty, is_counted);
         let mut queue = WakeQueue::new();
@@ -105,10 +106,12 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// When a waiter that comes now will have waited long enough. Urgency counts for writers, since 2019.
-    pub(super) fn due_ns(self, kind: Kind) -> u64 {
+    pub(super) fn due_ns(self, kind: HoldMode) -> u64 {
         let patience_ns = match self.policy.handoff {
             Handoff::Never => return u64::MAX,
-            handoff if handoff != Handoff::Posted && kind == Kind::Writer && P::is_urgent() => 0,
+            handoff if handoff != Handoff::Posted && kind == HoldMode::Writer && P::is_urgent() => {
+                0
+            }
             _ => P::tunable(Tunable::rwsem_handoff_ns).unwrap_or(self.policy.patience_ns()),
         };
         P::now_ns().saturating_add(patience_ns)
@@ -139,7 +142,7 @@ impl<P: Platform> Slow<'_, P> {
     /// The reader may have kept a release from waking anybody: it was in the count.
     fn wake_as_queueing_reader(
         self,
-        section: &Section<'_, P>,
+        section: &WaitListGuard<'_, P>,
         count: u64,
         was_first: bool,
         queue: &mut WakeQueue<P>,

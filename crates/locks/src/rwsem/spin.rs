@@ -7,15 +7,14 @@
 
 use super::Slow;
 use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
-use super::list::Kind;
 use super::owner::{Owner, RD, READERS, thread_in};
 use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
 use super::until::Until;
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::patience::{Patience, UNTIL_OVER};
-use crate::platform::{Atomic, AtomicInt, Bound, Budget, Platform};
-use crate::sleep_table::waiter;
+use crate::park::{HoldMode, waiter};
+use crate::platform::{Atomic, AtomicInt, Bound, Budget};
+use crate::queue::{NodeId, Patience, UNTIL_OVER};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A thread that spins asks once in this many looks if it still should.
@@ -76,7 +75,7 @@ impl<P: Platform> Slow<'_, P> {
             WriterSpin::PerTurn => self.may_spin_at_all() && self.spin_per_turn(id, until),
             _ => {
                 let flag = self.policy.owner.writers_flag();
-                self.writer_may_spin(flag) && self.spin(id, Kind::Writer, flag, until)
+                self.writer_may_spin(flag) && self.spin(id, HoldMode::Writer, flag, until)
             }
         };
         if is_ours {
@@ -118,7 +117,7 @@ impl<P: Platform> Slow<'_, P> {
             unsafe { self.sem.spinners.lock_for_turn(id) };
             let owner = self.owner();
             let goes_on = owner == 0 || self.await_other_owner(owner, &mut over) == 0;
-            let is_ours = goes_on && self.try_unqueued(Kind::Writer);
+            let is_ours = goes_on && self.try_unqueued(HoldMode::Writer);
             // SAFETY: queued above, and at the head since.
             unsafe { self.sem.spinners.unlock(id) };
             let is_over = owner == 0 && (over.is_over() || P::is_urgent());
@@ -171,7 +170,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Spins in the queue and at its head. Returns `true` if it got the lock.
-    fn spin(self, id: NodeId, kind: Kind, flag: u64, until: Until<'_, P>) -> bool {
+    fn spin(self, id: NodeId, kind: HoldMode, flag: u64, until: Until<'_, P>) -> bool {
         let mut over = Over::new(until);
         // SAFETY: the caller's node, which is in no queue yet.
         if !unsafe { self.sem.spinners.lock(id, || over.is_over()) } {
@@ -183,7 +182,7 @@ impl<P: Platform> Slow<'_, P> {
         is_ours
     }
 
-    fn spin_as_head(self, kind: Kind, flag: u64, over: &mut Over<'_, P>) -> bool {
+    fn spin_as_head(self, kind: HoldMode, flag: u64, over: &mut Over<'_, P>) -> bool {
         let mut before = Owner::Nobody;
         let mut window = None;
         loop {
@@ -198,7 +197,9 @@ impl<P: Platform> Slow<'_, P> {
                 window = None;
             }
             let goes_on = match owner {
-                Owner::Readers if kind == Kind::Writer => self.spin_on_readers(&mut window, over),
+                Owner::Readers if kind == HoldMode::Writer => {
+                    self.spin_on_readers(&mut window, over)
+                }
                 Owner::Readers | Owner::Nobody => self.await_news(over),
                 Owner::Writer | Owner::NotSpinnable => true,
             };
@@ -275,11 +276,11 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// An attempt past those who wait. Returns `true` if it got the lock. A reader is named as such.
-    fn try_unqueued(self, kind: Kind) -> bool {
+    fn try_unqueued(self, kind: HoldMode) -> bool {
         match (kind, self.policy.format) {
-            (Kind::Reader, _) => self.try_read_unqueued(),
-            (Kind::Writer, Format::Bits) => self.try_write_unqueued(),
-            (Kind::Writer, Format::Biased) => self.try_write_between(),
+            (HoldMode::Reader, _) => self.try_read_unqueued(),
+            (HoldMode::Writer, Format::Bits) => self.try_write_unqueued(),
+            (HoldMode::Writer, Format::Biased) => self.try_write_between(),
         }
     }
 
@@ -338,7 +339,7 @@ impl<P: Platform> Slow<'_, P> {
         // (w,h,r) -> (w,h,r-1)
         // ordering: Relaxed; nothing was read in between.
         self.wake_heir(self.sem.count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
-        let is_ours = self.spin(id, Kind::Reader, RD, until);
+        let is_ours = self.spin(id, HoldMode::Reader, RD, until);
         if self.policy.reader_spin == ReaderSpin::One {
             // ordering: Relaxed; nothing is read through it.
             self.sem.flag.store(0, Relaxed);

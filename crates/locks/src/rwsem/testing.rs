@@ -3,7 +3,8 @@
 use super::RwSem;
 use super::count::{GUARD, HANDOFF, READER, READERS_LIMIT, WAITERS, WRITE, WRITER};
 use super::policy::{Format, OwnerWord, RwSemPolicy};
-use crate::platform::{Atomic, Bound, Budget, Platform};
+use crate::platform::{Atomic, Bound, Budget};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::Relaxed;
 
 #[doc(hidden)]

@@ -1,9 +1,10 @@
 //! How long one waits: for ever, until a time, until somebody says that it is over.
 
 use super::NUDGED;
-use crate::node::{NodeId, TailCode};
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Platform, Zeroed};
-use crate::sleep_table::waiter;
+use crate::park::waiter;
+use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::queue::{NodeId, TailCode};
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Somebody has interrupted the wait. No tail code is 1.

@@ -4,13 +4,14 @@ use super::count::{
     self, ACTIVE, ACTIVE_MASK, GUARD, HANDOFF, READER, READERS_LIMIT, READERS_MASK, WAITERS,
     WAITING, WRITER,
 };
-use super::list::{Kind, Section, Site};
+use super::list::{Site, WaitListGuard};
 use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
 use super::{GRANTED, Slow, WOKEN};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::sleep_table::waiter;
+use crate::park::{HoldMode, waiter};
+use crate::platform::{Atomic, AtomicInt};
+use crate::queue::NodeId;
+use crate::raw::Platform;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -59,7 +60,7 @@ impl<P: Platform> Slow<'_, P> {
     /// Marks whom `wake` says, with the internal lock held. `is_release`: on behalf of a release.
     pub fn mark(
         self,
-        section: &Section<'_, P>,
+        section: &WaitListGuard<'_, P>,
         wake: Wake,
         is_release: bool,
         queue: &mut WakeQueue<P>,
@@ -69,7 +70,7 @@ impl<P: Platform> Slow<'_, P> {
             self.set_flag(1);
         }
         let passes_writer = wake == Wake::ReadOwned && self.policy.grants_past_writer;
-        if section.kind(head) == Kind::Writer && !passes_writer {
+        if section.kind(head) == HoldMode::Writer && !passes_writer {
             self.mark_writer(head, wake, is_release, queue);
             return;
         }
@@ -105,7 +106,7 @@ impl<P: Platform> Slow<'_, P> {
 
     /// Counts the first waiter, a reader, among the holders, unless the caller is one: then nobody can
     /// come in between. Returns `true` if it is counted; `None` if a writer has the lock.
-    fn grant_head(self, section: &Section<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
+    fn grant_head(self, section: &WaitListGuard<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
         let count = &self.sem.count;
         if self.policy.format == Format::Bits {
             let most = (BATCH as u64).wrapping_mul(READER);
@@ -128,7 +129,7 @@ impl<P: Platform> Slow<'_, P> {
         })
     }
 
-    fn grant_head_in_bits(self, section: &Section<'_, P>, head: NodeId) -> bool {
+    fn grant_head_in_bits(self, section: &WaitListGuard<'_, P>, head: NodeId) -> bool {
         let (count, reader) = (&self.sem.count, Format::Bits.reader());
         loop {
             // (*,r) -> (*,r+1)
@@ -184,12 +185,12 @@ impl<P: Platform> Slow<'_, P> {
     /// Takes readers out of the list, counts them among the holders, and tells them.
     fn grant_readers(
         self,
-        section: &Section<'_, P>,
+        section: &WaitListGuard<'_, P>,
         head: NodeId,
         is_head_counted: bool,
         queue: &mut WakeQueue<P>,
     ) {
-        let is_first_reader = section.kind(head) == Kind::Reader;
+        let is_first_reader = section.kind(head) == HoldMode::Reader;
         let (first, granted) = self.take_readers(section, head);
         if granted == 0 {
             return;
@@ -210,15 +211,15 @@ impl<P: Platform> Slow<'_, P> {
 
     /// Takes the readers that are to be granted out of the list and chains them; the first of them, and
     /// how many.
-    fn take_readers(self, section: &Section<'_, P>, head: NodeId) -> (Option<NodeId>, u64) {
+    fn take_readers(self, section: &WaitListGuard<'_, P>, head: NodeId) -> (Option<NodeId>, u64) {
         let (mut first, mut last, mut taken) = (None, None, 0);
         let mut at = Some(head);
         while let Some(id) = at {
             at = section.next(id);
             match (section.kind(id), self.policy.grant) {
-                (Kind::Writer, Grant::AtHead) => break,
-                (Kind::Writer, Grant::All) => continue,
-                (Kind::Reader, _) => {}
+                (HoldMode::Writer, Grant::AtHead) => break,
+                (HoldMode::Writer, Grant::All) => continue,
+                (HoldMode::Reader, _) => {}
             }
             section.remove(id);
             section.chain(last, id);
@@ -233,7 +234,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Adds readers that were granted to the count, and takes from it what is no longer true.
-    fn count_granted(self, section: &Section<'_, P>, more: u64, is_first_reader: bool) {
+    fn count_granted(self, section: &WaitListGuard<'_, P>, more: u64, is_first_reader: bool) {
         let count = &self.sem.count;
         let is_empty = section.is_empty();
         let change = match self.policy.format {
@@ -291,7 +292,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Wakes whom `wake` says, and gives the internal lock back.
-    pub fn wake_in(self, section: Section<'_, P>, wake: Wake, is_release: bool) {
+    pub fn wake_in(self, section: WaitListGuard<'_, P>, wake: Wake, is_release: bool) {
         let mut queue = WakeQueue::new();
         if section.is_empty() {
             if is_release {

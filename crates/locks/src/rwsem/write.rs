@@ -1,7 +1,7 @@
 //! What a writer does that could not go on at once.
 
 use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WAITING, WRITE, WRITER};
-use super::list::{Kind, Section, Site};
+use super::list::{Site, WaitListGuard};
 use super::owner::Owner;
 use super::policy::{Format, Handoff, OwnerWord, UnlockWake, WriterSpin};
 use super::spin::Over;
@@ -9,9 +9,10 @@ use super::until::Until;
 use super::wake::{Wake, WakeQueue};
 use super::{ASLEEP, Slow};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::sleep_table::waiter;
+use crate::park::{HoldMode, waiter};
+use crate::platform::{Atomic, AtomicInt};
+use crate::queue::NodeId;
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A writer in the list.
@@ -75,10 +76,10 @@ impl<P: Platform> Slow<'_, P> {
         }
         let section = self.section(Site::Write);
         let was_empty = section.is_empty();
-        let due_ns = self.due_ns(Kind::Writer);
+        let due_ns = self.due_ns(HoldMode::Writer);
         // ordering: Relaxed; published by the internal lock.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
-        section.push(id, Kind::Writer, due_ns);
+        section.push(id, HoldMode::Writer, due_ns);
         until.begin(id);
         let seen = self.count_writer_as_waiting(was_empty);
         let section = self.wake_as_queueing_writer(section, seen, was_empty);
@@ -122,10 +123,10 @@ impl<P: Platform> Slow<'_, P> {
     /// wake-up over.
     fn wake_as_queueing_writer<'s>(
         self,
-        section: Section<'s, P>,
+        section: WaitListGuard<'s, P>,
         seen: u64,
         was_empty: bool,
-    ) -> Section<'s, P>
+    ) -> WaitListGuard<'s, P>
     where
         Self: 's,
     {
@@ -155,7 +156,7 @@ impl<P: Platform> Slow<'_, P> {
     /// Tries and sleeps in turns. Returns `true` if it got the lock.
     fn wait_to_own(
         self,
-        section: Section<'_, P>,
+        section: WaitListGuard<'_, P>,
         mut me: Waiting,
         forbids: bool,
         until: Until<'_, P>,
@@ -192,7 +193,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Returns `true` if the lock is kept for this writer, which then waits for its owner awake.
-    fn is_kept_for(self, section: &Section<'_, P>, me: &Waiting) -> bool {
+    fn is_kept_for(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::Never | Handoff::Posted => false,
             Handoff::ByFirst => me.wants_handoff,
@@ -256,7 +257,7 @@ impl<P: Platform> Slow<'_, P> {
 
     /// An attempt of a writer in the list, with the internal lock held; if it succeeds, it is no longer in
     /// the list.
-    fn try_queued(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
+    fn try_queued(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         let is_ours = match self.policy.format {
             Format::Bits => self.try_queued_in_bits(section, me),
             Format::Biased => self.try_queued_in_bias(section, me),
@@ -267,7 +268,7 @@ impl<P: Platform> Slow<'_, P> {
         is_ours
     }
 
-    fn try_queued_in_bias(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
+    fn try_queued_in_bias(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         if Format::Biased.is_held(me.seen) {
             return false;
         }
@@ -289,7 +290,7 @@ impl<P: Platform> Slow<'_, P> {
         is_ours
     }
 
-    fn try_queued_in_bits(self, section: &Section<'_, P>, me: &mut Waiting) -> bool {
+    fn try_queued_in_bits(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         let first = section.first();
         me.is_first = me.is_first || first == Some(me.id);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -323,7 +324,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Returns `true` if the lock, which is kept, is not kept for this writer.
-    fn is_kept_for_another(self, section: &Section<'_, P>, me: &Waiting) -> bool {
+    fn is_kept_for_another(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         let first = section.first();
         match self.policy.handoff {
             // One that was inherited from a waiter that gave up is anybody's.
@@ -335,7 +336,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// Returns `true` if this writer, which finds the lock held, asks for it to be kept.
-    fn asks_to_keep(self, section: &Section<'_, P>, me: &Waiting) -> bool {
+    fn asks_to_keep(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::ByAny => section.is_due(me.id),
             Handoff::OnceAwake => {
@@ -347,7 +348,7 @@ impl<P: Platform> Slow<'_, P> {
     }
 
     /// The lock is kept from now on.
-    fn keep(self, section: &Section<'_, P>, first: Option<NodeId>) {
+    fn keep(self, section: &WaitListGuard<'_, P>, first: Option<NodeId>) {
         if let Some(first) = first {
             section.set_handoff(first);
         }

@@ -4,13 +4,13 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, Ordering::Relaxed};
 use lockwright::events::Event;
 use lockwright::native::Native;
-use lockwright::node::{NodeId, QNode};
+use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots,
     SchedulerHints, SleepStorage, Sleeping,
 };
-use lockwright::sleep_table::{Bucket, Waiter};
+use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
 use std::cell::Cell;
 use std::thread::LocalKey;
@@ -86,6 +86,8 @@ static POOL: [QNode<Hooked>; NODES] = {
 
 // SAFETY: elements of a static, claimed by a compare-exchange; nothing here forks.
 unsafe impl QueueNodes for Hooked {
+    type Node = QNode<Self>;
+
     fn claim_node() -> Option<NodeId> {
         let claim = |node: &QNode<Self>| {
             node.claim.compare_exchange(0, 1, Ordering::Acquire, Relaxed).is_ok()
@@ -123,6 +125,9 @@ static WAITERS: [Waiter<Hooked>; NODES] = [const { Waiter::FRESH }; NODES];
 
 // SAFETY: elements of statics.
 unsafe impl SleepStorage for Hooked {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     fn sleep_buckets() -> usize {
         BUCKETS
     }
@@ -147,6 +152,8 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: a slot of a static for each thread, never used again.
 unsafe impl ReaderSlots for Hooked {
+    type Slot = ReaderSlot<Self>;
+
     fn lock_number() -> u64 {
         Native::lock_number()
     }
@@ -180,7 +187,7 @@ impl Placement for Hooked {
 }
 
 impl SchedulerHints for Hooked {
-    fn is_running(_node: &QNode<Self>) -> bool {
+    fn is_running(_id: NodeId) -> bool {
         true
     }
     fn this_thread() -> u64 {

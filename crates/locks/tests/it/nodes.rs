@@ -3,9 +3,9 @@
 use super::{alone, not_run};
 use lockwright::events::Event;
 use lockwright::native::{self, Native};
-use lockwright::node::NODES_MAX;
 use lockwright::platform::QueueNodes;
 use lockwright::qspinlock::{Fifo, HybridBounded, Park, QSpinlock};
+use lockwright::queue::NODES_MAX;
 use lockwright::raw::RawLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;

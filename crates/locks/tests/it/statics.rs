@@ -1,9 +1,9 @@
 //! Locks in statics, and their sizes.
 
 use lockwright::native::Native;
-use lockwright::node::QNode;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright::queue::QNode;
 use lockwright::rwlock::RawRwLock;
 use lockwright::{CnaSpinLock, Mutex, PercpuRwLock, RwLock, SpinLock};
 use std::mem::size_of;

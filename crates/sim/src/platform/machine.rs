@@ -2,18 +2,18 @@
 
 use super::{Sim, SimCell};
 use crate::engine::cell::{CellRef, Shape};
-use crate::sleep_table::BUCKETS;
+use crate::park::BUCKETS;
 use crate::switch::Here;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lockwright::events::Event;
-use lockwright::node::{NodeId, QNode};
+use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots,
     SchedulerHints, SleepStorage, Sleeping,
 };
-use lockwright::sleep_table::{Bucket, Waiter};
+use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
 
 // SAFETY: memory is sequentially consistent but for store buffers, which these drain.
@@ -52,6 +52,8 @@ unsafe impl Barriers for Sim {
 // SAFETY: nodes lie in the run's arena, which outlives the run; the tables behind `claim_node` are
 // used by one thread at a time; a fork leaves one thread, and what the others had claimed is never handed out again.
 unsafe impl QueueNodes for Sim {
+    type Node = QNode<Self>;
+
     #[inline]
     fn claim_node() -> Option<NodeId> {
         Here::expect("a queue node").with(|engine| {
@@ -96,6 +98,9 @@ unsafe impl LockHash for Sim {
 
 // SAFETY: elements of slices in the run's arena; a fork leaves one thread.
 unsafe impl SleepStorage for Sim {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     fn sleep_buckets() -> usize {
         BUCKETS
     }
@@ -128,6 +133,8 @@ pub(crate) fn begin_lock_numbers() {
 
 // SAFETY: one for each thread, in the run's arena; the locks of a simulation are made after it.
 unsafe impl ReaderSlots for Sim {
+    type Slot = ReaderSlot<Self>;
+
     /// So few that a client gets beyond it. No workload reads one lock so deep.
     const DEPTH_MAX: u32 = 2;
 
@@ -176,9 +183,8 @@ impl Placement for Sim {
 impl SchedulerHints for Sim {
     const KNOWS_WHO_RUNS: bool = true;
 
-    fn is_running(node: &QNode<Self>) -> bool {
-        let address = core::ptr::from_ref(node).addr();
-        Here::expect("a hint").with(|engine| match engine.nodes.claimant_at(address) {
+    fn is_running(id: NodeId) -> bool {
+        Here::expect("a hint").with(|engine| match engine.nodes.claimant(id) {
             Some(thread) => {
                 engine.threads[thread].has_cpu(engine.now) && !engine.is_preempted(thread)
             }

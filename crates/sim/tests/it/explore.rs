@@ -394,8 +394,7 @@ fn the_schedulers_hints_say_who_has_no_cpu() {
         simulation.spawn(1, move || {
             done.load(Relaxed);
             if let Some(id) = id.get() {
-                // SAFETY: nodes live as long as the machine.
-                let is_running = Sim::is_running(unsafe { Sim::node(id).as_ref() });
+                let is_running = Sim::is_running(id);
                 assert_eq!(is_running, !Sim::need_resched(), "one of two has lost its CPU");
                 assert!(is_running, "the other one has lost its CPU");
             }

@@ -90,7 +90,7 @@ fn is_told_what_is_not_there(runs_handlers: bool) {
                 let is_nobodys = Sim::reader_slot_at(1) == Sim::reader_slot_at(2);
                 assert_eq!(is_nobodys, runs_handlers, "slots of threads that are gone");
                 // SAFETY: there is no other thread.
-                let other = unsafe { claimed.get() }.map(lockwright::node::NodeId::new);
+                let other = unsafe { claimed.get() }.map(lockwright::queue::NodeId::new);
                 assert!(other.is_none_or(Sim::is_orphaned), "its thread is gone");
                 let more: Vec<_> = std::iter::from_fn(Sim::claim_node).collect();
                 assert!(more.iter().all(|&id| Some(id) != other), "an orphan is handed out");

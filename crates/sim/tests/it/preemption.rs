@@ -3,7 +3,6 @@
 use crate::machines::machine;
 use lockwright::busted::BustedLock;
 use lockwright::mcs::McsLock;
-use lockwright::node::QNode;
 use lockwright::platform::{
     Atomic, Cells, Placement as _, QueueNodes, SchedulerHints, Sleeping, Zeroed,
 };
@@ -198,12 +197,11 @@ fn a_deadlock_under_preemption_is_told_at_once_and_not_at_the_time_limit() {
 #[test]
 fn a_hint_tells_that_the_thread_of_a_node_is_away() {
     let (running, away) = (Cell::new(0), Cell::new(0));
-    let node = Cell::new(None::<&'static QNode<Sim>>);
+    let node = Cell::new(None);
     let program = |number: usize, word: &<Sim as Cells>::U32| {
         if number == 0 {
             let id = Sim::claim_node().expect("a fresh machine has nodes");
-            // SAFETY: nodes stay where they are for as long as the run lasts.
-            node.set(Some(unsafe { Sim::node(id).as_ref() }));
+            node.set(Some(id));
             assert_eq!(Sim::this_cpu(), 0);
             word.cond_load(Relaxed, |value| value == 1);
             // SAFETY: claimed above.

@@ -2,8 +2,8 @@
 
 use crate::machines::{costs, machine};
 use lockwright::busted::{BustedLock, BustedRwLock};
-use lockwright::node::NodeId;
 use lockwright::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
+use lockwright::queue::NodeId;
 use lockwright::raw::RawLock;
 use lockwright::ticket::TicketLock;
 use lockwright::unfair::UnfairLock;

@@ -47,12 +47,11 @@ mod secondary;
 
 pub use policy::{CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15};
 
-use super::queue::{link_to, linked, named};
 use super::succession::clear_tail;
 use super::{Alone, Grant, Succession, Word};
 use crate::events::Event;
-use crate::node::{NodeId, QNode, node};
-use crate::platform::{Atomic, Platform};
+use crate::platform::Atomic;
+use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
 use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
@@ -80,7 +79,7 @@ impl Numa {
     const fn bits(self) -> u32 {
         (self.real as u32) << 16 | self.stands_for as u32
     }
-    fn of<P: Platform>(waiter: &QNode<P>) -> Self {
+    fn of<P: QueuePlatform>(waiter: &QNode<P>) -> Self {
         // ordering: Relaxed; written before the waiter linked itself, Q2, or by a head before it
         // granted, Q3.
         Self::from_bits(waiter.numa.load(Relaxed))
@@ -121,7 +120,7 @@ pub struct Turn {
 
 // SAFETY: a grant names the waiter linked behind the head or the head of the secondary queue, which
 // is then in front; waiters move between the queues in one piece, their ends relinked.
-unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
+unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
     const ORDER: Order = Order::Grouped;
     const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy);
     type Turn = Turn;
@@ -233,14 +232,14 @@ unsafe impl<P: Platform, C: CnaPolicy> Succession<P> for Cna<C> {
 }
 
 /// The waiter linked behind the head.
-fn behind<P: Platform>(me: &QNode<P>) -> NodeId {
+fn behind<P: QueuePlatform>(me: &QNode<P>) -> NodeId {
     // ordering: Relaxed; acquired when the link was first seen, Q2, or written by this head.
     named(me.next.load(Relaxed))
 }
 
 impl Turn {
     /// Returns `true` if the waiters set aside have waited long enough.
-    fn is_due<P: Platform, C: CnaPolicy>(&self, me: &QNode<P>) -> bool {
+    fn is_due<P: QueuePlatform, C: CnaPolicy>(&self, me: &QNode<P>) -> bool {
         match C::THRESHOLD {
             Threshold::Handoffs { log2 } => {
                 // ordering: Relaxed; written by the last head before it granted, Q3.
@@ -253,7 +252,7 @@ impl Turn {
         }
     }
 
-    fn look_before_waiting<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
+    fn look_before_waiting<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
         match C::SCAN {
             Scan::Full | Scan::LimitedAfterTaking { .. } => {
                 self.scan::<P, C>(me, self.id, u32::MAX);
@@ -267,7 +266,7 @@ impl Turn {
         }
     }
 
-    fn look_after_taking<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
+    fn look_after_taking<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
         let Outlook::NoneUpTo(last) = self.outlook else { return };
         match C::SCAN {
             Scan::Full => self.scan::<P, C>(me, last, u32::MAX),
@@ -278,7 +277,12 @@ impl Turn {
 
     /// Looks at up to `waiters_max` waiters behind `last` for one of the preferred node; sets aside
     /// everybody between the head and it.
-    fn scan<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>, last: NodeId, waiters_max: u32) {
+    fn scan<P: QueuePlatform, C: CnaPolicy>(
+        &mut self,
+        me: &QNode<P>,
+        last: NodeId,
+        waiters_max: u32,
+    ) {
         let mut last = last;
         for _ in 0..waiters_max {
             // ordering: Acquire; Q2.
@@ -297,7 +301,7 @@ impl Turn {
 
     /// Looks at the waiter behind the head and sets it aside if it is remote and not the last;
     /// whether to look at the one behind it.
-    fn look_at_neighbour<P: Platform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
+    fn look_at_neighbour<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         // ordering: Acquire; Q2.
         let Some(next) = linked(me.next.load(Acquire)) else { return false };
         if self.is_kept::<P>(next) {
@@ -314,7 +318,7 @@ impl Turn {
     }
 
     /// Returns `true` if `waiter` may stay in front; if so that is the outlook.
-    fn is_kept<P: Platform>(&mut self, waiter: NodeId) -> bool {
+    fn is_kept<P: QueuePlatform>(&mut self, waiter: NodeId) -> bool {
         P::count(Event::cna_scanned);
         let numa = Numa::of(node::<P>(waiter));
         let is_kept = numa.stands_for == self.prefers || numa.stands_for == URGENT;
@@ -327,7 +331,7 @@ impl Turn {
 }
 
 /// Returns `true` if the head, with no waiter set aside, looks for one to set aside in this turn.
-fn looks_for_first<P: Platform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool {
+fn looks_for_first<P: QueuePlatform, C: CnaPolicy>(id: NodeId, me: &QNode<P>) -> bool {
     const { assert!(C::SHUFFLE_REDUCTION_LOG2 < u32::BITS) };
     if C::SHUFFLE_REDUCTION_LOG2 == 0 {
         return true;

@@ -1,17 +1,16 @@
 //! The secondary queue: circular, known by its tail.
 
 use super::super::Grant;
-use super::super::queue::{link_to, named};
 use super::{CnaPolicy, Numa, Threshold, Turn};
 use crate::events::Event;
-use crate::node::{NodeId, QNode, node};
-use crate::platform::{Atomic, Platform};
+use crate::platform::Atomic;
+use crate::queue::{NodeId, QNode, QueuePlatform, link_to, named, node};
 use core::sync::atomic::Ordering::Relaxed;
 
 impl Turn {
     /// Moves the waiters behind the head, up to and including `last`, to the end of the secondary
     /// queue, in order. `new_next` is linked behind `last`, so nobody else writes `last`'s link.
-    pub(super) fn set_aside<P: Platform, C: CnaPolicy>(
+    pub(super) fn set_aside<P: QueuePlatform, C: CnaPolicy>(
         &mut self,
         me: &QNode<P>,
         last: NodeId,
@@ -45,7 +44,7 @@ impl Turn {
     }
 
     /// Grants `next` together with the secondary queue whose tail is `tail`.
-    pub(super) fn hand_over<P: Platform, C: CnaPolicy>(
+    pub(super) fn hand_over<P: QueuePlatform, C: CnaPolicy>(
         &self,
         me: &QNode<P>,
         tail: NodeId,
@@ -74,7 +73,7 @@ impl Turn {
     }
 
     /// Puts the secondary queue in front of `next` and grants its head: nobody is set aside then.
-    pub(super) fn put_in_front<P: Platform>(&self, tail: NodeId, next: NodeId) -> Grant {
+    pub(super) fn put_in_front<P: QueuePlatform>(&self, tail: NodeId, next: NodeId) -> Grant {
         let tail = node::<P>(tail);
         // ordering: Relaxed; written by this head or an earlier one, Q3.
         let head = tail.next.load(Relaxed);

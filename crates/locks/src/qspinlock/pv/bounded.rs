@@ -22,13 +22,13 @@
 //! wake-ups at most. One that does not get a CPU may be passed every 50 us until it does.
 
 use super::HybridBounded;
+use super::PvPlatform;
 use super::rules::Rules;
-use crate::contest::{self, RESERVED_HALF};
 use crate::events::Event;
-use crate::node::QNode;
-use crate::patience::{Patience, UNTIL_OVER};
-use crate::platform::{Atomic, Bound, LockWordOps, Platform};
+use crate::platform::{Atomic, LockWordOps};
+use crate::qspinlock::reservation::{self, RESERVED_HALF};
 use crate::qspinlock::{Word, word};
+use crate::queue::{Patience, QNode, UNTIL_OVER, look_for_grant, wait_for_link};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the head of the queue competes before it reserves the lock: some fifty wake-ups, so that
@@ -42,7 +42,7 @@ impl Rules for HybridBounded {
     /// Since when it is the head, in nanoseconds.
     type Head = Option<u64>;
 
-    fn steal<P: Platform>(word: &P::Word) -> bool {
+    fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         let mut patience = Patience::<P>::long();
         loop {
             let decides = |bits| {
@@ -67,7 +67,7 @@ impl Rules for HybridBounded {
         }
     }
 
-    fn spin_in_queue<P: Platform>(
+    fn spin_in_queue<P: PvPlatform>(
         me: &QNode<P>,
         mut prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
@@ -76,47 +76,19 @@ impl Rules for HybridBounded {
         look_for_grant(me, UNTIL_OVER, is_over)
     }
 
-    fn try_as_head<P: Platform>(word: &P::Word, since_ns: &mut Option<u64>) -> bool {
+    fn try_as_head<P: PvPlatform>(word: &P::Word, since_ns: &mut Option<u64>) -> bool {
         let now_ns = P::now_ns();
         let waits_ns = now_ns.saturating_sub(*since_ns.get_or_insert(now_ns));
         waits_ns < UNFAIR_NS && compete::<P>(word) || waits_ns >= UNFAIR_NS && reserve::<P>(word)
     }
 
-    fn wait_for_link<P: Platform>(me: &QNode<P>) {
+    fn wait_for_link<P: PvPlatform>(me: &QNode<P>) {
         wait_for_link(me);
     }
 }
 
-/// Looks whether `me` was granted, until the bound is reached or `is_over`.
-pub(crate) fn look_for_grant<P: Platform>(
-    me: &QNode<P>,
-    bound: Bound,
-    is_over: impl FnMut() -> bool,
-) -> Result<u32, u32> {
-    // ordering: Acquire; Q3.
-    me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, is_over)
-}
-
-/// Looks of the head for the link of the next waiter, before it naps: the two stores between which a
-/// thread may be preempted are next to each other.
-const LINK_LOOKS: u32 = 1 << 10;
-/// How long it naps between looks for that link, which nobody tells it of.
-const LINK_NAP_NS: u64 = 50_000;
-
-/// Waits, for as long as it takes and asleep if it takes long, until a waiter has linked itself behind
-/// `me`.
-pub(crate) fn wait_for_link<P: Platform>(me: &QNode<P>) {
-    let look = |looks| {
-        // ordering: Acquire; Q2.
-        me.next.cond_load_bounded(Acquire, Bound::looks(looks), |link| link != 0, || false)
-    };
-    while look(LINK_LOOKS).is_err() {
-        P::futex_wait(&me.next, 0, Some(P::now_ns().saturating_add(LINK_NAP_NS)));
-    }
-}
-
 /// Takes a lock that nobody has reserved.
-fn take_free<P: Platform>(word: &P::Word) -> bool {
+fn take_free<P: PvPlatform>(word: &P::Word) -> bool {
     // (*,0,0) -> (*,0,1)
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
     word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
@@ -124,26 +96,26 @@ fn take_free<P: Platform>(word: &P::Word) -> bool {
 
 /// Takes a lock that is reserved and free for as long as one may be.
 #[cold]
-fn take_from_absent<P: Platform>(word: &P::Word) -> bool {
+fn take_from_absent<P: PvPlatform>(word: &P::Word) -> bool {
     let taken = RESERVED_HALF | word::LOCKED_HALF;
     // (n,1,0) -> (n,1,1)
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
-    contest::is_abandoned::<P>(word)
+    reservation::is_abandoned::<P>(word)
         && word.compare_exchange_half0(RESERVED_HALF, taken, Acquire, Relaxed).is_ok()
 }
 
 /// Competes as the head, like a newcomer.
-fn compete<P: Platform>(word: &P::Word) -> bool {
+fn compete<P: PvPlatform>(word: &P::Word) -> bool {
     let mut patience = Patience::<P>::long();
-    contest::compete::<P>(word, || patience.pause(), || take_free::<P>(word))
+    reservation::compete::<P>(word, || patience.pause(), || take_free::<P>(word))
 }
 
 /// Reserves the lock for the head, and spins for it. It stays reserved.
-fn reserve<P: Platform>(word: &P::Word) -> bool {
+fn reserve<P: PvPlatform>(word: &P::Word) -> bool {
     let take = || {
         // (n,1,0) -> (n,0,1)
         // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
         word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
     };
-    contest::reserve::<P>(word, || false, take)
+    reservation::reserve::<P>(word, || false, take)
 }

@@ -15,9 +15,10 @@
 //! end at an empty cell. The table is larger than the number of heads that can sleep, so there
 //! always is room. Cells order nothing: who may read an entry is ordered by the byte, K3.
 
+use super::PvPlatform;
 use crate::events::Event;
-use crate::node::{NodeId, TailCode};
-use crate::platform::{Atomic, Platform};
+use crate::platform::Atomic;
+use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Cells of a cache line.
@@ -27,14 +28,14 @@ const NAME_BITS: u32 = 48;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[inline]
-fn cell<'a, P: Platform>(at: usize) -> &'a P::U64 {
+fn cell<'a, P: PvPlatform>(at: usize) -> &'a P::U64 {
     // SAFETY: by the contract of `LockHash` the cell lives as long as locks are used; it is atomic,
     // so sharing is sound.
     unsafe { P::hash_slot(at).as_ref() }
 }
 
 /// The cells in the order in which entries of the lock called `name` are looked for.
-fn places<P: Platform>(name: u64) -> impl Iterator<Item = usize> + Clone {
+fn places<P: PvPlatform>(name: u64) -> impl Iterator<Item = usize> + Clone {
     let slots = P::hash_slots();
     let lines = (slots / PER_LINE).max(1) as u64;
     let spread = name.wrapping_mul(SPREAD) >> 32;
@@ -43,7 +44,7 @@ fn places<P: Platform>(name: u64) -> impl Iterator<Item = usize> + Clone {
 }
 
 /// Enters `id` as the waiter that sleeps for the lock with this word.
-pub(super) fn insert<P: Platform>(word: &P::Word, id: NodeId) {
+pub(super) fn insert<P: PvPlatform>(word: &P::Word, id: NodeId) {
     let name = P::lock_name(core::ptr::from_ref(word).cast());
     debug_assert!(name != 0 && name >> NAME_BITS == 0, "qspinlock: a lock without a name");
     let entry = name << (u64::BITS - NAME_BITS) | u64::from(id.code().bits());
@@ -59,7 +60,7 @@ pub(super) fn insert<P: Platform>(word: &P::Word, id: NodeId) {
 }
 
 /// Takes out the entry of the lock with this word, if it is of a waiter that `may_go`.
-pub(super) fn remove<P: Platform>(
+pub(super) fn remove<P: PvPlatform>(
     word: &P::Word,
     may_go: impl Fn(NodeId) -> bool,
 ) -> Option<NodeId> {

@@ -7,10 +7,14 @@ mod wait;
 
 use super::waiting::Waiting;
 use super::{LOCKED, SLOW, Word};
-use crate::node::{NodeId, QNode, node};
-use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::platform::{Atomic, LockHash, LockWordOps, SchedulerHints, Sleeping};
+use crate::queue::{NodeId, QNode, QueuePlatform, node};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use rules::Rules;
+
+/// What these policies ask for: a lock whose waiters sleep, without the table of sleepers.
+pub trait PvPlatform: QueuePlatform + SchedulerHints + Sleeping + LockHash {}
+impl<P: QueuePlatform + SchedulerHints + Sleeping + LockHash> PvPlatform for P {}
 
 /// The waiter is awake, or is about to look.
 const RUNNING: u32 = 0;
@@ -49,7 +53,7 @@ macro_rules! waiting {
         // after it has changed the locked byte from 0 by an acquiring read-modify-write; thieves the
         // same; the byte is changed to 3 only by the head or for it by the owner, and back to 0 by
         // the owner only.
-        unsafe impl<P: Platform> Waiting<P> for $policy {
+        unsafe impl<P: PvPlatform> Waiting<P> for $policy {
             const USES_PENDING: bool = false;
             const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
             const BARGES: bool = $barges;
@@ -117,7 +121,7 @@ waiting! {
 
 /// Makes a waiter without a thread one that sleeps: as the head of the queue it has an entry, and
 /// the lock, which somebody holds, is slow.
-pub(super) fn sleep_absent<P: Platform>(word: &P::Word, id: NodeId, is_head: bool) {
+pub(super) fn sleep_absent<P: PvPlatform>(word: &P::Word, id: NodeId, is_head: bool) {
     let state = if is_head { HASHED } else { HALTED };
     // ordering: Relaxed; published when the test starts its threads.
     node::<P>(id).state.store(state, Relaxed);
@@ -129,7 +133,7 @@ pub(super) fn sleep_absent<P: Platform>(word: &P::Word, id: NodeId, is_head: boo
 }
 
 /// Returns `true` if the waiter with this node does not sleep, and nobody has said it does.
-pub(super) fn is_awake<P: Platform>(id: NodeId) -> bool {
+pub(super) fn is_awake<P: PvPlatform>(id: NodeId) -> bool {
     // ordering: Relaxed; only a hint.
     node::<P>(id).state.load(Relaxed) == RUNNING
 }
@@ -137,7 +141,7 @@ pub(super) fn is_awake<P: Platform>(id: NodeId) -> bool {
 /// The owner has granted `id` and sees to it that it wakes up: not now, but when the lock is
 /// released.
 #[inline]
-fn kick<P: Platform>(word: &P::Word, id: NodeId) {
+fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
     let granted = node::<P>(id);
     // ordering: full barrier; K1.
     P::full_barrier(&granted.state);
@@ -154,7 +158,7 @@ fn kick<P: Platform>(word: &P::Word, id: NodeId) {
 
 /// Releases the lock and wakes the head of the queue.
 #[cold]
-fn unlock_slow<P: Platform>(word: &P::Word) {
+fn unlock_slow<P: PvPlatform>(word: &P::Word) {
     // In a forked child the entry of an orphan may be gone.
     let sleeper = hash::remove::<P>(word, |_| true);
     debug_assert!(

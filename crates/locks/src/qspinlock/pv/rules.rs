@@ -1,10 +1,11 @@
 //! What distinguishes the policies that sleep.
 
+use super::PvPlatform;
 use super::{Hybrid, Park};
 use crate::events::Event;
-use crate::node::QNode;
-use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::{Word, word};
+use crate::queue::QNode;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// Looks of a waiter before it sleeps.
@@ -26,13 +27,13 @@ pub(super) trait Rules: Send + Sync + 'static {
     type Head: Default;
 
     /// Competes for the lock before it queues. Returns `true` if it has it.
-    fn steal<P: Platform>(word: &P::Word) -> bool {
+    fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         let _ = word;
         false
     }
     /// Spins as a waiter that is not the head, until it is granted; what it was granted, if it was.
     /// Asks now and then whether the predecessor has stopped running, and gives up if so.
-    fn spin_in_queue<P: Platform>(
+    fn spin_in_queue<P: PvPlatform>(
         me: &QNode<P>,
         prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
@@ -42,12 +43,12 @@ pub(super) trait Rules: Send + Sync + 'static {
     }
     /// Competes for the lock as the head of the queue, for as long as the head spins. Returns `true` if it
     /// has it.
-    fn try_as_head<P: Platform>(word: &P::Word, head: &mut Self::Head) -> bool {
+    fn try_as_head<P: PvPlatform>(word: &P::Word, head: &mut Self::Head) -> bool {
         let _ = head;
         spin_as_head::<P, Self>(word, Bound::looks(SPIN_LOOKS))
     }
     /// Waits, as the owner, until the next waiter has linked itself.
-    fn wait_for_link<P: Platform>(me: &QNode<P>) {
+    fn wait_for_link<P: PvPlatform>(me: &QNode<P>) {
         // ordering: Acquire; Q2.
         me.next.cond_load(Acquire, |link| link != 0);
     }
@@ -62,7 +63,7 @@ impl Rules for Hybrid {
     const STEALS: bool = true;
     type Head = ();
 
-    fn steal<P: Platform>(word: &P::Word) -> bool {
+    fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         let must_queue = |seen: Word| seen.tail().bits() == 0 || seen.is_pending();
         loop {
             let decides = |bits| {
@@ -82,7 +83,7 @@ impl Rules for Hybrid {
 }
 
 /// Takes the lock, which was just seen free, in front of the queue.
-fn try_steal<P: Platform>(word: &P::Word) -> bool {
+fn try_steal<P: PvPlatform>(word: &P::Word) -> bool {
     // (*,0,0) -> (*,0,1). That nobody is pending may be out of date: then the head of the queue has
     // to do without the lock once more.
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
@@ -94,7 +95,7 @@ fn try_steal<P: Platform>(word: &P::Word) -> bool {
 }
 
 /// Spins for the lock as the head of the queue, up to `bound`; meanwhile nobody steals.
-fn spin_as_head<P: Platform, R: Rules + ?Sized>(word: &P::Word, bound: Bound) -> bool {
+fn spin_as_head<P: PvPlatform, R: Rules + ?Sized>(word: &P::Word, bound: Bound) -> bool {
     let mut waiting = 0;
     if R::STEALS {
         // (n,0,*) -> (n,1,*)

@@ -1,14 +1,15 @@
 //! Waiting: in the queue, at its head, and asleep.
 
+use super::PvPlatform;
 use super::{HALTED, HASHED, RUNNING, Rules, hash};
 use crate::events::Event;
-use crate::node::{NodeId, QNode};
-use crate::platform::{Atomic, LockWordOps, Platform};
+use crate::platform::{Atomic, LockWordOps};
 use crate::qspinlock::{Word, word};
+use crate::queue::{NodeId, QNode};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Waits behind `prev` until `me` is the head of the queue; returns what it was granted.
-pub(super) fn wait_in_queue<P: Platform, R: Rules>(me: &QNode<P>, prev: &QNode<P>) -> u32 {
+pub(super) fn wait_in_queue<P: PvPlatform, R: Rules>(me: &QNode<P>, prev: &QNode<P>) -> u32 {
     loop {
         let mut is_early = false;
         // `prev` may be a recycled node by now; then this is a bad hint and nothing worse.
@@ -31,7 +32,7 @@ pub(super) fn wait_in_queue<P: Platform, R: Rules>(me: &QNode<P>, prev: &QNode<P
 
 /// Sleeps until it is worth looking at the grant again.
 #[cold]
-fn halt<P: Platform>(me: &QNode<P>, is_early: bool) {
+fn halt<P: PvPlatform>(me: &QNode<P>, is_early: bool) {
     // running -> halted
     // ordering: Relaxed; ordered before the look by the barrier, K1.
     me.state.store(HALTED, Relaxed);
@@ -51,7 +52,7 @@ fn halt<P: Platform>(me: &QNode<P>, is_early: bool) {
 }
 
 /// Waits for the lock as the head of the queue, and takes it. Returns the word afterwards.
-pub(super) fn take_as_head<P: Platform, R: Rules>(
+pub(super) fn take_as_head<P: PvPlatform, R: Rules>(
     word: &P::Word,
     id: NodeId,
     me: &QNode<P>,
@@ -93,7 +94,7 @@ enum Slow {
 
 /// Makes the owner kick us when it releases the lock.
 #[cold]
-fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
+fn make_slow<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
     // running -> hashed: before the byte, after which the owner may turn it back.
     // ordering: Relaxed; published by K3.
     me.state.store(HASHED, Relaxed);
@@ -120,7 +121,7 @@ fn make_slow<P: Platform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
 }
 
 /// Sleeps while the state is `state`; may return earlier, for no reason.
-fn sleep_while<P: Platform>(me: &QNode<P>, state: u32) {
+fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
     // A kick that was meant for an earlier user of the node, or came while we were awake, is
     // forgotten here; what it was for shows in the state.
     forget_kick(me);
@@ -134,18 +135,18 @@ fn sleep_while<P: Platform>(me: &QNode<P>, state: u32) {
 }
 
 /// Makes the word that is slept on what it is slept on for. Returns `true` if a thread had kicked.
-fn forget_kick<P: Platform>(me: &QNode<P>) -> bool {
+fn forget_kick<P: PvPlatform>(me: &QNode<P>) -> bool {
     // ordering: Acquire; K2.
     me.kick.swap(0, Acquire) != 0
 }
 
-fn is_still<P: Platform>(me: &QNode<P>, state: u32) -> bool {
+fn is_still<P: PvPlatform>(me: &QNode<P>, state: u32) -> bool {
     // ordering: Relaxed; acquired with the kick, K2.
     me.state.load(Relaxed) == state
 }
 
 #[cold]
-fn count_wake<P: Platform>(me: &QNode<P>) {
+fn count_wake<P: PvPlatform>(me: &QNode<P>) {
     // ordering: Acquire; K2.
     if me.kick.load(Acquire) != 0 {
         P::count(Event::pv_kick_wake);
@@ -157,7 +158,7 @@ fn count_wake<P: Platform>(me: &QNode<P>) {
 
 /// Wakes the waiter with this node. Another waiter may use the node by now: then it wakes for no
 /// reason.
-pub(super) fn wake<P: Platform>(sleeper: &QNode<P>) {
+pub(super) fn wake<P: PvPlatform>(sleeper: &QNode<P>) {
     P::count(Event::pv_kick_unlock);
     let is_counting = P::is_counting();
     let before_ns = if is_counting { P::now_ns() } else { 0 };

@@ -2,7 +2,6 @@
 
 use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
 use crate::machines::machine;
-use lockwright::node::QNode;
 use lockwright::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
 use lockwright_sim::{
     Arena, Config, NodesMode, Preemption, ScheduledKind, Scheduling, Sim, Simulation, StartState,
@@ -86,12 +85,11 @@ fn the_hints_about_cpus_are_exact() {
 
 #[test]
 fn the_hint_about_a_node_knows_who_runs_who_waits_for_a_cpu_and_who_sleeps() {
-    let node = Cell::new(None::<&'static QNode<Sim>>);
+    let node = Cell::new(None);
     let seen = RefCell::new(Vec::new());
     let claims = |word: &U32| {
         let id = Sim::claim_node().expect("a fresh machine has nodes");
-        // SAFETY: nodes stay where they are for as long as the run lasts.
-        node.set(Some(unsafe { Sim::node(id).as_ref() }));
+        node.set(Some(id));
         thread::hold_ps(MS + 100 * US);
         Sim::futex_wait(word, 0, Some(10_000_000));
         // SAFETY: claimed above.

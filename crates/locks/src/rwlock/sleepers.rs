@@ -16,12 +16,12 @@
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
 //! about to be true of it.
 
-use super::bucket::{Section, waiter};
-use super::{ASLEEP, BEHIND, SleepTable, WOKEN};
+use super::word::{KEPT, READER, SLEEPER, WRITER};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, AtomicInt, Platform};
-use crate::rwlock::word::{KEPT, Kind, READER, SLEEPER, WRITER};
+use crate::park::{self, ASLEEP, BEHIND, BucketGuard, HoldMode, SleepTable, WOKEN, waiter};
+use crate::platform::{Atomic, AtomicInt};
+use crate::queue::NodeId;
+use crate::raw::Platform;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
@@ -46,13 +46,13 @@ impl<P: Platform> Shared<'_, P> {
     /// The name of the lock.
     #[inline(always)]
     pub(crate) fn name(self) -> u64 {
-        let kind = if self.is_fair { super::Kind::FairRwLock } else { super::Kind::RwLock };
+        let kind = if self.is_fair { park::Awaited::FairRwLock } else { park::Awaited::RwLock };
         SleepTable::<P>::name(kind, self.word)
     }
 
     /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it
     /// sleeps.
-    pub(crate) fn enqueue(self, id: NodeId, kind: Kind) -> bool {
+    pub(crate) fn enqueue(self, id: NodeId, kind: HoldMode) -> bool {
         let me = waiter::<P>(id);
         let name = self.name();
         SleepTable::<P>::within(name, |_, section| {
@@ -67,7 +67,7 @@ impl<P: Platform> Shared<'_, P> {
             // ordering: Relaxed; published by W1.
             me.wants.store(core::ptr::from_ref(self.word).cast_mut().cast(), Relaxed);
             section.push(id, name);
-            section.set_reads(id, kind == Kind::Reader);
+            section.set_reads(id, kind == HoldMode::Reader);
             if is_first && self.is_fair {
                 // (k,*,*) -> (1,*,*)
                 // ordering: Relaxed; nothing is read through it.
@@ -80,7 +80,7 @@ impl<P: Platform> Shared<'_, P> {
     /// Returns `true` if it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs.
     /// Who has just taken the lock may be in the list for a moment more and counts twice, so one more than fits next to
     /// it will do.
-    fn is_soon(self, section: &Section<P>) -> bool {
+    fn is_soon(self, section: &BucketGuard<P>) -> bool {
         // ordering: Relaxed; only a hint.
         let word = self.word.load(Relaxed);
         let holders = if word & WRITER != 0 { 1 } else { word / READER };
@@ -96,7 +96,7 @@ impl<P: Platform> Shared<'_, P> {
 
     /// The first waiter, awake, is about to sleep; `false` if it could take the lock. Its look and the mark of
     /// the word are one: a release comes before, and is seen, or after, and wakes.
-    pub(crate) fn sleep_again(self, id: NodeId, kind: Kind) -> bool {
+    pub(crate) fn sleep_again(self, id: NodeId, kind: HoldMode) -> bool {
         SleepTable::<P>::within(self.name(), |_, _| {
             let signal = &waiter::<P>(id).signal;
             // ordering: Relaxed; written under the lock, W1.
@@ -114,7 +114,7 @@ impl<P: Platform> Shared<'_, P> {
     }
 
     /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds it.
-    fn is_held_against(self, kind: Kind) -> bool {
+    fn is_held_against(self, kind: HoldMode) -> bool {
         // (*,0,*) -> (*,1,*)
         // ordering: Relaxed; nothing is read through it but the word itself.
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
@@ -151,7 +151,7 @@ impl<P: Platform> Shared<'_, P> {
 
 impl<P: Platform> Shared<'_, P> {
     /// The one that was the first is gone. Returns by what to wake the next one.
-    fn make_first(self, section: &Section<P>, next: Option<NodeId>) -> Option<*const P::U32> {
+    fn make_first(self, section: &BucketGuard<P>, next: Option<NodeId>) -> Option<*const P::U32> {
         let is_awake = self.is_fair && next.is_some_and(promote::<P>);
         let stale = match next {
             Some(_) if is_awake => SLEEPER,
@@ -166,7 +166,7 @@ impl<P: Platform> Shared<'_, P> {
             self.word.fetch_and(!stale, Relaxed);
         }
         let next = next.filter(|_| !is_awake)?;
-        let kind = if section.reads(next) { Kind::Reader } else { Kind::Writer };
+        let kind = if section.reads(next) { HoldMode::Reader } else { HoldMode::Writer };
         if self.is_held_against(kind) {
             return None;
         }

@@ -21,35 +21,16 @@
 //! to the thread that uses the node. `state`, `kick` and `kicked` belong to the waiting policies
 //! that sleep, `prev` to the queue of optimistic spinners, which one may leave.
 
-use crate::platform::{Cells, ConstCells, ConstZeroed, QueueNodes, Zeroed};
+use crate::platform::{Cells, ConstCells, ConstZeroed, NodeId, QueueNodes, Zeroed};
 use core::sync::atomic::AtomicU32 as Private;
 
 /// Nodes per CPU in the kernel's encoding: task, softirq, hardirq, NMI.
 pub const NODES_PER_CPU: u16 = 4;
 
-/// How many nodes a lock word can name: 2 bits of nesting index, 14 bits of CPU + 1.
-pub const NODES_MAX: usize = 65_532;
-
-/// The number of a queue node: `cpu * 4 + index` in the kernel's terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeId(u16);
-
 impl NodeId {
-    /// The node with this number.
-    ///
-    /// # Panics
-    /// If `number` is not below [`NODES_MAX`]; in a constant that is a compile error.
-    pub const fn new(number: u16) -> Self {
-        assert!((number as usize) < NODES_MAX, "a lock word has no name for this queue node");
-        Self(number)
-    }
-    /// Its number, counted from 0.
-    pub const fn number(self) -> u16 {
-        self.0
-    }
     /// Its name in the upper half of a lock word; never below 4, so 0 can mean nobody.
     pub const fn code(self) -> TailCode {
-        TailCode(self.0 + NODES_PER_CPU)
+        TailCode(self.number() + NODES_PER_CPU)
     }
 }
 
@@ -64,6 +45,14 @@ impl TailCode {
     /// Nobody.
     pub const NONE: Self = Self(0);
 
+    /// The code of a node, if any.
+    pub const fn of(node: Option<NodeId>) -> Self {
+        match node {
+            Some(id) => id.code(),
+            None => Self::NONE,
+        }
+    }
+
     /// The code in these bits.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
@@ -74,12 +63,12 @@ impl TailCode {
     }
     /// The node named, or node 0 for a code that names none: never panics.
     pub(crate) const fn node_or_first(self) -> NodeId {
-        NodeId(self.0.saturating_sub(NODES_PER_CPU))
+        NodeId::new(self.0.saturating_sub(NODES_PER_CPU))
     }
     /// The node named, if any.
     pub const fn node(self) -> Option<NodeId> {
         match self.0.checked_sub(NODES_PER_CPU) {
-            Some(number) => Some(NodeId(number)),
+            Some(number) => Some(NodeId::new(number)),
             None => None,
         }
     }
@@ -164,7 +153,7 @@ impl<P: ConstCells> QNode<P> {
 
 /// The node `id`, for as long as a lock operation lasts.
 #[inline]
-pub(crate) fn node<'a, P: QueueNodes>(id: NodeId) -> &'a QNode<P> {
+pub(crate) fn node<'a, P: QueueNodes<Node = QNode<P>>>(id: NodeId) -> &'a QNode<P> {
     // SAFETY: by the contract of `QueueNodes::node` the storage of a node that was ever claimed
     // lives as long as the machine; ids only come from `claim_node`, directly or through a lock
     // word, a link or a grant. All fields are cells, so sharing is sound.
@@ -174,6 +163,7 @@ pub(crate) fn node<'a, P: QueueNodes>(id: NodeId) -> &'a QNode<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::NODES_MAX;
 
     #[test]
     fn tail_codes_are_the_kernels_encoding() {

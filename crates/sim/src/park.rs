@@ -2,9 +2,9 @@
 
 use crate::platform::Sim;
 use core::ptr::NonNull;
+use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::Cells;
-use lockwright::sleep_table::{Bucket, Waiter};
 
 type Mark = <Sim as Cells>::U32;
 

@@ -4,19 +4,18 @@
 //! Nobody wakes the first of them to have a look, so they are not counted as wanted and need no mark: who has
 //! something for them is told by the word itself that somebody waits, and comes here.
 
-use super::bucket::{Section, waiter};
-use super::{ASLEEP, GRANTED, SleepTable};
+use super::{ASLEEP, BucketGuard, GRANTED, ParkPlatform, SleepTable, waiter};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, Platform};
+use crate::platform::Atomic;
+use crate::queue::NodeId;
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// This many are woken after the list is given back, so that others of the bucket need not wait for the system calls.
 const LATER: usize = 16;
 
 /// The waiters for one word, with their list locked.
-pub(crate) struct Waiters<'a, P: Platform> {
-    section: &'a Section<'a, P>,
+pub(crate) struct Waiters<'a, P: ParkPlatform> {
+    section: &'a BucketGuard<'a, P>,
     name: u64,
 }
 
@@ -38,7 +37,7 @@ impl Served {
     }
 }
 
-impl<P: Platform> Waiters<'_, P> {
+impl<P: ParkPlatform> Waiters<'_, P> {
     /// Returns `true` if there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.section.first_of(self.name).is_none()
@@ -86,7 +85,7 @@ impl<P: Platform> Waiters<'_, P> {
     }
 }
 
-impl<P: Platform> SleepTable<P> {
+impl<P: ParkPlatform> SleepTable<P> {
     /// Runs `body` with the waiters for the word `name` locked, and then grants as many of them what they need as it
     /// says, from the first on. The word may be gone as soon as the last of them knows, so that is all.
     pub(crate) fn with_waiters<R>(name: u64, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {

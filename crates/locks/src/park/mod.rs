@@ -3,18 +3,37 @@
 mod bucket;
 mod granting;
 mod moving;
-pub(crate) mod sharing;
+mod waiter;
 
-pub(crate) use bucket::waiter;
-pub use bucket::{Bucket, Waiter};
+pub use bucket::Bucket;
+pub(crate) use bucket::BucketGuard;
 pub(crate) use granting::{Served, Waiters};
+pub(crate) use waiter::waiter;
+pub use waiter::{HoldMode, Place, Waiter};
 
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, AtomicInt, Platform};
-use bucket::Section;
+use crate::platform::{Atomic, AtomicInt, LockHash, SchedulerHints, SleepStorage, Sleeping};
+use crate::queue::{NodeId, QueuePlatform};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// What a lock asks for whose waiters sleep.
+pub trait ParkPlatform:
+    QueuePlatform
+    + SchedulerHints
+    + Sleeping
+    + LockHash
+    + SleepStorage<Bucket = Bucket<Self>, Waiter = Waiter<Self>>
+{
+}
+impl<P> ParkPlatform for P where
+    P: QueuePlatform
+        + SchedulerHints
+        + Sleeping
+        + LockHash
+        + SleepStorage<Bucket = Bucket<P>, Waiter = Waiter<P>>
+{
+}
 
 /// Signal: sleeps, or is about to.
 pub(crate) const ASLEEP: u32 = 0;
@@ -27,7 +46,7 @@ pub(crate) const BEHIND: u32 = 3;
 
 /// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
 /// something older.
-pub(crate) fn told<P: Platform>(id: NodeId) -> u32 {
+pub(crate) fn told<P: ParkPlatform>(id: NodeId) -> u32 {
     // ordering: Acquire; W4.
     waiter::<P>(id).signal.fetch_or(0, Acquire)
 }
@@ -51,7 +70,7 @@ pub struct SleepTable<P>(PhantomData<fn() -> P>);
 /// not take a waiter for something else at the same address for one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub(crate) enum Kind {
+pub(crate) enum Awaited {
     Mutex = 1,
     Condvar,
     Semaphore,
@@ -73,10 +92,10 @@ pub(crate) enum Left {
     Sleeper,
 }
 
-impl<P: Platform> SleepTable<P> {
+impl<P: ParkPlatform> SleepTable<P> {
     /// The name of what sleepers wait for, by its word.
     #[inline(always)]
-    pub(crate) fn name<W>(kind: Kind, word: *const W) -> u64 {
+    pub(crate) fn name<W>(kind: Awaited, word: *const W) -> u64 {
         P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT
     }
 
@@ -95,7 +114,7 @@ impl<P: Platform> SleepTable<P> {
         unsafe { P::sleep_bucket(at).as_ref() }
     }
     /// Runs `section` with the bucket of `name` locked.
-    fn within<R>(name: u64, section: impl FnOnce(usize, &Section<P>) -> R) -> R {
+    pub(crate) fn within<R>(name: u64, section: impl FnOnce(usize, &BucketGuard<P>) -> R) -> R {
         let at = Self::place(name);
         P::uninterrupted(|| section(at, &Self::bucket(at).lock()))
     }
@@ -223,7 +242,7 @@ impl<P: Platform> SleepTable<P> {
     ///
     /// With the bucket held: once the mark says restless, others rely on every thread having passed a
     /// barrier since.
-    fn want(at: usize, section: &Section<P>) {
+    fn want(at: usize, section: &BucketGuard<P>) {
         section.change_wanted(1);
         let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
@@ -240,7 +259,7 @@ impl<P: Platform> SleepTable<P> {
     }
     /// As [`want`](Self::want), for a thread that owns the lock whose waiter it is: those that will
     /// own it later find the mark without a barrier.
-    fn want_as_owner(at: usize, section: &Section<P>) {
+    fn want_as_owner(at: usize, section: &BucketGuard<P>) {
         section.change_wanted(1);
         let mark = Self::mark(at);
         // ordering: Relaxed; written under the lock, W1.
@@ -308,7 +327,7 @@ impl<P: Platform> SleepTable<P> {
     }
 
     /// Takes `id` out of the bucket of `name`.
-    fn take_out(section: &Section<P>, name: u64, id: NodeId) {
+    fn take_out(section: &BucketGuard<P>, name: u64, id: NodeId) {
         let is_first = section.first_of(name) == Some(id);
         // ordering: Relaxed; written under the lock, W1.
         if is_first && waiter::<P>(id).signal.load(Relaxed) == ASLEEP {

@@ -1,13 +1,12 @@
 //! Waiters of condition variables: moved to their mutex when they are notified, or given up.
 
-use super::bucket::{Section, waiter};
-use super::{ASLEEP, Kind, SleepTable, WOKEN};
+use super::{ASLEEP, Awaited, BucketGuard, ParkPlatform, SleepTable, WOKEN, waiter};
 use crate::events::Event;
-use crate::node::NodeId;
-use crate::platform::{Atomic, Platform};
+use crate::platform::Atomic;
+use crate::queue::NodeId;
 use core::sync::atomic::Ordering::Relaxed;
 
-impl<P: Platform> SleepTable<P> {
+impl<P: ParkPlatform> SleepTable<P> {
     /// Appends `id` to the waiters on the condition variable `name`, who want `mutex` afterwards.
     /// `enter` runs before anybody can notify it.
     pub(crate) fn enqueue_on(name: u64, id: NodeId, mutex: &P::Word, enter: impl FnOnce()) {
@@ -46,7 +45,7 @@ impl<P: Platform> SleepTable<P> {
     ) -> bool {
         let mut wants = Self::within(name, |_, section| wanted_by_first(section, name));
         while let Some(mutex) = wants {
-            let target = Self::name(Kind::Mutex, mutex);
+            let target = Self::name(Awaited::Mutex, mutex);
             let done = Self::within_both(name, target, |from, (at, to)| {
                 let now_wants = wanted_by_first(from, name);
                 if now_wants != Some(mutex) {
@@ -74,7 +73,7 @@ impl<P: Platform> SleepTable<P> {
     fn move_first(
         name: u64,
         target: u64,
-        (from, at, to): (&Section<P>, usize, &Section<P>),
+        (from, at, to): (&BucketGuard<P>, usize, &BucketGuard<P>),
         is_free: impl Fn() -> bool,
     ) -> Option<*const P::U32> {
         let id = from.first_of(name)?;
@@ -104,7 +103,7 @@ impl<P: Platform> SleepTable<P> {
     fn within_both<R>(
         from: u64,
         to: u64,
-        section: impl FnOnce(&Section<P>, (usize, &Section<P>)) -> R,
+        section: impl FnOnce(&BucketGuard<P>, (usize, &BucketGuard<P>)) -> R,
     ) -> R {
         let (at_from, at_to) = (Self::place(from), Self::place(to));
         let lock = |at| Self::bucket(at).lock();
@@ -126,7 +125,7 @@ impl<P: Platform> SleepTable<P> {
 }
 
 /// The mutex that the first waiter for `name` wants.
-fn wanted_by_first<P: Platform>(section: &Section<P>, name: u64) -> Option<*const P::Word> {
+fn wanted_by_first<P: ParkPlatform>(section: &BucketGuard<P>, name: u64) -> Option<*const P::Word> {
     let first = waiter::<P>(section.first_of(name)?);
     // ordering: Relaxed; written under the lock, W1.
     Some(first.wants.load(Relaxed).cast_const().cast())

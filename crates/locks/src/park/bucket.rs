@@ -2,73 +2,11 @@
 //!
 //! Everything but the signal and the name of a waiter is guarded by the internal lock.
 
-use crate::node::{NodeId, TailCode};
-use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Platform, Zeroed};
-use crate::rwsem::Place;
+use super::{ParkPlatform, waiter};
+use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
+use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
-/// A thread that sleeps, or is about to. Its number is that of the queue node its thread has claimed.
-#[repr(C, align(64))]
-pub struct Waiter<P: Cells> {
-    /// What it sleeps on: [`ASLEEP`](super::ASLEEP) until somebody writes why it should wake up.
-    pub(crate) signal: P::U32,
-    next: Guarded<P, u16>,
-    prev: Guarded<P, u16>,
-    /// The name of the word it waits for. Written under the lock of the bucket it leaves or enters; as
-    /// read without, a hint.
-    pub(super) name: P::U64,
-    /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the
-    /// mutex it wants afterwards.
-    pub(super) wants: P::Ptr,
-    /// Of a waiter for a lock that readers share: whether it reads.
-    reads: Guarded<P, bool>,
-    /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
-    pub(crate) grant: P::U32,
-    /// How much a waiter needs that is granted it, see [`granting`](super::granting).
-    pub(super) needs: Guarded<P, u32>,
-    /// Its place in the list there.
-    pub(crate) place: Guarded<P, Place>,
-}
-
-impl<P: Cells> Waiter<P> {
-    /// A fresh one.
-    pub fn new() -> Self {
-        Self {
-            signal: Zeroed::zeroed(),
-            next: Guarded::new(0),
-            prev: Guarded::new(0),
-            name: Zeroed::zeroed(),
-            wants: Zeroed::zeroed(),
-            reads: Guarded::new(false),
-            grant: Zeroed::zeroed(),
-            needs: Guarded::new(0),
-            place: Guarded::new(Place::NONE),
-        }
-    }
-}
-
-impl<P: Cells> Default for Waiter<P> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<P: ConstCells> Waiter<P> {
-    /// A fresh one, in a constant.
-    #[allow(clippy::declare_interior_mutable_const)]
-    pub const FRESH: Self = Self {
-        signal: ConstZeroed::ZEROED,
-        next: Guarded::const_new(0),
-        prev: Guarded::const_new(0),
-        name: ConstZeroed::ZEROED,
-        wants: ConstZeroed::ZEROED,
-        reads: Guarded::const_new(false),
-        grant: ConstZeroed::ZEROED,
-        needs: Guarded::const_new(0),
-        place: Guarded::const_new(Place::NONE),
-    };
-}
 
 /// The waiters of the words that fall into one bucket.
 #[repr(C, align(128))]
@@ -78,8 +16,8 @@ pub struct Bucket<P: Cells> {
     lock: P::U32,
     /// How many words of the bucket have a first waiter that sleeps: the next release has to wake it.
     pub(super) wanted: P::U32,
-    first: Guarded<P, u16>,
-    last: Guarded<P, u16>,
+    first: Guarded<P, TailCode>,
+    last: Guarded<P, TailCode>,
     /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
     /// paces the return to quiet.
     pub(super) calm: Private,
@@ -91,8 +29,8 @@ impl<P: Cells> Bucket<P> {
         Self {
             lock: Zeroed::zeroed(),
             wanted: Zeroed::zeroed(),
-            first: Guarded::new(0),
-            last: Guarded::new(0),
+            first: Guarded::new(TailCode::NONE),
+            last: Guarded::new(TailCode::NONE),
             calm: Private::new(0),
         }
     }
@@ -110,8 +48,8 @@ impl<P: ConstCells> Bucket<P> {
     pub const EMPTY: Self = Self {
         lock: ConstZeroed::ZEROED,
         wanted: ConstZeroed::ZEROED,
-        first: Guarded::const_new(0),
-        last: Guarded::const_new(0),
+        first: Guarded::const_new(TailCode::NONE),
+        last: Guarded::const_new(TailCode::NONE),
         calm: Private::new(0),
     };
 }
@@ -129,22 +67,22 @@ impl<P: Cells> Bucket<P> {
     /// Nobody uses it at the moment.
     pub unsafe fn is_empty(&self) -> bool {
         // SAFETY: nobody writes it now.
-        let is_empty = unsafe { self.first.get() } == 0;
+        let is_empty = unsafe { self.first.get() } == TailCode::NONE;
         // ordering: Relaxed; nothing is read through it.
         is_empty && self.wanted.load(Relaxed) == 0
     }
 }
 
-impl<P: Platform> Bucket<P> {
+impl<P: ParkPlatform> Bucket<P> {
     /// Takes the internal lock.
-    pub(super) fn lock(&self) -> Section<'_, P> {
+    pub(super) fn lock(&self) -> BucketGuard<'_, P> {
         let free = P::epoch() << 1;
         let mut expected = free;
         loop {
             // ordering: Acquire; W1. On failure Relaxed: only a hint, re-checked at the next attempt.
             match self.lock.compare_exchange(expected, free | 1, Acquire, Relaxed) {
-                Ok(old) if old == free => return Section(self),
-                Ok(_) => return Section(self).emptied(),
+                Ok(old) if old == free => return BucketGuard(self),
+                Ok(_) => return BucketGuard(self).emptied(),
                 // Left as it was by a fork: its waiters, and the thread that holds it, do not exist here.
                 Err(stale) if stale >> 1 != free >> 1 => expected = stale,
                 Err(_) => {
@@ -170,31 +108,16 @@ impl<P: Platform> Bucket<P> {
 }
 
 /// A bucket whose internal lock is held.
-pub(super) struct Section<'a, P: Platform>(&'a Bucket<P>);
+pub(crate) struct BucketGuard<'a, P: ParkPlatform>(&'a Bucket<P>);
 
-impl<P: Platform> Drop for Section<'_, P> {
+impl<P: ParkPlatform> Drop for BucketGuard<'_, P> {
     fn drop(&mut self) {
         // ordering: Release; W1.
         self.0.lock.store(P::epoch() << 1, Release);
     }
 }
 
-/// The waiter `id`.
-pub(crate) fn waiter<'a, P: Platform>(id: NodeId) -> &'a Waiter<P> {
-    // SAFETY: by the contract of `SleepStorage::waiter` it lives as long as the machine; all of it is
-    // cells.
-    unsafe { P::waiter(id).as_ref() }
-}
-
-fn id_of(code: u16) -> Option<NodeId> {
-    TailCode::from_bits(code).node()
-}
-
-fn code_of(id: Option<NodeId>) -> u16 {
-    id.map_or(0, |id| id.code().bits())
-}
-
-impl<P: Platform> Section<'_, P> {
+impl<P: ParkPlatform> BucketGuard<'_, P> {
     fn emptied(self) -> Self {
         self.set_first(None);
         self.set_last(None);
@@ -204,15 +127,15 @@ impl<P: Platform> Section<'_, P> {
     }
     fn set_first(&self, id: Option<NodeId>) {
         // SAFETY: the bucket's lock is held.
-        unsafe { self.0.first.set(code_of(id)) };
+        unsafe { self.0.first.set(TailCode::of(id)) };
     }
     fn set_last(&self, id: Option<NodeId>) {
         // SAFETY: the bucket's lock is held.
-        unsafe { self.0.last.set(code_of(id)) };
+        unsafe { self.0.last.set(TailCode::of(id)) };
     }
     fn behind(&self, id: NodeId) -> Option<NodeId> {
         // SAFETY: the bucket's lock is held.
-        id_of(unsafe { waiter::<P>(id).next.get() })
+        unsafe { waiter::<P>(id).next.get() }.node()
     }
 
     /// The first of the waiters from `at` on that waits for `name`.
@@ -228,60 +151,60 @@ impl<P: Platform> Section<'_, P> {
         at
     }
     /// The first waiter for `name`.
-    pub(super) fn first_of(&self, name: u64) -> Option<NodeId> {
+    pub(crate) fn first_of(&self, name: u64) -> Option<NodeId> {
         // SAFETY: the bucket's lock is held.
-        self.find(id_of(unsafe { self.0.first.get() }), name)
+        self.find(unsafe { self.0.first.get() }.node(), name)
     }
     /// Returns `true` if `id`, which is in this bucket, waits to read.
-    pub(super) fn reads(&self, id: NodeId) -> bool {
+    pub(crate) fn reads(&self, id: NodeId) -> bool {
         // SAFETY: the bucket's lock is held.
         unsafe { waiter::<P>(id).reads.get() }
     }
     /// Says whether `id`, which is in this bucket, waits to read.
-    pub(super) fn set_reads(&self, id: NodeId, reads: bool) {
+    pub(crate) fn set_reads(&self, id: NodeId, reads: bool) {
         // SAFETY: the bucket's lock is held.
         unsafe { waiter::<P>(id).reads.set(reads) };
     }
     /// The next one that waits for `name`, behind `id`.
-    pub(super) fn next_of(&self, id: NodeId, name: u64) -> Option<NodeId> {
+    pub(crate) fn next_of(&self, id: NodeId, name: u64) -> Option<NodeId> {
         self.find(self.behind(id), name)
     }
     /// Appends `id`, which is in no bucket, as a waiter for `name`.
-    pub(super) fn push(&self, id: NodeId, name: u64) {
+    pub(crate) fn push(&self, id: NodeId, name: u64) {
         let me = waiter::<P>(id);
         // SAFETY: the bucket's lock is held.
-        let last = id_of(unsafe { self.0.last.get() });
+        let last = unsafe { self.0.last.get() }.node();
         // ordering: Relaxed; published by W1.
         me.name.store(name, Relaxed);
         // SAFETY: in no bucket, so nobody else looks at its links.
-        unsafe { me.next.set(0) };
+        unsafe { me.next.set(TailCode::NONE) };
         // SAFETY: as above.
-        unsafe { me.prev.set(code_of(last)) };
+        unsafe { me.prev.set(TailCode::of(last)) };
         match last {
             // SAFETY: the bucket's lock is held.
-            Some(last) => unsafe { waiter::<P>(last).next.set(code_of(Some(id))) },
+            Some(last) => unsafe { waiter::<P>(last).next.set(TailCode::of(Some(id))) },
             None => self.set_first(Some(id)),
         }
         self.set_last(Some(id));
     }
     /// Takes `id` out, which is in this bucket.
-    pub(super) fn remove(&self, id: NodeId) {
+    pub(crate) fn remove(&self, id: NodeId) {
         // SAFETY: the bucket's lock is held.
-        let prev = id_of(unsafe { waiter::<P>(id).prev.get() });
+        let prev = unsafe { waiter::<P>(id).prev.get() }.node();
         let next = self.behind(id);
         match prev {
             // SAFETY: the bucket's lock is held.
-            Some(prev) => unsafe { waiter::<P>(prev).next.set(code_of(next)) },
+            Some(prev) => unsafe { waiter::<P>(prev).next.set(TailCode::of(next)) },
             None => self.set_first(next),
         }
         match next {
             // SAFETY: the bucket's lock is held.
-            Some(next) => unsafe { waiter::<P>(next).prev.set(code_of(prev)) },
+            Some(next) => unsafe { waiter::<P>(next).prev.set(TailCode::of(prev)) },
             None => self.set_last(prev),
         }
     }
     /// Changes the number of words whose first waiter sleeps.
-    pub(super) fn change_wanted(&self, by: i32) {
+    pub(crate) fn change_wanted(&self, by: i32) {
         // ordering: Relaxed; written under the lock only, W1.
         let wanted = self.0.wanted.load(Relaxed).wrapping_add_signed(by);
         debug_assert!(wanted.cast_signed() >= 0, "sleep table: fewer sleepers than none");

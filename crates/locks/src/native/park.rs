@@ -2,9 +2,9 @@
 
 use super::table::{Table, table};
 use super::{Native, fork, syscall};
-use crate::node::{NODES_MAX, NodeId};
+use crate::park::{Bucket, Waiter};
 use crate::platform::SleepStorage;
-use crate::sleep_table::{Bucket, Waiter};
+use crate::queue::{NODES_MAX, NodeId};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
 
@@ -20,6 +20,9 @@ const WAITERS: Table<Waiter<Native>, NODES_MAX> =
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
 unsafe impl SleepStorage for Native {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     #[inline(always)]
     fn sleep_buckets() -> usize {
         BUCKETS

@@ -1,6 +1,7 @@
 //! How long a thread spins, and how often it looks meanwhile.
 
-use crate::platform::{Bound, Budget, Platform};
+use super::QueuePlatform;
+use crate::platform::{Bound, Budget, SchedulerHints};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 
@@ -21,7 +22,7 @@ const PAUSES_MAX: u32 = 1 << 10;
 pub(crate) const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
 
 /// The back-off of one thread: pauses that double until they are long, and then a time to spin.
-pub(crate) struct Patience<P: Platform> {
+pub(crate) struct Patience<P: QueuePlatform + SchedulerHints> {
     pauses: u32,
     /// How many are left, whatever they take.
     left: u64,
@@ -43,7 +44,7 @@ enum Kind {
     Long,
 }
 
-impl<P: Platform> Patience<P> {
+impl<P: QueuePlatform + SchedulerHints> Patience<P> {
     fn new(kind: Kind, pauses: u32) -> Self {
         let left = P::tunable(Tunable::spin_pauses).unwrap_or(u64::MAX);
         Self { pauses, left, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
@@ -96,7 +97,7 @@ impl<P: Platform> Patience<P> {
     }
 }
 
-impl<P: Platform> Drop for Patience<P> {
+impl<P: QueuePlatform + SchedulerHints> Drop for Patience<P> {
     fn drop(&mut self) {
         if self.kind == Kind::Long && self.until_ns.is_some() {
             P::end_spinning();

@@ -3,9 +3,10 @@
 //!
 //! Nothing here takes the lock: the caller does, by an exchange of its own.
 
-use crate::patience::{SPIN_NS, UNTIL_OVER};
-use crate::platform::{Atomic, Bound, Budget, LockWordOps, Platform};
+use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::Word;
+use crate::queue::{QueuePlatform, SPIN_NS, UNTIL_OVER};
+
 use core::sync::atomic::Ordering::Relaxed;
 
 /// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
@@ -17,7 +18,7 @@ pub(crate) const RESERVED_HALF: u16 = (RESERVED_BYTE as u16) << 8;
 
 /// Looks for the lock to be free and tries to `take` it until a pause says that it is over. Returns `true` if it is
 /// taken.
-pub(crate) fn compete<P: Platform>(
+pub(crate) fn compete<P: QueuePlatform>(
     word: &P::Word,
     mut pause: impl FnMut() -> bool,
     mut take: impl FnMut() -> bool,
@@ -38,7 +39,7 @@ pub(crate) fn compete<P: Platform>(
 }
 
 /// Reserves the lock, and spins for it until it is taken or `is_over`. Returns `true` if it is. It stays reserved.
-pub(crate) fn reserve<P: Platform>(
+pub(crate) fn reserve<P: QueuePlatform>(
     word: &P::Word,
     mut is_over: impl FnMut() -> bool,
     mut take: impl FnMut() -> bool,
@@ -60,7 +61,7 @@ pub(crate) fn reserve<P: Platform>(
 /// Returns `true` if the lock is reserved and free for as long as one may be: the thread that it is reserved for
 /// has no CPU.
 #[cold]
-pub(crate) fn is_abandoned<P: Platform>(word: &P::Word) -> bool {
+pub(crate) fn is_abandoned<P: QueuePlatform>(word: &P::Word) -> bool {
     let is_used = |bits| {
         let seen = Word::from_bits(bits);
         !seen.is_pending() || seen.is_locked()
