@@ -156,6 +156,8 @@ pub mod busted;
 pub mod clh;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod condvar;
+#[cfg_attr(not(lockwright_internals), doc(hidden))]
+pub mod hardware;
 mod is_locked;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mcs;

@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 
 const CRATE: &str = "crates/locks/src/";
 /// The platform of programs: it implements what the rest of the crate has to ask for.
-const NATIVE: &str = "crates/locks/src/native/";
+const CORE: [&str; 2] = ["crates/locks/src/native/", "crates/locks/src/hardware/"];
 /// How far above an access its comment may be.
 const LINES_ABOVE: usize = 6;
 const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// The lines of lock code that are not tests, with their numbers counted from 0.
 fn lock_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
-    lines_below(source, CRATE).filter(|_| !source.path.starts_with(NATIVE))
+    lines_below(source, CRATE)
+        .filter(|_| !CORE.iter().any(|folder| source.path.starts_with(folder)))
 }
 
 /// The lines of code below `folder` that are not tests, with their numbers counted from 0.

@@ -1,12 +1,17 @@
 //! What it costs to sleep, to wake, and to interrupt the others.
 
-use super::pair::{Alone, alone, together};
+use super::pair::{alone, together};
 use crate::native::affinity::stay_on;
+use lockwright::hardware::HardwareU32;
 use lockwright::native::Native;
-use lockwright::platform::{Barriers, Clock, Sleeping};
+use lockwright::platform::{Barriers, Clock, Sleeping, Zeroed};
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// A word to sleep on, with the cache lines around it to itself.
+#[repr(align(256))]
+struct Futex(HardwareU32<Native>);
 
 /// A wake-up: nanoseconds of the waker's call, and from its end until the sleeper runs.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +26,10 @@ pub struct WakeUp {
 pub fn refused_sleep(cpu: usize, rounds: usize) -> Vec<f64> {
     const CALLS: u32 = 100;
     alone(cpu, || {
-        let word = Alone::default();
+        let Futex(word) = &Futex(HardwareU32::zeroed());
         let round = |_| {
             let start = Instant::now();
-            (0..CALLS).for_each(|_| Native::futex_wait(&word.0, 1, None));
+            (0..CALLS).for_each(|_| Native::futex_wait(word, 1, None));
             start.elapsed().as_nanos() as f64 / f64::from(CALLS)
         };
         (0..rounds).map(round).collect()
@@ -34,7 +39,7 @@ pub fn refused_sleep(cpu: usize, rounds: usize) -> Vec<f64> {
 /// Nanoseconds from one thread to another and back on one CPU, each waking the other and sleeping.
 pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
     const TRIPS: u32 = 50;
-    let word = Alone::default();
+    let Futex(word) = &Futex(HardwareU32::zeroed());
     let play = |mine: u32| {
         stay_on(cpu);
         let mut times = Vec::new();
@@ -42,12 +47,12 @@ pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
             let start = Instant::now();
             for _ in 0..TRIPS {
                 // ordering: Acquire; with the release below.
-                while word.0.load(Ordering::Acquire) != mine {
-                    Native::futex_wait(&word.0, 1 - mine, None);
+                while word.core().load(Ordering::Acquire) != mine {
+                    Native::futex_wait(word, 1 - mine, None);
                 }
                 // ordering: Release; with the acquire above.
-                word.0.store(1 - mine, Ordering::Release);
-                Native::futex_wake(&word.0, 1);
+                word.core().store(1 - mine, Ordering::Release);
+                Native::futex_wake(word, 1);
             }
             times.push(start.elapsed().as_nanos() as f64 / f64::from(TRIPS));
         }
@@ -63,12 +68,12 @@ pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
 /// Wakes a thread on the second CPU, which sleeps and leaves that idle, from the first, `rounds` times,
 /// each time `idle` after it ran.
 pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> {
-    let (word, ran_at) = (AtomicU32::new(0), AtomicU64::new(0));
+    let (word, ran_at) = (HardwareU32::zeroed(), AtomicU64::new(0));
     let sleeper = || {
         stay_on(cpus[1]);
         for round in 0..rounds as u32 {
             // ordering: Acquire; with the release of the waker.
-            while word.load(Ordering::Acquire) == round {
+            while word.core().load(Ordering::Acquire) == round {
                 Native::futex_wait(&word, round, None);
             }
             // ordering: Release; the waker reads it when it sees it.
@@ -84,7 +89,7 @@ pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> 
             ran_at.store(0, Ordering::Relaxed);
             let before = Native::now_ns();
             // ordering: Release; with the acquire of the sleeper.
-            word.store(round + 1, Ordering::Release);
+            word.core().store(round + 1, Ordering::Release);
             Native::futex_wake(&word, 1);
             let after = Native::now_ns();
             seen.push(WakeUp {

@@ -4,10 +4,11 @@ use super::pair::{alone, together};
 use super::sleep::{busy, until_set};
 use crate::native::affinity::{put, stay_on, this_thread};
 use crate::random::SplitMix;
+use lockwright::hardware::HardwareU32;
 use lockwright::native::Native;
-use lockwright::platform::{Clock, Sleeping};
+use lockwright::platform::{Clock, Sleeping, Zeroed};
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A thread that looks at the clock all the time has lost its CPU if this much passes between two looks.
@@ -79,13 +80,13 @@ pub struct Arrival {
 
 /// Wakes a thread on the second CPU, which another one keeps busy, from the first, at random moments.
 pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival> {
-    let (word, ran_at) = (AtomicU32::new(0), AtomicU64::new(0));
+    let (word, ran_at) = (HardwareU32::zeroed(), AtomicU64::new(0));
     let is_over = AtomicBool::new(false);
     let sleeper = || {
         stay_on(cpus[1]);
         for round in 0..rounds as u32 {
             // ordering: Acquire; with the release of the waker.
-            while word.load(Ordering::Acquire) == round {
+            while word.core().load(Ordering::Acquire) == round {
                 Native::futex_wait(&word, round, None);
             }
             // ordering: Release; the waker reads it when it sees it.
@@ -103,7 +104,7 @@ pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival
             ran_at.store(0, Ordering::Relaxed);
             let woken = Native::now_ns();
             // ordering: Release; with the acquire of the sleeper.
-            word.store(round + 1, Ordering::Release);
+            word.core().store(round + 1, Ordering::Release);
             Native::futex_wake(&word, 1);
             let ran = until_set(&ran_at);
             let had_run = woken.saturating_sub(last_ran) as f64;
@@ -140,13 +141,13 @@ pub struct Visit {
 
 /// Wakes a thread that ran last on the CPU of its waker, the first one, and may run on both.
 pub fn visits(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Visit> {
-    let (word, ran_at, ran_on) = (AtomicU32::new(0), AtomicU64::new(0), AtomicUsize::new(0));
+    let (word, ran_at, ran_on) = (HardwareU32::zeroed(), AtomicU64::new(0), AtomicUsize::new(0));
     let sleeper = || {
         for round in 0..rounds as u32 {
             stay_on(cpus[0]);
             let _ = put(this_thread(), &cpus);
             // ordering: Acquire; with the release of the waker.
-            while word.load(Ordering::Acquire) == round {
+            while word.core().load(Ordering::Acquire) == round {
                 Native::futex_wait(&word, round, None);
             }
             // ordering: Relaxed; published below.
@@ -165,7 +166,7 @@ pub fn visits(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Visit> {
             ran_at.store(0, Ordering::Relaxed);
             let woken = Native::now_ns();
             // ordering: Release; with the acquire of the sleeper.
-            word.store(round + 1, Ordering::Release);
+            word.core().store(round + 1, Ordering::Release);
             Native::futex_wake(&word, 1);
             let call = Native::now_ns() - woken;
             let delay = until_set(&ran_at).saturating_sub(woken);

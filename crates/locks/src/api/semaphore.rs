@@ -1,11 +1,13 @@
 //! The semaphore for programs, with guards that hold permits.
 
 use super::deadline::{deadline_after, deadline_at};
-use crate::native::{Native, u32_cell};
+use crate::hardware::Hardware;
+use crate::native::Native;
 use crate::platform::Zeroed;
 use crate::raw::Platform;
 use crate::semaphore::{PERMITS_MAX, RawSemaphore};
 use core::fmt;
+use core::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 /// A counting semaphore: threads take permits, and wait while there are too few. Four bytes.
@@ -79,7 +81,7 @@ impl Semaphore {
     pub const fn new(permits: u32) -> Self {
         assert!(permits <= PERMITS_MAX, "more permits than `Semaphore::MAX_PERMITS`");
         let word = RawSemaphore::<Native, 0>::word_of(permits);
-        Self { raw: RawSemaphore::from_cell(u32_cell(word)) }
+        Self { raw: RawSemaphore::from_cell(Hardware::new(AtomicU32::new(word))) }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::Native;
 use super::table::{Table, table};
-use crate::platform::LockHash;
+use crate::hardware::HardwareU64;
+use crate::platform::{ConstZeroed, LockHash};
 use crate::queue::NODES_MAX;
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU64;
 
 /// Twice as many as there are queue nodes, so that most are empty whatever happens. One mebibyte of
 /// zeroes, of which only the pages exist that were ever used.
@@ -13,11 +13,11 @@ const SLOTS: usize = (NODES_MAX * 2).next_power_of_two();
 
 /// Aligned, so that a line of cells is a cache line.
 #[repr(align(64))]
-struct Line([AtomicU64; LINE]);
+struct Line([HardwareU64<Native>; LINE]);
 const LINE: usize = 8;
 
 const TABLE: Table<Line, { SLOTS / LINE }> =
-    table!([Line; SLOTS / LINE] = Line([const { AtomicU64::new(0) }; LINE]));
+    table!([Line; SLOTS / LINE] = Line([const { ConstZeroed::ZEROED }; LINE]));
 
 // SAFETY: cells of one static array; a sleeping waiter uses a queue node, of which there are fewer;
 // two locks of four bytes each have different addresses, also in units of four bytes.
@@ -27,7 +27,7 @@ unsafe impl LockHash for Native {
         SLOTS
     }
     #[inline]
-    fn hash_slot(at: usize) -> NonNull<AtomicU64> {
+    fn hash_slot(at: usize) -> NonNull<HardwareU64<Self>> {
         // A power of two: the bound costs an instruction and no branch.
         NonNull::from(&TABLE.at(at % SLOTS / LINE).0[at % LINE])
     }

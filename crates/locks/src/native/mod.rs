@@ -11,8 +11,7 @@
 //! One exception: in a library that is loaded with `dlopen`, the C library may allocate thread-local variables when a
 //! thread first uses them. Another: see [`prepare`] about `fork`.
 
-// - `cells`: `core`'s atomics, and how to wait on them.
-// - `word_*`: narrow accesses of a lock word, in assembly where that is sound.
+// - `hardware`, next to this module: the cells.
 // - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: telling nodes of another process life from
 //   ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
@@ -30,7 +29,6 @@ compile_error!(
 );
 
 mod barrier;
-mod cells;
 mod counters;
 mod cpu;
 mod environment;
@@ -46,25 +44,27 @@ mod syscall;
 mod table;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod topology;
-#[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
-mod word_aarch64;
-#[cfg(any(miri, lockwright_whole_word, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-mod word_whole;
-#[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
-mod word_x86_64;
 
-pub(crate) use cells::u32_cell;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
-pub use cells::{NativeWord, Untracked};
 pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub use pool::limit_nodes;
+
+use crate::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
+use crate::platform::{Cells, Clock, Placement, QueueNodes};
 
 /// The platform of ordinary programs. It appears in the names of types; programs do not use it directly.
 ///
 /// Its CPUs are the CPUs of the machine. Its queue nodes come from one static pool for each process.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
+
+impl Cells for Native {
+    type U32 = HardwareU32<Self>;
+    type U64 = HardwareU64<Self>;
+    type Ptr = HardwarePtr<Self>;
+    type Word = HardwareWord<Self>;
+    type Tracker = Untracked;
+}
 
 /// Does at once what would otherwise be done at the first contended lock operation: maps memory, reads some small
 /// files, and finds out which system calls the kernel has.
@@ -86,7 +86,6 @@ pub struct Native;
 /// standard error and aborts the process. With `LOCKWRIGHT_MEMBARRIER=off` in the environment of the program, no lock
 /// relies on either.
 pub fn prepare() {
-    use crate::platform::{Clock, Placement, QueueNodes};
     Native::numa_node_of(Native::this_cpu());
     Native::has_forked();
     barrier::prepare();

@@ -2,18 +2,19 @@
 
 use super::table::{Table, table};
 use super::{Native, fork, syscall};
+use crate::hardware::HardwareU32;
 use crate::park::{Bucket, Waiter};
-use crate::platform::SleepStorage;
+use crate::platform::{ConstZeroed, SleepStorage};
 use crate::queue::{NODES_MAX, NodeId};
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU32;
 
 /// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
 const BUCKETS: usize = 1024;
 
 const TABLE: Table<Bucket<Native>, BUCKETS> = table!([Bucket<Native>; BUCKETS] = Bucket::EMPTY);
 /// Apart from the buckets, so that the look of every release is at few lines.
-const MARKS: Table<AtomicU32, BUCKETS> = table!([AtomicU32; BUCKETS] = AtomicU32::new(0));
+const MARKS: Table<HardwareU32<Native>, BUCKETS> =
+    table!([HardwareU32<Native>; BUCKETS] = ConstZeroed::ZEROED);
 /// Four mebibytes of zeroes, of which only the pages exist that were ever used.
 const WAITERS: Table<Waiter<Native>, NODES_MAX> =
     table!([Waiter<Native>; NODES_MAX] = Waiter::FRESH);
@@ -31,7 +32,7 @@ unsafe impl SleepStorage for Native {
         NonNull::from(TABLE.at(at % BUCKETS))
     }
     #[inline(always)]
-    fn sleep_mark(at: usize) -> NonNull<AtomicU32> {
+    fn sleep_mark(at: usize) -> NonNull<HardwareU32<Self>> {
         // A power of two: the bound costs an instruction and no branch.
         NonNull::from(MARKS.at(at % BUCKETS))
     }

@@ -1,14 +1,15 @@
 //! The platform of programs with hooks at some of its calls, by which a test stops a thread there or interrupts it.
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, Ordering::Relaxed};
+use core::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
 use lockwright::events::Event;
+use lockwright::hardware::{HardwareU32, HardwareU64};
 use lockwright::native::Native;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots,
-    SchedulerHints, SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, LockHash, Placement, QueueNodes,
+    ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -102,14 +103,14 @@ unsafe impl QueueNodes for Hooked {
     }
 }
 
-static HASH: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+static HASH: [HardwareU64<Native>; 64] = [const { ConstZeroed::ZEROED }; 64];
 
 // SAFETY: elements of a static; the names of programs.
 unsafe impl LockHash for Hooked {
     fn hash_slots() -> usize {
         HASH.len()
     }
-    fn hash_slot(at: usize) -> NonNull<AtomicU64> {
+    fn hash_slot(at: usize) -> NonNull<HardwareU64<Native>> {
         NonNull::from(&HASH[at])
     }
     fn lock_name(word: *const ()) -> u64 {
@@ -120,7 +121,7 @@ unsafe impl LockHash for Hooked {
 /// Few, so that it is easy to find two locks that share one.
 const BUCKETS: usize = 4;
 static TABLE: [Bucket<Hooked>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
-static MARKS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+static MARKS: [HardwareU32<Native>; BUCKETS] = [const { ConstZeroed::ZEROED }; BUCKETS];
 static WAITERS: [Waiter<Hooked>; NODES] = [const { Waiter::FRESH }; NODES];
 
 // SAFETY: elements of statics.
@@ -134,7 +135,7 @@ unsafe impl SleepStorage for Hooked {
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
         NonNull::from(&TABLE[at])
     }
-    fn sleep_mark(at: usize) -> NonNull<AtomicU32> {
+    fn sleep_mark(at: usize) -> NonNull<HardwareU32<Native>> {
         NonNull::from(&MARKS[at])
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
@@ -208,10 +209,10 @@ impl SchedulerHints for Hooked {
 }
 
 impl Sleeping for Hooked {
-    fn futex_wait(word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) {
+    fn futex_wait(word: &HardwareU32<Native>, expected: u32, deadline_ns: Option<u64>) {
         Native::futex_wait(word, expected, deadline_ns);
     }
-    fn futex_wake(address: *const AtomicU32, count: u32) {
+    fn futex_wake(address: *const HardwareU32<Native>, count: u32) {
         Native::futex_wake(address, count);
     }
 }

@@ -1,29 +1,47 @@
-//! `core`'s atomics as platform cells.
+//! The processor's own cells, for every platform whose threads run on it: programs, and a kernel.
+//!
+//! They need no operating system. Only a wait with a time limit needs a clock, which is the parameter `C`.
+//! The narrow accesses of a lock word are in `word_*`: in assembly where that is sound.
 
-use super::Native;
-use crate::platform::{
-    Atomic, AtomicInt, Bound, Budget, Cells, Clock, ConstZeroed, RaceTracker, Zeroed,
-};
+#[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
+mod word_aarch64;
+#[cfg(any(miri, lockwright_whole_word, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod word_whole;
+#[cfg(all(target_arch = "x86_64", not(miri), not(lockwright_whole_word)))]
+mod word_x86_64;
+
+use crate::platform::{Atomic, AtomicInt, Bound, Budget, Clock, ConstZeroed, RaceTracker, Zeroed};
 use core::hint::spin_loop;
+use core::marker::PhantomData;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-impl Cells for Native {
-    type U32 = AtomicU32;
-    type U64 = AtomicU64;
-    type Ptr = AtomicPtr<()>;
-    type Word = NativeWord;
-    type Tracker = Untracked;
-}
-
-/// A 32-bit word with byte and half-word access; the narrow operations are in `word_*`.
+/// An atomic of `core` as a cell of a platform with the clock `C`.
 #[repr(transparent)]
-pub struct NativeWord(pub(super) AtomicU32);
+pub struct Hardware<A, C>(A, PhantomData<fn() -> C>);
 
-/// A cell that starts with `value`, in a constant.
-pub(crate) const fn u32_cell(value: u32) -> AtomicU32 {
-    AtomicU32::new(value)
+/// A 32-bit cell.
+pub type HardwareU32<C> = Hardware<AtomicU32, C>;
+/// A 64-bit cell.
+pub type HardwareU64<C> = Hardware<AtomicU64, C>;
+/// A pointer.
+pub type HardwarePtr<C> = Hardware<AtomicPtr<()>, C>;
+
+impl<A, C> Hardware<A, C> {
+    /// The cell that holds what `core` holds.
+    pub const fn new(core: A) -> Self {
+        Self(core, PhantomData)
+    }
+    /// The atomic of `core`.
+    #[inline(always)]
+    pub const fn core(&self) -> &A {
+        &self.0
+    }
 }
+
+/// A 32-bit word with byte and half-word access.
+#[repr(transparent)]
+pub struct HardwareWord<C>(AtomicU32, PhantomData<fn() -> C>);
 
 /// Tracks nothing: plain fields are plain fields.
 pub struct Untracked;
@@ -52,7 +70,7 @@ const LOOKS_PER_CLOCK: u64 = 64;
 
 /// Polls `load` within `bound`; the body of every native `cond_load_bounded`.
 #[inline(always)]
-fn poll_bounded<T: Copy>(
+fn poll_bounded<C: Clock, T: Copy>(
     bound: Bound,
     mut load: impl FnMut() -> T,
     mut pred: impl FnMut(T) -> bool,
@@ -60,7 +78,7 @@ fn poll_bounded<T: Copy>(
 ) -> Result<T, T> {
     let (looks_max, deadline_ns) = match bound.budget {
         Budget::Looks(looks) => (u64::from(looks), None),
-        Budget::Nanoseconds(ns) => (u64::MAX, Some(Native::now_ns().saturating_add(ns))),
+        Budget::Nanoseconds(ns) => (u64::MAX, Some(C::now_ns().saturating_add(ns))),
     };
     let stop_every = u64::from(bound.stop_every.max(1));
     let mut looks = 0_u64;
@@ -71,7 +89,7 @@ fn poll_bounded<T: Copy>(
         }
         looks += 1;
         let is_late = deadline_ns
-            .is_some_and(|at| looks.is_multiple_of(LOOKS_PER_CLOCK) && Native::now_ns() >= at);
+            .is_some_and(|at| looks.is_multiple_of(LOOKS_PER_CLOCK) && C::now_ns() >= at);
         if looks >= looks_max || is_late || looks.is_multiple_of(stop_every) && stop() {
             return Err(value);
         }
@@ -79,34 +97,31 @@ fn poll_bounded<T: Copy>(
     }
 }
 
-/// The operations every cell has, by way of the `core` atomic that `$cell` is or holds.
+/// The operations every cell has, by way of the `core` atomic that `$cell` holds.
 macro_rules! atomic {
-    ($cell:ty, $value:ty, $core:ty, $zero:expr, $inner:expr) => {
-        impl Zeroed for $cell {
+    ($cell:ty, $value:ty, $zero:expr) => {
+        impl<C: Clock + 'static> Zeroed for $cell {
             #[inline(always)]
             fn zeroed() -> Self {
                 Self::ZEROED
             }
         }
-        impl ConstZeroed for $cell {
-            const ZEROED: Self = $zero;
+        impl<C: Clock + 'static> ConstZeroed for $cell {
+            const ZEROED: Self = Self($zero, PhantomData);
         }
         // SAFETY: every operation is that of a `core` atomic, or a loop around its load.
-        unsafe impl Atomic<$value> for $cell {
+        unsafe impl<C: Clock + 'static> Atomic<$value> for $cell {
             #[inline(always)]
             fn load(&self, order: Ordering) -> $value {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).load(order)
+                self.0.load(order)
             }
             #[inline(always)]
             fn store(&self, value: $value, order: Ordering) {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).store(value, order);
+                self.0.store(value, order);
             }
             #[inline(always)]
             fn swap(&self, value: $value, order: Ordering) -> $value {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).swap(value, order)
+                self.0.swap(value, order)
             }
             #[inline(always)]
             fn compare_exchange(
@@ -116,8 +131,7 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).compare_exchange(old, new, success, failure)
+                self.0.compare_exchange(old, new, success, failure)
             }
             #[inline(always)]
             fn cond_load(&self, order: Ordering, mut pred: impl FnMut($value) -> bool) -> $value {
@@ -137,7 +151,7 @@ macro_rules! atomic {
                 pred: impl FnMut($value) -> bool,
                 stop: impl FnMut() -> bool,
             ) -> Result<$value, $value> {
-                poll_bounded(bound, || Atomic::load(self, order), pred, stop)
+                poll_bounded::<C, _>(bound, || Atomic::load(self, order), pred, stop)
             }
             #[inline(always)]
             fn cond_load_stepping(
@@ -162,37 +176,33 @@ macro_rules! atomic {
 
 /// The operations of integer cells.
 macro_rules! atomic_int {
-    ($cell:ty, $value:ty, $core:ty, $inner:expr) => {
+    ($cell:ty, $value:ty) => {
         // SAFETY: every operation is that of a `core` atomic.
-        unsafe impl AtomicInt<$value> for $cell {
+        unsafe impl<C: Clock + 'static> AtomicInt<$value> for $cell {
             #[inline(always)]
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).fetch_add(value, order)
+                self.0.fetch_add(value, order)
             }
             #[inline(always)]
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).fetch_sub(value, order)
+                self.0.fetch_sub(value, order)
             }
             #[inline(always)]
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).fetch_or(value, order)
+                self.0.fetch_or(value, order)
             }
             #[inline(always)]
             fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                let inner: fn(&$cell) -> &$core = $inner;
-                inner(self).fetch_and(value, order)
+                self.0.fetch_and(value, order)
             }
         }
     };
 }
 
-atomic!(AtomicU32, u32, AtomicU32, AtomicU32::new(0), |cell| cell);
-atomic!(AtomicU64, u64, AtomicU64, AtomicU64::new(0), |cell| cell);
-atomic!(AtomicPtr<()>, *mut (), AtomicPtr<()>, AtomicPtr::new(null_mut()), |cell| cell);
-atomic!(NativeWord, u32, AtomicU32, NativeWord(AtomicU32::new(0)), |cell| &cell.0);
-atomic_int!(AtomicU32, u32, AtomicU32, |cell| cell);
-atomic_int!(AtomicU64, u64, AtomicU64, |cell| cell);
-atomic_int!(NativeWord, u32, AtomicU32, |cell| &cell.0);
+atomic!(HardwareU32<C>, u32, AtomicU32::new(0));
+atomic!(HardwareU64<C>, u64, AtomicU64::new(0));
+atomic!(HardwarePtr<C>, *mut (), AtomicPtr::new(null_mut()));
+atomic!(HardwareWord<C>, u32, AtomicU32::new(0));
+atomic_int!(HardwareU32<C>, u32);
+atomic_int!(HardwareU64<C>, u64);
+atomic_int!(HardwareWord<C>, u32);

@@ -20,13 +20,13 @@
 //!    instruction a full barrier; the blocks are opaque to the compiler (no `nomem`), so it moves
 //!    no access across them. `order` is therefore always met.
 
-use super::cells::NativeWord;
-use crate::platform::LockWordOps;
+use super::HardwareWord;
+use crate::platform::{Clock, LockWordOps};
 use core::arch::asm;
 use core::sync::atomic::Ordering;
 
 // SAFETY: see the module's argument.
-unsafe impl LockWordOps for NativeWord {
+unsafe impl<C: Clock + 'static> LockWordOps for HardwareWord<C> {
     #[inline(always)]
     fn store_byte0(&self, value: u8, _order: Ordering) {
         // SAFETY: writes one byte of the live word `self`; see the module's argument.

@@ -17,8 +17,8 @@
 //!
 //! Read-modify-writes here are always acquire and release, which meets every `order`.
 
-use super::cells::NativeWord;
-use crate::platform::LockWordOps;
+use super::HardwareWord;
+use crate::platform::{Clock, LockWordOps};
 use core::arch::asm;
 use core::sync::atomic::Ordering;
 
@@ -67,7 +67,7 @@ macro_rules! compare_exchange {
 }
 
 // SAFETY: see the module's argument.
-unsafe impl LockWordOps for NativeWord {
+unsafe impl<C: Clock + 'static> LockWordOps for HardwareWord<C> {
     #[inline(always)]
     fn store_byte0(&self, value: u8, _order: Ordering) {
         // SAFETY: writes one byte of the live word `self`; see the module's argument.

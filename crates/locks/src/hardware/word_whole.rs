@@ -3,12 +3,12 @@
 //! For targets without assembly here, for Miri, which has none, and for ThreadSanitizer, which
 //! cannot see it (`--cfg lockwright_whole_word`).
 
-use super::cells::NativeWord;
-use crate::platform::{Atomic, WholeWord};
+use super::HardwareWord;
+use crate::platform::{Atomic, Clock, WholeWord};
 use core::sync::atomic::Ordering::Relaxed;
 
 // SAFETY: the cell is a `core` atomic.
-unsafe impl WholeWord for NativeWord {
+unsafe impl<C: Clock + 'static> WholeWord for HardwareWord<C> {
     #[inline(always)]
     fn guess(&self) -> u32 {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
