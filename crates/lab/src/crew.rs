@@ -1,11 +1,11 @@
 //! Who runs in the cells of a command: threads with a CPU each, threads that share CPUs, or the vCPUs
 //! of a guest.
 
-use crate::cell::{LabMachine, Workload};
 use crate::cli::{MachineArgs, SIMULATED, count};
-use crate::error::Error;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use lockwright_cells::cell::{LabMachine, Workload};
+use lockwright_cells::error::Error;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// More threads than CPUs, or a guest.
@@ -224,11 +224,11 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Settings;
     use crate::cli::{Cli, Command};
     use crate::mock::MockMachine;
-    use crate::simulated::SimulatedMachine;
     use clap::Parser;
+    use lockwright_cells::cell::Settings;
+    use lockwright_cells::simulated::SimulatedMachine;
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

@@ -2,12 +2,12 @@
 
 use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use crate::cli::name;
-use crate::error::Error;
 use crate::report::{
     self, Chart, Column, Grid, OutputArgs, Outputs, Progress, Report, Sheet, Target, digits,
     percent, print, signed, wrapped,
 };
 use clap::Args;
+use lockwright_cells::error::Error;
 use lockwright_sim::machine::{Fit, Machine};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The parameters of the workload `kbuild`: their options, defaults and ranges.
 
 use crate::cli::{between, nanoseconds, whole};
-use crate::error::Error;
 use clap::Args;
+use lockwright_cells::error::Error;
 use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
 use std::time::Duration;
 

@@ -1,15 +1,15 @@
 //! The machines, and which of them `--on` means.
 
-use crate::cell::{LabMachine, On, Settings, Workload};
 use crate::cli::{ListArgs, MachineArgs, name};
-use crate::error::Error;
 use crate::fidelity::{self, CheckArgs};
 use crate::lists;
-use crate::native::NativeMachine;
 use crate::probe::{self, ProbeArgs};
 use crate::report::print;
-use crate::simulated::SimulatedMachine;
 use clap::{Args, Subcommand};
+use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::native::NativeMachine;
+use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_sim::machine::{Costs, Machine, MachineFile, Topology};
 use std::path::Path;
 use std::process::ExitCode;

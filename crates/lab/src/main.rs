@@ -27,11 +27,8 @@ mod tour;
 
 use clap::FromArgMatches;
 use cli::{Cli, Command};
-use error::Error;
-use lockwright_cells::{
-    cell, error, fairness, interrupt, latency, native, random, simulated, stats, stress, subject,
-    suggest,
-};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,9 +1,9 @@
 //! A machine that exists for the tests of everything above it.
 
-use crate::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Workload};
-use crate::stats::Histogram;
-use crate::subject::Subject;
 use lockwright::registry::LockClass;
+use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Workload};
+use lockwright_cells::stats::Histogram;
+use lockwright_cells::subject::Subject;
 use std::sync::Mutex;
 
 /// Two CPUs, every lock, results made up, and a list of what ran.

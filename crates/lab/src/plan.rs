@@ -1,10 +1,10 @@
 //! Which cells a command runs: locks, threads and time, checked before anything is measured.
 
-use crate::cell::{LabMachine, Workload};
 use crate::crew::Crew;
-use crate::error::Error;
-use crate::native::peers::{order_of, waiters_sleep};
-use crate::subject::{Asked, Selection, Subject};
+use lockwright_cells::cell::{LabMachine, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::native::peers::{order_of, waiters_sleep};
+use lockwright_cells::subject::{Asked, Selection, Subject};
 
 /// The locks and thread counts of a command.
 #[derive(Clone, Debug)]

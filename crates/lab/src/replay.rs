@@ -3,12 +3,12 @@
 //! A simulated cell is decided by its arguments alone, so the command fails in the same way on
 //! every computer.
 
-use crate::cell::{CellSpec, Purpose, Workload};
 use crate::cli::MachineArgs;
 use crate::kbuild;
-use crate::native::peers::readers_share;
-use crate::stress::Stress;
 use clap::ValueEnum;
+use lockwright_cells::cell::{CellSpec, Purpose, Workload};
+use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::stress::Stress;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
 /// The line that tells how to repeat `spec` on the machine of `machine`.
@@ -114,10 +114,10 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::ReaderOrder;
     use crate::cli::{Cli, Command};
-    use crate::subject::{FLOOR, Origin, Subject};
     use clap::Parser;
+    use lockwright_cells::cell::ReaderOrder;
+    use lockwright_cells::subject::{FLOOR, Origin, Subject};
 
     const SPEC: CellSpec = CellSpec {
         lock: Subject { row: &FLOOR, origin: Origin::Floor },

@@ -1,9 +1,9 @@
 //! The parameters of the workloads whose locks put their waiters to sleep, `handoff` and `aim7`: their defaults
 //! and ranges. They share options with `kbuild`.
 
-use crate::cell::{Section, Workload};
-use crate::error::Error;
 use crate::kbuild::BuildArgs;
+use lockwright_cells::cell::{Section, Workload};
+use lockwright_cells::error::Error;
 use lockwright_clients::workload::aim7;
 
 /// The parameters of `handoff` and their defaults, in words.

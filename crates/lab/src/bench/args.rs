@@ -1,12 +1,12 @@
 //! The arguments of `bench`.
 
-use crate::cell::{ReaderOrder, Section};
 use crate::cli::{
     MachineArgs, OutputArgs, SIMULATED, Switch, between_u32, count, long_hold, name,
     read_percent_renamed, seconds,
 };
 use crate::kbuild::BuildArgs;
 use clap::Args;
+use lockwright_cells::cell::{ReaderOrder, Section};
 
 /// Where the help lists the parameters of workloads.
 const COUNTER: &str = "Workload `counter` (a shared counter behind one lock)";
@@ -17,7 +17,7 @@ const LOCKTORTURE: &str = "Workload `locktorture` (as in the kernel)";
 pub struct BenchArgs {
     /// Locks to run: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
     /// combinations of CNA and a waiting policy). See `lockwright locks`
-    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = crate::subject::USUAL)]
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: powers of two up to the CPUs]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,

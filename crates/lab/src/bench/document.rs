@@ -2,14 +2,14 @@
 
 use super::schedule::{Sample, Schedule};
 use super::{chart, tables};
-use crate::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
-use crate::error::Error;
-use crate::latency::Waited;
-use crate::native::peers::waiters_sleep;
 use crate::report::{self, Chart, Grid, Report, Waits};
-use crate::stats::Summary;
-use crate::subject::Subject;
 use lockwright::events::Event;
+use lockwright_cells::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::latency::Waited;
+use lockwright_cells::native::peers::waiters_sleep;
+use lockwright_cells::stats::Summary;
+use lockwright_cells::subject::Subject;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -13,13 +13,14 @@ pub use document::BenchDocument;
 pub use schedule::{Schedule, what_broke};
 pub use workloads::{Listed, WORKLOADS};
 
-use crate::cell::{LabMachine, Workload};
 use crate::crew::Crew;
-use crate::error::Error;
-use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{Outputs, Progress, complain};
-use crate::{interrupt, machines, replay, sleepers};
+use crate::{machines, replay, sleepers};
+use lockwright_cells::cell::{LabMachine, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::ForeignLoad;
 use std::process::ExitCode;
 use std::time::Instant;
 

@@ -2,9 +2,9 @@
 
 use super::columns;
 use super::document::{BenchDocument, BenchResult, Ratio};
-use crate::cell::{On, Scheduled, Workload};
 use crate::kbuild;
 use crate::report::{self, Column, Sheet, count, digits, duration, setting, wrapped};
+use lockwright_cells::cell::{On, Scheduled, Workload};
 
 /// What ran, and where.
 pub fn title(document: &BenchDocument) -> String {
@@ -145,11 +145,11 @@ fn notes(document: &BenchDocument) -> String {
 mod tests {
     use super::*;
     use crate::bench::schedule::{Sample, Schedule};
-    use crate::cell::{LabMachine, Settings};
     use crate::crew::Crew;
     use crate::mock::MockMachine;
     use crate::plan::Matrix;
     use crate::report::Progress;
+    use lockwright_cells::cell::{LabMachine, Settings};
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

@@ -1,10 +1,10 @@
 //! The workloads by name, and their parameters.
 
 use super::args::BenchArgs;
-use crate::cell::{LabMachine, ReaderOrder, Workload};
 use crate::cli::Switch;
-use crate::error::Error;
 use crate::{kbuild, sleepers};
+use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
+use lockwright_cells::error::Error;
 use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
 
 /// The option of a parameter, and its default.

@@ -3,8 +3,8 @@
 use super::plan::{Owner, Plan, workload_name};
 use super::{Row, rounded, search};
 use crate::published::Unpatched;
-use crate::simulated::SimulatedError;
 use crate::tables::{self, Column, Depth, Job, Table};
+use lockwright_cells::simulated::SimulatedError;
 use lockwright_sim::machine::{Fit, Machine, Parameters};
 
 /// How far a number is moved to see what that does, in parts of its range.

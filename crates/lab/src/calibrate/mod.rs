@@ -18,9 +18,9 @@ mod search;
 
 pub use plan::{Effort, Plan};
 
-use crate::simulated::SimulatedError;
 use crate::tables::{self, Depth, Table};
 use judge::Judge;
+use lockwright_cells::simulated::SimulatedError;
 use lockwright_sim::machine::{Alternative, Calibration, Machine};
 use search::{Model, Slopes};
 

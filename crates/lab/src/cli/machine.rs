@@ -1,10 +1,10 @@
 //! Which machine, and how its locks are set.
 
 use super::values::{between, name, nanoseconds, whole};
-use crate::cell::{PlacementPolicy, Settings};
 use crate::crew::GuestArgs;
 use clap::{Args, ValueEnum};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use lockwright_cells::cell::{PlacementPolicy, Settings};
 use std::path::PathBuf;
 
 /// Where the help lists the options about simulated machines.

@@ -15,7 +15,6 @@ pub use written::{CompletionsArgs, ManArgs, completions, man};
 
 use crate::bench::BenchArgs;
 use crate::compare::CompareArgs;
-use crate::error::Error;
 use crate::explore::ExploreArgs;
 use crate::fit::CalibrateArgs;
 use crate::machines::MachinesArgs;
@@ -25,6 +24,7 @@ use crate::study::StudyArgs;
 use crate::torture::TortureArgs;
 use crate::tour::TourArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use lockwright_cells::error::Error;
 use std::path::PathBuf;
 
 /// Locks from the Linux kernel for any program: measure, torture and simulate them

@@ -1,15 +1,15 @@
 //! Completion scripts and manual pages, as clap's crates make them.
 
 use crate::bench::WORKLOADS;
-use crate::error::Error;
 use crate::machines;
 use crate::report::print;
 use crate::study;
-use crate::subject::Subject;
 use crate::tables::TABLES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
+use lockwright_cells::error::Error;
+use lockwright_cells::subject::Subject;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `completions`.

@@ -4,15 +4,15 @@ use super::effort::Effort;
 use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
 use super::matrix::{self, Kind};
 use super::plan::{Plan, Side};
-use crate::cell::LabMachine;
 use crate::cli::{between_u32, seconds, whole};
-use crate::error::Error;
-use crate::native::peers::readers_share;
 use crate::plan::window_ns;
 use crate::report::OutputArgs;
-use crate::subject::{Asked, Origin, Selection, Subject};
 use clap::Args;
 use lockwright::registry::LockClass;
+use lockwright_cells::cell::LabMachine;
+use lockwright_cells::error::Error;
+use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
 use std::path::PathBuf;
 
 /// Arguments of `compare`.

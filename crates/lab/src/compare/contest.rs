@@ -5,10 +5,10 @@ use super::matrix::Cell;
 use super::plan::Plan;
 use super::score::{Contest, Entry, Role, Run};
 use crate::bench::what_broke;
-use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
-use crate::interrupt;
-use crate::native::ForeignLoad;
-use crate::subject::{FLOOR, Origin, Subject};
+use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
+use lockwright_cells::interrupt;
+use lockwright_cells::native::ForeignLoad;
+use lockwright_cells::subject::{FLOOR, Origin, Subject};
 
 /// What has a turn in each repetition: a lock, the floor, or our lock with one thread.
 #[derive(Clone, Copy)]
@@ -139,7 +139,7 @@ mod tests {
     use crate::compare::matrix;
     use crate::compare::plan::Side;
     use crate::mock::MockMachine;
-    use crate::subject::Selection;
+    use lockwright_cells::subject::Selection;
 
     fn contest(ours: &str, cell: &str) -> (Vec<(&'static str, Purpose)>, Contest) {
         let machine = MockMachine::default();

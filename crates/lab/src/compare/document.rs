@@ -9,10 +9,10 @@ use super::overall::Overall;
 use super::plan::{Plan, Side, UsualPeers};
 use super::score::{Contest, Entry, Estimate, Role, choose_ours};
 use super::tables;
-use crate::cell::{LabMachine, On, Workload};
-use crate::error::Error;
 use crate::report::{self, Chart, Grid, Report};
-use crate::stats::median;
+use lockwright_cells::cell::{LabMachine, On, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::stats::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

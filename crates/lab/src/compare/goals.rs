@@ -3,7 +3,7 @@
 use super::locks::{OURS_MIXED, OURS_READING};
 use super::matrix::{Cell, Kind, SHARES};
 use super::score::{Contest, Entry, Role, Run};
-use crate::stats::Histogram;
+use lockwright_cells::stats::Histogram;
 use serde::Serialize;
 use std::ops::RangeInclusive;
 

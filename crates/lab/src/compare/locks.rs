@@ -1,7 +1,7 @@
 //! Which locks a comparison is of: ours, their peers, and what they are called.
 
 use crate::plan::stalls_in_a_crowd;
-use crate::subject::{Asked, Subject};
+use lockwright_cells::subject::{Asked, Subject};
 
 /// Our lock in cells without readers.
 pub const OURS: &str = "mutex";
@@ -119,7 +119,7 @@ pub fn bears_a_crowd(peer: Asked) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::peers::readers_share;
+    use lockwright_cells::native::peers::readers_share;
 
     #[test]
     fn every_name_is_that_of_a_lock_of_its_kind() {

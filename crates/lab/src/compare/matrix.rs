@@ -1,9 +1,9 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
-use crate::cell::{ReaderOrder, Workload};
-use crate::error::Error;
-use crate::subject::is_match;
-use crate::suggest::nearest;
+use lockwright_cells::cell::{ReaderOrder, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::subject::is_match;
+use lockwright_cells::suggest::nearest;
 use serde::Serialize;
 
 /// A cell of the matrix.

@@ -16,14 +16,14 @@ mod tables;
 pub use args::CompareArgs;
 
 use crate::bench::foreign_load;
-use crate::cell::{LabMachine, Purpose, Settings};
-use crate::error::Error;
-use crate::interrupt;
-use crate::native::{ForeignLoad, NativeMachine};
 use crate::plan::stalls_in_a_crowd;
 use crate::report::{Outputs, Progress};
-use crate::subject::Subject;
 use document::CompareDocument;
+use lockwright_cells::cell::{LabMachine, Purpose, Settings};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::{ForeignLoad, NativeMachine};
+use lockwright_cells::subject::Subject;
 use plan::Plan;
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use super::matrix::Kind;
 use super::score::{Contest, Estimate};
-use crate::stats::{Bootstrap, median};
+use lockwright_cells::stats::{Bootstrap, median};
 use serde::Serialize;
 
 /// All cells of a kind in two numbers.

@@ -8,8 +8,8 @@
 use super::locks::Versions;
 use super::matrix::Cell;
 use super::overall::geometric_mean;
-use crate::cell::Measurement;
-use crate::stats::{Bootstrap, Histogram, median};
+use lockwright_cells::cell::Measurement;
+use lockwright_cells::stats::{Bootstrap, Histogram, median};
 use serde::Serialize;
 
 /// What a contestant takes part as.

@@ -1,13 +1,13 @@
 //! The arguments of `explore`, and what they mean.
 
 use crate::cli::{between, between_u32, whole};
-use crate::error::Error;
 use crate::machines;
-use crate::subject::{Origin, Selection, USUAL};
-use crate::suggest::nearest;
 use clap::{Args, ValueEnum};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::error::Error;
+use lockwright_cells::subject::{Origin, Selection, USUAL};
+use lockwright_cells::suggest::nearest;
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
 use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};

@@ -9,11 +9,11 @@ mod trace;
 
 pub use args::ExploreArgs;
 
-use crate::error::Error;
-use crate::interrupt;
 use crate::report::{self, OutputArgs, Outputs, Progress, plural};
 use document::{ExploreDocument, ExploreResult};
 use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
 use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
 use lockwright_zoo::Bug;

@@ -11,7 +11,7 @@ pub struct CheckArgs {
     #[arg(value_name = "FILE.toml")]
     pub machine: PathBuf,
     /// Locks to run: names or patterns, comma-separated
-    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = crate::subject::USUAL)]
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: 1,2,8,16,32,64]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,

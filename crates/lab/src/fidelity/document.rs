@@ -3,12 +3,12 @@
 use super::judge::{CLEAR, Entry, Order, Wrong, median_error};
 use super::plan::{Cell, LOADS};
 use super::{CheckArgs, described};
-use crate::cell::{LabMachine, On, Workload};
-use crate::native::NativeMachine;
 use crate::report::{
     self, Chart, Column, Grid, Report, Sheet, percent, plural, rate, signed, wrapped,
 };
-use crate::simulated::SimulatedMachine;
+use lockwright_cells::cell::{LabMachine, On, Workload};
+use lockwright_cells::native::NativeMachine;
+use lockwright_cells::simulated::SimulatedMachine;
 use serde::Serialize;
 
 /// `lockwright.machines-check/1`.

@@ -1,7 +1,7 @@
 //! How near simulated numbers are to native ones.
 
-use crate::stats::Summary;
-use crate::stats::median;
+use lockwright_cells::stats::Summary;
+use lockwright_cells::stats::median;
 use serde::Serialize;
 
 /// Two native medians that differ by more than this factor have an order that has to be met.

@@ -7,18 +7,18 @@ mod judge;
 mod plan;
 
 use crate::bench::foreign_load;
-use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
 use crate::cli::OutputArgs;
-use crate::error::Error;
-use crate::interrupt;
 use crate::machines;
-use crate::native::{ForeignLoad, NativeMachine};
 use crate::report::{Outputs, Progress, plural};
-use crate::simulated::SimulatedMachine;
-use crate::subject::Subject;
 pub use args::CheckArgs;
 use document::{CheckDocument, Checked};
 use judge::Entry;
+use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::{ForeignLoad, NativeMachine};
+use lockwright_cells::simulated::SimulatedMachine;
+use lockwright_cells::subject::Subject;
 use plan::{Cell, Plan};
 use std::process::ExitCode;
 

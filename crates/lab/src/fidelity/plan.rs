@@ -1,11 +1,11 @@
 //! Which cells are compared, and for how long.
 
 use super::CheckArgs;
-use crate::cell::{CellSpec, LabMachine, Purpose, Workload};
 use crate::crew::Crew;
-use crate::error::Error;
 use crate::plan::stalls_in_a_crowd;
-use crate::subject::{Asked, Origin, Selection, Subject};
+use lockwright_cells::cell::{CellSpec, LabMachine, Purpose, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// Pauses inside and outside of the critical section: nothing to speak of, and a section that is a sixth

@@ -5,7 +5,7 @@ use super::measured::Measured;
 use super::numbers::Numbers;
 use super::samples::quantile;
 use super::sourced::Sourced;
-use crate::stats::median;
+use lockwright_cells::stats::median;
 use std::fmt::Write;
 
 /// The text of the file; `name` is what the processor and the kernel call themselves.

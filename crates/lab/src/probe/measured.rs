@@ -6,7 +6,7 @@ use super::sleep::{self, WakeUp};
 use super::slices::{self, Arrival, Visit, Watch};
 use super::topology::Shape;
 use crate::report::Progress;
-use crate::stats::median;
+use lockwright_cells::stats::median;
 use std::time::Duration;
 
 /// How much is measured.

@@ -14,10 +14,10 @@ mod slices;
 mod sourced;
 mod topology;
 
-use crate::error::Error;
-use crate::native::{ForeignLoad, kernel, processor};
 use crate::report::{Progress, Target};
 pub use args::ProbeArgs;
+use lockwright_cells::error::Error;
+use lockwright_cells::native::{ForeignLoad, kernel, processor};
 use lockwright_sim::machine::MachineFile;
 use measured::{Effort, Measured};
 
@@ -43,7 +43,7 @@ pub fn run(args: &ProbeArgs) -> Result<(), Error> {
     let progress = Progress::new(args.quiet);
     let measured = Measured::here(effort, progress);
     let foreign_percent = foreign.percent().unwrap_or(0.0);
-    if crate::interrupt::is_requested() {
+    if lockwright_cells::interrupt::is_requested() {
         return Err(Error::Measurement("interrupted: nothing was written".into()));
     }
     let name = format!("{}, {}", processor(), kernel());

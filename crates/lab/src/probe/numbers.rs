@@ -6,7 +6,7 @@ use super::samples::{grouped, spread};
 use super::shares;
 use super::sleep::WakeUp;
 use super::sourced::{Sourced, derived, guess, measured, number, plain};
-use crate::stats::median;
+use lockwright_cells::stats::median;
 
 /// All numbers of the file.
 pub struct Numbers {

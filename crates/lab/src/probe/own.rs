@@ -1,8 +1,8 @@
 //! What a core does without the others: loads, stores, read-modify-writes, pauses, memory.
 
 use super::pair::{Alone, alone};
-use crate::random::SplitMix;
-use crate::stats::median;
+use lockwright_cells::random::SplitMix;
+use lockwright_cells::stats::median;
 use std::cell::UnsafeCell;
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_core_takes_time_for_everything() {
-        let own = measure(crate::native::affinity::allowed_cpus()[0], 3);
+        let own = measure(lockwright_cells::native::affinity::allowed_cpus()[0], 3);
         let costs = [own.load, own.store, own.rmw, own.pause];
         assert!(costs.iter().all(|&ns| ns > 0.0 && ns.is_finite()), "{own:?}");
     }

@@ -1,7 +1,7 @@
 //! Two threads that take turns, each on a CPU of its own.
 
-use crate::interrupt;
-use crate::native::affinity::stay_on;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::affinity::stay_on;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};

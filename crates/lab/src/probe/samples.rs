@@ -1,6 +1,6 @@
 //! What many short rounds say: on a noisy machine the middle of them.
 
-use crate::stats::median;
+use lockwright_cells::stats::median;
 
 /// The value below which this part of the values lies; 0 of none.
 pub fn quantile(values: &[f64], part: f64) -> f64 {

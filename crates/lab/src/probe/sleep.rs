@@ -1,10 +1,10 @@
 //! What it costs to sleep, to wake, and to interrupt the others.
 
 use super::pair::{alone, together};
-use crate::native::affinity::stay_on;
 use lockwright::hardware::HardwareU32;
 use lockwright::native::Native;
 use lockwright::platform::{Barriers, Clock, Sleeping, Zeroed};
+use lockwright_cells::native::affinity::stay_on;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -156,7 +156,7 @@ fn barriers(rounds: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::affinity::allowed_cpus;
+    use lockwright_cells::native::affinity::allowed_cpus;
 
     #[test]
     fn calls_and_switches_take_time() {

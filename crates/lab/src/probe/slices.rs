@@ -2,11 +2,11 @@
 
 use super::pair::{alone, together};
 use super::sleep::{busy, until_set};
-use crate::native::affinity::{put, stay_on, this_thread};
-use crate::random::SplitMix;
 use lockwright::hardware::HardwareU32;
 use lockwright::native::Native;
 use lockwright::platform::{Clock, Sleeping, Zeroed};
+use lockwright_cells::native::affinity::{put, stay_on, this_thread};
+use lockwright_cells::random::SplitMix;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -199,7 +199,7 @@ pub fn sibling_factor(cpus: [usize; 2], rounds: usize) -> f64 {
         (Native::now_ns() - start) as f64
     };
     let times = || (0..rounds).map(|_| work()).collect::<Vec<_>>();
-    let lonely = crate::stats::median(&alone(cpus[0], times));
+    let lonely = lockwright_cells::stats::median(&alone(cpus[0], times));
     let time = Duration::from_nanos((lonely * rounds as f64) as u64);
     let both = together(&cpus, time, |_, is_over| {
         let mut seen = Vec::new();
@@ -209,7 +209,7 @@ pub fn sibling_factor(cpus: [usize; 2], rounds: usize) -> f64 {
         }
         seen
     });
-    let company = both.first().map_or(lonely, |times| crate::stats::median(times));
+    let company = both.first().map_or(lonely, |times| lockwright_cells::stats::median(times));
     (company / lonely.max(1.0)).max(1.0)
 }
 
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn two_threads_on_one_cpu_take_it_from_each_other() {
-        let cpu = crate::native::affinity::allowed_cpus()[0];
+        let cpu = lockwright_cells::native::affinity::allowed_cpus()[0];
         let watch = shared(cpu, 2, Duration::from_millis(60));
         assert!(!watch.gaps.is_empty());
     }

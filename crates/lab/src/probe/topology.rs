@@ -1,6 +1,6 @@
 //! The shape of this computer: which CPUs share a core, and which cores a socket.
 
-use crate::native::affinity::allowed_cpus;
+use lockwright_cells::native::affinity::allowed_cpus;
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -10,7 +10,7 @@ mod target;
 mod waits;
 
 pub use crate::cli::OutputArgs;
-use crate::error::Error;
+use lockwright_cells::error::Error;
 pub use number::{count, digits, duration, interval, percent, plural, rate, setting, signed};
 pub use page::{command, hanging, is_terminal, lines, width, wrapped};
 pub use progress::{Progress, end_progress};

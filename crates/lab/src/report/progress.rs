@@ -1,8 +1,8 @@
 //! What is going on, on standard error: one line that is rewritten on a terminal, lines in a pipe.
 
 use super::complain;
-use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lockwright_cells::interrupt;
 use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};

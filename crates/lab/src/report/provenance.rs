@@ -1,7 +1,7 @@
 //! Where the numbers of a simulated machine come from.
 
 use super::{digits, duration, percent};
-use crate::simulated::{Fitted, ResidualOf};
+use lockwright_cells::simulated::{Fitted, ResidualOf};
 
 /// A paragraph about the calibration of a simulated machine.
 pub fn provenance(machine: &str, calibration: Option<&Fitted>) -> String {

@@ -1,8 +1,8 @@
 //! Pictures, as SVG.
 
 use super::digits;
-use crate::error::Error;
 use crate::replay::quoted;
+use lockwright_cells::error::Error;
 use plotters::coord::Shift;
 use plotters::coord::combinators::{LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::ValueFormatter;

@@ -1,6 +1,6 @@
 //! A place where a document goes, complete or not at all.
 
-use crate::error::Error;
+use lockwright_cells::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};

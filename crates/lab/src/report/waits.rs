@@ -1,6 +1,6 @@
 //! Waiting times, as documents tell them.
 
-use crate::stats::Histogram;
+use lockwright_cells::stats::Histogram;
 use serde::Serialize;
 
 /// Quantiles of waiting times, in nanoseconds.

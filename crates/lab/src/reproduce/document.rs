@@ -5,8 +5,8 @@ use super::simulate::Effort;
 use super::text;
 use crate::published::Standing;
 use crate::report::{self, Chart, Grid, Point, Report, Series, Shape, plural};
-use crate::simulated::Fitted;
 use crate::tables::{self, Column, Depth, Key, Quantity, Table};
+use lockwright_cells::simulated::Fitted;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -10,11 +10,12 @@ pub use args::ReproduceArgs;
 pub use document::TableDocument;
 pub use score::{Score, has_published_predictions};
 
-use crate::error::Error;
+use crate::lists;
 use crate::report::{OutputArgs, Outputs, Progress, Report, print};
 use crate::tables::{TABLES, Table};
-use crate::{interrupt, lists};
 use document::ReproduceDocument;
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
 pub use simulate::{Effort, simulate};
 use std::path::Path;
 use std::process::ExitCode;

@@ -2,12 +2,12 @@
 
 use super::document::{Cell, Row, TableDocument, Windows};
 use super::score::{Kind, Scores};
-use crate::error::Error;
-use crate::interrupt;
 use crate::published::{Published, Standing};
 use crate::report::Progress;
-use crate::simulated::{Fitted, ResidualOf, SimulatedError};
 use crate::tables::{self, Depth, Job, Runs, Table};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::simulated::{Fitted, ResidualOf, SimulatedError};
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -4,8 +4,8 @@ use super::list::{Point as At, Study};
 use crate::report::{
     self, Chart, Column, Grid, Point, Report, Series, Shape, Sheet, digits, rate, setting, wrapped,
 };
-use crate::simulated::Outcome;
-use crate::stats::Summary;
+use lockwright_cells::simulated::Outcome;
+use lockwright_cells::stats::Summary;
 use serde::Serialize;
 
 /// `lockwright.study/1`.

@@ -1,7 +1,7 @@
 //! The studies.
 
-use crate::cell::Workload;
 use lockwright::tunables::Tunable;
+use lockwright_cells::cell::Workload;
 use lockwright_sim::machine::Placement;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 

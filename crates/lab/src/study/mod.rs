@@ -4,13 +4,14 @@ mod document;
 mod list;
 
 use crate::cli::{OutputArgs, name, whole};
-use crate::error::Error;
+use crate::lists;
 use crate::report::{Outputs, Progress};
-use crate::simulated::{Cell, Outcome, run_cells};
-use crate::{interrupt, lists};
 use clap::Args;
 use document::{Row, StudyDocument};
 use list::{Point, STUDIES, Study};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::simulated::{Cell, Outcome, run_cells};
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use std::process::ExitCode;
 
@@ -113,7 +114,7 @@ fn simulate(
         warmup_ns: point.window_ns / 5,
         window_ns: point.window_ns,
         tunables: &point.tunables,
-        purpose: crate::cell::Purpose::Throughput,
+        purpose: lockwright_cells::cell::Purpose::Throughput,
     };
     let schedulings = study.schedulings();
     let runs = schedulings.len() * study.seeds as usize;

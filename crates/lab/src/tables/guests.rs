@@ -12,9 +12,9 @@
 
 use super::row::by_threads;
 use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
-use crate::cell::Workload;
-use crate::simulated::Outcome;
 use lockwright::events::Event;
+use lockwright_cells::cell::Workload;
+use lockwright_cells::simulated::Outcome;
 use lockwright_clients::workload::kbuild::Knobs;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;

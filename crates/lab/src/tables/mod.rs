@@ -16,9 +16,9 @@ pub use meaning::meaning;
 pub use row::{Key, Row, Symbol};
 pub use run::{Job, Runs, run};
 
-use crate::cell::Workload;
-use crate::simulated::Outcome;
 use lockwright::events::Event;
+use lockwright_cells::cell::Workload;
+use lockwright_cells::simulated::Outcome;
 use lockwright_sim::machine::{Parameters, Placement};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 

@@ -1,8 +1,8 @@
 //! Running the cells of tables.
 
 use super::{Column, Crew, Depth, Measure, Quantity, Row, Table};
-use crate::cell::{Done, Purpose};
-use crate::simulated::{Cell, Outcome, SimulatedError, run_cells};
+use lockwright_cells::cell::{Done, Purpose};
+use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};
 
 /// Rows of a table to be simulated with some numbers.

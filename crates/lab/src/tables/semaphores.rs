@@ -20,10 +20,10 @@
 
 use super::row::Symbol;
 use super::{Column, Crew, Depth, Key, Measure, Quantity, Row, Table, Variable, tasks};
-use crate::cell::Section;
-use crate::cell::{ReaderOrder, Workload};
 use crate::sleepers::{READ_PERCENT, SECTION_PART as SECTION};
 use lockwright::events::Event;
+use lockwright_cells::cell::Section;
+use lockwright_cells::cell::{ReaderOrder, Workload};
 use lockwright_clients::workload::{counter, handoff};
 use lockwright_sim::StartState;
 use lockwright_sim::machine::{Parameters, Placement};

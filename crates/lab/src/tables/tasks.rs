@@ -4,9 +4,9 @@
 //! that it computes, which says how many operations it has.
 
 use super::Symbol;
-use crate::cell::Workload;
-use crate::simulated::Outcome;
 pub(super) use crate::sleepers::{COMPUTE_PART as COMPUTE, SECTION_PART as SECTION};
+use lockwright_cells::cell::Workload;
+use lockwright_cells::simulated::Outcome;
 use lockwright_sim::machine::Parameters;
 
 /// The workload that the tasks run.

@@ -6,7 +6,7 @@
 
 use super::row::by_threads;
 use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
-use crate::cell::Workload;
+use lockwright_cells::cell::Workload;
 use lockwright_clients::workload::{lock2, locktorture, open1, readrandom};
 use lockwright_sim::machine::Placement;
 

@@ -1,9 +1,9 @@
 //! The results of a torture, in each format.
 
 use super::result::{COLUMNS, Mixed, TortureResult};
-use crate::cell::{On, Settings, Workload};
 use crate::report::{self, Bar, Chart, Grid, Report, Shape};
-use crate::stress::Stress;
+use lockwright_cells::cell::{On, Settings, Workload};
+use lockwright_cells::stress::Stress;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

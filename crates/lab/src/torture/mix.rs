@@ -4,10 +4,10 @@
 //! pauses and moves, so that each of them happens in it.
 
 use super::args::StressArgs;
-use crate::cell::LabMachine;
 use crate::crew::Crew;
-use crate::error::Error;
-use crate::stress::Stress;
+use lockwright_cells::cell::LabMachine;
+use lockwright_cells::error::Error;
+use lockwright_cells::stress::Stress;
 use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
 use lockwright_sim::Preemption;
 
@@ -122,9 +122,9 @@ fn preemption(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Settings, Workload};
     use crate::mock::MockMachine;
-    use crate::simulated::SimulatedMachine;
+    use lockwright_cells::cell::{Settings, Workload};
+    use lockwright_cells::simulated::SimulatedMachine;
 
     const WINDOW_NS: u64 = 250_000_000;
 

@@ -11,18 +11,19 @@ mod result;
 mod roles;
 
 use crate::bench::{foreign_load, what_broke};
-use crate::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use crate::cli::MachineArgs;
 use crate::crew::Crew;
-use crate::error::Error;
-use crate::native::ForeignLoad;
 use crate::plan::{self, Matrix};
 use crate::report::{self, Outputs, Progress};
-use crate::stress::Stress;
-use crate::subject::Asked;
-use crate::{interrupt, machines, replay};
+use crate::{machines, replay};
 pub use args::TortureArgs;
 use document::TortureDocument;
+use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::ForeignLoad;
+use lockwright_cells::stress::Stress;
+use lockwright_cells::subject::Asked;
 use result::TortureResult;
 use roles::Roles;
 use std::process::ExitCode;
@@ -196,11 +197,11 @@ fn torture(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Settings;
     use crate::cli::OutputArgs;
     use crate::mock::MockMachine;
-    use crate::stress::Stress;
-    use crate::subject::Subject;
+    use lockwright_cells::cell::Settings;
+    use lockwright_cells::stress::Stress;
+    use lockwright_cells::subject::Subject;
 
     fn document_for(names: &[&str]) -> TortureDocument {
         let machine = MockMachine::default();

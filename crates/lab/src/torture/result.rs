@@ -1,8 +1,8 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
-use crate::cell::{CellSpec, Measurement, On};
 use crate::report::{self, Waits, count, duration, setting};
-use crate::stress::{Exercised, Stress};
+use lockwright_cells::cell::{CellSpec, Measurement, On};
+use lockwright_cells::stress::{Exercised, Stress};
 use lockwright_clients::workload::locktorture::is_reader;
 use lockwright_sim::Preemption;
 use serde::Serialize;
@@ -343,9 +343,9 @@ pub const COLUMNS: [&str; 23] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Purpose, Workload};
-    use crate::stats::Histogram;
-    use crate::subject::Subject;
+    use lockwright_cells::cell::{Purpose, Workload};
+    use lockwright_cells::stats::Histogram;
+    use lockwright_cells::subject::Subject;
 
     const STRESS: Stress = Stress {
         long_hold_ns: 100_000_000,

@@ -4,10 +4,10 @@
 //! something else is asked for.
 
 use super::args::TortureArgs;
-use crate::cell::LabMachine;
-use crate::error::Error;
-use crate::native::peers::readers_share;
-use crate::subject::{Asked, Subject};
+use lockwright_cells::cell::LabMachine;
+use lockwright_cells::error::Error;
+use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::subject::{Asked, Subject};
 
 /// How many threads read, and of how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +83,11 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Settings;
     use crate::cli::{Cli, Command};
     use crate::mock::MockMachine;
-    use crate::simulated::SimulatedMachine;
     use clap::Parser;
+    use lockwright_cells::cell::Settings;
+    use lockwright_cells::simulated::SimulatedMachine;
 
     fn asked(more: &str, machine: &dyn LabMachine) -> Roles {
         let line = format!("lockwright torture {more}");

@@ -3,12 +3,12 @@
 use super::Guide;
 use super::plan::Plan;
 use crate::bench::BenchDocument;
-use crate::cell::{LabMachine, Workload};
 use crate::cli::{Cli, Command};
 use crate::crew::Crew;
-use crate::error::Error;
 use crate::machines;
 use clap::Parser;
+use lockwright_cells::cell::{LabMachine, Workload};
+use lockwright_cells::error::Error;
 
 /// The guest: three quarters of a host's CPUs to three times as many, from one of the three start
 /// states, because a picture has room for one.

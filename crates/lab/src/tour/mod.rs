@@ -10,14 +10,14 @@ mod sentences;
 pub use args::TourArgs;
 
 use crate::bench::BenchDocument;
-use crate::cell::{LabMachine, On, Settings, Workload};
 use crate::cli::OutputArgs;
-use crate::error::Error;
-use crate::interrupt;
-use crate::native::NativeMachine;
 use crate::report::{self, Chart, Grid, Outputs, Progress, Report, digits, percent, print};
 use crate::reproduce::{self, Score, TableDocument};
 use crate::tables::Table;
+use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::NativeMachine;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;

@@ -4,9 +4,9 @@
 use super::Guide;
 use super::plan::Plan;
 use crate::bench::BenchDocument;
-use crate::cell::{LabMachine, ReaderOrder, Workload};
 use crate::crew::Crew;
-use crate::error::Error;
+use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
+use lockwright_cells::error::Error;
 
 const RUNS: u32 = 5;
 const WINDOW_NS: u64 = 50_000_000;

@@ -2,11 +2,11 @@
 
 use super::Guide;
 use crate::bench::{BenchDocument, Schedule, foreign_load};
-use crate::cell::{LabMachine, Settings, Workload};
 use crate::crew::Crew;
-use crate::error::Error;
-use crate::native::ForeignLoad;
 use crate::plan::Matrix;
+use lockwright_cells::cell::{LabMachine, Settings, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::native::ForeignLoad;
 
 /// What is compared.
 pub struct Plan<'a> {
