@@ -2,12 +2,12 @@
 
 use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use crate::cli::name;
-use crate::report::{
-    self, Chart, Column, Grid, OutputArgs, Outputs, Progress, Report, Sheet, Target, digits,
-    percent, print, signed, wrapped,
-};
 use clap::Args;
 use lockwright_cells::error::Error;
+use lockwright_report::{
+    Chart, Column, Grid, OutputArgs, Outputs, Progress, Report, Sheet, Target, digits, percent,
+    print, signed, to_json, wrapped,
+};
 use lockwright_sim::machine::{Fit, Machine};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -172,7 +172,7 @@ impl Report for CalibrateReport<'_> {
             error_percent: row.error_percent(),
         };
         let spread = self.fitted.spread.iter().map(|(name, low, high)| (&name[..], [*low, *high]));
-        report::to_json(&CalibrateDocument {
+        to_json(&CalibrateDocument {
             schema: "lockwright.calibrate/1",
             machine: self.plan.machine,
             simulated: true,
@@ -279,6 +279,6 @@ mod tests {
         assert!(report.text().contains(&fitted.calibration.hash));
         // Where the tests run, a page may be wider.
         let widest = report.text().lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(report::width()), "{}", report.text());
+        assert!(widest <= Some(lockwright_report::width()), "{}", report.text());
     }
 }

@@ -179,8 +179,8 @@ pub fn typed(knobs: &Knobs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::setting;
     use clap::CommandFactory;
+    use lockwright_report::setting;
 
     #[test]
     fn what_is_not_given_keeps_its_default() {

@@ -4,12 +4,12 @@ use crate::cli::{ListArgs, MachineArgs, name};
 use crate::fidelity::{self, CheckArgs};
 use crate::lists;
 use crate::probe::{self, ProbeArgs};
-use crate::report::print;
 use clap::{Args, Subcommand};
 use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::simulated::SimulatedMachine;
+use lockwright_report::print;
 use lockwright_sim::machine::{Costs, Machine, MachineFile, Topology};
 use std::path::Path;
 use std::process::ExitCode;
@@ -204,7 +204,7 @@ pub fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, 
     if is_path && !Path::new(on).exists() {
         return Err(Error::usage(format!(
             "there is no file {on}: write one with `lockwright machines show x5-4 > {}`",
-            crate::replay::quoted(on)
+            lockwright_report::quoted(on)
         )));
     }
     let opened = match is_path {

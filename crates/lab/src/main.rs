@@ -17,7 +17,7 @@ mod plan;
 mod probe;
 mod published;
 mod replay;
-mod report;
+
 mod reproduce;
 mod sleepers;
 mod study;
@@ -38,12 +38,12 @@ fn main() -> ExitCode {
         Err(error) => return cli::answer(&error, std::env::args().skip(1)),
     };
     let done = run(&cli);
-    report::end_progress();
+    lockwright_report::end_progress();
     match done {
         Ok(code) => code,
         Err(error) => {
             if !matches!(error, Error::OutputClosed) {
-                report::complain(&format!("error: {error}"));
+                lockwright_report::complain(&format!("error: {error}"));
             }
             ExitCode::from(error.exit_code())
         }

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use lockwright_cells::cell::{CellSpec, Purpose, Workload};
 use lockwright_cells::native::peers::readers_share;
 use lockwright_cells::stress::Stress;
+use lockwright_report::quoted;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
 /// The line that tells how to repeat `spec` on the machine of `machine`.
@@ -102,15 +103,6 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
     knobs.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
 }
 
-/// `word` as a shell reads it back.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./+,:@%".contains(c);
-    match word.chars().all(is_plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,11 +167,5 @@ mod tests {
         let latency = CellSpec { purpose: Purpose::Latency, ..SPEC };
         assert!(line(&machine(""), &latency).contains("--runs 1"));
         assert!(line(&machine(""), &latency).ends_with("--seed 14"));
-    }
-
-    #[test]
-    fn a_path_with_blanks_is_one_word_of_the_shell() {
-        assert_eq!(quoted("machines/x5-4.toml"), "machines/x5-4.toml");
-        assert_eq!(quoted("my machine's.toml"), r"'my machine'\''s.toml'");
     }
 }

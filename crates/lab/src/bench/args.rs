@@ -1,12 +1,13 @@
 //! The arguments of `bench`.
 
 use crate::cli::{
-    MachineArgs, OutputArgs, SIMULATED, Switch, between_u32, count, long_hold, name,
-    read_percent_renamed, seconds,
+    MachineArgs, SIMULATED, Switch, between_u32, count, long_hold, name, read_percent_renamed,
+    seconds,
 };
 use crate::kbuild::BuildArgs;
 use clap::Args;
 use lockwright_cells::cell::{ReaderOrder, Section};
+use lockwright_report::OutputArgs;
 
 /// Where the help lists the parameters of workloads.
 const COUNTER: &str = "Workload `counter` (a shared counter behind one lock)";

@@ -2,8 +2,8 @@
 
 use super::document::{BenchDocument, BenchResult};
 use super::tables::title;
-use crate::report::{Bar, Chart, Point, Series, Shape};
 use lockwright_cells::cell::Workload;
+use lockwright_report::{Bar, Chart, Point, Series, Shape};
 
 /// A picture of `document`, if it has results.
 pub fn of(document: &BenchDocument) -> Option<Chart> {

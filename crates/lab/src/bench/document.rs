@@ -2,7 +2,6 @@
 
 use super::schedule::{Sample, Schedule};
 use super::{chart, tables};
-use crate::report::{self, Chart, Grid, Report, Waits};
 use lockwright::events::Event;
 use lockwright_cells::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
 use lockwright_cells::error::Error;
@@ -10,6 +9,7 @@ use lockwright_cells::latency::Waited;
 use lockwright_cells::native::peers::waiters_sleep;
 use lockwright_cells::stats::Summary;
 use lockwright_cells::subject::Subject;
+use lockwright_report::{Chart, Grid, Report, Waits, to_json};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -369,7 +369,7 @@ impl Report for BenchDocument {
         tables::brief(self)
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new(CSV_COLUMNS);

@@ -15,12 +15,12 @@ pub use workloads::{Listed, WORKLOADS};
 
 use crate::crew::Crew;
 use crate::plan::{self, Matrix};
-use crate::report::{Outputs, Progress, complain};
 use crate::{machines, replay, sleepers};
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
+use lockwright_report::{Outputs, Progress, complain};
 use std::process::ExitCode;
 use std::time::Instant;
 

@@ -1,12 +1,12 @@
 //! In which order cells run, and what is kept of them.
 
 use crate::plan::Matrix;
-use crate::report::Progress;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::fairness::FairnessWindow;
 use lockwright_cells::interrupt;
 use lockwright_cells::subject::Asked;
+use lockwright_report::Progress;
 use lockwright_sim::Scheduling;
 
 /// A benchmark to be run.

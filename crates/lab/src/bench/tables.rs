@@ -3,8 +3,10 @@
 use super::columns;
 use super::document::{BenchDocument, BenchResult, Ratio};
 use crate::kbuild;
-use crate::report::{self, Column, Sheet, count, digits, duration, setting, wrapped};
 use lockwright_cells::cell::{On, Scheduled, Workload};
+use lockwright_report::{
+    Column, Sheet, count, digits, duration, provenance, setting, warned, wrapped,
+};
 
 /// What ran, and where.
 pub fn title(document: &BenchDocument) -> String {
@@ -28,9 +30,9 @@ pub fn text(document: &BenchDocument) -> String {
     let mut text = wrapped(&title(document)) + &wrapped(&conditions(document)) + "\n";
     text += &table.text();
     text += &notes(document);
-    text += &report::warned(&document.warnings);
+    text += &warned(&document.warnings);
     if let On::Simulated { machine, calibration, .. } = &document.on {
-        text = text + "\n" + &wrapped(&report::provenance(machine, calibration.as_ref()));
+        text = text + "\n" + &wrapped(&provenance(machine, calibration.as_ref()));
     }
     text
 }
@@ -41,7 +43,7 @@ pub fn brief(document: &BenchDocument) -> String {
         Workload::Uncontended => pairs(document),
         _ => columns::brief(document),
     };
-    table.without_legend() + &report::warned(&document.warnings)
+    table.without_legend() + &warned(&document.warnings)
 }
 
 /// How long it ran, how often, and where the threads were.
@@ -148,8 +150,8 @@ mod tests {
     use crate::crew::Crew;
     use crate::mock::MockMachine;
     use crate::plan::Matrix;
-    use crate::report::Progress;
     use lockwright_cells::cell::{LabMachine, Settings};
+    use lockwright_report::Progress;
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

@@ -1,7 +1,7 @@
 //! Answers instead of a command: help, the version, or what is wrong with the arguments.
 
-use crate::report::complain;
 use clap::error::{ContextKind, ErrorKind};
+use lockwright_report::complain;
 use lockwright_sim::machine::Machine;
 use std::process::ExitCode;
 

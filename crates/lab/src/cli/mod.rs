@@ -18,13 +18,13 @@ use crate::compare::CompareArgs;
 use crate::explore::ExploreArgs;
 use crate::fit::CalibrateArgs;
 use crate::machines::MachinesArgs;
-use crate::report::print;
 use crate::reproduce::ReproduceArgs;
 use crate::study::StudyArgs;
 use crate::torture::TortureArgs;
 use crate::tour::TourArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use lockwright_cells::error::Error;
+use lockwright_report::print;
 use std::path::PathBuf;
 
 /// Locks from the Linux kernel for any program: measure, torture and simulate them
@@ -218,23 +218,6 @@ pub struct ListArgs {
     /// Write CSV; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-}
-
-/// Where results go.
-#[derive(Clone, Debug, Default, Args)]
-pub struct OutputArgs {
-    /// Write a JSON document; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write CSV; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Draw the results
-    #[arg(long, value_name = "FILE.svg")]
-    pub plot: Option<PathBuf>,
-    /// Do not show progress
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use crate::bench::WORKLOADS;
 use crate::machines;
-use crate::report::print;
 use crate::study;
 use crate::tables::TABLES;
 use clap::Args;
@@ -10,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::Subject;
+use lockwright_report::print;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `completions`.

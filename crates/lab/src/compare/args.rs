@@ -6,13 +6,13 @@ use super::matrix::{self, Kind};
 use super::plan::{Plan, Side};
 use crate::cli::{between_u32, seconds, whole};
 use crate::plan::window_ns;
-use crate::report::OutputArgs;
 use clap::Args;
 use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::readers_share;
 use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
+use lockwright_report::OutputArgs;
 use std::path::PathBuf;
 
 /// Arguments of `compare`.

@@ -9,10 +9,10 @@ use super::overall::Overall;
 use super::plan::{Plan, Side, UsualPeers};
 use super::score::{Contest, Entry, Estimate, Role, choose_ours};
 use super::tables;
-use crate::report::{self, Chart, Grid, Report};
 use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::stats::median;
+use lockwright_report::{Chart, Grid, Report, to_json};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -288,7 +288,7 @@ impl Report for CompareDocument {
         tables::text(self)
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new(CSV_COLUMNS);

@@ -4,10 +4,10 @@ use super::args::all_peers;
 use super::effort::Effort;
 use super::locks::{OURS_MIXED, PEERS, RW_PEERS, bears_a_crowd, label};
 use super::matrix::{Cell, Kind};
-use crate::report::plural;
 use lockwright_cells::cell::Purpose;
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::{Asked, Subject};
+use lockwright_report::plural;
 
 /// No repetition should be shorter than this: rather there are fewer of them.
 const SHORTEST_S: f64 = 0.005;

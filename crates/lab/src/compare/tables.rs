@@ -6,7 +6,7 @@ use super::goals::{Bound, Judged, Verdict};
 use super::locks::Versions;
 use super::matrix::{Cell, Kind, MATRIX};
 use super::overall::Overall;
-use crate::report::{self, Column, Sheet, digits, duration, hanging, plural, rate, wrapped};
+use lockwright_report::{Column, Sheet, digits, duration, hanging, plural, rate, warned, wrapped};
 
 /// Everything, with units.
 pub fn text(document: &CompareDocument) -> String {
@@ -49,7 +49,7 @@ pub fn text(document: &CompareDocument) -> String {
     if !overall.is_empty() {
         text = text + "\n" + &overall;
     }
-    text + "\n" + &goals(document) + &report::warned(&document.warnings)
+    text + "\n" + &goals(document) + &warned(&document.warnings)
 }
 
 /// All cells of a kind in a sentence.

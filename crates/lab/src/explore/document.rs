@@ -2,10 +2,10 @@
 
 use super::args::ExploreArgs;
 use super::trace::Trace;
-use crate::replay::quoted;
-use crate::report::{self, Chart, Grid, Report, count, hanging, plural};
 use lockwright::events::Event;
 use lockwright_cells::client::{Pair, Target};
+use lockwright_report::quoted;
+use lockwright_report::{Chart, Grid, Report, count, hanging, plural, to_json, width, wrapped};
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use lockwright_zoo::{Bug, fault_of};
@@ -264,7 +264,7 @@ impl ExploreResult {
         let verdict = self.verdict.name();
         let names = format!("{lock:<of_lock$} {client:<of_client$} {verdict:<8}");
         let how = self.how();
-        let mut text = match names.len() + 1 + how.len() > report::width() {
+        let mut text = match names.len() + 1 + how.len() > width() {
             true => format!("{}\n  {how}\n", names.trim_end()),
             false => format!("{names} {how}\n"),
         };
@@ -354,7 +354,7 @@ impl ExploreFailure {
         };
         text += &format!("  {}", hanging(&told, "    "));
         if self.schedule.len() <= SCHEDULE_MAX {
-            return text + "  replay: " + &report::command(replay, "  replay: ".len());
+            return text + "  replay: " + &lockwright_report::command(replay, "  replay: ".len());
         }
         let end = replay.len() - self.schedule.len() + SCHEDULE_MAX / 10;
         let told = format!(
@@ -411,7 +411,7 @@ impl ExploreDocument {
         };
         let has_one_lock = self.results.iter().all(|it| it.lock == self.results[0].lock);
         let what = if has_one_lock { "clients" } else { "pairs of a lock and a client" };
-        report::wrapped(&format!("bug {bug} ({name}) was found by {found} of {all} {what}"))
+        wrapped(&format!("bug {bug} ({name}) was found by {found} of {all} {what}"))
     }
     /// Adds a result.
     pub fn add(&mut self, result: ExploreResult) {
@@ -429,7 +429,7 @@ impl Report for ExploreDocument {
         results + &self.summary()
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new([

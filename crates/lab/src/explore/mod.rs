@@ -9,11 +9,11 @@ mod trace;
 
 pub use args::ExploreArgs;
 
-use crate::report::{self, OutputArgs, Outputs, Progress, plural};
 use document::{ExploreDocument, ExploreResult};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_report::{OutputArgs, Outputs, Progress, plural, print};
 use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
 use lockwright_zoo::Bug;
@@ -36,7 +36,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     let mut document = ExploreDocument::new(args, &target, &pairs);
     let mut tell = |result: ExploreResult| {
         if outputs.stdout_is_for_people() {
-            report::print(&document.text_of(&result))?;
+            print(&document.text_of(&result))?;
         }
         document.add(result);
         outputs.keep(&document)
@@ -57,7 +57,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         document.interrupted = interrupt::is_requested();
     }
     if outputs.stdout_is_for_people() {
-        report::print(&document.summary())?;
+        print(&document.summary())?;
     }
     outputs.finish_documents(&document)?;
     Ok(match (document.has_failed(), document.interrupted) {

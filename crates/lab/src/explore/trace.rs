@@ -1,7 +1,7 @@
 //! What each move of a schedule did, for people and for programs.
 
-use crate::report;
 use lockwright_cells::client::Target;
+use lockwright_report::{hanging, width};
 use lockwright_sim::explore::{Traced, letter};
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ impl Trace {
             shown.iter().map(|line| part(line).chars().count()).max().unwrap_or(0)
         };
         let (what, place) = (widest(|line| &line.what), widest(|line| &line.place));
-        let mut text = format!("  {}", report::hanging(&self.threads, "    "));
+        let mut text = format!("  {}", hanging(&self.threads, "    "));
         text += "    move, thread, what it did, to which object, values\n";
         if left_out > 0 {
             text += &format!("    ({left_out} lines before these are left out; --json has all)\n");
@@ -72,7 +72,7 @@ impl Trace {
             let begins = format!("{number:>8}  {thread}  ");
             let line = format!("{begins}{does:<what$}  {at:<place$}  ");
             // Values that do not fit stand below.
-            let line = match line.chars().count() + values.chars().count() <= report::width() {
+            let line = match line.chars().count() + values.chars().count() <= width() {
                 true => line + values,
                 false => format!("{}\n{:2$}{values}", line.trim_end(), "", begins.len()),
             };

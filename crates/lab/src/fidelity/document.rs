@@ -3,12 +3,12 @@
 use super::judge::{CLEAR, Entry, Order, Wrong, median_error};
 use super::plan::{Cell, LOADS};
 use super::{CheckArgs, described};
-use crate::report::{
-    self, Chart, Column, Grid, Report, Sheet, percent, plural, rate, signed, wrapped,
-};
 use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::simulated::SimulatedMachine;
+use lockwright_report::{
+    Chart, Column, Grid, Report, Sheet, percent, plural, rate, signed, to_json, warned, wrapped,
+};
 use serde::Serialize;
 
 /// `lockwright.machines-check/1`.
@@ -180,13 +180,13 @@ impl Report for CheckDocument {
         if let Some(all) = &self.summary {
             text = text + "\n" + &wrapped(&all.sentence());
         }
-        text + &report::warned(&self.warnings)
+        text + &warned(&self.warnings)
     }
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new([

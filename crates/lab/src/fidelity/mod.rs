@@ -7,9 +7,7 @@ mod judge;
 mod plan;
 
 use crate::bench::foreign_load;
-use crate::cli::OutputArgs;
 use crate::machines;
-use crate::report::{Outputs, Progress, plural};
 pub use args::CheckArgs;
 use document::{CheckDocument, Checked};
 use judge::Entry;
@@ -19,6 +17,8 @@ use lockwright_cells::interrupt;
 use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
+use lockwright_report::OutputArgs;
+use lockwright_report::{Outputs, Progress, plural};
 use plan::{Cell, Plan};
 use std::process::ExitCode;
 

@@ -5,9 +5,8 @@ mod clients;
 pub use clients::client_names;
 
 use crate::bench::{self, WORKLOADS};
-use crate::cli::{ListArgs, OutputArgs};
+use crate::cli::ListArgs;
 use crate::machines::{self, Listed};
-use crate::report::{self, Chart, Grid, Outputs, Report};
 use crate::reproduce::has_published_predictions;
 use crate::study;
 use crate::tables::TABLES;
@@ -17,6 +16,10 @@ use lockwright::raw::Order;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::order_of;
 use lockwright_cells::subject::{Origin, Subject};
+use lockwright_report::OutputArgs;
+use lockwright_report::{
+    Chart, Grid, Outputs, Report, hanging, text_table, to_json, width, wrapped,
+};
 use lockwright_zoo::Bug;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -66,8 +69,8 @@ impl<const N: usize> Report for List<N> {
         let header: Vec<String> = for_people(titles);
         let lines = rows.iter().cloned().map(for_people).collect();
         let table = Grid { header: header.clone(), rows: lines };
-        let text = if table.width() <= report::width() {
-            report::text_table(&table, N)
+        let text = if table.width() <= width() {
+            text_table(&table, N)
         } else {
             rows.iter_mut().for_each(|row| self.in_full(row));
             entries(&Grid { header, rows: rows.into_iter().map(for_people).collect() })
@@ -77,7 +80,7 @@ impl<const N: usize> Report for List<N> {
     fn json(&self) -> String {
         let keys = || self.columns.iter().map(|(_, key)| (*key).to_string());
         let items = self.items.iter().map(|item| keys().zip(item.iter().cloned()).collect());
-        report::to_json(&ListDocument { schema: self.schema, items: items.collect() })
+        to_json(&ListDocument { schema: self.schema, items: items.collect() })
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new(self.columns.map(|(_, key)| key));
@@ -121,9 +124,8 @@ fn entries(table: &Grid) -> String {
         };
         let long = long.iter().map(|(cell, title)| format!("{title}: {cell}"));
         let lines = std::iter::once(is.clone()).filter(|is| !is.is_empty()).chain(long);
-        let lines: String =
-            lines.map(|line| format!("    {}", report::hanging(&line, "    "))).collect();
-        report::hanging(&head, "    ") + &lines
+        let lines: String = lines.map(|line| format!("    {}", hanging(&line, "    "))).collect();
+        hanging(&head, "    ") + &lines
     };
     table.rows.iter().map(entry).collect()
 }
@@ -167,14 +169,14 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
 
 /// The combinations in words, and what the kinds of locks mean.
 fn combined(combinations: &[Subject]) -> String {
-    let mut text = report::wrapped(&format!(
+    let mut text = wrapped(&format!(
         "\nand {} combinations of a succession and a waiting policy, named after both:",
         combinations.len()
     ));
     let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
-    text += &format!("  {}", report::hanging(&names.join(" "), "  "));
+    text += &format!("  {}", hanging(&names.join(" "), "  "));
     text + "\n"
-        + &report::wrapped(
+        + &wrapped(
             "product: a lock of this library. reference: to compare with. peer: of another library, runs on this \
              computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost. \
              order any: arriving threads and readers may overtake waiters; the documentation of each \

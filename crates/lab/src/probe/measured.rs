@@ -5,8 +5,8 @@ use super::own::{self, OwnCosts};
 use super::sleep::{self, WakeUp};
 use super::slices::{self, Arrival, Visit, Watch};
 use super::topology::Shape;
-use crate::report::Progress;
 use lockwright_cells::stats::median;
+use lockwright_report::Progress;
 use std::time::Duration;
 
 /// How much is measured.

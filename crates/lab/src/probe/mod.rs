@@ -14,10 +14,10 @@ mod slices;
 mod sourced;
 mod topology;
 
-use crate::report::{Progress, Target};
 pub use args::ProbeArgs;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::{ForeignLoad, kernel, processor};
+use lockwright_report::{Progress, Target};
 use lockwright_sim::machine::MachineFile;
 use measured::{Effort, Measured};
 

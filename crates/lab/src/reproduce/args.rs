@@ -1,7 +1,8 @@
 //! The arguments of `reproduce`.
 
-use crate::cli::{OutputArgs, name, whole};
+use crate::cli::{name, whole};
 use clap::Args;
+use lockwright_report::OutputArgs;
 use std::path::PathBuf;
 
 /// Arguments of `reproduce`.

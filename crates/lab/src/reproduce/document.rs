@@ -4,9 +4,9 @@ use super::score::{Kind, Score, Scores};
 use super::simulate::Effort;
 use super::text;
 use crate::published::Standing;
-use crate::report::{self, Chart, Grid, Point, Report, Series, Shape, plural};
 use crate::tables::{self, Column, Depth, Key, Quantity, Table};
 use lockwright_cells::simulated::Fitted;
+use lockwright_report::{Chart, Grid, Point, Report, Series, Shape, plural, setting, to_json};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -145,7 +145,7 @@ impl Windows {
     /// What each cell is made of, in words.
     pub(super) fn told(&self) -> String {
         let Self { warmup_us, window_us, seeds, start_states, fits, placement, units } = self;
-        let time = |us: u64| report::setting(us as f64 * 1e3);
+        let time = |us: u64| setting(us as f64 * 1e3);
         let what = match units {
             Some(units) => format!("{units} units of work"),
             None if *warmup_us == 0 => time(*window_us),
@@ -255,7 +255,7 @@ impl Report for TableDocument {
         text::brief(self)
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = empty_grid();
@@ -373,11 +373,11 @@ impl Report for ReproduceDocument {
         let schema = "lockwright.reproduce/1";
         match self.tables.first() {
             Some(body) if !self.is_list => {
-                report::to_json(&Document { schema, effort, seed, interrupted, body })
+                to_json(&Document { schema, effort, seed, interrupted, body })
             }
             _ => {
                 let body = List { tables: &self.tables };
-                report::to_json(&Document { schema, effort, seed, interrupted, body })
+                to_json(&Document { schema, effort, seed, interrupted, body })
             }
         }
     }

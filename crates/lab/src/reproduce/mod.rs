@@ -11,11 +11,11 @@ pub use document::TableDocument;
 pub use score::{Score, has_published_predictions};
 
 use crate::lists;
-use crate::report::{OutputArgs, Outputs, Progress, Report, print};
 use crate::tables::{TABLES, Table};
 use document::ReproduceDocument;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_report::{OutputArgs, Outputs, Progress, Report, print};
 pub use simulate::{Effort, simulate};
 use std::path::Path;
 use std::process::ExitCode;

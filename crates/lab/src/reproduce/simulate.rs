@@ -3,11 +3,11 @@
 use super::document::{Cell, Row, TableDocument, Windows};
 use super::score::{Kind, Scores};
 use crate::published::{Published, Standing};
-use crate::report::Progress;
 use crate::tables::{self, Depth, Job, Runs, Table};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::simulated::{Fitted, ResidualOf, SimulatedError};
+use lockwright_report::Progress;
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;

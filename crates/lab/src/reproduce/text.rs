@@ -3,8 +3,8 @@
 use super::document::{Cell, NUMBERS, Row, TableDocument};
 use super::score::{Kind, Score, Scores};
 use crate::published::Standing;
-use crate::report::{self, Column, Sheet, digits, percent, provenance, signed, wrapped};
 use crate::tables::{self, Key};
+use lockwright_report::{Column, Sheet, digits, percent, provenance, signed, wrapped};
 
 /// A table: how well it is met, its columns, and where the numbers come from.
 pub fn of_table(table: &TableDocument) -> String {
@@ -141,7 +141,7 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[Kind]) -> String {
     let cells = |row: &&Row| {
         let Cell { simulated, interval, published, published_is, error_percent, role } =
             *row.columns.get(name)?;
-        let [low, mean, high] = report::interval([interval[0], simulated, interval[1]]);
+        let [low, mean, high] = lockwright_report::interval([interval[0], simulated, interval[1]]);
         let numbers = [
             mean,
             low,

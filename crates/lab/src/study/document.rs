@@ -1,11 +1,12 @@
 //! What a study found.
 
 use super::list::{Point as At, Study};
-use crate::report::{
-    self, Chart, Column, Grid, Point, Report, Series, Shape, Sheet, digits, rate, setting, wrapped,
-};
 use lockwright_cells::simulated::Outcome;
 use lockwright_cells::stats::Summary;
+use lockwright_report::{
+    Chart, Column, Grid, Point, Report, Series, Shape, Sheet, digits, rate, setting, to_json,
+    wrapped,
+};
 use serde::Serialize;
 
 /// `lockwright.study/1`.
@@ -140,7 +141,7 @@ impl Report for StudyDocument {
             + &Sheet { columns, keys: 2, rows }.text()
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new([

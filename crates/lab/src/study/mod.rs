@@ -3,15 +3,16 @@
 mod document;
 mod list;
 
-use crate::cli::{OutputArgs, name, whole};
+use crate::cli::{name, whole};
 use crate::lists;
-use crate::report::{Outputs, Progress};
 use clap::Args;
 use document::{Row, StudyDocument};
 use list::{Point, STUDIES, Study};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::simulated::{Cell, Outcome, run_cells};
+use lockwright_report::OutputArgs;
+use lockwright_report::{Outputs, Progress};
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use std::process::ExitCode;
 

@@ -1,9 +1,8 @@
 //! The arguments of `torture`.
 
-use crate::cli::{
-    MachineArgs, OutputArgs, count, count_or_none, long_hold, nested, seconds, seconds_or_off,
-};
+use crate::cli::{MachineArgs, count, count_or_none, long_hold, nested, seconds, seconds_or_off};
 use clap::Args;
+use lockwright_report::OutputArgs;
 
 /// Where the help lists what is mixed in.
 const STRESS: &str = "Stress that is mixed in (TIME: off leaves it out)";

@@ -1,9 +1,9 @@
 //! The results of a torture, in each format.
 
 use super::result::{COLUMNS, Mixed, TortureResult};
-use crate::report::{self, Bar, Chart, Grid, Report, Shape};
 use lockwright_cells::cell::{On, Settings, Workload};
 use lockwright_cells::stress::Stress;
+use lockwright_report::{Bar, Chart, Grid, Report, Shape, to_json, warned};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -86,10 +86,10 @@ impl TortureDocument {
 impl Report for TortureDocument {
     fn text(&self) -> String {
         let lines = self.results.iter().flat_map(TortureResult::lines);
-        lines.map(|line| line + "\n").collect::<String>() + &report::warned(&self.warnings)
+        lines.map(|line| line + "\n").collect::<String>() + &warned(&self.warnings)
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         let mut grid = Grid::new(COLUMNS);

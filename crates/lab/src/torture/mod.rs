@@ -14,7 +14,6 @@ use crate::bench::{foreign_load, what_broke};
 use crate::cli::MachineArgs;
 use crate::crew::Crew;
 use crate::plan::{self, Matrix};
-use crate::report::{self, Outputs, Progress};
 use crate::{machines, replay};
 pub use args::TortureArgs;
 use document::TortureDocument;
@@ -24,6 +23,7 @@ use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
 use lockwright_cells::stress::Stress;
 use lockwright_cells::subject::Asked;
+use lockwright_report::{Outputs, Progress, print, warned};
 use result::TortureResult;
 use roles::Roles;
 use std::process::ExitCode;
@@ -89,7 +89,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     document.note_short_runs(&stress);
     document.interrupted = interrupt::is_requested();
     if outputs.stdout_is_for_people() {
-        report::print(&report::warned(&document.warnings))?;
+        print(&warned(&document.warnings))?;
     }
     outputs.finish_documents(&document)?;
     Ok(match (document.has_failed(), document.interrupted) {
@@ -129,7 +129,7 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn line(&self, line: &str) -> Result<(), Error> {
         match self.outputs.stdout_is_for_people() {
-            true => report::print(&format!("{line}\n")),
+            true => print(&format!("{line}\n")),
             false => Ok(()),
         }
     }
@@ -197,11 +197,11 @@ fn torture(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::OutputArgs;
     use crate::mock::MockMachine;
     use lockwright_cells::cell::Settings;
     use lockwright_cells::stress::Stress;
     use lockwright_cells::subject::Subject;
+    use lockwright_report::OutputArgs;
 
     fn document_for(names: &[&str]) -> TortureDocument {
         let machine = MockMachine::default();

@@ -1,9 +1,9 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
-use crate::report::{self, Waits, count, duration, setting};
 use lockwright_cells::cell::{CellSpec, Measurement, On};
 use lockwright_cells::stress::{Exercised, Stress};
 use lockwright_clients::workload::locktorture::is_reader;
+use lockwright_report::{Waits, count, duration, is_terminal, setting, width};
 use lockwright_sim::Preemption;
 use serde::Serialize;
 
@@ -234,8 +234,8 @@ impl TortureResult {
     /// The lines of locktorture, and ours about the stress between them. On a terminal the lines with the
     /// parameters are split, each part with the name of the lock; a program gets them whole.
     pub fn lines(&self) -> Vec<String> {
-        let width = report::width();
-        let kept_whole = if report::is_terminal() { width } else { usize::MAX };
+        let width = width();
+        let kept_whole = if is_terminal() { width } else { usize::MAX };
         self.lines_within(width, kept_whole)
     }
     fn lines_within(&self, width: usize, of_parameters: usize) -> Vec<String> {
@@ -244,7 +244,8 @@ impl TortureResult {
         let tagged = |what: &str| {
             let tag = format!("{lock}-torture:");
             let room = of_parameters.saturating_sub(tag.len() + 4);
-            let parts = report::lines(&format!("{what}: {parameters}"), room).into_iter();
+            let parts =
+                lockwright_report::lines(&format!("{what}: {parameters}"), room).into_iter();
             let parts = parts.enumerate().map(move |(at, part)| {
                 format!("{tag}{} {part}", if at == 0 { "---" } else { "   " })
             });

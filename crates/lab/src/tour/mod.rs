@@ -10,14 +10,16 @@ mod sentences;
 pub use args::TourArgs;
 
 use crate::bench::BenchDocument;
-use crate::cli::OutputArgs;
-use crate::report::{self, Chart, Grid, Outputs, Progress, Report, digits, percent, print};
 use crate::reproduce::{self, Score, TableDocument};
 use crate::tables::Table;
 use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::native::NativeMachine;
+use lockwright_report::OutputArgs;
+use lockwright_report::{
+    Chart, Grid, Outputs, Progress, Report, digits, percent, print, to_json, wrapped,
+};
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
@@ -70,7 +72,7 @@ impl Report for Tour {
         String::new()
     }
     fn json(&self) -> String {
-        report::to_json(self)
+        to_json(self)
     }
     fn grid(&self) -> Grid {
         self.locktorture.as_ref().map(TableDocument::grid).unwrap_or_default()
@@ -204,7 +206,7 @@ impl Guide {
         picture: &Outputs,
     ) -> Result<R, Error> {
         picture.keep(&report)?;
-        let sentence = sentence.map(|sentence| format!("\n{}", report::wrapped(&sentence)));
+        let sentence = sentence.map(|sentence| format!("\n{}", wrapped(&sentence)));
         let sentence = sentence.unwrap_or_default();
         self.say(&(report.brief() + &sentence + "\n"))?;
         Ok(report)
@@ -231,7 +233,7 @@ impl Guide {
 fn this_machine(on: &On) -> String {
     let On::Native { machine, cpus, numa_nodes, kernel } = on else { return String::new() };
     let plural = |count: usize| if count == 1 { "" } else { "s" };
-    report::wrapped(&format!(
+    wrapped(&format!(
         "This machine: {machine}, {cpus} CPU{}, {numa_nodes} NUMA node{}, {kernel}\n\n",
         plural(*cpus),
         plural(*numa_nodes as usize)

@@ -1,6 +1,6 @@
 //! Rows and columns, as text and as CSV.
 
-use super::page;
+use crate::page;
 
 /// A header and rows of the same width.
 #[derive(Clone, Debug, Default)]

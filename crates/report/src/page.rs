@@ -110,6 +110,15 @@ fn shell_lines(command: &str, used: usize, width: usize) -> Vec<String> {
     lines
 }
 
+/// `word` as a shell reads it back.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./+,:@%".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// How many columns `text` takes.
 pub fn length(text: &str) -> usize {
     text.chars().count()
@@ -154,5 +163,11 @@ mod tests {
         assert!(lines.len() > 5, "{lines:#?}");
         assert!(said(&command).matches('|').count() > 6);
         assert_eq!(said(&lines.join("\n")), said(&command));
+    }
+
+    #[test]
+    fn a_path_with_blanks_is_one_word_of_the_shell() {
+        assert_eq!(quoted("machines/x5-4.toml"), "machines/x5-4.toml");
+        assert_eq!(quoted("my machine's.toml"), r"'my machine'\''s.toml'");
     }
 }

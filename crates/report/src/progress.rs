@@ -1,6 +1,6 @@
 //! What is going on, on standard error: one line that is rewritten on a terminal, lines in a pipe.
 
-use super::complain;
+use crate::complain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lockwright_cells::interrupt;
 use std::io::IsTerminal;
@@ -98,7 +98,7 @@ impl Progress {
 }
 
 /// Runs `write`, which writes on the terminal, with the line out of its way.
-pub(super) fn out_of_the_way<R>(write: impl FnOnce() -> R) -> R {
+pub(crate) fn out_of_the_way<R>(write: impl FnOnce() -> R) -> R {
     match LINE.get() {
         Some(line) => line.suspend(write),
         None => write(),

@@ -1,6 +1,7 @@
-//! The results of a command, in each format.
+//! The results of a command, in each format: text, JSON, CSV and pictures; and where they go.
 
 mod number;
+mod options;
 mod page;
 mod progress;
 mod provenance;
@@ -9,10 +10,10 @@ mod table;
 mod target;
 mod waits;
 
-pub use crate::cli::OutputArgs;
 use lockwright_cells::error::Error;
 pub use number::{count, digits, duration, interval, percent, plural, rate, setting, signed};
-pub use page::{command, hanging, is_terminal, lines, width, wrapped};
+pub use options::OutputArgs;
+pub use page::{command, hanging, is_terminal, lines, quoted, width, wrapped};
 pub use progress::{Progress, end_progress};
 pub use provenance::provenance;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Pictures, as SVG.
 
-use super::digits;
-use crate::replay::quoted;
+use crate::digits;
+use crate::quoted;
 use lockwright_cells::error::Error;
 use plotters::coord::Shift;
 use plotters::coord::combinators::{LogCoord, WithKeyPoints};
