@@ -1,6 +1,5 @@
 //! `lockwright calibrate`: fits a simulated machine to published measurements of unpatched code.
 
-use crate::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use crate::cli::name;
 use clap::Args;
 use lockwright_cells::error::Error;
@@ -8,6 +7,7 @@ use lockwright_report::{
     Chart, Column, Grid, OutputArgs, Outputs, Progress, Report, Sheet, Target, digits, percent,
     print, signed, to_json, wrapped,
 };
+use lockwright_repro::calibrate::{Calibrated, Plan, Row, Step, calibrate};
 use lockwright_sim::machine::{Fit, Machine};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -250,13 +250,13 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::Effort;
+    use lockwright_repro::calibrate::Effort;
 
     #[test]
     fn the_document_and_the_text_tell_the_same_residuals() {
         let plan = Plan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
         let machine = Machine::builtin(plan.machine).expect("it is built in");
-        let shallow = |table: &crate::tables::Table| crate::tables::Depth {
+        let shallow = |table: &lockwright_repro::tables::Table| lockwright_repro::tables::Depth {
             units: 40,
             starts: &table.full.starts[..1],
             ..table.full

@@ -1,7 +1,7 @@
 //! The machines, and which of them `--on` means.
 
+use crate::check::{self, CheckArgs};
 use crate::cli::{ListArgs, MachineArgs, name};
-use crate::fidelity::{self, CheckArgs};
 use crate::lists;
 use crate::probe::{self, ProbeArgs};
 use clap::{Args, Subcommand};
@@ -81,7 +81,7 @@ pub fn run(args: &MachinesArgs) -> Result<ExitCode, Error> {
         None => lists::machines(&args.list).map(done),
         Some(MachinesCommand::Show(args)) => show(&args.name).map(done),
         Some(MachinesCommand::Probe(args)) => probe::run(args).map(done),
-        Some(MachinesCommand::Check(args)) => fidelity::run(args),
+        Some(MachinesCommand::Check(args)) => check::run(args),
     }
 }
 

@@ -1,12 +1,11 @@
 //! `lockwright`: the lab.
 
 mod bench;
-mod calibrate;
+mod check;
 mod cli;
 mod compare;
 mod crew;
 mod explore;
-mod fidelity;
 mod fit;
 mod kbuild;
 mod lists;
@@ -15,13 +14,11 @@ mod machines;
 mod mock;
 mod plan;
 mod probe;
-mod published;
 mod replay;
 
 mod reproduce;
 mod sleepers;
 mod study;
-mod tables;
 mod torture;
 mod tour;
 

@@ -3,8 +3,8 @@
 use crate::crew::Crew;
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
-use lockwright_cells::native::peers::{order_of, waiters_sleep};
-use lockwright_cells::subject::{Asked, Selection, Subject};
+use lockwright_cells::native::peers::stalls_in_a_crowd;
+use lockwright_cells::subject::{Asked, Selection};
 
 /// The locks and thread counts of a command.
 #[derive(Clone, Debug)]
@@ -68,11 +68,6 @@ impl Matrix {
             ));
         }
     }
-}
-
-/// True if a handoff may be to a waiter without a CPU.
-pub fn stalls_in_a_crowd(lock: Subject) -> bool {
-    order_of(lock).is_queue() && !waiters_sleep(lock)
 }
 
 /// The locks that `machine` can run; one that was named and cannot run is an error.

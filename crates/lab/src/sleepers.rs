@@ -5,16 +5,12 @@ use crate::kbuild::BuildArgs;
 use lockwright_cells::cell::{Section, Workload};
 use lockwright_cells::error::Error;
 use lockwright_clients::workload::aim7;
+use lockwright_repro::tables::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
 
 /// The parameters of `handoff` and their defaults, in words.
 pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];
 const SECTION: Section = Section::Sleep;
 const SECTION_NS: u64 = 1_000;
-/// The part of both workloads that is fitted: the section; of `handoff`, what a sleep of a microsecond takes.
-pub const SECTION_PART: &str = "section";
-/// The part of `aim7` that is fitted: the mean time between two units of operations.
-pub const COMPUTE_PART: &str = "compute";
-
 /// The parameters of `aim7` and their defaults, in words.
 pub const AIM7: &[(&str, &str)] = &[
     ("--lock-count", "1"),
@@ -26,8 +22,6 @@ const LOCK_COUNT: u64 = 1;
 const UNIT_OPS: u64 = 16;
 const THINK_NS: u64 = 50_000;
 const TASK_SECTION_NS: u64 = 500;
-/// The share of readers: few.
-pub const READ_PERCENT: u32 = 10;
 /// Tasks for each CPU.
 pub const TASKS_PER_CPU: usize = 4;
 

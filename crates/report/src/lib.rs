@@ -50,6 +50,15 @@ pub fn warned(warnings: &[String]) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
+/// A warning, if others used the machine as well.
+pub fn foreign_load(percent: Option<f64>) -> Option<String> {
+    const NOTABLE_PERCENT: f64 = 5.0;
+    let percent = percent.filter(|&percent| percent >= NOTABLE_PERCENT)?;
+    Some(format!(
+        "other processes used {percent:.0} % of the CPUs during the measurement, so the numbers are noisy"
+    ))
+}
+
 /// A document as JSON text.
 pub fn to_json(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document)

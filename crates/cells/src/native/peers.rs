@@ -87,6 +87,11 @@ pub fn waiters_sleep(subject: Subject) -> bool {
     visit(subject, WaitersSleep)
 }
 
+/// Returns true if `subject` may be handed to a waiter without a CPU, if there are more threads than CPUs.
+pub fn stalls_in_a_crowd(subject: Subject) -> bool {
+    order_of(subject).is_queue() && !waiters_sleep(subject)
+}
+
 /// How long `subject` lets waiters be overtaken on this machine, as far as it says so.
 pub fn fairness_threshold(subject: Subject) -> FairnessThreshold {
     struct Threshold;

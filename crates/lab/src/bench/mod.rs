@@ -20,7 +20,7 @@ use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
-use lockwright_report::{Outputs, Progress, complain};
+use lockwright_report::{Outputs, Progress, complain, foreign_load};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -74,15 +74,6 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     document.verdict().map(|()| ExitCode::SUCCESS)
-}
-
-/// A warning, if others used the machine as well.
-pub fn foreign_load(percent: Option<f64>) -> Option<String> {
-    const NOTABLE_PERCENT: f64 = 5.0;
-    let percent = percent.filter(|&percent| percent >= NOTABLE_PERCENT)?;
-    Some(format!(
-        "other processes used {percent:.0} % of the CPUs during the measurement, so the numbers are noisy"
-    ))
 }
 
 /// Says how fast the simulation ran. Never part of a document: those are the same everywhere.

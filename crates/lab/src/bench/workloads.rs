@@ -6,6 +6,7 @@ use crate::{kbuild, sleepers};
 use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
 use lockwright_cells::error::Error;
 use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
+use lockwright_repro::tables::SECTION_PART;
 
 /// The option of a parameter, and its default.
 pub type Knob = (&'static str, &'static str);
@@ -102,7 +103,7 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
         "open1" => Workload::Open1,
         "readrandom" => Workload::Readrandom,
         "handoff" => {
-            let fitted_ns = machine.fitted_ns("handoff", sleepers::SECTION_PART);
+            let fitted_ns = machine.fitted_ns("handoff", SECTION_PART);
             sleepers::handoff(args.section, &args.build, fitted_ns)?
         }
         "aim7" => sleepers::aim7(&args.build, |part| machine.fitted_ns("aim7", part))?,

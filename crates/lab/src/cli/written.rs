@@ -2,14 +2,14 @@
 
 use crate::bench::WORKLOADS;
 use crate::machines;
-use crate::study;
-use crate::tables::TABLES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::Subject;
 use lockwright_report::print;
+use lockwright_repro::study::STUDIES;
+use lockwright_repro::tables::TABLES;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `completions`.
@@ -43,7 +43,7 @@ fn with_names(mut command: clap::Command) -> clap::Command {
         ("on", machines::all().into_iter().map(|machine| machine.name).collect()),
         ("workload", WORKLOADS.iter().map(|workload| workload.name.into()).collect()),
         ("table", TABLES.iter().map(|table| table.name.into()).collect()),
-        ("study", study::names().map(String::from).collect()),
+        ("study", STUDIES.iter().map(|study| study.name.into()).collect()),
         ("client", super::super::lists::client_names().map(String::from).collect()),
     ];
     for subcommand in command.get_subcommands_mut() {

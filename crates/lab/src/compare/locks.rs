@@ -1,6 +1,6 @@
 //! Which locks a comparison is of: ours, their peers, and what they are called.
 
-use crate::plan::stalls_in_a_crowd;
+use lockwright_cells::native::peers::stalls_in_a_crowd;
 use lockwright_cells::subject::{Asked, Subject};
 
 /// Our lock in cells without readers.

@@ -15,14 +15,14 @@ mod tables;
 
 pub use args::CompareArgs;
 
-use crate::bench::foreign_load;
-use crate::plan::stalls_in_a_crowd;
 use document::CompareDocument;
 use lockwright_cells::cell::{LabMachine, Purpose, Settings};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_cells::native::peers::stalls_in_a_crowd;
 use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::subject::Subject;
+use lockwright_report::foreign_load;
 use lockwright_report::{Outputs, Progress};
 use plan::Plan;
 use std::process::ExitCode;

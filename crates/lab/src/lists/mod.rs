@@ -7,9 +7,6 @@ pub use clients::client_names;
 use crate::bench::{self, WORKLOADS};
 use crate::cli::ListArgs;
 use crate::machines::{self, Listed};
-use crate::reproduce::has_published_predictions;
-use crate::study;
-use crate::tables::TABLES;
 use clients::CLIENTS;
 use lockwright::events::Event;
 use lockwright::raw::Order;
@@ -20,6 +17,9 @@ use lockwright_report::OutputArgs;
 use lockwright_report::{
     Chart, Grid, Outputs, Report, hanging, text_table, to_json, width, wrapped,
 };
+use lockwright_repro::reproduce::has_published_predictions;
+use lockwright_repro::study::STUDIES;
+use lockwright_repro::tables::TABLES;
 use lockwright_zoo::Bug;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -254,7 +254,8 @@ pub fn tables(args: &ListArgs) -> Result<(), Error> {
 /// `lockwright studies`.
 pub fn studies(args: &ListArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("machine", "machine"), ("asks", "asks")];
-    let items = study::all().map(|(name, asks, machine)| [name, machine, asks].map(Value::from));
+    let items =
+        STUDIES.iter().map(|study| [study.name, study.machine, study.asks].map(Value::from));
     write(
         args,
         List { schema: "lockwright.studies/1", columns, items: items.collect(), rest: None },

@@ -1,22 +1,15 @@
 //! `lockwright reproduce`: published tables, simulated.
 
 mod args;
-mod document;
-mod score;
-mod simulate;
-mod text;
 
 pub use args::ReproduceArgs;
-pub use document::TableDocument;
-pub use score::{Score, has_published_predictions};
 
 use crate::lists;
-use crate::tables::{TABLES, Table};
-use document::ReproduceDocument;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_report::{OutputArgs, Outputs, Progress, Report, print};
-pub use simulate::{Effort, simulate};
+use lockwright_repro::reproduce::{Effort, ReproduceDocument, TableDocument, simulate};
+use lockwright_repro::tables::{TABLES, Table};
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ mod mix;
 mod result;
 mod roles;
 
-use crate::bench::{foreign_load, what_broke};
+use crate::bench::what_broke;
 use crate::cli::MachineArgs;
 use crate::crew::Crew;
 use crate::plan::{self, Matrix};
@@ -23,6 +23,7 @@ use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
 use lockwright_cells::stress::Stress;
 use lockwright_cells::subject::Asked;
+use lockwright_report::foreign_load;
 use lockwright_report::{Outputs, Progress, print, warned};
 use result::TortureResult;
 use roles::Roles;

@@ -10,8 +10,6 @@ mod sentences;
 pub use args::TourArgs;
 
 use crate::bench::BenchDocument;
-use crate::reproduce::{self, Score, TableDocument};
-use crate::tables::Table;
 use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
@@ -20,6 +18,8 @@ use lockwright_report::OutputArgs;
 use lockwright_report::{
     Chart, Grid, Outputs, Progress, Report, digits, percent, print, to_json, wrapped,
 };
+use lockwright_repro::reproduce::{self, Score, TableDocument};
+use lockwright_repro::tables::Table;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;

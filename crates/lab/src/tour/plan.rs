@@ -1,12 +1,13 @@
 //! What a stop of the tour measures.
 
 use super::Guide;
-use crate::bench::{BenchDocument, Schedule, foreign_load};
+use crate::bench::{BenchDocument, Schedule};
 use crate::crew::Crew;
 use crate::plan::Matrix;
 use lockwright_cells::cell::{LabMachine, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::ForeignLoad;
+use lockwright_report::foreign_load;
 
 /// What is compared.
 pub struct Plan<'a> {

@@ -1,6 +1,8 @@
-//! The arguments of `machines probe`.
+//! `lockwright machines probe`: measures this computer and writes a machine file.
 
 use clap::Args;
+use lockwright_cells::error::Error;
+use lockwright_report::{Progress, Target};
 use std::path::PathBuf;
 
 /// Arguments of `machines probe`.
@@ -15,4 +17,10 @@ pub struct ProbeArgs {
     /// Do not show progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `lockwright machines probe`.
+pub fn run(args: &ProbeArgs) -> Result<(), Error> {
+    let target = args.out.as_ref().map_or(Ok(Target::Stdout), Target::open)?;
+    lockwright_repro::probe::run(&target, args.quick, Progress::new(args.quiet))
 }

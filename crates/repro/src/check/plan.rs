@@ -1,10 +1,9 @@
 //! Which cells are compared, and for how long.
 
-use super::CheckArgs;
-use crate::crew::Crew;
-use crate::plan::stalls_in_a_crowd;
 use lockwright_cells::cell::{CellSpec, LabMachine, Purpose, Workload};
 use lockwright_cells::error::Error;
+use lockwright_cells::native::peers::stalls_in_a_crowd;
+use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
@@ -12,7 +11,7 @@ use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 /// of a thread's time.
 pub const LOADS: [(u32, u32); 2] = [(1, 0), (20, 100)];
 /// Threads, unless others are asked for.
-const THREADS: [usize; 6] = [1, 2, 8, 16, 32, 64];
+pub const THREADS: [usize; 6] = [1, 2, 8, 16, 32, 64];
 /// A native repetition with a CPU for each thread, and one in which all threads have their slices.
 const WINDOW_NS: u64 = 20_000_000;
 const CROWD_WINDOW_NS: u64 = 250_000_000;
@@ -45,34 +44,26 @@ pub struct Plan {
     /// Native repetitions.
     pub runs: u32,
     cpus: usize,
-    seed: u64,
+    /// Seed of everything random.
+    pub seed: u64,
 }
 
 impl Plan {
-    /// What was asked for, on two machines with as many CPUs.
-    pub fn of(
-        args: &CheckArgs,
-        native: &dyn LabMachine,
-        simulated: &dyn LabMachine,
+    /// These locks with each of these numbers of threads; `simulated` has as many CPUs as this computer.
+    pub fn new(
+        locks: &[String],
+        threads: &[usize],
+        runs: Option<u32>,
+        seed: u64,
+        simulated: &SimulatedMachine,
     ) -> Result<Self, Error> {
-        let cpus = simulated.cpus();
-        if native.cpus() != cpus {
-            return Err(Error::usage(format!(
-                "`{}` has {cpus} CPUs, and this process may use {}: write a new machine file with `lockwright \
-                 machines probe`",
-                args.machine.display(),
-                native.cpus()
-            )));
-        }
-        let asked = if args.threads.is_empty() { &THREADS[..] } else { &args.threads };
-        let workload = Workload::counter(1, 0);
-        let counts = Crew::of_threads(simulated, workload, asked)?.counts().to_vec();
-        let cell =
-            |threads| LOADS.map(|(cs_load, think_load)| Cell { cs_load, think_load, threads });
-        let locks = Selection::of(&args.lock)?.subjects;
+        let cell = |&threads: &usize| {
+            LOADS.map(|(cs_load, think_load)| Cell { cs_load, think_load, threads })
+        };
+        let locks = Selection::of(locks)?.subjects;
         if let Some(named) =
             locks.iter().find(|lock| lock.explicitly && lock.subject.origin != Origin::Registry)
-            && let Some(why) = simulated.refuses(named.subject, workload)
+            && let Some(why) = simulated.refuses(named.subject, Workload::counter(1, 0))
         {
             return Err(Error::usage(why));
         }
@@ -83,10 +74,10 @@ impl Plan {
         }
         Ok(Self {
             locks,
-            cells: counts.into_iter().flat_map(cell).collect(),
-            runs: args.runs.unwrap_or(RUNS),
-            cpus,
-            seed: args.seed,
+            cells: threads.iter().flat_map(cell).collect(),
+            runs: runs.unwrap_or(RUNS),
+            cpus: simulated.cpus(),
+            seed,
         })
     }
     /// The locks of a cell: in a crowd no queue of spinners, unless it was named.

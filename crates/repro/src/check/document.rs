@@ -1,8 +1,8 @@
 //! The results of a check, in each format.
 
+use super::described;
 use super::judge::{CLEAR, Entry, Order, Wrong, median_error};
 use super::plan::{Cell, LOADS};
-use super::{CheckArgs, described};
 use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::simulated::SimulatedMachine;
@@ -90,14 +90,14 @@ impl Checked {
 
 impl CheckDocument {
     /// A document without cells yet.
-    pub fn new(args: &CheckArgs, native: &NativeMachine, simulated: &SimulatedMachine) -> Self {
+    pub fn new(seed: u64, native: &NativeMachine, simulated: &SimulatedMachine) -> Self {
         let (cs_load, think_load) = LOADS[0];
         let workload = Workload::counter(cs_load, think_load);
         Self {
             schema: "lockwright.machines-check/1",
             native: native.on(workload),
             simulated: simulated.on(workload),
-            seed: args.seed,
+            seed,
             clear_factor: CLEAR,
             cells: Vec::new(),
             summary: None,

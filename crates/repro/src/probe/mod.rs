@@ -1,6 +1,5 @@
 //! `lockwright machines probe`: measures this computer and writes a machine file.
 
-mod args;
 mod describe;
 mod lines;
 mod measured;
@@ -14,7 +13,6 @@ mod slices;
 mod sourced;
 mod topology;
 
-pub use args::ProbeArgs;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::{ForeignLoad, kernel, processor};
 use lockwright_report::{Progress, Target};
@@ -32,15 +30,10 @@ fn disturbance(percent: f64) -> String {
     )
 }
 
-/// `lockwright machines probe`.
-pub fn run(args: &ProbeArgs) -> Result<(), Error> {
-    let target = match &args.out {
-        Some(path) => Target::open(path)?,
-        None => Target::Stdout,
-    };
-    let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
+/// Measures this computer and writes its machine file.
+pub fn run(target: &Target, is_quick: bool, progress: Progress) -> Result<(), Error> {
+    let effort = if is_quick { Effort::QUICK } else { Effort::FULL };
     let foreign = ForeignLoad::watch();
-    let progress = Progress::new(args.quiet);
     let measured = Measured::here(effort, progress);
     let foreign_percent = foreign.percent().unwrap_or(0.0);
     if lockwright_cells::interrupt::is_requested() {

@@ -1,51 +1,40 @@
-//! `lockwright machines check`: workload `counter` natively and simulated on the machine file
-//! of this computer, lock by lock.
+//! Workload `counter` natively and simulated on the machine file of this computer, lock by lock.
 
-mod args;
 mod document;
 mod judge;
 mod plan;
 
-use crate::bench::foreign_load;
-use crate::machines;
-pub use args::CheckArgs;
 use document::{CheckDocument, Checked};
 use judge::Entry;
-use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Settings};
+use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
-use lockwright_report::OutputArgs;
-use lockwright_report::{Outputs, Progress, plural};
-use plan::{Cell, Plan};
+use lockwright_report::{Outputs, Progress, foreign_load, plural};
+use plan::Cell;
+pub use plan::{Plan, THREADS};
 use std::process::ExitCode;
 
-/// `lockwright machines check`.
-pub fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
-    let CheckArgs { json, csv, quiet, .. } = args.clone();
-    let outputs = Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?;
-    if !args.machine.exists() {
-        return Err(Error::usage(format!(
-            "there is no file {0}: describe this computer with `lockwright machines probe --out {0}`",
-            args.machine.display()
-        )));
-    }
-    let simulated = machines::open_simulated(&args.machine.to_string_lossy(), Settings::default())?;
-    let native = NativeMachine::new(&Settings::default());
-    let plan = Plan::of(args, &native, &simulated)?;
-    let progress = Progress::new(quiet);
+/// Runs all cells natively, then one after the other simulated, until Ctrl-C.
+pub fn run(
+    plan: &Plan,
+    native: &NativeMachine,
+    simulated: &SimulatedMachine,
+    outputs: &Outputs,
+    progress: Progress,
+) -> Result<ExitCode, Error> {
     let foreign = ForeignLoad::watch();
-    let natives = measure(&plan, &native, progress)?;
-    let mut document = CheckDocument::new(args, &native, &simulated);
+    let natives = measure(plan, native, progress)?;
+    let mut document = CheckDocument::new(plan.seed, native, simulated);
     document.warnings.extend(foreign_load(foreign.percent()));
     for (&cell, locks) in plan.cells.iter().zip(natives) {
         if interrupt::is_requested() {
             return Ok(ExitCode::from(interrupt::EXIT_CODE));
         }
         progress.say(&format!("simulated, {}", described(cell)));
-        let simulated = simulate(&plan, &simulated, cell)?;
+        let simulated = simulate(plan, simulated, cell)?;
         let entries = locks
             .into_iter()
             .zip(simulated)

@@ -20,7 +20,6 @@
 
 use super::row::Symbol;
 use super::{Column, Crew, Depth, Key, Measure, Quantity, Row, Table, Variable, tasks};
-use crate::sleepers::{READ_PERCENT, SECTION_PART as SECTION};
 use lockwright::events::Event;
 use lockwright_cells::cell::Section;
 use lockwright_cells::cell::{ReaderOrder, Workload};
@@ -114,7 +113,7 @@ pub static FAIRNESS: Table = Table {
     fitted_rows: HANDOFF_ROWS.split_at(1).0,
     workload: |parameters, _, _| Workload::Handoff {
         section: Section::Sleep,
-        section_ns: parameters.software_ns("handoff", SECTION).round() as u64,
+        section_ns: parameters.software_ns("handoff", tasks::SECTION_PART).round() as u64,
     },
     crew: Crew::Threads(Placement::Random),
     columns: &[
@@ -125,7 +124,7 @@ pub static FAIRNESS: Table = Table {
         column("max_ops_per_thread", Quantity::OfRow(Measure::Greatest(5.0)), 0.1),
     ],
     software: &[
-        Variable { name: SECTION, low: 1_500.0, high: 6_000.0 },
+        Variable { name: tasks::SECTION_PART, low: 1_500.0, high: 6_000.0 },
         Variable { name: handoff::part::OUTSIDE, low: 0.0, high: 1_000.0 },
     ],
     search: depth(2, &[], 0, 20_000),
@@ -146,9 +145,9 @@ fn tasks(parameters: &Parameters) -> Workload {
     Workload::Aim7 {
         lock_count: LOCKS,
         unit_ops: UNIT_OPS,
-        compute_ns: ns(tasks::COMPUTE),
-        section_ns: ns(tasks::SECTION),
-        read_percent: READ_PERCENT,
+        compute_ns: ns(tasks::COMPUTE_PART),
+        section_ns: ns(tasks::SECTION_PART),
+        read_percent: tasks::READ_PERCENT,
     }
 }
 
@@ -171,8 +170,8 @@ pub static HIGH_SYSTIME: Table = Table {
         column("change_percent", Quantity::Change("jpm_with_patch", "jpm_without_patch"), 0.0),
     ],
     software: &[
-        Variable { name: tasks::COMPUTE, low: 50_000.0, high: 1_000_000.0 },
-        Variable { name: tasks::SECTION, low: 20.0, high: 500.0 },
+        Variable { name: tasks::COMPUTE_PART, low: 50_000.0, high: 1_000_000.0 },
+        Variable { name: tasks::SECTION_PART, low: 20.0, high: 500.0 },
         Variable { name: tasks::JOB, low: 1e6, high: 3e7 },
     ],
     search: depth(1, TASK_STARTS, 20_000, 20_000),

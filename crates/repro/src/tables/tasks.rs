@@ -4,11 +4,17 @@
 //! that it computes, which says how many operations it has.
 
 use super::Symbol;
-pub(super) use crate::sleepers::{COMPUTE_PART as COMPUTE, SECTION_PART as SECTION};
+
 use lockwright_cells::cell::Workload;
 use lockwright_cells::simulated::Outcome;
 use lockwright_sim::machine::Parameters;
 
+/// The part of `handoff` and `aim7` that is fitted: the section; of `handoff`, what a sleep of a microsecond takes.
+pub const SECTION_PART: &str = "section";
+/// The part of `aim7` that is fitted: the mean time between two units of operations.
+pub const COMPUTE_PART: &str = "compute";
+/// The percentage of readers in `aim7`: few.
+pub const READ_PERCENT: u32 = 10;
 /// The workload that the tasks run.
 pub(super) const WORKLOAD: &str = "aim7";
 /// Time that a job computes, outside of the lock's sections.

@@ -15,6 +15,7 @@ mod x5_4;
 pub use meaning::meaning;
 pub use row::{Key, Row, Symbol};
 pub use run::{Job, Runs, run};
+pub use tasks::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
 
 use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
