@@ -1,56 +1,10 @@
 //! Who runs in the cells of a command: threads with a CPU each, threads that share CPUs, or the vCPUs
 //! of a guest.
 
-use crate::cli::{MachineArgs, SIMULATED, count};
-use clap::Args;
-use clap::builder::PossibleValuesParser;
+use crate::options::MachineArgs;
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
-
-/// More threads than CPUs, or a guest.
-#[derive(Clone, Debug, Default, Args)]
-pub struct GuestArgs {
-    /// Run a guest with these numbers of vCPUs, instead of threads; one row for each start state
-    #[arg(long, help_heading = SIMULATED, value_delimiter = ',', value_name = "N,...", value_parser = count,
-          allow_negative_numbers = true)]
-    pub vcpus: Vec<usize>,
-    /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on theirs
-    #[arg(long, help_heading = SIMULATED)]
-    pub virtual_numa: bool,
-    /// How a run of a guest or an oversubscribed program starts: everybody-running (a thread on each
-    /// CPU at once), random-queue (threads start at random moments, in random order), after-preemption (a
-    /// thread on each CPU, then half of the CPUs do something else for a time slice), all [default: all]
-    #[arg(
-        long,
-        help_heading = SIMULATED,
-        hide_possible_values = true,
-        value_delimiter = ',',
-        value_name = "NAME,...",
-        value_parser = PossibleValuesParser::new(start_states())
-    )]
-    pub start_state: Vec<String>,
-}
-
-/// What stands for every start state.
-const ALL_STARTS: &str = "all";
-
-/// The names of the start states.
-fn start_states() -> impl Iterator<Item = &'static str> {
-    StartState::ALL.iter().map(|state| state.name()).chain([ALL_STARTS])
-}
-
-impl GuestArgs {
-    /// How runs begin, in the order of the list.
-    pub fn starts(&self) -> Vec<StartState> {
-        let is_asked = |state: &StartState| {
-            let mut names = self.start_state.iter();
-            self.start_state.is_empty()
-                || names.any(|name| name == state.name() || name == ALL_STARTS)
-        };
-        StartState::ALL.iter().copied().filter(is_asked).collect()
-    }
-}
 
 /// Who runs: a number of threads, or a guest with a number of vCPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,9 +178,8 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
     use crate::mock::MockMachine;
-    use clap::Parser;
+    use crate::options;
     use lockwright_cells::cell::Settings;
     use lockwright_cells::simulated::SimulatedMachine;
 
@@ -257,11 +210,8 @@ mod tests {
 
     #[test]
     fn a_guest_is_one_with_any_number_of_vcpus() {
-        let line = "lockwright bench --vcpus 2,72,2 --virtual-numa --start-state after-preemption";
-        let Some(Command::Bench(args)) = Cli::parse_from(line.split(' ')).command else {
-            panic!("`bench` is a command");
-        };
-        let crew = Crew::asked(&haswell(), COUNTER, &args.machine, &[], &[1]).expect("it is sound");
+        let asked = options::read("--vcpus 2,72,2 --virtual-numa --start-state after-preemption");
+        let crew = Crew::asked(&haswell(), COUNTER, &asked, &[], &[1]).expect("it is sound");
         assert_eq!((crew.counts(), crew.noun()), (&[2, 72][..], "vCPUs"));
         let guest = ScheduledKind::Guest { virtual_numa: true };
         assert_eq!(kinds(&crew, 2), [Some((guest, StartState::Preempted))]);

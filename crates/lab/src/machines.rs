@@ -1,18 +1,12 @@
 //! The machines, and which of them `--on` means.
 
-use crate::check::{self, CheckArgs};
-use crate::cli::{ListArgs, MachineArgs, name};
-use crate::lists;
-use crate::probe::{self, ProbeArgs};
-use clap::{Args, Subcommand};
+use crate::options::MachineArgs;
 use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::simulated::SimulatedMachine;
-use lockwright_report::print;
-use lockwright_sim::machine::{Costs, Machine, MachineFile, Topology};
+use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
-use std::process::ExitCode;
 
 /// The name of this computer in `--on`.
 pub const NATIVE: &str = "native";
@@ -29,76 +23,6 @@ pub struct Listed {
     pub numa_nodes: u32,
     /// One line about it.
     pub description: String,
-}
-
-/// Arguments of `machines`.
-#[derive(Clone, Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct MachinesArgs {
-    /// What to do instead of listing them.
-    #[command(subcommand)]
-    pub command: Option<MachinesCommand>,
-    /// The list.
-    #[command(flatten)]
-    pub list: ListArgs,
-}
-
-/// What can be done with machines.
-#[derive(Clone, Debug, Subcommand)]
-pub enum MachinesCommand {
-    /// Print the file of a simulated machine, to copy and change
-    #[command(before_help = "Examples:
-  lockwright machines show x5-4
-  lockwright machines show x5-4 > mine.toml
-  lockwright bench --on ./mine.toml --threads 36")]
-    Show(ShowArgs),
-    /// Measure this computer and write a machine file for --on (half a minute)
-    #[command(before_help = "Examples:
-  lockwright machines probe > here.toml
-  lockwright machines probe --out here.toml
-  lockwright machines probe --quick")]
-    Probe(ProbeArgs),
-    /// Compare locks on this computer with the same locks simulated on its machine file (minutes)
-    #[command(before_help = "Examples:
-  lockwright machines check here.toml
-  lockwright machines check here.toml --lock mutex,std --threads 1,2,8
-  lockwright machines check here.toml --json check.json")]
-    Check(CheckArgs),
-}
-
-/// Arguments of `machines show`.
-#[derive(Clone, Debug, Args)]
-pub struct ShowArgs {
-    /// The machine, by its name in `lockwright machines`
-    #[arg(value_name = "NAME", value_parser = name)]
-    pub name: String,
-}
-
-/// `lockwright machines`, and what can be done with them.
-pub fn run(args: &MachinesArgs) -> Result<ExitCode, Error> {
-    let done = |()| ExitCode::SUCCESS;
-    match &args.command {
-        None => lists::machines(&args.list).map(done),
-        Some(MachinesCommand::Show(args)) => show(&args.name).map(done),
-        Some(MachinesCommand::Probe(args)) => probe::run(args).map(done),
-        Some(MachinesCommand::Check(args)) => check::run(args),
-    }
-}
-
-/// Prints the file of a built-in machine.
-fn show(name: &str) -> Result<(), Error> {
-    // A copy of it is called NAME.toml.
-    let name = name.trim_end_matches(".toml");
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let text = MachineFile::builtin_text(name).ok_or_else(|| {
-        if name == NATIVE {
-            return Error::usage(
-                "this computer has no machine file yet: write one with `lockwright machines probe --out here.toml`",
-            );
-        }
-        Error::unknown("machine", name, Machine::builtin_names(), "lockwright machines")
-    })?;
-    print(text)
 }
 
 /// Every machine that has a name.

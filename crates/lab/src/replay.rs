@@ -3,8 +3,8 @@
 //! A simulated cell is decided by its arguments alone, so the command fails in the same way on
 //! every computer.
 
-use crate::cli::MachineArgs;
-use crate::kbuild;
+use crate::options::MachineArgs;
+use crate::options::typed;
 use clap::ValueEnum;
 use lockwright_cells::cell::{CellSpec, Purpose, Workload};
 use lockwright_cells::native::peers::readers_share;
@@ -75,7 +75,7 @@ fn bench(spec: &CellSpec) -> (String, u64) {
         Workload::Handoff { .. } | Workload::Aim7 { .. } => {
             format!(" {}", spec.workload.sleepers_typed())
         }
-        Workload::Kbuild(knobs) => format!(" {}", kbuild::typed(&knobs)),
+        Workload::Kbuild(knobs) => format!(" {}", typed(&knobs)),
         Workload::Locktorture { long_hold: true } => " --long-hold 100ms".into(),
         Workload::Locktorture { long_hold: false } => " --long-hold off".into(),
     };
@@ -106,8 +106,7 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use clap::Parser;
+    use crate::options;
     use lockwright_cells::cell::ReaderOrder;
     use lockwright_cells::subject::{FLOOR, Origin, Subject};
 
@@ -123,11 +122,7 @@ mod tests {
     };
 
     fn machine(more: &str) -> MachineArgs {
-        let line = format!("lockwright bench {more}");
-        match Cli::parse_from(line.split_whitespace()).command {
-            Some(Command::Bench(args)) => args.machine,
-            other => panic!("`bench` is a command, not {other:?}"),
-        }
+        options::read(more)
     }
 
     #[test]

@@ -1,31 +1,17 @@
 //! The command line: its commands and their help.
 
 mod answer;
-mod machine;
-mod values;
-mod written;
 
 pub use answer::answer;
-pub use machine::{MachineArgs, SIMULATED, Switch};
-pub use values::{
-    between, between_u32, count, count_or_none, long_hold, name, nanoseconds, nested,
-    read_percent_renamed, seconds, seconds_or_off, whole,
-};
-pub use written::{CompletionsArgs, ManArgs, completions, man};
 
-use crate::bench::BenchArgs;
-use crate::compare::CompareArgs;
-use crate::explore::ExploreArgs;
-use crate::fit::CalibrateArgs;
-use crate::machines::MachinesArgs;
-use crate::reproduce::ReproduceArgs;
-use crate::study::StudyArgs;
-use crate::torture::TortureArgs;
-use crate::tour::TourArgs;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use crate::commands::{
+    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, study,
+    torture, tour,
+};
+use clap::{CommandFactory, Parser, Subcommand};
 use lockwright_cells::error::Error;
 use lockwright_report::print;
-use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Locks from the Linux kernel for any program: measure, torture and simulate them
 #[derive(Debug, Parser)]
@@ -33,120 +19,148 @@ use std::path::PathBuf;
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    command: Option<Command>,
 }
 
 /// A command.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+enum Command {
     /// See what the locks do, on this computer and simulated, in a minute
     #[command(before_help = "Examples:
   lockwright tour
   lockwright tour --plot-dir pictures
   lockwright tour --json tour.json --quiet")]
-    Tour(TourArgs),
+    Tour(tour::TourArgs),
     /// Measure locks: throughput, waiting times, fairness
     #[command(before_help = "Examples:
   lockwright bench --lock mutex,std,parking_lot --threads 1,2,4
   lockwright bench --on x5-4 --workload locktorture --lock cna,fifo --threads 36
   lockwright bench --on haswell-2s --vcpus 36,72 --lock park,hybrid,unfair")]
-    Bench(BenchArgs),
+    Bench(bench::BenchArgs),
     /// Compare our mutex and reader-writer locks with other libraries
     #[command(before_help = "Examples:
   lockwright compare --quick
   lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
   lockwright compare --kind rw --ours percpu-rwlock --json compare.json")]
-    Compare(CompareArgs),
+    Compare(compare::CompareArgs),
     /// Try to break locks under load
     #[command(before_help = "Examples:
   lockwright torture --lock mutex,rwlock --secs 10
   lockwright torture --on x5-4 --faults
   lockwright torture --lock busted       (a lock that is broken on purpose)")]
-    Torture(TortureArgs),
+    Torture(torture::TortureArgs),
     /// Search thread interleavings for bugs, simulated
     #[command(before_help = "Examples:
   lockwright explore --lock cna --client exclusion
   lockwright explore --lock busted --client exclusion     (broken on purpose)
   lockwright explore --lock mutex --bug 8")]
-    Explore(ExploreArgs),
+    Explore(explore::ExploreArgs),
     /// Simulate a published table, next to what was published
     #[command(before_help = "Examples:
   lockwright reproduce
   lockwright reproduce cna_v10_locktorture_x5_4 --quick --plot table.svg
   lockwright reproduce --all --json tables.json")]
-    Reproduce(ReproduceArgs),
+    Reproduce(reproduce::ReproduceArgs),
     /// Run a prepared simulation study
     #[command(before_help = "Examples:
   lockwright study
   lockwright study cna-threshold --plot threshold.svg
   lockwright study hybrid-cna-overcommit --csv study.csv")]
-    Study(StudyArgs),
+    Study(study::StudyArgs),
     /// Fit a built-in machine to published numbers again (some minutes)
     #[command(before_help = "Examples:
   lockwright calibrate x5-4
   lockwright calibrate x5-4 --out x5-4.calibration.toml
   lockwright calibrate haswell-2s --json fit.json --out haswell.calibration.toml")]
-    Calibrate(CalibrateArgs),
+    Calibrate(calibrate::CalibrateArgs),
     /// List the locks
     #[command(before_help = "Examples:
   lockwright locks
   lockwright locks --csv locks.csv
   lockwright locks --json -")]
-    Locks(ListArgs),
+    Locks(lists::ListArgs),
     /// List simulated machines, show one, or describe this computer as one
     #[command(before_help = "Examples:
   lockwright machines
   lockwright machines show x5-4 > mine.toml
   lockwright machines probe --out here.toml")]
-    Machines(MachinesArgs),
+    Machines(machines::MachinesArgs),
     /// List the workloads and their parameters
     #[command(before_help = "Examples:
   lockwright workloads
   lockwright workloads --csv workloads.csv
   lockwright workloads --json -")]
-    Workloads(ListArgs),
+    Workloads(lists::ListArgs),
     /// List the published tables that `reproduce` simulates
     #[command(before_help = "Examples:
   lockwright tables
   lockwright tables --csv tables.csv
   lockwright tables --json -")]
-    Tables(ListArgs),
+    Tables(lists::ListArgs),
     /// List the studies
     #[command(before_help = "Examples:
   lockwright studies
   lockwright studies --csv studies.csv
   lockwright studies --json -")]
-    Studies(ListArgs),
+    Studies(lists::ListArgs),
     /// List the test clients of `explore`: small programs that use a lock
     #[command(before_help = "Examples:
   lockwright clients
   lockwright clients --csv clients.csv
   lockwright clients --json -")]
-    Clients(ListArgs),
+    Clients(lists::ListArgs),
     /// List known bugs that can be put into a lock, and what finds each
     #[command(before_help = "Examples:
   lockwright bugs
   lockwright bugs --csv bugs.csv
   lockwright bugs --json -")]
-    Bugs(ListArgs),
+    Bugs(lists::ListArgs),
     /// List the lock events that are counted
     #[command(before_help = "Examples:
   lockwright events
   lockwright events --csv events.csv
   lockwright events --json -")]
-    Events(ListArgs),
+    Events(lists::ListArgs),
     /// Print a completion script for a shell
     #[command(before_help = "Examples:
   lockwright completions bash > lockwright.bash
   lockwright completions zsh > _lockwright
   lockwright completions fish > lockwright.fish")]
-    Completions(CompletionsArgs),
+    Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one for each command
     #[command(before_help = "Examples:
   lockwright man | man -l -
   lockwright man --out man1
   lockwright man > lockwright.1")]
-    Man(ManArgs),
+    Man(man::ManArgs),
+}
+
+impl Cli {
+    /// Runs the command.
+    pub fn run(&self) -> Result<ExitCode, Error> {
+        let done = |()| ExitCode::SUCCESS;
+        match &self.command {
+            None => first_help().map(done),
+            Some(Command::Tour(args)) => tour::run(args),
+            Some(Command::Locks(args)) => lists::locks(args).map(done),
+            Some(Command::Machines(args)) => machines::run(args),
+            Some(Command::Workloads(args)) => lists::workloads(args).map(done),
+            Some(Command::Events(args)) => lists::events(args).map(done),
+            Some(Command::Tables(args)) => lists::tables(args).map(done),
+            Some(Command::Studies(args)) => lists::studies(args).map(done),
+            Some(Command::Clients(args)) => lists::clients(args).map(done),
+            Some(Command::Bugs(args)) => lists::bugs(args).map(done),
+            Some(Command::Completions(args)) => completions::run(args, command()).map(done),
+            Some(Command::Man(args)) => man::run(args, command()).map(done),
+            Some(Command::Bench(args)) => bench::run(args),
+            Some(Command::Compare(args)) => compare::run(args),
+            Some(Command::Torture(args)) => torture::run(args),
+            Some(Command::Explore(args)) => explore::run(args),
+            Some(Command::Reproduce(args)) => reproduce::run(args),
+            Some(Command::Study(args)) => study::run(args),
+            Some(Command::Calibrate(args)) => calibrate::run(args),
+        }
+    }
 }
 
 /// Examples come first: they are what a help text is read for.
@@ -190,7 +204,7 @@ fn with_examples_first(mut command: clap::Command) -> clap::Command {
 }
 
 /// Prints the first help text, for a command line without a command.
-pub fn first_help() -> Result<(), Error> {
+fn first_help() -> Result<(), Error> {
     let text = command().render_help().to_string();
     print(&(text.trim_end().to_string() + "\n"))
 }
@@ -207,17 +221,6 @@ fn grouped(command: &clap::Command) -> String {
         }
     }
     text + "{after-help}"
-}
-
-/// Arguments of the lists.
-#[derive(Clone, Debug, Args)]
-pub struct ListArgs {
-    /// Write a JSON document; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write CSV; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
 }
 
 #[cfg(test)]

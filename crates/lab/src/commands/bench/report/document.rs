@@ -1,0 +1,361 @@
+//! The results of a benchmark, in each format.
+
+use crate::commands::bench::schedule::{Sample, Schedule};
+use lockwright::events::Event;
+use lockwright_cells::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::latency::Waited;
+use lockwright_cells::native::peers::waiters_sleep;
+use lockwright_cells::stats::Summary;
+use lockwright_cells::subject::Subject;
+use lockwright_report::Waits;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// `lockwright.bench/1`.
+#[derive(Clone, Debug, Serialize)]
+pub struct BenchDocument {
+    schema: &'static str,
+    pub(super) on: On,
+    pub(super) workload: Workload,
+    /// The pause instructions in a counter's critical section, if there are several values; the workload has the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) cs_loads: Vec<u32>,
+    pub(super) seed: u64,
+    pub(super) secs: f64,
+    tunables: BTreeMap<&'static str, u64>,
+    pub(super) results: Vec<BenchResult>,
+    /// True if Ctrl-C ended it early.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// Native: what others used of the machine meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign_load_percent: Option<f64>,
+    /// What the reader should know about the numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Operations of all repetitions.
+    #[serde(skip)]
+    pub operations: u64,
+    /// Events of the simulation in all repetitions.
+    #[serde(skip)]
+    pub simulated_events: u64,
+}
+
+/// One lock with one number of threads.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct BenchResult {
+    pub(super) lock: &'static str,
+    pub(super) threads: usize,
+    /// A counter: pause instructions in a section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cs_load: Option<u32>,
+    /// How it began, if the threads share simulated CPUs.
+    pub(super) start_state: Option<&'static str>,
+    pub(super) runs: usize,
+    /// How long a repetition was, on average: less than asked for after Ctrl-C, and with a fixed
+    /// amount of work that was done.
+    pub(super) secs: f64,
+    /// A fixed amount of work: how long it took; `None` in it if not all of it was done in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wall_s: Option<Option<Summary>>,
+    pub(super) ops_per_s: Summary,
+    pub(super) per_thread_ops: PerThread,
+    /// Why the repetitions are too short to say anything about fairness: then the operations of single threads
+    /// and the longest waits mean nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fairness: Option<String>,
+    pub(super) wait_ns: Option<Waits>,
+    /// The same for readers, and for writers next to them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reader_wait_ns: Option<Waits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) writer_wait_ns: Option<Waits>,
+    pub(super) cpu_s: f64,
+    pub(super) voluntary_switches: u64,
+    pub(super) involuntary_switches: u64,
+    /// If the threads share simulated CPUs, what their host did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) host: Option<Host>,
+    pub(super) events: BTreeMap<&'static str, u64>,
+    /// A lock that has modes: how it was acquired by threads that had to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mode_shares: Option<ModeShares>,
+    /// Threads that read, and threads that write: each does both where both happen.
+    readers: usize,
+    writers: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pair_ns: Option<Summary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ratio_to_floor: Option<Ratio>,
+    /// Simulated: fingerprints of the repetitions' histories, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    digests: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+}
+
+/// Operations of the threads of a repetition: mean over the repetitions.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct PerThread {
+    pub(super) min: u64,
+    pub(super) avg: u64,
+    pub(super) max: u64,
+    /// How many threads did at most one.
+    pub(super) threads_with_at_most_one: u64,
+}
+
+/// The parts of the acquisitions that were not immediate.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct ModeShares {
+    /// Through the queue.
+    pub(super) queued: f64,
+    /// Past the queue.
+    pub(super) unfair: f64,
+}
+
+impl ModeShares {
+    /// `None` if the lock has no modes or no thread had to wait.
+    fn of(lock: Subject, events: &EventCounts) -> Option<Self> {
+        let queued = events.of(Event::lock_slowpath) as f64;
+        let unfair = events.of(Event::pv_lock_stealing) as f64;
+        let all = queued + unfair;
+        (waiters_sleep(lock) && all > 0.0)
+            .then(|| Self { queued: queued / all, unfair: unfair / all })
+    }
+}
+
+/// The cost of a pair in terms of the floor's in the same repetition.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Ratio {
+    pub(super) median: f64,
+    pub(super) min: f64,
+    pub(super) max: f64,
+    per_repetition: Vec<f64>,
+}
+
+impl BenchResult {
+    fn of(sample: &Sample) -> Self {
+        let workload = sample.workload;
+        let runs = &sample.throughput;
+        let column = |get: fn(&Measurement) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
+        let mean = |get| Summary::of(&column(get)).mean;
+        let rounded = |get| mean(get).round() as u64;
+        let events = events(sample);
+        let waited = waited(sample);
+        let (readers, writers) = workload.readers_and_writers(sample.threads);
+        let is_pair = workload == Workload::Uncontended && !runs.is_empty();
+        Self {
+            lock: sample.asked.subject.name(),
+            threads: sample.threads,
+            cs_load: workload.cs_load(),
+            start_state: sample.scheduling.map(|scheduling| scheduling.start.name()),
+            runs: runs.len(),
+            secs: mean(|run| run.window_ns as f64 / 1e9),
+            wall_s: workload.is_fixed_work().then(|| wall_s(runs)),
+            ops_per_s: Summary::of(&column(|run| run.ops_per_s)),
+            per_thread_ops: PerThread {
+                min: rounded(|run| run.min_max_ops().0 as f64),
+                avg: rounded(|run| run.total_ops() as f64 / run.per_thread_ops.len().max(1) as f64),
+                max: rounded(|run| run.min_max_ops().1 as f64),
+                threads_with_at_most_one: rounded(|run| run.threads_with_at_most_one_op() as f64),
+            },
+            fairness: sample.fairness.too_short(
+                sample.asked.subject.name(),
+                mean(|run| run.window_ns as f64),
+                mean(|run| run.total_ops() as f64),
+            ),
+            wait_ns: waits(sample),
+            reader_wait_ns: waited.as_ref().map(|waited| Waits::of(&waited.readers)),
+            writer_wait_ns: waited
+                .as_ref()
+                .filter(|waited| waited.writers.count() > 0)
+                .map(|waited| Waits::of(&waited.writers)),
+            cpu_s: mean(|run| run.cpu_s),
+            voluntary_switches: rounded(|run| run.voluntary_switches as f64),
+            involuntary_switches: rounded(|run| run.involuntary_switches as f64),
+            host: Host::mean(runs.iter().filter_map(|run| run.host)),
+            mode_shares: ModeShares::of(sample.asked.subject, &events),
+            events: events.happened().collect(),
+            readers,
+            writers,
+            pair_ns: is_pair.then(|| Summary::of(&column(pair_ns))),
+            ratio_to_floor: ratio_to_floor(sample),
+            digests: runs.iter().filter_map(|run| run.digest.clone()).collect(),
+            failure: sample.failure.as_ref().map(|(_, how)| how.clone()),
+        }
+    }
+}
+
+/// Events of a repetition.
+fn events(sample: &Sample) -> EventCounts {
+    EventCounts::mean(&sample.timed().map(|run| &run.events).collect::<Vec<_>>())
+}
+
+/// Waits of all repetitions in which they were timed.
+fn waits(sample: &Sample) -> Option<Waits> {
+    let mut timed = sample.timed().filter_map(|run| run.waits.as_ref());
+    let mut all = timed.next()?.clone();
+    timed.for_each(|waits| all.merge(waits));
+    Some(Waits::of(&all))
+}
+
+/// The same for readers and writers, if there were readers.
+fn waited(sample: &Sample) -> Option<Waited> {
+    let mut timed = sample.timed().filter_map(|run| run.waited.as_ref());
+    let mut all = timed.next()?.clone();
+    timed.for_each(|waited| all.merge(waited));
+    Some(all)
+}
+
+/// How long the work took, if it was done in every repetition.
+fn wall_s(runs: &[Measurement]) -> Option<Summary> {
+    let walls: Option<Vec<f64>> =
+        runs.iter().map(|run| run.wall_ns.map(|ns| ns as f64 / 1e9)).collect();
+    walls.filter(|walls| !walls.is_empty()).map(|walls| Summary::of(&walls))
+}
+
+fn pair_ns(run: &Measurement) -> f64 {
+    1e9 / run.ops_per_s
+}
+
+fn ratio_to_floor(sample: &Sample) -> Option<Ratio> {
+    let pairs = sample.throughput.iter().zip(&sample.floor);
+    let ratios: Vec<f64> = pairs.map(|(run, floor)| pair_ns(run) / pair_ns(floor)).collect();
+    let summary = Summary::of(&ratios);
+    let Summary { median, min, max, .. } = summary;
+    (!ratios.is_empty()).then_some(Ratio { median, min, max, per_repetition: ratios })
+}
+
+impl BenchDocument {
+    /// A document without results.
+    pub fn new(schedule: &Schedule, machine: &dyn LabMachine, settings: &Settings) -> Self {
+        let tunables = settings.tunables.iter().map(|&(tunable, value)| (tunable.name(), value));
+        Self {
+            schema: "lockwright.bench/1",
+            on: machine.on(schedule.workload).shared_by(schedule.matrix.crew.kind()),
+            workload: schedule.workload,
+            cs_loads: if schedule.cs_loads.len() > 1 {
+                schedule.cs_loads.clone()
+            } else {
+                Vec::new()
+            },
+            seed: schedule.seed,
+            secs: schedule.window_ns as f64 / 1e9,
+            tunables: tunables.collect(),
+            results: Vec::new(),
+            interrupted: false,
+            foreign_load_percent: None,
+            warnings: schedule.matrix.warnings.clone(),
+            operations: 0,
+            simulated_events: 0,
+        }
+    }
+    /// True if it is of a simulated machine.
+    pub fn is_simulated(&self) -> bool {
+        self.on.is_simulated()
+    }
+    /// CPUs of the machine.
+    pub fn cpus(&self) -> usize {
+        self.on.cpus()
+    }
+    /// Each lock with each number of threads, and its operations per second.
+    pub fn rates(&self) -> impl Iterator<Item = (&'static str, usize, f64)> + '_ {
+        self.results.iter().map(|result| (result.lock, result.threads, result.ops_per_s.median))
+    }
+    /// What the threads are called.
+    pub fn noun(&self) -> &'static str {
+        if self.on.is_guest() { "vCPUs" } else { "threads" }
+    }
+    /// Adds a result.
+    pub fn add(&mut self, sample: Sample) {
+        for run in sample.throughput.iter().chain(&sample.latency) {
+            self.operations += run.total_ops();
+            self.simulated_events += run.simulated_events;
+        }
+        self.results.push(BenchResult::of(&sample));
+    }
+    /// An error that names the first lock that failed, if one did.
+    pub fn verdict(&self) -> Result<(), Error> {
+        let failed = self.results.iter().find_map(|result| {
+            let how = result.failure.as_ref()?;
+            Some(format!("`{}` with {} {}: {how}", result.lock, result.threads, self.noun()))
+        });
+        failed.map_or(Ok(()), |sentence| Err(Error::Measurement(sentence)))
+    }
+    pub(super) fn csv_row(&self, result: &BenchResult) -> [String; CSV_COLUMNS.len()] {
+        let wait = |get: fn(&Waits) -> u64| {
+            result.wait_ns.as_ref().map_or(String::new(), |waits| get(waits).to_string())
+        };
+        let longest =
+            |waits: Option<Waits>| waits.map_or(String::new(), |waits| waits.max.to_string());
+        let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+        let (ops, per_thread) = (result.ops_per_s, result.per_thread_ops);
+        [
+            self.on.kind().into(),
+            self.on.machine().into(),
+            self.workload.name().into(),
+            result.lock.into(),
+            result.threads.to_string(),
+            result.start_state.unwrap_or_default().into(),
+            result.runs.to_string(),
+            ops.median.to_string(),
+            ops.mean.to_string(),
+            ops.stddev.to_string(),
+            ops.min.to_string(),
+            ops.max.to_string(),
+            per_thread.min.to_string(),
+            per_thread.avg.to_string(),
+            per_thread.max.to_string(),
+            wait(|waits| waits.p50),
+            wait(|waits| waits.p99),
+            wait(|waits| waits.p999),
+            wait(|waits| waits.max),
+            result.cpu_s.to_string(),
+            result.voluntary_switches.to_string(),
+            result.involuntary_switches.to_string(),
+            optional(result.pair_ns.map(|pair| pair.median)),
+            optional(result.ratio_to_floor.as_ref().map(|ratio| ratio.median)),
+            optional(result.wall_s.flatten().map(|wall| wall.median)),
+            optional(result.mode_shares.map(|shares| shares.queued)),
+            optional(result.mode_shares.map(|shares| shares.unfair)),
+            longest(result.reader_wait_ns),
+            longest(result.writer_wait_ns),
+            result.cs_load.map_or(String::new(), |load| load.to_string()),
+        ]
+    }
+}
+
+/// The columns of the CSV form.
+pub(super) const CSV_COLUMNS: [&str; 30] = [
+    "kind",
+    "machine",
+    "workload",
+    "lock",
+    "threads",
+    "start_state",
+    "runs",
+    "ops_per_s_median",
+    "ops_per_s_mean",
+    "ops_per_s_stddev",
+    "ops_per_s_min",
+    "ops_per_s_max",
+    "per_thread_ops_min",
+    "per_thread_ops_avg",
+    "per_thread_ops_max",
+    "wait_ns_p50",
+    "wait_ns_p99",
+    "wait_ns_p999",
+    "wait_ns_max",
+    "cpu_s",
+    "voluntary_switches",
+    "involuntary_switches",
+    "pair_ns_median",
+    "ratio_to_floor_median",
+    "wall_s_median",
+    "queued_share",
+    "unfair_share",
+    "reader_wait_ns_max",
+    "writer_wait_ns_max",
+    "cs_load",
+];

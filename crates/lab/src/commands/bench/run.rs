@@ -1,0 +1,115 @@
+//! Running a benchmark.
+
+use super::args::BenchArgs;
+use super::report::BenchDocument;
+use super::schedule::Schedule;
+use super::{handoff_aim7, workloads};
+use crate::crew::Crew;
+use crate::matrix::{self, Matrix};
+use crate::{machines, replay};
+use lockwright_cells::cell::{LabMachine, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::ForeignLoad;
+use lockwright_report::{Outputs, Progress, complain, foreign_load};
+use std::process::ExitCode;
+use std::time::Instant;
+
+const NATIVE_DEFAULT_S: f64 = 0.1;
+const SIMULATED_DEFAULT_S: f64 = 0.005;
+/// Of threads that share CPUs: many time slices, or the fewest operations of a thread would mean
+/// nothing.
+const SHARED_DEFAULT_S: f64 = 1.0;
+/// How long a fixed amount of work may take.
+const WORK_DEFAULT_S: f64 = 60.0;
+/// Tasks of a kernel take turns by sleeping, whatever a slice is.
+const TASKS_DEFAULT_S: f64 = 0.02;
+/// A lock is kept for a waiter after 4 or 10 ms.
+const HANDOFF_DEFAULT_S: f64 = 0.1;
+const DEFAULT_RUNS: u32 = 5;
+/// Of threads that share CPUs: each start state is a run already, and takes seconds.
+const SHARED_DEFAULT_RUNS: u32 = 1;
+
+/// Runs the command.
+pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.output.quiet);
+    let machine = machines::open(&args.machine)?;
+    let machine = machine.as_ref();
+    let schedule = schedule(args, machine)?;
+    let outputs = Outputs::open(&args.output)?;
+
+    let mut document = BenchDocument::new(&schedule, machine, &args.machine.settings());
+    if machine.is_simulated() {
+        progress.answer_interrupts();
+    }
+    let foreign = ForeignLoad::watch();
+    let started = Instant::now();
+    schedule.run(machine, progress, &mut |sample| {
+        if let Some((spec, _)) = sample.failure.as_ref().filter(|_| machine.is_simulated()) {
+            progress.tell(&replay::line(&args.machine, spec));
+        }
+        document.add(sample);
+        outputs.keep(&document)
+    })?;
+    document.interrupted = interrupt::is_requested();
+    if !machine.is_simulated() {
+        document.foreign_load_percent = foreign.percent();
+        document.warnings.extend(foreign_load(document.foreign_load_percent));
+    }
+    outputs.finish(&document)?;
+    if args.speed {
+        note_speed(&document, started);
+    }
+    if document.interrupted {
+        progress.tell("interrupted: the results cover what was measured until then");
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
+    document.verdict().map(|()| ExitCode::SUCCESS)
+}
+
+/// Says how fast the simulation ran. Never part of a document: those are the same everywhere.
+fn note_speed(document: &BenchDocument, started: Instant) {
+    let wall_s = started.elapsed().as_secs_f64();
+    let per_s = |count: u64| count as f64 / wall_s;
+    complain(&format!(
+        "speed: {:.0} simulated lock operations per wall second on one core ({:.1} million events \
+         per second; {} operations in {wall_s:.2} s)",
+        per_s(document.operations),
+        per_s(document.simulated_events) / 1e6,
+        document.operations
+    ));
+}
+
+/// What is to be run, checked.
+fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Error> {
+    let is_simulated = machine.is_simulated();
+    let workload = workloads::asked(args, machine)?;
+    if args.speed && !is_simulated {
+        return Err(Error::usage("--speed is for simulated machines: add --on x5-4"));
+    }
+    let usual = match workload {
+        Workload::Uncontended => vec![1],
+        Workload::Aim7 { .. } => vec![machine.cpus() * handoff_aim7::TASKS_PER_CPU],
+        _ => matrix::usual_threads(machine.cpus()),
+    };
+    let crew = Crew::asked(machine, workload, &args.machine, &args.threads, &usual)?;
+    let shares_cpus = crew.kind().is_some();
+    let default_s = match (workload.is_fixed_work(), is_simulated, shares_cpus) {
+        (true, ..) => WORK_DEFAULT_S,
+        (false, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
+        (false, _, true) => SHARED_DEFAULT_S,
+        _ if matches!(workload, Workload::Handoff { .. }) => HANDOFF_DEFAULT_S,
+        (false, true, false) => SIMULATED_DEFAULT_S,
+        (false, false, false) => NATIVE_DEFAULT_S,
+    };
+    let usual_runs = if shares_cpus { SHARED_DEFAULT_RUNS } else { DEFAULT_RUNS };
+    Ok(Schedule {
+        matrix: Matrix::new(machine, workload, &args.lock, crew)?,
+        workload,
+        cs_loads: args.cs_load.clone(),
+        runs: args.runs.unwrap_or(usual_runs),
+        window_ns: matrix::window_ns(args.secs, default_s)?,
+        seed: args.machine.seed,
+        one_at_a_time: args.speed,
+    })
+}

@@ -1,0 +1,80 @@
+//! Fitting a machine.
+
+use super::args::CalibrateArgs;
+use super::report::CalibrateReport;
+use lockwright_cells::error::Error;
+use lockwright_report::{OutputArgs, Outputs, Progress, Target, percent, print};
+use lockwright_repro::calibrate::{Plan, Step, calibrate};
+use lockwright_sim::machine::Machine;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.quiet);
+    let is_file = args.machine.contains('/') || args.machine.ends_with(".toml");
+    let unknown = || match Machine::builtin(&args.machine) {
+        None if is_file => Error::usage(
+            "`calibrate` fits built-in machines only, because it needs published tables: for a machine of your \
+             own, write `calibrated_as = \"x5-4\"` (or another built-in machine that it is like) above the first \
+             section of its file",
+        ),
+        Some(_) => Error::usage(format!(
+            "there are no published numbers to fit `{}` to: name one of {}",
+            args.machine,
+            Plan::machines().collect::<Vec<_>>().join(", ")
+        )),
+        None => Error::unknown("machine", &args.machine, Plan::machines(), "lockwright machines"),
+    };
+    let plan = Plan::of(&args.machine).ok_or_else(unknown)?;
+    let machine = Machine::builtin(plan.machine).ok_or_else(unknown)?;
+    let target = target(args)?;
+    let outputs = Outputs::open(&OutputArgs {
+        json: args.json.clone(),
+        csv: args.csv.clone(),
+        ..OutputArgs::default()
+    })?;
+
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut tell = |Step { what, of: (done, total), residual_percent }: Step| {
+        let residual = percent(residual_percent);
+        if done == 1 {
+            progress.expect(total);
+        }
+        progress.say(&format!("{done} of {total}: {what}, residual {residual}"));
+        progress.advance(1);
+    };
+    let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
+        .map_err(|error| Error::Measurement(error.to_string()))?;
+    target.write(fitted.calibration.to_toml().as_bytes())?;
+    let report = CalibrateReport { plan, fitted: &fitted };
+    // Standard output has one thing: the calibration, or what is said about it.
+    match &args.out {
+        None => outputs.finish_documents(&report)?,
+        Some(path) => {
+            outputs.finish(&report)?;
+            if outputs.stdout_is_for_people() {
+                print(&format!("\nwritten to {}\n", path.display()))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the calibration goes. A file that exists is not overwritten by accident.
+fn target(args: &CalibrateArgs) -> Result<Target, Error> {
+    let Some(path) = &args.out else {
+        if [&args.json, &args.csv].into_iter().flatten().any(|path| path.as_os_str() == "-") {
+            return Err(Error::usage(
+                "standard output already has the calibration: add --out FILE.toml",
+            ));
+        }
+        return Ok(Target::Stdout);
+    };
+    if path.exists() && !args.force {
+        return Err(Error::usage(format!(
+            "{} exists: name another file with --out, or add --force to overwrite it",
+            path.display()
+        )));
+    }
+    Target::open(path)
+}

@@ -1,0 +1,199 @@
+//! The arguments of `compare`, and what they mean.
+
+use super::cells::{self, Kind};
+use super::effort::Effort;
+use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
+use super::plan::{Plan, Side};
+use crate::matrix::window_ns;
+use crate::options::{between_u32, seconds, whole};
+use clap::Args;
+use lockwright::registry::LockClass;
+use lockwright_cells::cell::LabMachine;
+use lockwright_cells::error::Error;
+use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
+use lockwright_report::OutputArgs;
+use std::path::PathBuf;
+
+/// Arguments of `compare`.
+#[derive(Clone, Debug, Args)]
+pub struct CompareArgs {
+    /// Fewer and shorter repetitions: under 3 minutes instead of under 20
+    #[arg(long)]
+    pub quick: bool,
+    /// Peers: names or patterns, comma-separated. A library's name selects all of its locks and
+    /// versions: `parking_lot` is 0.12 and 0.13, mutex and reader-writer lock [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
+    pub peer: Vec<String>,
+    /// Lockwright's locks: one exclusive lock, and any number of reader-writer locks, of which the best
+    /// for each percentage of readers counts [default: mutex,rwlock,rwlock-fair,percpu-rwlock]
+    #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
+    pub ours: Vec<String>,
+    /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause instruction in the
+    /// critical section) or 'r90-*' (90 % of the operations read) [default: all]
+    #[arg(long, alias = "cells", value_delimiter = ',', value_name = "CELL,...")]
+    pub cell: Vec<String>,
+    /// Kinds of cells: pair (lock/unlock pairs of one thread), exclusive, rw [default: all]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "KIND,...",
+        hide_possible_values = true
+    )]
+    pub kind: Vec<Kind>,
+    /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
+    /// [default: 10, with readers 6; with --quick 6 and 4]
+    #[arg(long, value_name = "N", value_parser = between_u32::<2, 10_000>, allow_negative_numbers = true)]
+    pub runs: Option<u32>,
+    /// Length of a repetition [default: what fits into the time]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
+    pub secs: Option<f64>,
+    /// Seed for random numbers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    pub seed: u64,
+    /// Write a JSON document; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Do not show progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl CompareArgs {
+    /// Where results go.
+    pub fn outputs(&self) -> OutputArgs {
+        let (json, csv) = (self.json.clone(), self.csv.clone());
+        OutputArgs { json, csv, plot: None, quiet: self.quiet }
+    }
+    /// What is to be run, checked.
+    pub fn plan(&self, machine: &dyn LabMachine) -> Result<Plan, Error> {
+        let effort = if self.quick { Effort::Quick } else { Effort::Full };
+        let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
+        let cells = cells::select(&self.cell, &self.kind)?;
+        let ours = self.our_locks()?;
+        let (reading, owning): (Vec<Subject>, Vec<Subject>) =
+            ours.iter().partition(|&&lock| readers_share(lock));
+        let ours: Vec<Subject> = owning.into_iter().chain(reading.clone()).take(1).collect();
+        let exclusive = Side { peers: self.peers(&ours)?, ours };
+        let rw = Side { peers: self.rw_peers(&reading)?, ours: reading };
+        let mut plan = Plan {
+            exclusive,
+            rw,
+            cells,
+            effort,
+            asked_runs: self.runs,
+            spared_runs: 0,
+            asked_window_ns: secs,
+            seed: self.seed,
+            cpus: machine.cpus(),
+        };
+        plan.leave_out_lonely_cells()?;
+        plan.spare_runs();
+        Ok(plan)
+    }
+    /// Our locks, each once.
+    fn our_locks(&self) -> Result<Vec<Subject>, Error> {
+        let usual = || std::iter::once(&OURS).chain(OURS_RW).map(|name| name.to_string()).collect();
+        let names: Vec<String> = if self.ours.is_empty() { usual() } else { self.ours.clone() };
+        let mut locks: Vec<Subject> = Vec::new();
+        for name in &names {
+            let lock = our_lock(name)?;
+            if !locks.contains(&lock) {
+                locks.push(lock);
+            }
+        }
+        let owning: Vec<&str> =
+            locks.iter().filter(|&&l| !readers_share(l)).map(|lock| lock.name()).collect();
+        match owning[..] {
+            [first, second, ..] => Err(Error::usage(format!(
+                "--ours takes one exclusive lock, and `{first}` and `{second}` are two: leave out one of them"
+            ))),
+            _ => Ok(locks),
+        }
+    }
+    /// The peers in cells without readers.
+    fn peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
+        self.peer.iter().try_for_each(|name| needs_c_peers(name))?;
+        let is_named = !self.peer.is_empty();
+        let names = if is_named { both_versions(&self.peer) } else { owned(PEERS) };
+        let mut peers = Selection::of(&names)?.subjects;
+        peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
+        for peer in &peers {
+            let is_lock = peer.subject.origin != Origin::Floor;
+            if !is_lock || peer.subject.row.class == LockClass::Busted {
+                let name = peer.subject.name();
+                return Err(Error::usage(format!(
+                    "`{name}` is not a lock to compare with: --peer takes {}",
+                    all_peers()
+                )));
+            }
+        }
+        // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named.
+        let is_meant = |peer: &Asked| {
+            let name = peer.subject.name();
+            peer.explicitly || PEERS.contains(&name) || !readers_share(peer.subject)
+        };
+        peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
+        Ok(peers)
+    }
+    /// The peers in cells with readers.
+    fn rw_peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
+        let is_named = !self.peer.is_empty();
+        let with_family = |name: String| {
+            let family = rw_locks_of(name.trim()).iter().map(|name| name.to_string());
+            std::iter::once(name.clone()).chain(family).collect::<Vec<_>>()
+        };
+        let names: Vec<String> = match is_named {
+            true => both_versions(&self.peer).into_iter().flat_map(with_family).collect(),
+            false => owned(RW_PEERS),
+        };
+        let mut peers = Selection::of(&names)?.subjects;
+        peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
+        peers.retain(|peer| !ours.contains(&peer.subject) && readers_share(peer.subject));
+        Ok(peers)
+    }
+}
+
+fn our_lock(name: &str) -> Result<Subject, Error> {
+    let lock = Subject::find(name.trim())?;
+    match (lock.origin, lock.row.class) {
+        (Origin::Registry, LockClass::Product | LockClass::Reference) => Ok(lock),
+        _ => Err(Error::usage(format!(
+            "--ours takes Lockwright's own locks, and `{}` is not one: leave it out, or name one such as \
+             `{OURS}`",
+            lock.name()
+        ))),
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| name.to_string()).collect()
+}
+
+/// The names, and the name of the newer version of a lock that has two.
+fn both_versions(names: &[String]) -> Vec<String> {
+    let newer = |name: &String| Some(Versions::of(name.trim())?.labels[1].to_string());
+    names.iter().cloned().chain(names.iter().filter_map(newer)).collect()
+}
+
+/// What --peer takes.
+pub fn all_peers() -> String {
+    let rw = RW_PEERS.iter().filter(|name| !PEERS.contains(name));
+    PEERS.iter().chain(rw).copied().collect::<Vec<_>>().join(", ")
+}
+/// An error for a peer that this build does not have.
+fn needs_c_peers(name: &str) -> Result<(), Error> {
+    const LIBRARIES: [&str; 5] = ["ck", "tbb", "onetbb", "nsync", "absl"];
+    let library = name.split('_').next().unwrap_or(name);
+    if cfg!(feature = "c-peers") || !LIBRARIES.contains(&library) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "`{name}` needs a build with `--features c-peers`, which docs/lab.md describes; --peer takes {} now",
+        PEERS.join(", ")
+    )))
+}

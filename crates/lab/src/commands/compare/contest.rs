@@ -1,0 +1,206 @@
+//! Running a cell: in each repetition every lock has its turn, each time starting with another one.
+
+use super::cells::Cell;
+use super::locks::label;
+use super::plan::Plan;
+use super::score::{Contest, Entry, Role, Run};
+use crate::commands::bench::what_broke;
+use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
+use lockwright_cells::interrupt;
+use lockwright_cells::native::ForeignLoad;
+use lockwright_cells::subject::{FLOOR, Origin, Subject};
+
+/// What has a turn in each repetition: a lock, the floor, or our lock with one thread.
+#[derive(Clone, Copy)]
+struct Contestant {
+    lock: Subject,
+    role: Role,
+    threads: usize,
+}
+
+/// Runs `cell`. Ends early, with what there is, after Ctrl-C and after a failure, which leaves threads
+/// behind.
+pub fn run(plan: &Plan, cell: Cell, machine: &dyn LabMachine) -> Contest {
+    let foreign = ForeignLoad::watch();
+    let contestants = contestants(plan, cell);
+    let entry = |who: &Contestant| Entry::new(label(who.lock), who.role);
+    let mut contest = Contest::new(cell, contestants.iter().map(entry).collect());
+    for repetition in 0..plan.runs(cell.kind()) {
+        let turns = turns(contestants.len(), repetition).collect::<Vec<_>>();
+        let results =
+            take_turns(plan, cell, machine, &contestants, &turns, repetition, Purpose::Throughput);
+        contest.entries.iter_mut().for_each(|entry| entry.runs.push(None));
+        for (turn, result) in turns.into_iter().zip(results) {
+            match kept(&contestants[turn], result) {
+                Ok(measured) => {
+                    contest.entries[turn].runs[repetition as usize] = measured.as_ref().map(Run::of)
+                }
+                Err(failure) => contest.failure = contest.failure.take().or(Some(failure)),
+            }
+        }
+        if interrupt::is_requested() || contest.failure.is_some() {
+            break;
+        }
+    }
+    time_waits(plan, cell, machine, &contestants, &mut contest);
+    contest.foreign_load_percent = foreign.percent();
+    contest
+}
+
+/// Reading the clock slows a lock down, so waits have repetitions of their own.
+fn time_waits(
+    plan: &Plan,
+    cell: Cell,
+    machine: &dyn LabMachine,
+    contestants: &[Contestant],
+    contest: &mut Contest,
+) {
+    let runs = plan.runs(cell.kind());
+    for repetition in runs..runs + plan.wait_runs(cell.kind()) {
+        if interrupt::is_requested() || contest.failure.is_some() {
+            return;
+        }
+        let is_timed = |turn: &usize| contestants[*turn].role.is_compared();
+        let turns: Vec<usize> = turns(contestants.len(), repetition).filter(is_timed).collect();
+        let results =
+            take_turns(plan, cell, machine, contestants, &turns, repetition, Purpose::Latency);
+        for (turn, result) in turns.into_iter().zip(results) {
+            match kept(&contestants[turn], result) {
+                Ok(measured) => {
+                    measured.into_iter().for_each(|timed| contest.entries[turn].add_timed(timed))
+                }
+                Err(failure) => contest.failure = contest.failure.take().or(Some(failure)),
+            }
+        }
+    }
+}
+
+/// Ours, the peers, and the floor or one thread alone if the cell is compared with it.
+fn contestants(plan: &Plan, cell: Cell) -> Vec<Contestant> {
+    let threads = cell.threads;
+    let ours = plan.ours_in(cell).iter().copied();
+    let as_role = |role| move |lock| Contestant { lock, role, threads };
+    let mut all: Vec<Contestant> = ours.clone().map(as_role(Role::Ours)).collect();
+    all.extend(plan.peers_in(cell).map(|peer| peer.subject).map(as_role(Role::Peer)));
+    if cell.has_floor() {
+        let lock = Subject { row: &FLOOR, origin: Origin::Floor };
+        all.push(Contestant { lock, role: Role::Floor, threads });
+    }
+    if cell.has_single_thread() {
+        all.extend(ours.map(|lock| Contestant { lock, role: Role::SingleThread, threads: 1 }));
+    }
+    all
+}
+
+fn turns(count: usize, repetition: u32) -> impl Iterator<Item = usize> {
+    (0..count).map(move |place| (place + repetition as usize) % count)
+}
+
+fn take_turns(
+    plan: &Plan,
+    cell: Cell,
+    machine: &dyn LabMachine,
+    contestants: &[Contestant],
+    turns: &[usize],
+    repetition: u32,
+    purpose: Purpose,
+) -> Vec<Result<Measurement, CellError>> {
+    let spec = |&turn: &usize| CellSpec {
+        lock: contestants[turn].lock,
+        workload: cell.workload,
+        threads: contestants[turn].threads,
+        scheduling: None,
+        window_ns: plan.window_ns(cell, purpose),
+        repetition,
+        seed: plan.seed,
+        purpose,
+    };
+    machine.run_batch(&turns.iter().map(spec).collect::<Vec<_>>(), &|_| ())
+}
+
+/// What is kept of a turn: nothing if Ctrl-C came before it.
+fn kept(
+    who: &Contestant,
+    result: Result<Measurement, CellError>,
+) -> Result<Option<Measurement>, String> {
+    let failed = |how: String| Err(format!("`{}`: {how}", label(who.lock)));
+    match result {
+        Ok(measured) if measured.held() => Ok(Some(measured)),
+        Ok(measured) => failed(what_broke(&measured)),
+        Err(CellError::Interrupted) => Ok(None),
+        Err(CellError::Failed(how)) => failed(how),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::compare::cells;
+    use crate::commands::compare::effort::Effort;
+    use crate::commands::compare::plan::Side;
+    use crate::mock::MockMachine;
+    use lockwright_cells::subject::Selection;
+
+    fn contest(ours: &str, cell: &str) -> (Vec<(&'static str, Purpose)>, Contest) {
+        let machine = MockMachine::default();
+        let side = |ours: &str, peers: &str| {
+            let subjects = |names: &str| {
+                let names: Vec<String> = names.split(',').map(String::from).collect();
+                Selection::of(&names).expect("known").subjects
+            };
+            let ours = subjects(ours).iter().map(|asked| asked.subject).collect();
+            Side { ours, peers: subjects(peers) }
+        };
+        let plan = Plan {
+            exclusive: side(ours, "std,parking_lot"),
+            rw: side(ours, "std-rwlock"),
+            cells: cells::select(&[cell.into()], &[]).expect("a known cell"),
+            effort: Effort::Quick,
+            asked_runs: Some(2),
+            spared_runs: 0,
+            asked_window_ns: Some(1_000),
+            seed: 1,
+            cpus: 2,
+        };
+        let contest = run(&plan, plan.cells[0], &machine);
+        (machine.ran(), contest)
+    }
+
+    #[test]
+    fn every_lock_runs_once_in_each_repetition_and_each_starts_with_another_one() {
+        let (ran, _) = contest("mutex", "cs1-t2");
+        let names: Vec<&str> = ran.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names[..6], ["mutex", "std", "parking_lot", "std", "parking_lot", "mutex"]);
+        let purposes: Vec<Purpose> = ran[6..].iter().map(|&(_, purpose)| purpose).collect();
+        assert_eq!(purposes, [Purpose::Latency; 3]);
+    }
+
+    #[test]
+    fn one_thread_alone_runs_beside_long_sections_and_the_floor_beside_pairs() {
+        let (ran, long) = contest("mutex", "cs100-t8");
+        assert_eq!(ran.iter().filter(|(name, _)| *name == "mutex").count(), 5);
+        let alone = long.entries.iter().find(|entry| entry.role == Role::SingleThread);
+        assert_eq!(alone.map(|entry| (entry.name, entry.runs.len())), Some(("mutex", 2)));
+        let (ran, pair) = contest("mutex", "pair");
+        assert_eq!(ran.len(), 8, "no waits are timed");
+        assert!(pair.entries.iter().any(|entry| entry.role == Role::Floor));
+    }
+
+    #[test]
+    fn all_our_locks_for_readers_run_in_a_cell_with_readers() {
+        let (ran, contest) = contest("rwsem-current,rwsem-v5_10", "r90-cs1-t2");
+        let names: Vec<&str> = ran.iter().map(|(name, _)| *name).collect();
+        let expected = ["rwsem-current", "rwsem-v5_10", "std-rwlock"];
+        assert_eq!(names[..3], expected);
+        assert_eq!(names.len(), 6, "no waits are timed");
+        let ours = contest.entries.iter().filter(|entry| entry.role == Role::Ours);
+        assert_eq!(ours.count(), 2);
+    }
+
+    #[test]
+    fn a_lock_that_does_not_exclude_ends_the_contest() {
+        let (ran, contest) = contest("busted", "cs1-t2");
+        assert!(contest.failure.is_some_and(|how| how.starts_with("`busted`: does not exclude")));
+        assert_eq!(ran.len(), 3, "the first repetition is the last one");
+    }
+}

@@ -1,0 +1,17 @@
+//! `lockwright compare`: our locks against every peer, in a matrix that is part of the source.
+
+mod args;
+mod cells;
+mod contest;
+mod effort;
+mod goals;
+mod judge;
+mod locks;
+mod overall;
+mod plan;
+mod report;
+mod run;
+mod score;
+
+pub use args::CompareArgs;
+pub use run::run;

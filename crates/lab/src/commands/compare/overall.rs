@@ -1,0 +1,77 @@
+//! All cells of a kind together.
+
+use super::cells::Kind;
+use super::score::{Contest, Estimate};
+use lockwright_cells::stats::{Bootstrap, median};
+use serde::Serialize;
+
+/// All cells of a kind in two numbers.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Overall {
+    /// The geometric mean of the cells' ratios.
+    pub geometric_mean: f64,
+    /// Low and high of its 95 % interval.
+    pub geometric_mean_ci95: [f64; 2],
+    /// The least ratio.
+    pub worst: f64,
+    /// Low and high of its 95 % interval.
+    pub worst_ci95: [f64; 2],
+    /// The cell that has it.
+    pub worst_cell: &'static str,
+    /// How many cells.
+    pub cells: usize,
+}
+
+impl Overall {
+    /// Of the cells of that kind that have a ratio; `None` if there are none.
+    pub fn of(contests: &[Contest], kind: Kind, seed: u64) -> Option<Self> {
+        let of_kind = contests.iter().filter(|contest| contest.cell.kind() == kind);
+        let scored: Vec<(&'static str, Vec<f64>)> = of_kind
+            .map(|contest| (contest.cell.name, contest.ratios()))
+            .filter(|(_, ratios)| !ratios.is_empty())
+            .collect();
+        let (worst_cell, worst) =
+            scored.iter().min_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)))?;
+        let worst = Estimate::of(worst, seed)?;
+        let geometric_mean_ci95 = Bootstrap::new(seed).interval(|draw| {
+            geometric_mean(scored.iter().map(|(_, ratios)| median(&draw.resampled(ratios))))
+        });
+        Some(Self {
+            geometric_mean: geometric_mean(scored.iter().map(|(_, ratios)| median(ratios))),
+            geometric_mean_ci95,
+            worst: worst.value,
+            worst_ci95: worst.ci95,
+            worst_cell,
+            cells: scored.len(),
+        })
+    }
+}
+
+/// Of numbers above zero.
+pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) =
+        values.fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
+    f64::exp(sum / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::compare::score::tests::contest;
+
+    #[test]
+    fn the_mean_is_geometric_over_the_cells_of_a_kind_and_the_worst_is_named() {
+        let cells = [
+            contest("r50-cs1-t2", &[("mutex", &[1.0, 7.0]), ("std-rwlock", &[1.0, 1.0])]),
+            contest("pair", &[("mutex", &[1.0, 100.0]), ("std", &[1.0, 1.0])]),
+            contest("cs1-t2", &[("mutex", &[1.0, 2.0]), ("std", &[1.0, 1.0])]),
+            contest("cs1-t4", &[("mutex", &[1.0, 1.0]), ("std", &[1.0, 2.0])]),
+            contest("cs1-t8", &[("mutex", &[1.0]), ("std", &[1.0])]),
+        ];
+        let overall = Overall::of(&cells, Kind::Exclusive, 1).expect("two cells have a ratio");
+        assert!((overall.geometric_mean - 1.0).abs() < 1e-12);
+        assert_eq!((overall.worst, overall.worst_cell, overall.cells), (0.5, "cs1-t4", 2));
+        assert_eq!(Overall::of(&cells, Kind::Rw, 1).map(|all| all.worst), Some(7.0));
+        assert!(Overall::of(&cells[..1], Kind::Exclusive, 1).is_none());
+    }
+}

@@ -1,0 +1,387 @@
+//! What a comparison runs, and for how long.
+
+use super::args::all_peers;
+use super::cells::{Cell, Kind};
+use super::effort::Effort;
+use super::locks::{OURS_MIXED, PEERS, RW_PEERS, bears_a_crowd, label};
+use lockwright_cells::cell::Purpose;
+use lockwright_cells::error::Error;
+use lockwright_cells::subject::{Asked, Subject};
+use lockwright_report::plural;
+
+/// No repetition should be shorter than this: rather there are fewer of them.
+const SHORTEST_S: f64 = 0.005;
+/// But not fewer than this: one to choose the best peer on, and one to score it on.
+const FEWEST_RUNS: u32 = 2;
+
+/// From this number of threads on, a repetition is longer, so that all of them have their slices in it.
+const MANY_THREADS: usize = 16;
+/// How many times as long it is.
+const MANY_THREADS_FACTOR: u32 = 2;
+
+/// Window for each thread where shares are compared: some seventy slices of each on two CPUs. Threads that
+/// share nothing but the CPUs have had at least 0.7 of each other then; with a fifth of it, 0.4.
+const SHARE_NS: u64 = 125_000_000;
+/// But no more than this part of the time.
+const SHARE_PART: f64 = 0.25;
+
+/// What a repetition takes in addition to its window, at most: the warm-up, in parts of the window, ...
+const WARM_UP: f64 = 0.25;
+/// ... and starting and ending it, and each of its threads.
+const RUN_S: f64 = 0.005;
+const THREAD_S: f64 = 0.000_5;
+
+/// The locks in the cells with readers, or in those without.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Our locks.
+    pub ours: Vec<Subject>,
+    /// Those they are compared with.
+    pub peers: Vec<Asked>,
+}
+
+/// A comparison to be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The locks in cells without readers.
+    pub exclusive: Side,
+    /// The locks in cells with readers.
+    pub rw: Side,
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// How much time there is.
+    pub effort: Effort,
+    /// Repetitions in which operations are counted, if that was asked for.
+    pub asked_runs: Option<u32>,
+    /// How many repetitions fewer there are than usual.
+    pub spared_runs: u32,
+    /// How long each repetition is, if that was asked for.
+    pub asked_window_ns: Option<u64>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// CPUs of the machine.
+    pub cpus: usize,
+}
+
+impl Plan {
+    /// The locks in cells such as this one.
+    fn side(&self, cell: Cell) -> &Side {
+        if cell.has_readers() { &self.rw } else { &self.exclusive }
+    }
+    /// Our locks in a cell.
+    pub fn ours_in(&self, cell: Cell) -> &[Subject] {
+        &self.side(cell).ours
+    }
+    /// The peers that take part in a cell.
+    pub fn peers_in(&self, cell: Cell) -> impl Iterator<Item = Asked> + '_ {
+        let is_crowded = cell.threads > self.cpus;
+        let peers = self.side(cell).peers.iter().copied();
+        peers.filter(move |&peer| !is_crowded || bears_a_crowd(peer))
+    }
+    /// All our locks that run.
+    pub fn ours(&self) -> Vec<Subject> {
+        let mut all: Vec<Subject> = Vec::new();
+        for &lock in self.cells.iter().flat_map(|&cell| self.ours_in(cell)) {
+            if !all.contains(&lock) {
+                all.push(lock);
+            }
+        }
+        all
+    }
+    /// Leaves out the cells that lack a lock of ours or a peer; an error if nothing is left.
+    pub fn leave_out_lonely_cells(&mut self) -> Result<(), Error> {
+        let has_both = |side: &Side| !side.ours.is_empty() && !side.peers.is_empty();
+        let (exclusive, rw) = (has_both(&self.exclusive), has_both(&self.rw));
+        let asked_for_readers = self.cells.iter().all(Cell::has_readers);
+        self.cells.retain(|cell| if cell.has_readers() { rw } else { exclusive });
+        if !self.cells.is_empty() {
+            return Ok(());
+        }
+        let side = if asked_for_readers { &self.rw } else { &self.exclusive };
+        Err(Error::usage(match side.ours.first() {
+            None => format!(
+                "these cells have readers, and --ours names no lock that readers share: leave out --ours, \
+                 or add one such as `{OURS_MIXED}`"
+            ),
+            Some(ours) => format!(
+                "no peer to compare `{}` with: --peer takes {}{}",
+                ours.name(),
+                all_peers(),
+                if asked_for_readers {
+                    ", and these cells need one that readers share"
+                } else {
+                    ""
+                }
+            ),
+        }))
+    }
+    /// In which cells the peers of the goals take part, all of them and no other.
+    pub fn has_usual_peers(&self) -> UsualPeers {
+        let is_usual = |side: &Side, usual: &[&str]| {
+            let is_one = |peer: &Asked| usual.contains(&peer.subject.name());
+            side.peers.len() == usual.len() && side.peers.iter().all(is_one)
+        };
+        let exclusive = is_usual(&self.exclusive, PEERS);
+        UsualPeers { exclusive, rw: is_usual(&self.rw, RW_PEERS) }
+    }
+    /// Repetitions of a cell in which operations are counted.
+    pub fn runs(&self, kind: Kind) -> u32 {
+        let usual = || self.effort.runs(kind).saturating_sub(self.spared_runs).max(FEWEST_RUNS);
+        self.asked_runs.unwrap_or_else(usual)
+    }
+    /// Takes away repetitions until each is long enough, if there are many locks.
+    pub fn spare_runs(&mut self) {
+        while self.base_window_s() < SHORTEST_S && self.spared_runs < self.effort.runs(Kind::Pair) {
+            // One to choose the best peer on, and one to score it on.
+            self.spared_runs += 2;
+        }
+    }
+    /// Repetitions of a cell in which waits are timed.
+    pub fn wait_runs(&self, kind: Kind) -> u32 {
+        self.effort.wait_runs(kind)
+    }
+    /// How long a repetition of `cell` is.
+    pub fn window_ns(&self, cell: Cell, purpose: Purpose) -> u64 {
+        self.fixed_window_ns(cell, purpose).unwrap_or_else(|| {
+            let base_s = self.base_window_s().min(self.effort.longest_s());
+            (base_s * f64::from(factor(cell)) * 1e9) as u64
+        })
+    }
+    /// How long it is if that does not depend on how much time there is.
+    fn fixed_window_ns(&self, cell: Cell, purpose: Purpose) -> Option<u64> {
+        let is_for_shares = purpose == Purpose::Latency && cell.is_for_shares();
+        let for_shares_ns = || {
+            let turns = self.locks_in(cell) as f64 * f64::from(self.wait_runs(cell.kind()));
+            let longest_ns = self.effort.budget_s() * SHARE_PART / turns * 1e9;
+            (cell.threads as u64 * SHARE_NS).min(longest_ns as u64)
+        };
+        self.asked_window_ns.or_else(|| is_for_shares.then(for_shares_ns))
+    }
+    /// How long all of it takes.
+    pub fn estimate_s(&self) -> f64 {
+        let turn_s = |turn: Turn| {
+            let window_s = self.window_ns(turn.cell, turn.purpose) as f64 * 1e-9;
+            turn.count * (window_s * (1.0 + WARM_UP) + around_s(turn.cell))
+        };
+        self.turns().map(turn_s).sum()
+    }
+    /// The length of a repetition with few threads that would use up the time.
+    fn base_window_s(&self) -> f64 {
+        let (mut fixed_s, mut windows) = (0.0, 0.0);
+        for turn in self.turns() {
+            let window_s = match self.fixed_window_ns(turn.cell, turn.purpose) {
+                Some(ns) => ns as f64 * 1e-9,
+                None => {
+                    windows += turn.count * f64::from(factor(turn.cell)) * (1.0 + WARM_UP);
+                    0.0
+                }
+            };
+            fixed_s += turn.count * (window_s * (1.0 + WARM_UP) + around_s(turn.cell));
+        }
+        (self.effort.budget_s() - fixed_s).max(1.0) / windows
+    }
+    /// How many locks take part in a cell.
+    fn locks_in(&self, cell: Cell) -> usize {
+        self.peers_in(cell).count() + self.ours_in(cell).len()
+    }
+    /// How many turns there are in each cell, and how long they are.
+    fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
+        self.cells.iter().flat_map(|&cell| {
+            let locks = self.locks_in(cell);
+            // The floor next to the pairs, and one thread alone next to the cells that are compared with it.
+            let beside = usize::from(cell.has_floor() || cell.has_single_thread());
+            let counted = (locks + beside) as f64 * f64::from(self.runs(cell.kind()));
+            let timed = locks as f64 * f64::from(self.wait_runs(cell.kind()));
+            [(counted, Purpose::Throughput), (timed, Purpose::Latency)]
+                .map(|(count, purpose)| Turn { cell, purpose, count })
+        })
+    }
+    /// In a sentence.
+    pub fn described(&self) -> String {
+        let of = |has_readers: bool| {
+            let cells = self.cells.iter().copied().filter(|cell| cell.has_readers() == has_readers);
+            self.described_part(&cells.collect::<Vec<_>>())
+        };
+        let parts: Vec<String> = [of(false), of(true)].into_iter().flatten().collect();
+        let time = match self.estimate_s() {
+            short if short < 60.0 => format!("{:.0} s", short.ceil()),
+            long => format!("{:.1} minutes", long / 60.0),
+        };
+        format!("{}; about {time}", parts.join("; "))
+    }
+    /// The cells of one side; nothing if there are none.
+    fn described_part(&self, cells: &[Cell]) -> Option<String> {
+        let side = self.side(*cells.first()?);
+        // Pairs are few, and are repeated as often as the others or more.
+        let kind = cells.last()?.kind();
+        let peers: Vec<&str> = side.peers.iter().map(|peer| label(peer.subject)).collect();
+        let ours: Vec<&str> = side.ours.iter().map(|lock| lock.name()).collect();
+        let windows =
+            cells.iter().map(|&cell| self.window_ns(cell, Purpose::Throughput) as f64 * 1e-9);
+        let (shortest, longest) =
+            windows.fold((f64::MAX, 0.0), |(low, high), s| (f64::min(low, s), f64::max(high, s)));
+        let seconds = match shortest == longest {
+            true => format!("{shortest:.3} s"),
+            false => format!("{shortest:.3} to {longest:.3} s"),
+        };
+        Some(format!(
+            "{} against {} in {}{}: {} of {seconds}, {} for waits",
+            ours.join(" and "),
+            peers.join(", "),
+            plural(cells.len() as u64, "cell"),
+            if cells[0].has_readers() { " with readers" } else { "" },
+            plural(self.runs(kind) as u64, "repetition"),
+            self.wait_runs(kind),
+        ))
+    }
+}
+
+/// True for the cells in which the peers of the goals take part, all of them and no other.
+#[derive(Clone, Copy, Debug)]
+pub struct UsualPeers {
+    /// Without readers.
+    pub exclusive: bool,
+    /// With readers.
+    pub rw: bool,
+}
+
+impl UsualPeers {
+    /// In cells such as this one.
+    pub fn in_cell(self, cell: &Cell) -> bool {
+        if cell.has_readers() { self.rw } else { self.exclusive }
+    }
+}
+
+/// Repetitions of a cell.
+struct Turn {
+    cell: Cell,
+    purpose: Purpose,
+    /// Of all locks together.
+    count: f64,
+}
+
+/// How many times as long as with few threads.
+fn factor(cell: Cell) -> u32 {
+    if cell.threads >= MANY_THREADS { MANY_THREADS_FACTOR } else { 1 }
+}
+
+/// What starting and ending a repetition takes.
+fn around_s(cell: Cell) -> f64 {
+    RUN_S + THREAD_S * cell.threads as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::compare::CompareArgs;
+    use crate::commands::compare::locks::OURS_RW;
+    use crate::mock::MockMachine;
+    use crate::options;
+
+    fn plan(line: &str) -> Plan {
+        let args: CompareArgs = options::read(line);
+        args.plan(&MockMachine::default()).expect("a sound plan")
+    }
+
+    fn peers(plan: &Plan, cell: usize) -> Vec<&'static str> {
+        plan.peers_in(plan.cells[cell]).map(|peer| label(peer.subject)).collect()
+    }
+
+    #[test]
+    fn quick_is_under_three_minutes_and_full_under_twenty_with_any_number_of_peers() {
+        for line in ["", "--peer *"] {
+            assert!(plan(&format!("--quick {line}")).estimate_s() <= 150.0, "{line}");
+            assert!(plan(line).estimate_s() <= 1_000.0, "{line}");
+        }
+    }
+
+    #[test]
+    fn each_repetition_is_long_enough_for_threads_to_take_turns() {
+        let all = [("--quick", 5_000_000), ("", 40_000_000), ("--quick --peer *", 3_000_000)];
+        for (line, least_ns) in all {
+            let plan = plan(line);
+            for &cell in &plan.cells {
+                let window_ns = plan.window_ns(cell, Purpose::Throughput);
+                assert!(window_ns >= least_ns, "{line} {}: {window_ns}", cell.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_selection_is_not_stretched_to_fill_the_time() {
+        let small = plan("--cell cs1-t2 --peer std");
+        assert!(small.estimate_s() < 15.0, "{}", small.estimate_s());
+        let windows = ["cs1-t2", "cs1-t32"].map(|cell| {
+            let plan = plan(&format!("--cell {cell} --peer std"));
+            plan.window_ns(plan.cells[0], Purpose::Throughput)
+        });
+        assert!(windows[1] > windows[0], "{windows:?}");
+    }
+
+    #[test]
+    fn parking_lot_is_two_versions_and_each_has_a_name_of_its_own() {
+        assert_eq!(peers(&plan("--peer parking_lot"), 0), ["parking_lot-0.12", "parking_lot-0.13"]);
+        assert_eq!(peers(&plan("--peer parking_lot-0.12"), 0), ["parking_lot-0.12"]);
+        let rw = peers(&plan("--peer parking_lot --kind rw"), 0);
+        assert_eq!(rw, ["parking_lot-rwlock-0.12", "parking_lot-rwlock-0.13"]);
+        assert_eq!(peers(&plan("--peer parking_lot-rwlock --kind rw"), 0), rw);
+    }
+
+    #[test]
+    fn the_usual_peers_are_all_of_those_of_a_kind_of_cells_and_no_other() {
+        let usual = |line| plan(line).has_usual_peers();
+        assert!(usual("").exclusive && usual("").rw);
+        assert!(!usual("--peer std").exclusive && !usual("--peer std").rw);
+        let exclusive = format!("--peer {}", PEERS.join(","));
+        assert!(usual(&exclusive).exclusive);
+    }
+
+    #[test]
+    fn cells_with_readers_have_locks_that_readers_share_on_both_sides() {
+        let of = |line: &str| {
+            let plan = plan(line);
+            let ours: Vec<_> = plan.ours_in(plan.cells[0]).iter().map(|lock| lock.name()).collect();
+            (ours, peers(&plan, 0))
+        };
+        let pthread = ["pthread-rwlock", "pthread-rwlock-writer"];
+        let (ours, of_pthread) = of("--peer pthread --cell r50-cs1-t2");
+        assert_eq!((&ours[..], &of_pthread[..]), (OURS_RW, &pthread[..]));
+        assert_eq!(of("--peer std,pthread*rwlock* --cell read-pair-t2").1[0], "std-rwlock");
+        let (ours, _) = of("--ours mutex,rwsem-v5_10,rwsem-v4_14 --kind rw");
+        assert_eq!(ours, ["rwsem-v5_10", "rwsem-v4_14"]);
+        assert_eq!(of("--ours rwsem-v5_10 --cell cs1-t2").0, ["rwsem-v5_10"]);
+        assert_eq!(of("--peer std-rwlock --cell cs1-t2").1, ["std-rwlock"]);
+    }
+
+    #[test]
+    fn cells_in_which_nobody_is_compared_are_left_out() {
+        let kinds = |line: &str| {
+            let plan = plan(line);
+            let has = |readers| plan.cells.iter().any(|cell| cell.has_readers() == readers);
+            (has(false), has(true))
+        };
+        assert_eq!(kinds(""), (true, true));
+        assert_eq!(kinds("--peer std"), (true, true));
+        assert_eq!(kinds("--peer pthread-adaptive"), (true, false));
+        assert_eq!(kinds("--ours hybrid-lock"), (true, false));
+        assert_eq!(kinds("--kind rw,pair --peer std-rwlock"), (true, true));
+    }
+
+    #[test]
+    fn cells_with_readers_are_repeated_less_often_unless_it_is_said_how_often() {
+        let runs = |line: &str| {
+            let plan = plan(line);
+            [Kind::Exclusive, Kind::Rw].map(|kind| (plan.runs(kind), plan.wait_runs(kind)))
+        };
+        assert_eq!(runs(""), [(10, 2), (6, 1)]);
+        assert_eq!(runs("--quick"), [(6, 1), (4, 0)]);
+        assert_eq!(runs("--quick --runs 3"), [(3, 1), (3, 0)]);
+    }
+
+    #[test]
+    fn in_a_crowd_a_queue_takes_part_only_if_it_was_named() {
+        assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t2"), 0), ["ticket", "std"]);
+        assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t4"), 0), ["std"]);
+        assert_eq!(peers(&plan("--peer ticket --cell cs1-t4"), 0), ["ticket"]);
+    }
+}

@@ -1,0 +1,287 @@
+//! The results of a comparison, in each format.
+
+use super::text;
+use crate::commands::compare::cells::{Cell, Kind};
+use crate::commands::compare::effort::Effort;
+use crate::commands::compare::goals::Judged;
+use crate::commands::compare::judge::Evidence;
+use crate::commands::compare::locks::{Versions, label};
+use crate::commands::compare::overall::Overall;
+use crate::commands::compare::plan::{Plan, Side, UsualPeers};
+use crate::commands::compare::score::{Contest, Entry, Estimate, Role, choose_ours};
+use lockwright_cells::cell::{LabMachine, On, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::stats::median;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// `lockwright.compare/1`.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompareDocument {
+    schema: &'static str,
+    pub(super) on: On,
+    pub(super) effort: Effort,
+    pub(super) seed: u64,
+    /// Our lock in cells without readers.
+    pub(super) ours: Option<&'static str>,
+    /// Our locks in cells with readers.
+    pub(super) ours_rw: Vec<&'static str>,
+    /// The peers of the first; `parking_lot` is the better of its versions in a cell.
+    peers: Vec<&'static str>,
+    /// The peers of the others.
+    rw_peers: Vec<&'static str>,
+    /// True if unlocking may rely on membarrier: not with `LOCKWRIGHT_MEMBARRIER=off`.
+    pub(super) membarrier: bool,
+    pub(super) runs: u32,
+    pub(super) wait_runs: u32,
+    /// Repetitions of cells with readers.
+    pub(super) rw_runs: u32,
+    pub(super) rw_wait_runs: u32,
+    pub(super) cells: Vec<CellResult>,
+    pub(super) exclusive: Option<Overall>,
+    pub(super) rw: Option<Overall>,
+    pub(super) goals: Vec<Judged>,
+    /// True if Ctrl-C ended it early.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// What others used of the machine meanwhile.
+    pub foreign_load_percent: Option<f64>,
+    /// What the reader should know about the numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    contests: Vec<Contest>,
+    #[serde(skip)]
+    has_usual_peers: UsualPeers,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CellResult {
+    pub(super) name: &'static str,
+    pub(super) workload: Workload,
+    pub(super) kind: Kind,
+    pub(super) threads: usize,
+    /// How long a repetition was to be.
+    secs: f64,
+    pub(super) locks: BTreeMap<&'static str, LockResult>,
+    /// The one of ours that is compared: with readers, the same in all cells of a reader share.
+    pub(super) ours: &'static str,
+    pub(super) best_peer: Option<&'static str>,
+    /// The better version of parking_lot.
+    parking_lot: Option<&'static str>,
+    /// Ours in terms of the best peer; above 1 is better for ours.
+    pub(super) ratio: Option<f64>,
+    pub(super) ratio_ci95: Option<[f64; 2]>,
+    /// CPU time of ours in terms of the best peer's.
+    pub(super) cpu_ratio: Option<f64>,
+    /// Ours with one thread in the same repetitions, where that is something to measure by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    single_thread_ops_per_s: Option<f64>,
+    foreign_load_percent: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+}
+
+/// A lock in a cell: medians over the repetitions.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct LockResult {
+    pub(super) ops_per_s: f64,
+    /// Operations per second of each repetition: the best peer is chosen on the first, the third, ...
+    per_repetition: Vec<Option<f64>>,
+    pub(super) pair_ns: Option<f64>,
+    pub(super) cpu_s: f64,
+    cpus: f64,
+    /// The fewest operations of a thread, in parts of the most.
+    pub(super) min_max: Option<f64>,
+    pub(super) wait_p999_ns: Option<u64>,
+    pub(super) wait_max_ns: Option<u64>,
+}
+
+impl LockResult {
+    fn of(entry: &Entry, cell: &Cell) -> Option<Self> {
+        let ops_per_s = entry.median(|run| run.ops_per_s)?;
+        let (is_pair, waits) = (cell.kind() == Kind::Pair, entry.waits.as_ref());
+        Some(Self {
+            ops_per_s,
+            per_repetition: entry.runs.iter().map(|run| run.map(|run| run.ops_per_s)).collect(),
+            // Of each thread.
+            pair_ns: is_pair.then(|| cell.threads as f64 * 1e9 / ops_per_s),
+            cpu_s: entry.median(|run| run.cpu_s)?,
+            cpus: entry.median(|run| run.cpus)?,
+            min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
+            wait_p999_ns: waits.map(|waits| waits.quantile(999)),
+            wait_max_ns: waits.map(|waits| waits.max()),
+        })
+    }
+}
+
+impl CellResult {
+    fn of(contest: &Contest, secs: f64, seed: u64) -> Self {
+        let kind = contest.cell.kind();
+        let result = |entry: &Entry| LockResult::of(entry, &contest.cell);
+        let shown = contest.entries.iter().filter(|entry| entry.role != Role::SingleThread);
+        let mut locks: BTreeMap<_, _> =
+            shown.filter_map(|entry| Some((entry.name, result(entry)?))).collect();
+        let parking_lot = contest.parking_lot();
+        if let Some(better) = parking_lot.and_then(result) {
+            locks.insert(Versions::of_parking_lot(contest.cell.has_readers()).name, better);
+        }
+        let (ours, best) = (contest.ours(), contest.best_peer());
+        let ratio = Estimate::of(&contest.ratios(), seed);
+        let cpu_ratio = ours
+            .zip(best)
+            .filter(|_| kind != Kind::Pair)
+            .and_then(|(ours, best)| Estimate::of(&ours.cpu_ratios_to(best), seed));
+        let single = contest.find(Role::SingleThread);
+        Self {
+            name: contest.cell.name,
+            workload: contest.cell.workload,
+            kind,
+            threads: contest.cell.threads,
+            secs,
+            locks,
+            ours: ours.map_or("", |ours| ours.name),
+            best_peer: best.map(|best| best.name),
+            parking_lot: parking_lot.map(|better| better.name),
+            ratio: ratio.map(|ratio| ratio.value),
+            ratio_ci95: ratio.map(|ratio| ratio.ci95),
+            cpu_ratio: cpu_ratio.map(|ratio| ratio.value),
+            single_thread_ops_per_s: single.and_then(|single| single.median(|run| run.ops_per_s)),
+            foreign_load_percent: contest.foreign_load_percent,
+            failure: contest.failure.clone(),
+        }
+    }
+    /// What there is to know of a lock in it.
+    pub fn lock(&self, name: &str) -> Option<&LockResult> {
+        self.locks.get(name)
+    }
+}
+
+impl CompareDocument {
+    /// A document without results.
+    pub fn new(plan: &Plan, machine: &dyn LabMachine, membarrier: bool) -> Self {
+        let ours = |side: &Side| side.ours.iter().map(|&lock| label(lock)).collect::<Vec<_>>();
+        let peers = |side: &Side| side.peers.iter().map(|peer| label(peer.subject)).collect();
+        Self {
+            schema: "lockwright.compare/1",
+            on: machine.on(Workload::Uncontended),
+            effort: plan.effort,
+            seed: plan.seed,
+            ours: ours(&plan.exclusive).first().copied(),
+            ours_rw: ours(&plan.rw),
+            peers: peers(&plan.exclusive),
+            rw_peers: peers(&plan.rw),
+            membarrier,
+            runs: plan.runs(Kind::Exclusive),
+            wait_runs: plan.wait_runs(Kind::Exclusive),
+            rw_runs: plan.runs(Kind::Rw),
+            rw_wait_runs: plan.wait_runs(Kind::Rw),
+            cells: Vec::new(),
+            exclusive: None,
+            rw: None,
+            goals: Vec::new(),
+            interrupted: false,
+            foreign_load_percent: None,
+            warnings: Vec::new(),
+            contests: Vec::new(),
+            has_usual_peers: plan.has_usual_peers(),
+        }
+    }
+    /// Adds a cell, and judges again.
+    pub fn add(&mut self, contest: Contest, window_ns: u64) {
+        let secs = window_ns as f64 * 1e-9;
+        self.cells.push(CellResult::of(&contest, secs, self.seed));
+        self.contests.push(contest);
+        choose_ours(&mut self.contests, self.cells.len() - 1);
+        for (cell, contest) in self.cells.iter_mut().zip(&self.contests) {
+            if contest.ours().is_some_and(|ours| ours.name != cell.ours) {
+                *cell = CellResult::of(contest, cell.secs, self.seed);
+            }
+        }
+        self.exclusive = Overall::of(&self.contests, Kind::Exclusive, self.seed);
+        self.rw = Overall::of(&self.contests, Kind::Rw, self.seed);
+        self.goals = Evidence {
+            contests: &self.contests,
+            has_usual_peers: self.has_usual_peers,
+            has_membarrier: self.membarrier,
+            seed: self.seed,
+        }
+        .judge();
+    }
+    /// The newest cell in a sentence.
+    pub fn newest(&self) -> String {
+        self.cells.last().map_or_else(String::new, text::sentence)
+    }
+    /// An error that names the cell in which a lock failed, if one did.
+    pub fn verdict(&self) -> Result<(), Error> {
+        let failed = self
+            .cells
+            .iter()
+            .find_map(|cell| cell.failure.as_ref().map(|how| format!("{}: {how}", cell.name)));
+        failed.map_or(Ok(()), |sentence| Err(Error::Measurement(sentence)))
+    }
+}
+
+/// The columns of the CSV form: a row for each lock in each cell.
+pub(super) const CSV_COLUMNS: [&str; 17] = [
+    "cell",
+    "kind",
+    "readers",
+    "cs_load",
+    "think_load",
+    "threads",
+    "lock",
+    "ops_per_s",
+    "pair_ns",
+    "cpu_s",
+    "min_max",
+    "wait_p999_ns",
+    "wait_max_ns",
+    "best_peer",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+];
+
+pub(super) fn csv_row(
+    cell: &CellResult,
+    name: &str,
+    lock: &LockResult,
+) -> [String; CSV_COLUMNS.len()] {
+    fn optional(value: Option<impl ToString>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let (readers, cs_load, think_load) = match cell.workload {
+        Workload::Counter { readers, cs_load, think_load, .. } => {
+            (Some(readers), Some(cs_load), Some(think_load))
+        }
+        _ => (None, None, None),
+    };
+    let kind = match cell.kind {
+        Kind::Pair => "pair",
+        Kind::Exclusive => "exclusive",
+        Kind::Rw => "rw",
+    };
+    // The ratio is that of the lock of ours that is compared.
+    let (is_ours, ci95) = (name == cell.ours, cell.ratio_ci95);
+    [
+        cell.name.into(),
+        kind.into(),
+        optional(readers),
+        optional(cs_load),
+        optional(think_load),
+        cell.threads.to_string(),
+        name.into(),
+        lock.ops_per_s.to_string(),
+        optional(lock.pair_ns),
+        lock.cpu_s.to_string(),
+        optional(lock.min_max),
+        optional(lock.wait_p999_ns),
+        optional(lock.wait_max_ns),
+        optional(cell.best_peer.filter(|_| is_ours)),
+        optional(cell.ratio.filter(|_| is_ours)),
+        optional(ci95.filter(|_| is_ours).map(|[low, _]| low)),
+        optional(ci95.filter(|_| is_ours).map(|[_, high]| high)),
+    ]
+}

@@ -1,0 +1,239 @@
+//! The results of a comparison for people.
+
+use super::document::{CellResult, CompareDocument};
+use crate::commands::compare::cells::{Cell, Kind, MATRIX};
+use crate::commands::compare::effort::Effort;
+use crate::commands::compare::goals::{Bound, Judged, Verdict};
+use crate::commands::compare::locks::Versions;
+use crate::commands::compare::overall::Overall;
+use lockwright_report::{Column, Sheet, digits, duration, hanging, plural, rate, warned, wrapped};
+
+/// Everything, with units.
+pub fn text(document: &CompareDocument) -> String {
+    let effort = match document.effort {
+        Effort::Quick => "quick",
+        Effort::Full => "full",
+    };
+    let has = |has_readers: bool| {
+        move |cell: &&CellResult| cell.kind == if has_readers { Kind::Rw } else { Kind::Exclusive }
+    };
+    let of_rw = match document.cells.iter().any(|cell| has(true)(&cell)) {
+        true => format!(" (with readers {} and {})", document.rw_runs, document.rw_wait_runs),
+        false => String::new(),
+    };
+    let mut text = wrapped(&format!(
+        "{} against peers on {}, {} CPUs\n{effort}: {} runs for throughput and {} for waits{of_rw}, seed \
+         {}{}",
+        our_locks(document).join(", "),
+        document.on.machine(),
+        document.on.cpus(),
+        document.runs,
+        document.wait_runs,
+        document.seed,
+        if document.membarrier { "" } else { ", without membarrier" },
+    ));
+    for cell in document.cells.iter().filter(|cell| cell.kind == Kind::Pair) {
+        text = text + "\n" + &pairs(cell);
+    }
+    let chosen = [false, true].map(|has_readers| -> Vec<&CellResult> {
+        document.cells.iter().filter(has(has_readers)).collect()
+    });
+    // One legend is enough for both.
+    for (at, cells) in chosen.into_iter().filter(|cells| !cells.is_empty()).enumerate() {
+        text = text + "\n" + &contended(&cells, at == 0);
+    }
+    let kinds =
+        [(&document.exclusive, ["exclusive cell", ""]), (&document.rw, ["cell", " with readers"])];
+    let overall = kinds.into_iter().filter_map(|(all, kind)| Some(together(all.as_ref()?, kind)));
+    let overall: String = overall.collect();
+    if !overall.is_empty() {
+        text = text + "\n" + &overall;
+    }
+    text + "\n" + &goals(document) + &warned(&document.warnings)
+}
+
+/// All cells of a kind in a sentence.
+fn together(all: &Overall, [cell, kind]: [&str; 2]) -> String {
+    hanging(
+        &format!(
+            "{}{kind}: geometric mean of the ratios {} {}, worst {} {} in {}",
+            plural(all.cells as u64, cell),
+            digits(all.geometric_mean),
+            interval(Some(all.geometric_mean_ci95)),
+            digits(all.worst),
+            interval(Some(all.worst_ci95)),
+            all.worst_cell
+        ),
+        "  ",
+    )
+}
+
+/// A cell in a sentence.
+pub fn sentence(cell: &CellResult) -> String {
+    let figure = |name: &str| match cell.lock(name) {
+        Some(lock) => match lock.pair_ns {
+            Some(ns) => format!("{name} {}", duration(ns)),
+            None => format!("{name} {}", rate(lock.ops_per_s)),
+        },
+        None => format!("{name} -"),
+    };
+    match (cell.best_peer, cell.ratio) {
+        (Some(best), Some(ratio)) => format!(
+            "{}: {}, best peer {}: ratio {} {}",
+            cell.name,
+            figure(cell.ours),
+            figure(best),
+            digits(ratio),
+            interval(cell.ratio_ci95)
+        ),
+        _ => format!("{}: too few runs for a ratio", cell.name),
+    }
+}
+
+/// Our locks in the cells that were run.
+fn our_locks(document: &CompareDocument) -> Vec<&'static str> {
+    let runs = |name: &&'static str| document.cells.iter().any(|cell| cell.lock(name).is_some());
+    let mut ours: Vec<&'static str> =
+        document.ours.iter().chain(&document.ours_rw).copied().filter(|name| runs(name)).collect();
+    ours.dedup();
+    ours
+}
+
+/// The cost of a pair, lock by lock, the cheapest first.
+fn pairs(cell: &CellResult) -> String {
+    let our_ns = cell.lock(cell.ours).and_then(|lock| lock.pair_ns);
+    let mut costs: Vec<(&str, f64)> =
+        cell.locks.iter().filter_map(|(name, lock)| Some((*name, lock.pair_ns?))).collect();
+    // The better of its versions is one of them.
+    costs.retain(|(name, _)| Versions::of(name).is_none());
+    costs.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let row = |(name, ns): (&str, f64)| {
+        let ratio = our_ns.map_or_else(|| "-".into(), |ours| digits(ours / ns));
+        vec![name.into(), duration(ns), ratio]
+    };
+    let what = if cell.workload.name() == "uncontended" { "" } else { "read " };
+    let means =
+        format!("the time of {0} divided by this lock's; below 1, {0} is cheaper", cell.ours);
+    let columns = vec![
+        Column::name("lock"),
+        Column::number("pair").means(format!("time of a {what}lock/unlock pair of a thread")),
+        Column::number(format!("{} / this", cell.ours)).means(means),
+    ];
+    let plural = if cell.threads == 1 { "" } else { "s" };
+    let heading = format!("{}: {} thread{plural}\n", cell.name, cell.threads);
+    heading + &Sheet { columns, keys: 1, rows: costs.into_iter().map(row).collect() }.text()
+}
+
+fn contended(cells: &[&CellResult], has_legend: bool) -> String {
+    let row = |cell: &&CellResult| {
+        let throughput = |name: Option<&str>| {
+            let lock = name.and_then(|name| cell.lock(name));
+            lock.map_or_else(|| "-".into(), |lock| rate(lock.ops_per_s))
+        };
+        let our = cell.lock(cell.ours);
+        let wait = |ns: Option<u64>| ns.map_or_else(|| "-".into(), |ns| duration(ns as f64));
+        vec![
+            cell.name.into(),
+            cell.ours.into(),
+            throughput(Some(cell.ours)),
+            cell.best_peer.unwrap_or("-").into(),
+            throughput(cell.best_peer),
+            number(cell.ratio),
+            interval(cell.ratio_ci95),
+            number(cell.cpu_ratio),
+            number(our.and_then(|lock| lock.min_max)),
+            wait(our.and_then(|lock| lock.wait_p999_ns)),
+            wait(our.and_then(|lock| lock.wait_max_ns)),
+        ]
+    };
+    let legend = |means| if has_legend { means } else { "" };
+    let columns = vec![
+        Column::name("cell").means(cells.first().map_or(String::new(), |cell| example(cell))),
+        Column::name("ours"),
+        Column::number("throughput").means(legend("the median over all repetitions")),
+        Column::name("best peer").means(legend("chosen on one half of the repetitions")),
+        Column::number("throughput"),
+        Column::number("ratio")
+            .means(legend(
+                "ours divided by the best peer; above 1, ours does more. It uses only the other half of the \
+                 repetitions, so it can differ from the quotient of the throughputs",
+            ))
+            .first(),
+        Column::number("95 %").means(legend("confidence interval of the ratio")),
+        Column::number("CPU time").means(legend("per run, ours divided by the best peer")),
+        Column::number("min/max").means(legend(
+            "operations of our slowest thread divided by those of the fastest; 1 is fair",
+        )),
+        Column::number("p99.9 wait")
+            .means(legend("of 1000 waits for our lock, 999 were not longer")),
+        Column::number("longest wait"),
+    ];
+    Sheet { columns, keys: 1, rows: cells.iter().map(row).collect() }.text()
+}
+
+/// What the name of a cell says.
+fn example(cell: &CellResult) -> String {
+    let cell = Cell { name: cell.name, workload: cell.workload, threads: cell.threads };
+    let (cs_load, think_load) = cell.loads();
+    let mut said = format!("{} means ", cell.name);
+    if cell.has_readers() {
+        said += &format!("{} % reads, ", cell.readers());
+    }
+    said += &plural(cs_load.into(), "pause instruction");
+    said += " in the critical section";
+    if think_load > 0 {
+        said += &format!(" and {think_load} between two of them");
+    }
+    said + ", " + &plural(cell.threads as u64, "thread")
+}
+
+/// The goals. Those that were not measured are left out, unless all cells ran.
+fn goals(document: &CompareDocument) -> String {
+    let shows_all = document.cells.len() == MATRIX.len();
+    let (shown, left_out): (Vec<&Judged>, Vec<&Judged>) =
+        document.goals.iter().partition(|goal| shows_all || goal.verdict != Verdict::NotMeasured);
+    let row = |goal: &&Judged| {
+        let bound = match goal.bound {
+            Bound::AtMost(limit) => format!("<= {limit}"),
+            Bound::AtLeast(limit) => format!(">= {limit}"),
+        };
+        let (verdict, mark) = (goal.verdict.word(), if goal.gated { "" } else { " *" });
+        vec![
+            goal.what.into(),
+            bound,
+            number(goal.measured),
+            format!("{verdict}{mark}"),
+            goal.cell.unwrap_or_default().into(),
+        ]
+    };
+    let optional = match shown.iter().all(|goal| goal.gated) {
+        true => "",
+        false => "; *: reported, and need not be met",
+    };
+    let partly = "partly: not all of its cells or peers were measured";
+    let columns = vec![
+        Column::words("goal"),
+        Column::number("limit"),
+        Column::number("measured"),
+        Column::name("verdict").means(format!("{partly}{optional}")),
+        Column::name("cell").means("where it was measured; of several cells, the worst"),
+    ];
+    let mut text = match shown.is_empty() {
+        true => String::new(),
+        false => Sheet { columns, keys: 1, rows: shown.iter().map(row).collect() }.text(),
+    };
+    if !left_out.is_empty() {
+        let and = if shown.is_empty() { "" } else { "other " };
+        text +=
+            &wrapped(&format!("{} {and}goals are about cells that did not run.", left_out.len()));
+    }
+    text
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), digits)
+}
+
+fn interval(ci95: Option<[f64; 2]>) -> String {
+    ci95.map_or_else(String::new, |[low, high]| format!("[{}, {}]", digits(low), digits(high)))
+}

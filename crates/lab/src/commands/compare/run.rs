@@ -1,0 +1,83 @@
+//! Running a comparison.
+
+use super::args::CompareArgs;
+use super::contest;
+use super::plan::Plan;
+use super::report::CompareDocument;
+use lockwright_cells::cell::{LabMachine, Purpose, Settings};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_cells::native::peers::stalls_in_a_crowd;
+use lockwright_cells::native::{ForeignLoad, NativeMachine};
+use lockwright_cells::subject::Subject;
+use lockwright_report::foreign_load;
+use lockwright_report::{Outputs, Progress};
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.quiet);
+    let machine = NativeMachine::new(&Settings::default());
+    let plan = args.plan(&machine)?;
+    let outputs = Outputs::open(&args.outputs())?;
+    progress.say(&plan.described());
+
+    let mut document = CompareDocument::new(&plan, &machine, has_membarrier());
+    document.warnings = slow_locks(&plan);
+    let foreign = ForeignLoad::watch();
+    measure(&plan, &machine, progress, &mut document, &outputs)?;
+    document.interrupted = interrupt::is_requested();
+    document.foreign_load_percent = foreign.percent();
+    document.warnings.extend(foreign_load(document.foreign_load_percent));
+    outputs.finish(&document)?;
+    if document.interrupted {
+        progress.tell("interrupted: the results cover what was measured until then");
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
+    document.verdict().map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs the cells, and keeps each as soon as it is complete.
+fn measure(
+    plan: &Plan,
+    machine: &dyn LabMachine,
+    progress: Progress,
+    document: &mut CompareDocument,
+    outputs: &Outputs,
+) -> Result<(), Error> {
+    progress.expect(plan.cells.len());
+    for &cell in &plan.cells {
+        let contest = contest::run(plan, cell, machine);
+        let has_failed = contest.failure.is_some();
+        if contest.has_runs() || has_failed {
+            document.add(contest, plan.window_ns(cell, Purpose::Throughput));
+            outputs.keep(document)?;
+            progress.say(&document.newest());
+        }
+        progress.advance(1);
+        if interrupt::is_requested() || has_failed {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// True if unlocking may rely on membarrier, as far as the environment is concerned.
+fn has_membarrier() -> bool {
+    std::env::var_os("LOCKWRIGHT_MEMBARRIER").is_none_or(|value| value != "off")
+}
+
+/// A warning for each lock of ours that needs a CPU for every thread and does not get it.
+fn slow_locks(plan: &Plan) -> Vec<String> {
+    let is_crowded = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
+    let stalls = plan.ours().into_iter().filter(|&lock| is_crowded && stalls_in_a_crowd(lock));
+    let warning = |lock: Subject| {
+        format!(
+            "{} is very slow with more threads than the {} CPUs: the next waiter in its queue often has no \
+             CPU, and all others wait for it",
+            lock.name(),
+            plan.cpus
+        )
+    };
+    stalls.map(warning).collect()
+}

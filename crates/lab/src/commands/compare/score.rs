@@ -1,0 +1,340 @@
+//! Which peer is best in a cell, and how ours compares with it.
+//!
+//! The best peer is chosen on the odd repetitions, the first among them, and scored on the even ones: noise
+//! that helped to choose the opponent has no part in the score. Ours is chosen on the odd ones, too, if there are
+//! several: once for all cells of a reader share, because a program that chooses a lock knows how much is read,
+//! and not how many threads there will be.
+
+use super::cells::Cell;
+use super::locks::Versions;
+use super::overall::geometric_mean;
+use lockwright_cells::cell::Measurement;
+use lockwright_cells::stats::{Bootstrap, Histogram, median};
+use serde::Serialize;
+
+/// What a contestant takes part as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Our lock.
+    Ours,
+    /// A lock to compare with.
+    Peer,
+    /// The floor: the least that a pair can cost.
+    Floor,
+    /// Our lock with one thread, next to cells with many.
+    SingleThread,
+}
+
+impl Role {
+    /// True for a lock that is compared in the cell, false for something to measure by.
+    pub fn is_compared(self) -> bool {
+        matches!(self, Self::Ours | Self::Peer)
+    }
+}
+
+/// A repetition of a contestant.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Operations per second.
+    pub ops_per_s: f64,
+    /// CPU seconds.
+    pub cpu_s: f64,
+    /// CPU seconds per second.
+    pub cpus: f64,
+}
+
+impl Run {
+    /// What a comparison needs of a measurement.
+    pub fn of(measured: &Measurement) -> Self {
+        Self {
+            ops_per_s: measured.ops_per_s,
+            cpu_s: measured.cpu_s,
+            cpus: measured.cpu_s / (measured.window_ns.max(1) as f64 * 1e-9),
+        }
+    }
+}
+
+/// A contestant and its repetitions.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes part as.
+    pub role: Role,
+    /// The repetitions, in order; nothing where Ctrl-C came first.
+    pub runs: Vec<Option<Run>>,
+    /// All waits that were timed.
+    pub waits: Option<Histogram>,
+    /// Of each repetition in which they were: the fewest operations of a thread, in parts of the most.
+    pub min_max: Vec<f64>,
+}
+
+/// Which repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// The first, the third, ...: to choose.
+    Odd,
+    /// The second, the fourth, ...: to score.
+    Even,
+}
+
+impl Half {
+    fn has(self, index: usize) -> bool {
+        index.is_multiple_of(2) == (self == Self::Odd)
+    }
+}
+
+impl Entry {
+    /// A contestant that has not run.
+    pub fn new(name: &'static str, role: Role) -> Self {
+        Self { name, role, runs: Vec::new(), waits: None, min_max: Vec::new() }
+    }
+    /// Adds a repetition in which waits were timed.
+    pub fn add_timed(&mut self, timed: Measurement) {
+        let (min, max) = timed.min_max_ops();
+        self.min_max.push(min as f64 / max.max(1) as f64);
+        match (&mut self.waits, timed.waits) {
+            (Some(all), Some(waits)) => all.merge(&waits),
+            (all @ None, waits) => *all = waits,
+            (Some(_), None) => {}
+        }
+    }
+    /// The median of all repetitions; `None` if there are none.
+    pub fn median(&self, get: fn(&Run) -> f64) -> Option<f64> {
+        let values: Vec<f64> = self.runs.iter().flatten().map(get).collect();
+        (!values.is_empty()).then(|| median(&values))
+    }
+    /// The median rate of one half; `None` if it has no repetition.
+    fn rate_in(&self, half: Half) -> Option<f64> {
+        let runs = self.runs.iter().enumerate().filter(|&(index, _)| half.has(index));
+        let rates: Vec<f64> = runs.filter_map(|(_, run)| run.map(|run| run.ops_per_s)).collect();
+        (!rates.is_empty()).then(|| median(&rates))
+    }
+    /// What `get` makes of the even repetitions that this one and `other` have.
+    fn scored(&self, other: &Self, get: impl Fn(&Run, &Run) -> f64) -> Vec<f64> {
+        let pairs = self.runs.iter().zip(&other.runs).enumerate();
+        let even = pairs.filter(|&(index, _)| Half::Even.has(index));
+        even.filter_map(|(_, (mine, theirs))| Some(get(mine.as_ref()?, theirs.as_ref()?))).collect()
+    }
+    /// This in terms of `other` in the even repetitions, one number for each; above 1 is better for this.
+    pub fn ratios_to(&self, other: &Self) -> Vec<f64> {
+        self.scored(other, |mine, theirs| mine.ops_per_s / theirs.ops_per_s)
+    }
+    /// The CPU time of this in terms of that of `other` in the same time; below 1 is better for this.
+    pub fn cpu_ratios_to(&self, other: &Self) -> Vec<f64> {
+        // A thread that slept all the time has used no measurable time.
+        const LEAST_CPUS: f64 = 1e-6;
+        self.scored(other, |mine, theirs| mine.cpus / theirs.cpus.max(LEAST_CPUS))
+    }
+}
+
+/// A median and its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The median.
+    pub value: f64,
+    /// Low and high.
+    pub ci95: [f64; 2],
+}
+
+impl Estimate {
+    /// Of `values`; `None` if there are none.
+    pub fn of(values: &[f64], seed: u64) -> Option<Self> {
+        (!values.is_empty()).then(|| Self {
+            value: median(values),
+            ci95: Bootstrap::new(seed).interval(|draw| median(&draw.resampled(values))),
+        })
+    }
+}
+
+/// A cell that was run.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// The cell.
+    pub cell: Cell,
+    /// Who took part.
+    pub entries: Vec<Entry>,
+    /// What others used of the machine meanwhile.
+    pub foreign_load_percent: Option<f64>,
+    /// What went wrong, if something did.
+    pub failure: Option<String>,
+    /// Which of ours it is that is compared, if there are several.
+    ours: &'static str,
+}
+
+impl Contest {
+    /// A cell that was not run yet.
+    pub fn new(cell: Cell, entries: Vec<Entry>) -> Self {
+        let first = entries.iter().find(|entry| entry.role == Role::Ours);
+        let ours = first.map_or("", |entry| entry.name);
+        Self { cell, entries, foreign_load_percent: None, failure: None, ours }
+    }
+    /// The one of ours that is compared.
+    pub fn ours(&self) -> Option<&Entry> {
+        self.our(self.ours)
+    }
+    /// The one of ours that has that name.
+    pub fn our(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.role == Role::Ours && entry.name == name)
+    }
+    /// True if anything was measured.
+    pub fn has_runs(&self) -> bool {
+        self.entries.iter().any(|entry| entry.runs.iter().any(Option::is_some))
+    }
+    /// The one that takes part as `role`.
+    pub fn find(&self, role: Role) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.role == role)
+    }
+    /// The peer of that name.
+    pub fn peer(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.role == Role::Peer && entry.name == name)
+    }
+    /// The peer with the highest rate in the odd repetitions.
+    pub fn best_peer(&self) -> Option<&Entry> {
+        best(self.entries.iter().filter(|entry| entry.role == Role::Peer))
+    }
+    /// The better version of parking_lot in the odd repetitions.
+    pub fn parking_lot(&self) -> Option<&Entry> {
+        let versions = Versions::of_parking_lot(self.cell.has_readers());
+        best(versions.labels.iter().filter_map(|version| self.peer(version)))
+    }
+    /// Ours in terms of the best peer in the even repetitions.
+    pub fn ratios(&self) -> Vec<f64> {
+        let both = self.ours().zip(self.best_peer());
+        both.map_or_else(Vec::new, |(ours, best)| ours.ratios_to(best))
+    }
+}
+
+fn best<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<&'a Entry> {
+    let rated = entries.filter_map(|entry| Some((entry.rate_in(Half::Odd)?, entry)));
+    rated.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, entry)| entry)
+}
+
+/// Chooses which of ours is compared in the cells that are like the one of that index: of the same kind and
+/// with as many readers. It is the one with the highest rate in the odd repetitions, in the geometric mean over
+/// these cells.
+pub fn choose_ours(contests: &mut [Contest], like: usize) {
+    let share = |contest: &Contest| (contest.cell.kind(), contest.cell.readers());
+    let Some(wanted) = contests.get(like).map(share) else {
+        return;
+    };
+    let alike = || contests.iter().filter(|contest| share(contest) == wanted);
+    let mean = |name: &str| {
+        let rates = alike().map(|contest| contest.our(name)?.rate_in(Half::Odd));
+        // One that was not measured in all of them cannot be compared with the others.
+        let rates: Option<Vec<f64>> = rates.collect();
+        Some(geometric_mean(rates?.into_iter()))
+    };
+    let names = contests[like].entries.iter().filter(|entry| entry.role == Role::Ours);
+    let means = names.filter_map(|entry| Some((mean(entry.name)?, entry.name)));
+    // The first of equals.
+    let better = |a: (f64, &'static str), b: (f64, &'static str)| if b.0 > a.0 { b } else { a };
+    if let Some((_, chosen)) = means.reduce(better) {
+        let alike = contests.iter_mut().filter(|contest| share(contest) == wanted);
+        alike.for_each(|contest| contest.ours = chosen);
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::commands::compare::cells::MATRIX;
+
+    /// A cell with made-up rates, the first of them ours, and those that a star comes after.
+    pub fn contest(cell: &str, entries: &[(&'static str, &[f64])]) -> Contest {
+        let cell = MATRIX.iter().find(|known| known.name == cell).expect("a known cell");
+        let run = |&ops_per_s: &f64| Some(Run { ops_per_s, cpu_s: 0.2, cpus: 2.0 });
+        let entry = |(index, (name, rates)): (usize, &(&'static str, &[f64]))| {
+            let our_name = name.strip_suffix('*').or((index == 0).then_some(*name));
+            let role = if our_name.is_some() { Role::Ours } else { Role::Peer };
+            let runs = rates.iter().map(run).collect();
+            Entry { runs, ..Entry::new(our_name.unwrap_or(name), role) }
+        };
+        Contest::new(*cell, entries.iter().enumerate().map(entry).collect())
+    }
+
+    #[test]
+    fn the_best_peer_is_chosen_on_odd_and_scored_on_even_repetitions() {
+        let contest = contest(
+            "cs1-t8",
+            &[
+                ("mutex", &[1.0, 10.0, 1.0, 12.0, 1.0, 11.0]),
+                // The best of the odd ones, and neither the best of the even ones nor of all.
+                ("std", &[9.0, 5.0, 9.0, 10.0, 9.0, 2.0]),
+                ("usync", &[8.0, 90.0, 8.0, 90.0, 8.0, 90.0]),
+            ],
+        );
+        assert_eq!(contest.best_peer().map(|best| best.name), Some("std"));
+        assert_eq!(contest.ratios(), [2.0, 1.2, 5.5]);
+        let ratio = Estimate::of(&contest.ratios(), 1).expect("there are ratios");
+        assert_eq!((ratio.value, ratio.ci95), (2.0, [1.2, 5.5]));
+    }
+
+    #[test]
+    fn a_repetition_that_one_of_two_does_not_have_is_not_scored() {
+        let mut contest =
+            contest("cs1-t8", &[("mutex", &[1.0, 2.0, 1.0, 4.0]), ("std", &[1.0; 4])]);
+        contest.entries[1].runs[1] = None;
+        assert_eq!(contest.ratios(), [4.0]);
+        contest.entries[1].runs = vec![None; 4];
+        assert!(contest.best_peer().is_none() && contest.ratios().is_empty());
+    }
+
+    #[test]
+    fn parking_lot_is_the_better_of_its_versions_in_the_cell() {
+        let contest = contest(
+            "cs1-t8",
+            &[
+                ("mutex", &[6.0, 6.0]),
+                ("parking_lot-0.12", &[2.0, 2.0]),
+                ("parking_lot-0.13", &[3.0, 1.0]),
+                ("std", &[9.0, 9.0]),
+            ],
+        );
+        let better = contest.parking_lot().expect("there are two");
+        let ours = contest.ours().expect("it is there");
+        assert_eq!((better.name, ours.ratios_to(better)), ("parking_lot-0.13", vec![6.0]));
+    }
+
+    #[test]
+    fn ours_is_chosen_once_for_each_reader_share_on_the_odd_repetitions_of_all_its_cells() {
+        let cell = |name, plain: &[f64], percpu: &[f64]| {
+            contest(name, &[("plain", plain), ("percpu*", percpu), ("std-rwlock", &[1.0; 4])])
+        };
+        let mut cells = [
+            // Better in one cell, and worse by more in another; the even ones would say otherwise.
+            cell("r90-cs1-t2", &[2.0, 7.0, 2.0, 7.0], &[1.0, 9.0, 1.0, 9.0]),
+            cell("r90-cs1-t8", &[1.0, 7.0, 1.0, 7.0], &[3.0, 1.0, 3.0, 1.0]),
+            cell("r99-cs1-t2", &[2.0; 4], &[1.0; 4]),
+            cell("read-pair-t1", &[1.0; 4], &[8.0; 4]),
+        ];
+        (0..cells.len()).for_each(|at| choose_ours(&mut cells, at));
+        let chosen = cells.each_ref().map(|cell| cell.ours().expect("it is there").name);
+        assert_eq!(chosen, ["percpu", "percpu", "plain", "percpu"]);
+        assert_eq!((cells[0].ratios(), cells[1].ratios()), (vec![9.0; 2], vec![1.0; 2]));
+    }
+
+    #[test]
+    fn one_of_ours_that_was_not_measured_in_all_cells_of_a_share_is_not_chosen() {
+        let both = [("plain", &[1.0; 4][..]), ("percpu*", &[9.0; 4])];
+        let mut cells = [contest("r90-cs1-t2", &both), contest("r90-cs1-t8", &both[..1])];
+        choose_ours(&mut cells, 1);
+        assert!(cells.iter().all(|cell| cell.ours().is_some_and(|ours| ours.name == "plain")));
+    }
+
+    #[test]
+    fn a_timed_repetition_is_added_to_those_there_are() {
+        let mut entry = Entry::new("std", Role::Peer);
+        let waits = |ns| {
+            let mut waits = Histogram::default();
+            waits.record(ns);
+            Some(waits)
+        };
+        for (waits, per_thread_ops) in [(waits(3), [1, 4]), (None, [5, 5]), (waits(9), [0, 0])] {
+            let per_thread_ops = per_thread_ops.into();
+            entry.add_timed(Measurement { waits, per_thread_ops, ..Measurement::default() });
+        }
+        assert_eq!(entry.min_max, [0.25, 1.0, 0.0]);
+        assert_eq!(entry.waits.map(|waits| (waits.count(), waits.max())), Some((2, 9)));
+    }
+}

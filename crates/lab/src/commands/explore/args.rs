@@ -1,0 +1,260 @@
+//! The arguments of `explore`, and what they mean.
+
+use crate::machines;
+use crate::options::{between, between_u32, whole};
+use clap::{Args, ValueEnum};
+use lockwright::registry::{LOCKS, LockClass};
+use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::error::Error;
+use lockwright_cells::subject::{Origin, Selection, USUAL};
+use lockwright_cells::suggest::nearest;
+use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
+use lockwright_sim::Sim;
+use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
+use lockwright_sim::machine::Placement;
+use lockwright_zoo::{Bug, Kind, fault_of};
+use std::path::PathBuf;
+
+/// Where the help lists what decides how the schedules are searched.
+const SEARCH: &str = "How schedules are searched";
+
+/// Arguments of `explore`.
+#[derive(Clone, Debug, Args)]
+pub struct ExploreArgs {
+    /// Locks: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
+    /// combinations of CNA and a waiting policy). See `lockwright locks`
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = USUAL)]
+    pub lock: Vec<String>,
+    /// Test clients, the small programs that use the lock; see `lockwright clients`
+    #[arg(long, value_name = "CLIENT,...", value_delimiter = ',', default_value = "all")]
+    pub client: Vec<String>,
+    /// Threads of each client
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub threads: usize,
+    /// Schedules to run of each lock with each client
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, 1_000_000_000>,
+          allow_negative_numbers = true)]
+    pub schedules: u64,
+    /// Put a known bug into the locks, by its number or name in `lockwright bugs`; only bugs of the order
+    /// of steps can be seen here, not those of weak memory
+    #[arg(long, value_name = "N")]
+    pub bug: Option<String>,
+    /// Run one schedule again, as it was printed
+    #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["schedules", "policy", "depth"])]
+    pub replay: Option<String>,
+    /// Seed for random numbers; the same seed repeats a search exactly
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    pub seed: u64,
+    /// Write a JSON document; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Do not show progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// How the next step is chosen: random (each step is equally likely), pct (random priorities that
+    /// change a few times), pos (a random priority for each step, drawn again after a conflict) or dfs
+    /// (all schedules with few preemptions) [default: random, pct and pos take turns]
+    #[arg(long, value_enum, help_heading = SEARCH, hide_possible_values = true)]
+    pub policy: Option<PolicyName>,
+    /// With pct: how many ordering constraints a bug may need, 1 to 64 [default: 3]
+    #[arg(long, value_name = "N", help_heading = SEARCH, value_parser = between_u32::<1, 64>,
+          allow_negative_numbers = true)]
+    pub depth: Option<u32>,
+    /// With dfs: how often a schedule may switch away from a thread that could go on, at most; with the
+    /// others: how often a thread loses its CPU for a while, at most
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
+          value_parser = between_u32::<0, 1_000>, allow_negative_numbers = true)]
+    pub preemptions: u32,
+    /// How often each thread repeats what its client does
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
+          value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
+    pub rounds: u32,
+    /// Simulated machine to run on, by name or file [default: a small one with two NUMA nodes]
+    #[arg(long, value_name = "MACHINE", help_heading = SEARCH)]
+    pub on: Option<String>,
+}
+
+/// A policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PolicyName {
+    /// Everything is as likely as everything else.
+    Random,
+    /// Random priorities that change at a few steps.
+    Pct,
+    /// A random priority for each pending access, drawn again after a conflict.
+    Pos,
+    /// All schedules with few preemptions, one after the other.
+    Dfs,
+}
+
+/// The clients that fit a lock.
+fn fitting(lock: &str) -> impl Iterator<Item = &'static str> {
+    clients_of::<Sim>(lock).chain(disturbed_clients_of(lock).iter().copied())
+}
+
+/// The test of the model that fails the lock whose release orders nothing.
+const LOOM_TEST: &str = "a_lock_whose_release_orders_nothing";
+
+/// `depth` if it was not given.
+const DEFAULT_DEPTH: u32 = 3;
+
+impl ExploreArgs {
+    /// The pairs of a lock and a client.
+    pub fn pairs(&self) -> Result<Vec<Pair>, Error> {
+        let bug = self.bug()?;
+        let clients = self.clients()?;
+        let mut pairs = Vec::new();
+        for asked in Selection::of(&self.lock)?.subjects {
+            let (lock, name) = (asked.subject.row.name, asked.subject.name());
+            let has_bug = bug.is_none_or(|bug| bug.is_in(lock));
+            if asked.explicitly && asked.subject.origin != Origin::Registry {
+                let why = format!(
+                    "`{name}` runs on this computer only, and schedules are simulated: leave it out"
+                );
+                return Err(Error::usage(why));
+            }
+            if let Some(Kind::Memory) = fault_of(lock) {
+                return Err(Error::usage(format!(
+                    "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
+                     that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` in the source tree (loom)"
+                )));
+            }
+            if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
+                let (row, locks) = (bug.row, bug.locks.join(", "));
+                let why = format!("`{name}` cannot have bug {row}: --lock can be {locks}");
+                return Err(Error::usage(why));
+            }
+            if asked.subject.origin == Origin::Registry && has_bug {
+                let its = fitting(lock).filter(|client| clients.contains(client));
+                pairs.extend(its.map(|client| Pair { lock, client }));
+            }
+        }
+        if pairs.is_empty() { Err(self.nothing_fits(&clients, bug)) } else { Ok(pairs) }
+    }
+    /// Why there is no pair.
+    fn nothing_fits(&self, clients: &[&'static str], bug: Option<&Bug>) -> Error {
+        if let Some(bug) = bug {
+            let (row, locks) = (bug.row, bug.locks.join(", "));
+            return Error::usage(format!(
+                "nothing to explore: no lock of --lock that has bug {row} fits --client; leave out --client, or \
+                 name one of the locks that have the bug ({locks})"
+            ));
+        }
+        let named = |names: Vec<&str>| match &names[..] {
+            [.., _, _, _] if names.len() > 3 => {
+                format!("`{}` and {} more", names[..2].join("`, `"), names.len() - 2)
+            }
+            [first @ .., last] if !first.is_empty() => {
+                format!("`{}` and `{last}`", first.join("`, `"))
+            }
+            _ => format!("`{}`", names.concat()),
+        };
+        let verb = if clients.len() == 1 { "does" } else { "do" };
+        let locks = match &self.lock[..] {
+            [lock] => format!("`{}`", lock.trim()),
+            _ => "these locks".into(),
+        };
+        let instead = match clients {
+            [client] => {
+                let correct = LOCKS.iter().filter(|row| row.class != LockClass::Busted);
+                let fits = |lock: &&str| fitting(lock).any(|its| its == *client);
+                let those: Vec<_> = correct.map(|row| row.name).filter(fits).collect();
+                let those = named(those).replace('`', "");
+                format!("it is for {those}; name one of these, or leave out --client")
+            }
+            _ => "leave out --client, or name other locks".into(),
+        };
+        Error::usage(format!("{} {verb} not fit {locks}: {instead}", named(clients.to_vec())))
+    }
+    fn clients(&self) -> Result<Vec<&'static str>, Error> {
+        let clients = || lockwright_clients::clients().chain(disturbed_clients().iter().copied());
+        let mut chosen = Vec::new();
+        for name in self.client.iter().map(|name| name.trim()) {
+            if name.is_empty() {
+                let why = "there is an empty name among the clients: take out the comma, or write a name there";
+                return Err(Error::usage(why));
+            }
+            let is_meant = |client: &&str| ["all", *client].contains(&name);
+            let meant: Vec<_> = clients().filter(is_meant).collect();
+            if meant.is_empty() {
+                let near = nearest(name, clients().chain(["all"]));
+                return Err(Error::unknown("client", name, near, "lockwright clients"));
+            }
+            chosen.extend(
+                meant.into_iter().filter(|client| !chosen.contains(client)).collect::<Vec<_>>(),
+            );
+        }
+        Ok(chosen)
+    }
+    /// The bug that was asked for. One that exploring cannot see is refused.
+    pub fn bug(&self) -> Result<Option<&'static Bug>, Error> {
+        let Some(typed) = self.bug.as_deref().map(str::trim) else { return Ok(None) };
+        let Some(bug) = Bug::called(typed) else {
+            // No number is like another one.
+            let is_number = typed.starts_with(|c: char| c.is_ascii_digit());
+            let names = Bug::all().map(|bug| bug.name).filter(|_| !is_number);
+            return Err(Error::unknown("bug", typed, names, "lockwright bugs"));
+        };
+        if let Some(why) = bug.seen.kind.hides_from_explore() {
+            let Bug { row, name, seen, .. } = bug;
+            let by: Vec<_> = seen.by.iter().map(|checker| checker.name()).collect();
+            let by = by.join(" and ");
+            return Err(Error::usage(format!(
+                "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` in the source tree ({by}), which \
+                 builds the checkers first; that can take ten minutes"
+            )));
+        }
+        Ok(Some(bug))
+    }
+    /// What all pairs have in common.
+    pub fn target(&self) -> Result<Target, Error> {
+        let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
+        if threads < 2 || self.threads > THREADS_MAX {
+            return Err(Error::usage(format!(
+                "--threads must be between 2 and {THREADS_MAX} here, not {threads}"
+            )));
+        }
+        let machine = match self.on.as_deref().map(str::trim) {
+            None => machines::two_nodes(threads),
+            Some(machines::NATIVE) => {
+                let why = "schedules are simulated: leave out --on, or name a simulated machine";
+                return Err(Error::usage(why));
+            }
+            Some(on) => machines::described(on)?,
+        };
+        let placed = Placement::Spread.place(&machine.topology, threads, self.seed);
+        let cpus = placed.map_err(|error| Error::usage(format!("--threads {threads}: {error}")))?;
+        let (rounds, seed) = (self.rounds, self.seed);
+        Ok(Target { machine, cpus, rounds, seed })
+    }
+    /// What is done with each pair.
+    pub fn plan(&self) -> Result<Plan, Error> {
+        let depth = self.depth.unwrap_or(DEFAULT_DEPTH);
+        if self.depth.is_some() && !matches!(self.policy, None | Some(PolicyName::Pct)) {
+            return Err(Error::usage("--depth is for --policy pct: leave one of the two out"));
+        }
+        let policies = match self.policy {
+            None => vec![PolicyKind::Random, PolicyKind::Pct(depth), PolicyKind::Pos],
+            Some(PolicyName::Random) => vec![PolicyKind::Random],
+            Some(PolicyName::Pct) => vec![PolicyKind::Pct(depth)],
+            Some(PolicyName::Pos) => vec![PolicyKind::Pos],
+            Some(PolicyName::Dfs) => vec![PolicyKind::Dfs(self.preemptions)],
+        };
+        Ok(Plan { policies, schedules: self.schedules, limits: self.limits() })
+    }
+    /// How much may happen in a schedule.
+    pub fn limits(&self) -> Limits {
+        Limits { preemptions: self.preemptions, ..Limits::default() }
+    }
+    /// The schedule that is to be run again.
+    pub fn schedule(&self) -> Result<Option<Schedule>, Error> {
+        let Some(text) = self.replay.as_deref() else { return Ok(None) };
+        let schedule = text.trim().parse::<Schedule>();
+        schedule.map(Some).map_err(|error| {
+            Error::usage(format!("--replay: {error}: copy it from the line that was printed"))
+        })
+    }
+}

@@ -1,0 +1,476 @@
+//! What an exploration found, in each format.
+
+mod trace;
+
+pub use trace::Trace;
+
+use super::args::ExploreArgs;
+use lockwright::events::Event;
+use lockwright_cells::client::{Pair, Target};
+use lockwright_report::quoted;
+use lockwright_report::{Chart, Grid, Report, count, hanging, plural, to_json, width, wrapped};
+use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
+use lockwright_sim::{Failure, FailureKind};
+use lockwright_zoo::{Bug, fault_of};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// `lockwright.explore/1`.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExploreDocument {
+    schema: &'static str,
+    on: On,
+    seed: u64,
+    rounds: u32,
+    preemptions: u32,
+    bug: Option<&'static str>,
+    /// The name of that bug.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bug_name: Option<&'static str>,
+    results: Vec<ExploreResult>,
+    /// True if Ctrl-C ended it early.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// Letters of the longest names of the locks and of the clients.
+    #[serde(skip)]
+    widths: (usize, usize),
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct On {
+    kind: &'static str,
+    machine: String,
+    cpus: u32,
+    numa_nodes: u32,
+}
+
+/// What stands for a policy if a schedule is run again.
+const REPLAY: &str = "replay";
+
+/// What became of a lock with a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// Nothing went wrong in any schedule that was run.
+    #[serde(rename = "HELD")]
+    Held,
+    /// Something did in one.
+    #[serde(rename = "VIOLATED")]
+    Violated,
+}
+
+/// One lock with one client.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExploreResult {
+    lock: &'static str,
+    client: &'static str,
+    /// What is wrong on purpose, so that something should be found.
+    #[serde(skip)]
+    wrong: Option<String>,
+    threads: usize,
+    policy: String,
+    schedules: u64,
+    steps: u64,
+    distinct: u64,
+    exhausted: bool,
+    /// A search of all schedules with at most this number of preemptions.
+    #[serde(skip)]
+    bound: Option<u32>,
+    /// It ended because it had run as many schedules as it was asked to.
+    #[serde(skip)]
+    is_limited: bool,
+    verdict: Verdict,
+    events: BTreeMap<&'static str, u64>,
+    failure: Option<ExploreFailure>,
+    /// What each move did, if the schedule was run again.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "lines_of")]
+    trace: Option<Trace>,
+}
+
+fn lines_of<S: serde::Serializer>(trace: &Option<Trace>, to: S) -> Result<S::Ok, S::Error> {
+    trace.as_ref().map_or(&[][..], |trace| &trace.lines[..]).serialize(to)
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ExploreFailure {
+    kind: &'static str,
+    message: String,
+    threads: Vec<String>,
+    schedule_number: u64,
+    policy: &'static str,
+    schedule: String,
+    /// Moves, and switches between threads, of the schedule; and before it was shortened.
+    moves: usize,
+    switches: usize,
+    moves_found: usize,
+    switches_found: usize,
+    replay: String,
+}
+
+impl ExploreFailure {
+    fn new(found: &Found, replay: String) -> Self {
+        let (message, threads) = told(&found.failure);
+        Self {
+            kind: kind_name(&found.failure.kind),
+            message,
+            threads,
+            schedule_number: found.number,
+            policy: found.policy.name(),
+            schedule: found.schedule.to_string(),
+            moves: found.schedule.moves.len(),
+            switches: found.schedule.switches(),
+            moves_found: found.before.0,
+            switches_found: found.before.1,
+            replay,
+        }
+    }
+}
+
+/// A failure in words, and a line for each thread that has not finished.
+pub fn told(failure: &Failure) -> (String, Vec<String>) {
+    let threads = match &failure.kind {
+        FailureKind::Stuck { threads }
+        | FailureKind::TimeLimit { threads }
+        | FailureKind::EventLimit { threads } => threads.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    };
+    let what = match &failure.kind {
+        FailureKind::Stuck { .. } => "no thread can go on, and at least one still waits".to_owned(),
+        FailureKind::EventLimit { .. } => {
+            "the threads go round in circles and make no progress".to_owned()
+        }
+        kind => kind.to_string().replace('\n', "; "),
+    };
+    match failure.thread {
+        Some(thread) => (format!("thread {thread} {what}"), threads),
+        None => (what, threads),
+    }
+}
+
+fn kind_name(kind: &FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Exclusion { .. } => "exclusion",
+        FailureKind::NotHeld { .. } => "not-held",
+        FailureKind::OutOfOrder { .. } => "out-of-order",
+        FailureKind::Overtaken { .. } => "overtaken",
+        FailureKind::IllegalWord { .. } => "illegal-word",
+        FailureKind::Freed { .. } => "freed",
+        FailureKind::Panicked { .. } => "panicked",
+        FailureKind::Stuck { .. } => "stuck",
+        FailureKind::TimeLimit { .. } => "time-limit",
+        FailureKind::EventLimit { .. } => "step-limit",
+        FailureKind::SleeperLeft => "sleeper-left",
+        FailureKind::Diverged { .. } => "diverged",
+        FailureKind::Nondeterministic { .. } => "nondeterministic",
+    }
+}
+
+/// What is wrong on purpose with the lock of a pair: the bug that it is seeded with, or all of it.
+fn wrong_on_purpose(pair: Pair) -> Option<String> {
+    let seeded = |bug: &Bug| format!("seeded with bug {} ({})", bug.row, bug.name);
+    let broken = || fault_of(pair.lock).map(|_| "broken on purpose".into());
+    Bug::chosen().map(seeded).or_else(broken)
+}
+
+/// The command that runs a schedule of a pair again.
+pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> String {
+    let ExploreArgs { threads, rounds, seed, .. } = args;
+    let Pair { lock, client } = pair;
+    let mut line = format!(
+        "lockwright explore --lock {lock} --client {client} --threads {threads} --rounds {rounds} \
+         --seed {seed}"
+    );
+    let more = [("--on", args.on.as_deref()), ("--bug", args.bug.as_deref())];
+    for (flag, value) in more {
+        if let Some(value) = value {
+            line += &format!(" {flag} {}", quoted(value.trim()));
+        }
+    }
+    line + &format!(" --replay {}", quoted(&schedule.to_string()))
+}
+
+impl ExploreResult {
+    /// What was found out about `pair`.
+    pub fn new(args: &ExploreArgs, pair: Pair, plan: &Plan, findings: &Findings) -> Self {
+        let policies: Vec<_> = plan.policies.iter().map(|policy| policy.name()).collect();
+        let counts =
+            Event::ALL.iter().map(|event| (event.name(), findings.lock_events[*event as usize]));
+        let failure = findings
+            .failure
+            .as_ref()
+            .map(|found| ExploreFailure::new(found, replay_line(args, pair, &found.schedule)));
+        Self {
+            lock: pair.lock,
+            client: pair.client,
+            wrong: wrong_on_purpose(pair),
+            threads: args.threads,
+            policy: policies.join("+"),
+            schedules: findings.schedules,
+            steps: findings.steps,
+            distinct: findings.distinct,
+            exhausted: findings.is_exhausted,
+            bound: plan.policies.iter().find_map(|policy| match policy {
+                PolicyKind::Dfs(preemptions) => Some(*preemptions),
+                _ => None,
+            }),
+            is_limited: findings.schedules >= plan.schedules,
+            verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
+            events: counts.filter(|(_, count)| *count > 0).collect(),
+            failure,
+            trace: None,
+        }
+    }
+    /// The result of a schedule of `pair` that was run again.
+    pub fn replayed(
+        args: &ExploreArgs,
+        pair: Pair,
+        schedule: &Schedule,
+        (failure, trace): (Option<&Failure>, Trace),
+    ) -> Self {
+        let failure = failure.map(|failure| {
+            let (message, threads) = told(failure);
+            let (moves, switches) = (schedule.moves.len(), schedule.switches());
+            ExploreFailure {
+                kind: kind_name(&failure.kind),
+                message,
+                threads,
+                schedule_number: 0,
+                policy: REPLAY,
+                schedule: schedule.to_string(),
+                moves,
+                switches,
+                moves_found: moves,
+                switches_found: switches,
+                replay: replay_line(args, pair, schedule),
+            }
+        });
+        Self {
+            lock: pair.lock,
+            client: pair.client,
+            wrong: wrong_on_purpose(pair),
+            threads: args.threads,
+            policy: REPLAY.into(),
+            schedules: 1,
+            steps: schedule.moves.len() as u64,
+            distinct: 1,
+            exhausted: false,
+            bound: None,
+            is_limited: false,
+            verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
+            events: BTreeMap::new(),
+            failure,
+            trace: Some(trace),
+        }
+    }
+    /// What people read about it. The lock and the client take columns of these widths.
+    fn text(&self, (of_lock, of_client): (usize, usize)) -> String {
+        let Self { lock, client, .. } = self;
+        let verdict = self.verdict.name();
+        let names = format!("{lock:<of_lock$} {client:<of_client$} {verdict:<8}");
+        let how = self.how();
+        let mut text = match names.len() + 1 + how.len() > width() {
+            true => format!("{}\n  {how}\n", names.trim_end()),
+            false => format!("{names} {how}\n"),
+        };
+        text += &format!("  {}", hanging(&self.details(), "  "));
+        if let Some(trace) = &self.trace {
+            text += &trace.text();
+        }
+        match &self.failure {
+            Some(failure) => text + &failure.text(),
+            None => text,
+        }
+    }
+    /// In which schedules the verdict was found.
+    fn how(&self) -> String {
+        match (&self.trace, &self.failure) {
+            (Some(_), Some(_)) => "by the replayed schedule (simulated)".into(),
+            (Some(_), None) => "in the replayed schedule (simulated)".into(),
+            (None, Some(failure)) => {
+                format!("by schedule {} (simulated)", failure.schedule_number + 1)
+            }
+            (None, None) => format!("in {}", plural(self.schedules, "simulated schedule")),
+        }
+    }
+    /// The numbers of its schedules.
+    fn details(&self) -> String {
+        let missed = |wrong: &String| match self.verdict {
+            Verdict::Violated => wrong.clone(),
+            Verdict::Held => format!("{wrong}; this client did not show it"),
+        };
+        let threads = plural(self.threads as u64, "thread");
+        let mut parts: Vec<String> = self.wrong.iter().map(missed).chain([threads]).collect();
+        let steps = format!("{} steps", count(self.steps as f64));
+        match (&self.trace, self.bound) {
+            (Some(_), _) => {}
+            (None, Some(bound)) => parts.extend([self.searched(bound), steps]),
+            (None, None) => {
+                parts.extend([plural(self.distinct, "different schedule"), steps]);
+            }
+        }
+        let events = self.events.iter();
+        let events: Vec<_> =
+            events.map(|(name, times)| format!("{name} {}", count(*times as f64))).collect();
+        if !events.is_empty() {
+            parts.push(format!("events: {}", events.join(", ")));
+        }
+        parts.join("; ")
+    }
+    /// How far a search got that is bounded by a number of preemptions.
+    fn searched(&self, bound: u32) -> String {
+        let bound = format!("with at most {}", plural(bound.into(), "preemption"));
+        let distinct = plural(self.distinct, "different schedule");
+        if self.exhausted {
+            return format!("all {} {bound}", plural(self.schedules, "schedule"));
+        }
+        match self.verdict {
+            Verdict::Violated => format!("{distinct} {bound}"),
+            Verdict::Held if self.is_limited => {
+                format!("{distinct} {bound}, and there are more (--schedules)")
+            }
+            Verdict::Held => format!("{distinct} {bound}; some got too long to be searched"),
+        }
+    }
+}
+
+/// Letters of the longest schedule that people get whole.
+const SCHEDULE_MAX: usize = 1000;
+
+impl ExploreFailure {
+    /// What people read about it.
+    fn text(&self) -> String {
+        let Self { kind, message, schedule_number, policy, replay, .. } = self;
+        let found = match *policy {
+            REPLAY => String::new(),
+            policy => format!(" in schedule {} (policy {policy})", schedule_number + 1),
+        };
+        let mut text = format!("  {}", hanging(&format!("{kind}{found}: {message}"), "    "));
+        for thread in &self.threads {
+            text += &format!("    {}", hanging(thread, "      "));
+        }
+        let Self { moves, switches, moves_found, switches_found, .. } = *self;
+        let now = [plural(moves as u64, "move"), plural(switches as u64, "switch")].join(" with ");
+        let told = match (moves_found, switches_found) == (moves, switches) {
+            true => format!("schedule of {now} between threads"),
+            false => format!(
+                "simplified to {now} between threads (before: {moves_found} and {switches_found})"
+            ),
+        };
+        text += &format!("  {}", hanging(&told, "    "));
+        if self.schedule.len() <= SCHEDULE_MAX {
+            return text + "  replay: " + &lockwright_report::command(replay, "  replay: ".len());
+        }
+        let end = replay.len() - self.schedule.len() + SCHEDULE_MAX / 10;
+        let told = format!(
+            "replay line: {} characters; --json FILE keeps the whole line as `replay`. It begins:",
+            replay.len()
+        );
+        text += &format!("  {}", hanging(&told, "    "));
+        text + "    " + &replay[..end] + "...\n"
+    }
+}
+
+impl Verdict {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Held => "HELD",
+            Self::Violated => "VIOLATED",
+        }
+    }
+}
+
+impl ExploreDocument {
+    /// A document without results.
+    pub fn new(args: &ExploreArgs, target: &Target, pairs: &[Pair]) -> Self {
+        let widest =
+            |name: fn(&Pair) -> &str| pairs.iter().map(|pair| name(pair).len()).max().unwrap_or(0);
+        Self {
+            schema: "lockwright.explore/1",
+            on: On {
+                kind: "simulated",
+                machine: target.machine.name.clone(),
+                cpus: target.machine.topology.cpus(),
+                numa_nodes: target.machine.topology.sockets,
+            },
+            seed: args.seed,
+            rounds: args.rounds,
+            preemptions: args.preemptions,
+            bug: Bug::chosen().map(|bug| bug.row),
+            bug_name: Bug::chosen().map(|bug| bug.name),
+            results: Vec::new(),
+            interrupted: false,
+            widths: (widest(|pair| pair.lock), widest(|pair| pair.client)),
+        }
+    }
+    /// What people read about a result.
+    pub fn text_of(&self, result: &ExploreResult) -> String {
+        result.text(self.widths)
+    }
+    /// What people read at the end of a search for a bug.
+    pub fn summary(&self) -> String {
+        let found = self.results.iter().filter(|it| it.verdict == Verdict::Violated).count();
+        let (bug, name, all) = match (self.bug, self.bug_name, self.results.len()) {
+            (Some(bug), Some(name), all @ 2..) => (bug, name, all),
+            _ => return String::new(),
+        };
+        let has_one_lock = self.results.iter().all(|it| it.lock == self.results[0].lock);
+        let what = if has_one_lock { "clients" } else { "pairs of a lock and a client" };
+        wrapped(&format!("bug {bug} ({name}) was found by {found} of {all} {what}"))
+    }
+    /// Adds a result.
+    pub fn add(&mut self, result: ExploreResult) {
+        self.results.push(result);
+    }
+    /// True if something went wrong.
+    pub fn has_failed(&self) -> bool {
+        self.results.iter().any(|result| result.verdict == Verdict::Violated)
+    }
+}
+
+impl Report for ExploreDocument {
+    fn text(&self) -> String {
+        let results: String = self.results.iter().map(|result| self.text_of(result)).collect();
+        results + &self.summary()
+    }
+    fn json(&self) -> String {
+        to_json(self)
+    }
+    fn grid(&self) -> Grid {
+        let mut grid = Grid::new([
+            "kind",
+            "machine",
+            "lock",
+            "client",
+            "threads",
+            "policy",
+            "schedules",
+            "steps",
+            "distinct",
+            "verdict",
+            "failure",
+            "replay",
+        ]);
+        for result in &self.results {
+            let failure = |part: fn(&ExploreFailure) -> &str| {
+                result.failure.as_ref().map_or_else(String::new, |failure| part(failure).into())
+            };
+            grid.push([
+                self.on.kind.into(),
+                self.on.machine.clone(),
+                result.lock.into(),
+                result.client.into(),
+                result.threads.to_string(),
+                result.policy.clone(),
+                result.schedules.to_string(),
+                result.steps.to_string(),
+                result.distinct.to_string(),
+                result.verdict.name().into(),
+                failure(|failure| failure.kind),
+                failure(|failure| &failure.replay),
+            ]);
+        }
+        grid
+    }
+    fn chart(&self) -> Option<Chart> {
+        None
+    }
+}

@@ -1,0 +1,163 @@
+//! Exploring, or running one schedule again.
+
+use super::args::ExploreArgs;
+use super::report::{ExploreDocument, ExploreResult, Trace};
+use super::seeded;
+use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_report::{OutputArgs, Outputs, Progress, plural, print};
+use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
+use lockwright_sim::{Failure, FailureKind, thread};
+use lockwright_zoo::Bug;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Runs the command.
+pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
+    let (pairs, target, plan) = (args.pairs()?, args.target()?, args.plan()?);
+    let schedule = args.schedule()?;
+    if let Some(bug) = args.bug()?.filter(|bug| Bug::chosen() != Some(bug)) {
+        return seeded::run_in_copy(bug);
+    }
+    let (json, csv) = (args.json.clone(), args.csv.clone());
+    let outputs = Outputs::open(&OutputArgs { json, csv, plot: None, quiet: args.quiet })?;
+    let progress = Progress::new(args.quiet);
+    hush_simulated_panics();
+    let mut document = ExploreDocument::new(args, &target, &pairs);
+    let mut tell = |result: ExploreResult| {
+        if outputs.stdout_is_for_people() {
+            print(&document.text_of(&result))?;
+        }
+        document.add(result);
+        outputs.keep(&document)
+    };
+    if let Some(schedule) = schedule {
+        tell(replay(args, &pairs, &target, &schedule, progress)?)?;
+    } else {
+        progress.say(&format!(
+            "exploring on the simulated machine {}: {} of a lock and a client, at most {} each",
+            target.machine.name,
+            plural(pairs.len() as u64, "pair"),
+            plural(plan.schedules, "schedule")
+        ));
+        progress.expect(pairs.len());
+        explore(&target, &pairs, &plan, progress, |pair, findings| {
+            tell(ExploreResult::new(args, pair, &plan, &findings))
+        })?;
+        document.interrupted = interrupt::is_requested();
+    }
+    if outputs.stdout_is_for_people() {
+        print(&document.summary())?;
+    }
+    outputs.finish_documents(&document)?;
+    Ok(match (document.has_failed(), document.interrupted) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(interrupt::EXIT_CODE),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// Explores the pairs side by side; `tell` hears of each as soon as all before it are known.
+fn explore(
+    target: &Target,
+    pairs: &[Pair],
+    plan: &Plan,
+    progress: Progress,
+    mut tell: impl FnMut(Pair, Findings) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pairs.len());
+    let (sender, receiver) = mpsc::channel();
+    let taken = AtomicUsize::new(0);
+    let work = |sender: mpsc::Sender<(usize, Findings)>| {
+        loop {
+            // ordering: Relaxed; only hands out numbers.
+            let at = taken.fetch_add(1, Ordering::Relaxed);
+            let Some(&pair) = pairs.get(at) else { return };
+            let goes_on = |_| !interrupt::is_requested();
+            let findings = target.explore(pair, |explorer| explorer.explore(plan, goes_on));
+            progress.advance(1);
+            if sender.send((at, findings)).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let sender = sender.clone();
+            scope.spawn(|| work(sender));
+        }
+        drop(sender);
+        let mut known: Vec<Option<Findings>> = pairs.iter().map(|_| None).collect();
+        let mut next = 0;
+        for (at, findings) in receiver {
+            known[at] = Some(findings);
+            while let Some(findings) = known.get_mut(next).and_then(Option::take) {
+                if findings.schedules > 0 {
+                    tell(pairs[next], findings)?;
+                }
+                next += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Runs one schedule again.
+fn replay(
+    args: &ExploreArgs,
+    pairs: &[Pair],
+    target: &Target,
+    schedule: &Schedule,
+    progress: Progress,
+) -> Result<ExploreResult, Error> {
+    let &[pair] = pairs else {
+        return Err(Error::usage("--replay is for one pair: give one --lock and one --client"));
+    };
+    if let Some(thread) = schedule.moves.iter().map(|it| it.thread).max()
+        && usize::from(thread) >= args.threads
+    {
+        return Err(Error::usage(format!(
+            "--replay: there is no thread `{}`: with --threads {} they are `a` to `{}`",
+            letter(thread.into()),
+            args.threads,
+            letter(args.threads - 1)
+        )));
+    }
+    let (failure, traced) = target.explore(pair, |explorer| {
+        let variations = explorer.variations();
+        if schedule.variation >= variations {
+            return Err(Error::usage(format!(
+                "--replay: the number before the colon is {}, and should be below {variations}",
+                schedule.variation
+            )));
+        }
+        Ok(explorer.replay_traced(schedule, args.limits()))
+    })?;
+    match &failure {
+        Some(Failure { kind: FailureKind::Diverged { step }, .. }) => {
+            let what = schedule.moves.get(*step as usize).map(ToString::to_string);
+            return Err(Error::usage(format!(
+                "--replay: the schedule does not fit: its move {} (`{}`) is not possible there; run the whole line \
+                 that was printed, with the same version",
+                step + 1,
+                what.unwrap_or_default()
+            )));
+        }
+        Some(_) => progress.tell("the schedule fails again (simulated)"),
+        None => progress.tell("the schedule does not fail (simulated)"),
+    }
+    let trace = Trace::new(target, schedule.moves.len(), traced);
+    Ok(ExploreResult::replayed(args, pair, schedule, (failure.as_ref(), trace)))
+}
+
+/// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.
+fn hush_simulated_panics() {
+    let otherwise = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !thread::is_simulated() {
+            otherwise(panic);
+        }
+    }));
+}

@@ -1,0 +1,196 @@
+//! Each list.
+
+use super::args::ListArgs;
+use super::clients::CLIENTS;
+use super::report::{List, Rest};
+use crate::commands::bench::{self, WORKLOADS};
+use crate::machines::{self, Listed};
+use lockwright::events::Event;
+use lockwright::raw::Order;
+use lockwright_cells::error::Error;
+use lockwright_cells::native::peers::order_of;
+use lockwright_cells::subject::{Origin, Subject};
+use lockwright_report::OutputArgs;
+use lockwright_report::{Outputs, hanging, wrapped};
+use lockwright_repro::reproduce::has_published_predictions;
+use lockwright_repro::study::STUDIES;
+use lockwright_repro::tables::TABLES;
+use lockwright_zoo::Bug;
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// `lockwright locks`.
+pub fn locks(args: &ListArgs) -> Result<(), Error> {
+    let columns = [
+        ("name", "name"),
+        ("aliases", "aliases"),
+        ("kind", "kind"),
+        ("order", "order"),
+        ("", "runs_on"),
+        ("is", "is"),
+    ];
+    let item = |subject: Subject| {
+        [
+            subject.name().into(),
+            subject.row.aliases.into(),
+            subject.kind().into(),
+            order(subject).into(),
+            subject.worlds().into(),
+            subject.row.models.into(),
+        ]
+    };
+    let (combinations, others): (Vec<_>, Vec<_>) =
+        Subject::all().partition(|subject| subject.is_combination());
+    let rest = Some(Rest { count: combinations.len(), words: combined(&combinations) });
+    let items = others.into_iter().chain(combinations).map(item).collect();
+    write(args, List { schema: "lockwright.locks/1", columns, items, rest })
+}
+
+/// The combinations in words, and what the kinds of locks mean.
+fn combined(combinations: &[Subject]) -> String {
+    let mut text = wrapped(&format!(
+        "\nand {} combinations of a succession and a waiting policy, named after both:",
+        combinations.len()
+    ));
+    let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
+    text += &format!("  {}", hanging(&names.join(" "), "  "));
+    text + "\n"
+        + &wrapped(
+            "product: a lock of this library. reference: to compare with. peer: of another library, runs on this \
+             computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost. \
+             order any: arriving threads and readers may overtake waiters; the documentation of each \
+             lock gives its bound. \
+             --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all; \
+             patterns, usual and all never include floor or a busted lock.",
+        )
+}
+
+/// The order in which a lock serves its waiters, in words.
+fn order(subject: Subject) -> &'static str {
+    match (subject.origin, order_of(subject)) {
+        (Origin::Floor, _) | (_, Order::Broken) => "-",
+        (_, Order::Fifo) => "FIFO",
+        (_, Order::FifoAfterPending) => "FIFO, except for the first waiter",
+        (_, Order::Grouped) => "by NUMA node, bounded",
+        (_, Order::Queued) => "FIFO, new threads may steal",
+        (_, Order::None) => "any",
+    }
+}
+
+/// `lockwright machines`.
+pub fn machines(args: &ListArgs) -> Result<(), Error> {
+    let columns = [
+        ("name", "name"),
+        ("kind", "kind"),
+        ("CPUs", "cpus"),
+        ("NUMA nodes", "numa_nodes"),
+        ("is", "is"),
+    ];
+    let item = |machine: Listed| {
+        [
+            machine.name.into(),
+            machine.kind.into(),
+            machine.cpus.into(),
+            machine.numa_nodes.into(),
+            machine.description.into(),
+        ]
+    };
+    let items = machines::all().into_iter().map(item).collect();
+    write(args, List { schema: "lockwright.machines/1", columns, items, rest: None })
+}
+
+/// `lockwright workloads`.
+pub fn workloads(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("is", "is"), ("", "knobs"), ("parameters", "defaults")];
+    let item = |listed: &bench::Listed| {
+        let flags = listed.knobs.iter().map(|(flag, _)| *flag);
+        let typed: Vec<_> =
+            listed.knobs.iter().map(|(flag, usual)| format!("{flag} {usual}")).collect();
+        [listed.name.into(), listed.is.into(), flags.collect(), typed.join(" ").into()]
+    };
+    let items = WORKLOADS.iter().map(item).collect();
+    write(args, List { schema: "lockwright.workloads/1", columns, items, rest: None })
+}
+
+/// `lockwright events`.
+pub fn events(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("counts", "counts")];
+    let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
+    write(args, List { schema: "lockwright.events/1", columns, items: items.collect(), rest: None })
+}
+
+/// `lockwright tables`.
+pub fn tables(args: &ListArgs) -> Result<(), Error> {
+    let columns =
+        [("name", "name"), ("machine", "machine"), ("predictions", "predictions"), ("is", "is")];
+    let items = TABLES.iter().map(|table| {
+        let predictions = if has_published_predictions(table) { "published" } else { "held back" };
+        [table.name, table.machine, predictions, table.about].map(Value::from)
+    });
+    write(args, List { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None })
+}
+
+/// `lockwright studies`.
+pub fn studies(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("machine", "machine"), ("asks", "asks")];
+    let items =
+        STUDIES.iter().map(|study| [study.name, study.machine, study.asks].map(Value::from));
+    write(
+        args,
+        List { schema: "lockwright.studies/1", columns, items: items.collect(), rest: None },
+    )
+}
+
+/// `lockwright clients`.
+pub fn clients(args: &ListArgs) -> Result<(), Error> {
+    let columns = [("name", "name"), ("checks that", "checks")];
+    let items = CLIENTS.iter().map(|&(name, checks)| [name, checks].map(Value::from));
+    write(
+        args,
+        List { schema: "lockwright.clients/1", columns, items: items.collect(), rest: None },
+    )
+}
+
+/// `lockwright bugs`.
+pub fn bugs(args: &ListArgs) -> Result<(), Error> {
+    let columns = [
+        ("bug", "name"),
+        ("name", "title"),
+        ("must be found by", "seen_by"),
+        ("what goes wrong", "headline"),
+        ("", "is"),
+        ("", "source"),
+        ("", "locks"),
+    ];
+    let item = |bug: &'static Bug| {
+        let seen_by: Vec<_> = bug.seen.by.iter().map(|checker| checker.name()).collect();
+        [
+            bug.row.into(),
+            bug.name.into(),
+            seen_by.into(),
+            bug.headline().into(),
+            bug.what.into(),
+            bug.source.into(),
+            bug.locks.into(),
+        ]
+    };
+    let items = Bug::sorted().into_iter().map(item).collect();
+    write(args, List { schema: "lockwright.bugs/1", columns, items, rest: None })
+}
+
+/// Lists what a command takes, for a command line that names nothing.
+pub fn instead_of(
+    output: &OutputArgs,
+    list: fn(&ListArgs) -> Result<(), Error>,
+) -> Result<ExitCode, Error> {
+    if output.plot.is_some() {
+        return Err(Error::usage("--plot draws results, and a list has none: name what to run"));
+    }
+    let (json, csv) = (output.json.clone(), output.csv.clone());
+    list(&ListArgs { json, csv }).map(|()| ExitCode::SUCCESS)
+}
+
+fn write<const N: usize>(args: &ListArgs, list: List<N>) -> Result<(), Error> {
+    let ListArgs { json, csv } = args.clone();
+    Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?.finish(&list)
+}

@@ -1,0 +1,14 @@
+//! The commands. Each directory has its arguments, the run and the report.
+
+pub mod bench;
+pub mod calibrate;
+pub mod compare;
+pub mod completions;
+pub mod explore;
+pub mod lists;
+pub mod machines;
+pub mod man;
+pub mod reproduce;
+pub mod study;
+pub mod torture;
+pub mod tour;

@@ -1,0 +1,29 @@
+//! The arguments of `reproduce`.
+
+use crate::options::{name, whole};
+use clap::Args;
+use lockwright_report::OutputArgs;
+use std::path::PathBuf;
+
+/// Arguments of `reproduce`.
+#[derive(Clone, Debug, Args)]
+pub struct ReproduceArgs {
+    /// The table, by its name in `lockwright tables`; without one they are listed
+    #[arg(value_name = "TABLE", value_parser = name)]
+    pub table: Option<String>,
+    /// Simulate all tables
+    #[arg(long)]
+    pub all: bool,
+    /// Fewer and shorter runs: seconds instead of minutes, and wider intervals
+    #[arg(long)]
+    pub quick: bool,
+    /// Draw each table into this directory, as TABLE.svg
+    #[arg(long, alias = "plots", value_name = "DIR")]
+    pub plot_dir: Option<PathBuf>,
+    /// Seed for random numbers; the same seed repeats a run exactly
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    pub seed: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

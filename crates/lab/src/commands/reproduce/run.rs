@@ -1,0 +1,81 @@
+//! Simulating the tables that were asked for.
+
+use super::args::ReproduceArgs;
+use crate::commands::lists;
+use lockwright_cells::error::Error;
+use lockwright_cells::interrupt;
+use lockwright_report::{OutputArgs, Outputs, Progress, Report, print};
+use lockwright_repro::reproduce::{Effort, ReproduceDocument, TableDocument, simulate};
+use lockwright_repro::tables::{TABLES, Table};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    let progress = Progress::new(args.output.quiet);
+    if args.table.is_none() && !args.all {
+        return lists::instead_of(&args.output, lists::tables);
+    }
+    let tables = asked(args)?;
+    let outputs = Outputs::open(&args.output)?;
+    let effort = if args.quick { Effort::Quick } else { Effort::Full };
+    progress.answer_interrupts();
+    let mut document = ReproduceDocument::new(effort, args.seed, args.all);
+    progress.expect(tables.iter().map(|table| table.rows.len()).sum());
+    for table in tables {
+        let reproduced = simulate(table, effort, args.seed, progress)?;
+        document.interrupted = interrupt::is_requested();
+        if document.interrupted && reproduced.is_empty() {
+            break;
+        }
+        if outputs.stdout_is_for_people() {
+            print(&(reproduced.text() + "\n"))?;
+        }
+        if let Some(directory) = &args.plot_dir {
+            draw(&reproduced, table, directory)?;
+        }
+        document.tables.push(reproduced);
+        outputs.keep(&document)?;
+        if document.interrupted {
+            break;
+        }
+    }
+    if outputs.stdout_is_for_people() {
+        print(&document.summary())?;
+    }
+    outputs.finish_documents(&document)?;
+    if document.interrupted {
+        progress.tell("interrupted: the results cover what was simulated until then");
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws a table, if all of it is there.
+fn draw(reproduced: &TableDocument, table: &Table, directory: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
+    let plot = Some(directory.join(format!("{}.svg", table.name)));
+    Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })?.keep(reproduced)
+}
+
+/// The tables that were asked for.
+fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
+    match (&args.table, args.all) {
+        (None, true) if args.output.plot.is_some() => Err(Error::usage(
+            "--plot draws one table: name it instead of --all, or say --plot-dir DIR",
+        )),
+        (None, true) => Ok(TABLES.to_vec()),
+        (Some(_), true) => Err(Error::usage("name a table or say --all, not both")),
+        (Some(name), false) => {
+            // People have the file in front of them.
+            let stem = name.trim_end_matches(".csv");
+            let stem = stem.rsplit('/').next().unwrap_or(stem);
+            let found = Table::named(stem).ok_or_else(|| {
+                let names = TABLES.iter().map(|table| table.name);
+                Error::unknown("table", name, names, "lockwright tables")
+            });
+            Ok(vec![found?])
+        }
+        (None, false) => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,71 @@
+//! The arguments of `torture`.
+
+use crate::options::{
+    MachineArgs, count, count_or_none, long_hold, nested, seconds, seconds_or_off,
+};
+use clap::Args;
+use lockwright_report::OutputArgs;
+
+/// Where the help lists what is mixed in.
+const STRESS: &str = "Stress that is mixed in (TIME: off leaves it out)";
+
+/// Arguments of `torture`.
+#[derive(Clone, Debug, Args)]
+pub struct TortureArgs {
+    /// Locks to run: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
+    /// combinations of CNA and a waiting policy). See `lockwright locks`
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = "all")]
+    pub lock: Vec<String>,
+    /// Numbers of threads [default: 2 on this computer, 8 simulated]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
+          allow_negative_numbers = true)]
+    pub threads: Vec<usize>,
+    /// Number of threads that read; the others write [default: half of the threads for reader-writer
+    /// locks, 0 for others; without --threads, the readers are added to the default number]
+    #[arg(long, value_name = "N", value_parser = count_or_none, allow_negative_numbers = true)]
+    pub readers: Option<usize>,
+    /// Time for each lock, real or simulated [default: 250ms on this computer, 20ms simulated, 250ms
+    /// with --vcpus or more threads than simulated CPUs]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
+    pub secs: Option<f64>,
+    /// Which machine.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// What is mixed in.
+    #[command(flatten)]
+    pub stress: StressArgs,
+}
+
+/// What a torture adds to locktorture's loop.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = STRESS)]
+pub struct StressArgs {
+    /// Hold the lock for TIME now and then; without a TIME 100ms, as in locktorture [default: 1/250 of
+    /// --secs, at most 100ms; 1/2500 with --vcpus]
+    #[arg(
+        long,
+        alias = "long-holds",
+        value_name = "TIME",
+        num_args = 0..=1,
+        default_missing_value = "100ms",
+        value_parser = long_hold,
+        allow_negative_numbers = true
+    )]
+    pub long_hold: Option<u64>,
+    /// All threads run for TIME, then all pause for TIME, and so on [default: a tenth of --secs]
+    #[arg(long, value_name = "TIME", value_parser = seconds_or_off, allow_negative_numbers = true)]
+    pub stutter: Option<f64>,
+    /// On this computer: move all threads to other CPUs every TIME, as locktorture's shuffle_interval
+    /// [default: a seventh of --secs, with two CPUs or more]
+    #[arg(long, value_name = "TIME", value_parser = seconds_or_off, allow_negative_numbers = true)]
+    pub shuffle: Option<f64>,
+    /// Take up to N more locks inside the tested one, 0 to 8 [default: 2]
+    #[arg(long, value_name = "N", value_parser = nested, allow_negative_numbers = true)]
+    pub nested: Option<usize>,
+    /// Simulated: preempt threads at random, for a fifth of the time
+    #[arg(long, alias = "preempt")]
+    pub faults: bool,
+}

@@ -1,0 +1,64 @@
+//! What programs use, on this machine: the mutex and the reader-writer locks next to those of std and
+//! parking_lot.
+
+use super::guide::Guide;
+use super::plan::Plan;
+use crate::commands::bench::BenchDocument;
+use crate::crew::Crew;
+use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
+use lockwright_cells::error::Error;
+
+const RUNS: u32 = 5;
+const WINDOW_NS: u64 = 50_000_000;
+
+/// What a lock/unlock pair costs when no other thread wants the lock.
+pub fn alone(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
+    let locks = "floor,mutex,std,parking_lot,pthread,qspinlock";
+    run(native, Workload::Uncontended, locks, &[1], guide)
+}
+
+/// A mutex that several threads want.
+pub fn contended(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
+    run(native, Workload::counter(1, 4), "mutex,std,parking_lot,pthread", &counts(native), guide)
+}
+
+/// Readers only.
+pub fn readers(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
+    reading(native, 100, guide)
+}
+
+/// Readers and, now and then, a writer.
+pub fn mixed(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
+    reading(native, 90, guide)
+}
+
+fn reading(native: &dyn LabMachine, percent: u32, guide: &Guide) -> Result<BenchDocument, Error> {
+    let workload = Workload::Counter {
+        cs_load: 1,
+        think_load: 4,
+        readers: percent,
+        reader_order: ReaderOrder::Alternate,
+        is_empty: false,
+    };
+    let locks = "rwlock,percpu-rwlock,std-rwlock,parking_lot-rwlock";
+    run(native, workload, locks, &[native.cpus()], guide)
+}
+
+/// One thread, and one for each CPU.
+fn counts(native: &dyn LabMachine) -> Vec<usize> {
+    let mut counts = vec![1, native.cpus()];
+    counts.dedup();
+    counts
+}
+
+fn run(
+    native: &dyn LabMachine,
+    workload: Workload,
+    locks: &str,
+    threads: &[usize],
+    guide: &Guide,
+) -> Result<BenchDocument, Error> {
+    let crew = Crew::of_threads(native, workload, threads)?;
+    let plan = Plan { workload, locks, runs: RUNS, window_ns: WINDOW_NS, seed: guide.seed };
+    plan.run(native, crew, guide)
+}

@@ -1,0 +1,56 @@
+//! What a stop of the tour measures.
+
+use super::guide::Guide;
+use crate::commands::bench::{BenchDocument, Schedule};
+use crate::crew::Crew;
+use crate::matrix::Matrix;
+use lockwright_cells::cell::{LabMachine, Settings, Workload};
+use lockwright_cells::error::Error;
+use lockwright_cells::native::ForeignLoad;
+use lockwright_report::foreign_load;
+
+/// What is compared.
+pub struct Plan<'a> {
+    /// What the threads do.
+    pub workload: Workload,
+    /// Names, separated by commas.
+    pub locks: &'a str,
+    /// Repetitions.
+    pub runs: u32,
+    /// How long each is.
+    pub window_ns: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Plan<'_> {
+    /// Runs it.
+    pub fn run(
+        &self,
+        machine: &dyn LabMachine,
+        crew: Crew,
+        guide: &Guide,
+    ) -> Result<BenchDocument, Error> {
+        let locks: Vec<String> = self.locks.split(',').map(String::from).collect();
+        let schedule = Schedule {
+            matrix: Matrix::new(machine, self.workload, &locks, crew)?,
+            workload: self.workload,
+            cs_loads: Vec::new(),
+            runs: self.runs,
+            window_ns: self.window_ns,
+            seed: self.seed,
+            one_at_a_time: false,
+        };
+        let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
+        let foreign = ForeignLoad::watch();
+        schedule.run(machine, guide.progress, &mut |sample| {
+            document.add(sample);
+            Ok(())
+        })?;
+        if !machine.is_simulated() {
+            document.foreign_load_percent = foreign.percent();
+            document.warnings.extend(foreign_load(document.foreign_load_percent));
+        }
+        document.verdict().map(|()| document)
+    }
+}

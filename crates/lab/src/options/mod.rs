@@ -1,0 +1,19 @@
+//! Options that several commands have, and what options take.
+
+mod build;
+mod machine;
+mod values;
+
+pub use build::{BuildArgs, HANDOFF_HEADING, LISTED, typed};
+pub use machine::{MachineArgs, SIMULATED, Switch};
+pub use values::{
+    between, between_u32, count, count_or_none, long_hold, name, nested, read_percent_renamed,
+    seconds, seconds_or_off, whole,
+};
+
+/// The options in `line`, as the commands that have them read them.
+pub fn read<A: clap::Args>(line: &str) -> A {
+    let command = A::augment_args(clap::Command::new("lockwright").no_binary_name(true));
+    A::from_arg_matches(&command.get_matches_from(line.split_whitespace()))
+        .unwrap_or_else(|error| error.exit())
+}
