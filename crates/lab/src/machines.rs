@@ -12,7 +12,7 @@ use std::path::Path;
 pub const NATIVE: &str = "native";
 
 /// A machine of the list.
-pub struct Listed {
+pub struct ListedMachine {
     /// What `--on` calls it.
     pub name: String,
     /// Native or simulated.
@@ -26,10 +26,10 @@ pub struct Listed {
 }
 
 /// Every machine that has a name.
-pub fn all() -> Vec<Listed> {
+pub fn all() -> Vec<ListedMachine> {
     let mut listed = vec![this_computer()];
     for machine in Machine::builtin_names().filter_map(Machine::builtin) {
-        listed.push(Listed {
+        listed.push(ListedMachine {
             name: machine.name.clone(),
             kind: "simulated",
             cpus: machine.topology.cpus() as usize,
@@ -40,13 +40,13 @@ pub fn all() -> Vec<Listed> {
     listed
 }
 
-fn this_computer() -> Listed {
+fn this_computer() -> ListedMachine {
     let native = NativeMachine::new(&Settings::default());
     let On::Native { machine, cpus, numa_nodes, kernel } = native.on(Workload::Uncontended) else {
         unreachable!("this computer is not simulated");
     };
     let description = format!("this computer: {machine}, {kernel}");
-    Listed { name: NATIVE.into(), kind: NATIVE, cpus, numa_nodes, description }
+    ListedMachine { name: NATIVE.into(), kind: NATIVE, cpus, numa_nodes, description }
 }
 
 /// Opens the machine that was asked for.

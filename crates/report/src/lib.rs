@@ -18,9 +18,9 @@ pub use progress::{Progress, end_progress};
 pub use provenance::provenance;
 use serde::Serialize;
 use std::io::Write;
-pub use svg::{Bar, Chart, Point, Series, Shape};
+pub use svg::{Bar, Chart, ChartShape, Point, Series};
 pub use table::{Column, Grid, Sheet, text_table};
-pub use target::Target;
+pub use target::Destination;
 pub use waits::Waits;
 
 /// Something that can be written in every format.
@@ -69,9 +69,9 @@ pub fn to_json(document: &impl Serialize) -> String {
 
 /// Where a report goes. Opening it proves that everything can be written.
 pub struct Outputs {
-    json: Option<Target>,
-    csv: Option<Target>,
-    plot: Option<Target>,
+    json: Option<Destination>,
+    csv: Option<Destination>,
+    plot: Option<Destination>,
 }
 
 impl Outputs {
@@ -85,7 +85,7 @@ impl Outputs {
                 path.display()
             )));
         }
-        let open = |path: &Option<_>| path.as_ref().map(Target::open).transpose();
+        let open = |path: &Option<_>| path.as_ref().map(Destination::open).transpose();
         let outputs =
             Self { json: open(&args.json)?, csv: open(&args.csv)?, plot: open(&args.plot)? };
         if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
@@ -119,7 +119,7 @@ impl Outputs {
     /// takes standard output, the warnings go to standard error.
     pub fn finish_documents(&self, report: &dyn Report) -> Result<(), Error> {
         self.keep(report)?;
-        self.write(report, Target::is_stdout)?;
+        self.write(report, Destination::is_stdout)?;
         if !self.stdout_is_for_people() {
             report.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         }
@@ -127,12 +127,16 @@ impl Outputs {
     }
     /// True if no document goes to standard output.
     pub fn stdout_is_for_people(&self) -> bool {
-        !self.documents().any(Target::is_stdout)
+        !self.documents().any(Destination::is_stdout)
     }
-    fn documents(&self) -> impl Iterator<Item = &Target> {
+    fn documents(&self) -> impl Iterator<Item = &Destination> {
         self.json.iter().chain(&self.csv)
     }
-    fn write(&self, report: &dyn Report, chosen: impl Fn(&Target) -> bool) -> Result<(), Error> {
+    fn write(
+        &self,
+        report: &dyn Report,
+        chosen: impl Fn(&Destination) -> bool,
+    ) -> Result<(), Error> {
         if let Some(json) = self.json.as_ref().filter(|target| chosen(target)) {
             json.write(report.json().as_bytes())?;
         }

@@ -19,12 +19,12 @@ pub struct Chart {
     /// What the vertical axis means, with its unit.
     pub y_label: String,
     /// What is drawn.
-    pub shape: Shape,
+    pub shape: ChartShape,
 }
 
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum ChartShape {
     /// Lines over a logarithmic axis, with error bars. Heights that differ by orders of magnitude have
     /// a logarithmic axis, too.
     Lines(Vec<Series>),
@@ -114,8 +114,8 @@ impl Chart {
     fn draw_on(&self, area: &Area<'_>) -> Drawn {
         area.fill(&WHITE)?;
         match &self.shape {
-            Shape::Lines(series) => self.draw_lines(area, series)?,
-            Shape::Bars(bars) => self.draw_bars(area, bars)?,
+            ChartShape::Lines(series) => self.draw_lines(area, series)?,
+            ChartShape::Bars(bars) => self.draw_bars(area, bars)?,
         }
         area.present()?;
         Ok(())
@@ -317,7 +317,7 @@ fn positive(length: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn chart(shape: Shape) -> Chart {
+    fn chart(shape: ChartShape) -> Chart {
         Chart {
             title: "a title".into(),
             x_label: "threads".into(),
@@ -339,10 +339,11 @@ mod tests {
         let points =
             vec![Point { x: 1.0, y: 3.0, spread: 0.0 }, Point { x: 142.0, y: 9.0, spread: 0.5 }];
         let series = Series { name: "cna".into(), points, is_reference: false };
-        let lines = chart(Shape::Lines(vec![series])).draw().expect("drawable");
+        let lines = chart(ChartShape::Lines(vec![series])).draw().expect("drawable");
         let bar = |name: &str, value| Bar { name: name.into(), value };
-        let bars =
-            chart(Shape::Bars(vec![bar("floor", 9.4), bar("cna", 10.0)])).draw().expect("drawable");
+        let bars = chart(ChartShape::Bars(vec![bar("floor", 9.4), bar("cna", 10.0)]))
+            .draw()
+            .expect("drawable");
         for (text, name) in [(&lines, "cna"), (&bars, "floor")] {
             assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
             assert!(text.contains(name) && text.contains("a title"));
@@ -356,7 +357,7 @@ mod tests {
             let points = heights.iter().enumerate().map(point).collect();
             vec![Series { name: "collapse".into(), points, is_reference: false }]
         };
-        let draw = |heights| chart(Shape::Lines(series(heights))).draw().expect("drawable");
+        let draw = |heights| chart(ChartShape::Lines(series(heights))).draw().expect("drawable");
         // The ticks of a logarithmic axis are powers of ten.
         let has_tick = |heights, tick: &str| draw(heights).contains(&format!("\n{tick}\n"));
         assert!(has_tick(&[100.0, 1.0, 0.01], "0.1") && has_tick(&[100.0, 0.0, 0.01], "0.1"));
@@ -376,7 +377,7 @@ mod tests {
         assert!(at(&[], 600.0).is_empty());
         let points = threads.map(|x| Point { x, y: x, spread: 0.0 }).to_vec();
         let series = Series { name: "cna".into(), points, is_reference: false };
-        let text = chart(Shape::Lines(vec![series])).draw().expect("drawable");
+        let text = chart(ChartShape::Lines(vec![series])).draw().expect("drawable");
         // The labels of the vertical axis are decimal fractions.
         for (label, is_there) in
             [("\n16\n", true), ("\n8\n", true), ("\n9\n", false), ("\n10\n", false)]
@@ -403,9 +404,9 @@ mod tests {
 
     #[test]
     fn nothing_at_all_can_be_drawn() {
-        chart(Shape::Lines(vec![])).draw().expect("drawable");
-        chart(Shape::Bars(vec![])).draw().expect("drawable");
+        chart(ChartShape::Lines(vec![])).draw().expect("drawable");
+        chart(ChartShape::Bars(vec![])).draw().expect("drawable");
         let alone = Bar { name: "alone".into(), value: 0.0 };
-        chart(Shape::Bars(vec![alone])).draw().expect("drawable");
+        chart(ChartShape::Bars(vec![alone])).draw().expect("drawable");
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// A place where a document goes.
 #[derive(Debug)]
-pub enum Target {
+pub enum Destination {
     /// Standard output.
     Stdout,
     /// A regular file that appears, or is replaced, when the document is complete.
@@ -21,7 +21,7 @@ pub enum Target {
     Device(PathBuf),
 }
 
-impl Target {
+impl Destination {
     /// Checks that `path` can be written, without changing what is there. `-` is standard output.
     pub fn open(path: &PathBuf) -> Result<Self, Error> {
         if path.as_os_str() == "-" {
@@ -97,7 +97,7 @@ mod tests {
     fn opening_leaves_no_trace_and_writing_leaves_one_file() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("out.json");
-        let target = Target::open(&path).expect("a writable directory");
+        let target = Destination::open(&path).expect("a writable directory");
         assert!(files_in(directory.path()).is_empty());
         target.write(b"one").expect("written");
         target.write(b"two").expect("written again");
@@ -110,21 +110,21 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("out.csv");
         std::fs::write(&path, "old").expect("written");
-        Target::open(&path).expect("writable");
+        Destination::open(&path).expect("writable");
         assert_eq!(std::fs::read(&path).expect("readable"), b"old");
     }
 
     #[test]
     fn a_directory_and_a_missing_directory_are_refused() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        assert!(Target::open(&directory.path().to_path_buf()).is_err());
-        assert!(Target::open(&directory.path().join("no/out.json")).is_err());
+        assert!(Destination::open(&directory.path().to_path_buf()).is_err());
+        assert!(Destination::open(&directory.path().join("no/out.json")).is_err());
     }
 
     #[test]
     fn a_device_is_written_and_not_replaced() {
-        let target = Target::open(&PathBuf::from("/dev/null")).expect("writable");
-        assert!(matches!(target, Target::Device(_)));
+        let target = Destination::open(&PathBuf::from("/dev/null")).expect("writable");
+        assert!(matches!(target, Destination::Device(_)));
         target.write(b"gone").expect("written");
     }
 }

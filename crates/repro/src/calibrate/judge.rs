@@ -1,9 +1,9 @@
 //! Simulating the fitted cells and comparing them with what was published.
 
-use super::plan::{Owner, Plan, workload_name};
-use super::{Row, rounded, search};
+use super::plan::{FitPlan, VariableOwner, workload_name};
+use super::{FittedCell, rounded, search};
 use crate::published::Unpatched;
-use crate::tables::{self, Column, Depth, Job, Table};
+use crate::tables::{self, SimulatedTable, TableColumn, TableDepth, TableJob};
 use lockwright_cells::simulated::SimulatedError;
 use lockwright_sim::machine::{Fit, Machine, Parameters};
 
@@ -13,15 +13,15 @@ const STEP: f64 = 0.08;
 /// Simulates the fitted cells of a plan.
 pub struct Judge<'a> {
     machine: &'a Machine,
-    pub plan: &'a Plan,
+    pub plan: &'a FitPlan,
     tables: Vec<Target>,
     workers: usize,
 }
 
 /// A table, and what was published in the cells that are fitted.
 struct Target {
-    table: &'static Table,
-    columns: Vec<&'static Column>,
+    table: &'static SimulatedTable,
+    columns: Vec<&'static TableColumn>,
     locks: Vec<&'static str>,
     /// Row by row, column by column.
     published: Vec<f64>,
@@ -29,7 +29,7 @@ struct Target {
 
 impl Target {
     /// `None` if a column or a row is not there or not unpatched.
-    fn of(table: &'static Table) -> Option<Self> {
+    fn of(table: &'static SimulatedTable) -> Option<Self> {
         let data = Unpatched::of(table.name)?;
         let columns: Vec<_> = table.columns.iter().filter(|column| column.weight > 0.0).collect();
         let mut published = Vec::new();
@@ -46,7 +46,7 @@ impl<'a> Judge<'a> {
     /// A judge of fits of `machine`.
     pub fn new(
         machine: &'a Machine,
-        plan: &'a Plan,
+        plan: &'a FitPlan,
         workers: usize,
     ) -> Result<Self, SimulatedError> {
         let tables = plan.tables().into_iter().map(Target::of).collect::<Option<Vec<_>>>();
@@ -55,7 +55,11 @@ impl<'a> Judge<'a> {
     }
 
     /// All cells with the numbers at a place.
-    pub fn rows(&self, at: &[f64], depth: fn(&Table) -> Depth) -> Result<Vec<Row>, SimulatedError> {
+    pub fn rows(
+        &self,
+        at: &[f64],
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<FittedCell>, SimulatedError> {
         self.rows_with(&self.plan.parameters(at), depth)
     }
 
@@ -63,8 +67,8 @@ impl<'a> Judge<'a> {
     pub fn rows_with(
         &self,
         parameters: &Parameters,
-        depth: fn(&Table) -> Depth,
-    ) -> Result<Vec<Row>, SimulatedError> {
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<FittedCell>, SimulatedError> {
         let mut simulated = self.simulate(&[(parameters.clone(), None)], depth)?;
         Ok(simulated.pop().into_iter().flatten().flatten().collect())
     }
@@ -74,11 +78,12 @@ impl<'a> Judge<'a> {
     fn simulate(
         &self,
         points: &[(Parameters, Option<Vec<usize>>)],
-        depth: fn(&Table) -> Depth,
-    ) -> Result<Vec<Vec<Vec<Row>>>, SimulatedError> {
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<Vec<Vec<FittedCell>>>, SimulatedError> {
         let machines = points.iter().map(|(parameters, _)| parameters.applied_to(self.machine));
         let machines = machines.collect::<Result<Vec<_>, _>>()?;
-        let depths: Vec<Depth> = self.tables.iter().map(|target| depth(target.table)).collect();
+        let depths: Vec<TableDepth> =
+            self.tables.iter().map(|target| depth(target.table)).collect();
         let mut jobs = Vec::new();
         let mut of_job = Vec::new();
         for (point, ((parameters, only), machine)) in points.iter().zip(&machines).enumerate() {
@@ -87,7 +92,7 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 of_job.push((point, at));
-                jobs.push(Job {
+                jobs.push(TableJob {
                     table: target.table,
                     machine,
                     parameters,
@@ -111,16 +116,16 @@ impl<'a> Judge<'a> {
     pub fn errors(
         &self,
         at: &[f64],
-        depth: fn(&Table) -> Depth,
+        depth: fn(&SimulatedTable) -> TableDepth,
     ) -> Result<Vec<f64>, SimulatedError> {
-        Ok(self.rows(at, depth)?.iter().map(Row::weighted_error).collect())
+        Ok(self.rows(at, depth)?.iter().map(FittedCell::weighted_error).collect())
     }
 
     /// What a step in each variable does to the errors.
     pub fn slopes(
         &self,
         at: &[f64],
-        depth: fn(&Table) -> Depth,
+        depth: fn(&SimulatedTable) -> TableDepth,
     ) -> Result<search::Slopes, SimulatedError> {
         let step = |x: f64| if x + STEP <= 1.0 { STEP } else { -STEP };
         let together = self.moved_together();
@@ -134,7 +139,7 @@ impl<'a> Judge<'a> {
         }
         let simulated = self.simulate(&points, depth)?;
         let (here, there) = simulated.split_first().ok_or(SimulatedError::NothingTried)?;
-        let errors: Vec<f64> = here.iter().flatten().map(Row::weighted_error).collect();
+        let errors: Vec<f64> = here.iter().flatten().map(FittedCell::weighted_error).collect();
         let mut slopes = vec![vec![0.0; at.len()]; errors.len()];
         for (rows, moved) in there.iter().zip(&together) {
             for &(index, owner) in moved {
@@ -157,10 +162,10 @@ impl<'a> Judge<'a> {
 
     /// Which variables can be moved at the same time, and whose they are: numbers of different workloads'
     /// software have nothing to do with each other.
-    fn moved_together(&self) -> Vec<Vec<(usize, Owner)>> {
-        let mut together: Vec<Vec<(usize, Owner)>> = Vec::new();
+    fn moved_together(&self) -> Vec<Vec<(usize, VariableOwner)>> {
+        let mut together: Vec<Vec<(usize, VariableOwner)>> = Vec::new();
         for (index, (owner, _)) in self.plan.variables().into_iter().enumerate() {
-            let is_free = |moved: &&mut Vec<(usize, Owner)>| {
+            let is_free = |moved: &&mut Vec<(usize, VariableOwner)>| {
                 owner.is_some() && moved.iter().all(|(_, other)| other.is_some() && *other != owner)
             };
             match together.iter_mut().find(is_free) {
@@ -172,25 +177,25 @@ impl<'a> Judge<'a> {
     }
 
     /// The errors of the tables with the workload of one, or of all, with their places among those of all.
-    fn errors_of(&self, rows: &[Vec<Row>], owner: Owner) -> Vec<(usize, f64)> {
+    fn errors_of(&self, rows: &[Vec<FittedCell>], owner: VariableOwner) -> Vec<(usize, f64)> {
         let lengths = self.tables.iter().map(|target| target.published.len());
         let tables =
             lengths.enumerate().flat_map(|(table, length)| (0..length).map(move |_| table));
         let is_its = |table: usize| owner.is_none_or(|owner| self.is_alike(owner, table));
         let cells = tables.enumerate().filter(|(_, table)| is_its(*table));
         let errors = rows.iter().enumerate().filter(|(table, _)| is_its(*table));
-        let errors = errors.flat_map(|(_, rows)| rows.iter().map(Row::weighted_error));
+        let errors = errors.flat_map(|(_, rows)| rows.iter().map(FittedCell::weighted_error));
         cells.map(|(cell, _)| cell).zip(errors).collect()
     }
 
     /// What is recorded of the columns that are met like this.
-    pub fn fits(&self, rows: &[Row], depth: fn(&Table) -> Depth) -> Vec<Fit> {
+    pub fn fits(&self, rows: &[FittedCell], depth: fn(&SimulatedTable) -> TableDepth) -> Vec<Fit> {
         let of_target = |target: &Target| -> Vec<Fit> {
             let depth = depth(target.table);
-            let fit = |column: &&Column| {
+            let fit = |column: &&TableColumn| {
                 let is_its =
-                    |row: &&Row| (row.table, row.column) == (target.table.name, column.name);
-                let of_column: Vec<Row> = rows.iter().filter(is_its).copied().collect();
+                    |row: &&FittedCell| (row.table, row.column) == (target.table.name, column.name);
+                let of_column: Vec<FittedCell> = rows.iter().filter(is_its).copied().collect();
                 Fit {
                     table: target.table.name.into(),
                     columns: vec![column.name.into()],
@@ -212,12 +217,12 @@ impl<'a> Judge<'a> {
 }
 
 impl Target {
-    fn rows(&self, runs: &tables::Runs<'_>) -> Vec<Row> {
+    fn rows(&self, runs: &tables::Runs<'_>) -> Vec<FittedCell> {
         let mut published = self.published.iter();
         let mut rows = Vec::new();
         for (at, row) in self.table.fitted_rows.iter().enumerate() {
             for (column, &published) in self.columns.iter().zip(published.by_ref()) {
-                rows.push(Row {
+                rows.push(FittedCell {
                     table: self.table.name,
                     of: row,
                     column: column.name,
@@ -230,7 +235,7 @@ impl Target {
         rows
     }
 
-    fn lock_of(&self, column: &Column) -> &'static str {
+    fn lock_of(&self, column: &TableColumn) -> &'static str {
         match column.quantity {
             tables::Quantity::Of(lock, _) => lock,
             _ => self.locks[0],

@@ -16,9 +16,9 @@ mod judge;
 mod plan;
 mod search;
 
-pub use plan::{Effort, Plan};
+pub use plan::{FitEffort, FitPlan};
 
-use crate::tables::{self, Depth, Table};
+use crate::tables::{self, SimulatedTable, TableDepth};
 use judge::Judge;
 use lockwright_cells::simulated::SimulatedError;
 use lockwright_sim::machine::{Alternative, Calibration, Machine};
@@ -30,7 +30,7 @@ pub struct Calibrated {
     /// The calibration, ready to be saved.
     pub calibration: Calibration,
     /// The cells, table by table.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FittedCell>,
     /// For each variable the least and greatest value among the best fit and the alternatives.
     pub spread: Vec<(String, f64, f64)>,
     /// How many sets of numbers were simulated.
@@ -39,11 +39,11 @@ pub struct Calibrated {
 
 /// A cell of a fitted column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct FittedCell {
     /// The table.
     pub table: &'static str,
     /// Its row.
-    pub of: &'static tables::Row,
+    pub of: &'static tables::TableRow,
     /// The column.
     pub column: &'static str,
     /// How much its squared error counts.
@@ -54,7 +54,7 @@ pub struct Row {
     pub simulated: f64,
 }
 
-impl Row {
+impl FittedCell {
     /// The simulated number relative to the published one, in percent.
     pub fn error_percent(&self) -> f64 {
         (self.simulated / self.published - 1.0) * 100.0
@@ -67,7 +67,7 @@ impl Row {
 
 /// How far a fit is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct FitStep {
     /// What was done.
     pub what: String,
     /// How often something will be done, at most, and which time this was.
@@ -83,10 +83,10 @@ pub struct Step {
 /// result is their centre, unless that fits less well than each of them.
 pub fn calibrate(
     machine: &Machine,
-    plan: &Plan,
-    effort: &Effort,
+    plan: &FitPlan,
+    effort: &FitEffort,
     workers: usize,
-    progress: &mut dyn FnMut(Step),
+    progress: &mut dyn FnMut(FitStep),
 ) -> Result<Calibrated, SimulatedError> {
     let judge = Judge::new(machine, plan, workers)?;
     // Each is looked at when it was found, and judged.
@@ -128,7 +128,7 @@ pub fn calibrate(
 /// A place in the unit cube, what was simulated there, and its residual; less is better.
 struct Tried {
     at: Vec<f64>,
-    rows: Vec<Row>,
+    rows: Vec<FittedCell>,
     value: f64,
 }
 
@@ -137,8 +137,8 @@ type Named = (String, Vec<f64>);
 
 struct Search<'a, 'b> {
     judge: &'a Judge<'b>,
-    effort: &'a Effort,
-    progress: &'a mut dyn FnMut(Step),
+    effort: &'a FitEffort,
+    progress: &'a mut dyn FnMut(FitStep),
     done: usize,
     total: usize,
     evaluations: usize,
@@ -149,14 +149,14 @@ impl Search<'_, '_> {
         &mut self,
         what: String,
         at: Vec<f64>,
-        depth: fn(&Table) -> Depth,
+        depth: fn(&SimulatedTable) -> TableDepth,
     ) -> Result<Tried, SimulatedError> {
         let rows = self.judge.rows(&at, depth)?;
         self.evaluations += 1;
         let value = weighted_rms_percent(&rows);
         self.done += 1;
         let of = (self.done, self.total.max(self.done));
-        (self.progress)(Step { what, of, residual_percent: value });
+        (self.progress)(FitStep { what, of, residual_percent: value });
         Ok(Tried { at, rows, value })
     }
 
@@ -229,7 +229,7 @@ fn conclude(
     judge: &Judge<'_>,
     machine: &Machine,
     fits: &[Tried],
-    effort: &Effort,
+    effort: &FitEffort,
     evaluations: usize,
 ) -> Result<Calibrated, SimulatedError> {
     let Some((chosen, others)) = fits.split_first() else {
@@ -266,13 +266,13 @@ fn conclude(
 }
 
 /// Root mean square of the relative errors, in percent.
-pub fn rms_percent(rows: &[Row]) -> f64 {
+pub fn rms_percent(rows: &[FittedCell]) -> f64 {
     let squares: f64 = rows.iter().map(|row| row.error_percent().powi(2)).sum();
     (squares / rows.len().max(1) as f64).sqrt()
 }
 
 /// The same by the weights of the columns: what is made small.
-fn weighted_rms_percent(rows: &[Row]) -> f64 {
+fn weighted_rms_percent(rows: &[FittedCell]) -> f64 {
     let squares: f64 = rows.iter().map(|row| row.weighted_error().powi(2)).sum();
     let weights: f64 = rows.iter().map(|row| row.weight).sum();
     if weights > 0.0 { (squares / weights).sqrt() } else { f64::INFINITY }

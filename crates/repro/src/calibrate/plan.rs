@@ -1,23 +1,23 @@
 //! What is fitted on what.
 
 use super::rounded;
-use crate::tables::{Depth, Table, Variable};
+use crate::tables::{SimulatedTable, TableDepth, Variable};
 use lockwright_sim::machine::Parameters;
 
 /// What is fitted of a machine: numbers of its hardware, and the software numbers of all its tables.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct FitPlan {
     /// The machine.
     pub machine: &'static str,
     /// Its numbers that are fitted, on all tables together.
     pub hardware: &'static [Variable],
     /// How hard to try.
-    pub effort: Effort,
+    pub effort: FitEffort,
 }
 
 /// How hard to try.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct FitEffort {
     /// Places looked at before the first descent.
     pub places: usize,
     /// Descents, each from another place.
@@ -28,12 +28,12 @@ pub struct Effort {
     /// the best.
     pub tolerance_percent: f64,
     /// How much of each cell is simulated while searching.
-    pub search: fn(&Table) -> Depth,
+    pub search: fn(&SimulatedTable) -> TableDepth,
     /// How much of each cell is simulated for the judgement.
-    pub judged: fn(&Table) -> Depth,
+    pub judged: fn(&SimulatedTable) -> TableDepth,
 }
 
-impl Effort {
+impl FitEffort {
     /// A few minutes on two cores.
     const USUAL: Self = Self {
         places: 8,
@@ -46,7 +46,7 @@ impl Effort {
 }
 
 /// Whose a number is: that of the table with this index, or the hardware's.
-pub type Owner = Option<usize>;
+pub type VariableOwner = Option<usize>;
 
 /// What can be calibrated, and the ranges of the hardware's numbers.
 ///
@@ -71,36 +71,36 @@ pub type Owner = Option<usize>;
 ///
 /// *dl980*: making a task runnable, from a busy-polling core to one in deep idle, which is what the internal lock
 /// is held for; no other number moves its two profiled callers towards each other.
-static PLANS: &[Plan] = &[
-    Plan {
+static PLANS: &[FitPlan] = &[
+    FitPlan {
         machine: "x5-4",
         hardware: &[
             Variable { name: "transfer_local", low: 42.0, high: 60.0 },
             Variable { name: "remote_inflation", low: 0.0, high: 0.6 },
         ],
-        effort: Effort::USUAL,
+        effort: FitEffort::USUAL,
     },
-    Plan {
+    FitPlan {
         machine: "haswell-2s",
         hardware: &[
             Variable { name: "arbitration", low: 0.01, high: 0.6 },
             Variable { name: "arbitration_remote", low: 0.03, high: 0.3 },
         ],
         // A second of simulated guest takes half a minute.
-        effort: Effort {
+        effort: FitEffort {
             places: 6,
             descents: 2,
             steps: 3,
             judged: |table| table.quick,
-            ..Effort::USUAL
+            ..FitEffort::USUAL
         },
     },
-    Plan {
+    FitPlan {
         machine: "broadwell-2s-e5-2620v4",
         hardware: &[],
-        effort: Effort { places: 12, descents: 4, ..Effort::USUAL },
+        effort: FitEffort { places: 12, descents: 4, ..FitEffort::USUAL },
     },
-    Plan {
+    FitPlan {
         machine: "cascade-lake-2s",
         hardware: &[
             Variable { name: "pause", low: 22.0, high: 36.0 },
@@ -109,24 +109,24 @@ static PLANS: &[Plan] = &[
             Variable { name: "migratory", low: 0.2, high: 1.0 },
             Variable { name: "remote_inflation", low: 0.5, high: 2.0 },
         ],
-        effort: Effort { places: 24, judged: |table| table.quick, ..Effort::USUAL },
+        effort: FitEffort { places: 24, judged: |table| table.quick, ..FitEffort::USUAL },
     },
-    Plan {
+    FitPlan {
         machine: "broadwell-2s-80t",
         hardware: &[],
-        effort: Effort { judged: |table| table.quick, ..Effort::USUAL },
+        effort: FitEffort { judged: |table| table.quick, ..FitEffort::USUAL },
     },
-    Plan {
+    FitPlan {
         machine: "dl980",
         hardware: &[
             Variable { name: "wake_call", low: 1_000.0, high: 5_000.0 },
             Variable { name: "wake_latency", low: 2_000.0, high: 50_000.0 },
         ],
-        effort: Effort { places: 16, judged: |table| table.quick, ..Effort::USUAL },
+        effort: FitEffort { places: 16, judged: |table| table.quick, ..FitEffort::USUAL },
     },
 ];
 
-impl Plan {
+impl FitPlan {
     /// The plan for a machine, if there is data for one.
     pub fn of(machine: &str) -> Option<&'static Self> {
         PLANS.iter().find(|plan| plan.machine == machine)
@@ -138,12 +138,14 @@ impl Plan {
     }
 
     /// The tables that are fitted.
-    pub fn tables(&self) -> Vec<&'static Table> {
-        Table::of_machine(self.machine).filter(|table| !table.fitted_rows.is_empty()).collect()
+    pub fn tables(&self) -> Vec<&'static SimulatedTable> {
+        SimulatedTable::of_machine(self.machine)
+            .filter(|table| !table.fitted_rows.is_empty())
+            .collect()
     }
 
     /// All variables, those of the hardware first, and whose they are.
-    pub fn variables(&self) -> Vec<(Owner, Variable)> {
+    pub fn variables(&self) -> Vec<(VariableOwner, Variable)> {
         let hardware = self.hardware.iter().map(|&variable| (None, variable));
         let tables = self.tables().into_iter().enumerate();
         let software =
@@ -170,7 +172,7 @@ impl Plan {
 }
 
 /// The name of a table's workload.
-pub fn workload_name(table: &Table) -> &'static str {
+pub fn workload_name(table: &SimulatedTable) -> &'static str {
     let workload = |row| (table.workload)(&Parameters::default(), &table.search, row);
     table.rows.first().map_or("", |row| workload(row).name())
 }
@@ -196,8 +198,8 @@ mod tests {
 
     #[test]
     fn every_plan_is_about_unpatched_columns_of_a_builtin_machine_and_there_is_enough_data() {
-        for name in Plan::machines() {
-            let plan = Plan::of(name).expect("it is in the list");
+        for name in FitPlan::machines() {
+            let plan = FitPlan::of(name).expect("it is in the list");
             let machine = Machine::builtin(name).expect("it is built in");
             let mut cells = 0;
             for table in plan.tables() {
@@ -218,12 +220,12 @@ mod tests {
                 assert!(applied.is_ok(), "{name}: {applied:?}");
             }
         }
-        assert!(Plan::of("x5-5").is_none());
+        assert!(FitPlan::of("x5-5").is_none());
     }
 
     #[test]
     fn hardware_is_shared_and_software_belongs_to_its_workload() {
-        let plan = Plan::of("x5-4").expect("there is a plan");
+        let plan = FitPlan::of("x5-4").expect("there is a plan");
         let parameters = plan.parameters(&vec![0.5; plan.variables().len()]);
         assert_eq!(parameters.hardware.len(), plan.hardware.len());
         let workloads: Vec<_> = parameters.software.keys().map(String::as_str).collect();

@@ -1,22 +1,22 @@
 use super::*;
 use lockwright_sim::StartState;
 
-fn x5_4() -> (Machine, &'static Plan) {
-    let plan = Plan::of("x5-4").expect("there is a plan");
+fn x5_4() -> (Machine, &'static FitPlan) {
+    let plan = FitPlan::of("x5-4").expect("there is a plan");
     (Machine::builtin("x5-4").expect("it is built in"), plan)
 }
 
-fn shallow(table: &Table) -> Depth {
+fn shallow(table: &SimulatedTable) -> TableDepth {
     let fixed_work = if table.full.units > 0 { 40 } else { 0 };
     let window_us = if table.full.units > 0 { 1_000_000 } else { 40 };
     let starts: &[StartState] =
         if table.full.starts.is_empty() { &[] } else { &[StartState::Running] };
-    Depth { seeds: 1, starts, warmup_us: 10, window_us, units: fixed_work }
+    TableDepth { seeds: 1, starts, warmup_us: 10, window_us, units: fixed_work }
 }
 
 /// Next to nothing, for tests of what surrounds the search.
-fn hasty() -> Effort {
-    Effort {
+fn hasty() -> FitEffort {
+    FitEffort {
         places: 2,
         descents: 1,
         steps: 1,
@@ -48,7 +48,7 @@ fn a_calibration_fits_its_machine_and_says_how_well() {
     assert_eq!(Calibration::parse("it", &text).map(|read| read.to_toml()), Ok(text));
     assert_eq!(calibration.fits.len(), plan.tables().len(), "one stock column each");
     for fit in &calibration.fits {
-        let of_table: Vec<Row> =
+        let of_table: Vec<FittedCell> =
             rows.iter().filter(|row| row.table == fit.table).copied().collect();
         assert_eq!(of_table.len(), fit.threads.len());
         assert!((fit.residual_rms_percent - rms_percent(&of_table)).abs() < 0.001);
@@ -73,7 +73,8 @@ fn a_calibration_fits_its_machine_and_says_how_well() {
 fn progress_is_told_to_the_end() {
     let (machine, plan) = x5_4();
     let mut told = Vec::new();
-    calibrate(&machine, plan, &hasty(), 2, &mut |step: Step| told.push(step.of)).expect("it runs");
+    calibrate(&machine, plan, &hasty(), 2, &mut |step: FitStep| told.push(step.of))
+        .expect("it runs");
     assert!(told.iter().enumerate().all(|(at, &(done, _))| done == at + 1), "{told:?}");
     // Numbers at the end of their range have one direction less.
     let total = told[0].1;
@@ -84,7 +85,7 @@ fn progress_is_told_to_the_end() {
 #[test]
 fn an_effort_of_nothing_is_refused() {
     let (machine, plan) = x5_4();
-    let idle = Effort { places: 0, ..hasty() };
+    let idle = FitEffort { places: 0, ..hasty() };
     let refusal = calibrate(&machine, plan, &idle, 1, &mut |_| ());
     assert_eq!(refusal, Err(SimulatedError::NothingTried));
 }
@@ -107,7 +108,7 @@ fn nothing_here_can_name_the_type_that_holds_patched_columns() {
 
 #[test]
 fn a_calibration_of_a_guest_is_recorded_column_by_column() {
-    let plan = Plan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
+    let plan = FitPlan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
     let machine = Machine::builtin(plan.machine).expect("it is built in");
     let calibrated = calibrate(&machine, plan, &hasty(), 2, &mut |_| ());
     let Calibrated { calibration, rows, .. } = calibrated.expect("it runs");

@@ -1,8 +1,8 @@
 //! The results of a check, in each format.
 
 use super::described;
-use super::judge::{CLEAR, Entry, Order, Wrong, median_error};
-use super::plan::{Cell, LOADS};
+use super::judge::{CLEAR, CheckEntry, LockOrder, Wrong, median_error};
+use super::plan::{CheckCell, LOADS};
 use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::simulated::SimulatedMachine;
@@ -20,7 +20,7 @@ pub struct CheckDocument {
     seed: u64,
     /// Pairs of native medians that differ by more than this have a clear order.
     clear_factor: f64,
-    cells: Vec<Checked>,
+    cells: Vec<CheckedCell>,
     /// Missing while cells are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<Overall>,
@@ -31,12 +31,12 @@ pub struct CheckDocument {
 
 /// A cell.
 #[derive(Clone, Debug, Serialize)]
-pub struct Checked {
+pub struct CheckedCell {
     threads: usize,
     cs_load: u32,
     think_load: u32,
-    locks: Vec<Entry>,
-    order: Order,
+    locks: Vec<CheckEntry>,
+    order: LockOrder,
     median_error_percent: f64,
 }
 
@@ -53,24 +53,24 @@ struct Overall {
     median_error_percent: f64,
 }
 
-impl Checked {
+impl CheckedCell {
     /// Judges the locks of a cell.
-    pub fn of(cell: Cell, locks: Vec<Entry>) -> Self {
+    pub fn of(cell: CheckCell, locks: Vec<CheckEntry>) -> Self {
         Self {
             threads: cell.threads,
             cs_load: cell.cs_load,
             think_load: cell.think_load,
-            order: Order::of(&locks),
+            order: LockOrder::of(&locks),
             median_error_percent: median_error(locks.iter()),
             locks,
         }
     }
-    fn cell(&self) -> Cell {
-        Cell { cs_load: self.cs_load, think_load: self.think_load, threads: self.threads }
+    fn cell(&self) -> CheckCell {
+        CheckCell { cs_load: self.cs_load, think_load: self.think_load, threads: self.threads }
     }
     /// One sentence about the order.
     fn verdict(&self) -> String {
-        let Order { judged, right, wrong } = &self.order;
+        let LockOrder { judged, right, wrong } = &self.order;
         let pair = |wrong: &Wrong| {
             let but = if wrong.ranges_overlap { " (the native runs overlap)" } else { "" };
             format!("{} > {}{but}", wrong.faster, wrong.slower)
@@ -105,12 +105,13 @@ impl CheckDocument {
         }
     }
     /// Adds a cell.
-    pub fn push(&mut self, cell: Checked) {
+    pub fn push(&mut self, cell: CheckedCell) {
         self.cells.push(cell);
     }
     /// There are no more cells.
     pub fn finish(&mut self) {
-        let sum = |get: fn(&Order) -> usize| self.cells.iter().map(|cell| get(&cell.order)).sum();
+        let sum =
+            |get: fn(&LockOrder) -> usize| self.cells.iter().map(|cell| get(&cell.order)).sum();
         self.summary = Some(Overall {
             cells: self.cells.len(),
             cells_with_right_order: sum(|order| usize::from(order.is_right())),
@@ -124,7 +125,7 @@ impl CheckDocument {
     }
 }
 
-impl Checked {
+impl CheckedCell {
     fn table(&self) -> Sheet {
         let columns = vec![
             Column::name("lock"),
@@ -134,7 +135,7 @@ impl Checked {
             Column::number("simulated"),
             Column::number("error"),
         ];
-        let row = |entry: &Entry| {
+        let row = |entry: &CheckEntry| {
             let native = entry.native_ops_per_s;
             vec![
                 entry.lock.into(),

@@ -9,7 +9,7 @@ pub const CLEAR: f64 = 1.25;
 
 /// A lock in a cell, natively and simulated, in operations per second.
 #[derive(Clone, Debug, Serialize)]
-pub struct Entry {
+pub struct CheckEntry {
     /// The lock.
     pub lock: &'static str,
     /// Native repetitions.
@@ -20,7 +20,7 @@ pub struct Entry {
     pub error_percent: f64,
 }
 
-impl Entry {
+impl CheckEntry {
     /// Compares one lock in one cell; `None` if one of the two has no result.
     pub fn of(lock: &'static str, native: &[f64], simulated: &[f64]) -> Option<Self> {
         let native_ops_per_s = Summary::of(native);
@@ -37,7 +37,7 @@ impl Entry {
 
 /// Pairs of locks whose native order is clear, and whether they have the same order simulated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Order {
+pub struct LockOrder {
     /// Pairs with a clear native order.
     pub judged: usize,
     /// Those of them that have the same order simulated.
@@ -58,9 +58,9 @@ pub struct Wrong {
     pub ranges_overlap: bool,
 }
 
-impl Order {
+impl LockOrder {
     /// Judges the locks of a cell.
-    pub fn of(entries: &[Entry]) -> Self {
+    pub fn of(entries: &[CheckEntry]) -> Self {
         let mut order = Self::default();
         for fast in entries {
             for slow in entries {
@@ -87,7 +87,7 @@ impl Order {
 }
 
 /// The median of the absolute errors, in percent.
-pub fn median_error<'a>(entries: impl Iterator<Item = &'a Entry>) -> f64 {
+pub fn median_error<'a>(entries: impl Iterator<Item = &'a CheckEntry>) -> f64 {
     median(&entries.map(|entry| entry.error_percent.abs()).collect::<Vec<_>>())
 }
 
@@ -95,18 +95,18 @@ pub fn median_error<'a>(entries: impl Iterator<Item = &'a Entry>) -> f64 {
 mod tests {
     use super::*;
 
-    fn entry(lock: &'static str, native: f64, simulated: f64) -> Entry {
-        Entry::of(lock, &[native, native * 1.5, native * 0.5], &[simulated]).expect("results")
+    fn entry(lock: &'static str, native: f64, simulated: f64) -> CheckEntry {
+        CheckEntry::of(lock, &[native, native * 1.5, native * 0.5], &[simulated]).expect("results")
     }
 
     #[test]
     fn only_pairs_with_a_clear_native_order_are_judged() {
         let cell = [entry("a", 100.0, 50.0), entry("b", 85.0, 60.0), entry("c", 40.0, 55.0)];
-        let order = Order::of(&cell);
+        let order = LockOrder::of(&cell);
         assert_eq!((order.judged, order.right), (2, 1));
         let wrong = Wrong { faster: "a", slower: "c", ranges_overlap: true };
         assert_eq!(order.wrong, [wrong]);
-        assert!(!order.is_right() && Order::of(&cell[..2]).is_right());
+        assert!(!order.is_right() && LockOrder::of(&cell[..2]).is_right());
     }
 
     #[test]
@@ -114,6 +114,9 @@ mod tests {
         let entries = [entry("a", 100.0, 50.0), entry("b", 100.0, 110.0), entry("c", 10.0, 12.0)];
         assert!((entries[0].error_percent + 50.0).abs() < 1e-9);
         assert!((median_error(entries.iter()) - 20.0).abs() < 1e-9);
-        assert!(Entry::of("d", &[], &[1.0]).is_none() && Entry::of("d", &[1.0], &[]).is_none());
+        assert!(
+            CheckEntry::of("d", &[], &[1.0]).is_none()
+                && CheckEntry::of("d", &[1.0], &[]).is_none()
+        );
     }
 }

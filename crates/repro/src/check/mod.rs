@@ -4,8 +4,8 @@ mod document;
 mod judge;
 mod plan;
 
-use document::{CheckDocument, Checked};
-use judge::Entry;
+use document::{CheckDocument, CheckedCell};
+use judge::CheckEntry;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
@@ -13,13 +13,13 @@ use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
 use lockwright_report::{Outputs, Progress, foreign_load, plural};
-use plan::Cell;
-pub use plan::{Plan, THREADS};
+use plan::CheckCell;
+pub use plan::{CheckPlan, THREADS};
 use std::process::ExitCode;
 
 /// Runs all cells natively, then one after the other simulated, until Ctrl-C.
 pub fn run(
-    plan: &Plan,
+    plan: &CheckPlan,
     native: &NativeMachine,
     simulated: &SimulatedMachine,
     outputs: &Outputs,
@@ -35,11 +35,10 @@ pub fn run(
         }
         progress.say(&format!("simulated, {}", described(cell)));
         let simulated = simulate(plan, simulated, cell)?;
-        let entries = locks
-            .into_iter()
-            .zip(simulated)
-            .filter_map(|((lock, native), simulated)| Entry::of(lock.name(), &native, &simulated));
-        document.push(Checked::of(cell, entries.collect()));
+        let entries = locks.into_iter().zip(simulated).filter_map(|((lock, native), simulated)| {
+            CheckEntry::of(lock.name(), &native, &simulated)
+        });
+        document.push(CheckedCell::of(cell, entries.collect()));
         outputs.keep(&document)?;
     }
     document.finish();
@@ -53,12 +52,13 @@ type Natives = Vec<(Subject, Vec<f64>)>;
 /// Measures all cells natively. In each repetition every cell has its turn and in it every lock, each
 /// time another one first, so that a disturbance meets a repetition and not a cell.
 fn measure(
-    plan: &Plan,
+    plan: &CheckPlan,
     machine: &NativeMachine,
     progress: Progress,
 ) -> Result<Vec<Natives>, Error> {
-    let empty =
-        |&cell: &Cell| plan.locks_in(cell).into_iter().map(|lock| (lock, Vec::new())).collect();
+    let empty = |&cell: &CheckCell| {
+        plan.locks_in(cell).into_iter().map(|lock| (lock, Vec::new())).collect()
+    };
     let mut natives: Vec<Natives> = plan.cells.iter().map(empty).collect();
     progress.expect(plan.runs as usize * natives.iter().map(Vec::len).sum::<usize>());
     for repetition in 0..plan.runs {
@@ -77,7 +77,11 @@ fn measure(
 }
 
 /// Simulates a cell; operations per second of each lock in each repetition.
-fn simulate(plan: &Plan, machine: &SimulatedMachine, cell: Cell) -> Result<Vec<Vec<f64>>, Error> {
+fn simulate(
+    plan: &CheckPlan,
+    machine: &SimulatedMachine,
+    cell: CheckCell,
+) -> Result<Vec<Vec<f64>>, Error> {
     let specs = plan.simulated(cell);
     let each = specs.len() / plan.locks_in(cell).len().max(1);
     let results = machine.run_batch(&specs, &|_| ());
@@ -103,8 +107,8 @@ fn result(spec: &CellSpec, result: Result<Measurement, CellError>) -> Result<Mea
 }
 
 /// A cell in words.
-fn described(cell: Cell) -> String {
-    let Cell { cs_load, think_load, threads } = cell;
+fn described(cell: CheckCell) -> String {
+    let CheckCell { cs_load, think_load, threads } = cell;
     format!(
         "{}, {} in the critical section, {think_load} between two",
         plural(threads as u64, "thread"),

@@ -25,7 +25,7 @@ const SIMULATED_RUNS: u32 = 2;
 
 /// Threads that do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct CheckCell {
     /// Pauses inside.
     pub cs_load: u32,
     /// Pauses outside.
@@ -36,11 +36,11 @@ pub struct Cell {
 
 /// What is compared.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CheckPlan {
     /// The locks.
     pub locks: Vec<Asked>,
     /// The cells, in order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CheckCell>,
     /// Native repetitions.
     pub runs: u32,
     cpus: usize,
@@ -48,7 +48,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Plan {
+impl CheckPlan {
     /// These locks with each of these numbers of threads; `simulated` has as many CPUs as this computer.
     pub fn new(
         locks: &[String],
@@ -58,7 +58,7 @@ impl Plan {
         simulated: &SimulatedMachine,
     ) -> Result<Self, Error> {
         let cell = |&threads: &usize| {
-            LOADS.map(|(cs_load, think_load)| Cell { cs_load, think_load, threads })
+            LOADS.map(|(cs_load, think_load)| CheckCell { cs_load, think_load, threads })
         };
         let locks = Selection::of(locks)?.subjects;
         if let Some(named) =
@@ -81,22 +81,22 @@ impl Plan {
         })
     }
     /// The locks of a cell: in a crowd no queue of spinners, unless it was named.
-    pub fn locks_in(&self, cell: Cell) -> Vec<Subject> {
+    pub fn locks_in(&self, cell: CheckCell) -> Vec<Subject> {
         let is_crowd = self.is_crowd(cell);
         let takes_part =
             |lock: &&Asked| !is_crowd || lock.explicitly || !stalls_in_a_crowd(lock.subject);
         self.locks.iter().filter(takes_part).map(|lock| lock.subject).collect()
     }
-    fn is_crowd(&self, cell: Cell) -> bool {
+    fn is_crowd(&self, cell: CheckCell) -> bool {
         cell.threads > self.cpus
     }
     /// A native repetition.
-    pub fn native(&self, cell: Cell, lock: Subject, repetition: u32) -> CellSpec {
+    pub fn native(&self, cell: CheckCell, lock: Subject, repetition: u32) -> CellSpec {
         let window_ns = if self.is_crowd(cell) { CROWD_WINDOW_NS } else { WINDOW_NS };
         self.spec(cell, lock, repetition, None, window_ns)
     }
     /// The simulated repetitions of a cell, lock by lock.
-    pub fn simulated(&self, cell: Cell) -> Vec<CellSpec> {
+    pub fn simulated(&self, cell: CheckCell) -> Vec<CellSpec> {
         // Native threads have run for different times when they are measured.
         let scheduling = Scheduling { kind: ScheduledKind::Program, start: StartState::Queued };
         let (scheduling, window_ns) = match self.is_crowd(cell) {
@@ -109,7 +109,7 @@ impl Plan {
     }
     fn spec(
         &self,
-        Cell { cs_load, think_load, threads }: Cell,
+        CheckCell { cs_load, think_load, threads }: CheckCell,
         lock: Subject,
         repetition: u32,
         scheduling: Option<Scheduling>,

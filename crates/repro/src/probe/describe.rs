@@ -4,7 +4,7 @@ use super::lines::PairCosts;
 use super::measured::Measured;
 use super::numbers::Numbers;
 use super::samples::quantile;
-use super::sourced::Sourced;
+use super::sourced::SourcedNumber;
 use lockwright_cells::stats::median;
 use std::fmt::Write;
 
@@ -102,26 +102,26 @@ fn topology(measured: &Measured, numbers: &Numbers) -> String {
     text
 }
 
-fn entry(section: &str, key: &str, number: &Sourced) -> String {
-    let Sourced { unit, value, source } = number;
+fn entry(section: &str, key: &str, number: &SourcedNumber) -> String {
+    let SourcedNumber { unit, value, source } = number;
     format!("\n[{section}.{key}]\n{unit} = {value}\nsource = \"{source}\"\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::lines::Contest;
+    use crate::probe::lines::LineContest;
     use crate::probe::own::OwnCosts;
     use crate::probe::sleep::WakeUp;
     use crate::probe::slices::{Arrival, Visit, Watch};
-    use crate::probe::topology::{Place, Shape};
+    use crate::probe::topology::{CpuLayout, CpuPlace};
     use lockwright_sim::machine::{Machine, MachineFile, Origin};
     use std::time::Duration;
 
     /// What might have been measured on a machine with this number of sockets, each with two cores.
     fn measured(sockets: u64) -> Measured {
-        let place = |cpu: usize| Place { cpu, package: cpu as u64 / 2, core: cpu as u64 };
-        let shape = Shape::of(&(0..sockets as usize * 2).map(place).collect::<Vec<_>>());
+        let place = |cpu: usize| CpuPlace { cpu, package: cpu as u64 / 2, core: cpu as u64 };
+        let shape = CpuLayout::of(&(0..sockets as usize * 2).map(place).collect::<Vec<_>>());
         let pair = |couple: crate::probe::topology::Couple| {
             let ns = if couple.sockets[0] == couple.sockets[1] { 60.0 } else { 130.0 };
             PairCosts {
@@ -139,8 +139,8 @@ mod tests {
             pairs: shape.couples(100).into_iter().map(pair).collect(),
             shape,
             own: OwnCosts { load: 1.3, store: 0.5, rmw: 6.5, pause: 9.0, dram: Some(150.0) },
-            hammer: Some(Contest { run_length: 3.0, each_ns: 20.0 }),
-            turns: Some(Contest { run_length: 5.0, each_ns: 140.0 }),
+            hammer: Some(LineContest { run_length: 3.0, each_ns: 20.0 }),
+            turns: Some(LineContest { run_length: 5.0, each_ns: 140.0 }),
             sibling: None,
             barrier_alone: 180.0,
             barrier_in_company: Some(16_000.0),
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(machine.topology.distance, [[0, 1], [1, 0]]);
         assert_eq!(machine.costs.transfer_remote_ns, [130.0]);
         let mut lonely = measured(1);
-        lonely.shape = Shape::of(&[Place { cpu: 3, package: 0, core: 0 }]);
+        lonely.shape = CpuLayout::of(&[CpuPlace { cpu: 3, package: 0, core: 0 }]);
         lonely.pairs.clear();
         (lonely.hammer, lonely.turns, lonely.barrier_in_company) = (None, None, None);
         (lonely.arrivals, lonely.visits, lonely.wake_ups) = (Vec::new(), Vec::new(), Vec::new());

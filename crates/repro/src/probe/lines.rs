@@ -1,7 +1,7 @@
 //! What a cache line costs that another core has.
 
 use super::own::Chain;
-use super::pair::{Alone, relay, together};
+use super::pair::{PaddedWord, relay, together};
 use super::topology::Couple;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -109,7 +109,7 @@ fn next(holds: u32) -> u32 {
 /// One way of a value on one line, a few times.
 fn hops(cpus: [usize; 2]) -> Vec<f64> {
     const BACK_AND_FORTH: u32 = 200;
-    let line = Alone::default();
+    let line = PaddedWord::default();
     let play = |mine: u32| {
         let start = Instant::now();
         for turn in 0..BACK_AND_FORTH {
@@ -129,7 +129,7 @@ fn hops(cpus: [usize; 2]) -> Vec<f64> {
 
 /// Two cores that want one line all the time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Contest {
+pub struct LineContest {
     /// How many operations in a row are of one core.
     pub run_length: f64,
     /// Nanoseconds of an operation, of both together.
@@ -137,8 +137,8 @@ pub struct Contest {
 }
 
 /// Both cores do read-modify-writes of one line and nothing else.
-pub fn hammer(cpus: [usize; 2], time: Duration) -> Contest {
-    let line = Alone::default();
+pub fn hammer(cpus: [usize; 2], time: Duration) -> LineContest {
+    let line = PaddedWord::default();
     contest(cpus, time, |_| {
         // ordering: Relaxed; the value is all there is.
         line.0.fetch_add(1, Ordering::Relaxed)
@@ -147,8 +147,8 @@ pub fn hammer(cpus: [usize; 2], time: Duration) -> Contest {
 
 /// Both cores take a word, write another line and give the word back; a core that finds it taken
 /// waits until it reads that it is free. A core that gives it back wants it again at once.
-pub fn take_turns(cpus: [usize; 2], time: Duration) -> Contest {
-    let (taken, count) = (Alone::default(), Alone::default());
+pub fn take_turns(cpus: [usize; 2], time: Duration) -> LineContest {
+    let (taken, count) = (PaddedWord::default(), PaddedWord::default());
     contest(cpus, time, |_| {
         loop {
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -174,7 +174,11 @@ pub fn take_turns(cpus: [usize; 2], time: Duration) -> Contest {
 }
 
 /// Lets two cores do `operation`, which returns its number in the order of all.
-fn contest(cpus: [usize; 2], time: Duration, operation: impl Fn(usize) -> u32 + Sync) -> Contest {
+fn contest(
+    cpus: [usize; 2],
+    time: Duration,
+    operation: impl Fn(usize) -> u32 + Sync,
+) -> LineContest {
     let start = Instant::now();
     let body = |index: usize, is_over: &AtomicBool| {
         let (mut operations, mut in_a_row) = (0_u64, 0_u64);
@@ -192,7 +196,7 @@ fn contest(cpus: [usize; 2], time: Duration, operation: impl Fn(usize) -> u32 + 
     let took_ns = start.elapsed().as_nanos() as f64;
     let operations: u64 = counts.iter().map(|(operations, _)| operations).sum();
     let in_a_row: u64 = counts.iter().map(|(_, in_a_row)| in_a_row).sum();
-    Contest {
+    LineContest {
         run_length: operations as f64 / (operations - in_a_row).max(1) as f64,
         each_ns: took_ns / operations.max(1) as f64,
     }

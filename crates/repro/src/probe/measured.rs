@@ -1,17 +1,17 @@
 //! Everything that is measured, and in which order.
 
-use super::lines::{Contest, PairCosts, hammer, take_turns};
+use super::lines::{LineContest, PairCosts, hammer, take_turns};
 use super::own::{self, OwnCosts};
 use super::sleep::{self, WakeUp};
 use super::slices::{self, Arrival, Visit, Watch};
-use super::topology::Shape;
+use super::topology::CpuLayout;
 use lockwright_cells::stats::median;
 use lockwright_report::Progress;
 use std::time::Duration;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct ProbeEffort {
     /// Short rounds of each measurement.
     pub rounds: usize,
     /// Bursts in which the pairs take turns, apart from each other in time.
@@ -24,7 +24,7 @@ pub struct Effort {
     pub wake_ups: usize,
 }
 
-impl Effort {
+impl ProbeEffort {
     /// About ten seconds.
     pub const FULL: Self = Self {
         rounds: 200,
@@ -46,15 +46,15 @@ const IDLE_US: [u64; 4] = [3, 10, 50, 200];
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// CPUs, cores, sockets.
-    pub shape: Shape,
+    pub shape: CpuLayout,
     /// A core alone.
     pub own: OwnCosts,
     /// Two cores.
     pub pairs: Vec<PairCosts>,
     /// Two cores that want a line with read-modify-writes.
-    pub hammer: Option<Contest>,
+    pub hammer: Option<LineContest>,
     /// Two cores that want a word, which each keeps for a time.
-    pub turns: Option<Contest>,
+    pub turns: Option<LineContest>,
     /// How many times as long work takes while the core's other hardware thread works, too.
     pub sibling: Option<f64>,
     /// A heavy barrier while no other thread runs.
@@ -79,8 +79,8 @@ pub struct Measured {
 
 impl Measured {
     /// Measures this computer.
-    pub fn here(effort: Effort, progress: Progress) -> Self {
-        let shape = Shape::here();
+    pub fn here(effort: ProbeEffort, progress: Progress) -> Self {
+        let shape = CpuLayout::here();
         let cpu = shape.quiet_cpu();
         let two = other_core(&shape, cpu).map(|other| [other, cpu]);
         progress.say("one core: loads, stores, read-modify-writes, pauses, memory");
@@ -88,7 +88,7 @@ impl Measured {
         let couples = shape.couples(effort.pairs);
         progress.say(&format!("{} pairs of cores: transfers of lines", couples.len()));
         let pairs = pairs(&shape, effort);
-        let contest = |measure: fn([usize; 2], Duration) -> Contest| {
+        let contest = |measure: fn([usize; 2], Duration) -> LineContest| {
             let once = |cpus| measure(cpus, effort.watch / 250);
             two.map(|cpus| fairest(&(0..25).map(|_| once(cpus)).collect::<Vec<_>>()))
         };
@@ -137,7 +137,7 @@ impl Measured {
         measured
     }
     /// Measures where threads go that are woken.
-    fn wake_on_busy_cpus(&mut self, cpus: [usize; 2], effort: Effort) {
+    fn wake_on_busy_cpus(&mut self, cpus: [usize; 2], effort: ProbeEffort) {
         let slice = self.slice_ns();
         // Each takes a slice on average, or two where it has to wait.
         let rounds = effort.watch.as_nanos() as f64 * 2.0 / slice.max(1.0);
@@ -168,7 +168,7 @@ fn middle(wake_ups: &[WakeUp]) -> WakeUp {
 }
 
 /// The first CPU of another core, of another socket only if there is none in this one.
-fn other_core(shape: &Shape, cpu: usize) -> Option<usize> {
+fn other_core(shape: &CpuLayout, cpu: usize) -> Option<usize> {
     let is_own = |core: &Vec<usize>| core.contains(&cpu);
     let own = shape.sockets.iter().position(|socket| socket.iter().any(is_own))?;
     let near = shape.sockets[own].iter();
@@ -178,7 +178,7 @@ fn other_core(shape: &Shape, cpu: usize) -> Option<usize> {
 }
 
 /// Measures all pairs, in turns.
-fn pairs(shape: &Shape, effort: Effort) -> Vec<PairCosts> {
+fn pairs(shape: &CpuLayout, effort: ProbeEffort) -> Vec<PairCosts> {
     let couples = shape.couples(effort.pairs);
     let rounds = effort.rounds / effort.bursts;
     let mut pairs: Vec<PairCosts> = Vec::new();
@@ -196,7 +196,7 @@ fn pairs(shape: &Shape, effort: Effort) -> Vec<PairCosts> {
 
 /// The contest at the quarter with the shorter run lengths. A contest in which one of the two had no CPU
 /// for a while has longer ones.
-fn fairest(contests: &[Contest]) -> Contest {
+fn fairest(contests: &[LineContest]) -> LineContest {
     let mut sorted = contests.to_vec();
     sorted.sort_by(|a, b| a.run_length.total_cmp(&b.run_length));
     sorted.get(sorted.len() / 4).copied().unwrap_or_default()

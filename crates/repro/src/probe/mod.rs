@@ -15,9 +15,9 @@ mod topology;
 
 use lockwright_cells::error::Error;
 use lockwright_cells::native::{ForeignLoad, kernel, processor};
-use lockwright_report::{Progress, Target};
+use lockwright_report::{Destination, Progress};
 use lockwright_sim::machine::MachineFile;
-use measured::{Effort, Measured};
+use measured::{Measured, ProbeEffort};
 
 /// Above this, what is about several CPUs and about the scheduler may be wrong.
 const DISTURBED_PERCENT: f64 = 10.0;
@@ -31,8 +31,8 @@ fn disturbance(percent: f64) -> String {
 }
 
 /// Measures this computer and writes its machine file.
-pub fn run(target: &Target, is_quick: bool, progress: Progress) -> Result<(), Error> {
-    let effort = if is_quick { Effort::QUICK } else { Effort::FULL };
+pub fn run(target: &Destination, is_quick: bool, progress: Progress) -> Result<(), Error> {
+    let effort = if is_quick { ProbeEffort::QUICK } else { ProbeEffort::FULL };
     let foreign = ForeignLoad::watch();
     let measured = Measured::here(effort, progress);
     let foreign_percent = foreign.percent().unwrap_or(0.0);

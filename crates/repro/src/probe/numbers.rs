@@ -5,7 +5,7 @@ use super::measured::Measured;
 use super::samples::{grouped, spread};
 use super::shares;
 use super::sleep::WakeUp;
-use super::sourced::{Sourced, derived, guess, measured, number, plain};
+use super::sourced::{SourcedNumber, derived, guess, measured, number, plain};
 use lockwright_cells::stats::median;
 
 /// All numbers of the file.
@@ -15,9 +15,9 @@ pub struct Numbers {
     /// Where they come from.
     pub classes_source: String,
     /// The section `costs`.
-    pub costs: Vec<(&'static str, Sourced)>,
+    pub costs: Vec<(&'static str, SourcedNumber)>,
     /// The section `scheduler`.
-    pub scheduler: Vec<(&'static str, Sourced)>,
+    pub scheduler: Vec<(&'static str, SourcedNumber)>,
 }
 
 /// Sockets whose transfers differ by less than this factor are equally far.
@@ -88,7 +88,7 @@ impl Numbers {
 }
 
 /// What a core does alone.
-fn own(m: &Measured) -> Vec<(&'static str, Sourced)> {
+fn own(m: &Measured) -> Vec<(&'static str, SourcedNumber)> {
     let own = &m.own;
     vec![
         ("load_hit", measured("ns", own.load, "a chain of loads of one line")),
@@ -114,7 +114,7 @@ fn own(m: &Measured) -> Vec<(&'static str, Sourced)> {
 }
 
 /// What lines of others cost.
-fn transfers(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)> {
+fn transfers(m: &Measured, distances: &Distances) -> Vec<(&'static str, SourcedNumber)> {
     let local_ns = distances.local.unwrap_or(50.0).max(m.own.load);
     let local = match distances.local {
         Some(ns) => {
@@ -127,7 +127,7 @@ fn transfers(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)
         ),
     };
     let list = distances.remote.iter().map(|&ns| plain(ns)).collect::<Vec<_>>().join(", ");
-    let remote = Sourced {
+    let remote = SourcedNumber {
         value: format!("[{list}]"),
         ..match distances.remote.is_empty() {
             true => derived("ns", 0.0, "the number of sockets: there is one"),
@@ -183,7 +183,7 @@ fn over_pairs(m: &Measured, of: impl Fn(&PairCosts) -> f64) -> Option<f64> {
 }
 
 /// The chance that a line goes to its reader alone, so that the reader may write it at once.
-fn migratory(m: &Measured) -> Sourced {
+fn migratory(m: &Measured) -> SourcedNumber {
     let chance = over_pairs(m, |pair| {
         let of_read = median(&pair.rmw_of_read) - m.own.rmw;
         let of_shared = median(&pair.rmw_of_shared) - m.own.rmw;
@@ -201,7 +201,7 @@ fn migratory(m: &Measured) -> Sourced {
 }
 
 /// The chance that an atomic instruction that has begun is completed before other cores get the line.
-fn shield() -> Sourced {
+fn shield() -> SourcedNumber {
     const SOURCE: &str = "from memory of Intel's and AMD's manuals: a locked instruction keeps its line \
                           until it is done (cache locking), and interrupts come between instructions";
     match cfg!(target_arch = "x86_64") {
@@ -210,7 +210,7 @@ fn shield() -> Sourced {
     }
 }
 
-fn upgrade(m: &Measured) -> Sourced {
+fn upgrade(m: &Measured) -> SourcedNumber {
     let extra = m.own.rmw - m.own.load;
     let ratio = over_pairs(m, |pair| {
         (median(&pair.rmw_of_shared) - extra) / (median(&pair.rmw_of_dirty) - extra).max(1.0)
@@ -227,7 +227,7 @@ fn upgrade(m: &Measured) -> Sourced {
 }
 
 /// What happens where several cores want a line.
-fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced)> {
+fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, SourcedNumber)> {
     let local_ns = distances.local.unwrap_or(50.0);
     let retention = match m.hammer {
         Some(contest) => measured(
@@ -284,7 +284,7 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, Sourced
 }
 
 /// System calls.
-fn software(m: &Measured) -> Vec<(&'static str, Sourced)> {
+fn software(m: &Measured) -> Vec<(&'static str, SourcedNumber)> {
     let per_cpu = match m.barrier_in_company {
         Some(ns) => measured(
             "ns",

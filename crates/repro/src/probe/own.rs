@@ -1,6 +1,6 @@
 //! What a core does without the others: loads, stores, read-modify-writes, pauses, memory.
 
-use super::pair::{Alone, alone};
+use super::pair::{PaddedWord, alone};
 use lockwright_cells::random::SplitMix;
 use lockwright_cells::stats::median;
 use std::cell::UnsafeCell;
@@ -26,7 +26,7 @@ pub struct OwnCosts {
 /// Lines that are visited in a random order, each by way of the one before, so that neither an
 /// out-of-order core nor a prefetcher is early.
 pub struct Chain {
-    lines: Vec<Alone>,
+    lines: Vec<PaddedWord>,
     count: usize,
 }
 
@@ -39,7 +39,7 @@ impl Chain {
         let mut random = SplitMix::new(seed, 0);
         let mut order: Vec<usize> = (0..count).collect();
         (1..count).rev().for_each(|last| order.swap(last, random.below(last + 1)));
-        let lines: Vec<Alone> = (0..count).map(|_| Alone::default()).collect();
+        let lines: Vec<PaddedWord> = (0..count).map(|_| PaddedWord::default()).collect();
         for (at, &line) in order.iter().enumerate() {
             // ordering: Relaxed; no other thread knows the lines yet.
             lines[line].0.store(order[(at + 1) % count] as u32, Ordering::Relaxed);
@@ -76,7 +76,7 @@ fn each(rounds: usize, count: usize, mut body: impl FnMut()) -> f64 {
 /// Measures one core.
 pub fn measure(cpu: usize, rounds: usize) -> OwnCosts {
     alone(cpu, || {
-        let word = Alone::default();
+        let word = PaddedWord::default();
         let link = UnsafeCell::new(std::ptr::null_mut::<u8>());
         // SAFETY: no other thread knows the link, which points to itself from here on.
         unsafe { *link.get() = link.get().cast() };

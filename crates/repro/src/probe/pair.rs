@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// A word with the cache lines around it to itself.
 #[repr(align(256))]
 #[derive(Default)]
-pub struct Alone(pub AtomicU32);
+pub struct PaddedWord(pub AtomicU32);
 
 /// Runs `first` and `second` in turns for `rounds` rounds, on the CPUs of that order; what `second`
 /// returns in each. Each sees what the other one did before
@@ -20,7 +20,7 @@ pub fn relay<T: Send>(
     mut first: impl FnMut() + Send,
     mut second: impl FnMut() -> T + Send,
 ) -> Vec<T> {
-    let turn = Alone::default();
+    let turn = PaddedWord::default();
     let wait_for = |mine: u32| {
         // ordering: Acquire; with the release of the thread that gave the turn away.
         while turn.0.load(Ordering::Acquire) != mine {

@@ -2,13 +2,13 @@
 
 use super::measured::Measured;
 use super::samples::quantile;
-use super::sourced::{Sourced, guess, measured, number};
+use super::sourced::{SourcedNumber, guess, measured, number};
 
 /// A wake-up that takes less than this part of a slice took the CPU away.
 const AT_ONCE: f64 = 1.0 / 16.0;
 
 /// A number of the section and its key.
-type Entry = (&'static str, Sourced);
+type Entry = (&'static str, SourcedNumber);
 
 /// The section `scheduler`.
 pub fn numbers(m: &Measured) -> Vec<Entry> {
@@ -86,7 +86,7 @@ fn wake_ups(m: &Measured, slice: f64) -> Vec<Entry> {
 }
 
 /// How long a thread has had its CPU before one that wakes up may take it away.
-fn granularity(m: &Measured, slice: f64) -> Sourced {
+fn granularity(m: &Measured, slice: f64) -> SourcedNumber {
     let at_once = |delays: Vec<f64>| {
         let soon = delays.iter().filter(|&&delay| delay < slice * AT_ONCE).count();
         soon as f64 / delays.len().max(1) as f64

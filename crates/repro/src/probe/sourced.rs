@@ -1,7 +1,7 @@
 //! Numbers with their sources.
 
 /// A number of the file and where it comes from.
-pub struct Sourced {
+pub struct SourcedNumber {
     /// Its unit, as the format has it.
     pub unit: &'static str,
     /// The number, or a list of them.
@@ -11,19 +11,19 @@ pub struct Sourced {
 }
 
 /// A number with a source as it is.
-pub fn number(unit: &'static str, value: f64, source: String) -> Sourced {
-    Sourced { unit, value: plain(value), source }
+pub fn number(unit: &'static str, value: f64, source: String) -> SourcedNumber {
+    SourcedNumber { unit, value: plain(value), source }
 }
 /// A number that was measured, and how.
-pub fn measured(unit: &'static str, value: f64, how: &str) -> Sourced {
+pub fn measured(unit: &'static str, value: f64, how: &str) -> SourcedNumber {
     number(unit, value, format!("measured in this computer by `lockwright machines probe`: {how}"))
 }
 /// A number that follows from others.
-pub fn derived(unit: &'static str, value: f64, from: &str) -> Sourced {
+pub fn derived(unit: &'static str, value: f64, from: &str) -> SourcedNumber {
     number(unit, value, format!("derived from {from}"))
 }
 /// A number without evidence, and why it is there.
-pub fn guess(unit: &'static str, value: f64, why: &str) -> Sourced {
+pub fn guess(unit: &'static str, value: f64, why: &str) -> SourcedNumber {
     number(unit, value, format!("guess: {why}"))
 }
 

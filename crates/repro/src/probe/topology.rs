@@ -6,7 +6,7 @@ use std::fs;
 
 /// Where a CPU is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CpuPlace {
     /// Its number.
     pub cpu: usize,
     /// The number of its socket.
@@ -17,7 +17,7 @@ pub struct Place {
 
 /// A uniform machine made of CPUs of this computer: a machine file knows no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct CpuLayout {
     /// CPUs by socket, core and hardware thread.
     pub sockets: Vec<Vec<Vec<usize>>>,
     /// CPUs that do not fit in, because their core or their socket has more of them than others have.
@@ -33,14 +33,14 @@ pub struct Couple {
     pub sockets: [usize; 2],
 }
 
-impl Shape {
+impl CpuLayout {
     /// The CPUs that this process may use.
     pub fn here() -> Self {
         Self::of(&allowed_cpus().into_iter().map(place_of).collect::<Vec<_>>())
     }
     /// The largest uniform machine of these CPUs. Where the kernel does not say where a CPU is, it is a
     /// core of its own.
-    pub fn of(places: &[Place]) -> Self {
+    pub fn of(places: &[CpuPlace]) -> Self {
         let mut found: BTreeMap<u64, BTreeMap<u64, Vec<usize>>> = BTreeMap::new();
         for place in places {
             let cores = found.entry(place.package).or_default();
@@ -96,14 +96,14 @@ impl Shape {
 }
 
 /// What the kernel says about a CPU.
-fn place_of(cpu: usize) -> Place {
+fn place_of(cpu: usize) -> CpuPlace {
     let read = |name: &str| -> Option<u64> {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}");
         parse_number(&fs::read_to_string(path).ok()?)
     };
     match (read("physical_package_id"), read("core_id")) {
-        (Some(package), Some(core)) => Place { cpu, package, core },
-        _ => Place { cpu, package: 0, core: 1 << 32 | cpu as u64 },
+        (Some(package), Some(core)) => CpuPlace { cpu, package, core },
+        _ => CpuPlace { cpu, package: 0, core: 1 << 32 | cpu as u64 },
     }
 }
 
@@ -116,13 +116,13 @@ fn parse_number(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn places(list: &[(usize, u64, u64)]) -> Vec<Place> {
-        list.iter().map(|&(cpu, package, core)| Place { cpu, package, core }).collect()
+    fn places(list: &[(usize, u64, u64)]) -> Vec<CpuPlace> {
+        list.iter().map(|&(cpu, package, core)| CpuPlace { cpu, package, core }).collect()
     }
 
     #[test]
     fn cpus_are_grouped_by_core_and_socket() {
-        let shape = Shape::of(&places(&[
+        let shape = CpuLayout::of(&places(&[
             (0, 0, 0),
             (1, 0, 1),
             (2, 1, 0),
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn cpus_that_an_affinity_mask_leaves_uneven_are_left_out() {
-        let shape = Shape::of(&places(&[(0, 0, 0), (1, 0, 0), (2, 0, 1), (5, 3, 7)]));
+        let shape = CpuLayout::of(&places(&[(0, 0, 0), (1, 0, 0), (2, 0, 1), (5, 3, 7)]));
         assert_eq!(shape.sockets, [vec![vec![0]], vec![vec![5]]]);
         assert_eq!(shape.left_out, [1, 2]);
         assert_eq!((shape.siblings(), shape.quiet_cpu()), (None, 5));
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn of_many_pairs_some_are_taken_from_everywhere() {
         let many: Vec<_> = (0..64).map(|cpu| (cpu, cpu as u64 / 32, cpu as u64)).collect();
-        let couples = Shape::of(&places(&many)).couples(100);
+        let couples = CpuLayout::of(&places(&many)).couples(100);
         assert!((90..=101).contains(&couples.len()), "{}", couples.len());
         for sockets in [[0, 0], [0, 1], [1, 1]] {
             assert!(couples.iter().any(|couple| couple.sockets == sockets), "{sockets:?}");

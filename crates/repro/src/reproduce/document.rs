@@ -1,18 +1,18 @@
 //! What was simulated, next to what was published.
 
-use super::score::{Kind, Score, Scores};
-use super::simulate::Effort;
+use super::score::{CellRole, Score, Scores};
+use super::simulate::ReproduceEffort;
 use super::text;
 use crate::published::Standing;
-use crate::tables::{self, Column, Depth, Key, Quantity, Table};
+use crate::tables::{self, Key, Quantity, SimulatedTable, TableColumn, TableDepth};
 use lockwright_cells::simulated::Fitted;
-use lockwright_report::{Chart, Grid, Point, Report, Series, Shape, plural, setting, to_json};
+use lockwright_report::{Chart, ChartShape, Grid, Point, Report, Series, plural, setting, to_json};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// `lockwright.reproduce/1`: one table, or `tables`.
 pub struct ReproduceDocument {
-    effort: Effort,
+    effort: ReproduceEffort,
     seed: u64,
     is_list: bool,
     /// True if Ctrl-C came before the end.
@@ -23,7 +23,7 @@ pub struct ReproduceDocument {
 
 impl ReproduceDocument {
     /// A document without a table. One that `is_list` lists them even if it is one.
-    pub fn new(effort: Effort, seed: u64, is_list: bool) -> Self {
+    pub fn new(effort: ReproduceEffort, seed: u64, is_list: bool) -> Self {
         Self { effort, seed, is_list, interrupted: false, tables: Vec::new() }
     }
     /// How well each table is met; empty if there is only one.
@@ -35,7 +35,7 @@ impl ReproduceDocument {
 #[derive(Serialize)]
 struct Document<'a, T: Serialize> {
     schema: &'a str,
-    effort: Effort,
+    effort: ReproduceEffort,
     seed: u64,
     interrupted: bool,
     #[serde(flatten)]
@@ -63,7 +63,7 @@ pub struct TableDocument {
     /// Of the quotients of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     derived_score: Option<Score>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<ReproducedRow>,
     #[serde(skip)]
     scores: Scores,
     #[serde(skip)]
@@ -91,16 +91,16 @@ pub struct Windows {
 
 /// A row.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ReproducedRow {
     pub(super) key: BTreeMap<&'static str, Key>,
     #[serde(skip)]
-    pub(super) of: &'static tables::Row,
-    pub(super) columns: BTreeMap<&'static str, Cell>,
+    pub(super) of: &'static tables::TableRow,
+    pub(super) columns: BTreeMap<&'static str, TableCell>,
 }
 
 /// A simulated number next to the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct TableCell {
     /// The mean over seeds, placements and start states.
     pub simulated: f64,
     /// The least and the greatest of all seeds, placements, start states and fits.
@@ -113,12 +113,12 @@ pub struct Cell {
     /// How much more the simulated number is than the published one, if an error can be taken of that.
     pub error_percent: Option<f64>,
     /// What the cell is evidence of.
-    pub role: Kind,
+    pub role: CellRole,
 }
 
-impl Cell {
+impl TableCell {
     /// A simulated number that nothing was published next to.
-    pub(super) fn new(simulated: f64, interval: [f64; 2], role: Kind) -> Self {
+    pub(super) fn new(simulated: f64, interval: [f64; 2], role: CellRole) -> Self {
         let (published, published_is, error_percent) = (None, Standing::Measured, None);
         Self { simulated, interval, published, published_is, error_percent, role }
     }
@@ -131,7 +131,7 @@ impl Cell {
 }
 
 impl Windows {
-    pub(super) fn of(table: &Table, depth: &Depth, fits: usize) -> Self {
+    pub(super) fn of(table: &SimulatedTable, depth: &TableDepth, fits: usize) -> Self {
         Self {
             warmup_us: depth.warmup_us,
             window_us: depth.window_us,
@@ -172,7 +172,7 @@ impl Windows {
 
 impl TableDocument {
     pub(super) fn new(
-        table: &'static Table,
+        table: &'static SimulatedTable,
         calibration: Option<Fitted>,
         windows: Windows,
     ) -> Self {
@@ -196,7 +196,7 @@ impl TableDocument {
         self.rows.is_empty()
     }
     /// A cell of the last row, and its threads or vCPUs.
-    pub fn last(&self, column: &str) -> Option<(u32, Cell)> {
+    pub fn last(&self, column: &str) -> Option<(u32, TableCell)> {
         let row = self.rows.last()?;
         Some((row.of.threads, *row.columns.get(column)?))
     }
@@ -212,24 +212,24 @@ impl TableDocument {
         &self.scores
     }
     /// The names of the columns that were simulated, and what the cells of each are.
-    pub(super) fn kinds(&self) -> Vec<(&'static str, Vec<Kind>)> {
-        let Some(table) = Table::named(self.table) else { return Vec::new() };
-        let kinds = |column: &'static Column| {
+    pub(super) fn kinds(&self) -> Vec<(&'static str, Vec<CellRole>)> {
+        let Some(table) = SimulatedTable::named(self.table) else { return Vec::new() };
+        let kinds = |column: &'static TableColumn| {
             let cells = self.rows.iter().filter_map(|row| row.columns.get(column.name));
-            let mut kinds: Vec<Kind> = cells.map(|cell| cell.role).collect();
+            let mut kinds: Vec<CellRole> = cells.map(|cell| cell.role).collect();
             kinds.dedup();
             (column.name, kinds)
         };
         table.columns.iter().map(kinds).filter(|(_, kinds)| !kinds.is_empty()).collect()
     }
     /// Column by column.
-    fn cells(&self) -> impl Iterator<Item = (&'static tables::Row, &'static str, &Cell)> {
+    fn cells(&self) -> impl Iterator<Item = (&'static tables::TableRow, &'static str, &TableCell)> {
         self.columns.iter().flat_map(move |&name| {
             self.rows.iter().filter_map(move |row| Some((row.of, name, row.columns.get(name)?)))
         })
     }
     /// The lines of its picture: each column, for each value of the keys after the first.
-    fn drawn(&self, table: &'static Table) -> Vec<(&'static Column, &'static [Key])> {
+    fn drawn(&self, table: &'static SimulatedTable) -> Vec<(&'static TableColumn, &'static [Key])> {
         let mut others: Vec<&[Key]> = Vec::new();
         for row in &self.rows {
             let of_row = &row.of.key[1..];
@@ -240,7 +240,7 @@ impl TableDocument {
         let columns = table.columns.iter().filter(|c| matches!(c.quantity, Quantity::Of(..)));
         columns.flat_map(|column| others.iter().map(move |&others| (column, others))).collect()
     }
-    fn named(&self, column: &Column, others: &[Key]) -> String {
+    fn named(&self, column: &TableColumn, others: &[Key]) -> String {
         let others = self.keys[1..].iter().zip(others);
         let others = others.map(|(name, key)| format!(", {name} {key}"));
         without_unit(column.name).to_string() + &others.collect::<String>()
@@ -263,13 +263,14 @@ impl Report for TableDocument {
         grid
     }
     fn chart(&self) -> Option<Chart> {
-        let table = Table::named(self.table)?;
+        let table = SimulatedTable::named(self.table)?;
         if self.keys.iter().any(|key| !NUMBERS.contains(key)) {
             return None;
         }
         let (mut simulated, mut published) = (Vec::new(), Vec::new());
         for (column, others) in self.drawn(table) {
-            let is_its = |row: &tables::Row, name| name == column.name && row.key[1..] == *others;
+            let is_its =
+                |row: &tables::TableRow, name| name == column.name && row.key[1..] == *others;
             let cells = || self.cells().filter(|(row, name, _)| is_its(row, *name));
             let points = cells().map(|(row, _, cell)| Point {
                 x: row.threads.into(),
@@ -291,7 +292,7 @@ impl Report for TableDocument {
             title: format!("{}: simulated, and as published", self.table),
             x_label: self.keys[0].into(),
             y_label: unit(table).into(),
-            shape: Shape::Lines(simulated.into_iter().chain(published).collect()),
+            shape: ChartShape::Lines(simulated.into_iter().chain(published).collect()),
         })
     }
 }
@@ -316,7 +317,7 @@ fn series(name: &str, what: &str, is_reference: bool, points: Vec<Point>) -> Ser
     Series { name: format!("{}, {what}", name.replace('_', " ")), points, is_reference }
 }
 
-fn unit(table: &Table) -> &'static str {
+fn unit(table: &SimulatedTable) -> &'static str {
     let name = table.columns.first().map_or("", |column| column.name);
     [
         ("_ops_1e7", "10^7 operations per 30 s"),

@@ -7,4 +7,4 @@ mod text;
 
 pub use document::{ReproduceDocument, TableDocument};
 pub use score::{Score, has_published_predictions};
-pub use simulate::{Effort, simulate};
+pub use simulate::{ReproduceEffort, simulate};

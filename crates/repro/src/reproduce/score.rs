@@ -1,8 +1,8 @@
 //! How well the published cells of a table are met.
 
-use super::document::Row;
+use super::document::ReproducedRow;
 use crate::published::{Published, Unpatched};
-use crate::tables::{Column, Quantity, Row as TableRow, Table};
+use crate::tables::{Quantity, SimulatedTable, TableColumn, TableRow};
 use serde::Serialize;
 
 /// Without a published standard deviation a number is taken to be this uncertain, so that two cells of
@@ -28,7 +28,7 @@ pub struct Score {
 /// What a cell is evidence of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum CellRole {
     /// Of unpatched code, and the machine was fitted to it.
     Fitted,
     /// Of unpatched code, and nothing was fitted to it.
@@ -39,9 +39,9 @@ pub enum Kind {
     Derived,
 }
 
-impl Kind {
+impl CellRole {
     /// Of a column in a row.
-    pub fn of(table: &Table, column: &Column, row: &TableRow) -> Self {
+    pub fn of(table: &SimulatedTable, column: &TableColumn, row: &TableRow) -> Self {
         if !matches!(column.quantity, Quantity::Of(..) | Quantity::OfRow(_)) {
             return Self::Derived;
         }
@@ -82,11 +82,11 @@ impl Kind {
 }
 
 /// True if some cell of a predicted column of the table was published in this repository.
-pub fn has_published_predictions(table: &Table) -> bool {
+pub fn has_published_predictions(table: &SimulatedTable) -> bool {
     let Some(published) = Published::named(table.name) else { return false };
-    let is_one = |column: &Column, row: &TableRow| {
+    let is_one = |column: &TableColumn, row: &TableRow| {
         let is_published = published.at(&table.key_of(row), column.name).is_some();
-        is_published && Kind::of(table, column, row) == Kind::Predicted
+        is_published && CellRole::of(table, column, row) == CellRole::Predicted
     };
     table.columns.iter().any(|column| table.rows.iter().any(|row| is_one(column, row)))
 }
@@ -106,9 +106,13 @@ pub struct Scores {
 }
 
 impl Scores {
-    pub(super) fn of(table: &Table, rows: &[Row], published: Option<&Published>) -> Self {
+    pub(super) fn of(
+        table: &SimulatedTable,
+        rows: &[ReproducedRow],
+        published: Option<&Published>,
+    ) -> Self {
         let Some(published) = published else { return Self::default() };
-        let mut cells: Vec<(Kind, Pair)> = Vec::new();
+        let mut cells: Vec<(CellRole, Pair)> = Vec::new();
         for column in table.columns {
             if matches!(column.quantity, Quantity::Change(..)) {
                 continue;
@@ -132,15 +136,15 @@ impl Scores {
                 cells.push((cell.role, pair));
             }
         }
-        let score = |kinds: &[Kind]| {
+        let score = |kinds: &[CellRole]| {
             let chosen = cells.iter().filter(|(kind, _)| kinds.contains(kind));
             Score::of_cells(&chosen.map(|&(_, pair)| pair).collect::<Vec<_>>())
         };
         Self {
-            baseline: score(&[Kind::Fitted, Kind::Baseline]),
-            is_fitted: cells.iter().any(|(kind, _)| *kind == Kind::Fitted),
-            predicted: score(&[Kind::Predicted]),
-            derived: score(&[Kind::Derived]),
+            baseline: score(&[CellRole::Fitted, CellRole::Baseline]),
+            is_fitted: cells.iter().any(|(kind, _)| *kind == CellRole::Fitted),
+            predicted: score(&[CellRole::Predicted]),
+            derived: score(&[CellRole::Derived]),
         }
     }
 }
@@ -148,7 +152,7 @@ impl Scores {
 /// A published cell and the simulated one.
 #[derive(Clone, Copy)]
 struct Pair {
-    column: &'static Column,
+    column: &'static TableColumn,
     published: f64,
     stddev: f64,
     simulated: f64,
@@ -197,7 +201,7 @@ fn stddev_column(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::Cell;
+    use super::super::document::TableCell;
     use super::*;
     use crate::published::Standing;
 
@@ -212,8 +216,8 @@ mod tests {
         }
     }
 
-    fn column(name: &str) -> &'static Column {
-        let table = Table::named("pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3");
+    fn column(name: &str) -> &'static TableColumn {
+        let table = SimulatedTable::named("pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3");
         table.and_then(|table| table.column(name)).expect("it is in the table")
     }
 
@@ -232,7 +236,7 @@ mod tests {
             Published::named("rwsem_handoff_fairness_2s40c80t").expect("it is built in");
         let cell = |column: &str| {
             let standing = published.standing(column);
-            Cell::new(2.0, [1.0, 3.0], Kind::Fitted).next_to(Some(1.0), standing)
+            TableCell::new(2.0, [1.0, 3.0], CellRole::Fitted).next_to(Some(1.0), standing)
         };
         assert_eq!(cell("threads_with_one_operation").error_percent, Some(100.0));
         for column in ["max_ops_per_thread", "reported_locking_rate_kops_per_s"] {
@@ -272,18 +276,18 @@ mod tests {
     #[test]
     fn a_cell_is_what_its_column_and_row_are() {
         let kind = |table: &str, column: &str, row: usize| {
-            let table = Table::named(table).expect("a table");
-            Kind::of(table, table.column(column).expect("a column"), &table.rows[row])
+            let table = SimulatedTable::named(table).expect("a table");
+            CellRole::of(table, table.column(column).expect("a column"), &table.rows[row])
         };
         let locktorture = "cna_v10_locktorture_x5_4";
-        assert_eq!(kind(locktorture, "stock_ops_1e7", 0), Kind::Fitted);
-        assert_eq!(kind(locktorture, "patch_cna_ops_1e7", 0), Kind::Predicted);
-        assert_eq!(kind(locktorture, "speedup_patch_cna_over_stock", 0), Kind::Derived);
+        assert_eq!(kind(locktorture, "stock_ops_1e7", 0), CellRole::Fitted);
+        assert_eq!(kind(locktorture, "patch_cna_ops_1e7", 0), CellRole::Predicted);
+        assert_eq!(kind(locktorture, "speedup_patch_cna_over_stock", 0), CellRole::Derived);
         let fairness = "rwsem_handoff_fairness_2s40c80t";
-        assert_eq!(kind(fairness, "max_ops_per_thread", 0), Kind::Fitted);
-        assert_eq!(kind(fairness, "min_ops_per_thread", 0), Kind::Baseline);
-        assert_eq!(kind(fairness, "max_ops_per_thread", 1), Kind::Predicted, "a patched row");
-        let has = |name: &str| Table::named(name).is_some_and(has_published_predictions);
+        assert_eq!(kind(fairness, "max_ops_per_thread", 0), CellRole::Fitted);
+        assert_eq!(kind(fairness, "min_ops_per_thread", 0), CellRole::Baseline);
+        assert_eq!(kind(fairness, "max_ops_per_thread", 1), CellRole::Predicted, "a patched row");
+        let has = |name: &str| SimulatedTable::named(name).is_some_and(has_published_predictions);
         assert_eq!([locktorture, fairness].map(has), [true, false]);
     }
 }

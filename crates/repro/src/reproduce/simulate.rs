@@ -1,9 +1,9 @@
 //! Simulating a table row by row, with the chosen fit and with those that fit about as well.
 
-use super::document::{Cell, Row, TableDocument, Windows};
-use super::score::{Kind, Scores};
+use super::document::{ReproducedRow, TableCell, TableDocument, Windows};
+use super::score::{CellRole, Scores};
 use crate::published::{Published, Standing};
-use crate::tables::{self, Depth, Job, Runs, Table};
+use crate::tables::{self, Runs, SimulatedTable, TableDepth, TableJob};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::simulated::{Fitted, ResidualOf, SimulatedError};
@@ -15,15 +15,15 @@ use std::collections::BTreeMap;
 /// How much is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effort {
+pub enum ReproduceEffort {
     /// For minutes.
     Full,
     /// For seconds.
     Quick,
 }
 
-impl Effort {
-    fn depth(self, table: &'static Table) -> &'static Depth {
+impl ReproduceEffort {
+    fn depth(self, table: &'static SimulatedTable) -> &'static TableDepth {
         match self {
             Self::Full => &table.full,
             Self::Quick => &table.quick,
@@ -42,14 +42,14 @@ impl Effort {
 struct Fit {
     machine: Machine,
     parameters: Parameters,
-    depth: &'static Depth,
+    depth: &'static TableDepth,
 }
 
 impl Fit {
     fn of(
         machine: &Machine,
         parameters: &Parameters,
-        depth: &'static Depth,
+        depth: &'static TableDepth,
     ) -> Result<Self, SimulatedError> {
         let machine = parameters.applied_to(machine)?;
         Ok(Self { machine, parameters: parameters.clone(), depth })
@@ -58,8 +58,8 @@ impl Fit {
 
 /// Simulates a table; until Ctrl-C, then with the rows that were done.
 pub fn simulate(
-    table: &'static Table,
-    effort: Effort,
+    table: &'static SimulatedTable,
+    effort: ReproduceEffort,
     seed: u64,
     progress: Progress,
 ) -> Result<TableDocument, Error> {
@@ -92,7 +92,11 @@ pub fn simulate(
         if interrupt::is_requested() {
             break;
         }
-        document.rows.push(Row { key: table.key_of(of).into_iter().collect(), of, columns: cells });
+        document.rows.push(ReproducedRow {
+            key: table.key_of(of).into_iter().collect(),
+            of,
+            columns: cells,
+        });
     }
     document.judge(Scores::of(table, &document.rows, published.as_ref()));
     Ok(document)
@@ -110,8 +114,8 @@ fn told(key: &[(&'static str, tables::Key)]) -> String {
 fn fits(
     machine: &Machine,
     calibration: Option<&Calibration>,
-    table: &'static Table,
-    effort: Effort,
+    table: &'static SimulatedTable,
+    effort: ReproduceEffort,
 ) -> Result<Vec<Fit>, SimulatedError> {
     let Some(calibration) = calibration else {
         return Ok(vec![Fit::of(machine, &Parameters::default(), effort.depth(table))?]);
@@ -123,7 +127,7 @@ fn fits(
 }
 
 /// What was fitted, with the residual of this table if it took part, else of those with its workload.
-fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitted> {
+fn fitted(calibration: &Calibration, table: &SimulatedTable, chosen: &Fit) -> Option<Fitted> {
     let workload = (table.workload)(&chosen.parameters, chosen.depth, &table.rows[0]);
     let fitted = Fitted::of(calibration, workload)?;
     let squares = |is_its: &dyn Fn(&lockwright_sim::machine::Fit) -> bool| -> Vec<f64> {
@@ -147,16 +151,16 @@ fn fitted(calibration: &Calibration, table: &Table, chosen: &Fit) -> Option<Fitt
 
 /// The cells of a row: the mean is of the chosen fit, the interval of all of them.
 fn row(
-    table: &'static Table,
-    row: &'static tables::Row,
+    table: &'static SimulatedTable,
+    row: &'static tables::TableRow,
     fits: &[Fit],
     seed: u64,
     published: Option<&Published>,
-) -> Result<BTreeMap<&'static str, Cell>, SimulatedError> {
+) -> Result<BTreeMap<&'static str, TableCell>, SimulatedError> {
     let (rows, locks) = ([*row], table.locks());
-    let jobs: Vec<Job<'_>> = fits
+    let jobs: Vec<TableJob<'_>> = fits
         .iter()
-        .map(|Fit { machine, parameters, depth }| Job {
+        .map(|Fit { machine, parameters, depth }| TableJob {
             table,
             machine,
             parameters,
@@ -168,17 +172,18 @@ fn row(
         .collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let runs: Vec<Runs<'_>> = tables::run(&jobs, workers, &|_| ())?;
-    let cell = |column: &'static tables::Column| {
+    let cell = |column: &'static tables::TableColumn| {
         let all = runs.iter().flat_map(|runs| runs.column(0, column));
         let interval = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
             [low.min(value), high.max(value)]
         });
         let number = published.and_then(|data| data.at(&table.key_of(row), column.name));
         let standing = published.map_or(Standing::Measured, |data| data.standing(column.name));
-        let cell = Cell::new(runs[0].mean(0, column), interval, Kind::of(table, column, row));
+        let cell =
+            TableCell::new(runs[0].mean(0, column), interval, CellRole::of(table, column, row));
         (column.name, cell.next_to(number, standing))
     };
     let is_of_row =
-        |column: &&tables::Column| runs[0].column(0, column).iter().any(|x| x.is_finite());
+        |column: &&tables::TableColumn| runs[0].column(0, column).iter().any(|x| x.is_finite());
     Ok(table.columns.iter().filter(is_of_row).map(cell).collect())
 }

@@ -1,7 +1,7 @@
 //! Reproduced tables for people.
 
-use super::document::{Cell, NUMBERS, Row, TableDocument};
-use super::score::{Kind, Score, Scores};
+use super::document::{NUMBERS, ReproducedRow, TableCell, TableDocument};
+use super::score::{CellRole, Score, Scores};
 use crate::published::Standing;
 use crate::tables::{self, Key};
 use lockwright_report::{Column, Sheet, digits, percent, provenance, signed, wrapped};
@@ -49,9 +49,10 @@ fn legend(table: &TableDocument) -> String {
 /// What was simulated next to what was published, in one table; columns that follow from others are left out.
 pub fn brief(table: &TableDocument) -> String {
     let kinds = table.kinds();
-    let shown: Vec<_> = kinds.iter().filter(|(_, kinds)| !kinds.contains(&Kind::Derived)).collect();
-    let of_column = |(_, kinds): &&(&'static str, Vec<Kind>)| {
-        let is_fitted = !kinds.contains(&Kind::Predicted);
+    let shown: Vec<_> =
+        kinds.iter().filter(|(_, kinds)| !kinds.contains(&CellRole::Derived)).collect();
+    let of_column = |(_, kinds): &&(&'static str, Vec<CellRole>)| {
+        let is_fitted = !kinds.contains(&CellRole::Predicted);
         let kind = if is_fitted { "baseline" } else { "predicted" };
         [
             Column::number(format!("{kind}: simulated")).first(),
@@ -61,12 +62,12 @@ pub fn brief(table: &TableDocument) -> String {
     };
     let keys = table.keys.iter().map(|key| Column::number(key.replace('_', " ")));
     let columns: Vec<Column> = keys.chain(shown.iter().flat_map(of_column)).collect();
-    let cells = |row: &Row| {
+    let cells = |row: &ReproducedRow| {
         let keys = table.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string));
-        let of_column = |(name, _): &&(&'static str, Vec<Kind>)| {
+        let of_column = |(name, _): &&(&'static str, Vec<CellRole>)| {
             let cell = row.columns.get(name);
             let number =
-                |get: fn(&Cell) -> Option<String>| cell.and_then(get).unwrap_or("-".into());
+                |get: fn(&TableCell) -> Option<String>| cell.and_then(get).unwrap_or("-".into());
             [
                 number(|cell| Some(digits(cell.simulated))),
                 number(|cell| cell.published.map(digits)),
@@ -82,11 +83,11 @@ pub fn brief(table: &TableDocument) -> String {
 /// How well the columns of each kind are met.
 fn of_scores(table: &TableDocument) -> String {
     let Scores { baseline, is_fitted, predicted, derived } = *table.scores();
-    let has = |wanted: Kind| table.kinds().iter().any(|(_, kinds)| kinds.contains(&wanted));
+    let has = |wanted: CellRole| table.kinds().iter().any(|(_, kinds)| kinds.contains(&wanted));
     let baseline_name = if is_fitted { "baseline (fitted)" } else { "baseline (not fitted)" };
     let kinds = [
-        (baseline_name, baseline, has(Kind::Fitted) || has(Kind::Baseline)),
-        ("predicted (never fitted)", predicted, has(Kind::Predicted)),
+        (baseline_name, baseline, has(CellRole::Fitted) || has(CellRole::Baseline)),
+        ("predicted (never fitted)", predicted, has(CellRole::Predicted)),
         ("derived (ratios)", derived, derived.is_some()),
     ];
     let row = |(name, score, _): (&str, Option<Score>, bool)| {
@@ -118,9 +119,10 @@ fn of_scores(table: &TableDocument) -> String {
 }
 
 /// The rows of a column. A part of the key that is the same in all rows is in the heading.
-fn of_column(table: &TableDocument, name: &str, kinds: &[Kind]) -> String {
-    let part = |row: &Row, key: &str| row.key.get(key).map_or("-".into(), Key::to_string);
-    let rows: Vec<&Row> = table.rows.iter().filter(|row| row.columns.contains_key(name)).collect();
+fn of_column(table: &TableDocument, name: &str, kinds: &[CellRole]) -> String {
+    let part = |row: &ReproducedRow, key: &str| row.key.get(key).map_or("-".into(), Key::to_string);
+    let rows: Vec<&ReproducedRow> =
+        table.rows.iter().filter(|row| row.columns.contains_key(name)).collect();
     let is_same = |key: &&&str| {
         let mut parts = rows.iter().map(|row| part(row, key));
         let first = parts.next();
@@ -138,8 +140,8 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[Kind]) -> String {
     let numbers = ["simulated", "from", "to", "published", "error %"].map(Column::number);
     let role = (kinds.len() > 1).then(|| Column::words("role"));
     let columns = keys.iter().map(column).chain(numbers).chain(role).collect();
-    let cells = |row: &&Row| {
-        let Cell { simulated, interval, published, published_is, error_percent, role } =
+    let cells = |row: &&ReproducedRow| {
+        let TableCell { simulated, interval, published, published_is, error_percent, role } =
             *row.columns.get(name)?;
         let [low, mean, high] = lockwright_report::interval([interval[0], simulated, interval[1]]);
         let numbers = [

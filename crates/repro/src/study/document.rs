@@ -1,10 +1,10 @@
 //! What a study found.
 
-use super::list::{Point as At, Study};
+use super::list::{Study, StudyPoint};
 use lockwright_cells::simulated::Outcome;
 use lockwright_cells::stats::Summary;
 use lockwright_report::{
-    Chart, Column, Grid, Point, Report, Series, Shape, Sheet, digits, rate, setting, to_json,
+    Chart, ChartShape, Column, Grid, Point, Report, Series, Sheet, digits, rate, setting, to_json,
     wrapped,
 };
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub struct StudyDocument {
     /// True if Ctrl-C came before the end.
     pub interrupted: bool,
     /// Point by point, lock by lock.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StudyRow>,
     #[serde(skip)]
     locks: &'static [&'static str],
     #[serde(skip)]
@@ -33,7 +33,7 @@ pub struct StudyDocument {
 
 /// A lock at a point.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Row {
+pub struct StudyRow {
     x: u64,
     lock: &'static str,
     window_ms: f64,
@@ -45,9 +45,9 @@ pub struct Row {
     least_of_average: f64,
 }
 
-impl Row {
+impl StudyRow {
     /// A row of the runs of a cell.
-    pub fn new(at: &At, lock: &'static str, outcomes: &[Outcome]) -> Self {
+    pub fn new(at: &StudyPoint, lock: &'static str, outcomes: &[Outcome]) -> Self {
         let of = |get: fn(&Outcome) -> f64| outcomes.iter().map(get).collect::<Vec<f64>>();
         Self {
             x: at.x,
@@ -115,7 +115,7 @@ impl Report for StudyDocument {
             ),
             Column::number("window").means("simulated time that was counted"),
         ];
-        let row = |row: &Row| {
+        let row = |row: &StudyRow| {
             let Summary { mean, min, max, .. } = row.ops_per_us;
             vec![
                 row.lock.into(),
@@ -169,21 +169,21 @@ impl Report for StudyDocument {
         grid
     }
     fn chart(&self) -> Option<Chart> {
-        let series = |name: String, lock: &str, y: &dyn Fn(&Row) -> (f64, f64)| {
+        let series = |name: String, lock: &str, y: &dyn Fn(&StudyRow) -> (f64, f64)| {
             let points = self.rows.iter().filter(|row| row.lock == lock).map(|row| {
                 let (y, spread) = y(row);
                 Point { x: row.x as f64, y, spread }
             });
             Series { name, points: points.collect(), is_reference: false }
         };
-        let throughput = |row: &Row| {
+        let throughput = |row: &StudyRow| {
             let Summary { mean, min, max, .. } = row.ops_per_us;
             (mean, (max - min) / 2.0)
         };
         let mut lines: Vec<Series> =
             self.locks.iter().map(|lock| series((*lock).into(), lock, &throughput)).collect();
         if self.shows_fairness {
-            let fairness = |row: &Row| (row.fairness_factor, 0.0);
+            let fairness = |row: &StudyRow| (row.fairness_factor, 0.0);
             let lock = self.locks[0];
             lines.push(series(format!("{lock}, fairness factor"), lock, &fairness));
         }
@@ -191,7 +191,7 @@ impl Report for StudyDocument {
             title: format!("{}, simulated on {}", self.study, self.machine),
             x_label: self.x.into(),
             y_label: "operations per microsecond".into(),
-            shape: Shape::Lines(lines),
+            shape: ChartShape::Lines(lines),
         })
     }
 }

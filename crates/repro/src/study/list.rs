@@ -29,12 +29,12 @@ pub struct Study {
     /// Runs of each cell; in a guest with each start state.
     pub seeds: u64,
     /// What is simulated.
-    pub points: fn() -> Vec<Point>,
+    pub points: fn() -> Vec<StudyPoint>,
 }
 
 /// A place on the axis.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct StudyPoint {
     /// Where.
     pub x: u64,
     /// Threads, or vCPUs.
@@ -113,8 +113,8 @@ pub static STUDIES: &[Study] = &[
 ];
 
 /// Windows in which every socket has several turns, with the greatest thresholds two or three.
-fn thresholds() -> Vec<Point> {
-    let point = |power: u64| Point {
+fn thresholds() -> Vec<StudyPoint> {
+    let point = |power: u64| StudyPoint {
         x: 1 << power,
         threads: 142,
         window_ns: 20_000_000 + (8 << power) * 330,
@@ -123,8 +123,8 @@ fn thresholds() -> Vec<Point> {
     [0, 2, 4, 6, 8, 10, 12, 14, 16].map(point).to_vec()
 }
 
-fn thread_counts() -> Vec<Point> {
-    let point = |threads: u32| Point {
+fn thread_counts() -> Vec<StudyPoint> {
+    let point = |threads: u32| StudyPoint {
         x: threads.into(),
         threads,
         // Three thresholds of the versions that count.
@@ -135,8 +135,8 @@ fn thread_counts() -> Vec<Point> {
 }
 
 /// From half to twice as many vCPUs as CPUs.
-fn vcpu_counts() -> Vec<Point> {
-    let point = |threads: u32| Point {
+fn vcpu_counts() -> Vec<StudyPoint> {
+    let point = |threads: u32| StudyPoint {
         x: threads.into(),
         threads,
         window_ns: 400_000_000,

@@ -3,9 +3,9 @@
 mod document;
 mod list;
 
-use document::Row;
 pub use document::StudyDocument;
-use list::Point;
+use document::StudyRow;
+use list::StudyPoint;
 pub use list::{STUDIES, Study};
 use lockwright_cells::cell::Purpose;
 use lockwright_cells::error::Error;
@@ -63,12 +63,12 @@ fn machine_of(study: &Study) -> Result<(Machine, Option<Calibration>), Error> {
 /// All locks at a point.
 fn simulate(
     study: &Study,
-    point: &Point,
+    point: &StudyPoint,
     machine: &Machine,
     parameters: &Parameters,
     seed: u64,
     progress: Progress,
-) -> Result<Vec<Row>, Error> {
+) -> Result<Vec<StudyRow>, Error> {
     let cell = |lock, scheduling, at: u64| Cell {
         has_siblings: true,
         machine,
@@ -96,5 +96,5 @@ fn simulate(
         run_cells(&cells, workers, &|_| progress.advance(1)).into_iter().collect();
     let outcomes = outcomes.map_err(|error| Error::Measurement(error.to_string()))?;
     let rows = study.locks.iter().zip(outcomes.chunks(runs));
-    Ok(rows.map(|(lock, outcomes)| Row::new(point, lock, outcomes)).collect())
+    Ok(rows.map(|(lock, outcomes)| StudyRow::new(point, lock, outcomes)).collect())
 }

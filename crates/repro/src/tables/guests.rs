@@ -11,7 +11,9 @@
 //! The unfair and the paravirtual columns alone decided the number.
 
 use super::row::by_threads;
-use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
+use super::{
+    Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow, Variable,
+};
 use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
 use lockwright_cells::simulated::Outcome;
@@ -35,7 +37,7 @@ const UNIT_OPS: u64 = 250;
 const RUNNING: &[StartState] = &[StartState::Running];
 const ALL_STARTS: &[StartState] = StartState::ALL;
 
-fn build(parameters: &Parameters, depth: &Depth, _: &Row) -> Workload {
+fn build(parameters: &Parameters, depth: &TableDepth, _: &TableRow) -> Workload {
     Workload::Kbuild(Knobs {
         units: depth.units,
         unit_ops: UNIT_OPS,
@@ -77,19 +79,29 @@ fn scale(workload: Workload, parameters: &Parameters) -> f64 {
     parameters.software_ns(WORKLOAD, PARALLEL) / work_ns(workload)
 }
 
-const fn depth(seeds: u64, starts: &'static [StartState], window_us: u64, units: u64) -> Depth {
+const fn depth(
+    seeds: u64,
+    starts: &'static [StartState],
+    window_us: u64,
+    units: u64,
+) -> TableDepth {
     let warmup_us = if units > 0 { 0 } else { 20_000 };
-    Depth { seeds, starts, warmup_us, window_us, units }
+    TableDepth { seeds, starts, warmup_us, window_us, units }
 }
 
-const fn column(name: &'static str, lock: &'static str, measure: Measure, weight: f64) -> Column {
-    Column { name, quantity: Quantity::Of(lock, measure), weight }
+const fn column(
+    name: &'static str,
+    lock: &'static str,
+    measure: TableMeasure,
+    weight: f64,
+) -> TableColumn {
+    TableColumn { name, quantity: Quantity::Of(lock, measure), weight }
 }
 
-const BUILD_COLUMNS: &[Column] = &[
-    column("pvqlock_build_time_s", "park", Measure::BuildTime, 1.0),
-    column("unfair_lock_build_time_s", "unfair", Measure::BuildTime, 1.0),
-    column("hybrid_pvqlock_build_time_s", "hybrid", Measure::BuildTime, 0.0),
+const BUILD_COLUMNS: &[TableColumn] = &[
+    column("pvqlock_build_time_s", "park", TableMeasure::BuildTime, 1.0),
+    column("unfair_lock_build_time_s", "unfair", TableMeasure::BuildTime, 1.0),
+    column("hybrid_pvqlock_build_time_s", "hybrid", TableMeasure::BuildTime, 0.0),
 ];
 
 /// The ranges, and why. With less time between two operations convoys never end, with more there are none.
@@ -102,7 +114,7 @@ const BUILD_SOFTWARE: &[Variable] = &[
 ];
 
 /// `make -j` with as many jobs as vCPUs, on 36 cores without hyper-threading.
-pub static BUILD_2699: Table = Table {
+pub static BUILD_2699: SimulatedTable = SimulatedTable {
     name: "pvqspinlock_kernel_build_e5_2699_v3",
     about: "hybrid paravirtual spinlock (November 2017): a kernel build in a guest on 36 CPUs",
     machine: "haswell-2s",
@@ -110,7 +122,7 @@ pub static BUILD_2699: Table = Table {
     rows: by_threads![30, 36, 45, 54, 72, 108],
     fitted_rows: by_threads![30, 36, 45, 54, 72, 108],
     workload: build,
-    crew: Crew::Guest,
+    crew: TableCrew::Guest,
     columns: BUILD_COLUMNS,
     software: BUILD_SOFTWARE,
     search: depth(1, RUNNING, 2_000_000, 800),
@@ -119,7 +131,7 @@ pub static BUILD_2699: Table = Table {
 };
 
 /// The same on 16 cores with two threads each.
-pub static BUILD_2620: Table = Table {
+pub static BUILD_2620: SimulatedTable = SimulatedTable {
     name: "pvqspinlock_kernel_build_e5_2620_v4",
     about: "hybrid paravirtual spinlock: a kernel build in a guest on 32 CPUs",
     machine: "broadwell-2s-e5-2620v4",
@@ -127,7 +139,7 @@ pub static BUILD_2620: Table = Table {
     rows: by_threads![16, 36, 48, 64],
     fitted_rows: by_threads![16, 36, 48, 64],
     workload: build,
-    crew: Crew::Guest,
+    crew: TableCrew::Guest,
     columns: BUILD_COLUMNS,
     software: BUILD_SOFTWARE,
     search: depth(1, ALL_STARTS, 2_000_000, 500),
@@ -136,7 +148,7 @@ pub static BUILD_2620: Table = Table {
 };
 
 /// How often the hybrid lock was acquired in each mode in a build, by vCPUs that had to wait.
-pub static MODES: Table = Table {
+pub static MODES: SimulatedTable = SimulatedTable {
     name: "pvqspinlock_mode_acquisitions_e5_2699_v3",
     about: "hybrid paravirtual spinlock: acquisitions in each mode during the build",
     machine: "haswell-2s",
@@ -144,13 +156,18 @@ pub static MODES: Table = Table {
     rows: by_threads![30, 36, 45, 54, 72],
     fitted_rows: &[],
     workload: build,
-    crew: Crew::Guest,
+    crew: TableCrew::Guest,
     columns: &[
-        column("queued_mode_acquisitions", "hybrid", Measure::InBuild(Event::lock_slowpath), 0.0),
+        column(
+            "queued_mode_acquisitions",
+            "hybrid",
+            TableMeasure::InBuild(Event::lock_slowpath),
+            0.0,
+        ),
         column(
             "unfair_mode_acquisitions",
             "hybrid",
-            Measure::InBuild(Event::pv_lock_stealing),
+            TableMeasure::InBuild(Event::pv_lock_stealing),
             0.0,
         ),
     ],
@@ -165,7 +182,7 @@ pub static MODES: Table = Table {
 /// Least and greatest count a tenth: each is one thread of one run. The row of 108 vCPUs is left out of the
 /// fit. There the published threads together are 1.8 times as fast as with 72, and nothing in the
 /// model makes an unfair lock faster with more waiters; a fit to it would spoil the other three.
-pub static MICROBENCHMARK: Table = Table {
+pub static MICROBENCHMARK: SimulatedTable = SimulatedTable {
     name: "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
     about: "hybrid paravirtual spinlock: operations of the slowest and fastest vCPU",
     machine: "haswell-2s",
@@ -173,14 +190,24 @@ pub static MICROBENCHMARK: Table = Table {
     rows: by_threads![36, 54, 72, 108],
     fitted_rows: by_threads![36, 54, 72],
     workload: |_, _, _| Workload::counter(0, 0),
-    crew: Crew::Guest,
+    crew: TableCrew::Guest,
     columns: &[
-        column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", Measure::Least(5.0), 0.1),
-        column("unfair_lock_avg_ops_per_thread_in_5_s", "unfair", Measure::Average(5.0), 1.0),
-        column("unfair_lock_max_ops_per_thread_in_5_s", "unfair", Measure::Greatest(5.0), 0.1),
-        column("hybrid_pvqlock_min_ops_per_thread_in_5_s", "hybrid", Measure::Least(5.0), 0.0),
-        column("hybrid_pvqlock_avg_ops_per_thread_in_5_s", "hybrid", Measure::Average(5.0), 0.0),
-        column("hybrid_pvqlock_max_ops_per_thread_in_5_s", "hybrid", Measure::Greatest(5.0), 0.0),
+        column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", TableMeasure::Least(5.0), 0.1),
+        column("unfair_lock_avg_ops_per_thread_in_5_s", "unfair", TableMeasure::Average(5.0), 1.0),
+        column("unfair_lock_max_ops_per_thread_in_5_s", "unfair", TableMeasure::Greatest(5.0), 0.1),
+        column("hybrid_pvqlock_min_ops_per_thread_in_5_s", "hybrid", TableMeasure::Least(5.0), 0.0),
+        column(
+            "hybrid_pvqlock_avg_ops_per_thread_in_5_s",
+            "hybrid",
+            TableMeasure::Average(5.0),
+            0.0,
+        ),
+        column(
+            "hybrid_pvqlock_max_ops_per_thread_in_5_s",
+            "hybrid",
+            TableMeasure::Greatest(5.0),
+            0.0,
+        ),
     ],
     software: &[],
     search: depth(1, RUNNING, 70_000, 0),

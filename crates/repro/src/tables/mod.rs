@@ -13,8 +13,8 @@ mod tasks;
 mod x5_4;
 
 pub use meaning::meaning;
-pub use row::{Key, Row, Symbol};
-pub use run::{Job, Runs, run};
+pub use row::{Key, Symbol, TableRow};
+pub use run::{Runs, TableJob, run};
 pub use tasks::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
 
 use lockwright::events::Event;
@@ -24,7 +24,7 @@ use lockwright_sim::machine::{Parameters, Placement};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// Every table, in the order in which they are reproduced.
-pub static TABLES: &[&Table] = &[
+pub static TABLES: &[&SimulatedTable] = &[
     &x5_4::LOCKTORTURE,
     &x5_4::OPEN1,
     &x5_4::LOCK2,
@@ -41,7 +41,7 @@ pub static TABLES: &[&Table] = &[
 
 /// A published table and how it is simulated.
 #[derive(Debug)]
-pub struct Table {
+pub struct SimulatedTable {
     /// Its name: the file's name without `.csv`.
     pub name: &'static str,
     /// One line about it: the patch and the benchmark.
@@ -51,28 +51,28 @@ pub struct Table {
     /// The columns that are the key.
     pub keys: &'static [&'static str],
     /// The rows.
-    pub rows: &'static [Row],
+    pub rows: &'static [TableRow],
     /// The rows that are fitted.
-    pub fitted_rows: &'static [Row],
+    pub fitted_rows: &'static [TableRow],
     /// The workload that stands for the benchmark in a row, with what was fitted of it.
-    pub workload: fn(&Parameters, &Depth, &Row) -> Workload,
+    pub workload: fn(&Parameters, &TableDepth, &TableRow) -> Workload,
     /// Who runs.
-    pub crew: Crew,
+    pub crew: TableCrew,
     /// The columns that are simulated.
-    pub columns: &'static [Column],
+    pub columns: &'static [TableColumn],
     /// The times of its software that are fitted.
     pub software: &'static [Variable],
     /// While searching for a fit.
-    pub search: Depth,
+    pub search: TableDepth,
     /// For the judgement of a fit, and to reproduce.
-    pub full: Depth,
+    pub full: TableDepth,
     /// To reproduce in a hurry.
-    pub quick: Depth,
+    pub quick: TableDepth,
 }
 
 /// How much is simulated of each cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Depth {
+pub struct TableDepth {
     /// Seeds; each has a placement of its own, if placement is random.
     pub seeds: u64,
     /// In a guest or a kernel: how runs begin; each seed once with each of them.
@@ -87,7 +87,7 @@ pub struct Depth {
 
 /// Who runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crew {
+pub enum TableCrew {
     /// Threads with a CPU each, placed like this.
     Threads(Placement),
     /// The vCPUs of a guest.
@@ -98,7 +98,7 @@ pub enum Crew {
 
 /// One run of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct CellRun {
     /// Decides everything random, from 0.
     pub seed: u64,
     /// The scheduler, if there is one.
@@ -107,7 +107,7 @@ pub struct Sample {
 
 /// A column.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct TableColumn {
     /// Its name.
     pub name: &'static str,
     /// What it is about.
@@ -121,11 +121,11 @@ pub struct Column {
 #[derive(Clone, Copy, Debug)]
 pub enum Quantity {
     /// Something that a run of a lock shows.
-    Of(&'static str, Measure),
+    Of(&'static str, TableMeasure),
     /// Something that a run of the row's lock shows.
-    OfRow(Measure),
+    OfRow(TableMeasure),
     /// The quotient of what runs of the row's lock and of another one show.
-    RowOver(&'static str, Measure),
+    RowOver(&'static str, TableMeasure),
     /// The quotient of two other columns.
     Ratio(&'static str, &'static str),
     /// By how many percent one column is above another one.
@@ -134,7 +134,7 @@ pub enum Quantity {
 
 /// What a run shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Measure {
+pub enum TableMeasure {
     /// Operations of all threads, and how many of them per second are one in the column's unit.
     Total(f64),
     /// Operations of the slowest thread, in this number of seconds.
@@ -171,7 +171,7 @@ pub struct Variable {
     pub high: f64,
 }
 
-impl Column {
+impl TableColumn {
     /// True if its numbers and those of the other column are the same quantity in the same unit.
     pub fn is_comparable(&self, other: &Self) -> bool {
         let measure = |quantity| match quantity {
@@ -183,7 +183,7 @@ impl Column {
     }
 }
 
-impl Table {
+impl SimulatedTable {
     /// The table of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         TABLES.iter().copied().find(|table| table.name == name)
@@ -193,7 +193,7 @@ impl Table {
         TABLES.iter().copied().filter(move |table| table.machine == machine)
     }
     /// The column of that name.
-    pub fn column(&self, name: &str) -> Option<&'static Column> {
+    pub fn column(&self, name: &str) -> Option<&'static TableColumn> {
         self.columns.iter().find(|column| column.name == name)
     }
     /// The locks that its columns are about, each once.
@@ -207,8 +207,8 @@ impl Table {
     }
     fn locks_of(
         &self,
-        rows: &[Row],
-        columns: impl Iterator<Item = &'static Column>,
+        rows: &[TableRow],
+        columns: impl Iterator<Item = &'static TableColumn>,
     ) -> Vec<&'static str> {
         let of_rows = || rows.iter().filter_map(|row| row.lock);
         let mut all: Vec<&'static str> = Vec::new();
@@ -229,22 +229,22 @@ impl Table {
         locks
     }
     /// The key of a row, with the names of its columns.
-    pub fn key_of(&self, row: &Row) -> Vec<(&'static str, Key)> {
+    pub fn key_of(&self, row: &TableRow) -> Vec<(&'static str, Key)> {
         self.keys.iter().copied().zip(row.key.iter().copied()).collect()
     }
     /// The runs of a cell.
-    pub fn samples(&self, depth: &Depth) -> Vec<Sample> {
+    pub fn samples(&self, depth: &TableDepth) -> Vec<CellRun> {
         let seeds = 0..depth.seeds;
         match self.crew {
-            Crew::Threads(_) => seeds.map(|seed| Sample { seed, scheduling: None }).collect(),
-            Crew::Guest | Crew::Kernel => {
+            TableCrew::Threads(_) => seeds.map(|seed| CellRun { seed, scheduling: None }).collect(),
+            TableCrew::Guest | TableCrew::Kernel => {
                 let kind = match self.crew {
-                    Crew::Kernel => ScheduledKind::Kernel,
+                    TableCrew::Kernel => ScheduledKind::Kernel,
                     _ => ScheduledKind::Guest { virtual_numa: false },
                 };
                 let of_start = |&start| {
                     let scheduling = Some(Scheduling { kind, start });
-                    seeds.clone().map(move |seed| Sample { seed, scheduling })
+                    seeds.clone().map(move |seed| CellRun { seed, scheduling })
                 };
                 depth.starts.iter().flat_map(of_start).collect()
             }
@@ -252,7 +252,7 @@ impl Table {
     }
 }
 
-impl Crew {
+impl TableCrew {
     /// Where threads are placed; of no effect if a scheduler places them.
     pub fn placement(self) -> Placement {
         match self {
@@ -270,12 +270,12 @@ impl Crew {
     }
 }
 
-impl Measure {
+impl TableMeasure {
     /// What a run shows in a row, in the column's unit.
     pub fn of(
         self,
         outcome: &Outcome,
-        row: &Row,
+        row: &TableRow,
         workload: Workload,
         parameters: &Parameters,
     ) -> f64 {
@@ -321,7 +321,7 @@ mod tests {
                 assert_eq!(row.key.len(), table.keys.len(), "{}: {}", table.name, row.label());
             }
             if let Some(published) = Published::named(table.name) {
-                let is_there = |row: &Row| published.has_row(&table.key_of(row));
+                let is_there = |row: &TableRow| published.has_row(&table.key_of(row));
                 let there = table.rows.iter().filter(|row| is_there(row)).count();
                 assert_eq!(there, published.rows(), "{}", table.name);
                 assert!(table.fitted_rows.iter().all(is_there), "{}", table.name);

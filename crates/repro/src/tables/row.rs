@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A row of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct TableRow {
     /// What stands in the columns that are its table's key, in their order.
     pub key: &'static [Key],
     /// The number of threads or vCPUs that run.
@@ -41,7 +41,7 @@ pub struct Symbol {
     pub elsewhere_percent: f64,
 }
 
-impl Row {
+impl TableRow {
     /// A row with this number of threads.
     pub const fn of(key: &'static [Key], threads: u32) -> Self {
         Self { key, threads, cs_load: 0, lock: None, has_siblings: true, symbol: None }
@@ -64,7 +64,7 @@ impl fmt::Display for Key {
 /// Rows whose key is the number of threads.
 macro_rules! by_threads {
     ($($threads:literal),+) => {
-        &[$($crate::tables::Row::of(&[$crate::tables::Key::Number($threads)], $threads)),+]
+        &[$($crate::tables::TableRow::of(&[$crate::tables::Key::Number($threads)], $threads)),+]
     };
 }
 pub(super) use by_threads;

@@ -1,23 +1,23 @@
 //! Running the cells of tables.
 
-use super::{Column, Crew, Depth, Measure, Quantity, Row, Table};
+use super::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow};
 use lockwright_cells::cell::{Done, Purpose};
 use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};
 
 /// Rows of a table to be simulated with some numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
+pub struct TableJob<'a> {
     /// The table.
-    pub table: &'static Table,
+    pub table: &'static SimulatedTable,
     /// Its machine, with the costs of `parameters`.
     pub machine: &'a Machine,
     /// What the software takes.
     pub parameters: &'a Parameters,
     /// How much is simulated of each cell.
-    pub depth: &'a Depth,
+    pub depth: &'a TableDepth,
     /// The rows.
-    pub rows: &'a [Row],
+    pub rows: &'a [TableRow],
     /// The locks.
     pub locks: &'a [&'static str],
     /// What seeds are counted from.
@@ -26,14 +26,14 @@ pub struct Job<'a> {
 
 /// The outcomes of a job, row by row, lock by lock, sample by sample.
 pub struct Runs<'a> {
-    job: Job<'a>,
+    job: TableJob<'a>,
     outcomes: Vec<Outcome>,
 }
 
 /// Runs all cells of the jobs together on `workers` host threads. Jobs that differ only in what is
 /// made of the outcomes run once. `done` hears how many cells are done.
 pub fn run<'a>(
-    jobs: &[Job<'a>],
+    jobs: &[TableJob<'a>],
     workers: usize,
     done: &Done<'_>,
 ) -> Result<Vec<Runs<'a>>, SimulatedError> {
@@ -54,7 +54,7 @@ pub fn run<'a>(
     Ok(runs)
 }
 
-impl<'a> Job<'a> {
+impl<'a> TableJob<'a> {
     /// True if another job runs the same cells. With a fixed amount of work, the workload has all that the
     /// runs need of the parameters.
     fn runs_as(&self, other: &Self) -> bool {
@@ -75,7 +75,7 @@ impl<'a> Job<'a> {
     fn cells(&self) -> impl Iterator<Item = Cell<'a>> {
         let Self { table, machine, parameters, depth, rows, locks, seed } = *self;
         let samples = table.samples(depth);
-        let cell = move |row: &Row, lock, sample: super::Sample| Cell {
+        let cell = move |row: &TableRow, lock, sample: super::CellRun| Cell {
             machine,
             parameters,
             lock,
@@ -103,7 +103,7 @@ impl<'a> Job<'a> {
 
 impl Runs<'_> {
     /// A column in the row of that number, sample by sample. Empty if its locks did not run.
-    pub fn column(&self, row: usize, column: &Column) -> Vec<f64> {
+    pub fn column(&self, row: usize, column: &TableColumn) -> Vec<f64> {
         match column.quantity {
             Quantity::Of(lock, measure) => self.measured(row, lock, measure),
             Quantity::OfRow(measure) => self.of_row(row, measure),
@@ -118,7 +118,7 @@ impl Runs<'_> {
     }
 
     /// The column in the row, for all samples together: the mean, and of a quotient that of the means.
-    pub fn mean(&self, row: usize, column: &Column) -> f64 {
+    pub fn mean(&self, row: usize, column: &TableColumn) -> f64 {
         match column.quantity {
             Quantity::Of(..) | Quantity::OfRow(_) => mean(&self.column(row, column)),
             Quantity::RowOver(lock, measure) => {
@@ -140,15 +140,15 @@ impl Runs<'_> {
         };
         quotients(&cells(over), &cells(under))
     }
-    fn of_row(&self, row: usize, measure: Measure) -> Vec<f64> {
+    fn of_row(&self, row: usize, measure: TableMeasure) -> Vec<f64> {
         match self.job.rows[row].lock {
             Some(lock) => self.measured(row, lock, measure),
             None => Vec::new(),
         }
     }
 
-    fn measured(&self, row: usize, lock: &str, measure: Measure) -> Vec<f64> {
-        let Job { table, parameters, depth, locks, rows, .. } = self.job;
+    fn measured(&self, row: usize, lock: &str, measure: TableMeasure) -> Vec<f64> {
+        let TableJob { table, parameters, depth, locks, rows, .. } = self.job;
         let Some(at) = locks.iter().position(|name| *name == lock) else { return Vec::new() };
         let samples = table.samples(depth).len();
         let first = (row * locks.len() + at) * samples;
@@ -173,9 +173,9 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-impl Crew {
+impl TableCrew {
     /// What a calibration calls the starts, if there are any.
-    pub fn starts(self, depth: &Depth) -> Option<String> {
+    pub fn starts(self, depth: &TableDepth) -> Option<String> {
         let names: Vec<_> = depth.starts.iter().map(|start| start.name()).collect();
         matches!(self, Self::Guest | Self::Kernel).then(|| names.join(", "))
     }

@@ -19,7 +19,10 @@
 //! ([`elsewhere`]), because no other lock is simulated.
 
 use super::row::Symbol;
-use super::{Column, Crew, Depth, Key, Measure, Quantity, Row, Table, Variable, tasks};
+use super::{
+    Key, Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow,
+    Variable, tasks,
+};
 use lockwright::events::Event;
 use lockwright_cells::cell::Section;
 use lockwright_cells::cell::{ReaderOrder, Workload};
@@ -27,36 +30,41 @@ use lockwright_clients::workload::{counter, handoff};
 use lockwright_sim::StartState;
 use lockwright_sim::machine::{Parameters, Placement};
 
-const fn depth(seeds: u64, starts: &'static [StartState], warmup_us: u64, window_us: u64) -> Depth {
-    Depth { seeds, starts, warmup_us, window_us, units: 0 }
+const fn depth(
+    seeds: u64,
+    starts: &'static [StartState],
+    warmup_us: u64,
+    window_us: u64,
+) -> TableDepth {
+    TableDepth { seeds, starts, warmup_us, window_us, units: 0 }
 }
 
-const fn column(name: &'static str, quantity: Quantity, weight: f64) -> Column {
-    Column { name, quantity, weight }
+const fn column(name: &'static str, quantity: Quantity, weight: f64) -> TableColumn {
+    TableColumn { name, quantity, weight }
 }
 
 /// Lock operations in thousands per second.
-const KOPS: Measure = Measure::Total(1e3);
+const KOPS: TableMeasure = TableMeasure::Total(1e3);
 
 /// Rows with these numbers of threads and pause instructions.
 macro_rules! by_load {
     ($(($threads:literal, $load:literal)),+) => {
-        &[$(Row {
+        &[$(TableRow {
             cs_load: $load,
-            ..Row::of(&[Key::Number($threads), Key::Number($load)], $threads)
+            ..TableRow::of(&[Key::Number($threads), Key::Number($load)], $threads)
         }),+]
     };
 }
 
 #[rustfmt::skip]
-const LOADS: &[Row] = by_load![
+const LOADS: &[TableRow] = by_load![
     (2, 1), (4, 1), (8, 1), (16, 1), (32, 1), (64, 1), (96, 1),
     (2, 20), (4, 20), (8, 20), (16, 20), (32, 20), (64, 20), (96, 20),
     (2, 100), (4, 100), (8, 100), (16, 100), (32, 100), (64, 100), (96, 100)
 ];
 
 /// Readers and writers of one semaphore, half of each.
-pub static READER_SPINNING: Table = Table {
+pub static READER_SPINNING: SimulatedTable = SimulatedTable {
     name: "rwsem_reader_spinning_cs_load_cascade_lake",
     about: "rwsem without reader spinning (November 2020): half of the operations read",
     machine: "cascade-lake-2s",
@@ -70,7 +78,7 @@ pub static READER_SPINNING: Table = Table {
         reader_order: ReaderOrder::Alternate,
         is_empty: true,
     },
-    crew: Crew::Threads(Placement::Compact),
+    crew: TableCrew::Threads(Placement::Compact),
     columns: &[
         column("vanilla_kops_per_s", Quantity::Of("rwsem-v5_10", KOPS), 1.0),
         column("before_kops_per_s", Quantity::Of("rwsem-v5_10_before", KOPS), 0.0),
@@ -90,21 +98,24 @@ const UNPATCHED: &str = "rwsem-v4_14";
 const HANDOFF: &str = "rwsem-v4_14_handoff";
 const WRITERS: u32 = 60;
 /// The printed rate for an operation per second of all threads.
-const REPORTED_RATE: Measure = Measure::Total(1e3 / WRITERS as f64);
+const REPORTED_RATE: TableMeasure = TableMeasure::Total(1e3 / WRITERS as f64);
 
-const HANDOFF_ROWS: &[Row] = &[
-    Row {
+const HANDOFF_ROWS: &[TableRow] = &[
+    TableRow {
         lock: Some(UNPATCHED),
-        ..Row::of(&[Key::Word("unpatched"), Key::Number(WRITERS)], WRITERS)
+        ..TableRow::of(&[Key::Word("unpatched"), Key::Number(WRITERS)], WRITERS)
     },
-    Row { lock: Some(HANDOFF), ..Row::of(&[Key::Word("patched"), Key::Number(WRITERS)], WRITERS) },
+    TableRow {
+        lock: Some(HANDOFF),
+        ..TableRow::of(&[Key::Word("patched"), Key::Number(WRITERS)], WRITERS)
+    },
 ];
 
 /// How often each thread gets the semaphore.
 ///
 /// The greatest number is printed as a lower bound, and least and counts of threads are small numbers of one
 /// run: they count a tenth. The least is one operation, of which no error can be taken.
-pub static FAIRNESS: Table = Table {
+pub static FAIRNESS: SimulatedTable = SimulatedTable {
     name: "rwsem_handoff_fairness_2s40c80t",
     about: "rwsem with lock handoff (October 2017): operations of each of 60 writers",
     machine: "broadwell-2s-80t",
@@ -115,13 +126,13 @@ pub static FAIRNESS: Table = Table {
         section: Section::Sleep,
         section_ns: parameters.software_ns("handoff", tasks::SECTION_PART).round() as u64,
     },
-    crew: Crew::Threads(Placement::Random),
+    crew: TableCrew::Threads(Placement::Random),
     columns: &[
         column("reported_locking_rate_kops_per_s", Quantity::OfRow(REPORTED_RATE), 1.0),
         column("locking_rate_ratio_to_unpatched", Quantity::RowOver(UNPATCHED, REPORTED_RATE), 0.0),
-        column("threads_with_one_operation", Quantity::OfRow(Measure::AtMostOne), 0.1),
-        column("min_ops_per_thread", Quantity::OfRow(Measure::LeastOrOne(5.0)), 0.0),
-        column("max_ops_per_thread", Quantity::OfRow(Measure::Greatest(5.0)), 0.1),
+        column("threads_with_one_operation", Quantity::OfRow(TableMeasure::AtMostOne), 0.1),
+        column("min_ops_per_thread", Quantity::OfRow(TableMeasure::LeastOrOne(5.0)), 0.0),
+        column("max_ops_per_thread", Quantity::OfRow(TableMeasure::Greatest(5.0)), 0.1),
     ],
     software: &[
         Variable { name: tasks::SECTION_PART, low: 1_500.0, high: 6_000.0 },
@@ -151,11 +162,11 @@ fn tasks(parameters: &Parameters) -> Workload {
     }
 }
 
-const OFF: Row = Row { has_siblings: false, ..Row::of(&[Key::Word("off")], TASKS) };
-const ON: Row = Row::of(&[Key::Word("on")], TASKS);
+const OFF: TableRow = TableRow { has_siblings: false, ..TableRow::of(&[Key::Word("off")], TASKS) };
+const ON: TableRow = TableRow::of(&[Key::Word("on")], TASKS);
 
 /// Jobs per minute.
-pub static HIGH_SYSTIME: Table = Table {
+pub static HIGH_SYSTIME: SimulatedTable = SimulatedTable {
     name: "rwsem_wakeup_aim7_high_systime_dl980",
     about: "rwsem with cheaper wake-ups (2013): AIM7 high_systime on 8 sockets",
     machine: "dl980",
@@ -163,10 +174,10 @@ pub static HIGH_SYSTIME: Table = Table {
     rows: &[OFF, ON],
     fitted_rows: &[OFF, ON],
     workload: |parameters, _, _| tasks(parameters),
-    crew: Crew::Kernel,
+    crew: TableCrew::Kernel,
     columns: &[
-        column("jpm_without_patch", Quantity::Of(WITHOUT, Measure::JobsPerMinute), 1.0),
-        column("jpm_with_patch", Quantity::Of(WITH, Measure::JobsPerMinute), 0.0),
+        column("jpm_without_patch", Quantity::Of(WITHOUT, TableMeasure::JobsPerMinute), 1.0),
+        column("jpm_with_patch", Quantity::Of(WITH, TableMeasure::JobsPerMinute), 0.0),
         column("change_percent", Quantity::Change("jpm_with_patch", "jpm_without_patch"), 0.0),
     ],
     software: &[
@@ -193,7 +204,7 @@ const IRQ: Symbol =
 macro_rules! profiled {
     ($($kernel:literal $lock:ident),+) => {
         &[$(
-            Row {
+            TableRow {
                 lock: Some($lock),
                 symbol: Some(IRQSAVE),
                 key: &[
@@ -204,7 +215,7 @@ macro_rules! profiled {
                 ],
                 ..OFF
             },
-            Row {
+            TableRow {
                 lock: Some($lock),
                 symbol: Some(IRQ),
                 key: &[
@@ -220,7 +231,7 @@ macro_rules! profiled {
 }
 
 /// Where the cycles go, without hyper-threading.
-pub static PROFILE: Table = Table {
+pub static PROFILE: SimulatedTable = SimulatedTable {
     name: "rwsem_wakeup_perf_profile_dl980",
     about: "rwsem with cheaper wake-ups: where the CPU time of that run goes",
     machine: "dl980",
@@ -228,10 +239,10 @@ pub static PROFILE: Table = Table {
     rows: profiled!["without_patch" WITHOUT, "with_patch" WITH],
     fitted_rows: profiled!["without_patch" WITHOUT],
     workload: |parameters, _, _| tasks(parameters),
-    crew: Crew::Kernel,
+    crew: TableCrew::Kernel,
     columns: &[
-        column("self_percent_of_cycles", Quantity::OfRow(Measure::OfCycles), 1.0),
-        column("caller_share_of_symbol_percent", Quantity::OfRow(Measure::OfFunction), 1.0),
+        column("self_percent_of_cycles", Quantity::OfRow(TableMeasure::OfCycles), 1.0),
+        column("caller_share_of_symbol_percent", Quantity::OfRow(TableMeasure::OfFunction), 1.0),
     ],
     software: &[],
     search: depth(1, TASK_STARTS, 20_000, 20_000),
@@ -242,14 +253,14 @@ pub static PROFILE: Table = Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{Job, run};
+    use crate::tables::{TableJob, run};
     use lockwright::registry::LOCKS;
     use lockwright_sim::machine::Machine;
 
-    const TABLES: [&Table; 4] = [&READER_SPINNING, &FAIRNESS, &HIGH_SYSTIME, &PROFILE];
+    const TABLES: [&SimulatedTable; 4] = [&READER_SPINNING, &FAIRNESS, &HIGH_SYSTIME, &PROFILE];
 
     /// The middle of each range.
-    fn parameters(table: &Table) -> Parameters {
+    fn parameters(table: &SimulatedTable) -> Parameters {
         let middle =
             |variable: &Variable| (variable.name.to_string(), (variable.low + variable.high) / 2.0);
         let software = table.software.iter().chain(HIGH_SYSTIME.software).map(middle).collect();
@@ -259,11 +270,11 @@ mod tests {
     }
 
     /// The cells of a row, with the name of their column.
-    fn cells(table: &'static Table, row: Row) -> Vec<(&'static str, f64)> {
+    fn cells(table: &'static SimulatedTable, row: TableRow) -> Vec<(&'static str, f64)> {
         let machine = Machine::builtin(table.machine).expect("it is built in");
-        let depth = Depth { seeds: 1, warmup_us: 200, window_us: 1_000, ..table.search };
+        let depth = TableDepth { seeds: 1, warmup_us: 200, window_us: 1_000, ..table.search };
         let (parameters, rows, locks) = (parameters(table), [row], table.locks());
-        let job = Job {
+        let job = TableJob {
             table,
             machine: &machine,
             parameters: &parameters,
@@ -327,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_others_take_of_a_function_is_the_rest_of_its_published_share() {
-        let caller = |row: &Row, percent: f64, share: f64| {
+        let caller = |row: &TableRow, percent: f64, share: f64| {
             let elsewhere = row.symbol.map_or(0.0, |symbol| symbol.elsewhere_percent);
             assert!((percent * share / 100.0 + elsewhere - percent).abs() < 1e-9);
         };

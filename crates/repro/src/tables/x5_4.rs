@@ -5,30 +5,32 @@
 //! in locktorture, 60 to 80 ns on that processor; a few dozen to some hundred instructions elsewhere.
 
 use super::row::by_threads;
-use super::{Column, Crew, Depth, Measure, Quantity, Row, Table, Variable};
+use super::{
+    Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow, Variable,
+};
 use lockwright_cells::cell::Workload;
 use lockwright_clients::workload::{lock2, locktorture, open1, readrandom};
 use lockwright_sim::machine::Placement;
 
 const MACHINE: &str = "x5-4";
-const ROWS: &[Row] = by_threads![1, 2, 4, 8, 16, 32, 36, 72, 108, 142];
+const ROWS: &[TableRow] = by_threads![1, 2, 4, 8, 16, 32, 36, 72, 108, 142];
 const STOCK: &str = "qspinlock";
 const CNA: &str = "cna";
 
 /// Runs of milliseconds. Random placement needs many of them below 32 threads.
-const fn depth(seeds: u64, warmup_us: u64, window_us: u64) -> Depth {
-    Depth { seeds, starts: &[], warmup_us, window_us, units: 0 }
+const fn depth(seeds: u64, warmup_us: u64, window_us: u64) -> TableDepth {
+    TableDepth { seeds, starts: &[], warmup_us, window_us, units: 0 }
 }
 
-const fn column(name: &'static str, lock: &'static str, unit: f64, weight: f64) -> Column {
-    Column { name, quantity: Quantity::Of(lock, Measure::Total(unit)), weight }
+const fn column(name: &'static str, lock: &'static str, unit: f64, weight: f64) -> TableColumn {
+    TableColumn { name, quantity: Quantity::Of(lock, TableMeasure::Total(unit)), weight }
 }
 
 /// Both locks in operations per microsecond.
-const PER_US: &[Column] = &[
+const PER_US: &[TableColumn] = &[
     column("stock_ops_per_us", STOCK, 1e6, 1.0),
     column("patch_cna_ops_per_us", CNA, 1e6, 0.0),
-    Column {
+    TableColumn {
         name: "speedup_patch_cna_over_stock",
         quantity: Quantity::Ratio("patch_cna_ops_per_us", "stock_ops_per_us"),
         weight: 0.0,
@@ -36,7 +38,7 @@ const PER_US: &[Column] = &[
 ];
 
 /// 30 s, in units of 10^7 operations. Threads are not pinned.
-pub static LOCKTORTURE: Table = Table {
+pub static LOCKTORTURE: SimulatedTable = SimulatedTable {
     name: "cna_v10_locktorture_x5_4",
     about: "CNA version 10 (April 2020): the kernel's locktorture on a 4-socket Oracle X5-4",
     machine: MACHINE,
@@ -44,11 +46,11 @@ pub static LOCKTORTURE: Table = Table {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Locktorture { long_hold: true },
-    crew: Crew::Threads(Placement::Scheduler56),
+    crew: TableCrew::Threads(Placement::Scheduler56),
     columns: &[
         column("stock_ops_1e7", STOCK, 1e7 / 30.0, 1.0),
         column("patch_cna_ops_1e7", CNA, 1e7 / 30.0, 0.0),
-        Column {
+        TableColumn {
             name: "speedup_patch_cna_over_stock",
             quantity: Quantity::Ratio("patch_cna_ops_1e7", "stock_ops_1e7"),
             weight: 0.0,
@@ -64,7 +66,7 @@ pub static LOCKTORTURE: Table = Table {
 };
 
 /// Threads are pinned to the cores in the order of the sockets, then to their siblings.
-pub static OPEN1: Table = Table {
+pub static OPEN1: SimulatedTable = SimulatedTable {
     name: "cna_v10_will_it_scale_open1_threads_x5_4",
     about: "CNA version 10: will-it-scale open1_threads on the same machine",
     machine: MACHINE,
@@ -72,7 +74,7 @@ pub static OPEN1: Table = Table {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Open1,
-    crew: Crew::Threads(Placement::Compact),
+    crew: TableCrew::Threads(Placement::Compact),
     columns: PER_US,
     software: &[
         Variable { name: open1::part::OUTSIDE, low: 600.0, high: 978.0 },
@@ -84,7 +86,7 @@ pub static OPEN1: Table = Table {
 };
 
 /// As [`OPEN1`].
-pub static LOCK2: Table = Table {
+pub static LOCK2: SimulatedTable = SimulatedTable {
     name: "cna_v10_will_it_scale_lock2_threads_x5_4",
     about: "CNA version 10: will-it-scale lock2_threads on the same machine",
     machine: MACHINE,
@@ -92,7 +94,7 @@ pub static LOCK2: Table = Table {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Lock2,
-    crew: Crew::Threads(Placement::Compact),
+    crew: TableCrew::Threads(Placement::Compact),
     columns: PER_US,
     software: &[
         Variable { name: lock2::part::OUTSIDE, low: 400.0, high: 632.0 },
@@ -104,7 +106,7 @@ pub static LOCK2: Table = Table {
 };
 
 /// Threads are not pinned. Sleeping takes tens of microseconds, so the runs are longer.
-pub static READRANDOM: Table = Table {
+pub static READRANDOM: SimulatedTable = SimulatedTable {
     name: "cna_v10_leveldb_readrandom_x5_4",
     about: "CNA version 10: leveldb readrandom on the same machine",
     machine: MACHINE,
@@ -112,7 +114,7 @@ pub static READRANDOM: Table = Table {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Readrandom,
-    crew: Crew::Threads(Placement::Scheduler56),
+    crew: TableCrew::Threads(Placement::Scheduler56),
     columns: PER_US,
     software: &[
         Variable { name: readrandom::part::OUTSIDE, low: 1_000.0, high: 1_887.0 },

@@ -11,4 +11,4 @@ pub use args::BenchArgs;
 pub use report::BenchDocument;
 pub use run::run;
 pub use schedule::{Schedule, what_broke};
-pub use workloads::{Listed, WORKLOADS};
+pub use workloads::{ListedWorkload, WORKLOADS};

@@ -12,7 +12,7 @@ use lockwright_repro::tables::SECTION_PART;
 pub type Knob = (&'static str, &'static str);
 
 /// A workload of the list.
-pub struct Listed {
+pub struct ListedWorkload {
     /// Its name.
     pub name: &'static str,
     /// Its parameters and their defaults.
@@ -22,13 +22,13 @@ pub struct Listed {
 }
 
 /// Every workload.
-pub const WORKLOADS: &[Listed] = &[
-    Listed {
+pub const WORKLOADS: &[ListedWorkload] = &[
+    ListedWorkload {
         name: "uncontended",
         knobs: &[],
         is: "lock and unlock on one thread; `floor` runs here",
     },
-    Listed {
+    ListedWorkload {
         name: "counter",
         knobs: &[
             ("--cs-load", "1"),
@@ -39,37 +39,37 @@ pub const WORKLOADS: &[Listed] = &[
         ],
         is: "a shared counter, with pauses in and between critical sections; readers share a reader-writer lock and own any other",
     },
-    Listed {
+    ListedWorkload {
         name: "locktorture",
         knobs: &[("--long-hold", "100ms (native: off)")],
         is: "the kernel's locktorture with the rules of v5.6",
     },
-    Listed {
+    ListedWorkload {
         name: "lock2",
         knobs: &[],
         is: "will-it-scale's lock2_threads: record locks on one file, one `fcntl` for each operation",
     },
-    Listed {
+    ListedWorkload {
         name: "open1",
         knobs: &[],
         is: "will-it-scale's open1_threads: a file opened and closed; the table's lock and a lockref",
     },
-    Listed {
+    ListedWorkload {
         name: "readrandom",
         knobs: &[],
         is: "leveldb lookups behind a futex mutex; the lock is that of the futex's hash bucket",
     },
-    Listed {
+    ListedWorkload {
         name: "kbuild",
         knobs: LISTED,
         is: "a build with many jobs: the wall time of a fixed amount of work",
     },
-    Listed {
+    ListedWorkload {
         name: "handoff",
         knobs: handoff_aim7::HANDOFF,
         is: "a lock that every thread always wants, held for a fixed time: how often each gets it",
     },
-    Listed {
+    ListedWorkload {
         name: "aim7",
         knobs: handoff_aim7::AIM7,
         is: "many tasks that take a lock for a short section, nine times in ten to write",
@@ -85,7 +85,7 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
         let names = WORKLOADS.iter().map(|listed| listed.name);
         Error::unknown("workload", &args.workload, names, "lockwright workloads")
     })?;
-    let has = |listed: &Listed, flag| listed.knobs.iter().any(|&(knob, _)| knob == flag);
+    let has = |listed: &ListedWorkload, flag| listed.knobs.iter().any(|&(knob, _)| knob == flag);
     if let Some(flag) = given(args).find(|&flag| !has(listed, flag)) {
         let owner =
             WORKLOADS.iter().find(|listed| has(listed, flag)).map_or("", |owner| owner.name);

@@ -3,14 +3,14 @@
 use lockwright_report::{
     Chart, Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped,
 };
-use lockwright_repro::calibrate::{Calibrated, Plan, Row};
+use lockwright_repro::calibrate::{Calibrated, FitPlan, FittedCell};
 use lockwright_sim::machine::Fit;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What came out, in each format.
 pub struct CalibrateReport<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a FitPlan,
     pub fitted: &'a Calibrated,
 }
 
@@ -61,7 +61,7 @@ impl Report for CalibrateReport<'_> {
         text(self.plan, self.fitted)
     }
     fn json(&self) -> String {
-        let row = |row: &Row| DocumentRow {
+        let row = |row: &FittedCell| DocumentRow {
             table: row.table,
             row: row.of.label(),
             threads: row.of.threads,
@@ -102,7 +102,7 @@ impl Report for CalibrateReport<'_> {
     }
 }
 
-fn text(plan: &Plan, fitted: &Calibrated) -> String {
+fn text(plan: &FitPlan, fitted: &Calibrated) -> String {
     let columns = vec![
         Column::words("table"),
         Column::words("columns"),
@@ -125,7 +125,7 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
         Column::number("published"),
         Column::number("error %"),
     ];
-    let row = |row: &Row| {
+    let row = |row: &FittedCell| {
         let (simulated, error) = (digits(row.simulated), signed(row.error_percent()));
         vec![row.column.into(), row.of.label(), simulated, row.published.to_string(), error]
     };
@@ -149,19 +149,21 @@ fn text(plan: &Plan, fitted: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright_repro::calibrate::{Effort, calibrate};
+    use lockwright_repro::calibrate::{FitEffort, calibrate};
     use lockwright_sim::machine::Machine;
 
     #[test]
     fn the_document_and_the_text_tell_the_same_residuals() {
-        let plan = Plan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
+        let plan = FitPlan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
         let machine = Machine::builtin(plan.machine).expect("it is built in");
-        let shallow = |table: &lockwright_repro::tables::Table| lockwright_repro::tables::Depth {
-            units: 40,
-            starts: &table.full.starts[..1],
-            ..table.full
+        let shallow = |table: &lockwright_repro::tables::SimulatedTable| {
+            lockwright_repro::tables::TableDepth {
+                units: 40,
+                starts: &table.full.starts[..1],
+                ..table.full
+            }
         };
-        let effort = Effort {
+        let effort = FitEffort {
             places: 1,
             descents: 1,
             steps: 1,

@@ -3,8 +3,8 @@
 use super::args::CalibrateArgs;
 use super::report::CalibrateReport;
 use lockwright_cells::error::Error;
-use lockwright_report::{OutputArgs, Outputs, Progress, Target, percent, print};
-use lockwright_repro::calibrate::{Plan, Step, calibrate};
+use lockwright_report::{Destination, OutputArgs, Outputs, Progress, percent, print};
+use lockwright_repro::calibrate::{FitPlan, FitStep, calibrate};
 use lockwright_sim::machine::Machine;
 use std::process::ExitCode;
 
@@ -21,11 +21,13 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
         Some(_) => Error::usage(format!(
             "there are no published numbers to fit `{}` to: name one of {}",
             args.machine,
-            Plan::machines().collect::<Vec<_>>().join(", ")
+            FitPlan::machines().collect::<Vec<_>>().join(", ")
         )),
-        None => Error::unknown("machine", &args.machine, Plan::machines(), "lockwright machines"),
+        None => {
+            Error::unknown("machine", &args.machine, FitPlan::machines(), "lockwright machines")
+        }
     };
-    let plan = Plan::of(&args.machine).ok_or_else(unknown)?;
+    let plan = FitPlan::of(&args.machine).ok_or_else(unknown)?;
     let machine = Machine::builtin(plan.machine).ok_or_else(unknown)?;
     let target = target(args)?;
     let outputs = Outputs::open(&OutputArgs {
@@ -35,7 +37,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     })?;
 
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut tell = |Step { what, of: (done, total), residual_percent }: Step| {
+    let mut tell = |FitStep { what, of: (done, total), residual_percent }: FitStep| {
         let residual = percent(residual_percent);
         if done == 1 {
             progress.expect(total);
@@ -61,14 +63,14 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Where the calibration goes. A file that exists is not overwritten by accident.
-fn target(args: &CalibrateArgs) -> Result<Target, Error> {
+fn target(args: &CalibrateArgs) -> Result<Destination, Error> {
     let Some(path) = &args.out else {
         if [&args.json, &args.csv].into_iter().flatten().any(|path| path.as_os_str() == "-") {
             return Err(Error::usage(
                 "standard output already has the calibration: add --out FILE.toml",
             ));
         }
-        return Ok(Target::Stdout);
+        return Ok(Destination::Stdout);
     };
     if path.exists() && !args.force {
         return Err(Error::usage(format!(
@@ -76,5 +78,5 @@ fn target(args: &CalibrateArgs) -> Result<Target, Error> {
             path.display()
         )));
     }
-    Target::open(path)
+    Destination::open(path)
 }

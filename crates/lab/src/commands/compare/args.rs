@@ -1,9 +1,9 @@
 //! The arguments of `compare`, and what they mean.
 
-use super::cells::{self, Kind};
-use super::effort::Effort;
+use super::cells::{self, CellKind};
+use super::effort::CompareEffort;
 use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
-use super::plan::{Plan, Side};
+use super::plan::{ComparePlan, Side};
 use crate::matrix::window_ns;
 use crate::options::{between_u32, seconds, whole};
 use clap::Args;
@@ -41,7 +41,7 @@ pub struct CompareArgs {
         value_name = "KIND,...",
         hide_possible_values = true
     )]
-    pub kind: Vec<Kind>,
+    pub kind: Vec<CellKind>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
     /// [default: 10, with readers 6; with --quick 6 and 4]
     #[arg(long, value_name = "N", value_parser = between_u32::<2, 10_000>, allow_negative_numbers = true)]
@@ -70,8 +70,8 @@ impl CompareArgs {
         OutputArgs { json, csv, plot: None, quiet: self.quiet }
     }
     /// What is to be run, checked.
-    pub fn plan(&self, machine: &dyn LabMachine) -> Result<Plan, Error> {
-        let effort = if self.quick { Effort::Quick } else { Effort::Full };
+    pub fn plan(&self, machine: &dyn LabMachine) -> Result<ComparePlan, Error> {
+        let effort = if self.quick { CompareEffort::Quick } else { CompareEffort::Full };
         let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
         let cells = cells::select(&self.cell, &self.kind)?;
         let ours = self.our_locks()?;
@@ -80,7 +80,7 @@ impl CompareArgs {
         let ours: Vec<Subject> = owning.into_iter().chain(reading.clone()).take(1).collect();
         let exclusive = Side { peers: self.peers(&ours)?, ours };
         let rw = Side { peers: self.rw_peers(&reading)?, ours: reading };
-        let mut plan = Plan {
+        let mut plan = ComparePlan {
             exclusive,
             rw,
             cells,

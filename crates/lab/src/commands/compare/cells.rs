@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct CompareCell {
     /// What `--cell` calls it: `pair`, or the pauses in the critical section and the threads; with
     /// readers `read-pair` and the threads, or the percentage that reads before all that.
     pub name: &'static str,
@@ -21,7 +21,7 @@ pub struct Cell {
 /// What is compared in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum CellKind {
     /// A lock and an unlock by a thread that does not have to wait.
     Pair,
     /// One owner at a time.
@@ -30,7 +30,7 @@ pub enum Kind {
     Rw,
 }
 
-impl Cell {
+impl CompareCell {
     const PAIR: Self = Self { name: "pair", workload: Workload::Uncontended, threads: 1 };
 
     const fn counter(name: &'static str, cs_load: u32, think_load: u32, threads: usize) -> Self {
@@ -49,11 +49,11 @@ impl Cell {
         Self { name, workload, threads }
     }
     /// What is compared in it.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CellKind {
         match self.workload {
-            Workload::Uncontended | Workload::Counter { is_empty: true, .. } => Kind::Pair,
-            _ if self.has_readers() => Kind::Rw,
-            _ => Kind::Exclusive,
+            Workload::Uncontended | Workload::Counter { is_empty: true, .. } => CellKind::Pair,
+            _ if self.has_readers() => CellKind::Rw,
+            _ => CellKind::Exclusive,
         }
     }
     /// Of 100 operations, those that read.
@@ -81,13 +81,13 @@ impl Cell {
     /// True if it is there to compare the shares of the threads: then its waits are timed long enough for
     /// the scheduler's shares to be even.
     pub fn is_for_shares(&self) -> bool {
-        self.kind() == Kind::Exclusive && (self.loads().0, self.threads) == SHARES
+        self.kind() == CellKind::Exclusive && (self.loads().0, self.threads) == SHARES
     }
     /// True if one thread alone is measured next to it: threads that do nothing outside of a long critical
     /// section cannot be faster together than one alone, and with a good lock they are not slower.
     pub fn has_single_thread(&self) -> bool {
         let has_nothing_else = matches!(self.loads(), (cs_load, 0) if cs_load >= LONG_LOAD);
-        self.kind() == Kind::Exclusive && has_nothing_else
+        self.kind() == CellKind::Exclusive && has_nothing_else
     }
 }
 
@@ -100,7 +100,7 @@ const LONG_LOAD: u32 = 100;
 /// A cell with readers.
 macro_rules! rw {
     ($readers:literal, $cs_load:literal, $threads:literal) => {
-        Cell::with_readers(
+        CompareCell::with_readers(
             concat!("r", $readers, "-cs", $cs_load, "-t", $threads),
             $readers,
             $cs_load,
@@ -110,28 +110,28 @@ macro_rules! rw {
 }
 
 /// All cells, in the order in which they run.
-pub const MATRIX: &[Cell] = &[
-    Cell::PAIR,
-    Cell::counter("cs1-t2", 1, 0, 2),
-    Cell::counter("cs1-t4", 1, 0, 4),
-    Cell::counter("cs1-t8", 1, 0, 8),
-    Cell::counter("cs1-t16", 1, 0, 16),
-    Cell::counter("cs1-t32", 1, 0, 32),
-    Cell::counter("cs1-t64", 1, 0, 64),
-    Cell::counter("cs20-t2", 20, 100, 2),
-    Cell::counter("cs20-t4", 20, 100, 4),
-    Cell::counter("cs20-t8", 20, 100, 8),
-    Cell::counter("cs20-t16", 20, 100, 16),
-    Cell::counter("cs20-t32", 20, 100, 32),
-    Cell::counter("cs20-t64", 20, 100, 64),
-    Cell::counter("cs100-t2", 100, 0, 2),
-    Cell::counter("cs100-t4", 100, 0, 4),
-    Cell::counter("cs100-t8", 100, 0, 8),
-    Cell::counter("cs100-t16", 100, 0, 16),
-    Cell::counter("cs100-t32", 100, 0, 32),
-    Cell::counter("cs100-t64", 100, 0, 64),
-    Cell::read_pair("read-pair-t1", 1),
-    Cell::read_pair("read-pair-t2", 2),
+pub const MATRIX: &[CompareCell] = &[
+    CompareCell::PAIR,
+    CompareCell::counter("cs1-t2", 1, 0, 2),
+    CompareCell::counter("cs1-t4", 1, 0, 4),
+    CompareCell::counter("cs1-t8", 1, 0, 8),
+    CompareCell::counter("cs1-t16", 1, 0, 16),
+    CompareCell::counter("cs1-t32", 1, 0, 32),
+    CompareCell::counter("cs1-t64", 1, 0, 64),
+    CompareCell::counter("cs20-t2", 20, 100, 2),
+    CompareCell::counter("cs20-t4", 20, 100, 4),
+    CompareCell::counter("cs20-t8", 20, 100, 8),
+    CompareCell::counter("cs20-t16", 20, 100, 16),
+    CompareCell::counter("cs20-t32", 20, 100, 32),
+    CompareCell::counter("cs20-t64", 20, 100, 64),
+    CompareCell::counter("cs100-t2", 100, 0, 2),
+    CompareCell::counter("cs100-t4", 100, 0, 4),
+    CompareCell::counter("cs100-t8", 100, 0, 8),
+    CompareCell::counter("cs100-t16", 100, 0, 16),
+    CompareCell::counter("cs100-t32", 100, 0, 32),
+    CompareCell::counter("cs100-t64", 100, 0, 64),
+    CompareCell::read_pair("read-pair-t1", 1),
+    CompareCell::read_pair("read-pair-t2", 2),
     rw!(50, 1, 2),
     rw!(50, 1, 8),
     rw!(50, 1, 32),
@@ -172,7 +172,7 @@ pub const MATRIX: &[Cell] = &[
 
 /// The cells that `patterns` name and that are of one of `kinds`, in the order of the matrix. No pattern and no
 /// kind stand for all.
-pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
+pub fn select(patterns: &[String], kinds: &[CellKind]) -> Result<Vec<CompareCell>, Error> {
     let patterns: Vec<&str> = patterns.iter().map(|pattern| pattern.trim()).collect();
     for pattern in &patterns {
         if MATRIX.iter().any(|cell| is_match(pattern, cell.name)) {
@@ -187,11 +187,11 @@ pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
              and patterns such as 'read-pair-*'"
         )));
     }
-    let is_chosen = |cell: &Cell| {
+    let is_chosen = |cell: &CompareCell| {
         (patterns.is_empty() || patterns.iter().any(|p| is_match(p, cell.name)))
             && (kinds.is_empty() || kinds.contains(&cell.kind()))
     };
-    let chosen: Vec<Cell> = MATRIX.iter().copied().filter(is_chosen).collect();
+    let chosen: Vec<CompareCell> = MATRIX.iter().copied().filter(is_chosen).collect();
     match chosen.is_empty() {
         true => Err(Error::usage("no cell of --cell is of that --kind: leave out one of the two")),
         false => Ok(chosen),
@@ -202,7 +202,7 @@ pub fn select(patterns: &[String], kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
 mod tests {
     use super::*;
 
-    fn chosen(patterns: &[&str], kinds: &[Kind]) -> Vec<&'static str> {
+    fn chosen(patterns: &[&str], kinds: &[CellKind]) -> Vec<&'static str> {
         let patterns: Vec<String> = patterns.iter().map(|p| p.to_string()).collect();
         let cells = select(&patterns, kinds).expect("known cells");
         cells.iter().map(|cell| cell.name).collect()
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_name_says_what_is_in_the_cell() {
-        for cell in MATRIX.iter().filter(|cell| cell.kind() != Kind::Pair) {
+        for cell in MATRIX.iter().filter(|cell| cell.kind() != CellKind::Pair) {
             let (cs_load, think_load) = cell.loads();
             let readers = match cell.readers() {
                 0 => String::new(),
@@ -231,33 +231,34 @@ mod tests {
         let threads = [2, 4, 8, 16, 32, 64];
         let all = [1, 20, 100].iter().flat_map(|cs| threads.map(|t| format!("cs{cs}-t{t}")));
         let expected: Vec<String> = all.collect();
-        assert_eq!(chosen(&[], &[Kind::Exclusive]), expected);
+        assert_eq!(chosen(&[], &[CellKind::Exclusive]), expected);
         let loads = [1, 20, 100].map(|cs| [2, 8, 32].map(|t| format!("cs{cs}-t{t}")));
         let loads = loads.as_flattened();
         let all = [50, 90, 99, 100].map(|r| loads.iter().map(move |load| format!("r{r}-{load}")));
         let expected: Vec<String> = all.into_iter().flatten().collect();
-        assert_eq!(chosen(&[], &[Kind::Rw]), expected);
-        assert_eq!(chosen(&[], &[Kind::Pair]), ["pair", "read-pair-t1", "read-pair-t2"]);
+        assert_eq!(chosen(&[], &[CellKind::Rw]), expected);
+        assert_eq!(chosen(&[], &[CellKind::Pair]), ["pair", "read-pair-t1", "read-pair-t2"]);
     }
 
     #[test]
     fn what_is_compared_of_one_kind_of_locks_is_not_of_the_other() {
-        let beside = |cell: &&Cell| cell.is_for_shares() || cell.has_single_thread();
-        assert!(MATRIX.iter().filter(beside).all(|cell| cell.kind() == Kind::Exclusive));
+        let beside = |cell: &&CompareCell| cell.is_for_shares() || cell.has_single_thread();
+        assert!(MATRIX.iter().filter(beside).all(|cell| cell.kind() == CellKind::Exclusive));
         assert_eq!(MATRIX.iter().filter(|cell| cell.is_for_shares()).count(), 1);
     }
 
     #[test]
     fn cells_are_chosen_by_name_by_pattern_and_by_kind_in_the_order_of_the_matrix() {
         assert_eq!(names(&["cs*-t32", " pair"]), ["pair", "cs1-t32", "cs20-t32", "cs100-t32"]);
-        assert_eq!(chosen(&["*-cs1-t2"], &[Kind::Rw])[..2], ["r50-cs1-t2", "r90-cs1-t2"]);
+        assert_eq!(chosen(&["*-cs1-t2"], &[CellKind::Rw])[..2], ["r50-cs1-t2", "r90-cs1-t2"]);
         assert_eq!(
-            chosen(&["*1-t2", "*pair*"], &[Kind::Exclusive, Kind::Pair])[..2],
+            chosen(&["*1-t2", "*pair*"], &[CellKind::Exclusive, CellKind::Pair])[..2],
             ["pair", "cs1-t2"]
         );
         let error = select(&["cs1-t9".into()], &[]).expect_err("no such cell").to_string();
         assert!(error.contains("`cs1-t") && error.contains("--cell "), "{error}");
-        let error = select(&["cs1-*".into()], &[Kind::Rw]).expect_err("no such cell").to_string();
+        let error =
+            select(&["cs1-*".into()], &[CellKind::Rw]).expect_err("no such cell").to_string();
         assert!(error.contains("--kind"), "{error}");
     }
 }

@@ -1,9 +1,9 @@
 //! Running a cell: in each repetition every lock has its turn, each time starting with another one.
 
-use super::cells::Cell;
+use super::cells::CompareCell;
 use super::locks::label;
-use super::plan::Plan;
-use super::score::{Contest, Entry, Role, Run};
+use super::plan::ComparePlan;
+use super::score::{Contest, ContestEntry, Role, Run};
 use crate::commands::bench::what_broke;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
 use lockwright_cells::interrupt;
@@ -20,10 +20,10 @@ struct Contestant {
 
 /// Runs `cell`. Ends early, with what there is, after Ctrl-C and after a failure, which leaves threads
 /// behind.
-pub fn run(plan: &Plan, cell: Cell, machine: &dyn LabMachine) -> Contest {
+pub fn run(plan: &ComparePlan, cell: CompareCell, machine: &dyn LabMachine) -> Contest {
     let foreign = ForeignLoad::watch();
     let contestants = contestants(plan, cell);
-    let entry = |who: &Contestant| Entry::new(label(who.lock), who.role);
+    let entry = |who: &Contestant| ContestEntry::new(label(who.lock), who.role);
     let mut contest = Contest::new(cell, contestants.iter().map(entry).collect());
     for repetition in 0..plan.runs(cell.kind()) {
         let turns = turns(contestants.len(), repetition).collect::<Vec<_>>();
@@ -49,8 +49,8 @@ pub fn run(plan: &Plan, cell: Cell, machine: &dyn LabMachine) -> Contest {
 
 /// Reading the clock slows a lock down, so waits have repetitions of their own.
 fn time_waits(
-    plan: &Plan,
-    cell: Cell,
+    plan: &ComparePlan,
+    cell: CompareCell,
     machine: &dyn LabMachine,
     contestants: &[Contestant],
     contest: &mut Contest,
@@ -76,7 +76,7 @@ fn time_waits(
 }
 
 /// Ours, the peers, and the floor or one thread alone if the cell is compared with it.
-fn contestants(plan: &Plan, cell: Cell) -> Vec<Contestant> {
+fn contestants(plan: &ComparePlan, cell: CompareCell) -> Vec<Contestant> {
     let threads = cell.threads;
     let ours = plan.ours_in(cell).iter().copied();
     let as_role = |role| move |lock| Contestant { lock, role, threads };
@@ -97,8 +97,8 @@ fn turns(count: usize, repetition: u32) -> impl Iterator<Item = usize> {
 }
 
 fn take_turns(
-    plan: &Plan,
-    cell: Cell,
+    plan: &ComparePlan,
+    cell: CompareCell,
     machine: &dyn LabMachine,
     contestants: &[Contestant],
     turns: &[usize],
@@ -136,7 +136,7 @@ fn kept(
 mod tests {
     use super::*;
     use crate::commands::compare::cells;
-    use crate::commands::compare::effort::Effort;
+    use crate::commands::compare::effort::CompareEffort;
     use crate::commands::compare::plan::Side;
     use crate::mock::MockMachine;
     use lockwright_cells::subject::Selection;
@@ -151,11 +151,11 @@ mod tests {
             let ours = subjects(ours).iter().map(|asked| asked.subject).collect();
             Side { ours, peers: subjects(peers) }
         };
-        let plan = Plan {
+        let plan = ComparePlan {
             exclusive: side(ours, "std,parking_lot"),
             rw: side(ours, "std-rwlock"),
             cells: cells::select(&[cell.into()], &[]).expect("a known cell"),
-            effort: Effort::Quick,
+            effort: CompareEffort::Quick,
             asked_runs: Some(2),
             spared_runs: 0,
             asked_window_ns: Some(1_000),

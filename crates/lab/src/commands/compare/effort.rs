@@ -1,35 +1,35 @@
 //! How much time a comparison may take, and how often it repeats its cells.
 
-use super::cells::Kind;
+use super::cells::CellKind;
 use serde::Serialize;
 
 /// How much time there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effort {
+pub enum CompareEffort {
     /// Under three minutes.
     Quick,
     /// Under twenty.
     Full,
 }
 
-impl Effort {
+impl CompareEffort {
     /// Repetitions of a cell in which operations are counted.
     ///
     /// There are twice as many cells with readers, and what they show is a mean over many: fewer of each.
-    pub const fn runs(self, kind: Kind) -> u32 {
+    pub const fn runs(self, kind: CellKind) -> u32 {
         match (self, kind) {
-            (Self::Quick, Kind::Rw) => 4,
-            (Self::Full, Kind::Rw) | (Self::Quick, _) => 6,
+            (Self::Quick, CellKind::Rw) => 4,
+            (Self::Full, CellKind::Rw) | (Self::Quick, _) => 6,
             (Self::Full, _) => 10,
         }
     }
     /// Repetitions of a cell in which waits are timed.
-    pub const fn wait_runs(self, kind: Kind) -> u32 {
+    pub const fn wait_runs(self, kind: CellKind) -> u32 {
         match (self, kind) {
-            (_, Kind::Pair) | (Self::Quick, Kind::Rw) => 0,
-            (Self::Quick, Kind::Exclusive) | (Self::Full, Kind::Rw) => 1,
-            (Self::Full, Kind::Exclusive) => 2,
+            (_, CellKind::Pair) | (Self::Quick, CellKind::Rw) => 0,
+            (Self::Quick, CellKind::Exclusive) | (Self::Full, CellKind::Rw) => 1,
+            (Self::Full, CellKind::Exclusive) => 2,
         }
     }
     /// What all of it may take by the estimate: less than what was promised, because threads that spin

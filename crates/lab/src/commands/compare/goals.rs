@@ -1,8 +1,8 @@
 //! What a comparison has to show. Nothing but the goals is written down here.
 
-use super::cells::{Cell, Kind, SHARES};
+use super::cells::{CellKind, CompareCell, SHARES};
 use super::locks::{OURS_MIXED, OURS_READING};
-use super::score::{Contest, Entry, Role, Run};
+use super::score::{Contest, ContestEntry, Role, Run};
 use lockwright_cells::stats::Histogram;
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ pub struct Judged {
     pub what: &'static str,
     /// The limit, and on which side of it the goal is.
     #[serde(flatten)]
-    pub bound: Bound,
+    pub bound: GoalBound,
     /// True if it has to be met; otherwise it is reported only.
     pub gated: bool,
     /// What was measured: of several cells, in the worst of them.
@@ -24,20 +24,20 @@ pub struct Judged {
     /// The cell that it is of, if it is of one.
     pub cell: Option<&'static str>,
     /// What comes of it.
-    pub verdict: Verdict,
+    pub verdict: GoalVerdict,
 }
 
 /// A limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bound {
+pub enum GoalBound {
     /// Not above it.
     AtMost(f64),
     /// Not below it.
     AtLeast(f64),
 }
 
-impl Bound {
+impl GoalBound {
     /// True if `value` is on the right side.
     pub fn holds(self, value: f64) -> bool {
         match self {
@@ -57,7 +57,7 @@ impl Bound {
 /// What comes of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum GoalVerdict {
     /// It is reached.
     Met,
     /// It is not reached.
@@ -68,7 +68,7 @@ pub enum Verdict {
     NotMeasured,
 }
 
-impl Verdict {
+impl GoalVerdict {
     /// For people.
     pub fn word(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ pub enum Against {
 }
 
 impl Against {
-    fn entry(self, contest: &Contest) -> Option<&Entry> {
+    fn entry(self, contest: &Contest) -> Option<&ContestEntry> {
         match self {
             Self::Floor => contest.find(Role::Floor),
             Self::ParkingLot => contest.parking_lot(),
@@ -172,7 +172,7 @@ pub enum Whose {
 }
 
 impl Whose {
-    fn entry(self, contest: &Contest) -> Option<&Entry> {
+    fn entry(self, contest: &Contest) -> Option<&ContestEntry> {
         match self {
             Self::Ours => contest.ours(),
             Self::OurLock(name) => contest.our(name),
@@ -182,16 +182,16 @@ impl Whose {
 
 /// Some cells of the matrix.
 #[derive(Clone)]
-pub struct Cells {
-    kind: Kind,
+pub struct GoalCells {
+    kind: CellKind,
     readers: RangeInclusive<u32>,
     cs_load: RangeInclusive<u32>,
     threads: RangeInclusive<usize>,
 }
 
-impl Cells {
+impl GoalCells {
     /// True if `cell` is one of them.
-    pub fn has(&self, cell: &Cell) -> bool {
+    pub fn has(&self, cell: &CompareCell) -> bool {
         cell.kind() == self.kind
             && self.readers.contains(&cell.readers())
             && self.cs_load.contains(&cell.loads().0)
@@ -201,13 +201,13 @@ impl Cells {
 
 /// What is measured.
 #[derive(Clone)]
-pub enum Measure {
+pub enum GoalMeasure {
     /// The worst of some cells.
-    Cells { cells: Cells, whose: Whose, figure: Figure },
+    GoalCells { cells: GoalCells, whose: Whose, figure: Figure },
     /// The geometric mean of all cells of a kind.
-    GeometricMean(Kind),
+    GeometricMean(CellKind),
     /// The worst of all cells of a kind.
-    Worst(Kind),
+    Worst(CellKind),
 }
 
 /// A goal.
@@ -215,28 +215,28 @@ pub struct Goal {
     /// What is measured, in words.
     pub what: &'static str,
     /// What is measured.
-    pub measure: Measure,
+    pub measure: GoalMeasure,
     /// The limit.
-    pub bound: Bound,
+    pub bound: GoalBound,
     /// True if it has to be met.
     pub gated: bool,
 }
 
 /// The time of a pair of one thread.
 fn pair(what: &'static str, against: Against, limit: f64) -> Goal {
-    let cells = Cells { kind: Kind::Pair, readers: 0..=0, cs_load: 0..=0, threads: 1..=1 };
+    let cells = GoalCells { kind: CellKind::Pair, readers: 0..=0, cs_load: 0..=0, threads: 1..=1 };
     let (whose, figure) = (Whose::Ours, Figure::PairTime(against));
-    let measure = Measure::Cells { cells, whose, figure };
-    Goal { what, measure, bound: Bound::AtMost(limit), gated: true }
+    let measure = GoalMeasure::GoalCells { cells, whose, figure };
+    Goal { what, measure, bound: GoalBound::AtMost(limit), gated: true }
 }
 
 /// The time of a read lock/unlock pair with that many threads, of our lock for reading.
 fn read_pair(what: &'static str, threads: usize, limit: f64) -> Goal {
     let threads = threads..=threads;
-    let cells = Cells { kind: Kind::Pair, readers: 100..=100, cs_load: 0..=0, threads };
+    let cells = GoalCells { kind: CellKind::Pair, readers: 100..=100, cs_load: 0..=0, threads };
     let (whose, figure) = (Whose::OurLock(OURS_READING), Figure::PairTime(Against::ParkingLot));
-    let measure = Measure::Cells { cells, whose, figure };
-    Goal { what, measure, bound: Bound::AtMost(limit), gated: true }
+    let measure = GoalMeasure::GoalCells { cells, whose, figure };
+    Goal { what, measure, bound: GoalBound::AtMost(limit), gated: true }
 }
 
 /// A figure of the worst of some cells.
@@ -244,11 +244,16 @@ fn counter(
     what: &'static str,
     (cs_load, threads): (u32, RangeInclusive<usize>),
     figure: Figure,
-    bound: Bound,
+    bound: GoalBound,
 ) -> Goal {
     let cs_load = cs_load..=cs_load;
-    let cells = Cells { kind: Kind::Exclusive, readers: 0..=0, cs_load, threads };
-    Goal { what, measure: Measure::Cells { cells, whose: Whose::Ours, figure }, bound, gated: true }
+    let cells = GoalCells { kind: CellKind::Exclusive, readers: 0..=0, cs_load, threads };
+    Goal {
+        what,
+        measure: GoalMeasure::GoalCells { cells, whose: Whose::Ours, figure },
+        bound,
+        gated: true,
+    }
 }
 
 /// The goals.
@@ -274,21 +279,21 @@ fn pairs_without_membarrier() -> Vec<Goal> {
 }
 
 /// A number of all cells of a kind.
-fn overall(what: &'static str, measure: Measure, limit: f64) -> Goal {
-    Goal { what, measure, bound: Bound::AtLeast(limit), gated: true }
+fn overall(what: &'static str, measure: GoalMeasure, limit: f64) -> Goal {
+    Goal { what, measure, bound: GoalBound::AtLeast(limit), gated: true }
 }
 
 fn contended() -> Vec<Goal> {
-    use Bound::{AtLeast, AtMost};
-    use Measure::{GeometricMean, Worst};
+    use GoalBound::{AtLeast, AtMost};
+    use GoalMeasure::{GeometricMean, Worst};
     let (crowd, long_crowd) = ((1, 8..=64), (100, 8..=64));
     vec![
         overall(
             "exclusive cells: geometric mean of the ratios",
-            GeometricMean(Kind::Exclusive),
+            GeometricMean(CellKind::Exclusive),
             1.0,
         ),
-        overall("exclusive cells: worst ratio", Worst(Kind::Exclusive), 0.81),
+        overall("exclusive cells: worst ratio", Worst(CellKind::Exclusive), 0.81),
         counter(
             "cs1, 8 to 64 threads: throughput relative to parking_lot",
             crowd.clone(),
@@ -324,13 +329,13 @@ fn rw(
     whose: Whose,
     limit: f64,
 ) -> Goal {
-    let cells = Cells { kind: Kind::Rw, readers, cs_load, threads: 2..=32 };
-    let measure = Measure::Cells { cells, whose, figure: Figure::Rate(Against::BestPeer) };
-    Goal { what, measure, bound: Bound::AtLeast(limit), gated: true }
+    let cells = GoalCells { kind: CellKind::Rw, readers, cs_load, threads: 2..=32 };
+    let measure = GoalMeasure::GoalCells { cells, whose, figure: Figure::Rate(Against::BestPeer) };
+    Goal { what, measure, bound: GoalBound::AtLeast(limit), gated: true }
 }
 
 fn with_readers() -> Vec<Goal> {
-    use Measure::{GeometricMean, Worst};
+    use GoalMeasure::{GeometricMean, Worst};
     vec![
         rw(
             "100 % reads, cs1: throughput relative to the best peer",
@@ -338,8 +343,12 @@ fn with_readers() -> Vec<Goal> {
             Whose::Ours,
             3.0,
         ),
-        overall("cells with readers: geometric mean of the ratios", GeometricMean(Kind::Rw), 1.0),
-        overall("cells with readers: worst ratio", Worst(Kind::Rw), 0.61),
+        overall(
+            "cells with readers: geometric mean of the ratios",
+            GeometricMean(CellKind::Rw),
+            1.0,
+        ),
+        overall("cells with readers: worst ratio", Worst(CellKind::Rw), 0.61),
     ]
 }
 
@@ -348,7 +357,7 @@ fn stretch() -> Vec<Goal> {
     const LONGEST: Figure = Figure::LongestWait(Against::Peer("parking_lot-0.12"));
     const RARE: Figure = Figure::Wait999(Against::Peer("parking_lot-0.12"));
     let stretch = |what, threads: usize, figure, limit| {
-        let goal = counter(what, (1, threads..=threads), figure, Bound::AtMost(limit));
+        let goal = counter(what, (1, threads..=threads), figure, GoalBound::AtMost(limit));
         Goal { gated: false, ..goal }
     };
     let mixed = rw(
@@ -377,12 +386,14 @@ mod tests {
             let all = goals(true).into_iter().chain(goals(false));
             let goal = all.into_iter().find(|goal| goal.what == what).expect("a goal");
             match goal.measure {
-                Measure::Cells { cells, .. } => MATRIX.iter().filter(|c| cells.has(c)).count(),
+                GoalMeasure::GoalCells { cells, .. } => {
+                    MATRIX.iter().filter(|c| cells.has(c)).count()
+                }
                 _ => 0,
             }
         };
         for goal in goals(true).into_iter().chain(goals(false)) {
-            let is_of_cells = matches!(goal.measure, Measure::Cells { .. });
+            let is_of_cells = matches!(goal.measure, GoalMeasure::GoalCells { .. });
             assert_eq!(is_of_cells, count(goal.what) > 0, "{}", goal.what);
         }
         assert_eq!(count("100 % reads, cs1: throughput relative to the best peer"), 3);

@@ -1,7 +1,9 @@
 //! Judging what was measured by the goals.
 
-use super::cells::{Kind, MATRIX};
-use super::goals::{Bound, Cells, Figure, Goal, Judged, Measure, Verdict, Whose, goals};
+use super::cells::{CellKind, MATRIX};
+use super::goals::{
+    Figure, Goal, GoalBound, GoalCells, GoalMeasure, GoalVerdict, Judged, Whose, goals,
+};
 use super::overall::Overall;
 use super::plan::UsualPeers;
 use super::score::{Contest, Estimate};
@@ -34,10 +36,10 @@ impl Evidence<'_> {
     fn judge_one(&self, goal: Goal) -> Judged {
         let reading = self.read(&goal);
         let verdict = match &reading {
-            None => Verdict::NotMeasured,
-            Some(reading) if !reading.is_complete => Verdict::PartlyMeasured,
-            Some(reading) if goal.bound.holds(reading.estimate.value) => Verdict::Met,
-            Some(_) => Verdict::Missed,
+            None => GoalVerdict::NotMeasured,
+            Some(reading) if !reading.is_complete => GoalVerdict::PartlyMeasured,
+            Some(reading) if goal.bound.holds(reading.estimate.value) => GoalVerdict::Met,
+            Some(_) => GoalVerdict::Missed,
         };
         Judged {
             what: goal.what,
@@ -51,15 +53,15 @@ impl Evidence<'_> {
     }
     fn read(&self, goal: &Goal) -> Option<Reading> {
         match &goal.measure {
-            Measure::Cells { cells, whose, figure } => {
+            GoalMeasure::GoalCells { cells, whose, figure } => {
                 self.worst_of(cells, *whose, *figure, goal.bound)
             }
-            Measure::GeometricMean(kind) => self.overall(*kind, |all| {
+            GoalMeasure::GeometricMean(kind) => self.overall(*kind, |all| {
                 let estimate =
                     Estimate { value: all.geometric_mean, ci95: all.geometric_mean_ci95 };
                 (estimate, None)
             }),
-            Measure::Worst(kind) => self.overall(*kind, |all| {
+            GoalMeasure::Worst(kind) => self.overall(*kind, |all| {
                 let estimate = Estimate { value: all.worst, ci95: all.worst_ci95 };
                 (estimate, Some(all.worst_cell))
             }),
@@ -68,7 +70,7 @@ impl Evidence<'_> {
     /// A number of all cells of a kind.
     fn overall(
         &self,
-        kind: Kind,
+        kind: CellKind,
         get: fn(&Overall) -> (Estimate, Option<&'static str>),
     ) -> Option<Reading> {
         let all = Overall::of(self.contests, kind, self.seed)?;
@@ -80,10 +82,10 @@ impl Evidence<'_> {
     }
     fn worst_of(
         &self,
-        cells: &Cells,
+        cells: &GoalCells,
         whose: Whose,
         figure: Figure,
-        bound: Bound,
+        bound: GoalBound,
     ) -> Option<Reading> {
         let measured: Vec<(&'static str, Vec<f64>)> = self
             .contests
@@ -118,7 +120,7 @@ impl Evidence<'_> {
 mod tests {
     use super::*;
     use crate::commands::compare::locks::{OURS_MIXED, OURS_READING};
-    use crate::commands::compare::score::{Entry, Role, choose_ours, tests::contest};
+    use crate::commands::compare::score::{ContestEntry, Role, choose_ours, tests::contest};
 
     fn judge(contests: &[Contest], is_usual: bool) -> Vec<Judged> {
         let has_usual_peers = UsualPeers { exclusive: is_usual, rw: is_usual };
@@ -147,18 +149,18 @@ mod tests {
         let judged = judge(&cells, true);
         let goal = of(&judged, what);
         assert_eq!((goal.measured, goal.cell), (Some(1.25), Some("cs1-t16")));
-        assert_eq!(goal.verdict, Verdict::Missed);
+        assert_eq!(goal.verdict, GoalVerdict::Missed);
         cells[1] = cell("cs1-t16", 1.3);
-        assert_eq!(of(&judge(&cells, true), what).verdict, Verdict::Met);
-        assert_eq!(of(&judge(&cells, false), what).verdict, Verdict::PartlyMeasured);
-        assert_eq!(of(&judge(&cells[1..], true), what).verdict, Verdict::PartlyMeasured);
-        assert_eq!(of(&judge(&cells[..0], true), what).verdict, Verdict::NotMeasured);
+        assert_eq!(of(&judge(&cells, true), what).verdict, GoalVerdict::Met);
+        assert_eq!(of(&judge(&cells, false), what).verdict, GoalVerdict::PartlyMeasured);
+        assert_eq!(of(&judge(&cells[1..], true), what).verdict, GoalVerdict::PartlyMeasured);
+        assert_eq!(of(&judge(&cells[..0], true), what).verdict, GoalVerdict::NotMeasured);
     }
 
     #[test]
     fn the_cost_of_a_pair_is_a_time_so_less_is_better() {
         let floor = |mut contest: Contest| {
-            contest.entries.push(Entry {
+            contest.entries.push(ContestEntry {
                 role: Role::Floor,
                 name: "floor",
                 ..contest.entries[1].clone()
@@ -168,9 +170,9 @@ mod tests {
         let cells = [floor(contest("pair", &[("mutex", &[80.0; 2]), ("std", &[40.0; 2])]))];
         let judged = judge(&cells, true);
         assert_eq!(of(&judged, "pair: time relative to std").measured, Some(0.5));
-        assert_eq!(of(&judged, "pair: time relative to std").verdict, Verdict::Met);
-        assert_eq!(of(&judged, "pair: time relative to the floor").verdict, Verdict::Met);
-        assert_eq!(of(&judged, "pair: time relative to pthread").verdict, Verdict::NotMeasured);
+        assert_eq!(of(&judged, "pair: time relative to std").verdict, GoalVerdict::Met);
+        assert_eq!(of(&judged, "pair: time relative to the floor").verdict, GoalVerdict::Met);
+        assert_eq!(of(&judged, "pair: time relative to pthread").verdict, GoalVerdict::NotMeasured);
     }
 
     #[test]
@@ -183,7 +185,7 @@ mod tests {
             let pairs = judged.into_iter().filter(|goal| goal.what.starts_with("pair"));
             pairs.map(|goal| (goal.bound, goal.verdict)).collect::<Vec<_>>()
         };
-        assert_eq!(evidence(false), [(Bound::AtMost(1.0), Verdict::Missed)]);
+        assert_eq!(evidence(false), [(GoalBound::AtMost(1.0), GoalVerdict::Missed)]);
         assert_eq!(evidence(true).len(), 4);
     }
 
@@ -193,15 +195,15 @@ mod tests {
             .map(|name| {
                 let mut cell = contest(name, &[("mutex", &[96.0; 4]), ("std", &[50.0; 4])]);
                 let single = contest(name, &[("mutex", &[100.0; 4])]).entries.remove(0);
-                cell.entries.push(Entry { role: Role::SingleThread, ..single });
+                cell.entries.push(ContestEntry { role: Role::SingleThread, ..single });
                 cell
             })
             .into();
         let judged = judge(&cells, false);
         let rate = of(&judged, "cs100, 8 to 64 threads: throughput relative to one thread");
-        assert_eq!((rate.measured, rate.verdict), (Some(0.96), Verdict::Met));
+        assert_eq!((rate.measured, rate.verdict), (Some(0.96), GoalVerdict::Met));
         // The made-up cells use two.
-        assert_eq!(of(&judged, "cs100, 8 to 64 threads: CPUs in use").verdict, Verdict::Missed);
+        assert_eq!(of(&judged, "cs100, 8 to 64 threads: CPUs in use").verdict, GoalVerdict::Missed);
     }
 
     #[test]
@@ -222,10 +224,10 @@ mod tests {
         );
         assert_eq!(
             (goal.measured, goal.verdict, goal.gated),
-            (Some(0.9), Verdict::PartlyMeasured, false)
+            (Some(0.9), GoalVerdict::PartlyMeasured, false)
         );
         assert_eq!(of(&judged, "cells with readers: worst ratio").measured, Some(2.0));
-        assert_eq!(of(&judged, "exclusive cells: worst ratio").verdict, Verdict::NotMeasured);
+        assert_eq!(of(&judged, "exclusive cells: worst ratio").verdict, GoalVerdict::NotMeasured);
     }
 
     #[test]
@@ -239,8 +241,11 @@ mod tests {
         });
         let judged = judge(&cells, true);
         let goal = |what| of(&judged, what);
-        assert_eq!(goal("read pair, 1 thread: time relative to parking_lot").verdict, Verdict::Met);
+        assert_eq!(
+            goal("read pair, 1 thread: time relative to parking_lot").verdict,
+            GoalVerdict::Met
+        );
         let two = goal("read pair, 2 threads: time relative to parking_lot");
-        assert_eq!((two.measured, two.verdict), (Some(0.1), Verdict::Missed));
+        assert_eq!((two.measured, two.verdict), (Some(0.1), GoalVerdict::Missed));
     }
 }

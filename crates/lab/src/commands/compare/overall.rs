@@ -1,6 +1,6 @@
 //! All cells of a kind together.
 
-use super::cells::Kind;
+use super::cells::CellKind;
 use super::score::{Contest, Estimate};
 use lockwright_cells::stats::{Bootstrap, median};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub struct Overall {
 
 impl Overall {
     /// Of the cells of that kind that have a ratio; `None` if there are none.
-    pub fn of(contests: &[Contest], kind: Kind, seed: u64) -> Option<Self> {
+    pub fn of(contests: &[Contest], kind: CellKind, seed: u64) -> Option<Self> {
         let of_kind = contests.iter().filter(|contest| contest.cell.kind() == kind);
         let scored: Vec<(&'static str, Vec<f64>)> = of_kind
             .map(|contest| (contest.cell.name, contest.ratios()))
@@ -68,10 +68,10 @@ mod tests {
             contest("cs1-t4", &[("mutex", &[1.0, 1.0]), ("std", &[1.0, 2.0])]),
             contest("cs1-t8", &[("mutex", &[1.0]), ("std", &[1.0])]),
         ];
-        let overall = Overall::of(&cells, Kind::Exclusive, 1).expect("two cells have a ratio");
+        let overall = Overall::of(&cells, CellKind::Exclusive, 1).expect("two cells have a ratio");
         assert!((overall.geometric_mean - 1.0).abs() < 1e-12);
         assert_eq!((overall.worst, overall.worst_cell, overall.cells), (0.5, "cs1-t4", 2));
-        assert_eq!(Overall::of(&cells, Kind::Rw, 1).map(|all| all.worst), Some(7.0));
-        assert!(Overall::of(&cells[..1], Kind::Exclusive, 1).is_none());
+        assert_eq!(Overall::of(&cells, CellKind::Rw, 1).map(|all| all.worst), Some(7.0));
+        assert!(Overall::of(&cells[..1], CellKind::Exclusive, 1).is_none());
     }
 }

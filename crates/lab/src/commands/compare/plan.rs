@@ -1,8 +1,8 @@
 //! What a comparison runs, and for how long.
 
 use super::args::all_peers;
-use super::cells::{Cell, Kind};
-use super::effort::Effort;
+use super::cells::{CellKind, CompareCell};
+use super::effort::CompareEffort;
 use super::locks::{OURS_MIXED, PEERS, RW_PEERS, bears_a_crowd, label};
 use lockwright_cells::cell::Purpose;
 use lockwright_cells::error::Error;
@@ -42,15 +42,15 @@ pub struct Side {
 
 /// A comparison to be run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ComparePlan {
     /// The locks in cells without readers.
     pub exclusive: Side,
     /// The locks in cells with readers.
     pub rw: Side,
     /// The cells.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CompareCell>,
     /// How much time there is.
-    pub effort: Effort,
+    pub effort: CompareEffort,
     /// Repetitions in which operations are counted, if that was asked for.
     pub asked_runs: Option<u32>,
     /// How many repetitions fewer there are than usual.
@@ -63,17 +63,17 @@ pub struct Plan {
     pub cpus: usize,
 }
 
-impl Plan {
+impl ComparePlan {
     /// The locks in cells such as this one.
-    fn side(&self, cell: Cell) -> &Side {
+    fn side(&self, cell: CompareCell) -> &Side {
         if cell.has_readers() { &self.rw } else { &self.exclusive }
     }
     /// Our locks in a cell.
-    pub fn ours_in(&self, cell: Cell) -> &[Subject] {
+    pub fn ours_in(&self, cell: CompareCell) -> &[Subject] {
         &self.side(cell).ours
     }
     /// The peers that take part in a cell.
-    pub fn peers_in(&self, cell: Cell) -> impl Iterator<Item = Asked> + '_ {
+    pub fn peers_in(&self, cell: CompareCell) -> impl Iterator<Item = Asked> + '_ {
         let is_crowded = cell.threads > self.cpus;
         let peers = self.side(cell).peers.iter().copied();
         peers.filter(move |&peer| !is_crowded || bears_a_crowd(peer))
@@ -92,7 +92,7 @@ impl Plan {
     pub fn leave_out_lonely_cells(&mut self) -> Result<(), Error> {
         let has_both = |side: &Side| !side.ours.is_empty() && !side.peers.is_empty();
         let (exclusive, rw) = (has_both(&self.exclusive), has_both(&self.rw));
-        let asked_for_readers = self.cells.iter().all(Cell::has_readers);
+        let asked_for_readers = self.cells.iter().all(CompareCell::has_readers);
         self.cells.retain(|cell| if cell.has_readers() { rw } else { exclusive });
         if !self.cells.is_empty() {
             return Ok(());
@@ -125,30 +125,32 @@ impl Plan {
         UsualPeers { exclusive, rw: is_usual(&self.rw, RW_PEERS) }
     }
     /// Repetitions of a cell in which operations are counted.
-    pub fn runs(&self, kind: Kind) -> u32 {
+    pub fn runs(&self, kind: CellKind) -> u32 {
         let usual = || self.effort.runs(kind).saturating_sub(self.spared_runs).max(FEWEST_RUNS);
         self.asked_runs.unwrap_or_else(usual)
     }
     /// Takes away repetitions until each is long enough, if there are many locks.
     pub fn spare_runs(&mut self) {
-        while self.base_window_s() < SHORTEST_S && self.spared_runs < self.effort.runs(Kind::Pair) {
+        while self.base_window_s() < SHORTEST_S
+            && self.spared_runs < self.effort.runs(CellKind::Pair)
+        {
             // One to choose the best peer on, and one to score it on.
             self.spared_runs += 2;
         }
     }
     /// Repetitions of a cell in which waits are timed.
-    pub fn wait_runs(&self, kind: Kind) -> u32 {
+    pub fn wait_runs(&self, kind: CellKind) -> u32 {
         self.effort.wait_runs(kind)
     }
     /// How long a repetition of `cell` is.
-    pub fn window_ns(&self, cell: Cell, purpose: Purpose) -> u64 {
+    pub fn window_ns(&self, cell: CompareCell, purpose: Purpose) -> u64 {
         self.fixed_window_ns(cell, purpose).unwrap_or_else(|| {
             let base_s = self.base_window_s().min(self.effort.longest_s());
             (base_s * f64::from(factor(cell)) * 1e9) as u64
         })
     }
     /// How long it is if that does not depend on how much time there is.
-    fn fixed_window_ns(&self, cell: Cell, purpose: Purpose) -> Option<u64> {
+    fn fixed_window_ns(&self, cell: CompareCell, purpose: Purpose) -> Option<u64> {
         let is_for_shares = purpose == Purpose::Latency && cell.is_for_shares();
         let for_shares_ns = || {
             let turns = self.locks_in(cell) as f64 * f64::from(self.wait_runs(cell.kind()));
@@ -181,7 +183,7 @@ impl Plan {
         (self.effort.budget_s() - fixed_s).max(1.0) / windows
     }
     /// How many locks take part in a cell.
-    fn locks_in(&self, cell: Cell) -> usize {
+    fn locks_in(&self, cell: CompareCell) -> usize {
         self.peers_in(cell).count() + self.ours_in(cell).len()
     }
     /// How many turns there are in each cell, and how long they are.
@@ -210,7 +212,7 @@ impl Plan {
         format!("{}; about {time}", parts.join("; "))
     }
     /// The cells of one side; nothing if there are none.
-    fn described_part(&self, cells: &[Cell]) -> Option<String> {
+    fn described_part(&self, cells: &[CompareCell]) -> Option<String> {
         let side = self.side(*cells.first()?);
         // Pairs are few, and are repeated as often as the others or more.
         let kind = cells.last()?.kind();
@@ -247,26 +249,26 @@ pub struct UsualPeers {
 
 impl UsualPeers {
     /// In cells such as this one.
-    pub fn in_cell(self, cell: &Cell) -> bool {
+    pub fn in_cell(self, cell: &CompareCell) -> bool {
         if cell.has_readers() { self.rw } else { self.exclusive }
     }
 }
 
 /// Repetitions of a cell.
 struct Turn {
-    cell: Cell,
+    cell: CompareCell,
     purpose: Purpose,
     /// Of all locks together.
     count: f64,
 }
 
 /// How many times as long as with few threads.
-fn factor(cell: Cell) -> u32 {
+fn factor(cell: CompareCell) -> u32 {
     if cell.threads >= MANY_THREADS { MANY_THREADS_FACTOR } else { 1 }
 }
 
 /// What starting and ending a repetition takes.
-fn around_s(cell: Cell) -> f64 {
+fn around_s(cell: CompareCell) -> f64 {
     RUN_S + THREAD_S * cell.threads as f64
 }
 
@@ -278,12 +280,12 @@ mod tests {
     use crate::mock::MockMachine;
     use crate::options;
 
-    fn plan(line: &str) -> Plan {
+    fn plan(line: &str) -> ComparePlan {
         let args: CompareArgs = options::read(line);
         args.plan(&MockMachine::default()).expect("a sound plan")
     }
 
-    fn peers(plan: &Plan, cell: usize) -> Vec<&'static str> {
+    fn peers(plan: &ComparePlan, cell: usize) -> Vec<&'static str> {
         plan.peers_in(plan.cells[cell]).map(|peer| label(peer.subject)).collect()
     }
 
@@ -371,7 +373,7 @@ mod tests {
     fn cells_with_readers_are_repeated_less_often_unless_it_is_said_how_often() {
         let runs = |line: &str| {
             let plan = plan(line);
-            [Kind::Exclusive, Kind::Rw].map(|kind| (plan.runs(kind), plan.wait_runs(kind)))
+            [CellKind::Exclusive, CellKind::Rw].map(|kind| (plan.runs(kind), plan.wait_runs(kind)))
         };
         assert_eq!(runs(""), [(10, 2), (6, 1)]);
         assert_eq!(runs("--quick"), [(6, 1), (4, 0)]);

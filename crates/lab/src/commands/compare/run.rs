@@ -2,7 +2,7 @@
 
 use super::args::CompareArgs;
 use super::contest;
-use super::plan::Plan;
+use super::plan::ComparePlan;
 use super::report::CompareDocument;
 use lockwright_cells::cell::{LabMachine, Purpose, Settings};
 use lockwright_cells::error::Error;
@@ -39,7 +39,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
 
 /// Runs the cells, and keeps each as soon as it is complete.
 fn measure(
-    plan: &Plan,
+    plan: &ComparePlan,
     machine: &dyn LabMachine,
     progress: Progress,
     document: &mut CompareDocument,
@@ -68,7 +68,7 @@ fn has_membarrier() -> bool {
 }
 
 /// A warning for each lock of ours that needs a CPU for every thread and does not get it.
-fn slow_locks(plan: &Plan) -> Vec<String> {
+fn slow_locks(plan: &ComparePlan) -> Vec<String> {
     let is_crowded = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
     let stalls = plan.ours().into_iter().filter(|&lock| is_crowded && stalls_in_a_crowd(lock));
     let warning = |lock: Subject| {

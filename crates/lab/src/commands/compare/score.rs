@@ -5,7 +5,7 @@
 //! several: once for all cells of a reader share, because a program that chooses a lock knows how much is read,
 //! and not how many threads there will be.
 
-use super::cells::Cell;
+use super::cells::CompareCell;
 use super::locks::Versions;
 use super::overall::geometric_mean;
 use lockwright_cells::cell::Measurement;
@@ -56,7 +56,7 @@ impl Run {
 
 /// A contestant and its repetitions.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ContestEntry {
     /// Its name.
     pub name: &'static str,
     /// What it takes part as.
@@ -84,7 +84,7 @@ impl Half {
     }
 }
 
-impl Entry {
+impl ContestEntry {
     /// A contestant that has not run.
     pub fn new(name: &'static str, role: Role) -> Self {
         Self { name, role, runs: Vec::new(), waits: None, min_max: Vec::new() }
@@ -151,9 +151,9 @@ impl Estimate {
 #[derive(Clone, Debug)]
 pub struct Contest {
     /// The cell.
-    pub cell: Cell,
+    pub cell: CompareCell,
     /// Who took part.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ContestEntry>,
     /// What others used of the machine meanwhile.
     pub foreign_load_percent: Option<f64>,
     /// What went wrong, if something did.
@@ -164,17 +164,17 @@ pub struct Contest {
 
 impl Contest {
     /// A cell that was not run yet.
-    pub fn new(cell: Cell, entries: Vec<Entry>) -> Self {
+    pub fn new(cell: CompareCell, entries: Vec<ContestEntry>) -> Self {
         let first = entries.iter().find(|entry| entry.role == Role::Ours);
         let ours = first.map_or("", |entry| entry.name);
         Self { cell, entries, foreign_load_percent: None, failure: None, ours }
     }
     /// The one of ours that is compared.
-    pub fn ours(&self) -> Option<&Entry> {
+    pub fn ours(&self) -> Option<&ContestEntry> {
         self.our(self.ours)
     }
     /// The one of ours that has that name.
-    pub fn our(&self, name: &str) -> Option<&Entry> {
+    pub fn our(&self, name: &str) -> Option<&ContestEntry> {
         self.entries.iter().find(|entry| entry.role == Role::Ours && entry.name == name)
     }
     /// True if anything was measured.
@@ -182,19 +182,19 @@ impl Contest {
         self.entries.iter().any(|entry| entry.runs.iter().any(Option::is_some))
     }
     /// The one that takes part as `role`.
-    pub fn find(&self, role: Role) -> Option<&Entry> {
+    pub fn find(&self, role: Role) -> Option<&ContestEntry> {
         self.entries.iter().find(|entry| entry.role == role)
     }
     /// The peer of that name.
-    pub fn peer(&self, name: &str) -> Option<&Entry> {
+    pub fn peer(&self, name: &str) -> Option<&ContestEntry> {
         self.entries.iter().find(|entry| entry.role == Role::Peer && entry.name == name)
     }
     /// The peer with the highest rate in the odd repetitions.
-    pub fn best_peer(&self) -> Option<&Entry> {
+    pub fn best_peer(&self) -> Option<&ContestEntry> {
         best(self.entries.iter().filter(|entry| entry.role == Role::Peer))
     }
     /// The better version of parking_lot in the odd repetitions.
-    pub fn parking_lot(&self) -> Option<&Entry> {
+    pub fn parking_lot(&self) -> Option<&ContestEntry> {
         let versions = Versions::of_parking_lot(self.cell.has_readers());
         best(versions.labels.iter().filter_map(|version| self.peer(version)))
     }
@@ -205,7 +205,7 @@ impl Contest {
     }
 }
 
-fn best<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<&'a Entry> {
+fn best<'a>(entries: impl Iterator<Item = &'a ContestEntry>) -> Option<&'a ContestEntry> {
     let rated = entries.filter_map(|entry| Some((entry.rate_in(Half::Odd)?, entry)));
     rated.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, entry)| entry)
 }
@@ -248,7 +248,7 @@ pub mod tests {
             let our_name = name.strip_suffix('*').or((index == 0).then_some(*name));
             let role = if our_name.is_some() { Role::Ours } else { Role::Peer };
             let runs = rates.iter().map(run).collect();
-            Entry { runs, ..Entry::new(our_name.unwrap_or(name), role) }
+            ContestEntry { runs, ..ContestEntry::new(our_name.unwrap_or(name), role) }
         };
         Contest::new(*cell, entries.iter().enumerate().map(entry).collect())
     }
@@ -324,7 +324,7 @@ pub mod tests {
 
     #[test]
     fn a_timed_repetition_is_added_to_those_there_are() {
-        let mut entry = Entry::new("std", Role::Peer);
+        let mut entry = ContestEntry::new("std", Role::Peer);
         let waits = |ns| {
             let mut waits = Histogram::default();
             waits.record(ns);

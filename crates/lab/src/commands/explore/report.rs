@@ -49,7 +49,7 @@ const REPLAY: &str = "replay";
 
 /// What became of a lock with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Verdict {
+pub enum ExploreVerdict {
     /// Nothing went wrong in any schedule that was run.
     #[serde(rename = "HELD")]
     Held,
@@ -78,7 +78,7 @@ pub struct ExploreResult {
     /// It ended because it had run as many schedules as it was asked to.
     #[serde(skip)]
     is_limited: bool,
-    verdict: Verdict,
+    verdict: ExploreVerdict,
     events: BTreeMap<&'static str, u64>,
     failure: Option<ExploreFailure>,
     /// What each move did, if the schedule was run again.
@@ -213,7 +213,11 @@ impl ExploreResult {
                 _ => None,
             }),
             is_limited: findings.schedules >= plan.schedules,
-            verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
+            verdict: if failure.is_some() {
+                ExploreVerdict::Violated
+            } else {
+                ExploreVerdict::Held
+            },
             events: counts.filter(|(_, count)| *count > 0).collect(),
             failure,
             trace: None,
@@ -255,7 +259,11 @@ impl ExploreResult {
             exhausted: false,
             bound: None,
             is_limited: false,
-            verdict: if failure.is_some() { Verdict::Violated } else { Verdict::Held },
+            verdict: if failure.is_some() {
+                ExploreVerdict::Violated
+            } else {
+                ExploreVerdict::Held
+            },
             events: BTreeMap::new(),
             failure,
             trace: Some(trace),
@@ -294,8 +302,8 @@ impl ExploreResult {
     /// The numbers of its schedules.
     fn details(&self) -> String {
         let missed = |wrong: &String| match self.verdict {
-            Verdict::Violated => wrong.clone(),
-            Verdict::Held => format!("{wrong}; this client did not show it"),
+            ExploreVerdict::Violated => wrong.clone(),
+            ExploreVerdict::Held => format!("{wrong}; this client did not show it"),
         };
         let threads = plural(self.threads as u64, "thread");
         let mut parts: Vec<String> = self.wrong.iter().map(missed).chain([threads]).collect();
@@ -323,11 +331,11 @@ impl ExploreResult {
             return format!("all {} {bound}", plural(self.schedules, "schedule"));
         }
         match self.verdict {
-            Verdict::Violated => format!("{distinct} {bound}"),
-            Verdict::Held if self.is_limited => {
+            ExploreVerdict::Violated => format!("{distinct} {bound}"),
+            ExploreVerdict::Held if self.is_limited => {
                 format!("{distinct} {bound}, and there are more (--schedules)")
             }
-            Verdict::Held => format!("{distinct} {bound}; some got too long to be searched"),
+            ExploreVerdict::Held => format!("{distinct} {bound}; some got too long to be searched"),
         }
     }
 }
@@ -369,7 +377,7 @@ impl ExploreFailure {
     }
 }
 
-impl Verdict {
+impl ExploreVerdict {
     fn name(self) -> &'static str {
         match self {
             Self::Held => "HELD",
@@ -407,7 +415,7 @@ impl ExploreDocument {
     }
     /// What people read at the end of a search for a bug.
     pub fn summary(&self) -> String {
-        let found = self.results.iter().filter(|it| it.verdict == Verdict::Violated).count();
+        let found = self.results.iter().filter(|it| it.verdict == ExploreVerdict::Violated).count();
         let (bug, name, all) = match (self.bug, self.bug_name, self.results.len()) {
             (Some(bug), Some(name), all @ 2..) => (bug, name, all),
             _ => return String::new(),
@@ -422,7 +430,7 @@ impl ExploreDocument {
     }
     /// True if something went wrong.
     pub fn has_failed(&self) -> bool {
-        self.results.iter().any(|result| result.verdict == Verdict::Violated)
+        self.results.iter().any(|result| result.verdict == ExploreVerdict::Violated)
     }
 }
 

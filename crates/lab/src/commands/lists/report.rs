@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A list of things with names. A column has a title for people, if it is for them, and a key for
 /// documents.
-pub struct List<const N: usize> {
+pub struct ListReport<const N: usize> {
     pub schema: &'static str,
     pub columns: [(&'static str, &'static str); N],
     pub items: Vec<[Value; N]>,
@@ -35,7 +35,7 @@ fn in_words(value: &Value) -> String {
     }
 }
 
-impl<const N: usize> Report for List<N> {
+impl<const N: usize> Report for ListReport<N> {
     fn text(&self) -> String {
         let mut rows = self.grid().rows;
         let rest = self.rest.as_ref();
@@ -71,7 +71,7 @@ impl<const N: usize> Report for List<N> {
     }
 }
 
-impl<const N: usize> List<N> {
+impl<const N: usize> ListReport<N> {
     /// Where an item has lines of its own, there is room for the whole text and not only for its headline.
     fn in_full(&self, row: &mut [String]) {
         let at = |key: &str| self.columns.iter().position(|column| column.1 == key);

@@ -2,9 +2,9 @@
 
 use super::args::ListArgs;
 use super::clients::CLIENTS;
-use super::report::{List, Rest};
+use super::report::{ListReport, Rest};
 use crate::commands::bench::{self, WORKLOADS};
-use crate::machines::{self, Listed};
+use crate::machines::{self, ListedMachine};
 use lockwright::events::Event;
 use lockwright::raw::Order;
 use lockwright_cells::error::Error;
@@ -43,7 +43,7 @@ pub fn locks(args: &ListArgs) -> Result<(), Error> {
         Subject::all().partition(|subject| subject.is_combination());
     let rest = Some(Rest { count: combinations.len(), words: combined(&combinations) });
     let items = others.into_iter().chain(combinations).map(item).collect();
-    write(args, List { schema: "lockwright.locks/1", columns, items, rest })
+    write(args, ListReport { schema: "lockwright.locks/1", columns, items, rest })
 }
 
 /// The combinations in words, and what the kinds of locks mean.
@@ -86,7 +86,7 @@ pub fn machines(args: &ListArgs) -> Result<(), Error> {
         ("NUMA nodes", "numa_nodes"),
         ("is", "is"),
     ];
-    let item = |machine: Listed| {
+    let item = |machine: ListedMachine| {
         [
             machine.name.into(),
             machine.kind.into(),
@@ -96,27 +96,30 @@ pub fn machines(args: &ListArgs) -> Result<(), Error> {
         ]
     };
     let items = machines::all().into_iter().map(item).collect();
-    write(args, List { schema: "lockwright.machines/1", columns, items, rest: None })
+    write(args, ListReport { schema: "lockwright.machines/1", columns, items, rest: None })
 }
 
 /// `lockwright workloads`.
 pub fn workloads(args: &ListArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("is", "is"), ("", "knobs"), ("parameters", "defaults")];
-    let item = |listed: &bench::Listed| {
+    let item = |listed: &bench::ListedWorkload| {
         let flags = listed.knobs.iter().map(|(flag, _)| *flag);
         let typed: Vec<_> =
             listed.knobs.iter().map(|(flag, usual)| format!("{flag} {usual}")).collect();
         [listed.name.into(), listed.is.into(), flags.collect(), typed.join(" ").into()]
     };
     let items = WORKLOADS.iter().map(item).collect();
-    write(args, List { schema: "lockwright.workloads/1", columns, items, rest: None })
+    write(args, ListReport { schema: "lockwright.workloads/1", columns, items, rest: None })
 }
 
 /// `lockwright events`.
 pub fn events(args: &ListArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("counts", "counts")];
     let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
-    write(args, List { schema: "lockwright.events/1", columns, items: items.collect(), rest: None })
+    write(
+        args,
+        ListReport { schema: "lockwright.events/1", columns, items: items.collect(), rest: None },
+    )
 }
 
 /// `lockwright tables`.
@@ -127,7 +130,10 @@ pub fn tables(args: &ListArgs) -> Result<(), Error> {
         let predictions = if has_published_predictions(table) { "published" } else { "held back" };
         [table.name, table.machine, predictions, table.about].map(Value::from)
     });
-    write(args, List { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None })
+    write(
+        args,
+        ListReport { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None },
+    )
 }
 
 /// `lockwright studies`.
@@ -137,7 +143,7 @@ pub fn studies(args: &ListArgs) -> Result<(), Error> {
         STUDIES.iter().map(|study| [study.name, study.machine, study.asks].map(Value::from));
     write(
         args,
-        List { schema: "lockwright.studies/1", columns, items: items.collect(), rest: None },
+        ListReport { schema: "lockwright.studies/1", columns, items: items.collect(), rest: None },
     )
 }
 
@@ -147,7 +153,7 @@ pub fn clients(args: &ListArgs) -> Result<(), Error> {
     let items = CLIENTS.iter().map(|&(name, checks)| [name, checks].map(Value::from));
     write(
         args,
-        List { schema: "lockwright.clients/1", columns, items: items.collect(), rest: None },
+        ListReport { schema: "lockwright.clients/1", columns, items: items.collect(), rest: None },
     )
 }
 
@@ -175,7 +181,7 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
         ]
     };
     let items = Bug::sorted().into_iter().map(item).collect();
-    write(args, List { schema: "lockwright.bugs/1", columns, items, rest: None })
+    write(args, ListReport { schema: "lockwright.bugs/1", columns, items, rest: None })
 }
 
 /// Lists what a command takes, for a command line that names nothing.
@@ -190,7 +196,7 @@ pub fn instead_of(
     list(&ListArgs { json, csv }).map(|()| ExitCode::SUCCESS)
 }
 
-fn write<const N: usize>(args: &ListArgs, list: List<N>) -> Result<(), Error> {
+fn write<const N: usize>(args: &ListArgs, list: ListReport<N>) -> Result<(), Error> {
     let ListArgs { json, csv } = args.clone();
     Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?.finish(&list)
 }

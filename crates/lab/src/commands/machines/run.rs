@@ -7,8 +7,8 @@ use crate::machines::{self, NATIVE};
 use lockwright_cells::cell::{LabMachine, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::NativeMachine;
-use lockwright_report::{OutputArgs, Outputs, Progress, Target, print};
-use lockwright_repro::check::{self, Plan, THREADS};
+use lockwright_report::{Destination, OutputArgs, Outputs, Progress, print};
+use lockwright_repro::check::{self, CheckPlan, THREADS};
 use lockwright_sim::machine::{Machine, MachineFile};
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ fn show(name: &str) -> Result<(), Error> {
 
 /// Measures this computer.
 fn probe(args: &ProbeArgs) -> Result<(), Error> {
-    let target = args.out.as_ref().map_or(Ok(Target::Stdout), Target::open)?;
+    let target = args.out.as_ref().map_or(Ok(Destination::Stdout), Destination::open)?;
     lockwright_repro::probe::run(&target, args.quick, Progress::new(args.quiet))
 }
 
@@ -66,6 +66,6 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
     }
     let asked = if args.threads.is_empty() { &THREADS[..] } else { &args.threads };
     let crew = Crew::of_threads(&simulated, Workload::counter(1, 0), asked)?;
-    let plan = Plan::new(&args.lock, crew.counts(), args.runs, args.seed, &simulated)?;
+    let plan = CheckPlan::new(&args.lock, crew.counts(), args.runs, args.seed, &simulated)?;
     check::run(&plan, &native, &simulated, &outputs, Progress::new(quiet))
 }

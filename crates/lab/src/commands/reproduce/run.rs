@@ -5,8 +5,8 @@ use crate::commands::lists;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_report::{OutputArgs, Outputs, Progress, Report, print};
-use lockwright_repro::reproduce::{Effort, ReproduceDocument, TableDocument, simulate};
-use lockwright_repro::tables::{TABLES, Table};
+use lockwright_repro::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
+use lockwright_repro::tables::{SimulatedTable, TABLES};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     }
     let tables = asked(args)?;
     let outputs = Outputs::open(&args.output)?;
-    let effort = if args.quick { Effort::Quick } else { Effort::Full };
+    let effort = if args.quick { ReproduceEffort::Quick } else { ReproduceEffort::Full };
     progress.answer_interrupts();
     let mut document = ReproduceDocument::new(effort, args.seed, args.all);
     progress.expect(tables.iter().map(|table| table.rows.len()).sum());
@@ -52,14 +52,14 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 }
 
 /// Draws a table, if all of it is there.
-fn draw(reproduced: &TableDocument, table: &Table, directory: &Path) -> Result<(), Error> {
+fn draw(reproduced: &TableDocument, table: &SimulatedTable, directory: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
     let plot = Some(directory.join(format!("{}.svg", table.name)));
     Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })?.keep(reproduced)
 }
 
 /// The tables that were asked for.
-fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
+fn asked(args: &ReproduceArgs) -> Result<Vec<&'static SimulatedTable>, Error> {
     match (&args.table, args.all) {
         (None, true) if args.output.plot.is_some() => Err(Error::usage(
             "--plot draws one table: name it instead of --all, or say --plot-dir DIR",
@@ -70,7 +70,7 @@ fn asked(args: &ReproduceArgs) -> Result<Vec<&'static Table>, Error> {
             // People have the file in front of them.
             let stem = name.trim_end_matches(".csv");
             let stem = stem.rsplit('/').next().unwrap_or(stem);
-            let found = Table::named(stem).ok_or_else(|| {
+            let found = SimulatedTable::named(stem).ok_or_else(|| {
                 let names = TABLES.iter().map(|table| table.name);
                 Error::unknown("table", name, names, "lockwright tables")
             });

@@ -6,7 +6,7 @@ pub use result::TortureResult;
 
 use lockwright_cells::cell::{On, Settings, Workload};
 use lockwright_cells::stress::Stress;
-use lockwright_report::{Bar, Chart, Grid, Report, Shape, to_json, warned};
+use lockwright_report::{Bar, Chart, ChartShape, Grid, Report, to_json, warned};
 use result::{COLUMNS, Mixed};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ impl Report for TortureDocument {
             title: format!("torture on {simulated}{}", self.on.machine()),
             x_label: String::new(),
             y_label: "million acquisitions per second".into(),
-            shape: Shape::Bars(self.results.iter().map(bar).collect()),
+            shape: ChartShape::Bars(self.results.iter().map(bar).collect()),
         })
     }
     fn warnings(&self) -> &[String] {

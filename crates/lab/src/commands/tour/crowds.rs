@@ -1,7 +1,7 @@
 //! More threads than CPUs: a program on this machine, and the vCPUs of a simulated guest.
 
 use super::guide::Guide;
-use super::plan::Plan;
+use super::plan::StopPlan;
 use crate::commands::bench::BenchDocument;
 use crate::crew::Crew;
 use crate::machines;
@@ -23,7 +23,7 @@ pub fn natively(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument,
     let workload = Workload::counter(20, 0);
     let crew = Crew::of_threads(native, workload, &[cpus, cpus * most])?;
     let locks = "mutex,std,parking_lot,qspinlock";
-    let plan = Plan { workload, locks, runs: 3, window_ns: 50_000_000, seed: guide.seed };
+    let plan = StopPlan { workload, locks, runs: 3, window_ns: 50_000_000, seed: guide.seed };
     plan.run(native, crew, guide)
 }
 
@@ -34,6 +34,6 @@ pub fn in_a_guest(guide: &Guide) -> Result<BenchDocument, Error> {
     let workload = Workload::counter(1, 0);
     let crew = Crew::asked(host.as_ref(), workload, &asked, &[], &[])?;
     let locks = "qspinlock,park,hybrid,unfair";
-    let plan = Plan { workload, locks, runs: 1, window_ns: 50_000_000, seed: guide.seed };
+    let plan = StopPlan { workload, locks, runs: 1, window_ns: 50_000_000, seed: guide.seed };
     plan.run(host.as_ref(), crew, guide)
 }

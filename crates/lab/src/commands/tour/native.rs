@@ -2,7 +2,7 @@
 //! parking_lot.
 
 use super::guide::Guide;
-use super::plan::Plan;
+use super::plan::StopPlan;
 use crate::commands::bench::BenchDocument;
 use crate::crew::Crew;
 use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
@@ -59,6 +59,6 @@ fn run(
     guide: &Guide,
 ) -> Result<BenchDocument, Error> {
     let crew = Crew::of_threads(native, workload, threads)?;
-    let plan = Plan { workload, locks, runs: RUNS, window_ns: WINDOW_NS, seed: guide.seed };
+    let plan = StopPlan { workload, locks, runs: RUNS, window_ns: WINDOW_NS, seed: guide.seed };
     plan.run(native, crew, guide)
 }

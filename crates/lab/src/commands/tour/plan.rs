@@ -10,7 +10,7 @@ use lockwright_cells::native::ForeignLoad;
 use lockwright_report::foreign_load;
 
 /// What is compared.
-pub struct Plan<'a> {
+pub struct StopPlan<'a> {
     /// What the threads do.
     pub workload: Workload,
     /// Names, separated by commas.
@@ -23,7 +23,7 @@ pub struct Plan<'a> {
     pub seed: u64,
 }
 
-impl Plan<'_> {
+impl StopPlan<'_> {
     /// Runs it.
     pub fn run(
         &self,

@@ -12,7 +12,7 @@ use lockwright_cells::native::NativeMachine;
 use lockwright_report::OutputArgs;
 use lockwright_report::{Outputs, Progress, digits, percent, wrapped};
 use lockwright_repro::reproduce::{self, Score, TableDocument};
-use lockwright_repro::tables::Table;
+use lockwright_repro::tables::SimulatedTable;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -136,9 +136,9 @@ const PUBLISHED: &str = "cna_v10_locktorture_x5_4";
 
 /// A published table, simulated.
 fn published_table(seed: u64, progress: Progress) -> Result<TableDocument, Error> {
-    let table = Table::named(PUBLISHED)
+    let table = SimulatedTable::named(PUBLISHED)
         .ok_or_else(|| Error::Machine(format!("there is no table `{PUBLISHED}`")))?;
-    reproduce::simulate(table, reproduce::Effort::Quick, seed, progress)
+    reproduce::simulate(table, reproduce::ReproduceEffort::Quick, seed, progress)
 }
 
 /// What it shows: its last row, and how far it is off.

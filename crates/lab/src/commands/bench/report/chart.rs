@@ -3,7 +3,7 @@
 use super::document::{BenchDocument, BenchResult};
 use super::text::title;
 use lockwright_cells::cell::Workload;
-use lockwright_report::{Bar, Chart, Point, Series, Shape};
+use lockwright_report::{Bar, Chart, ChartShape, Point, Series};
 
 /// A picture of `document`, if it has results.
 pub fn of(document: &BenchDocument) -> Option<Chart> {
@@ -12,9 +12,9 @@ pub fn of(document: &BenchDocument) -> Option<Chart> {
     let (x_label, shape) = if document.results.iter().all(|result| result.threads == most_threads) {
         let bar =
             |result: &BenchResult| Bar { name: name(document, result), value: height(result).0 };
-        ("", Shape::Bars(document.results.iter().map(bar).collect()))
+        ("", ChartShape::Bars(document.results.iter().map(bar).collect()))
     } else {
-        (document.noun(), Shape::Lines(series(document, height)))
+        (document.noun(), ChartShape::Lines(series(document, height)))
     };
     let (x_label, y_label) = (x_label.into(), y_label.into());
     Some(Chart { title: title(document), x_label, y_label, shape })

@@ -1,14 +1,14 @@
 //! The results of a comparison, in each format.
 
 use super::text;
-use crate::commands::compare::cells::{Cell, Kind};
-use crate::commands::compare::effort::Effort;
+use crate::commands::compare::cells::{CellKind, CompareCell};
+use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::Judged;
 use crate::commands::compare::judge::Evidence;
 use crate::commands::compare::locks::{Versions, label};
 use crate::commands::compare::overall::Overall;
-use crate::commands::compare::plan::{Plan, Side, UsualPeers};
-use crate::commands::compare::score::{Contest, Entry, Estimate, Role, choose_ours};
+use crate::commands::compare::plan::{ComparePlan, Side, UsualPeers};
+use crate::commands::compare::score::{Contest, ContestEntry, Estimate, Role, choose_ours};
 use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::stats::median;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub struct CompareDocument {
     schema: &'static str,
     pub(super) on: On,
-    pub(super) effort: Effort,
+    pub(super) effort: CompareEffort,
     pub(super) seed: u64,
     /// Our lock in cells without readers.
     pub(super) ours: Option<&'static str>,
@@ -60,7 +60,7 @@ pub struct CompareDocument {
 pub(super) struct CellResult {
     pub(super) name: &'static str,
     pub(super) workload: Workload,
-    pub(super) kind: Kind,
+    pub(super) kind: CellKind,
     pub(super) threads: usize,
     /// How long a repetition was to be.
     secs: f64,
@@ -99,9 +99,9 @@ pub(super) struct LockResult {
 }
 
 impl LockResult {
-    fn of(entry: &Entry, cell: &Cell) -> Option<Self> {
+    fn of(entry: &ContestEntry, cell: &CompareCell) -> Option<Self> {
         let ops_per_s = entry.median(|run| run.ops_per_s)?;
-        let (is_pair, waits) = (cell.kind() == Kind::Pair, entry.waits.as_ref());
+        let (is_pair, waits) = (cell.kind() == CellKind::Pair, entry.waits.as_ref());
         Some(Self {
             ops_per_s,
             per_repetition: entry.runs.iter().map(|run| run.map(|run| run.ops_per_s)).collect(),
@@ -119,7 +119,7 @@ impl LockResult {
 impl CellResult {
     fn of(contest: &Contest, secs: f64, seed: u64) -> Self {
         let kind = contest.cell.kind();
-        let result = |entry: &Entry| LockResult::of(entry, &contest.cell);
+        let result = |entry: &ContestEntry| LockResult::of(entry, &contest.cell);
         let shown = contest.entries.iter().filter(|entry| entry.role != Role::SingleThread);
         let mut locks: BTreeMap<_, _> =
             shown.filter_map(|entry| Some((entry.name, result(entry)?))).collect();
@@ -131,7 +131,7 @@ impl CellResult {
         let ratio = Estimate::of(&contest.ratios(), seed);
         let cpu_ratio = ours
             .zip(best)
-            .filter(|_| kind != Kind::Pair)
+            .filter(|_| kind != CellKind::Pair)
             .and_then(|(ours, best)| Estimate::of(&ours.cpu_ratios_to(best), seed));
         let single = contest.find(Role::SingleThread);
         Self {
@@ -160,7 +160,7 @@ impl CellResult {
 
 impl CompareDocument {
     /// A document without results.
-    pub fn new(plan: &Plan, machine: &dyn LabMachine, membarrier: bool) -> Self {
+    pub fn new(plan: &ComparePlan, machine: &dyn LabMachine, membarrier: bool) -> Self {
         let ours = |side: &Side| side.ours.iter().map(|&lock| label(lock)).collect::<Vec<_>>();
         let peers = |side: &Side| side.peers.iter().map(|peer| label(peer.subject)).collect();
         Self {
@@ -173,10 +173,10 @@ impl CompareDocument {
             peers: peers(&plan.exclusive),
             rw_peers: peers(&plan.rw),
             membarrier,
-            runs: plan.runs(Kind::Exclusive),
-            wait_runs: plan.wait_runs(Kind::Exclusive),
-            rw_runs: plan.runs(Kind::Rw),
-            rw_wait_runs: plan.wait_runs(Kind::Rw),
+            runs: plan.runs(CellKind::Exclusive),
+            wait_runs: plan.wait_runs(CellKind::Exclusive),
+            rw_runs: plan.runs(CellKind::Rw),
+            rw_wait_runs: plan.wait_runs(CellKind::Rw),
             cells: Vec::new(),
             exclusive: None,
             rw: None,
@@ -199,8 +199,8 @@ impl CompareDocument {
                 *cell = CellResult::of(contest, cell.secs, self.seed);
             }
         }
-        self.exclusive = Overall::of(&self.contests, Kind::Exclusive, self.seed);
-        self.rw = Overall::of(&self.contests, Kind::Rw, self.seed);
+        self.exclusive = Overall::of(&self.contests, CellKind::Exclusive, self.seed);
+        self.rw = Overall::of(&self.contests, CellKind::Rw, self.seed);
         self.goals = Evidence {
             contests: &self.contests,
             has_usual_peers: self.has_usual_peers,
@@ -259,9 +259,9 @@ pub(super) fn csv_row(
         _ => (None, None, None),
     };
     let kind = match cell.kind {
-        Kind::Pair => "pair",
-        Kind::Exclusive => "exclusive",
-        Kind::Rw => "rw",
+        CellKind::Pair => "pair",
+        CellKind::Exclusive => "exclusive",
+        CellKind::Rw => "rw",
     };
     // The ratio is that of the lock of ours that is compared.
     let (is_ours, ci95) = (name == cell.ours, cell.ratio_ci95);

@@ -1,9 +1,9 @@
 //! The results of a comparison for people.
 
 use super::document::{CellResult, CompareDocument};
-use crate::commands::compare::cells::{Cell, Kind, MATRIX};
-use crate::commands::compare::effort::Effort;
-use crate::commands::compare::goals::{Bound, Judged, Verdict};
+use crate::commands::compare::cells::{CellKind, CompareCell, MATRIX};
+use crate::commands::compare::effort::CompareEffort;
+use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
 use crate::commands::compare::locks::Versions;
 use crate::commands::compare::overall::Overall;
 use lockwright_report::{Column, Sheet, digits, duration, hanging, plural, rate, warned, wrapped};
@@ -11,11 +11,13 @@ use lockwright_report::{Column, Sheet, digits, duration, hanging, plural, rate, 
 /// Everything, with units.
 pub fn text(document: &CompareDocument) -> String {
     let effort = match document.effort {
-        Effort::Quick => "quick",
-        Effort::Full => "full",
+        CompareEffort::Quick => "quick",
+        CompareEffort::Full => "full",
     };
     let has = |has_readers: bool| {
-        move |cell: &&CellResult| cell.kind == if has_readers { Kind::Rw } else { Kind::Exclusive }
+        move |cell: &&CellResult| {
+            cell.kind == if has_readers { CellKind::Rw } else { CellKind::Exclusive }
+        }
     };
     let of_rw = match document.cells.iter().any(|cell| has(true)(&cell)) {
         true => format!(" (with readers {} and {})", document.rw_runs, document.rw_wait_runs),
@@ -32,7 +34,7 @@ pub fn text(document: &CompareDocument) -> String {
         document.seed,
         if document.membarrier { "" } else { ", without membarrier" },
     ));
-    for cell in document.cells.iter().filter(|cell| cell.kind == Kind::Pair) {
+    for cell in document.cells.iter().filter(|cell| cell.kind == CellKind::Pair) {
         text = text + "\n" + &pairs(cell);
     }
     let chosen = [false, true].map(|has_readers| -> Vec<&CellResult> {
@@ -173,7 +175,7 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
 
 /// What the name of a cell says.
 fn example(cell: &CellResult) -> String {
-    let cell = Cell { name: cell.name, workload: cell.workload, threads: cell.threads };
+    let cell = CompareCell { name: cell.name, workload: cell.workload, threads: cell.threads };
     let (cs_load, think_load) = cell.loads();
     let mut said = format!("{} means ", cell.name);
     if cell.has_readers() {
@@ -190,12 +192,14 @@ fn example(cell: &CellResult) -> String {
 /// The goals. Those that were not measured are left out, unless all cells ran.
 fn goals(document: &CompareDocument) -> String {
     let shows_all = document.cells.len() == MATRIX.len();
-    let (shown, left_out): (Vec<&Judged>, Vec<&Judged>) =
-        document.goals.iter().partition(|goal| shows_all || goal.verdict != Verdict::NotMeasured);
+    let (shown, left_out): (Vec<&Judged>, Vec<&Judged>) = document
+        .goals
+        .iter()
+        .partition(|goal| shows_all || goal.verdict != GoalVerdict::NotMeasured);
     let row = |goal: &&Judged| {
         let bound = match goal.bound {
-            Bound::AtMost(limit) => format!("<= {limit}"),
-            Bound::AtLeast(limit) => format!(">= {limit}"),
+            GoalBound::AtMost(limit) => format!("<= {limit}"),
+            GoalBound::AtLeast(limit) => format!(">= {limit}"),
         };
         let (verdict, mark) = (goal.verdict.word(), if goal.gated { "" } else { " *" });
         vec![

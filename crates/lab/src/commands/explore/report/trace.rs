@@ -15,12 +15,12 @@ pub struct Trace {
     threads: String,
     /// Moves of the schedule; what follows them is not part of it.
     moves: usize,
-    pub lines: Vec<Line>,
+    pub lines: Vec<TraceLine>,
 }
 
 /// What a move did.
 #[derive(Clone, Debug, Serialize)]
-pub struct Line {
+pub struct TraceLine {
     #[serde(rename = "move")]
     number: u64,
     thread: char,
@@ -39,7 +39,7 @@ impl Trace {
             format!("{} is thread {thread} on CPU {cpu} of NUMA node {node}", letter(thread))
         };
         let threads: Vec<_> = target.cpus.iter().enumerate().map(place).collect();
-        let line = |Traced { number, thread, what, place, values }| Line {
+        let line = |Traced { number, thread, what, place, values }| TraceLine {
             number,
             thread: letter(thread),
             what,
@@ -53,7 +53,7 @@ impl Trace {
     pub fn text(&self) -> String {
         let left_out = self.lines.len().saturating_sub(LINES_MAX);
         let shown = &self.lines[left_out..];
-        let widest = |part: fn(&Line) -> &str| {
+        let widest = |part: fn(&TraceLine) -> &str| {
             shown.iter().map(|line| part(line).chars().count()).max().unwrap_or(0)
         };
         let (what, place) = (widest(|line| &line.what), widest(|line| &line.place));
@@ -68,7 +68,7 @@ impl Trace {
                 is_within = false;
                 text += "    (the schedule ends here; the threads run on)\n";
             }
-            let Line { number, thread, what: does, place: at, values } = line;
+            let TraceLine { number, thread, what: does, place: at, values } = line;
             let begins = format!("{number:>8}  {thread}  ");
             let line = format!("{begins}{does:<what$}  {at:<place$}  ");
             // Values that do not fit stand below.

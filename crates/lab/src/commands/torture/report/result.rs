@@ -40,7 +40,7 @@ impl From<Stress> for Mixed {
 
 /// What became of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Verdict {
+pub enum TortureVerdict {
     /// Everything that was checked held.
     #[serde(rename = "SUCCESS")]
     Success,
@@ -49,7 +49,7 @@ pub enum Verdict {
     Failure,
 }
 
-impl Verdict {
+impl TortureVerdict {
     fn name(self) -> &'static str {
         match self {
             Self::Success => "SUCCESS",
@@ -70,7 +70,7 @@ pub struct TortureResult {
     max: u64,
     min: u64,
     fail: u64,
-    verdict: Verdict,
+    verdict: TortureVerdict,
     /// Threads that wrote, to which the numbers above belong, and threads that read.
     writers: usize,
     readers: usize,
@@ -112,11 +112,11 @@ impl Acquired {
         Self { total: ops.sum(), max: max.unwrap_or(0), min: min.unwrap_or(0) }
     }
     /// The line of statistics, with the kernel's marks.
-    fn line(self, label: &str, verdict: Verdict) -> String {
+    fn line(self, label: &str, verdict: TortureVerdict) -> String {
         let Self { total, max, min } = self;
         // A thread had less than half of the acquisitions of the fastest one.
         let unfair = if max / 2 > min { "???" } else { "" };
-        let failed = verdict == Verdict::Failure;
+        let failed = verdict == TortureVerdict::Failure;
         let (fail, mark) = if failed { (1, "!!!") } else { (0, "") };
         format!("{label}  Total: {total}  Max/Min: {max}/{min} {unfair}  Fail: {fail} {mark}")
     }
@@ -154,7 +154,11 @@ impl TortureResult {
             writers: spec.threads - readers,
             readers,
             reads: (readers > 0).then(|| of(true)),
-            verdict: if failure.is_some() { Verdict::Failure } else { Verdict::Success },
+            verdict: if failure.is_some() {
+                TortureVerdict::Failure
+            } else {
+                TortureVerdict::Success
+            },
             failure,
             wait_ns: measured.waits.as_ref().map(Waits::of),
             reader_wait_ns: waited.map(|waited| Waits::of(&waited.readers)),
@@ -190,7 +194,7 @@ impl TortureResult {
     }
     /// True if the lock broke.
     pub fn has_failed(&self) -> bool {
-        self.verdict == Verdict::Failure
+        self.verdict == TortureVerdict::Failure
     }
     /// Its row of the CSV form.
     pub fn row(&self, on: &On) -> [String; COLUMNS.len()] {
