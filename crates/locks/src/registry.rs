@@ -132,30 +132,6 @@ locks! { P;
         "CNA v10 whose waiters wait as in hybrid";
     "cna-hybrid-bounded" | "hybrid-lock", Product, CnaSpinlock<P, cna::V10, HybridBounded>,
         "CNA v10 whose waiters wait as in hybrid-bounded";
-    "cna-v10_time-park", Product, CnaSpinlock<P, cna::V10Time, Park>,
-        "CNA v10_time whose waiters wait as in park";
-    "cna-v10_time-hybrid", Product, CnaSpinlock<P, cna::V10Time, Hybrid>,
-        "CNA v10_time whose waiters wait as in hybrid";
-    "cna-v10_time-hybrid-bounded", Product, CnaSpinlock<P, cna::V10Time, HybridBounded>,
-        "CNA v10_time whose waiters wait as in hybrid-bounded";
-    "cna-v10_limited-park", Product, CnaSpinlock<P, cna::V10Limited, Park>,
-        "CNA v10_limited whose waiters wait as in park";
-    "cna-v10_limited-hybrid", Product, CnaSpinlock<P, cna::V10Limited, Hybrid>,
-        "CNA v10_limited whose waiters wait as in hybrid";
-    "cna-v10_limited-hybrid-bounded", Product, CnaSpinlock<P, cna::V10Limited, HybridBounded>,
-        "CNA v10_limited whose waiters wait as in hybrid-bounded";
-    "cna-v11-park", Product, CnaSpinlock<P, cna::V11, Park>,
-        "CNA v11 whose waiters wait as in park";
-    "cna-v11-hybrid", Product, CnaSpinlock<P, cna::V11, Hybrid>,
-        "CNA v11 whose waiters wait as in hybrid";
-    "cna-v11-hybrid-bounded", Product, CnaSpinlock<P, cna::V11, HybridBounded>,
-        "CNA v11 whose waiters wait as in hybrid-bounded";
-    "cna-v15-park", Product, CnaSpinlock<P, cna::V15, Park>,
-        "CNA v15 whose waiters wait as in park";
-    "cna-v15-hybrid", Product, CnaSpinlock<P, cna::V15, Hybrid>,
-        "CNA v15 whose waiters wait as in hybrid";
-    "cna-v15-hybrid-bounded", Product, CnaSpinlock<P, cna::V15, HybridBounded>,
-        "CNA v15 whose waiters wait as in hybrid-bounded";
     "mutex", Product, crate::mutex::RawMutex<P>,
         "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in CNA order, then sleep";
     "rwlock", Product, crate::rwlock::RawRwLock<P>,

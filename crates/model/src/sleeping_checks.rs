@@ -7,7 +7,7 @@
 
 use crate::checks::{CPUS, Check, row, three_on};
 use crate::{Loom, Settings};
-use lockwright::qspinlock::cna::{Cna, V10, V10Limited, V10Time, V11, V15};
+use lockwright::qspinlock::cna::{Cna, V10};
 use lockwright::qspinlock::{Fifo, Hybrid, HybridBounded, Park, QSpinlock, Succession, Waiting};
 use lockwright_clients::prebuilt::{
     AsideInTurn, FromQueue, HeadAway, HeadWakes, SecondaryAsleep, TwoAsleep,
@@ -39,10 +39,6 @@ fn of_waiting<W: Waiting<Loom>>(lock: &'static str, succession: &str) -> Vec<Che
     match succession {
         "fifo" => of_fifo::<W>(lock),
         "cna" => of_cna::<Cna<V10>, W>(lock),
-        "cna-v10_time" => of_cna::<Cna<V10Time>, W>(lock),
-        "cna-v10_limited" => of_cna::<Cna<V10Limited>, W>(lock),
-        "cna-v11" => of_cna::<Cna<V11>, W>(lock),
-        "cna-v15" => of_cna::<Cna<V15>, W>(lock),
         _ => Vec::new(),
     }
 }

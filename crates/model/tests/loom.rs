@@ -94,18 +94,6 @@ locks_hold! {
     cna_park_holds: "cna-park";
     cna_hybrid_holds: "cna-hybrid";
     cna_hybrid_bounded_holds: "cna-hybrid-bounded";
-    cna_v10_time_park_holds: "cna-v10_time-park";
-    cna_v10_time_hybrid_holds: "cna-v10_time-hybrid";
-    cna_v10_time_hybrid_bounded_holds: "cna-v10_time-hybrid-bounded";
-    cna_v10_limited_park_holds: "cna-v10_limited-park";
-    cna_v10_limited_hybrid_holds: "cna-v10_limited-hybrid";
-    cna_v10_limited_hybrid_bounded_holds: "cna-v10_limited-hybrid-bounded";
-    cna_v11_park_holds: "cna-v11-park";
-    cna_v11_hybrid_holds: "cna-v11-hybrid";
-    cna_v11_hybrid_bounded_holds: "cna-v11-hybrid-bounded";
-    cna_v15_park_holds: "cna-v15-park";
-    cna_v15_hybrid_holds: "cna-v15-hybrid";
-    cna_v15_hybrid_bounded_holds: "cna-v15-hybrid-bounded";
     mutex_holds: "mutex";
     rwlock_holds: "rwlock";
     rwlock_fair_holds: "rwlock-fair";

@@ -25,26 +25,8 @@ pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
 pub const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
 
 /// Those whose waiters sleep.
-pub const SLEEPING: &[&str] = &[
-    "park",
-    "hybrid",
-    "hybrid-bounded",
-    "cna-park",
-    "cna-hybrid",
-    "cna-hybrid-bounded",
-    "cna-v10_time-park",
-    "cna-v10_time-hybrid",
-    "cna-v10_time-hybrid-bounded",
-    "cna-v10_limited-park",
-    "cna-v10_limited-hybrid",
-    "cna-v10_limited-hybrid-bounded",
-    "cna-v11-park",
-    "cna-v11-hybrid",
-    "cna-v11-hybrid-bounded",
-    "cna-v15-park",
-    "cna-v15-hybrid",
-    "cna-v15-hybrid-bounded",
-];
+pub const SLEEPING: &[&str] =
+    &["park", "hybrid", "hybrid-bounded", "cna-park", "cna-hybrid", "cna-hybrid-bounded"];
 pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 pub const MUTEX: &[&str] = &["mutex"];
 pub const OSQ: &[&str] = &["osq"];
@@ -78,20 +60,7 @@ const fn and<const N: usize>(locks: &[&'static str], last: &'static str) -> [&'s
 }
 
 /// Those of them that newcomers may steal.
-pub const HYBRID: &[&str] = &[
-    "hybrid",
-    "hybrid-bounded",
-    "cna-hybrid",
-    "cna-hybrid-bounded",
-    "cna-v10_time-hybrid",
-    "cna-v10_time-hybrid-bounded",
-    "cna-v10_limited-hybrid",
-    "cna-v10_limited-hybrid-bounded",
-    "cna-v11-hybrid",
-    "cna-v11-hybrid-bounded",
-    "cna-v15-hybrid",
-    "cna-v15-hybrid-bounded",
-];
+pub const HYBRID: &[&str] = &["hybrid", "hybrid-bounded", "cna-hybrid", "cna-hybrid-bounded"];
 
 pub const CNA_VERIFIED: &str =
     "CNA, verified for the kernel's memory model, 2021 (arXiv 2111.15240)";

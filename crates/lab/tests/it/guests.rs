@@ -272,7 +272,7 @@ fn a_lock_whose_waiters_sleep_says_in_which_mode_it_was_taken() {
 
 #[test]
 fn locks_whose_waiters_sleep_pass_a_torture_with_four_vcpus_for_each_cpu() {
-    let locks = "park,hybrid,hybrid-bounded,cna-park,cna-hybrid,cna-v15-hybrid-bounded";
+    let locks = "park,hybrid,hybrid-bounded,cna-park,cna-hybrid,cna-hybrid-bounded";
     let line = format!("torture --lock {locks} --vcpus 16 --virtual-numa --secs 0.02");
     let document = on_small_host(&line);
     assert_eq!(results(&document).len(), 18);

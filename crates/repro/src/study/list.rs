@@ -103,7 +103,6 @@ pub static STUDIES: &[Study] = &[
             "cna-park",
             "hybrid",
             "cna-hybrid",
-            "cna-v10_time-hybrid",
             "hybrid-bounded",
             "cna-hybrid-bounded",
         ],
