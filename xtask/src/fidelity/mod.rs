@@ -2,6 +2,7 @@
 //! computer next to its own machine file, what was fitted, and what is known to be wrong.
 
 mod here;
+mod predictions;
 mod tables;
 
 use crate::commands::not_an_option;
@@ -11,12 +12,11 @@ use std::path::Path;
 use std::process::Command;
 
 const DOCUMENT: &str = "docs/fidelity.md";
-/// Everything that was reproduced, for programs. The predictions are frozen by the commit of this file whose
-/// message says so; a calibration that changes afterwards makes others.
-const PREDICTIONS: &str = "docs/predictions.json";
+/// What was measured on a computer, lock by lock.
+const COMPUTER: &str = "docs/fidelity-computer.csv";
 /// How `reproduce` is told where to draw.
 const PLOTS: &str = "--plot-dir";
-const FIGURES: &str = "docs/figures/reproduced";
+const FIGURES: &str = "target/fidelity/figures";
 const REPRODUCED: &str = "target/fidelity/reproduced.json";
 const DESCRIPTION: &str = "target/fidelity/here.toml";
 const COMPARED: &str = "target/fidelity/here.json";
@@ -68,14 +68,20 @@ pub fn generate(root: &Path, request: &Request) -> Result<bool, String> {
         .replace("{held_back}", &tables::held_back(&reproduced)?)
         .replace("{unmet}", &(tables::unmet(&reproduced)? + &compared.unmet))
         .replace("{tables}", &tables::all(&reproduced)?)
-        .replace("{here}", &compared.cells);
+        .replace("{here}", &compared.settings);
     let document = markdown::filled(&document);
     let write = |name: &str, text: &str| {
         std::fs::write(in_root(name), text).map_err(|error| format!("{name}: {error}"))
     };
     write(DOCUMENT, &document)?;
-    write(PREDICTIONS, &text_of(root, REPRODUCED)?)?;
-    println!("fidelity: wrote {DOCUMENT}, {PREDICTIONS} and {FIGURES}");
+    if let Some(locks) = compared.locks {
+        write(COMPUTER, &locks)?;
+    }
+    let frozen = predictions::write(root, &reproduced, &commit(root)?)?;
+    println!("fidelity: wrote {DOCUMENT}, {} and {FIGURES}", predictions::FOLDER);
+    for table in frozen {
+        println!("fidelity: {table} has other predictions than before");
+    }
     Ok(true)
 }
 
@@ -93,6 +99,17 @@ fn computer(root: &Path, request: &Request) -> Result<Compared, String> {
     }
     let date = crate::evidence::date_of(&root.join(COMPARED));
     Compared::of(&read(root, COMPARED)?, &date)
+}
+
+/// The commit that the tree is based on.
+fn commit(root: &Path) -> Result<String, String> {
+    let mut git = Command::new("git");
+    let output = git.current_dir(root).args(["rev-parse", "--short", "HEAD"]).output();
+    let output = output.map_err(|error| format!("git cannot run: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
+        false => Err("git does not know the commit of this tree".into()),
+    }
 }
 
 fn lockwright(root: &Path, arguments: &[&str]) -> Result<(), String> {
@@ -117,15 +134,19 @@ fn text_of(root: &Path, name: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn the_committed_document_is_about_the_calibrations_in_the_tree() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let read = |name| std::fs::read_to_string(root.join(name)).expect("it is committed");
-        let (document, predictions) = (read(DOCUMENT), read(PREDICTIONS));
+        let text = |path: PathBuf| std::fs::read_to_string(path).expect("a text");
+        let folder = std::fs::read_dir(root.join(predictions::FOLDER)).expect("a directory");
+        let files = folder.map(|file| text(file.expect("an entry").path()));
+        let predictions: String = files.collect();
+        let document = text(root.join(DOCUMENT));
         for file in std::fs::read_dir(root.join("machines")).expect("a directory") {
             let path = file.expect("an entry").path();
-            let text = std::fs::read_to_string(&path).expect("a text");
+            let text = text(path.clone());
             let hash = text.lines().find_map(|line| line.strip_prefix("hash = "));
             if let Some(hash) = hash.map(|hash| hash.trim_matches('"')) {
                 let has_both = document.contains(hash) && predictions.contains(hash);

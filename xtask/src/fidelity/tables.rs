@@ -1,8 +1,9 @@
 //! The published tables.
 
-use super::FIGURES;
+use super::predictions::FOLDER;
 use crate::markdown;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The kinds of columns, and where the score of each stands in the document of a table.
 const KINDS: [(&str, &str); 3] =
@@ -101,7 +102,12 @@ fn median_error(tables: &[Value], kind: &str) -> Option<f64> {
     let cells = rows.filter_map(|row| row["columns"].as_object()).flat_map(|cells| cells.values());
     let is_its = |cell: &&Value| cell["role"].as_str().is_some_and(|it| roles(kind).contains(&it));
     let errors = cells.filter(is_its).filter_map(|cell| cell["error_percent"].as_f64());
-    let mut errors: Vec<f64> = errors.map(f64::abs).collect();
+    median(&errors.collect::<Vec<_>>())
+}
+
+/// The median of the absolute values.
+fn median(errors: &[f64]) -> Option<f64> {
+    let mut errors: Vec<f64> = errors.iter().copied().map(f64::abs).collect();
     errors.sort_by(f64::total_cmp);
     let (low, high) =
         (errors.get(errors.len().saturating_sub(1) / 2)?, errors.get(errors.len() / 2)?);
@@ -211,11 +217,8 @@ fn section(table: &Value) -> Result<String, String> {
     if !table["calibration"].is_null() {
         section += &format!("{}\n\n", fitted(table)?);
     }
-    let figures = FIGURES.trim_start_matches("docs/");
-    if keys_of(table)?.iter().all(|key| NUMBERS.contains(&key.as_str())) {
-        section += &format!("![{name}, simulated, and as published]({figures}/{name}.svg)\n\n");
-    }
-    Ok(section + &cells(table)? + "\n")
+    let file = FOLDER.trim_start_matches("docs/");
+    Ok(section + &format!("[All entries]({file}/{name}.csv)\n\n{}\n", columns(table)?))
 }
 
 fn windows(table: &Value) -> String {
@@ -266,64 +269,35 @@ fn fitted(table: &Value) -> Result<String, String> {
     ))
 }
 
-fn cells(table: &Value) -> Result<String, String> {
-    let rows = list(table, "rows")?;
-    let keys = keys_of(table)?;
-    let mut columns = Vec::new();
-    for row in rows {
-        let of_row = row["columns"].as_object().ok_or("a row without columns")?;
-        columns.extend(of_row.keys().filter(|name| !columns.contains(name)).collect::<Vec<_>>());
-    }
-    let mut lines = Vec::new();
-    for column in columns {
-        for row in rows.iter().filter(|row| !row["columns"][column].is_null()) {
-            let cell = &row["columns"][column];
-            let key = |name: &String| match &row["key"][name] {
-                Value::String(word) => word.clone(),
-                number => number.to_string(),
-            };
-            let number = |value: &Value| value.as_f64().map_or("-".into(), digits);
+/// A line for each column: how far its entries are off.
+fn columns(table: &Value) -> Result<String, String> {
+    let mut of_column: BTreeMap<(&str, &str), Vec<Option<f64>>> = BTreeMap::new();
+    for row in list(table, "rows")? {
+        for (name, cell) in row["columns"].as_object().ok_or("a row without columns")? {
+            let role = cell["role"].as_str().unwrap_or_default();
             let error = cell["error_percent"].as_f64();
-            let numbers = vec![
-                number(&cell["simulated"]),
-                format!("{} to {}", number(&cell["interval"][0]), number(&cell["interval"][1])),
-                published(cell),
-                error.map_or("-".into(), |error| format!("{error:+.1}")),
-            ];
-            let name = std::iter::once(format!("`{column}`"));
-            lines.push(name.chain(keys.iter().map(key)).chain(numbers).collect());
+            of_column.entry((name, role)).or_default().push(error);
         }
     }
-    let numbers = ["simulated", "interval", "published", "error %"];
-    let header = std::iter::once("column").chain(keys.iter().map(String::as_str)).chain(numbers);
-    Ok(markdown::table(&header.collect::<Vec<_>>(), 1, &lines))
+    let line = |((name, role), errors): (&(&str, &str), &Vec<Option<f64>>)| {
+        let known: Vec<f64> = errors.iter().flatten().copied().collect();
+        let least = known.iter().copied().reduce(f64::min);
+        let range = least.zip(known.iter().copied().reduce(f64::max));
+        let numbers = [
+            errors.len().to_string(),
+            median(&known).map_or("-".into(), |median| format!("{median:.1}")),
+            range.map_or("-".into(), |(least, most)| format!("{least:+.1} to {most:+.1}")),
+        ];
+        [format!("`{name}`"), role.to_string()].into_iter().chain(numbers).collect()
+    };
+    let lines: Vec<_> = of_column.iter().map(line).collect();
+    Ok(markdown::table(&["column", "is", "entries", "median error %", "errors %"], 2, &lines))
 }
-
-/// What was published, as the reports of the lab write it.
-fn published(cell: &Value) -> String {
-    let Some(number) = cell["published"].as_f64().map(digits) else { return "-".into() };
-    match cell["published_is"].as_str() {
-        Some("lower_bound") => format!(">{number}"),
-        Some("doubtful") => format!("({number})"),
-        _ => number,
-    }
-}
-
-/// Keys that are numbers: tables with others have no picture.
-const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
 
 /// The names of the keys of a table.
-fn keys_of(table: &Value) -> Result<Vec<String>, String> {
+pub fn keys_of(table: &Value) -> Result<Vec<String>, String> {
     let key = list(table, "rows")?[0]["key"].as_object().ok_or("a row without a key")?;
     Ok(key.keys().cloned().collect())
-}
-
-fn digits(value: f64) -> String {
-    match value.abs() {
-        large if large >= 1e4 => format!("{value:.0}"),
-        large if large >= 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 /// A list that has something in it.
@@ -346,18 +320,14 @@ mod tests {
 
     #[test]
     fn an_entry_without_a_published_number_is_held_back() {
-        let table = json!({
-            "table": "t", "machine": "m", "score": null,
-            "rows": [{"key": {"threads": 2}, "columns": {
-                "a": {"simulated": 1.5, "interval": [1.0, 2.0], "published": null, "error_percent": null},
-                "b": {"simulated": 3.0, "interval": [3.0, 3.0], "published": 2.0, "error_percent": 50.0},
-                "c": {"simulated": 3.0, "interval": [3.0, 3.0], "published": 2.0, "published_is": "lower_bound"},
-            }}],
-        });
-        let text = cells(&table).expect("a table");
-        assert!(text.contains("| `a` | 2 | 1.500 | 1.000 to 2.000 | - | - |"), "{text}");
-        assert!(text.contains("| `b` | 2 | 3.000 | 3.000 to 3.000 | 2.000 | +50.0 |"), "{text}");
-        assert!(text.contains("| `c` | 2 | 3.000 | 3.000 to 3.000 | >2.000 | - |"), "{text}");
+        let cell = |role: &str, error: Value| json!({"published": error, "error_percent": error, "role": role});
+        let table = json!({"rows": [
+            {"key": {"threads": 2}, "columns": {"a": cell("predicted", json!(null)), "b": cell("fitted", json!(50.0))}},
+            {"key": {"threads": 4}, "columns": {"b": cell("fitted", json!(-4.0))}},
+        ]});
+        let text = columns(&table).expect("a table");
+        assert!(text.contains("| `a` | predicted | 1 | - | - |"), "{text}");
+        assert!(text.contains("| `b` | fitted | 2 | 27.0 | -4.0 to +50.0 |"), "{text}");
         assert_eq!(predicted(&table), Ok(vec!["`a`".to_string()]));
     }
 
@@ -397,20 +367,5 @@ mod tests {
         }
         let old = json!({"tables": [{"table": "t", "score": {"cells": 1, "rms_percent": 1.0}}]});
         assert!(scores(&old).is_err_and(|it| it.contains("leave out `--keep`")));
-    }
-
-    #[test]
-    fn a_table_may_have_words_for_keys_and_then_it_has_no_picture() {
-        let cell = json!({"simulated": 1.5, "interval": [1.0, 2.0], "published": null, "error_percent": null});
-        let row = |kernel: &str, column: &str| json!({"key": {"kernel": kernel, "threads": 60}, "columns": {column: cell}});
-        let table = json!({
-            "table": "t", "machine": "m", "score": null, "calibration": null,
-            "rows": [row("unpatched", "a"), row("patched", "b")],
-        });
-        let text = section(&table).expect("a section");
-        assert!(text.contains("| column | kernel | threads | simulated |"), "{text}");
-        assert!(text.contains("| `b` | patched | 60 | 1.500 |"), "{text}");
-        assert!(!text.contains("| `b` | unpatched"), "{text}");
-        assert!(!text.contains("!["), "{text}");
     }
 }
