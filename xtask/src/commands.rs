@@ -48,6 +48,15 @@ const BEFORE_A_COMMIT: &[Command] = &[
         },
     },
     Command {
+        name: "graph",
+        options: "CRATE...",
+        about: &[
+            "Print which files of a crate (locks, lab, xtask) use each other in a",
+            "circle, and which of its modules use which, each with a line number.",
+        ],
+        run: |given| tidy::graph::print(&root(), given).map_err(Failure::Usage),
+    },
+    Command {
         name: "ci",
         options: "",
         about: &[

@@ -4,6 +4,7 @@
 
 mod code;
 pub mod files;
+pub mod graph;
 pub mod locks;
 mod phrases;
 mod prose;
