@@ -11,7 +11,7 @@
 //! One exception: in a library that is loaded with `dlopen`, the C library may allocate thread-local variables when a
 //! thread first uses them. Another: see [`prepare`] about `fork`.
 
-// - `hardware`, next to this module: the cells.
+// - `cells`: the platform and its cells, which are those of `hardware`.
 // - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: telling nodes of another process life from
 //   ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
@@ -29,6 +29,7 @@ compile_error!(
 );
 
 mod barrier;
+mod cells;
 mod counters;
 mod cpu;
 mod environment;
@@ -45,26 +46,12 @@ mod table;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod topology;
 
+pub use cells::Native;
 pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub use pool::limit_nodes;
 
-use crate::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
-use crate::platform::{Cells, Clock, Placement, QueueNodes};
-
-/// The platform of ordinary programs. It appears in the names of types; programs do not use it directly.
-///
-/// Its CPUs are the CPUs of the machine. Its queue nodes come from one static pool for each process.
-#[derive(Clone, Copy, Debug)]
-pub struct Native;
-
-impl Cells for Native {
-    type U32 = HardwareU32<Self>;
-    type U64 = HardwareU64<Self>;
-    type Ptr = HardwarePtr<Self>;
-    type Word = HardwareWord<Self>;
-    type Tracker = Untracked;
-}
+use crate::platform::{Clock, Placement, QueueNodes};
 
 /// Does at once what would otherwise be done at the first contended lock operation: maps memory, reads some small
 /// files, and finds out which system calls the kernel has.

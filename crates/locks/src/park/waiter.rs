@@ -1,7 +1,6 @@
 //! A thread that sleeps, or is about to.
 
-use super::ParkPlatform;
-use crate::platform::{Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
+use crate::platform::{Cells, ConstCells, ConstZeroed, Guarded, SleepStorage, Zeroed};
 use crate::queue::{NodeId, TailCode};
 
 /// What a waiter waits for.
@@ -104,7 +103,7 @@ impl<P: ConstCells> Waiter<P> {
 }
 
 /// The waiter `id`.
-pub(crate) fn waiter<'a, P: ParkPlatform>(id: NodeId) -> &'a Waiter<P> {
+pub(crate) fn waiter<'a, P: SleepStorage<Waiter = Waiter<P>>>(id: NodeId) -> &'a Waiter<P> {
     // SAFETY: by the contract of `SleepStorage::waiter` it lives as long as the machine; all of it is
     // cells.
     unsafe { P::waiter(id).as_ref() }

@@ -1,6 +1,6 @@
 //! Cells, and waiting on them.
 
-use super::Zeroed;
+use super::zeroed::Zeroed;
 use core::sync::atomic::Ordering;
 
 /// How long a bounded wait may last.

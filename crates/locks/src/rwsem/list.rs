@@ -1,6 +1,6 @@
 //! The wait list, in order of arrival, and the internal lock that guards it.
 
-use super::Slow;
+use super::object::Slow;
 use super::policy::WaitLockKind;
 use crate::events::Event;
 use crate::park::{HoldMode, Place, waiter};

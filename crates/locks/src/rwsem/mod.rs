@@ -2,6 +2,7 @@
 
 mod count;
 mod list;
+mod object;
 mod owner;
 mod policy;
 mod read;
@@ -24,15 +25,7 @@ use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
-
-/// Grant: sleeps, or is about to.
-const ASLEEP: u32 = 0;
-/// Grant, a bit, of a writer: look again.
-const WOKEN: u32 = 1;
-/// Grant, a bit: it reads, and is no longer in the list.
-const GRANTED: u32 = 2;
-/// Grant, a bit: somebody has interrupted a wait, perhaps this one.
-const NUDGED: u32 = 4;
+use object::{ASLEEP, Sem, Slow};
 
 /// How long a thread without a queue node naps between two attempts.
 const NAP_NS: u64 = 1_000_000;
@@ -51,32 +44,6 @@ pub struct RwSem<P: Cells, C = Current> {
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 const _: () = assert!(size_of::<RwSem<crate::native::Native>>() == 48);
-
-/// What a semaphore is, whatever its policy.
-#[repr(C)]
-struct Sem<P: Cells> {
-    count: P::U64,
-    owner: P::U64,
-    /// Those who spin.
-    spinners: OsqLock<P>,
-    /// A release is about to wake somebody; or, under a policy where one reader spins for all, one does.
-    flag: P::U32,
-    wait_lock: list::WaitLock<P>,
-    list: list::List<P>,
-}
-
-/// The parts of an operation that are compiled once for all policies.
-struct Slow<'a, P: Cells> {
-    sem: &'a Sem<P>,
-    policy: &'static Policy,
-}
-
-impl<P: Cells> Clone for Slow<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<P: Cells> Copy for Slow<'_, P> {}
 
 impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
     /// An unlocked one, for statics.

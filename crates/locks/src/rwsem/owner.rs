@@ -10,7 +10,7 @@
 //! Under [`OwnerWord::OneFlag`] bit 1 is the only flag, *nobody should spin*; under [`OwnerWord::TwoFlags`] it is
 //! about readers, and bit 2 about writers. A reader leaves its name behind. Nothing relies on this word.
 
-use super::Slow;
+use super::object::Slow;
 use super::policy::OwnerWord;
 use crate::events::Event;
 use crate::platform::{Atomic, AtomicInt};

@@ -2,12 +2,12 @@
 
 use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
 use super::list::{Site, WaitListGuard};
+use super::object::{ASLEEP, GRANTED, NUDGED, Slow};
 use super::owner::{self, RD, READERS};
 use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
 use super::spin::Spun;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
-use super::{ASLEEP, GRANTED, NUDGED, Slow};
 use crate::events::Event;
 use crate::park::{HoldMode, waiter};
 use crate::platform::{Atomic, AtomicInt};

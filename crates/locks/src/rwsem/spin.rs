@@ -5,8 +5,8 @@
 //! platform does not know who runs, it spins for no longer than it would take to sleep
 //! ([`Patience`]).
 
-use super::Slow;
 use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
+use super::object::Slow;
 use super::owner::{Owner, RD, READERS, thread_in};
 use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
 use super::until::Until;

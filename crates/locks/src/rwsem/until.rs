@@ -1,6 +1,6 @@
 //! How long one waits: for ever, until a time, until somebody says that it is over.
 
-use super::NUDGED;
+use super::object::NUDGED;
 use crate::park::waiter;
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::queue::{NodeId, TailCode};

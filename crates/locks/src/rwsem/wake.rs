@@ -5,8 +5,8 @@ use super::count::{
     WAITING, WRITER,
 };
 use super::list::{Site, WaitListGuard};
+use super::object::{GRANTED, Slow, WOKEN};
 use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
-use super::{GRANTED, Slow, WOKEN};
 use crate::events::Event;
 use crate::park::{HoldMode, waiter};
 use crate::platform::{Atomic, AtomicInt};

@@ -2,12 +2,12 @@
 
 use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WAITING, WRITE, WRITER};
 use super::list::{Site, WaitListGuard};
+use super::object::{ASLEEP, Slow};
 use super::owner::Owner;
 use super::policy::{Format, Handoff, OwnerWord, UnlockWake, WriterSpin};
 use super::spin::Over;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
-use super::{ASLEEP, Slow};
 use crate::events::Event;
 use crate::park::{HoldMode, waiter};
 use crate::platform::{Atomic, AtomicInt};

@@ -21,8 +21,7 @@
 //! others that gets a CPU whenever it is woken waits for `n + 1` times [`UNFAIR_NS`], two sections and two
 //! wake-ups at most. One that does not get a CPU may be passed every 50 us until it does.
 
-use super::HybridBounded;
-use super::PvPlatform;
+use super::policy::{HybridBounded, PvPlatform};
 use super::rules::Rules;
 use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};

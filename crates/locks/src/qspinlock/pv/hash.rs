@@ -15,7 +15,7 @@
 //! end at an empty cell. The table is larger than the number of heads that can sleep, so there
 //! always is room. Cells order nothing: who may read an entry is ordered by the byte, K3.
 
-use super::PvPlatform;
+use super::policy::PvPlatform;
 use crate::events::Event;
 use crate::platform::Atomic;
 use crate::queue::{NodeId, TailCode};

@@ -1,7 +1,6 @@
 //! What distinguishes the policies that sleep.
 
-use super::PvPlatform;
-use super::{Hybrid, Park};
+use super::policy::{Hybrid, Park, PvPlatform};
 use crate::events::Event;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::{Word, word};

@@ -1,7 +1,8 @@
 //! Waiting: in the queue, at its head, and asleep.
 
-use super::PvPlatform;
-use super::{HALTED, HASHED, RUNNING, Rules, hash};
+use super::hash;
+use super::policy::{HALTED, HASHED, PvPlatform, RUNNING};
+use super::rules::Rules;
 use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
 use crate::qspinlock::{Word, word};

@@ -1,0 +1,48 @@
+//! The kinds of cells that a machine has.
+
+use super::atomic::{Atomic, AtomicInt, LockWordOps};
+use super::guarded::RaceTracker;
+use super::zeroed::ConstZeroed;
+
+/// The shared cells of a machine.
+pub trait Cells: Sized + 'static {
+    /// A 32-bit word, accessed whole.
+    type U32: AtomicInt<u32>;
+    /// A 64-bit word, accessed whole.
+    type U64: AtomicInt<u64>;
+    /// A pointer, erased; locks see it through [`NodePtr`](super::NodePtr)(crate::platform::NodePtr).
+    ///
+    /// Erased because `type Ptr<T>` would push a `where` clause onto every lock and onto everything
+    /// that holds one.
+    type Ptr: Atomic<*mut ()>;
+    /// A 32-bit lock word that is also accessed by bytes and halves.
+    type Word: LockWordOps;
+    /// What makes a plain field visible to race detectors; see [`Guarded`](super::Guarded).
+    type Tracker: RaceTracker;
+
+    /// Nobody may touch `object` from now on: its last user has freed it. Only a machine for checking
+    /// does anything about it.
+    #[inline(always)]
+    fn freed<T>(object: &T) {
+        let _ = object;
+    }
+}
+
+/// Cells that can be built in a constant, hence locks that can live in a `static`.
+///
+/// Every lock of this crate is unlocked when all its words are zero, so this is the only constant
+/// a platform has to provide. `Loom` cannot, and does not implement this.
+pub trait ConstCells:
+    Cells<U32: ConstZeroed, U64: ConstZeroed, Ptr: ConstZeroed, Word: ConstZeroed, Tracker: ConstZeroed>
+{
+}
+impl<P> ConstCells for P where
+    P: Cells<
+            U32: ConstZeroed,
+            U64: ConstZeroed,
+            Ptr: ConstZeroed,
+            Word: ConstZeroed,
+            Tracker: ConstZeroed,
+        >
+{
+}

@@ -1,0 +1,13 @@
+//! Cells that start as zero.
+
+/// A cell that starts as zero (null).
+pub trait Zeroed {
+    /// The cell holding zero.
+    fn zeroed() -> Self;
+}
+
+/// A cell that starts as zero (null) in a constant.
+pub trait ConstZeroed: Zeroed {
+    /// The cell holding zero.
+    const ZEROED: Self;
+}

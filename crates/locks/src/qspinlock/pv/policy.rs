@@ -1,0 +1,38 @@
+//! The policies, what they ask for, and the states of a waiter.
+
+use crate::platform::{LockHash, SchedulerHints, Sleeping};
+use crate::queue::QueuePlatform;
+
+/// What these policies ask for: a lock whose waiters sleep, without the table of sleepers.
+pub trait PvPlatform: QueuePlatform + SchedulerHints + Sleeping + LockHash {}
+impl<P: QueuePlatform + SchedulerHints + Sleeping + LockHash> PvPlatform for P {}
+
+/// The waiter is awake, or is about to look.
+pub(super) const RUNNING: u32 = 0;
+/// The waiter sleeps, or is about to, and is not the head of the queue.
+pub(super) const HALTED: u32 = 1;
+/// The waiter is the head of the queue, and has an entry in the hash or will have one before the
+/// owner releases the lock.
+pub(super) const HASHED: u32 = 2;
+
+/// The paravirtual queued spinlock before it was hybrid: waiters spin for a while and sleep then;
+/// nobody passes them.
+///
+/// For more threads than CPUs where fairness is worth a wake-up per acquisition. Fairness bound:
+/// that of the succession.
+pub struct Park;
+
+/// The hybrid paravirtual queued spinlock, by the kernel's rules: *queued mode* while the head of
+/// the queue spins, *unfair mode* while it sleeps.
+///
+/// Fairness bound: none while the head of the queue sleeps. Once awake it is passed by nobody but
+/// threads that saw the lock free before.
+pub struct Hybrid;
+
+/// [`Hybrid`] for programs, whose spinners cost somebody's time: spinning is bounded by time and by the
+/// number of CPUs, and the head of the queue waits a bounded time in unfair mode.
+///
+/// Fairness bound: the head of the queue is passed for 0.5 ms; then the lock is reserved for it, except
+/// while it does not get a CPU for more than 50 us. The constants and their reasons are in the module
+/// `bounded`.
+pub struct HybridBounded;
