@@ -1,7 +1,8 @@
 //! Measuring how long it takes to get a lock, for any lock on any machine.
 
 use crate::stats::Histogram;
-use lockwright::raw::{Order, Platform, RawLock};
+use lockwright::raw::{Order, RawLock};
+use lockwright::registry::Platform;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 

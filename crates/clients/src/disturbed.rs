@@ -9,7 +9,7 @@ use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::QRwLock;
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;

@@ -10,7 +10,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::{Atomic, Zeroed};
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
 
 /// What [`InChild`] is selected by.

@@ -7,7 +7,8 @@ use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::Ordering::Release;
 use lockwright::platform::{AtomicInt, Zeroed};
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What [`Moved`] is selected by.
 pub const MOVED: &str = "moved";

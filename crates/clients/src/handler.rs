@@ -10,7 +10,8 @@ use core::marker::PhantomData;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
 
 /// What [`InHandler`] with [`Attempts`] is selected by.

@@ -4,7 +4,8 @@ use crate::Client;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const NAME: &str = "is-locked";

@@ -6,7 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const NAME: &str = "last-user";

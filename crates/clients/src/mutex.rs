@@ -8,7 +8,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// A mutex and a number under it.
 pub(crate) struct Counter<P: Platform> {

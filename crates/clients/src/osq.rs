@@ -5,7 +5,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::osq::OsqLock;
 use lockwright::platform::Guarded;
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const LEAVE: &str = "osq-leave";

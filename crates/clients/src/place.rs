@@ -8,7 +8,8 @@ use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::QRwLock;
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 

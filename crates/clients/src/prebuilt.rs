@@ -10,7 +10,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use lockwright::platform::Guarded;
 use lockwright::qspinlock::{QSpinlock, Spin, Succession, Waiting};
 use lockwright::queue::NodeId;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use std::sync::Mutex;
 
 /// A queue to start from: the CPUs of its absent waiters, in order. The lock is held by thread 1.

@@ -3,7 +3,8 @@
 use crate::Client;
 use crate::shared::Twins;
 use lockwright::qrwlock::QRwLock;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const READS_AGAIN: &str = "qrwlock-reads-again";

@@ -6,7 +6,8 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::mutex::RawMutex;
 use lockwright::platform::{Atomic, AtomicInt, Guarded, Zeroed};
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the clients are selected by whose first object is a lock, in the order of the second.
 pub(crate) const OF_LOCK: [&str; Kind::ALL.len()] = [

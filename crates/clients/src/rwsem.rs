@@ -8,7 +8,8 @@ use crate::shared::Twins;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Guarded, Zeroed};
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use lockwright::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
 
 /// What the clients are selected by.

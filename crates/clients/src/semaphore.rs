@@ -5,7 +5,7 @@ use crate::Client;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32};
 use lockwright::platform::Guarded;
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
 
 /// What [`Timed`] is selected by.

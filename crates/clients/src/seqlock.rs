@@ -2,7 +2,8 @@
 
 use crate::Client;
 use lockwright::platform::Guarded;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use lockwright::seqlock::RawSeqLock;
 
 /// What the client is selected by.

@@ -1,7 +1,7 @@
 //! Starting threads, whatever the machine.
 
 use crate::Client;
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 /// How a machine runs several threads on something they share.
 pub trait Threads {

@@ -3,7 +3,8 @@
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 use lockwright::rwlock::{Fairness, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 

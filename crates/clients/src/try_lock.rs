@@ -4,7 +4,8 @@ use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::Guarded;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const NAME: &str = "try-lock";

@@ -2,7 +2,8 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const NAME: &str = "try-shared";

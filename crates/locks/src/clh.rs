@@ -24,9 +24,10 @@
 //! | C2 | `locked.store` in `unlock`, Release | `locked.cond_load` in `lock`, Acquire | the owner's work |
 //! | C3 | `replace` in `unlock`, Release | `swap` in `lock`, Acquire half; `replace` in `try_lock`, Acquire | the owner's work |
 
-use crate::is_locked::barrier_before_look;
 use crate::mcs::claim_patiently;
-use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes};
+use crate::platform::{
+    Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes, barrier_before_look,
+};
 use crate::queue::{NodeId, QNode, node};
 use crate::raw::{Order, RawLock};
 use core::ptr::null_mut;

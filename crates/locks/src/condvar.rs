@@ -32,10 +32,10 @@
 
 use crate::events::Event;
 use crate::mutex::{self, RawMutex};
-use crate::park::{ASLEEP, Awaited, SleepTable, told, waiter};
+use crate::park::{ASLEEP, Awaited, NAP_NS, ParkPlatform, SleepTable, told, waiter};
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::qspinlock::Succession;
-use crate::raw::{Platform, RawLock};
+use crate::raw::RawLock;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A condition variable, without the interface of guards.
@@ -51,13 +51,13 @@ impl<P: ConstCells> RawCondvar<P> {
     pub const INIT: Self = Self { waiters: ConstZeroed::ZEROED };
 }
 
-impl<P: Platform> Default for RawCondvar<P> {
+impl<P: ParkPlatform> Default for RawCondvar<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<P: Platform> RawCondvar<P> {
+impl<P: ParkPlatform> RawCondvar<P> {
     /// One on which nobody waits.
     pub fn new() -> Self {
         Self { waiters: Zeroed::zeroed() }
@@ -78,7 +78,7 @@ impl<P: Platform> RawCondvar<P> {
         let Some(id) = P::claim_node() else {
             // SAFETY: the caller holds it.
             unsafe { mutex.unlock() };
-            let until_ns = P::now_ns().saturating_add(mutex::NAP_NS);
+            let until_ns = P::now_ns().saturating_add(NAP_NS);
             SleepTable::<P>::nap(name, until_ns.min(deadline_ns.unwrap_or(u64::MAX)));
             mutex.lock();
             return deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns);

@@ -109,7 +109,7 @@
 //!
 //! # For lock builders
 //!
-//! A lock is written once, generic over the trait `raw::Platform`, and the same source runs natively, on simulated
+//! A lock is written once, generic over the trait `registry::Platform`, and the same source runs natively, on simulated
 //! machines and under model checkers. The modules for that are public, may change at any time, and are left out of
 //! these pages. To read them, run `RUSTDOCFLAGS="--cfg lockwright_internals" cargo doc -p lockwright --all-features
 //! --open`.
@@ -144,7 +144,7 @@ extern crate std;
 
 #[cfg(all(feature = "std", not(target_os = "linux")))]
 compile_error!(
-    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement `lockwright::raw::Platform`"
+    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement `lockwright::registry::Platform`"
 );
 
 // Modules for lock builders: not in the documentation, unless it is made for them.
@@ -158,7 +158,6 @@ pub mod clh;
 pub mod condvar;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod hardware;
-mod is_locked;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]
 pub mod mcs;
 #[cfg_attr(not(lockwright_internals), doc(hidden))]

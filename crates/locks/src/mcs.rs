@@ -27,8 +27,9 @@
 //! | M3 | `locked.store` in `unlock`, Release | `locked.cond_load` in `lock`, Acquire | the owner's work |
 //! | M4 | `replace` in `unlock`, Release | `swap` in `lock`, Acquire half; `replace` in `try_lock`, Acquire | the owner's work |
 
-use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes};
+use crate::platform::{
+    Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes, barrier_before_look,
+};
 use crate::queue::{NodeId, QNode, TailCode, node};
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

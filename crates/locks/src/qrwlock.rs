@@ -53,8 +53,9 @@
 //!
 //! Source: the queued rwlock of the Linux kernel, 2014; its behaviour, not its text.
 
-use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
+use crate::platform::{
+    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed, barrier_before_look,
+};
 use crate::qspinlock::QSpinlock;
 use crate::queue::QueuePlatform;
 use crate::raw::{Order, RawLock};

@@ -1,13 +1,6 @@
-//! What every lock has, and what a lock may ask of its platform.
+//! The interface every lock has, whatever its machine.
 
-use crate::park::ParkPlatform;
-use crate::percpu_rwlock::ReaderSlot;
-use crate::platform::ReaderSlots;
 use crate::tunables::Tunable;
-
-/// Everything that a lock may ask of the machine below it.
-pub trait Platform: ParkPlatform + ReaderSlots<Slot = ReaderSlot<Self>> {}
-impl<P> Platform for P where P: ParkPlatform + ReaderSlots<Slot = ReaderSlot<P>> {}
 
 /// A lock without data and without guard: what the registry, the checkers and `lock_api` see.
 pub trait RawLock: Send + Sync + Sized + 'static {

@@ -4,9 +4,14 @@
 //! and the checkers all walk it. The table is generic over the platform: a row is a name and a
 //! type constructor.
 
+use crate::percpu_rwlock::ReaderPlatform;
 use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
-use crate::raw::{Platform, RawLock};
+use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
+
+/// Everything that a lock of the registry may ask of the machine below it.
+pub trait Platform: ReaderPlatform {}
+impl<P: ReaderPlatform> Platform for P {}
 
 /// What the registry knows about a lock, apart from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,12 +53,12 @@
 //! the grants carry that, too, although the one who writes them has not read it.
 
 use crate::events::Event;
-use crate::is_locked::barrier_before_look;
-use crate::mutex::NAP_NS;
-use crate::park::{ASLEEP, Awaited, GRANTED, Served, SleepTable, Waiters, told, waiter};
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::park::{
+    ASLEEP, Awaited, GRANTED, NAP_NS, ParkPlatform, Served, SleepTable, Waiters, told, waiter,
+};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
 use crate::queue::NodeId;
-use crate::raw::{Order, Platform, RawLock};
+use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Somebody waits.
@@ -100,7 +100,7 @@ const fn is_waited_for(word: u32) -> bool {
     word & WAITS != 0
 }
 
-impl<P: Platform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
+impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     /// A semaphore with `permits` permits, but at most [`PERMITS_MAX`].
     pub fn with_permits(permits: u32) -> Self {
         let semaphore = Self { word: Zeroed::zeroed() };
@@ -312,7 +312,7 @@ fn sum(permits: u32, more: u32) -> Option<u32> {
 }
 
 /// As a lock: to own it is to hold the one permit.
-impl<P: Platform> RawLock for RawSemaphore<P, 1> {
+impl<P: ParkPlatform> RawLock for RawSemaphore<P, 1> {
     const ORDER: Order = Order::Fifo;
     const WAITERS_SLEEP: bool = true;
 

@@ -22,9 +22,9 @@
 //! |----|-----------|------------------------|---------|
 //! | T1 | `store_half0` in `unlock`, Release | `cond_load` in `lock`, Acquire; `compare_exchange` in `try_lock` and `fetch_add` in `lock`, Acquire | the owner's work |
 
-use crate::is_locked::barrier_before_look;
 use crate::platform::{
     Atomic, AtomicInt, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed,
+    barrier_before_look,
 };
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -21,8 +21,9 @@
 //! |----|-----------|------------------------|---------|
 //! | U1 | `store_byte0` in `unlock`, Release | `compare_exchange` in `try_lock`, Acquire | the owner's work |
 
-use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
+use crate::platform::{
+    Atomic, Barriers, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed, barrier_before_look,
+};
 use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -2,7 +2,7 @@
 //! program needs.
 
 use lockwright::platform::{Atomic, Barriers, Guarded, LockWordOps, QueueNodes, Sleeping, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 use lockwright_clients::Outcome;
 use lockwright_model::{Loom, LoomRun, LoomThreads, Settings, outcome};
 use lockwright_model::{Scheduler, Seen, Shuttle, ShuttleRun, ShuttleThreads};

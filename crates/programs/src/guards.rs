@@ -6,7 +6,7 @@ use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, MutexGuard, RwLockReadGuard,
     RwLockWriteGuard,
 };
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 /// What a lock guards.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::platform::ConstCells;
 use lockwright::qrwlock::QRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::rwsem::RwSem;
 use std::fmt::Debug;

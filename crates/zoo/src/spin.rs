@@ -27,7 +27,7 @@ pub const BUGS: &[Bug] = &[
         source: "Linux qspinlock and System V semaphores, 2016",
         locks: ALL,
         seen: BY_LOOM,
-        edits: &[Edit::new("is_locked.rs", "P::full_barrier(on);", "")],
+        edits: &[Edit::new("platform/is_locked.rs", "P::full_barrier(on);", "")],
         ..Bug::NONE
     },
     Bug {

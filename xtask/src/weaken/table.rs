@@ -52,7 +52,7 @@ const fn unit(name: &'static str) -> Test {
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts.
 const CHECKERS: [(&str, Checker); 29] = [
-    ("is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
+    ("platform/is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("unfair.rs", Checker::Loom(&["unfair"])),
     ("ticket.rs", Checker::Loom(&["ticket"])),
     ("mcs.rs", Checker::Loom(&["mcs"])),

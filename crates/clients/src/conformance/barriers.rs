@@ -4,7 +4,7 @@ use super::{Note, nothing_more};
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 pub fn fences_publish_between_relaxed_accesses<P: Platform, T: Threads>(threads: &T) {
     struct Message<P: Platform> {

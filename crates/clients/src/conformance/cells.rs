@@ -6,7 +6,7 @@ use core::fmt::Debug;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, AtomicInt, Guarded, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 /// A cell of each kind.
 struct EveryKind<P: Platform> {

@@ -4,7 +4,7 @@ use super::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 pub fn cells_of_the_hash_are_distinct_and_zero<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>() {

@@ -5,7 +5,7 @@ use crate::Threads;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::events::Event;
 use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 use lockwright::tunables::Tunable;
 
 pub fn every_cpu_is_on_a_numa_node<P: Platform, T: Threads>(threads: &T) {

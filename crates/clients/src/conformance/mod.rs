@@ -17,7 +17,7 @@ mod word;
 use crate::Threads;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 /// One checked sentence of `PLATFORM.md`.
 pub struct Law<T> {

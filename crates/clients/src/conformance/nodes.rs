@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, Zeroed};
 use lockwright::queue::{NODES_MAX, NodeId, TailCode};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 /// A claimed node that is released at the end of a scope.
 struct Claimed<P: Platform>(NodeId, PhantomData<fn() -> P>);

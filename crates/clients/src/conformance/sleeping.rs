@@ -4,7 +4,7 @@ use super::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 pub fn a_wait_for_another_value_returns<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>(word: &P::U32) {

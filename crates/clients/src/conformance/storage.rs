@@ -4,7 +4,7 @@ use super::{Note, nothing_more};
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>() {

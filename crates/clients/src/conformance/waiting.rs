@@ -4,7 +4,7 @@ use super::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Bound, Budget, Clock, Guarded, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 pub fn cond_load_returns_the_value_that_pleased<P: Platform, T: Threads>(threads: &T) {
     fn write(cell: &impl Atomic<u32>) {

@@ -4,7 +4,7 @@ use super::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, LockWordOps, Zeroed};
-use lockwright::raw::Platform;
+use lockwright::registry::Platform;
 
 const START: u32 = 0x8765_4321;
 

@@ -17,7 +17,8 @@ pub mod uncontended;
 
 use core::ops::Deref;
 use lockwright::platform::Zeroed;
-use lockwright::raw::{Platform, RawLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// The thread that runs a workload, as the workload sees it.
 ///

@@ -1,7 +1,7 @@
 //! Deadlines of the platform's clock.
 
+use crate::park::ParkPlatform;
 use crate::platform::Clock;
-use crate::raw::Platform;
 use crate::rwsem::Until;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(super) fn deadline_at<P: Clock>(instant: Instant) -> u64 {
     deadline_after::<P>(instant.saturating_duration_since(Instant::now()))
 }
 
-impl<P: Platform> Until<'_, P> {
+impl<P: ParkPlatform> Until<'_, P> {
     /// Ends when `timeout` has passed; never, if that is more than 584 years.
     pub fn after(timeout: Duration) -> Self {
         Self::deadline(deadline_after::<P>(timeout))

@@ -92,3 +92,6 @@ pub mod v05 {
     mutex_types!("https://docs.rs/lock_api/0.5/lock_api");
     rwlock_types!("https://docs.rs/lock_api/0.5/lock_api");
 }
+
+#[cfg(all(feature = "std", target_os = "linux"))]
+const _: () = assert!(size_of::<crate::rwsem::RwSem<crate::native::Native>>() == 48);

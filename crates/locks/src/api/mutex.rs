@@ -4,9 +4,9 @@ use super::Sendable;
 use super::deadline::{deadline_after, deadline_at};
 use crate::mutex::RawMutex;
 use crate::native::Native;
+use crate::park::ParkPlatform;
 use crate::platform::ConstCells;
 use crate::qspinlock::Succession;
-use crate::raw::Platform;
 use std::time::{Duration, Instant};
 
 /// What a mutex offers beyond `RawMutex`, for both versions of `lock_api`.
@@ -14,7 +14,7 @@ macro_rules! beyond {
     ($($lock:ty, $marker:ident;)+) => {$(
         #[cfg(feature = "lock_api")]
         // SAFETY: `unlock_fair` gives the lock back, or to a waiter that acquires what the owner released.
-        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api::RawMutexFair for $lock {
+        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api::RawMutexFair for $lock {
             unsafe fn unlock_fair(&self) {
                 // SAFETY: the caller holds the lock.
                 unsafe { RawMutex::unlock_fair(self) };
@@ -23,7 +23,7 @@ macro_rules! beyond {
 
         #[cfg(feature = "lock_api")]
         // SAFETY: they return `true` exactly if the lock is taken.
-        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api::RawMutexTimed for $lock {
+        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api::RawMutexTimed for $lock {
             type Duration = Duration;
             type Instant = Instant;
 
@@ -37,7 +37,7 @@ macro_rules! beyond {
 
         #[cfg(feature = "lock_api_05")]
         // SAFETY: as above; the guard has no state.
-        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api_05::RawMutexFair for $lock {
+        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api_05::RawMutexFair for $lock {
             unsafe fn unlock_fair(&self, _guard: Self::Guard) {
                 // SAFETY: the caller holds the lock.
                 unsafe { RawMutex::unlock_fair(self) };
@@ -46,7 +46,7 @@ macro_rules! beyond {
 
         #[cfg(feature = "lock_api_05")]
         // SAFETY: as above.
-        unsafe impl<P: Platform + ConstCells, S: Succession<P>> lock_api_05::RawMutexTimed for $lock {
+        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api_05::RawMutexTimed for $lock {
             type Duration = Duration;
             type Instant = Instant;
 
@@ -127,7 +127,7 @@ macro_rules! condvar {
         /// There are none. Waits on one `Condvar` may use different mutexes.
         ///
         /// The type parameter `P` is for tests on other platforms. Programs leave it out.
-        pub struct Condvar<P: Platform = Native>(RawCondvar<P>);
+        pub struct Condvar<P: ParkPlatform = Native>(RawCondvar<P>);
 
         impl Condvar {
             /// Creates a condition variable.
@@ -137,7 +137,7 @@ macro_rules! condvar {
             }
         }
 
-        impl<P: Platform + ConstCells> Condvar<P> {
+        impl<P: ParkPlatform + ConstCells> Condvar<P> {
             /// As `new`, on any platform.
             #[doc(hidden)]
             pub fn new_on() -> Self {
@@ -219,7 +219,7 @@ macro_rules! condvar {
             }
         }
 
-        impl<P: Platform> core::fmt::Debug for Condvar<P> {
+        impl<P: ParkPlatform> core::fmt::Debug for Condvar<P> {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str("Condvar { .. }")
             }

@@ -4,10 +4,11 @@ use super::Sendable;
 use crate::clh::ClhLock;
 use crate::mcs::McsLock;
 use crate::mutex::RawMutex;
+use crate::park::ParkPlatform;
 use crate::platform::{Barriers, ConstCells};
 use crate::qspinlock::{QSpinlock, Succession, Waiting};
 use crate::queue::QueuePlatform;
-use crate::raw::{Platform, RawLock};
+use crate::raw::RawLock;
 use crate::ticket::TicketLock;
 use crate::unfair::{Backoff, UnfairLock};
 
@@ -15,8 +16,8 @@ use crate::unfair::{Backoff, UnfairLock};
 macro_rules! raw_mutexes {
     ($implement:ident) => {
         $implement!([P: QueuePlatform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>, GuardSend);
-        $implement!([P: Platform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend);
-        $implement!([P: Platform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend);
+        $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend);
+        $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend);
         $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>, GuardSend);
         $implement!([P: Barriers + ConstCells] TicketLock<P>, GuardSend);
         $implement!([P: QueuePlatform + ConstCells] McsLock<P>, GuardSend);

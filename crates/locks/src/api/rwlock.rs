@@ -2,9 +2,10 @@
 
 use super::Sendable;
 use super::deadline::{deadline_after, deadline_at};
-use crate::percpu_rwlock::RawPercpuRwLock;
+use crate::park::ParkPlatform;
+use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
 use crate::platform::ConstCells;
-use crate::raw::{Platform, RawLock};
+use crate::raw::RawLock;
 #[cfg(feature = "lock_api")]
 use crate::rwlock::Barging;
 use crate::rwlock::{Fairness, RawRwLock};
@@ -17,7 +18,7 @@ trait Timed: RawLock {
     fn read_until(&self, deadline_ns: u64) -> bool;
 }
 
-impl<P: Platform, C: RwSemPolicy> Timed for RwSem<P, C> {
+impl<P: ParkPlatform, C: RwSemPolicy> Timed for RwSem<P, C> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_within(Until::deadline(deadline_ns))
     }
@@ -25,7 +26,7 @@ impl<P: Platform, C: RwSemPolicy> Timed for RwSem<P, C> {
         self.lock_shared_within(Until::deadline(deadline_ns))
     }
 }
-impl<P: Platform, F: Fairness> Timed for RawRwLock<P, F> {
+impl<P: ParkPlatform, F: Fairness> Timed for RawRwLock<P, F> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -33,7 +34,7 @@ impl<P: Platform, F: Fairness> Timed for RawRwLock<P, F> {
         self.lock_shared_until(deadline_ns)
     }
 }
-impl<P: Platform, F: Fairness> Timed for Sendable<RawRwLock<P, F>> {
+impl<P: ParkPlatform, F: Fairness> Timed for Sendable<RawRwLock<P, F>> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -41,7 +42,7 @@ impl<P: Platform, F: Fairness> Timed for Sendable<RawRwLock<P, F>> {
         self.lock_shared_until(deadline_ns)
     }
 }
-impl<P: Platform> Timed for RawPercpuRwLock<P> {
+impl<P: ReaderPlatform> Timed for RawPercpuRwLock<P> {
     fn write_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -53,10 +54,10 @@ impl<P: Platform> Timed for RawPercpuRwLock<P> {
 // A reader of the per-CPU lock is in the slot of its thread.
 #[cfg(feature = "lock_api")]
 super::sharing::implement_04! {
-    [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
-    [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
-    [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
-    [P: Platform + ConstCells] RawPercpuRwLock<P>, GuardNoSend;
+    [P: ParkPlatform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
+    [P: ParkPlatform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
+    [P: ParkPlatform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
+    [P: ReaderPlatform + ConstCells] RawPercpuRwLock<P>, GuardNoSend;
 }
 
 #[cfg(feature = "lock_api")]
@@ -84,17 +85,17 @@ macro_rules! timed_04 {
 }
 #[cfg(feature = "lock_api")]
 timed_04! {
-    [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>;
-    [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>;
-    [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>;
-    [P: Platform + ConstCells] RawPercpuRwLock<P>;
+    [P: ParkPlatform + ConstCells, C: RwSemPolicy] RwSem<P, C>;
+    [P: ParkPlatform + ConstCells, F: Fairness] RawRwLock<P, F>;
+    [P: ParkPlatform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>;
+    [P: ReaderPlatform + ConstCells] RawPercpuRwLock<P>;
 }
 
 #[cfg(feature = "lock_api")]
 macro_rules! recursive_04 {
-    ($($lock:ty),+) => {$(
+    ($($platform:ident, $lock:ty;)+) => {$(
         // SAFETY: a reader of these locks may read again even if threads wait.
-        unsafe impl<P: Platform + ConstCells> lock_api::RawRwLockRecursive for $lock {
+        unsafe impl<P: $platform + ConstCells> lock_api::RawRwLockRecursive for $lock {
             #[inline]
             fn lock_shared_recursive(&self) {
                 if !self.try_lock_shared_again() {
@@ -109,11 +110,11 @@ macro_rules! recursive_04 {
     )+};
 }
 #[cfg(feature = "lock_api")]
-recursive_04!(
-    RawRwLock<P, Barging>,
-    Sendable<RawRwLock<P, Barging>>,
-    RawPercpuRwLock<P>
-);
+recursive_04! {
+    ParkPlatform, RawRwLock<P, Barging>;
+    ParkPlatform, Sendable<RawRwLock<P, Barging>>;
+    ReaderPlatform, RawPercpuRwLock<P>;
+}
 
 #[cfg(feature = "lock_api_05")]
 mod v05 {
@@ -123,11 +124,11 @@ mod v05 {
     use lock_api_05::{GuardNoSend, GuardSend};
 
     stating_nothing! {
-        [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
-        [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
-        [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
+        [P: ParkPlatform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
+        [P: ParkPlatform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
+        [P: ParkPlatform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
     }
-    impl<P: Platform + ConstCells> Stating for RawPercpuRwLock<P> {
+    impl<P: ReaderPlatform + ConstCells> Stating for RawPercpuRwLock<P> {
         type Shared = (ReadIn, GuardNoSend);
 
         #[inline]
@@ -151,10 +152,10 @@ mod v05 {
     }
 
     implement_05! {
-        [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend, GuardSend;
-        [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend, GuardNoSend;
-        [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend, GuardSend;
-        [P: Platform + ConstCells] RawPercpuRwLock<P>, (ReadIn, GuardNoSend), GuardNoSend;
+        [P: ParkPlatform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend, GuardSend;
+        [P: ParkPlatform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend, GuardNoSend;
+        [P: ParkPlatform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend, GuardSend;
+        [P: ReaderPlatform + ConstCells] RawPercpuRwLock<P>, (ReadIn, GuardNoSend), GuardNoSend;
     }
 
     fn read_until<L: Timed + Stating>(lock: &L, deadline_ns: u64) -> Option<L::Shared>
@@ -163,7 +164,7 @@ mod v05 {
     {
         lock.read_until(deadline_ns).then(Default::default)
     }
-    fn read_in_until<P: Platform>(
+    fn read_in_until<P: ReaderPlatform>(
         lock: &RawPercpuRwLock<P>,
         deadline_ns: u64,
     ) -> Option<(ReadIn, GuardNoSend)> {
@@ -199,9 +200,9 @@ mod v05 {
         )+};
     }
     timed_05! {
-        [P: Platform + ConstCells, C: RwSemPolicy] RwSem<P, C>, read_until;
-        [P: Platform + ConstCells, F: Fairness] RawRwLock<P, F>, read_until;
-        [P: Platform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, read_until;
-        [P: Platform + ConstCells] RawPercpuRwLock<P>, read_in_until;
+        [P: ParkPlatform + ConstCells, C: RwSemPolicy] RwSem<P, C>, read_until;
+        [P: ParkPlatform + ConstCells, F: Fairness] RawRwLock<P, F>, read_until;
+        [P: ParkPlatform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, read_until;
+        [P: ReaderPlatform + ConstCells] RawPercpuRwLock<P>, read_in_until;
     }
 }

@@ -3,8 +3,8 @@
 use super::deadline::{deadline_after, deadline_at};
 use crate::hardware::Hardware;
 use crate::native::Native;
+use crate::park::ParkPlatform;
 use crate::platform::Zeroed;
-use crate::raw::Platform;
 use crate::semaphore::{PERMITS_MAX, RawSemaphore};
 use core::fmt;
 use core::sync::atomic::AtomicU32;
@@ -63,7 +63,7 @@ use std::time::{Duration, Instant};
 /// the thread that acquires them may free it.
 ///
 /// The type parameter `P` is for tests on other platforms. Programs leave it out.
-pub struct Semaphore<P: Platform = Native> {
+pub struct Semaphore<P: ParkPlatform = Native> {
     raw: RawSemaphore<P, 0>,
 }
 
@@ -85,7 +85,7 @@ impl Semaphore {
     }
 }
 
-impl<P: Platform> Semaphore<P> {
+impl<P: ParkPlatform> Semaphore<P> {
     /// Creates a semaphore without permits, on any platform.
     #[doc(hidden)]
     pub fn new_on() -> Self {
@@ -163,7 +163,7 @@ impl<P: Platform> Semaphore<P> {
     }
 }
 
-impl<P: Platform> fmt::Debug for Semaphore<P> {
+impl<P: ParkPlatform> fmt::Debug for Semaphore<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Semaphore").field("available_permits", &self.available_permits()).finish()
     }
@@ -175,12 +175,12 @@ impl<P: Platform> fmt::Debug for Semaphore<P> {
 /// [`add_permits`](Semaphore::add_permits) has added too many, the permit is lost.
 #[must_use = "keep it: `let _permit = ...` (not `let _ = ...`, which gives it back at once)"]
 #[derive(Debug)]
-pub struct SemaphorePermit<'a, P: Platform = Native> {
+pub struct SemaphorePermit<'a, P: ParkPlatform = Native> {
     semaphore: &'a Semaphore<P>,
     permits: u32,
 }
 
-impl<P: Platform> SemaphorePermit<'_, P> {
+impl<P: ParkPlatform> SemaphorePermit<'_, P> {
     /// Returns the number of permits that this guard holds.
     #[must_use]
     pub fn permits(&self) -> u32 {
@@ -192,7 +192,7 @@ impl<P: Platform> SemaphorePermit<'_, P> {
     }
 }
 
-impl<P: Platform> Drop for SemaphorePermit<'_, P> {
+impl<P: ParkPlatform> Drop for SemaphorePermit<'_, P> {
     fn drop(&mut self) {
         if self.permits > 0 {
             self.semaphore.raw.release(self.permits);

@@ -4,7 +4,8 @@ use super::record::Record;
 #[cfg(all(feature = "std", target_os = "linux"))]
 use crate::native::Native;
 use crate::platform::Cells;
-use crate::raw::{Platform, RawLock};
+use crate::queue::QueuePlatform;
+use crate::raw::RawLock;
 use crate::seqlock::{NEVER_WRITTEN, RawSeqLock};
 use core::fmt;
 
@@ -16,10 +17,10 @@ pub trait Words: Copy {
     #[allow(clippy::declare_interior_mutable_const)]
     const NATIVE: Self::Lock<Native>;
 
-    fn new<P: Platform>() -> Self::Lock<P>;
-    fn read<P: Platform>(lock: &Self::Lock<P>) -> Option<Self>;
-    fn try_read<P: Platform>(lock: &Self::Lock<P>) -> Option<Option<Self>>;
-    fn update<P: Platform>(lock: &Self::Lock<P>, change: impl FnOnce(Option<Self>) -> Self);
+    fn new<P: QueuePlatform>() -> Self::Lock<P>;
+    fn read<P: QueuePlatform>(lock: &Self::Lock<P>) -> Option<Self>;
+    fn try_read<P: QueuePlatform>(lock: &Self::Lock<P>) -> Option<Option<Self>>;
+    fn update<P: QueuePlatform>(lock: &Self::Lock<P>, change: impl FnOnce(Option<Self>) -> Self);
 }
 
 impl<const N: usize> Words for [u64; N] {
@@ -28,20 +29,23 @@ impl<const N: usize> Words for [u64; N] {
     #[cfg(all(feature = "std", target_os = "linux"))]
     const NATIVE: RawSeqLock<Native, N> = RawSeqLock::INIT;
 
-    fn new<P: Platform>() -> RawSeqLock<P, N> {
+    fn new<P: QueuePlatform>() -> RawSeqLock<P, N> {
         RawLock::new()
     }
     #[inline]
-    fn read<P: Platform>(lock: &RawSeqLock<P, N>) -> Option<Self> {
+    fn read<P: QueuePlatform>(lock: &RawSeqLock<P, N>) -> Option<Self> {
         let (sequence, words) = lock.read_numbered();
         (sequence != NEVER_WRITTEN).then_some(words)
     }
     #[inline]
-    fn try_read<P: Platform>(lock: &RawSeqLock<P, N>) -> Option<Option<Self>> {
+    fn try_read<P: QueuePlatform>(lock: &RawSeqLock<P, N>) -> Option<Option<Self>> {
         let (sequence, words) = lock.try_read_numbered()?;
         Some((sequence != NEVER_WRITTEN).then_some(words))
     }
-    fn update<P: Platform>(lock: &RawSeqLock<P, N>, change: impl FnOnce(Option<Self>) -> Self) {
+    fn update<P: QueuePlatform>(
+        lock: &RawSeqLock<P, N>,
+        change: impl FnOnce(Option<Self>) -> Self,
+    ) {
         lock.update_numbered(|sequence, words| {
             change((sequence != NEVER_WRITTEN).then_some(words))
         });
@@ -122,7 +126,7 @@ impl<T: Record> SeqLock<T> {
     }
 }
 
-impl<T: Record, P: Platform> SeqLock<T, P> {
+impl<T: Record, P: QueuePlatform> SeqLock<T, P> {
     /// As `new`, on any platform.
     #[doc(hidden)]
     pub fn with_value(value: T) -> Self {
@@ -174,7 +178,7 @@ impl<T: Record> From<T> for SeqLock<T> {
     }
 }
 
-impl<T: Record + fmt::Debug, P: Platform> fmt::Debug for SeqLock<T, P> {
+impl<T: Record + fmt::Debug, P: QueuePlatform> fmt::Debug for SeqLock<T, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.try_read();
         let value: &dyn fmt::Debug = match &value {

@@ -2,7 +2,8 @@
 
 use crate::platform::ConstCells;
 use crate::qrwlock::QRwLock;
-use crate::raw::{Platform, RawLock};
+use crate::queue::QueuePlatform;
+use crate::raw::RawLock;
 
 #[cfg(feature = "lock_api")]
 macro_rules! implement_04 {
@@ -57,7 +58,7 @@ macro_rules! implement_04 {
 }
 #[cfg(feature = "lock_api")]
 implement_04! {
-    [P: Platform + ConstCells] QRwLock<P>, GuardSend;
+    [P: QueuePlatform + ConstCells] QRwLock<P>, GuardSend;
 }
 #[cfg(all(feature = "lock_api", feature = "std", target_os = "linux"))]
 pub(super) use implement_04;
@@ -108,7 +109,7 @@ pub(super) mod v05 {
         )+};
     }
     stating_nothing! {
-        [P: Platform + ConstCells] QRwLock<P>, GuardSend;
+        [P: QueuePlatform + ConstCells] QRwLock<P>, GuardSend;
     }
 
     macro_rules! implement_05 {
@@ -164,7 +165,7 @@ pub(super) mod v05 {
         )+};
     }
     implement_05! {
-        [P: Platform + ConstCells] QRwLock<P>, GuardSend, GuardSend;
+        [P: QueuePlatform + ConstCells] QRwLock<P>, GuardSend, GuardSend;
     }
     #[cfg(all(feature = "std", target_os = "linux"))]
     pub(in crate::api) use {implement_05, stating_nothing};

@@ -3,17 +3,16 @@
 mod sleep;
 mod spin;
 
-use crate::is_locked::barrier_before_look;
-use crate::park::{Awaited, SleepTable};
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
+use crate::park::{Awaited, ParkPlatform, SleepTable};
+use crate::platform::{
+    Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed, barrier_before_look,
+};
 use crate::qspinlock::{LOCKED, Succession, Word, cna};
-use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// How long a thread without a queue node naps between two attempts.
-pub(crate) const NAP_NS: u64 = 1_000_000;
 /// The lower half of the word of a lock that is held and not reserved.
 const HELD_HALF: u16 = LOCKED as u16;
 
@@ -33,7 +32,7 @@ impl<P: ConstCells, S> RawMutex<P, S> {
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _succession: PhantomData };
 }
 
-impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>> RawLock for RawMutex<P, S> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
 
@@ -81,7 +80,7 @@ impl<P: Platform, S: Succession<P>> RawLock for RawMutex<P, S> {
     }
 }
 
-impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a little
     /// longer where it spins at that moment.
     #[inline]
@@ -134,7 +133,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
 }
 
 /// Returns `true` if no thread holds the mutex with this word.
-pub(crate) fn is_free<P: Platform>(word: &P::Word) -> bool {
+pub(crate) fn is_free<P: ParkPlatform>(word: &P::Word) -> bool {
     // ordering: Relaxed; after the barrier of W3, or only a hint, re-checked there.
     !Word::from_bits(word.load(Relaxed)).is_locked()
 }

@@ -2,17 +2,16 @@
 
 use super::{HELD_HALF, RawMutex, is_free};
 use crate::events::Event;
-use crate::park::{ASLEEP, GRANTED, Left, SleepTable, told, waiter};
+use crate::park::{ASLEEP, GRANTED, Left, ParkPlatform, SleepTable, told, waiter};
 use crate::platform::{Atomic, LockWordOps};
 use crate::qspinlock::Succession;
 use crate::qspinlock::reservation::{self, RESERVED_HALF};
 use crate::queue::{NodeId, Patience};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long the first waiter competes before it reserves the lock.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
-impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
     ///
     /// # Panics

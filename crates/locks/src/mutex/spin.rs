@@ -1,20 +1,19 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
-use super::{HELD_HALF, NAP_NS, RawMutex};
+use super::{HELD_HALF, RawMutex};
 use crate::events::Event;
-use crate::park::SleepTable;
+use crate::park::{NAP_NS, ParkPlatform, SleepTable};
 use crate::platform::{Atomic, Bound, LockWordOps};
 use crate::qspinlock::reservation::{self, RESERVED_HALF};
 use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
 use crate::queue::{NodeId, Patience, QNode, SPIN_NS, UNTIL_OVER, look_for_grant, wait_for_link};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long a spinner waits to become the head, awake: the turns of some heads that had a CPU.
 const QUEUED_NS: u64 = 4 * SPIN_NS;
 /// How long it naps after that, before it looks again.
 const QUEUED_NAP_NS: u64 = 50_000;
-impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
     pub(super) fn lock_slowpath(&self, deadline_ns: Option<u64>) -> bool {
@@ -141,7 +140,7 @@ impl<P: Platform, S: Succession<P>> RawMutex<P, S> {
 
 /// Waits to become the head; what was granted. Nobody may leave the queue but its head, so one who waits
 /// behind a thread without a CPU naps: it does not keep that one from running.
-fn wait_in_queue<P: Platform>(me: &QNode<P>) -> u32 {
+fn wait_in_queue<P: ParkPlatform>(me: &QNode<P>) -> u32 {
     let bound = Bound::nanoseconds(QUEUED_NS);
     loop {
         match look_for_grant(me, bound, || false) {

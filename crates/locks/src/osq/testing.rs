@@ -1,9 +1,8 @@
 //! The queue as a lock, for the checks that every lock has to pass.
 
 use super::OsqLock;
-use crate::is_locked::barrier_before_look;
 use crate::mcs::claim_patiently;
-use crate::platform::{Cells, Guarded, SchedulerHints};
+use crate::platform::{Cells, Guarded, SchedulerHints, barrier_before_look};
 use crate::queue::{NodeId, QueuePlatform};
 use crate::raw::{Order, RawLock};
 

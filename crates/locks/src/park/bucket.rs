@@ -58,7 +58,7 @@ impl<P: ConstCells> Bucket<P> {
 /// one that takes longer belongs to a thread without a CPU.
 const SPIN_LOOKS: u32 = 1 << 8;
 /// How long such a nap is.
-const NAP_NS: u64 = 50_000;
+const BUCKET_NAP_NS: u64 = 50_000;
 
 impl<P: Cells> Bucket<P> {
     /// Returns `true` if no thread is in it.
@@ -102,7 +102,7 @@ impl<P: ParkPlatform> Bucket<P> {
             .cond_load_bounded(Relaxed, Bound::looks(SPIN_LOOKS), is_free, || false)
             .is_err()
         {
-            P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(NAP_NS)));
+            P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(BUCKET_NAP_NS)));
         }
     }
 }

@@ -35,6 +35,9 @@ impl<P> ParkPlatform for P where
 {
 }
 
+/// How long a thread without a queue node naps between two attempts.
+pub(crate) const NAP_NS: u64 = 1_000_000;
+
 /// Signal: sleeps, or is about to.
 pub(crate) const ASLEEP: u32 = 0;
 /// Signal: it is the first waiter, and the lock was free or about to be. It stays in the table.

@@ -4,12 +4,11 @@ mod slot;
 #[doc(hidden)]
 pub mod testing;
 
-pub use slot::ReaderSlot;
+pub use slot::{ReaderPlatform, ReaderSlot};
 
 use crate::events::Event;
-use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
-use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::rwlock::RawRwLock;
 use crate::tunables::Tunable;
 use core::sync::atomic::AtomicU32 as Private;
@@ -93,7 +92,7 @@ impl<P: ConstCells> RawPercpuRwLock<P> {
         Self { beneath: RawRwLock::INIT, pace: Tally::ZERO, mode: ConstZeroed::ZEROED };
 }
 
-impl<P: Platform> RawLock for RawPercpuRwLock<P> {
+impl<P: ReaderPlatform> RawLock for RawPercpuRwLock<P> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
@@ -156,7 +155,7 @@ impl<P: Platform> RawLock for RawPercpuRwLock<P> {
     }
 }
 
-impl<P: Platform> RawPercpuRwLock<P> {
+impl<P: ReaderPlatform> RawPercpuRwLock<P> {
     /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a
     /// little longer where it spins at that moment.
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
@@ -390,11 +389,11 @@ impl<P: Platform> RawPercpuRwLock<P> {
 }
 
 #[inline(always)]
-fn slot_ref<'a, P: Platform>(slot: core::ptr::NonNull<ReaderSlot<P>>) -> &'a ReaderSlot<P> {
+fn slot_ref<'a, P: ReaderPlatform>(slot: core::ptr::NonNull<ReaderSlot<P>>) -> &'a ReaderSlot<P> {
     // SAFETY: by the contract of `ReaderSlots` it lives as long as the machine; all of it is cells.
     unsafe { slot.as_ref() }
 }
 
-fn slot_at<'a, P: Platform>(at: usize) -> &'a ReaderSlot<P> {
+fn slot_at<'a, P: ReaderPlatform>(at: usize) -> &'a ReaderSlot<P> {
     slot_ref(P::reader_slot_at(at))
 }

@@ -18,11 +18,17 @@
 //! unconfirmed entry. Next to each entry is its *depth*: how often the thread reads the lock in addition to the first
 //! time.
 
-use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::park::ParkPlatform;
+use crate::platform::{
+    Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, ReaderSlots, Zeroed,
+};
 use crate::queue::SPIN_NS;
-use crate::raw::Platform;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// What a lock asks for whose readers have slots.
+pub trait ReaderPlatform: ParkPlatform + ReaderSlots<Slot = ReaderSlot<Self>> {}
+impl<P: ParkPlatform + ReaderSlots<Slot = ReaderSlot<P>>> ReaderPlatform for P {}
 
 /// How many locks a thread reads in its slot at the same time.
 const ENTRIES: usize = 4;
@@ -82,7 +88,7 @@ fn is_clear(said: u64, name: u64) -> bool {
     said & !CONFIRMED != name
 }
 
-impl<P: Platform> ReaderSlot<P> {
+impl<P: ReaderPlatform> ReaderSlot<P> {
     /// The owner of the slot begins to read `name`, if `may_read` says so when its entry is written. Returns `true` if
     /// it does.
     #[inline(always)]

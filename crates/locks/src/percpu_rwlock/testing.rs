@@ -1,15 +1,15 @@
 //! The lock as checkers see most of it.
 
-use super::RawPercpuRwLock;
-use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
+use super::{RawPercpuRwLock, ReaderPlatform};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 
 /// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for
 /// that.
 #[repr(transparent)]
-pub struct InSlots<P: Platform>(RawPercpuRwLock<P>);
+pub struct InSlots<P: ReaderPlatform>(RawPercpuRwLock<P>);
 
-impl<P: Platform> InSlots<P> {
+impl<P: ReaderPlatform> InSlots<P> {
     /// One that the caller owns: slots are used after its first release.
     pub fn begin_owned() -> Self {
         let lock = Self(RawLock::new());
@@ -36,7 +36,7 @@ impl<P: Platform> InSlots<P> {
     }
 }
 
-impl<P: Platform> RawLock for InSlots<P> {
+impl<P: ReaderPlatform> RawLock for InSlots<P> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;

@@ -4,8 +4,8 @@
 //! shared: it names `P`. The operations come in small groups so that a lock states only what it
 //! uses: [`QueuePlatform`](crate::queue::QueuePlatform) is what a spinning lock asks for,
 //! [`ParkPlatform`](crate::park::ParkPlatform) what a sleeping one asks for, and
-//! [`Platform`](crate::raw::Platform) is all of them together. The laws of each operation are in `PLATFORM.md`, and
-//! the conformance suite of the crate `lockwright-clients` runs them against every platform.
+//! [`Platform`](crate::registry::Platform) is all of them together. The laws of each operation are in `PLATFORM.md`,
+//! and the conformance suite of the crate `lockwright-clients` runs them against every platform.
 //!
 //! This module uses nothing else of its crate. The layers above define the types of what a platform stores for locks.
 //!
@@ -16,6 +16,7 @@ mod atomic;
 mod cells;
 pub mod events;
 mod guarded;
+mod is_locked;
 mod machine;
 mod node_id;
 mod ptr;
@@ -25,6 +26,7 @@ mod zeroed;
 pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
 pub use cells::{Cells, ConstCells};
 pub use guarded::{Guarded, RaceTracker};
+pub(crate) use is_locked::barrier_before_look;
 pub use machine::{
     Barriers, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots, SchedulerHints,
     SleepStorage, Sleeping,

@@ -18,8 +18,9 @@ pub use waiting::{Spin, Waiting};
 pub use word::{LOCKED, PENDING, SLOW, Word};
 
 use crate::events::Event;
-use crate::is_locked::barrier_before_look;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed};
+use crate::platform::{
+    Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed, barrier_before_look,
+};
 use crate::queue::{QueuePlatform, TailCode};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;

@@ -4,10 +4,11 @@ mod sleepers;
 mod wait;
 pub(crate) mod word;
 
-use crate::is_locked::barrier_before_look;
-use crate::park::HoldMode;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
-use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
+use crate::park::{HoldMode, ParkPlatform};
+use crate::platform::{
+    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
+};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -52,7 +53,7 @@ impl<P: ConstCells, F> RawRwLock<P, F> {
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _fairness: PhantomData };
 }
 
-impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
+impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
@@ -123,7 +124,7 @@ impl<P: Platform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
 }
 
-impl<P: Platform, F: Fairness> RawRwLock<P, F> {
+impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a
     /// little longer where it spins at that moment.
     #[inline]

@@ -18,10 +18,11 @@
 
 use super::word::{KEPT, READER, SLEEPER, WRITER};
 use crate::events::Event;
-use crate::park::{self, ASLEEP, BEHIND, BucketGuard, HoldMode, SleepTable, WOKEN, waiter};
+use crate::park::{
+    self, ASLEEP, BEHIND, BucketGuard, HoldMode, ParkPlatform, SleepTable, WOKEN, waiter,
+};
 use crate::platform::{Atomic, AtomicInt};
 use crate::queue::NodeId;
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
@@ -29,20 +30,20 @@ use core::sync::atomic::Ordering::Relaxed;
 const SOON: u32 = 16;
 
 /// A lock, as its waiters know it.
-pub(crate) struct Shared<'a, P: Platform> {
+pub(crate) struct Shared<'a, P: ParkPlatform> {
     pub(crate) word: &'a P::U32,
     /// True if it is kept for the first waiter as long as there is one.
     pub(crate) is_fair: bool,
 }
 
-impl<P: Platform> Clone for Shared<'_, P> {
+impl<P: ParkPlatform> Clone for Shared<'_, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P: Platform> Copy for Shared<'_, P> {}
+impl<P: ParkPlatform> Copy for Shared<'_, P> {}
 
-impl<P: Platform> Shared<'_, P> {
+impl<P: ParkPlatform> Shared<'_, P> {
     /// The name of the lock.
     #[inline(always)]
     pub(crate) fn name(self) -> u64 {
@@ -149,7 +150,7 @@ impl<P: Platform> Shared<'_, P> {
     }
 }
 
-impl<P: Platform> Shared<'_, P> {
+impl<P: ParkPlatform> Shared<'_, P> {
     /// The one that was the first is gone. Returns by what to wake the next one.
     fn make_first(self, section: &BucketGuard<P>, next: Option<NodeId>) -> Option<*const P::U32> {
         let is_awake = self.is_fair && next.is_some_and(promote::<P>);
@@ -186,7 +187,7 @@ pub(crate) enum Wakes {
 /// Wakes the first waiter for the lock `name` if it sleeps. The lock may no longer exist, and another one may be
 /// where it was: the word that is touched is that of a waiter.
 #[cold]
-pub(crate) fn wake_first<P: Platform>(name: u64, wakes: Wakes) {
+pub(crate) fn wake_first<P: ParkPlatform>(name: u64, wakes: Wakes) {
     let woken = SleepTable::<P>::within(name, |_, section| {
         let first = section.first_of(name)?;
         // ordering: Relaxed; written under the lock, W1.
@@ -204,7 +205,7 @@ pub(crate) fn wake_first<P: Platform>(name: u64, wakes: Wakes) {
 }
 
 /// The first waiter, asleep, is to compete from now on; what to wake it by.
-fn tell<P: Platform>(first: NodeId, word: &P::U32) -> *const P::U32 {
+fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32) -> *const P::U32 {
     // (*,1,*) -> (*,0,*)
     // ordering: Relaxed; written under the lock, W1.
     word.fetch_and(!SLEEPER, Relaxed);
@@ -215,14 +216,14 @@ fn tell<P: Platform>(first: NodeId, word: &P::U32) -> *const P::U32 {
 }
 
 /// Tells `next`, which is the first now, to compete, if it does not sleep yet. Returns `true` if it did.
-fn promote<P: Platform>(next: NodeId) -> bool {
+fn promote<P: ParkPlatform>(next: NodeId) -> bool {
     let signal = &waiter::<P>(next).signal;
     // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
     // is not used.
     signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
 }
 
-fn wake<P: Platform>(woken: Option<*const P::U32>) {
+fn wake<P: ParkPlatform>(woken: Option<*const P::U32>) {
     if let Some(signal) = woken {
         P::count(Event::rwlock_wake);
         P::futex_wake(signal, 1);

@@ -3,10 +3,9 @@
 use super::word::{HELD, KEPT, PENDING, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
-use crate::park::{ASLEEP, BEHIND, HoldMode, SleepTable, told, waiter};
+use crate::park::{ASLEEP, BEHIND, HoldMode, NAP_NS, ParkPlatform, SleepTable, told, waiter};
 use crate::platform::{Atomic, AtomicInt, Bound};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long newcomers pass a waiter.
@@ -26,8 +25,6 @@ const PAUSES_BEFORE_PENDING: u32 = 1;
 /// If a writer was there then, it is from this many on. Already at the next look it costs up to 13 % with sections of a
 /// pause and eight threads.
 const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
-/// How long a thread without a queue node naps.
-const NAP_NS: u64 = 1_000_000;
 
 /// A thread in the table.
 struct Waiting {
@@ -39,7 +36,7 @@ struct Waiting {
     passes_ns: Option<u64>,
 }
 
-impl<P: Platform, F: Fairness> RawRwLock<P, F> {
+impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
     pub(super) fn wait(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {

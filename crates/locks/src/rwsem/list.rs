@@ -3,11 +3,11 @@
 use super::object::Slow;
 use super::policy::WaitLockKind;
 use crate::events::Event;
-use crate::park::{HoldMode, Place, waiter};
+use crate::park::{HoldMode, ParkPlatform, Place, waiter};
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
 use crate::qspinlock::{Fifo, HybridBounded, QSpinlock};
 use crate::queue::{NodeId, TailCode, linked};
-use crate::raw::{Platform, RawLock};
+use crate::raw::RawLock;
 use crate::ticket::TicketLock;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -39,7 +39,7 @@ impl<P: ConstCells> List<P> {
         Self { first: ConstZeroed::ZEROED, last: Guarded::const_new(TailCode::NONE) };
 }
 
-impl<P: Platform> Zeroed for WaitLock<P> {
+impl<P: ParkPlatform> Zeroed for WaitLock<P> {
     fn zeroed() -> Self {
         Self { ticket: RawLock::new(), queued: RawLock::new(), bounded: RawLock::new() }
     }
@@ -73,7 +73,7 @@ impl Site {
     }
 }
 
-impl<'a, P: Platform> Slow<'a, P> {
+impl<'a, P: ParkPlatform> Slow<'a, P> {
     /// Takes the internal lock.
     pub fn section(self, site: Site) -> WaitListGuard<'a, P> {
         let since_ns = if P::is_counting() { P::now_ns() } else { 0 };
@@ -106,9 +106,9 @@ impl<'a, P: Platform> Slow<'a, P> {
 }
 
 /// The wait list, while the internal lock is held. Dropping it gives the lock back.
-pub struct WaitListGuard<'a, P: Platform>(pub(super) Slow<'a, P>);
+pub struct WaitListGuard<'a, P: ParkPlatform>(pub(super) Slow<'a, P>);
 
-impl<P: Platform> Drop for WaitListGuard<'_, P> {
+impl<P: ParkPlatform> Drop for WaitListGuard<'_, P> {
     fn drop(&mut self) {
         let lock = &self.0.sem.wait_lock;
         match self.0.policy.wait_lock {
@@ -122,7 +122,7 @@ impl<P: Platform> Drop for WaitListGuard<'_, P> {
     }
 }
 
-impl<P: Platform> WaitListGuard<'_, P> {
+impl<P: ParkPlatform> WaitListGuard<'_, P> {
     fn place(&self, id: NodeId) -> Place {
         // SAFETY: in this list, or in none and the caller's; the internal lock is held.
         unsafe { waiter::<P>(id).place.get() }

@@ -15,20 +15,18 @@ mod write;
 pub use policy::*;
 pub use until::{Interrupt, Until};
 
-use crate::is_locked::barrier_before_look;
 use crate::osq::OsqLock;
-use crate::park::waiter;
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::park::{NAP_NS, ParkPlatform, waiter};
+use crate::platform::{
+    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
+};
 use crate::queue::NodeId;
-use crate::raw::{FairnessThreshold, Order, Platform, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
 use object::{ASLEEP, Sem, Slow};
-
-/// How long a thread without a queue node naps between two attempts.
-const NAP_NS: u64 = 1_000_000;
 
 /// The kernel's reader-writer semaphore: zero is unlocked; its waiters spin, if they do, and then sleep in a
 /// list in the object.
@@ -41,9 +39,6 @@ pub struct RwSem<P: Cells, C = Current> {
     sem: Sem<P>,
     _policy: PhantomData<fn() -> C>,
 }
-
-#[cfg(all(feature = "std", target_os = "linux"))]
-const _: () = assert!(size_of::<RwSem<crate::native::Native>>() == 48);
 
 impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
     /// An unlocked one, for statics.
@@ -70,7 +65,7 @@ impl<P: Cells, C: RwSemPolicy> RwSem<P, C> {
     );
 }
 
-impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
+impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
@@ -213,19 +208,19 @@ impl<P: Platform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     }
 }
 
-impl<P: Platform, C: RwSemPolicy> Default for RwSem<P, C> {
+impl<P: ParkPlatform, C: RwSemPolicy> Default for RwSem<P, C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<P: Platform, C: RwSemPolicy> core::fmt::Debug for RwSem<P, C> {
+impl<P: ParkPlatform, C: RwSemPolicy> core::fmt::Debug for RwSem<P, C> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("RwSem").field("is_locked", &self.is_locked()).finish_non_exhaustive()
     }
 }
 
-impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
+impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
     /// Takes the lock as its owner unless the wait is over before. Returns `true` if it did. It is tried once even if
     /// the wait is over. Acquires what the last owner and all readers since have released.
     #[doc(alias = "down_write_killable")]
@@ -291,7 +286,7 @@ impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
     }
 }
 
-impl<P: Platform> Slow<'_, P> {
+impl<P: ParkPlatform> Slow<'_, P> {
     /// A reader's attempt that never waits.
     fn try_read(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.

@@ -13,8 +13,8 @@
 use super::object::Slow;
 use super::policy::OwnerWord;
 use crate::events::Event;
+use crate::park::ParkPlatform;
 use crate::platform::{Atomic, AtomicInt};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Readers own the lock.
@@ -76,7 +76,7 @@ impl OwnerWord {
     }
 }
 
-impl<P: Platform> Slow<'_, P> {
+impl<P: ParkPlatform> Slow<'_, P> {
     /// The owner word.
     #[inline]
     pub fn owner(self) -> u64 {

@@ -9,14 +9,13 @@ use super::spin::Spun;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
 use crate::events::Event;
-use crate::park::{HoldMode, waiter};
+use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt};
 use crate::queue::NodeId;
-use crate::raw::Platform;
 use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-impl<P: Platform> Slow<'_, P> {
+impl<P: ParkPlatform> Slow<'_, P> {
     /// A reader that is in the count, which was `seen` then, and must not go on. Returns `true` if it got the lock.
     #[cold]
     pub(super) fn read_slowpath(self, seen: u64, until: Until<'_, P>) -> bool {

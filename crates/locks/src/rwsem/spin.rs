@@ -11,10 +11,9 @@ use super::owner::{Owner, RD, READERS, thread_in};
 use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
 use super::until::Until;
 use crate::events::Event;
-use crate::park::{HoldMode, waiter};
+use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt, Bound, Budget};
 use crate::queue::{NodeId, Patience, UNTIL_OVER};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A thread that spins asks once in this many looks if it still should.
@@ -34,12 +33,12 @@ pub enum Spun {
 }
 
 /// When a spinner should stop, whatever the lock says.
-pub(super) struct Over<'a, P: Platform> {
+pub(super) struct Over<'a, P: ParkPlatform> {
     patience: Option<Patience<P>>,
     until: Until<'a, P>,
 }
 
-impl<'a, P: Platform> Over<'a, P> {
+impl<'a, P: ParkPlatform> Over<'a, P> {
     pub(super) fn new(until: Until<'a, P>) -> Self {
         Self { patience: (!P::KNOWS_WHO_RUNS).then(Patience::long), until }
     }
@@ -67,7 +66,7 @@ struct Window {
     until_ns: u64,
 }
 
-impl<P: Platform> Slow<'_, P> {
+impl<P: ParkPlatform> Slow<'_, P> {
     /// Spins to own the lock. Returns `true` if it does.
     pub(super) fn spin_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
         let is_ours = match self.policy.writer_spin {

@@ -3,12 +3,12 @@
 use super::RwSem;
 use super::count::{GUARD, HANDOFF, READER, READERS_LIMIT, WAITERS, WRITE, WRITER};
 use super::policy::{Format, OwnerWord, RwSemPolicy};
+use crate::park::ParkPlatform;
 use crate::platform::{Atomic, Bound, Budget};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::Relaxed;
 
 #[doc(hidden)]
-impl<P: Platform, C: RwSemPolicy> RwSem<P, C> {
+impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
     /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit.
     ///
     /// # Safety

@@ -1,10 +1,9 @@
 //! How long one waits: for ever, until a time, until somebody says that it is over.
 
 use super::object::NUDGED;
-use crate::park::waiter;
+use crate::park::{ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::queue::{NodeId, TailCode};
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Somebody has interrupted the wait. No tail code is 1.
@@ -30,7 +29,7 @@ impl<P: Cells> Default for Interrupt<P> {
     }
 }
 
-impl<P: Platform> core::fmt::Debug for Interrupt<P> {
+impl<P: ParkPlatform> core::fmt::Debug for Interrupt<P> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Interrupt").field("is_interrupted", &self.is_interrupted()).finish()
     }
@@ -42,7 +41,7 @@ impl<P: ConstCells> Interrupt<P> {
     pub const INIT: Self = Self { state: ConstZeroed::ZEROED };
 }
 
-impl<P: Platform> Interrupt<P> {
+impl<P: ParkPlatform> Interrupt<P> {
     /// Ends the wait that uses it, and those that will. Releases what the caller did to a thread that finds
     /// its wait interrupted.
     pub fn interrupt(&self) {
@@ -122,7 +121,7 @@ impl<P: Cells> core::fmt::Debug for Until<'_, P> {
     }
 }
 
-impl<P: Platform> Until<'_, P> {
+impl<P: ParkPlatform> Until<'_, P> {
     /// The waiter is `id` from now on.
     pub(super) fn begin(self, id: NodeId) {
         if let Some(interrupt) = self.interrupt {

@@ -8,10 +8,9 @@ use super::list::{Site, WaitListGuard};
 use super::object::{GRANTED, Slow, WOKEN};
 use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
 use crate::events::Event;
-use crate::park::{HoldMode, waiter};
+use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt};
 use crate::queue::NodeId;
-use crate::raw::Platform;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -33,7 +32,7 @@ pub struct WakeQueue<P> {
     _platform: PhantomData<fn() -> P>,
 }
 
-impl<P: Platform> WakeQueue<P> {
+impl<P: ParkPlatform> WakeQueue<P> {
     pub fn new() -> Self {
         Self { ids: [0; BATCH], len: 0, _platform: PhantomData }
     }
@@ -56,7 +55,7 @@ impl<P: Platform> WakeQueue<P> {
     }
 }
 
-impl<P: Platform> Slow<'_, P> {
+impl<P: ParkPlatform> Slow<'_, P> {
     /// Marks whom `wake` says, with the internal lock held. `is_release`: on behalf of a release.
     pub fn mark(
         self,

@@ -9,10 +9,9 @@ use super::spin::Over;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
 use crate::events::Event;
-use crate::park::{HoldMode, waiter};
+use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt};
 use crate::queue::NodeId;
-use crate::raw::Platform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A writer in the list.
@@ -29,7 +28,7 @@ struct Waiting {
     seen: u64,
 }
 
-impl<P: Platform> Slow<'_, P> {
+impl<P: ParkPlatform> Slow<'_, P> {
     /// Everything but the first attempt. Returns `true` if it got the lock.
     #[cold]
     pub(super) fn write_slowpath(self, until: Until<'_, P>) -> bool {
