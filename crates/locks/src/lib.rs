@@ -109,10 +109,10 @@
 //!
 //! # For lock builders
 //!
-//! A lock is written once, generic over the trait `registry::Platform`, and the same source runs natively, on simulated
+//! A lock is written once, generic over the traits of `platform`, and the same source runs natively, on simulated
 //! machines and under model checkers. The modules for that are public, may change at any time, and are left out of
-//! these pages. To read them, run `RUSTDOCFLAGS="--cfg lockwright_internals" cargo doc -p lockwright --all-features
-//! --open`.
+//! these pages. To read them, run `cargo doc -p lockwright --all-features --open`. The modules that only checkers need
+//! exist with the feature `internals` only.
 //!
 //! - `platform` is all that a lock may ask of the machine below it; PLATFORM.md in the repository has its rules.
 //!   [`native`] is that machine for a program on Linux.
@@ -144,53 +144,53 @@ extern crate std;
 
 #[cfg(all(feature = "std", not(target_os = "linux")))]
 compile_error!(
-    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement `lockwright::registry::Platform`"
+    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement the traits of `lockwright::platform`"
 );
 
 // Modules for lock builders: not in the documentation, unless it is made for them.
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod api;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg(feature = "internals")]
 pub mod busted;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod clh;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod condvar;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod hardware;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod mcs;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod mutex;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod osq;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod park;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod percpu_rwlock;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod platform;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod qrwlock;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod qspinlock;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod queue;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod raw;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg(feature = "internals")]
 pub mod registry;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod rwlock;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod rwsem;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod semaphore;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod seqlock;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod ticket;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod unfair;
 
 #[cfg(all(feature = "std", target_os = "linux"))]

@@ -161,7 +161,7 @@ impl<P: QueuePlatform> QRwLock<P> {
     ///
     /// # Safety
     /// Nobody uses the lock.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub unsafe fn fill_readers(&self, missing: u32) {
         // ordering: Relaxed; the threads that use it then are told so by other means.
         self.word.store(GUARD - missing * READER, Relaxed);

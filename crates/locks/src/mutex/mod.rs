@@ -107,7 +107,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
 
     /// Makes the bucket of this lock quiet if nobody sleeps in it, so that a checker need not wait for
     /// that.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn calm(&self) {
         SleepTable::<P>::calm(self.name());
     }

@@ -16,7 +16,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     ///
     /// # Panics
     /// Without a queue node left.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn lock_asleep(&self) {
         if !self.take_free() {
             let id = P::claim_node().expect("a machine for checking has nodes enough");
@@ -27,7 +27,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     }
 
     /// Returns `true` if this mutex and `other` share a bucket of the table of sleepers.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn shares_bucket_with(&self, other: &Self) -> bool {
         let name = |mutex: &Self| mutex.name();
         SleepTable::<P>::place(name(self)) == SleepTable::<P>::place(name(other))

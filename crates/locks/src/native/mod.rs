@@ -43,12 +43,12 @@ mod sleep;
 mod spinners;
 mod syscall;
 mod table;
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod topology;
 
 pub use cells::Native;
 pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
-#[cfg_attr(not(lockwright_internals), doc(hidden))]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub use pool::limit_nodes;
 
 use crate::platform::{Clock, Placement, QueueNodes};

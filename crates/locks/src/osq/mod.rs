@@ -75,6 +75,7 @@
 //! cannot go on in the child.
 
 mod leave;
+#[cfg(feature = "internals")]
 pub mod testing;
 mod word;
 

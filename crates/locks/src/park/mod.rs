@@ -221,6 +221,7 @@ impl<P: ParkPlatform> SleepTable<P> {
     }
 
     /// Makes the bucket of `name` quiet if nobody sleeps in it.
+    #[cfg(feature = "internals")]
     pub(crate) fn calm(name: u64) {
         Self::quieten(Self::place(name));
     }

@@ -1,7 +1,7 @@
 #![doc = include_str!("README.md")]
 
 mod slot;
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub mod testing;
 
 pub use slot::{ReaderPlatform, ReaderSlot};
@@ -230,7 +230,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
     }
 
     /// Returns `true` if no thread holds the lock or waits for it.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn is_untouched(&self) -> bool {
         !self.is_locked() && self.beneath.is_untouched()
     }

@@ -4,7 +4,7 @@
 //! shared: it names `P`. The operations come in small groups so that a lock states only what it
 //! uses: [`QueuePlatform`](crate::queue::QueuePlatform) is what a spinning lock asks for,
 //! [`ParkPlatform`](crate::park::ParkPlatform) what a sleeping one asks for, and
-//! [`Platform`](crate::registry::Platform) is all of them together. The laws of each operation are in `PLATFORM.md`,
+//! `registry::Platform` is all of them together. The laws of each operation are in `PLATFORM.md`,
 //! and the conformance suite of the crate `lockwright-clients` runs them against every platform.
 //!
 //! This module uses nothing else of its crate. The layers above define the types of what a platform stores for locks.

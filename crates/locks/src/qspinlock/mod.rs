@@ -7,7 +7,7 @@ pub mod pv;
 pub(crate) mod queue;
 pub(crate) mod reservation;
 mod succession;
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub mod testing;
 mod waiting;
 mod word;

@@ -145,7 +145,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Returns `true` if the lock is as a new one.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     pub fn is_untouched(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) == 0

@@ -7,6 +7,7 @@ mod owner;
 mod policy;
 mod read;
 mod spin;
+#[cfg(feature = "internals")]
 mod testing;
 mod until;
 mod wake;

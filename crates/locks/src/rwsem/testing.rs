@@ -7,7 +7,7 @@ use crate::park::ParkPlatform;
 use crate::platform::{Atomic, Bound, Budget};
 use core::sync::atomic::Ordering::Relaxed;
 
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
     /// Sets the number of readers to `spare` less than there may be, so that a test reaches the limit.
     ///

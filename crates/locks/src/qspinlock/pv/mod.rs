@@ -91,6 +91,7 @@ waiting! {
 
 /// Makes a waiter without a thread one that sleeps: as the head of the queue it has an entry, and
 /// the lock, which somebody holds, is slow.
+#[cfg(feature = "internals")]
 pub(super) fn sleep_absent<P: PvPlatform>(word: &P::Word, id: NodeId, is_head: bool) {
     let state = if is_head { HASHED } else { HALTED };
     // ordering: Relaxed; published when the test starts its threads.
@@ -103,6 +104,7 @@ pub(super) fn sleep_absent<P: PvPlatform>(word: &P::Word, id: NodeId, is_head: b
 }
 
 /// Returns `true` if the waiter with this node does not sleep, and nobody has said it does.
+#[cfg(feature = "internals")]
 pub(super) fn is_awake<P: PvPlatform>(id: NodeId) -> bool {
     // ordering: Relaxed; only a hint.
     node::<P>(id).state.load(Relaxed) == RUNNING
