@@ -12,12 +12,13 @@ mod waits;
 
 use lockwright_cells::error::Error;
 pub use number::{count, digits, duration, interval, percent, plural, rate, setting, signed};
-pub use options::OutputArgs;
+pub use options::{DocumentArgs, OutputArgs};
 pub use page::{command, hanging, is_terminal, lines, quoted, width, wrapped};
 pub use progress::{Progress, end_progress};
 pub use provenance::provenance;
 use serde::Serialize;
 use std::io::Write;
+use std::path::PathBuf;
 pub use svg::{Bar, Chart, ChartShape, Point, Series};
 pub use table::{Column, Grid, Sheet, text_table};
 pub use target::Destination;
@@ -76,8 +77,8 @@ pub struct Outputs {
 
 impl Outputs {
     /// Checks and prepares the outputs that were asked for.
-    pub fn open(args: &OutputArgs) -> Result<Self, Error> {
-        if let Some(path) = &args.plot
+    pub fn open(args: &DocumentArgs, plot: Option<&PathBuf>) -> Result<Self, Error> {
+        if let Some(path) = plot
             && path.extension().is_none_or(|extension| extension != "svg")
         {
             return Err(Error::usage(format!(
@@ -85,9 +86,9 @@ impl Outputs {
                 path.display()
             )));
         }
-        let open = |path: &Option<_>| path.as_ref().map(Destination::open).transpose();
-        let outputs =
-            Self { json: open(&args.json)?, csv: open(&args.csv)?, plot: open(&args.plot)? };
+        let open = |path: Option<_>| path.map(Destination::open).transpose();
+        let (json, csv) = (open(args.json.as_ref())?, open(args.csv.as_ref())?);
+        let outputs = Self { json, csv, plot: open(plot)? };
         if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
             return Err(Error::usage(
                 "--json and --csv cannot both be `-` (standard output): give one of them a file",

@@ -1,6 +1,7 @@
 //! What is going on, on standard error: one line that is rewritten on a terminal, lines in a pipe.
 
 use crate::complain;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lockwright_cells::interrupt;
 use std::io::IsTerminal;
@@ -26,8 +27,10 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 const STYLE: &str = "{pos}/{len}, {eta} left: {wide_msg}";
 
 /// Says what is going on, on standard error.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Args)]
 pub struct Progress {
+    /// Do not show progress
+    #[arg(long, short)]
     quiet: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::commands::{
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use lockwright_cells::error::Error;
-use lockwright_report::print;
+use lockwright_report::{DocumentArgs, print};
 use std::process::ExitCode;
 
 /// Locks from the Linux kernel for any program: measure, torture and simulate them
@@ -78,7 +78,7 @@ enum Command {
   lockwright locks
   lockwright locks --csv locks.csv
   lockwright locks --json -")]
-    Locks(lists::ListArgs),
+    Locks(DocumentArgs),
     /// List simulated machines, show one, or describe this computer as one
     #[command(before_help = "Examples:
   lockwright machines
@@ -90,37 +90,37 @@ enum Command {
   lockwright workloads
   lockwright workloads --csv workloads.csv
   lockwright workloads --json -")]
-    Workloads(lists::ListArgs),
+    Workloads(DocumentArgs),
     /// List the published tables that `reproduce` simulates
     #[command(before_help = "Examples:
   lockwright tables
   lockwright tables --csv tables.csv
   lockwright tables --json -")]
-    Tables(lists::ListArgs),
+    Tables(DocumentArgs),
     /// List the studies
     #[command(before_help = "Examples:
   lockwright studies
   lockwright studies --csv studies.csv
   lockwright studies --json -")]
-    Studies(lists::ListArgs),
+    Studies(DocumentArgs),
     /// List the test clients of `explore`: small programs that use a lock
     #[command(before_help = "Examples:
   lockwright clients
   lockwright clients --csv clients.csv
   lockwright clients --json -")]
-    Clients(lists::ListArgs),
+    Clients(DocumentArgs),
     /// List known bugs that can be put into a lock, and what finds each
     #[command(before_help = "Examples:
   lockwright bugs
   lockwright bugs --csv bugs.csv
   lockwright bugs --json -")]
-    Bugs(lists::ListArgs),
+    Bugs(DocumentArgs),
     /// List the lock events that are counted
     #[command(before_help = "Examples:
   lockwright events
   lockwright events --csv events.csv
   lockwright events --json -")]
-    Events(lists::ListArgs),
+    Events(DocumentArgs),
     /// Print a completion script for a shell
     #[command(before_help = "Examples:
   lockwright completions bash > lockwright.bash

@@ -19,9 +19,9 @@ pub struct MachineArgs {
     /// This computer (native), a simulated machine by name, or its file (./mine.toml)
     #[arg(long, value_name = "MACHINE", default_value = "native", value_parser = name)]
     pub on: String,
-    /// Seed for random numbers; the same seed repeats a simulated run exactly
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
-    pub seed: u64,
+    /// The seed.
+    #[command(flatten)]
+    pub random: SeedArgs,
     /// The file with the fitted numbers of a built-in machine, as `lockwright calibrate` writes it [default:
     /// NAME.calibration.toml next to the machine file, or the built-in one]. A machine file of your own
     /// borrows one with `calibrated_as = "x5-4"`
@@ -98,6 +98,14 @@ impl GuestArgs {
         };
         StartState::ALL.iter().copied().filter(is_asked).collect()
     }
+}
+
+/// Where random numbers begin.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SeedArgs {
+    /// Seed for random numbers; the same seed repeats a simulated run exactly
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    pub seed: u64,
 }
 
 /// On or off.

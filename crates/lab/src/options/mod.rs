@@ -5,10 +5,10 @@ mod machine;
 mod values;
 
 pub use build::{BuildArgs, HANDOFF_HEADING, LISTED, typed};
-pub use machine::{MachineArgs, SIMULATED, Switch};
+pub use machine::{MachineArgs, SIMULATED, SeedArgs, Switch};
 pub use values::{
     between, between_u32, count, count_or_none, long_hold, name, nested, read_percent_renamed,
-    seconds, seconds_or_off, whole,
+    seconds, seconds_or_off,
 };
 
 /// The options in `line`, as the commands that have them read them.

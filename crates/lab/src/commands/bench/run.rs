@@ -11,7 +11,7 @@ use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
-use lockwright_report::{Outputs, Progress, complain, foreign_load};
+use lockwright_report::{complain, foreign_load};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -32,11 +32,11 @@ const SHARED_DEFAULT_RUNS: u32 = 1;
 
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
-    let progress = Progress::new(args.output.quiet);
+    let progress = args.output.progress;
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
     let schedule = schedule(args, machine)?;
-    let outputs = Outputs::open(&args.output)?;
+    let outputs = args.output.open()?;
 
     let mut document = BenchDocument::new(&schedule, machine, &args.machine.settings());
     if machine.is_simulated() {
@@ -109,7 +109,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Erro
         cs_loads: args.cs_load.clone(),
         runs: args.runs.unwrap_or(usual_runs),
         window_ns: matrix::window_ns(args.secs, default_s)?,
-        seed: args.machine.seed,
+        seed: args.machine.random.seed,
         one_at_a_time: args.speed,
     })
 }

@@ -2,10 +2,15 @@
 
 use crate::options::name;
 use clap::Args;
+use lockwright_report::{DocumentArgs, Progress};
 use std::path::PathBuf;
 
 /// Arguments of `calibrate`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("json", |json| json.help("Write a JSON document about the fit")),
+    mut_arg("csv", |csv| csv.help("Write the simulated and the published numbers as CSV"))
+)]
 pub struct CalibrateArgs {
     /// The built-in machine to fit, by its name in `lockwright machines`; a machine file of your own has no
     /// published tables to fit, and borrows a calibration with `calibrated_as = "x5-4"`
@@ -17,13 +22,10 @@ pub struct CalibrateArgs {
     /// Overwrite the file of --out if it exists
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Write a JSON document about the fit
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write the simulated and the published numbers as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Do not show progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub documents: DocumentArgs,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
 }

@@ -3,14 +3,14 @@
 use super::args::CalibrateArgs;
 use super::report::CalibrateReport;
 use lockwright_cells::error::Error;
-use lockwright_report::{Destination, OutputArgs, Outputs, Progress, percent, print};
+use lockwright_report::{Destination, Outputs, percent, print};
 use lockwright_repro::calibrate::{FitPlan, FitStep, calibrate};
 use lockwright_sim::machine::Machine;
 use std::process::ExitCode;
 
 /// Runs the command.
 pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress;
     let is_file = args.machine.contains('/') || args.machine.ends_with(".toml");
     let unknown = || match Machine::builtin(&args.machine) {
         None if is_file => Error::usage(
@@ -30,11 +30,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let plan = FitPlan::of(&args.machine).ok_or_else(unknown)?;
     let machine = Machine::builtin(plan.machine).ok_or_else(unknown)?;
     let target = target(args)?;
-    let outputs = Outputs::open(&OutputArgs {
-        json: args.json.clone(),
-        csv: args.csv.clone(),
-        ..OutputArgs::default()
-    })?;
+    let outputs = Outputs::open(&args.documents, None)?;
 
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let mut tell = |FitStep { what, of: (done, total), residual_percent }: FitStep| {
@@ -65,7 +61,11 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
 /// Where the calibration goes. A file that exists is not overwritten by accident.
 fn target(args: &CalibrateArgs) -> Result<Destination, Error> {
     let Some(path) = &args.out else {
-        if [&args.json, &args.csv].into_iter().flatten().any(|path| path.as_os_str() == "-") {
+        if [&args.documents.json, &args.documents.csv]
+            .into_iter()
+            .flatten()
+            .any(|path| path.as_os_str() == "-")
+        {
             return Err(Error::usage(
                 "standard output already has the calibration: add --out FILE.toml",
             ));

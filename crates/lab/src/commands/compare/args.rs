@@ -5,15 +5,14 @@ use super::effort::CompareEffort;
 use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use crate::matrix::window_ns;
-use crate::options::{between_u32, seconds, whole};
+use crate::options::{SeedArgs, between_u32, seconds};
 use clap::Args;
 use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::readers_share;
 use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
-use lockwright_report::OutputArgs;
-use std::path::PathBuf;
+use lockwright_report::{DocumentArgs, Progress};
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
@@ -49,26 +48,18 @@ pub struct CompareArgs {
     /// Length of a repetition [default: what fits into the time]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub secs: Option<f64>,
-    /// Seed for random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
-    pub seed: u64,
-    /// Write a JSON document; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write CSV; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Do not show progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// The seed.
+    #[command(flatten)]
+    pub random: SeedArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub documents: DocumentArgs,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
 }
 
 impl CompareArgs {
-    /// Where results go.
-    pub fn outputs(&self) -> OutputArgs {
-        let (json, csv) = (self.json.clone(), self.csv.clone());
-        OutputArgs { json, csv, plot: None, quiet: self.quiet }
-    }
     /// What is to be run, checked.
     pub fn plan(&self, machine: &dyn LabMachine) -> Result<ComparePlan, Error> {
         let effort = if self.quick { CompareEffort::Quick } else { CompareEffort::Full };
@@ -88,7 +79,7 @@ impl CompareArgs {
             asked_runs: self.runs,
             spared_runs: 0,
             asked_window_ns: secs,
-            seed: self.seed,
+            seed: self.random.seed,
             cpus: machine.cpus(),
         };
         plan.leave_out_lonely_cells()?;

@@ -16,10 +16,10 @@ use std::process::ExitCode;
 
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress;
     let machine = NativeMachine::new(&Settings::default());
     let plan = args.plan(&machine)?;
-    let outputs = Outputs::open(&args.outputs())?;
+    let outputs = Outputs::open(&args.documents, None)?;
     progress.say(&plan.described());
 
     let mut document = CompareDocument::new(&plan, &machine, has_membarrier());

@@ -1,7 +1,7 @@
 //! The arguments of `explore`, and what they mean.
 
 use crate::machines;
-use crate::options::{between, between_u32, whole};
+use crate::options::{SeedArgs, between, between_u32};
 use clap::{Args, ValueEnum};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_cells::client::{Pair, Target};
@@ -9,11 +9,11 @@ use lockwright_cells::error::Error;
 use lockwright_cells::subject::{Origin, Selection, USUAL};
 use lockwright_cells::suggest::nearest;
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
+use lockwright_report::{DocumentArgs, Progress};
 use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
 use lockwright_sim::machine::Placement;
 use lockwright_zoo::{Bug, Kind, fault_of};
-use std::path::PathBuf;
 
 /// Where the help lists what decides how the schedules are searched.
 const SEARCH: &str = "How schedules are searched";
@@ -42,18 +42,15 @@ pub struct ExploreArgs {
     /// Run one schedule again, as it was printed
     #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["schedules", "policy", "depth"])]
     pub replay: Option<String>,
-    /// Seed for random numbers; the same seed repeats a search exactly
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
-    pub seed: u64,
-    /// Write a JSON document; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write CSV; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Do not show progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// The seed.
+    #[command(flatten)]
+    pub random: SeedArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub documents: DocumentArgs,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
     /// How the next step is chosen: random (each step is equally likely), pct (random priorities that
     /// change a few times), pos (a random priority for each step, drawn again after a conflict) or dfs
     /// (all schedules with few preemptions) [default: random, pct and pos take turns]
@@ -225,9 +222,9 @@ impl ExploreArgs {
             }
             Some(on) => machines::described(on)?,
         };
-        let placed = Placement::Spread.place(&machine.topology, threads, self.seed);
+        let placed = Placement::Spread.place(&machine.topology, threads, self.random.seed);
         let cpus = placed.map_err(|error| Error::usage(format!("--threads {threads}: {error}")))?;
-        let (rounds, seed) = (self.rounds, self.seed);
+        let (rounds, seed) = (self.rounds, self.random.seed);
         Ok(Target { machine, cpus, rounds, seed })
     }
     /// What is done with each pair.

@@ -5,6 +5,7 @@ mod trace;
 pub use trace::Trace;
 
 use super::args::ExploreArgs;
+use crate::options::SeedArgs;
 use lockwright::events::Event;
 use lockwright_cells::client::{Pair, Target};
 use lockwright_report::quoted;
@@ -173,7 +174,7 @@ fn wrong_on_purpose(pair: Pair) -> Option<String> {
 
 /// The command that runs a schedule of a pair again.
 pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> String {
-    let ExploreArgs { threads, rounds, seed, .. } = args;
+    let ExploreArgs { threads, rounds, random: SeedArgs { seed }, .. } = args;
     let Pair { lock, client } = pair;
     let mut line = format!(
         "lockwright explore --lock {lock} --client {client} --threads {threads} --rounds {rounds} \
@@ -399,7 +400,7 @@ impl ExploreDocument {
                 cpus: target.machine.topology.cpus(),
                 numa_nodes: target.machine.topology.sockets,
             },
-            seed: args.seed,
+            seed: args.random.seed,
             rounds: args.rounds,
             preemptions: args.preemptions,
             bug: Bug::chosen().map(|bug| bug.row),

@@ -6,7 +6,7 @@ use super::seeded;
 use lockwright_cells::client::{Pair, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_report::{OutputArgs, Outputs, Progress, plural, print};
+use lockwright_report::{Outputs, Progress, plural, print};
 use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
 use lockwright_zoo::Bug;
@@ -21,9 +21,8 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     if let Some(bug) = args.bug()?.filter(|bug| Bug::chosen() != Some(bug)) {
         return seeded::run_in_copy(bug);
     }
-    let (json, csv) = (args.json.clone(), args.csv.clone());
-    let outputs = Outputs::open(&OutputArgs { json, csv, plot: None, quiet: args.quiet })?;
-    let progress = Progress::new(args.quiet);
+    let outputs = Outputs::open(&args.documents, None)?;
+    let progress = args.progress;
     hush_simulated_panics();
     let mut document = ExploreDocument::new(args, &target, &pairs);
     let mut tell = |result: ExploreResult| {

@@ -1,10 +1,8 @@
 //! What there is: locks, machines, workloads, tables, studies, clients, bugs, events.
 
-mod args;
 mod clients;
 mod report;
 mod run;
 
-pub use args::ListArgs;
 pub use clients::client_names;
 pub use run::{bugs, clients, events, instead_of, locks, machines, studies, tables, workloads};

@@ -1,6 +1,5 @@
 //! Each list.
 
-use super::args::ListArgs;
 use super::clients::CLIENTS;
 use super::report::{ListReport, Rest};
 use crate::commands::bench::{self, WORKLOADS};
@@ -10,7 +9,7 @@ use lockwright::raw::Order;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::order_of;
 use lockwright_cells::subject::{Origin, Subject};
-use lockwright_report::OutputArgs;
+use lockwright_report::{DocumentArgs, OutputArgs};
 use lockwright_report::{Outputs, hanging, wrapped};
 use lockwright_repro::reproduce::has_published_predictions;
 use lockwright_repro::study::STUDIES;
@@ -20,7 +19,7 @@ use serde_json::Value;
 use std::process::ExitCode;
 
 /// `lockwright locks`.
-pub fn locks(args: &ListArgs) -> Result<(), Error> {
+pub fn locks(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [
         ("name", "name"),
         ("aliases", "aliases"),
@@ -78,7 +77,7 @@ fn order(subject: Subject) -> &'static str {
 }
 
 /// `lockwright machines`.
-pub fn machines(args: &ListArgs) -> Result<(), Error> {
+pub fn machines(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [
         ("name", "name"),
         ("kind", "kind"),
@@ -100,7 +99,7 @@ pub fn machines(args: &ListArgs) -> Result<(), Error> {
 }
 
 /// `lockwright workloads`.
-pub fn workloads(args: &ListArgs) -> Result<(), Error> {
+pub fn workloads(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("is", "is"), ("", "knobs"), ("parameters", "defaults")];
     let item = |listed: &bench::ListedWorkload| {
         let flags = listed.knobs.iter().map(|(flag, _)| *flag);
@@ -113,7 +112,7 @@ pub fn workloads(args: &ListArgs) -> Result<(), Error> {
 }
 
 /// `lockwright events`.
-pub fn events(args: &ListArgs) -> Result<(), Error> {
+pub fn events(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("counts", "counts")];
     let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
     write(
@@ -123,7 +122,7 @@ pub fn events(args: &ListArgs) -> Result<(), Error> {
 }
 
 /// `lockwright tables`.
-pub fn tables(args: &ListArgs) -> Result<(), Error> {
+pub fn tables(args: &DocumentArgs) -> Result<(), Error> {
     let columns =
         [("name", "name"), ("machine", "machine"), ("predictions", "predictions"), ("is", "is")];
     let items = TABLES.iter().map(|table| {
@@ -137,7 +136,7 @@ pub fn tables(args: &ListArgs) -> Result<(), Error> {
 }
 
 /// `lockwright studies`.
-pub fn studies(args: &ListArgs) -> Result<(), Error> {
+pub fn studies(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("machine", "machine"), ("asks", "asks")];
     let items =
         STUDIES.iter().map(|study| [study.name, study.machine, study.asks].map(Value::from));
@@ -148,7 +147,7 @@ pub fn studies(args: &ListArgs) -> Result<(), Error> {
 }
 
 /// `lockwright clients`.
-pub fn clients(args: &ListArgs) -> Result<(), Error> {
+pub fn clients(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [("name", "name"), ("checks that", "checks")];
     let items = CLIENTS.iter().map(|&(name, checks)| [name, checks].map(Value::from));
     write(
@@ -158,7 +157,7 @@ pub fn clients(args: &ListArgs) -> Result<(), Error> {
 }
 
 /// `lockwright bugs`.
-pub fn bugs(args: &ListArgs) -> Result<(), Error> {
+pub fn bugs(args: &DocumentArgs) -> Result<(), Error> {
     let columns = [
         ("bug", "name"),
         ("name", "title"),
@@ -187,16 +186,14 @@ pub fn bugs(args: &ListArgs) -> Result<(), Error> {
 /// Lists what a command takes, for a command line that names nothing.
 pub fn instead_of(
     output: &OutputArgs,
-    list: fn(&ListArgs) -> Result<(), Error>,
+    list: fn(&DocumentArgs) -> Result<(), Error>,
 ) -> Result<ExitCode, Error> {
     if output.plot.is_some() {
         return Err(Error::usage("--plot draws results, and a list has none: name what to run"));
     }
-    let (json, csv) = (output.json.clone(), output.csv.clone());
-    list(&ListArgs { json, csv }).map(|()| ExitCode::SUCCESS)
+    list(&output.documents).map(|()| ExitCode::SUCCESS)
 }
 
-fn write<const N: usize>(args: &ListArgs, list: ListReport<N>) -> Result<(), Error> {
-    let ListArgs { json, csv } = args.clone();
-    Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?.finish(&list)
+fn write<const N: usize>(args: &DocumentArgs, list: ListReport<N>) -> Result<(), Error> {
+    Outputs::open(args, None)?.finish(&list)
 }

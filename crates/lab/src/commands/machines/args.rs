@@ -1,8 +1,8 @@
 //! The arguments of `machines` and of what can be done with them.
 
-use crate::commands::lists::ListArgs;
-use crate::options::{between_u32, count, name, whole};
+use crate::options::{SeedArgs, between_u32, count, name};
 use clap::{Args, Subcommand};
+use lockwright_report::{DocumentArgs, Progress};
 use std::path::PathBuf;
 
 /// Arguments of `machines`.
@@ -14,7 +14,7 @@ pub struct MachinesArgs {
     pub command: Option<MachinesCommand>,
     /// The list.
     #[command(flatten)]
-    pub list: ListArgs,
+    pub list: DocumentArgs,
 }
 
 /// What can be done with machines.
@@ -57,9 +57,9 @@ pub struct ProbeArgs {
     /// Measure for a second only: good enough to try things out
     #[arg(long)]
     pub quick: bool,
-    /// Do not show progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
 }
 
 /// Arguments of `machines check`.
@@ -78,16 +78,13 @@ pub struct CheckArgs {
     /// Repetitions of each cell on this computer [default: 5]
     #[arg(long, value_name = "N", value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
-    /// Seed for random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
-    pub seed: u64,
-    /// Write a JSON document; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write CSV; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Do not show progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// The seed.
+    #[command(flatten)]
+    pub random: SeedArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub documents: DocumentArgs,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
 }

@@ -7,7 +7,7 @@ use crate::machines::{self, NATIVE};
 use lockwright_cells::cell::{LabMachine, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::NativeMachine;
-use lockwright_report::{Destination, OutputArgs, Outputs, Progress, print};
+use lockwright_report::{Destination, Outputs, print};
 use lockwright_repro::check::{self, CheckPlan, THREADS};
 use lockwright_sim::machine::{Machine, MachineFile};
 use std::process::ExitCode;
@@ -42,13 +42,12 @@ fn show(name: &str) -> Result<(), Error> {
 /// Measures this computer.
 fn probe(args: &ProbeArgs) -> Result<(), Error> {
     let target = args.out.as_ref().map_or(Ok(Destination::Stdout), Destination::open)?;
-    lockwright_repro::probe::run(&target, args.quick, Progress::new(args.quiet))
+    lockwright_repro::probe::run(&target, args.quick, args.progress)
 }
 
 /// Compares locks here with the same locks simulated.
 fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
-    let CheckArgs { json, csv, quiet, .. } = args.clone();
-    let outputs = Outputs::open(&OutputArgs { json, csv, ..OutputArgs::default() })?;
+    let outputs = Outputs::open(&args.documents, None)?;
     let file = args.machine.display();
     if !args.machine.exists() {
         return Err(Error::usage(format!(
@@ -66,6 +65,6 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
     }
     let asked = if args.threads.is_empty() { &THREADS[..] } else { &args.threads };
     let crew = Crew::of_threads(&simulated, Workload::counter(1, 0), asked)?;
-    let plan = CheckPlan::new(&args.lock, crew.counts(), args.runs, args.seed, &simulated)?;
-    check::run(&plan, &native, &simulated, &outputs, Progress::new(quiet))
+    let plan = CheckPlan::new(&args.lock, crew.counts(), args.runs, args.random.seed, &simulated)?;
+    check::run(&plan, &native, &simulated, &outputs, args.progress)
 }

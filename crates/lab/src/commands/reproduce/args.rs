@@ -1,6 +1,6 @@
 //! The arguments of `reproduce`.
 
-use crate::options::{name, whole};
+use crate::options::{SeedArgs, name};
 use clap::Args;
 use lockwright_report::OutputArgs;
 use std::path::PathBuf;
@@ -20,9 +20,9 @@ pub struct ReproduceArgs {
     /// Draw each table into this directory, as TABLE.svg
     #[arg(long, alias = "plots", value_name = "DIR")]
     pub plot_dir: Option<PathBuf>,
-    /// Seed for random numbers; the same seed repeats a run exactly
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
-    pub seed: u64,
+    /// The seed.
+    #[command(flatten)]
+    pub random: SeedArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -4,7 +4,7 @@ use super::args::ReproduceArgs;
 use crate::commands::lists;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_report::{OutputArgs, Outputs, Progress, Report, print};
+use lockwright_report::{DocumentArgs, Outputs, Report, print};
 use lockwright_repro::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
 use lockwright_repro::tables::{SimulatedTable, TABLES};
 use std::path::Path;
@@ -12,18 +12,18 @@ use std::process::ExitCode;
 
 /// Runs the command.
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
-    let progress = Progress::new(args.output.quiet);
+    let progress = args.output.progress;
     if args.table.is_none() && !args.all {
         return lists::instead_of(&args.output, lists::tables);
     }
     let tables = asked(args)?;
-    let outputs = Outputs::open(&args.output)?;
+    let outputs = args.output.open()?;
     let effort = if args.quick { ReproduceEffort::Quick } else { ReproduceEffort::Full };
     progress.answer_interrupts();
-    let mut document = ReproduceDocument::new(effort, args.seed, args.all);
+    let mut document = ReproduceDocument::new(effort, args.random.seed, args.all);
     progress.expect(tables.iter().map(|table| table.rows.len()).sum());
     for table in tables {
-        let reproduced = simulate(table, effort, args.seed, progress)?;
+        let reproduced = simulate(table, effort, args.random.seed, progress)?;
         document.interrupted = interrupt::is_requested();
         if document.interrupted && reproduced.is_empty() {
             break;
@@ -54,8 +54,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 /// Draws a table, if all of it is there.
 fn draw(reproduced: &TableDocument, table: &SimulatedTable, directory: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
-    let plot = Some(directory.join(format!("{}.svg", table.name)));
-    Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })?.keep(reproduced)
+    let plot = directory.join(format!("{}.svg", table.name));
+    Outputs::open(&DocumentArgs::default(), Some(&plot))?.keep(reproduced)
 }
 
 /// The tables that were asked for.

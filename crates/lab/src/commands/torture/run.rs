@@ -28,7 +28,7 @@ const SIMULATED_THREADS: usize = 8;
 
 /// Runs the command.
 pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
-    let progress = Progress::new(args.output.quiet);
+    let progress = args.output.progress;
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
     let is_simulated = machine.is_simulated();
@@ -39,9 +39,9 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
     let mut matrix = Matrix::new(machine, workload, &args.lock, crew)?;
     roles.retain(&mut matrix.locks)?;
-    let outputs = Outputs::open(&args.output)?;
+    let outputs = args.output.open()?;
 
-    let seed = args.machine.seed;
+    let seed = args.machine.random.seed;
     let on = machine.on(workload).shared_by(matrix.crew.kind());
     let mut document = TortureDocument::new(on, workload, seed, args.machine.settings());
     document.stress = stress.into();
@@ -192,15 +192,15 @@ mod tests {
     use lockwright_cells::cell::Settings;
     use lockwright_cells::stress::Stress;
     use lockwright_cells::subject::Subject;
-    use lockwright_report::OutputArgs;
+    use lockwright_report::DocumentArgs;
 
     fn document_for(names: &[&str]) -> TortureDocument {
         let machine = MockMachine::default();
         let workload = Workload::Locktorture { long_hold: false };
         let mut document =
             TortureDocument::new(machine.on(workload), workload, 1, Settings::default());
-        let quiet = OutputArgs { json: Some("-".into()), ..OutputArgs::default() };
-        let outputs = Outputs::open(&quiet).expect("nothing to open");
+        let quiet = DocumentArgs { json: Some("-".into()), csv: None };
+        let outputs = Outputs::open(&quiet, None).expect("nothing to open");
         let progress = Progress::new(true);
         let teller = Teller { outputs: &outputs, progress, replay: None };
         let cells: Vec<CellSpec> = names

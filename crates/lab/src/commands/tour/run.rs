@@ -9,7 +9,7 @@ use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::native::NativeMachine;
-use lockwright_report::OutputArgs;
+use lockwright_report::DocumentArgs;
 use lockwright_report::{Outputs, Progress, digits, percent, wrapped};
 use lockwright_repro::reproduce::{self, Score, TableDocument};
 use lockwright_repro::tables::SimulatedTable;
@@ -29,15 +29,11 @@ const PICTURES: [&str; 7] = [
 
 /// Runs the tour.
 pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
-    let progress = Progress::new(args.quiet);
-    let outputs = Outputs::open(&OutputArgs {
-        json: args.json.clone(),
-        csv: args.csv.clone(),
-        ..OutputArgs::default()
-    })?;
+    let progress = args.progress;
+    let outputs = Outputs::open(&args.documents, None)?;
     let pictures = open_pictures(&args.plot_dir)?;
     let [alone, contended, readers, mixed, crowd, guest, published] = &pictures;
-    let guide = Guide { talks: outputs.stdout_is_for_people(), progress, seed: args.seed };
+    let guide = Guide { talks: outputs.stdout_is_for_people(), progress, seed: args.random.seed };
 
     let native = NativeMachine::new(&Settings::default());
     let mut tour = Tour::new(native.on(Workload::Uncontended));
@@ -57,7 +53,7 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
         guide.say(
             "7. Simulated: a published table of a 4-socket machine, next to the simulation\n\n",
         )?;
-        let table = published_table(args.seed, progress)?;
+        let table = published_table(args.random.seed, progress)?;
         let sentence = speedup(&table);
         tour.locktorture = Some(guide.show(table, sentence, published)?);
     }
@@ -113,10 +109,7 @@ fn here(
 /// Makes the directory and proves that the pictures can be written.
 fn open_pictures(directory: &Path) -> Result<[Outputs; PICTURES.len()], Error> {
     std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
-    let open = |name| {
-        let plot = Some(directory.join(name));
-        Outputs::open(&OutputArgs { plot, ..OutputArgs::default() })
-    };
+    let open = |name| Outputs::open(&DocumentArgs::default(), Some(&directory.join(name)));
     let opened: Vec<Outputs> = PICTURES.into_iter().map(open).collect::<Result<_, _>>()?;
     opened.try_into().map_err(|_| unreachable!("there is one for each picture"))
 }
