@@ -3,8 +3,9 @@
 use crate::options::MachineArgs;
 use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
-use lockwright_cells::native::NativeMachine;
+use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::simulated::SimulatedMachine;
+use lockwright_report::Progress;
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
 
@@ -66,6 +67,16 @@ pub fn open(args: &MachineArgs) -> Result<Box<dyn LabMachine>, Error> {
         ));
     }
     Ok(Box::new(NativeMachine::new(&settings)))
+}
+
+/// Before a command runs cells. Natively, what others use of the machine meanwhile is watched; simulated cells do not
+/// mind, but Ctrl-C has to wait for those that run, which has to be said.
+pub fn watch(machine: &dyn LabMachine, progress: Progress) -> Option<ForeignLoad> {
+    if machine.is_simulated() {
+        progress.answer_interrupts();
+        return None;
+    }
+    Some(ForeignLoad::watch())
 }
 
 /// The file that may have been meant by `name`, as `--on` takes it.

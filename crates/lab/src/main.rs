@@ -8,6 +8,7 @@ mod matrix;
 #[cfg(test)]
 mod mock;
 mod options;
+mod outcome;
 mod replay;
 
 use clap::FromArgMatches;

@@ -3,6 +3,7 @@
 //! A simulated cell is decided by its arguments alone, so the command fails in the same way on
 //! every computer.
 
+use crate::machines::NATIVE;
 use crate::options::MachineArgs;
 use crate::options::typed;
 use clap::ValueEnum;
@@ -12,8 +13,11 @@ use lockwright_cells::stress::Stress;
 use lockwright_report::quoted;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
-/// The line that tells how to repeat `spec` on the machine of `machine`.
-pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
+/// The line that tells how to repeat `spec` on the machine of `machine`, if that is simulated.
+pub fn line(machine: &MachineArgs, spec: &CellSpec) -> Option<String> {
+    if machine.on == NATIVE {
+        return None;
+    }
     let (command, seed) = match spec.purpose {
         Purpose::Torture(stress) => (
             torture(stress, readers_share(spec.lock)),
@@ -38,7 +42,7 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> String {
     for (flag, value) in knobs(machine) {
         line += &format!(" {flag} {value}");
     }
-    line
+    Some(line)
 }
 
 /// The flag that takes the number of threads.
@@ -121,15 +125,14 @@ mod tests {
         purpose: Purpose::Throughput,
     };
 
-    fn machine(more: &str) -> MachineArgs {
-        options::read(more)
+    fn told(machine: &str, spec: &CellSpec) -> String {
+        line(&options::read(machine), spec).expect("it is simulated")
     }
 
     #[test]
     fn everything_that_decides_a_cell_is_in_its_line() {
-        let machine = machine("--on x5-4 --placement scheduler-5.6 --numa-spinlock off");
         assert_eq!(
-            line(&machine, &SPEC),
+            told("--on x5-4 --placement scheduler-5.6 --numa-spinlock off", &SPEC),
             "replay: lockwright bench --workload counter --cs-load 2 --think-load 3 --runs 1 \
              --on x5-4 --lock floor --threads 4 --secs 0.001234567 --seed 15 \
              --placement scheduler-5.6 --numa-spinlock off"
@@ -138,8 +141,7 @@ mod tests {
 
     #[test]
     fn the_calibration_is_in_its_line() {
-        let machine = machine("--on ./mine.toml --calibration x5-4.calibration.toml");
-        let line = line(&machine, &SPEC);
+        let line = told("--on ./mine.toml --calibration x5-4.calibration.toml", &SPEC);
         assert!(line.ends_with(" --seed 15 --calibration x5-4.calibration.toml"), "{line}");
     }
 
@@ -148,7 +150,7 @@ mod tests {
         let reader_order = ReaderOrder::Random;
         let (cs_load, think_load, readers, is_empty) = (2, 3, 40, true);
         let workload = Workload::Counter { cs_load, think_load, readers, reader_order, is_empty };
-        let mixed = line(&machine(""), &CellSpec { workload, ..SPEC });
+        let mixed = told("--on x5-4", &CellSpec { workload, ..SPEC });
         assert!(
             mixed.contains(
                 " --think-load 3 --read-percent 40 --reader-order random --empty-section on "
@@ -160,7 +162,11 @@ mod tests {
     #[test]
     fn the_repetition_that_times_waits_follows_one_that_does_not() {
         let latency = CellSpec { purpose: Purpose::Latency, ..SPEC };
-        assert!(line(&machine(""), &latency).contains("--runs 1"));
-        assert!(line(&machine(""), &latency).ends_with("--seed 14"));
+        assert!(told("--on x5-4", &latency).contains("--runs 1"));
+        assert!(told("--on x5-4", &latency).ends_with("--seed 14"));
+        assert!(
+            line(&options::read(""), &latency).is_none(),
+            "this computer does not repeat itself"
+        );
     }
 }

@@ -10,5 +10,5 @@ mod workloads;
 pub use args::BenchArgs;
 pub use report::BenchDocument;
 pub use run::run;
-pub use schedule::{Schedule, what_broke};
+pub use schedule::{Benchmark, Together};
 pub use workloads::{ListedWorkload, WORKLOADS};

@@ -2,7 +2,7 @@
 
 use super::args::BenchArgs;
 use super::report::BenchDocument;
-use super::schedule::Schedule;
+use super::schedule::{Benchmark, Together};
 use super::{handoff_aim7, workloads};
 use crate::crew::Crew;
 use crate::matrix::{self, Matrix};
@@ -10,8 +10,7 @@ use crate::{machines, replay};
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_cells::native::ForeignLoad;
-use lockwright_report::{complain, foreign_load};
+use lockwright_report::complain;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -39,23 +38,18 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let outputs = args.output.open()?;
 
     let mut document = BenchDocument::new(&schedule, machine, &args.machine.settings());
-    if machine.is_simulated() {
-        progress.answer_interrupts();
-    }
-    let foreign = ForeignLoad::watch();
+    let foreign = machines::watch(machine, progress);
     let started = Instant::now();
-    schedule.run(machine, progress, &mut |sample| {
-        if let Some((spec, _)) = sample.failure.as_ref().filter(|_| machine.is_simulated()) {
-            progress.tell(&replay::line(&args.machine, spec));
+    schedule.run(machine, progress, &mut |runs| {
+        let failed = runs.failure.as_ref().map(|(spec, _)| spec);
+        if let Some(line) = failed.and_then(|spec| replay::line(&args.machine, spec)) {
+            progress.tell(&line);
         }
-        document.add(sample);
+        document.add(runs);
         outputs.keep(&document)
     })?;
     document.interrupted = interrupt::is_requested();
-    if !machine.is_simulated() {
-        document.foreign_load_percent = foreign.percent();
-        document.warnings.extend(foreign_load(document.foreign_load_percent));
-    }
+    document.add_foreign_load(foreign);
     outputs.finish(&document)?;
     if args.speed {
         note_speed(&document, started);
@@ -81,7 +75,7 @@ fn note_speed(document: &BenchDocument, started: Instant) {
 }
 
 /// What is to be run, checked.
-fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Error> {
+fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Error> {
     let is_simulated = machine.is_simulated();
     let workload = workloads::asked(args, machine)?;
     if args.speed && !is_simulated {
@@ -103,13 +97,13 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Schedule, Erro
         (false, false, false) => NATIVE_DEFAULT_S,
     };
     let usual_runs = if shares_cpus { SHARED_DEFAULT_RUNS } else { DEFAULT_RUNS };
-    Ok(Schedule {
+    Ok(Benchmark {
         matrix: Matrix::new(machine, workload, &args.lock, crew)?,
         workload,
         cs_loads: args.cs_load.clone(),
         runs: args.runs.unwrap_or(usual_runs),
         window_ns: matrix::window_ns(args.secs, default_s)?,
         seed: args.machine.random.seed,
-        one_at_a_time: args.speed,
+        together: if args.speed { Together::None } else { Together::on(machine) },
     })
 }

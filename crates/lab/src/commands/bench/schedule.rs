@@ -1,17 +1,17 @@
 //! In which order cells run, and what is kept of them.
 
 use crate::matrix::Matrix;
+use crate::outcome::what_broke;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::fairness::FairnessWindow;
 use lockwright_cells::interrupt;
-use lockwright_cells::subject::Asked;
+use lockwright_cells::subject::{Asked, Origin};
 use lockwright_report::Progress;
-use lockwright_sim::Scheduling;
 
 /// A benchmark to be run.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct Benchmark {
     /// Locks and threads.
     pub matrix: Matrix,
     /// What the threads do.
@@ -24,30 +24,34 @@ pub struct Schedule {
     pub window_ns: u64,
     /// Seed of everything random.
     pub seed: u64,
-    /// True if cells run one at a time even where they could run in parallel.
-    pub one_at_a_time: bool,
+    /// Which cells run together.
+    pub together: Together,
 }
 
-/// One line of the results: a lock with a number of threads and, if they have one, their scheduler.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    workload: Workload,
-    asked: Asked,
-    threads: usize,
-    scheduling: Option<Scheduling>,
+/// Which cells a machine gets together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Natively, those of a repetition, in which every lock has its turn, each time starting with another one. A
+    /// cell that fails leaves threads behind, which would disturb all that follow.
+    Repetition,
+    /// All: simulated cells do not disturb each other.
+    All,
+    /// Each is alone.
+    None,
 }
 
-/// What was measured of one lock with one number of threads.
+impl Together {
+    /// What is usual on `machine`.
+    pub fn on(machine: &dyn LabMachine) -> Self {
+        if machine.is_simulated() { Self::All } else { Self::Repetition }
+    }
+}
+
+/// What was measured of one lock with one number of threads: a line of the results.
 #[derive(Clone, Debug)]
-pub struct Sample {
-    /// What the threads did.
-    pub workload: Workload,
-    /// The lock.
-    pub asked: Asked,
-    /// How many threads.
-    pub threads: usize,
-    /// Their scheduler, unless they have a CPU each.
-    pub scheduling: Option<Scheduling>,
+pub struct BenchRuns {
+    /// The first of its cells.
+    pub spec: CellSpec,
     /// The repetitions, in order. Repetition `n` of all locks happened at about the same time.
     pub throughput: Vec<Measurement>,
     /// The repetition in which waits were timed and events counted, unless that was done in all.
@@ -60,20 +64,10 @@ pub struct Sample {
     pub failure: Option<(CellSpec, String)>,
 }
 
-impl Sample {
-    fn new(Line { workload, asked, threads, scheduling }: Line, fairness: FairnessWindow) -> Self {
+impl BenchRuns {
+    fn new(spec: CellSpec, fairness: FairnessWindow) -> Self {
         let (throughput, floor) = (Vec::new(), Vec::new());
-        Self {
-            workload,
-            asked,
-            threads,
-            scheduling,
-            throughput,
-            latency: None,
-            floor,
-            fairness,
-            failure: None,
-        }
+        Self { spec, throughput, latency: None, floor, fairness, failure: None }
     }
     /// The repetitions in which waits were timed and events counted.
     pub fn timed(&self) -> impl Iterator<Item = &Measurement> + Clone {
@@ -100,29 +94,20 @@ impl Sample {
     }
 }
 
-/// What the checkers of a run saw, as a sentence.
-pub fn what_broke(measured: &Measurement) -> String {
-    match (measured.violations.first(), measured.fail) {
-        (Some(violation), _) => violation.clone(),
-        (None, fail) => format!("does not exclude: {fail} times an owner was not alone"),
-    }
-}
-
-impl Schedule {
-    /// Runs everything; `done` gets each sample as soon as it is complete. Ends early, with what
+impl Benchmark {
+    /// Runs everything; `done` gets each line as soon as it is complete. Ends early, with what
     /// there is, after Ctrl-C and after a failure that leaves threads behind.
     pub fn run(
         &self,
         machine: &dyn LabMachine,
         progress: Progress,
-        done: &mut dyn FnMut(Sample) -> Result<(), Error>,
+        done: &mut dyn FnMut(BenchRuns) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let stages = self.stages();
-        let cells =
-            |lines: &Vec<Line>| self.batches(machine, lines).iter().map(Vec::len).sum::<usize>();
+        let cells = |lines: &Vec<CellSpec>| self.batches(lines).iter().map(Vec::len).sum::<usize>();
         progress.expect(stages.iter().map(cells).sum());
         for lines in stages {
-            let Some(Line { threads, .. }) = lines.first() else { continue };
+            let Some(CellSpec { threads, .. }) = lines.first() else { continue };
             progress.say(&format!("{}: {threads}", self.matrix.crew.noun()));
             let samples = self.run_lines(machine, &lines, progress);
             let failed = samples.iter().any(|sample| sample.failure.is_some());
@@ -131,7 +116,7 @@ impl Schedule {
                     done(sample)?;
                 }
             }
-            if interrupt::is_requested() || (failed && !machine.is_simulated()) {
+            if interrupt::is_requested() || (failed && self.together == Together::Repetition) {
                 break;
             }
         }
@@ -139,12 +124,21 @@ impl Schedule {
     }
 
     /// What is run together: the lines of each load and each number of threads.
-    fn stages(&self) -> Vec<Vec<Line>> {
+    fn stages(&self) -> Vec<Vec<CellSpec>> {
         let counts = self.matrix.crew.counts();
         let stages =
             self.workloads().flat_map(|workload| counts.iter().map(move |&it| (workload, it)));
         let lines = |(workload, threads)| {
-            let line = move |asked, scheduling| Line { workload, asked, threads, scheduling };
+            let line = move |asked: Asked, scheduling| CellSpec {
+                lock: asked.subject,
+                workload,
+                threads,
+                scheduling,
+                window_ns: self.window_ns,
+                repetition: 0,
+                seed: self.seed,
+                purpose: Purpose::Throughput,
+            };
             let schedulings = self.matrix.crew.schedulings(threads);
             let of_lock = |asked| schedulings.iter().map(move |&s| line(asked, s));
             self.matrix.locks_with(threads).flat_map(of_lock).collect()
@@ -162,16 +156,12 @@ impl Schedule {
     fn run_lines(
         &self,
         machine: &dyn LabMachine,
-        lines: &[Line],
+        lines: &[CellSpec],
         progress: Progress,
-    ) -> Vec<Sample> {
-        let sample = |&line: &Line| {
-            let cell = self.cell(line, 0, Purpose::Throughput);
-            Sample::new(line, machine.fairness_window(&cell))
-        };
-        let mut samples: Vec<_> = lines.iter().map(sample).collect();
-        let batches = self.batches(machine, lines);
-        for cells in batches {
+    ) -> Vec<BenchRuns> {
+        let nothing = |spec: &CellSpec| BenchRuns::new(*spec, machine.fairness_window(spec));
+        let mut samples: Vec<_> = lines.iter().map(nothing).collect();
+        for cells in self.batches(lines) {
             let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
             let results = machine.run_batch(&specs, &|_| progress.advance_within(1));
             for (&(line, spec), result) in cells.iter().zip(results) {
@@ -181,20 +171,18 @@ impl Schedule {
                 break;
             }
         }
-        let floor = samples.iter().find(|sample| sample.asked.subject.name() == "floor");
+        let floor = samples.iter().find(|sample| sample.spec.lock.origin == Origin::Floor);
         if let Some(floor) = floor.map(|sample| sample.throughput.clone()) {
             samples.iter_mut().for_each(|sample| sample.floor.clone_from(&floor));
         }
         samples
     }
 
-    /// The cells of all repetitions, by index of their line. Natively a batch is a repetition, in
-    /// which every lock has its turn, each time starting with another one; simulated cells do not
-    /// disturb each other, so all of them are one batch.
+    /// The cells of all repetitions, by index of their line.
     ///
     /// Where threads share simulated CPUs a repetition takes seconds, and timing waits takes no
     /// simulated time: there it is done in every repetition instead of one more.
-    fn batches(&self, machine: &dyn LabMachine, lines: &[Line]) -> Vec<Vec<(usize, CellSpec)>> {
+    fn batches(&self, lines: &[CellSpec]) -> Vec<Vec<(usize, CellSpec)>> {
         let is_shared = lines.iter().any(|line| line.scheduling.is_some());
         let times_waits = self.workload != Workload::Uncontended;
         let latency = (times_waits && !is_shared).then_some((self.runs, Purpose::Latency));
@@ -202,29 +190,13 @@ impl Schedule {
         let all = (0..self.runs).map(|repetition| (repetition, usual)).chain(latency);
         let repetitions = all.map(|(repetition, purpose)| {
             let turn = |place: usize| (place + repetition as usize) % lines.len();
-            let cell = |line: usize| (line, self.cell(lines[line], repetition, purpose));
+            let cell = |line: usize| (line, CellSpec { repetition, purpose, ..lines[line] });
             (0..lines.len()).map(turn).map(cell).collect::<Vec<_>>()
         });
-        let all_at_once = machine.is_simulated() && !self.one_at_a_time;
-        match all_at_once {
-            true => vec![repetitions.flatten().collect()],
-            false if machine.is_simulated() => {
-                repetitions.flatten().map(|cell| vec![cell]).collect()
-            }
-            false => repetitions.collect(),
-        }
-    }
-
-    fn cell(&self, line: Line, repetition: u32, purpose: Purpose) -> CellSpec {
-        CellSpec {
-            lock: line.asked.subject,
-            workload: line.workload,
-            threads: line.threads,
-            scheduling: line.scheduling,
-            window_ns: self.window_ns,
-            repetition,
-            seed: self.seed,
-            purpose,
+        match self.together {
+            Together::Repetition => repetitions.collect(),
+            Together::All => vec![repetitions.flatten().collect()],
+            Together::None => repetitions.flatten().map(|cell| vec![cell]).collect(),
         }
     }
 }
@@ -235,23 +207,23 @@ mod tests {
     use crate::crew::Crew;
     use crate::mock::MockMachine;
 
-    fn schedule(machine: &dyn LabMachine, locks: &str) -> Schedule {
+    fn schedule(machine: &dyn LabMachine, locks: &str) -> Benchmark {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();
         let workload = Workload::counter(1, 0);
         let crew = Crew::of_threads(machine, workload, &[2]).expect("a sound number");
         let matrix = Matrix::new(machine, workload, &locks, crew).expect("a sound matrix");
-        Schedule {
+        Benchmark {
             matrix,
             workload,
             cs_loads: Vec::new(),
             runs: 3,
             window_ns: 1_000,
             seed: 1,
-            one_at_a_time: false,
+            together: Together::on(machine),
         }
     }
 
-    fn run(machine: &MockMachine, locks: &str) -> Vec<Sample> {
+    fn run(machine: &MockMachine, locks: &str) -> Vec<BenchRuns> {
         let mut samples = Vec::new();
         let mut keep = |sample| {
             samples.push(sample);
@@ -288,11 +260,10 @@ mod tests {
     fn a_batch_says_how_many_of_its_cells_are_done() {
         let machine = MockMachine::default();
         let schedule = schedule(&machine, "mcs,clh");
-        let asked = schedule.matrix.locks[0];
-        let line = Line { workload: schedule.workload, asked, threads: 2, scheduling: None };
+        let cell = schedule.stages()[0][0];
         let told = std::sync::Mutex::new(Vec::new());
         let done = |count| told.lock().expect("nothing panics here").push(count);
-        machine.run_batch(&[schedule.cell(line, 0, Purpose::Throughput); 3], &done);
+        machine.run_batch(&[cell; 3], &done);
         assert_eq!(told.into_inner().expect("as above"), [1, 2, 3]);
     }
 

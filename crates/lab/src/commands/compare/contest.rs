@@ -3,8 +3,8 @@
 use super::cells::CompareCell;
 use super::locks::label;
 use super::plan::ComparePlan;
-use super::score::{Contest, ContestEntry, Role, Run};
-use crate::commands::bench::what_broke;
+use super::score::{Contest, ContestEntry, Role};
+use crate::outcome::what_broke;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
 use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
@@ -32,9 +32,7 @@ pub fn run(plan: &ComparePlan, cell: CompareCell, machine: &dyn LabMachine) -> C
         contest.entries.iter_mut().for_each(|entry| entry.runs.push(None));
         for (turn, result) in turns.into_iter().zip(results) {
             match kept(&contestants[turn], result) {
-                Ok(measured) => {
-                    contest.entries[turn].runs[repetition as usize] = measured.as_ref().map(Run::of)
-                }
+                Ok(measured) => contest.entries[turn].runs[repetition as usize] = measured,
                 Err(failure) => contest.failure = contest.failure.take().or(Some(failure)),
             }
         }

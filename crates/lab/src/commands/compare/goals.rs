@@ -2,7 +2,8 @@
 
 use super::cells::{CellKind, CompareCell, SHARES};
 use super::locks::{OURS_MIXED, OURS_READING};
-use super::score::{Contest, ContestEntry, Role, Run};
+use super::score::{Contest, ContestEntry, Role, cpus};
+use lockwright_cells::cell::Measurement;
 use lockwright_cells::stats::Histogram;
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -132,7 +133,7 @@ impl Figure {
     }
     fn measured(self, contest: &Contest, whose: Whose) -> Option<Vec<f64>> {
         let ours = whose.entry(contest)?;
-        let all = |get: fn(&Run) -> f64| ours.runs.iter().flatten().map(get).collect();
+        let all = |get: fn(&Measurement) -> f64| ours.runs.iter().flatten().map(get).collect();
         let waits = |against: Against, get: fn(&Histogram) -> u64| {
             let theirs = get(against.entry(contest)?.waits.as_ref()?);
             Some(vec![get(ours.waits.as_ref()?) as f64 / theirs.max(1) as f64])
@@ -145,7 +146,7 @@ impl Figure {
             Self::Rate(against) => Some(ours.ratios_to(against.entry(contest)?)),
             Self::CpuTime(against) => Some(ours.cpu_ratios_to(against.entry(contest)?)),
             Self::RateOfSingleThread => Some(ours.ratios_to(contest.find(Role::SingleThread)?)),
-            Self::Cpus => Some(all(|run| run.cpus)),
+            Self::Cpus => Some(all(cpus)),
             Self::MinMax => Some(ours.min_max.clone()),
             Self::LongestWait(against) => waits(against, |waits| waits.max()),
             Self::Wait999(against) => waits(against, |waits| waits.quantile(999)),

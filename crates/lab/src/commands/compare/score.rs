@@ -32,26 +32,9 @@ impl Role {
     }
 }
 
-/// A repetition of a contestant.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    /// Operations per second.
-    pub ops_per_s: f64,
-    /// CPU seconds.
-    pub cpu_s: f64,
-    /// CPU seconds per second.
-    pub cpus: f64,
-}
-
-impl Run {
-    /// What a comparison needs of a measurement.
-    pub fn of(measured: &Measurement) -> Self {
-        Self {
-            ops_per_s: measured.ops_per_s,
-            cpu_s: measured.cpu_s,
-            cpus: measured.cpu_s / (measured.window_ns.max(1) as f64 * 1e-9),
-        }
-    }
+/// CPU seconds per second of a repetition.
+pub fn cpus(run: &Measurement) -> f64 {
+    run.cpu_s / (run.window_ns.max(1) as f64 * 1e-9)
 }
 
 /// A contestant and its repetitions.
@@ -62,7 +45,7 @@ pub struct ContestEntry {
     /// What it takes part as.
     pub role: Role,
     /// The repetitions, in order; nothing where Ctrl-C came first.
-    pub runs: Vec<Option<Run>>,
+    pub runs: Vec<Option<Measurement>>,
     /// All waits that were timed.
     pub waits: Option<Histogram>,
     /// Of each repetition in which they were: the fewest operations of a thread, in parts of the most.
@@ -100,18 +83,19 @@ impl ContestEntry {
         }
     }
     /// The median of all repetitions; `None` if there are none.
-    pub fn median(&self, get: fn(&Run) -> f64) -> Option<f64> {
+    pub fn median(&self, get: fn(&Measurement) -> f64) -> Option<f64> {
         let values: Vec<f64> = self.runs.iter().flatten().map(get).collect();
         (!values.is_empty()).then(|| median(&values))
     }
     /// The median rate of one half; `None` if it has no repetition.
     fn rate_in(&self, half: Half) -> Option<f64> {
         let runs = self.runs.iter().enumerate().filter(|&(index, _)| half.has(index));
-        let rates: Vec<f64> = runs.filter_map(|(_, run)| run.map(|run| run.ops_per_s)).collect();
+        let rates: Vec<f64> =
+            runs.filter_map(|(_, run)| run.as_ref().map(|run| run.ops_per_s)).collect();
         (!rates.is_empty()).then(|| median(&rates))
     }
     /// What `get` makes of the even repetitions that this one and `other` have.
-    fn scored(&self, other: &Self, get: impl Fn(&Run, &Run) -> f64) -> Vec<f64> {
+    fn scored(&self, other: &Self, get: impl Fn(&Measurement, &Measurement) -> f64) -> Vec<f64> {
         let pairs = self.runs.iter().zip(&other.runs).enumerate();
         let even = pairs.filter(|&(index, _)| Half::Even.has(index));
         even.filter_map(|(_, (mine, theirs))| Some(get(mine.as_ref()?, theirs.as_ref()?))).collect()
@@ -124,7 +108,7 @@ impl ContestEntry {
     pub fn cpu_ratios_to(&self, other: &Self) -> Vec<f64> {
         // A thread that slept all the time has used no measurable time.
         const LEAST_CPUS: f64 = 1e-6;
-        self.scored(other, |mine, theirs| mine.cpus / theirs.cpus.max(LEAST_CPUS))
+        self.scored(other, |mine, theirs| cpus(mine) / cpus(theirs).max(LEAST_CPUS))
     }
 }
 
@@ -243,7 +227,10 @@ pub mod tests {
     /// A cell with made-up rates, the first of them ours, and those that a star comes after.
     pub fn contest(cell: &str, entries: &[(&'static str, &[f64])]) -> Contest {
         let cell = MATRIX.iter().find(|known| known.name == cell).expect("a known cell");
-        let run = |&ops_per_s: &f64| Some(Run { ops_per_s, cpu_s: 0.2, cpus: 2.0 });
+        let run = |&ops_per_s: &f64| {
+            let (cpu_s, window_ns) = (0.2, 100_000_000);
+            Some(Measurement { ops_per_s, cpu_s, window_ns, ..Measurement::default() })
+        };
         let entry = |(index, (name, rates)): (usize, &(&'static str, &[f64]))| {
             let our_name = name.strip_suffix('*').or((index == 0).then_some(*name));
             let role = if our_name.is_some() { Role::Ours } else { Role::Peer };

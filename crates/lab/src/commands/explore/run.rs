@@ -3,6 +3,7 @@
 use super::args::ExploreArgs;
 use super::report::{ExploreDocument, ExploreResult, Trace};
 use super::seeded;
+use crate::outcome::exit_code;
 use lockwright_cells::client::{Pair, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
@@ -51,11 +52,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         print(&document.summary())?;
     }
     outputs.finish_documents(&document)?;
-    Ok(match (document.has_failed(), document.interrupted) {
-        (true, _) => ExitCode::FAILURE,
-        (false, true) => ExitCode::from(interrupt::EXIT_CODE),
-        (false, false) => ExitCode::SUCCESS,
-    })
+    Ok(exit_code(document.has_failed(), document.interrupted))
 }
 
 /// Explores the pairs side by side; `tell` hears of each as soon as all before it are known.

@@ -2,8 +2,8 @@
 
 use super::args::StudyArgs;
 use crate::commands::lists;
+use crate::outcome::exit_code;
 use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
 use lockwright_repro::study::{self, STUDIES};
 use std::process::ExitCode;
 
@@ -19,8 +19,5 @@ pub fn run(args: &StudyArgs) -> Result<ExitCode, Error> {
     let document =
         study::run(study, args.random.seed, progress, &mut |document| outputs.keep(document))?;
     outputs.finish(&document)?;
-    Ok(match document.interrupted {
-        true => ExitCode::from(interrupt::EXIT_CODE),
-        false => ExitCode::SUCCESS,
-    })
+    Ok(exit_code(false, document.interrupted))
 }

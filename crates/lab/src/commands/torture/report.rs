@@ -4,7 +4,7 @@ mod result;
 
 pub use result::TortureResult;
 
-use lockwright_cells::cell::{On, Settings, Workload};
+use lockwright_cells::cell::{CellSpec, Measurement, On, Settings, Workload};
 use lockwright_cells::stress::Stress;
 use lockwright_report::{Bar, Chart, ChartShape, Grid, Report, to_json, warned};
 use result::{COLUMNS, Mixed};
@@ -50,13 +50,9 @@ impl TortureDocument {
             is_over: false,
         }
     }
-    /// The machine.
-    pub fn on(&self) -> &On {
-        &self.on
-    }
-    /// Adds a result.
-    pub fn add(&mut self, result: TortureResult) {
-        self.results.push(result);
+    /// Adds what was measured of `spec`; `failure` says what broke.
+    pub fn add(&mut self, spec: &CellSpec, measured: &Measurement, failure: Option<String>) {
+        self.results.push(TortureResult::new(&self.on, spec, measured, failure));
     }
     /// The newest result, if there is one.
     pub fn last(&self) -> Option<&TortureResult> {

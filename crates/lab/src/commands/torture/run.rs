@@ -2,39 +2,47 @@
 
 use super::args::TortureArgs;
 use super::mix;
-use super::report::{TortureDocument, TortureResult};
+use super::report::TortureDocument;
 use super::roles::Roles;
-use crate::commands::bench::what_broke;
 use crate::crew::Crew;
 use crate::matrix::{self, Matrix};
 use crate::options::MachineArgs;
+use crate::outcome::{exit_code, what_broke};
 use crate::{machines, replay};
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_cells::native::ForeignLoad;
 use lockwright_cells::stress::Stress;
 use lockwright_cells::subject::Asked;
 use lockwright_report::foreign_load;
 use lockwright_report::{Outputs, Progress, print, warned};
 use std::process::ExitCode;
 
-const NATIVE_DEFAULT_S: f64 = 0.25;
-const SIMULATED_DEFAULT_S: f64 = 0.02;
-/// Of threads that share CPUs: many time slices.
+/// What is usual on a machine.
+struct Usual {
+    threads: usize,
+    secs: f64,
+    /// True if all cells run side by side. Otherwise one lock follows the other, and one that fails is the last: its
+    /// threads still spin and would disturb the others.
+    side_by_side: bool,
+}
+
+const NATIVE: Usual = Usual { threads: 2, secs: 0.25, side_by_side: false };
+/// One default fits every simulated machine.
+const SIMULATED: Usual = Usual { threads: 8, secs: 0.02, side_by_side: true };
+/// Seconds for threads that share CPUs: many time slices.
 const SHARED_DEFAULT_S: f64 = 0.25;
-const NATIVE_THREADS: usize = 2;
-const SIMULATED_THREADS: usize = 8;
 
 /// Runs the command.
 pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let progress = args.output.progress;
     let machine = machines::open(&args.machine)?;
     let machine = machine.as_ref();
-    let is_simulated = machine.is_simulated();
+    let usual = if machine.is_simulated() { SIMULATED } else { NATIVE };
     let roles = Roles::asked(args, machine);
-    let crew = crew(args, machine, roles)?;
-    let window_ns = matrix::window_ns(args.secs, usual_s(machine, &crew))?;
+    let crew = crew(args, machine, roles, usual.threads)?;
+    let usual_s = crew.kind().map_or(usual.secs, |_| SHARED_DEFAULT_S);
+    let window_ns = matrix::window_ns(args.secs, usual_s)?;
     let stress = mix::stress(&args.stress, machine, &crew, window_ns)?;
     let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
     let mut matrix = Matrix::new(machine, workload, &args.lock, crew)?;
@@ -46,12 +54,8 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let mut document = TortureDocument::new(on, workload, seed, args.machine.settings());
     document.stress = stress.into();
     document.warnings.append(&mut matrix.warnings);
-    let replay = is_simulated.then_some(&args.machine);
-    let teller = Teller { outputs: &outputs, progress, replay };
-    if is_simulated {
-        progress.answer_interrupts();
-    }
-    let foreign = ForeignLoad::watch();
+    let teller = Teller { outputs: &outputs, progress, machine: &args.machine };
+    let foreign = machines::watch(machine, progress);
     let stages = matrix.crew.counts().iter().map(|&threads| {
         let of_lock = |Asked { subject: lock, .. }| {
             let (threads, readers) = roles.of(lock, threads);
@@ -72,27 +76,25 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let stages: Vec<Vec<CellSpec>> = stages.collect();
     progress.expect(stages.iter().map(Vec::len).sum());
     for cells in &stages {
-        torture(machine, cells, &mut document, &teller)?;
+        torture(machine, cells, usual.side_by_side, &mut document, &teller)?;
     }
-    if !is_simulated {
-        document.warnings.extend(foreign_load(foreign.percent()));
-    }
+    document.warnings.extend(foreign_load(foreign.and_then(|load| load.percent())));
     document.note_short_runs(&stress);
     document.interrupted = interrupt::is_requested();
     if outputs.stdout_is_for_people() {
         print(&warned(&document.warnings))?;
     }
     outputs.finish_documents(&document)?;
-    Ok(match (document.has_failed(), document.interrupted) {
-        (true, _) => ExitCode::FAILURE,
-        (false, true) => ExitCode::from(interrupt::EXIT_CODE),
-        (false, false) => ExitCode::SUCCESS,
-    })
+    Ok(exit_code(document.has_failed(), document.interrupted))
 }
 
-/// Who was asked for. One simulated default fits every machine.
-fn crew(args: &TortureArgs, machine: &dyn LabMachine, roles: Roles) -> Result<Crew, Error> {
-    let usual = if machine.is_simulated() { SIMULATED_THREADS } else { NATIVE_THREADS };
+/// Who was asked for, or `usual` threads.
+fn crew(
+    args: &TortureArgs,
+    machine: &dyn LabMachine,
+    roles: Roles,
+    usual: usize,
+) -> Result<Crew, Error> {
     let any = Workload::Locktorture { long_hold: false };
     let usual = [roles.usual_threads(usual)];
     let crew = Crew::asked(machine, any, &args.machine, &args.threads, &usual)?;
@@ -100,21 +102,12 @@ fn crew(args: &TortureArgs, machine: &dyn LabMachine, roles: Roles) -> Result<Cr
     Ok(crew)
 }
 
-/// How long each lock is tortured, in seconds, unless something else is asked for.
-fn usual_s(machine: &dyn LabMachine, crew: &Crew) -> f64 {
-    match (machine.is_simulated(), crew.kind()) {
-        (_, Some(_)) => SHARED_DEFAULT_S,
-        (true, None) => SIMULATED_DEFAULT_S,
-        (false, None) => NATIVE_DEFAULT_S,
-    }
-}
-
 /// Tells what happens, as it happens.
 struct Teller<'a> {
     outputs: &'a Outputs,
     progress: Progress,
-    /// Where a failure can be repeated, if it can.
-    replay: Option<&'a MachineArgs>,
+    /// Where a failure can be repeated, if that is simulated.
+    machine: &'a MachineArgs,
 }
 
 impl Teller<'_> {
@@ -131,55 +124,43 @@ impl Teller<'_> {
         }
         if let Some(failure) = result.failure() {
             self.progress.tell(&format!("{}: {failure}", result.name()));
-            if let Some(machine) = self.replay {
-                self.progress.tell(&replay::line(machine, spec));
+            if let Some(line) = replay::line(self.machine, spec) {
+                self.progress.tell(&line);
             }
         }
         self.outputs.keep(document)
     }
 }
 
-/// Runs the cells: natively one lock after the other, simulated ones side by side.
+/// Runs the cells.
 fn torture(
     machine: &dyn LabMachine,
     cells: &[CellSpec],
+    side_by_side: bool,
     document: &mut TortureDocument,
     teller: &Teller<'_>,
 ) -> Result<(), Error> {
-    let at_once = if machine.is_simulated() { cells.len().max(1) } else { 1 };
+    let at_once = if side_by_side { cells.len().max(1) } else { 1 };
     for batch in cells.chunks(at_once) {
         if document.is_over || interrupt::is_requested() {
             break;
         }
-        for (spec, result) in
-            batch.iter().zip(machine.run_batch(batch, &|_| teller.progress.advance(1)))
-        {
-            match result {
-                Err(CellError::Interrupted) => {}
+        let results = machine.run_batch(batch, &|_| teller.progress.advance(1));
+        for (spec, result) in batch.iter().zip(results) {
+            let (measured, failure) = match result {
+                Err(CellError::Interrupted) => continue,
                 Ok(measured) => {
                     let failure = (!measured.held()).then(|| what_broke(&measured));
-                    document.add(TortureResult::new(
-                        &document.on().clone(),
-                        spec,
-                        &measured,
-                        failure,
-                    ));
-                    teller.tell(document, spec)?;
+                    (measured, failure)
                 }
                 Err(CellError::Failed(how)) => {
-                    let nothing =
-                        Measurement { window_ns: spec.window_ns, ..Measurement::default() };
-                    document.add(TortureResult::new(
-                        &document.on().clone(),
-                        spec,
-                        &nothing,
-                        Some(how),
-                    ));
-                    teller.tell(document, spec)?;
-                    // Natively the threads of this lock still spin and would disturb the others.
-                    document.is_over = !machine.is_simulated();
+                    document.is_over = !side_by_side;
+                    let window_ns = spec.window_ns;
+                    (Measurement { window_ns, ..Measurement::default() }, Some(how))
                 }
-            }
+            };
+            document.add(spec, &measured, failure);
+            teller.tell(document, spec)?;
         }
     }
     Ok(())
@@ -189,6 +170,7 @@ fn torture(
 mod tests {
     use super::*;
     use crate::mock::MockMachine;
+    use crate::options;
     use lockwright_cells::cell::Settings;
     use lockwright_cells::stress::Stress;
     use lockwright_cells::subject::Subject;
@@ -202,7 +184,8 @@ mod tests {
         let quiet = DocumentArgs { json: Some("-".into()), csv: None };
         let outputs = Outputs::open(&quiet, None).expect("nothing to open");
         let progress = Progress::new(true);
-        let teller = Teller { outputs: &outputs, progress, replay: None };
+        let machine_args = options::read("");
+        let teller = Teller { outputs: &outputs, progress, machine: &machine_args };
         let cells: Vec<CellSpec> = names
             .iter()
             .map(|name| CellSpec {
@@ -216,7 +199,7 @@ mod tests {
                 purpose: Purpose::Torture(Stress::default()),
             })
             .collect();
-        torture(&machine, &cells, &mut document, &teller).expect("nothing is written");
+        torture(&machine, &cells, false, &mut document, &teller).expect("nothing is written");
         document
     }
 

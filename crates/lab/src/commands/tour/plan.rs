@@ -1,13 +1,12 @@
 //! What a stop of the tour measures.
 
 use super::guide::Guide;
-use crate::commands::bench::{BenchDocument, Schedule};
+use crate::commands::bench::{BenchDocument, Benchmark, Together};
 use crate::crew::Crew;
+use crate::machines;
 use crate::matrix::Matrix;
 use lockwright_cells::cell::{LabMachine, Settings, Workload};
 use lockwright_cells::error::Error;
-use lockwright_cells::native::ForeignLoad;
-use lockwright_report::foreign_load;
 
 /// What is compared.
 pub struct StopPlan<'a> {
@@ -32,25 +31,22 @@ impl StopPlan<'_> {
         guide: &Guide,
     ) -> Result<BenchDocument, Error> {
         let locks: Vec<String> = self.locks.split(',').map(String::from).collect();
-        let schedule = Schedule {
+        let schedule = Benchmark {
             matrix: Matrix::new(machine, self.workload, &locks, crew)?,
             workload: self.workload,
             cs_loads: Vec::new(),
             runs: self.runs,
             window_ns: self.window_ns,
             seed: self.seed,
-            one_at_a_time: false,
+            together: Together::on(machine),
         };
         let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
-        let foreign = ForeignLoad::watch();
+        let foreign = machines::watch(machine, guide.progress);
         schedule.run(machine, guide.progress, &mut |sample| {
             document.add(sample);
             Ok(())
         })?;
-        if !machine.is_simulated() {
-            document.foreign_load_percent = foreign.percent();
-            document.warnings.extend(foreign_load(document.foreign_load_percent));
-        }
+        document.add_foreign_load(foreign);
         document.verdict().map(|()| document)
     }
 }

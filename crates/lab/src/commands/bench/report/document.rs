@@ -1,14 +1,17 @@
 //! The results of a benchmark, in each format.
 
-use crate::commands::bench::schedule::{Sample, Schedule};
+use crate::commands::bench::schedule::{BenchRuns, Benchmark};
 use lockwright::events::Event;
-use lockwright_cells::cell::{EventCounts, Host, LabMachine, Measurement, On, Settings, Workload};
+use lockwright_cells::cell::{
+    CellSpec, EventCounts, Host, LabMachine, Measurement, On, Settings, Workload,
+};
 use lockwright_cells::error::Error;
 use lockwright_cells::latency::Waited;
+use lockwright_cells::native::ForeignLoad;
 use lockwright_cells::native::peers::waiters_sleep;
 use lockwright_cells::stats::Summary;
 use lockwright_cells::subject::Subject;
-use lockwright_report::Waits;
+use lockwright_report::{Waits, foreign_load};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -30,7 +33,7 @@ pub struct BenchDocument {
     pub interrupted: bool,
     /// Native: what others used of the machine meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub foreign_load_percent: Option<f64>,
+    foreign_load_percent: Option<f64>,
     /// What the reader should know about the numbers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -135,21 +138,21 @@ pub(super) struct Ratio {
 }
 
 impl BenchResult {
-    fn of(sample: &Sample) -> Self {
-        let workload = sample.workload;
+    fn of(sample: &BenchRuns) -> Self {
+        let CellSpec { lock, workload, threads, scheduling, .. } = sample.spec;
         let runs = &sample.throughput;
         let column = |get: fn(&Measurement) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
         let mean = |get| Summary::of(&column(get)).mean;
         let rounded = |get| mean(get).round() as u64;
         let events = events(sample);
         let waited = waited(sample);
-        let (readers, writers) = workload.readers_and_writers(sample.threads);
+        let (readers, writers) = workload.readers_and_writers(threads);
         let is_pair = workload == Workload::Uncontended && !runs.is_empty();
         Self {
-            lock: sample.asked.subject.name(),
-            threads: sample.threads,
+            lock: lock.name(),
+            threads,
             cs_load: workload.cs_load(),
-            start_state: sample.scheduling.map(|scheduling| scheduling.start.name()),
+            start_state: scheduling.map(|scheduling| scheduling.start.name()),
             runs: runs.len(),
             secs: mean(|run| run.window_ns as f64 / 1e9),
             wall_s: workload.is_fixed_work().then(|| wall_s(runs)),
@@ -161,7 +164,7 @@ impl BenchResult {
                 threads_with_at_most_one: rounded(|run| run.threads_with_at_most_one_op() as f64),
             },
             fairness: sample.fairness.too_short(
-                sample.asked.subject.name(),
+                lock.name(),
                 mean(|run| run.window_ns as f64),
                 mean(|run| run.total_ops() as f64),
             ),
@@ -175,7 +178,7 @@ impl BenchResult {
             voluntary_switches: rounded(|run| run.voluntary_switches as f64),
             involuntary_switches: rounded(|run| run.involuntary_switches as f64),
             host: Host::mean(runs.iter().filter_map(|run| run.host)),
-            mode_shares: ModeShares::of(sample.asked.subject, &events),
+            mode_shares: ModeShares::of(lock, &events),
             events: events.happened().collect(),
             readers,
             writers,
@@ -188,12 +191,12 @@ impl BenchResult {
 }
 
 /// Events of a repetition.
-fn events(sample: &Sample) -> EventCounts {
+fn events(sample: &BenchRuns) -> EventCounts {
     EventCounts::mean(&sample.timed().map(|run| &run.events).collect::<Vec<_>>())
 }
 
 /// Waits of all repetitions in which they were timed.
-fn waits(sample: &Sample) -> Option<Waits> {
+fn waits(sample: &BenchRuns) -> Option<Waits> {
     let mut timed = sample.timed().filter_map(|run| run.waits.as_ref());
     let mut all = timed.next()?.clone();
     timed.for_each(|waits| all.merge(waits));
@@ -201,7 +204,7 @@ fn waits(sample: &Sample) -> Option<Waits> {
 }
 
 /// The same for readers and writers, if there were readers.
-fn waited(sample: &Sample) -> Option<Waited> {
+fn waited(sample: &BenchRuns) -> Option<Waited> {
     let mut timed = sample.timed().filter_map(|run| run.waited.as_ref());
     let mut all = timed.next()?.clone();
     timed.for_each(|waited| all.merge(waited));
@@ -219,7 +222,7 @@ fn pair_ns(run: &Measurement) -> f64 {
     1e9 / run.ops_per_s
 }
 
-fn ratio_to_floor(sample: &Sample) -> Option<Ratio> {
+fn ratio_to_floor(sample: &BenchRuns) -> Option<Ratio> {
     let pairs = sample.throughput.iter().zip(&sample.floor);
     let ratios: Vec<f64> = pairs.map(|(run, floor)| pair_ns(run) / pair_ns(floor)).collect();
     let summary = Summary::of(&ratios);
@@ -229,7 +232,7 @@ fn ratio_to_floor(sample: &Sample) -> Option<Ratio> {
 
 impl BenchDocument {
     /// A document without results.
-    pub fn new(schedule: &Schedule, machine: &dyn LabMachine, settings: &Settings) -> Self {
+    pub fn new(schedule: &Benchmark, machine: &dyn LabMachine, settings: &Settings) -> Self {
         let tunables = settings.tunables.iter().map(|&(tunable, value)| (tunable.name(), value));
         Self {
             schema: "lockwright.bench/1",
@@ -267,8 +270,13 @@ impl BenchDocument {
     pub fn noun(&self) -> &'static str {
         if self.on.is_guest() { "vCPUs" } else { "threads" }
     }
+    /// Notes what others used of the machine meanwhile, if that was watched.
+    pub fn add_foreign_load(&mut self, watched: Option<ForeignLoad>) {
+        self.foreign_load_percent = watched.and_then(|load| load.percent());
+        self.warnings.extend(foreign_load(self.foreign_load_percent));
+    }
     /// Adds a result.
-    pub fn add(&mut self, sample: Sample) {
+    pub fn add(&mut self, sample: BenchRuns) {
         for run in sample.throughput.iter().chain(&sample.latency) {
             self.operations += run.total_ops();
             self.simulated_events += run.simulated_events;

@@ -146,7 +146,7 @@ fn notes(document: &BenchDocument) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::bench::schedule::{Sample, Schedule};
+    use crate::commands::bench::schedule::{BenchRuns, Benchmark, Together};
     use crate::crew::Crew;
     use crate::matrix::Matrix;
     use crate::mock::MockMachine;
@@ -159,17 +159,17 @@ mod tests {
         let machine = MockMachine::default();
         let locks: Vec<String> = locks.iter().map(ToString::to_string).collect();
         let crew = Crew::of_threads(&machine, COUNTER, &[2]).expect("a number");
-        let schedule = Schedule {
+        let schedule = Benchmark {
             matrix: Matrix::new(&machine, COUNTER, &locks, crew).expect("known names"),
             workload: COUNTER,
             cs_loads: Vec::new(),
             runs: 2,
             window_ns: 1_000,
             seed: 1,
-            one_at_a_time: false,
+            together: Together::on(&machine),
         };
         let mut document = BenchDocument::new(&schedule, &machine, &Settings::default());
-        let mut add = |sample: Sample| {
+        let mut add = |sample: BenchRuns| {
             document.add(sample);
             Ok(())
         };

@@ -8,7 +8,7 @@ use crate::commands::compare::judge::Evidence;
 use crate::commands::compare::locks::{Versions, label};
 use crate::commands::compare::overall::Overall;
 use crate::commands::compare::plan::{ComparePlan, Side, UsualPeers};
-use crate::commands::compare::score::{Contest, ContestEntry, Estimate, Role, choose_ours};
+use crate::commands::compare::score::{Contest, ContestEntry, Estimate, Role, choose_ours, cpus};
 use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::stats::median;
@@ -104,11 +104,15 @@ impl LockResult {
         let (is_pair, waits) = (cell.kind() == CellKind::Pair, entry.waits.as_ref());
         Some(Self {
             ops_per_s,
-            per_repetition: entry.runs.iter().map(|run| run.map(|run| run.ops_per_s)).collect(),
+            per_repetition: entry
+                .runs
+                .iter()
+                .map(|run| run.as_ref().map(|run| run.ops_per_s))
+                .collect(),
             // Of each thread.
             pair_ns: is_pair.then(|| cell.threads as f64 * 1e9 / ops_per_s),
             cpu_s: entry.median(|run| run.cpu_s)?,
-            cpus: entry.median(|run| run.cpus)?,
+            cpus: entry.median(cpus)?,
             min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
             wait_p999_ns: waits.map(|waits| waits.quantile(999)),
             wait_max_ns: waits.map(|waits| waits.max()),
