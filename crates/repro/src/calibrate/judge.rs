@@ -1,7 +1,8 @@
 //! Simulating the fitted cells and comparing them with what was published.
 
+use super::cell::{FittedCell, rms_percent, rounded};
 use super::plan::{FitPlan, VariableOwner, workload_name};
-use super::{FittedCell, rounded, search};
+use super::search;
 use crate::published::Unpatched;
 use crate::tables::{self, SimulatedTable, TableColumn, TableDepth, TableJob};
 use lockwright_cells::simulated::SimulatedError;
@@ -207,7 +208,7 @@ impl<'a> Judge<'a> {
                     seeds: (1..=depth.seeds).collect(),
                     warmup_us: depth.warmup_us,
                     window_us: depth.window_us,
-                    residual_rms_percent: rounded(super::rms_percent(&of_column), 3),
+                    residual_rms_percent: rounded(rms_percent(&of_column), 3),
                 }
             };
             target.columns.iter().map(fit).collect()

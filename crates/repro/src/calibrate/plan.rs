@@ -1,6 +1,6 @@
 //! What is fitted on what.
 
-use super::rounded;
+use super::cell::rounded;
 use crate::tables::{SimulatedTable, TableDepth, Variable};
 use lockwright_sim::machine::Parameters;
 

@@ -1,3 +1,4 @@
+use super::cell::rms_percent;
 use super::*;
 use lockwright_sim::StartState;
 

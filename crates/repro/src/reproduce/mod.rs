@@ -1,10 +1,12 @@
 //! Published tables, simulated.
 
+mod cell;
 mod document;
+mod report;
 mod score;
 mod simulate;
 mod text;
 
-pub use document::{ReproduceDocument, TableDocument};
+pub use document::{ReproduceDocument, ReproduceEffort, TableDocument};
 pub use score::{Score, has_published_predictions};
-pub use simulate::{ReproduceEffort, simulate};
+pub use simulate::simulate;

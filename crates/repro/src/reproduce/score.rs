@@ -1,7 +1,7 @@
 //! How well the published cells of a table are met.
 
-use super::document::ReproducedRow;
-use crate::published::{Published, Unpatched};
+use super::cell::{CellRole, ReproducedRow};
+use crate::published::Published;
 use crate::tables::{Quantity, SimulatedTable, TableColumn, TableRow};
 use serde::Serialize;
 
@@ -23,62 +23,6 @@ pub struct Score {
     pub pairs: usize,
     /// How many of these have the same order here.
     pub pairs_right: usize,
-}
-
-/// What a cell is evidence of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CellRole {
-    /// Of unpatched code, and the machine was fitted to it.
-    Fitted,
-    /// Of unpatched code, and nothing was fitted to it.
-    Baseline,
-    /// Of patched code: never fitted.
-    Predicted,
-    /// Computed from other columns, at least one of them predicted.
-    Derived,
-}
-
-impl CellRole {
-    /// Of a column in a row.
-    pub fn of(table: &SimulatedTable, column: &TableColumn, row: &TableRow) -> Self {
-        if !matches!(column.quantity, Quantity::Of(..) | Quantity::OfRow(_)) {
-            return Self::Derived;
-        }
-        let is_fitted = column.weight > 0.0 && table.fitted_rows.contains(row);
-        let key = table.key_of(row);
-        let unpatched = Unpatched::of(table.name);
-        match unpatched.and_then(|unpatched| unpatched.at(&key, column.name)) {
-            Some(_) if is_fitted => Self::Fitted,
-            Some(_) => Self::Baseline,
-            None => Self::Predicted,
-        }
-    }
-    /// In a column of its own, below a heading that has all kinds of the column.
-    pub fn short(self) -> &'static str {
-        match self {
-            Self::Baseline => "not fitted",
-            _ => self.name(),
-        }
-    }
-    /// In documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fitted => "fitted",
-            Self::Baseline => "baseline",
-            Self::Predicted => "predicted",
-            Self::Derived => "derived",
-        }
-    }
-    /// For people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fitted => "baseline, fitted",
-            Self::Baseline => "baseline, not fitted",
-            Self::Predicted => "predicted",
-            Self::Derived => "derived from other columns",
-        }
-    }
 }
 
 /// True if some cell of a predicted column of the table was published in this repository.
@@ -201,9 +145,9 @@ fn stddev_column(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::TableCell;
     use super::*;
     use crate::published::Standing;
+    use crate::reproduce::cell::TableCell;
 
     fn pair(published: f64, simulated: f64) -> Pair {
         let (stddev, interval) = (published * UNKNOWN_STDDEV, [simulated - 1.0, simulated + 1.0]);

@@ -1,7 +1,8 @@
 //! Simulating a table row by row, with the chosen fit and with those that fit about as well.
 
-use super::document::{ReproducedRow, TableCell, TableDocument, Windows};
-use super::score::{CellRole, Scores};
+use super::cell::{CellRole, ReproducedRow, TableCell};
+use super::document::{ReproduceEffort, TableDocument, Windows};
+use super::score::Scores;
 use crate::published::{Published, Standing};
 use crate::tables::{self, Runs, SimulatedTable, TableDepth, TableJob};
 use lockwright_cells::error::Error;
@@ -9,34 +10,7 @@ use lockwright_cells::interrupt;
 use lockwright_cells::simulated::{Fitted, ResidualOf, SimulatedError};
 use lockwright_report::Progress;
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
-use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// How much is simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReproduceEffort {
-    /// For minutes.
-    Full,
-    /// For seconds.
-    Quick,
-}
-
-impl ReproduceEffort {
-    fn depth(self, table: &'static SimulatedTable) -> &'static TableDepth {
-        match self {
-            Self::Full => &table.full,
-            Self::Quick => &table.quick,
-        }
-    }
-    /// How many of the fits that fit about as well are simulated, too, at the depth of a quick run.
-    fn alternatives(self) -> usize {
-        match self {
-            Self::Full => 4,
-            Self::Quick => 1,
-        }
-    }
-}
 
 /// A set of fitted numbers, applied.
 struct Fit {

@@ -1,10 +1,14 @@
 //! Reproduced tables for people.
 
-use super::document::{NUMBERS, ReproducedRow, TableCell, TableDocument};
-use super::score::{CellRole, Score, Scores};
+use super::cell::{CellRole, ReproducedRow, TableCell};
+use super::document::TableDocument;
+use super::score::{Score, Scores};
 use crate::published::Standing;
 use crate::tables::{self, Key};
 use lockwright_report::{Column, Sheet, digits, percent, provenance, signed, wrapped};
+
+/// Keys that are numbers.
+pub(super) const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
 
 /// A table: how well it is met, its columns, and where the numbers come from.
 pub fn of_table(table: &TableDocument) -> String {

@@ -1,34 +1,23 @@
 //! The tables of the hybrid pvqspinlock: guests on hosts with two sockets.
 //!
-//! A build is simulated as a sample of its parallel part: a fixed amount of work that the vCPUs share.
-//! What was published is a whole build, so two of the fitted numbers are about what is not simulated:
-//! [`SERIAL`], which takes as long whatever the number of vCPUs, and [`PARALLEL`], the CPU time of the rest, which
-//! takes as much less time as the sample shows. The third is the time between two lock operations.
+//! What a build takes is in [`build`](super::build).
 //!
 //! Most operations go to [`WARM_LOCKS`] locks; the others go to many cold ones. The number matters: once many
 //! vCPUs wait for a paravirtual lock, each handoff takes as long as a kick, and with few hot locks such a convoy
 //! never ends. With this number it ends when fewer vCPUs come to wait, and the published builds look like that.
 //! The unfair and the paravirtual columns alone decided the number.
 
+use super::build::{COMPUTE, PARALLEL, SERIAL, WORKLOAD};
+use super::measure::TableMeasure;
+use super::row::TableRow;
 use super::row::by_threads;
-use super::{
-    Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow, Variable,
-};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
 use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
-use lockwright_cells::simulated::Outcome;
 use lockwright_clients::workload::kbuild::Knobs;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
 
-/// The part of a build that more vCPUs do not make shorter, in nanoseconds.
-const SERIAL: &str = "serial";
-/// The CPU time of the rest of a build, in nanoseconds.
-const PARALLEL: &str = "parallel";
-/// The mean time between two lock operations.
-const COMPUTE: &str = "compute";
-
-const WORKLOAD: &str = "kbuild";
 const WARM_LOCKS: u32 = 64;
 const WARM_PERCENT: u32 = 60;
 const SECTION_NS: u64 = 150;
@@ -49,34 +38,6 @@ fn build(parameters: &Parameters, depth: &TableDepth, _: &TableRow) -> Workload 
         section_ns: SECTION_NS,
         io_ns: 0,
     })
-}
-
-/// The CPU time that the sample has without locks, in nanoseconds.
-fn work_ns(workload: Workload) -> f64 {
-    match workload {
-        Workload::Kbuild(knobs) => {
-            knobs.ops() as f64 * (knobs.compute_ns + knobs.section_ns) as f64
-        }
-        _ => 0.0,
-    }
-}
-
-/// Seconds that a build takes, from the outcome of its sample.
-pub(super) fn build_s(outcome: &Outcome, workload: Workload, parameters: &Parameters) -> f64 {
-    // A sample that was not finished in time took at least the whole window.
-    let wall_ns = outcome.wall_ns.unwrap_or(outcome.window_ns) as f64;
-    let serial_ns = parameters.software_ns(WORKLOAD, SERIAL);
-    (serial_ns + wall_ns * scale(workload, parameters)) * 1e-9
-}
-
-/// How often something happens in the build if it happened `count` times in the sample.
-pub(super) fn in_build(count: f64, workload: Workload, parameters: &Parameters) -> f64 {
-    count * scale(workload, parameters)
-}
-
-/// How many samples make the parallel part of the build.
-fn scale(workload: Workload, parameters: &Parameters) -> f64 {
-    parameters.software_ns(WORKLOAD, PARALLEL) / work_ns(workload)
 }
 
 const fn depth(

@@ -1,6 +1,8 @@
 //! Running the cells of tables.
 
-use super::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow};
+use super::measure::TableMeasure;
+use super::row::TableRow;
+use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth};
 use lockwright_cells::cell::{Done, Purpose};
 use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};

@@ -18,11 +18,11 @@
 //! for which caller. What the function takes for others than the caller is as published without the patch
 //! ([`elsewhere`]), because no other lock is simulated.
 
+use super::measure::TableMeasure;
 use super::row::Symbol;
-use super::{
-    Key, Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow,
-    Variable, tasks,
-};
+use super::row::{Key, TableRow};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
+use super::tasks;
 use lockwright::events::Event;
 use lockwright_cells::cell::Section;
 use lockwright_cells::cell::{ReaderOrder, Workload};

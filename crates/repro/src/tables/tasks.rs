@@ -3,7 +3,7 @@
 //! A job of AIM7 is so much work that one does not fit into a run. What is fitted of it is [`JOB`], the time
 //! that it computes, which says how many operations it has.
 
-use super::Symbol;
+use super::row::Symbol;
 
 use lockwright_cells::cell::Workload;
 use lockwright_cells::simulated::Outcome;

@@ -4,10 +4,10 @@
 //! *inside* is instructions without misses: three 64-bit divisions and two indirect calls with retpolines
 //! in locktorture, 60 to 80 ns on that processor; a few dozen to some hundred instructions elsewhere.
 
+use super::measure::TableMeasure;
+use super::row::TableRow;
 use super::row::by_threads;
-use super::{
-    Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, TableMeasure, TableRow, Variable,
-};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
 use lockwright_cells::cell::Workload;
 use lockwright_clients::workload::{lock2, locktorture, open1, readrandom};
 use lockwright_sim::machine::Placement;

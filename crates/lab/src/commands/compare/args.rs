@@ -2,7 +2,7 @@
 
 use super::cells::{self, CellKind};
 use super::effort::CompareEffort;
-use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, rw_locks_of};
+use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use crate::matrix::window_ns;
 use crate::options::{SeedArgs, between_u32, seconds};
@@ -171,11 +171,6 @@ fn both_versions(names: &[String]) -> Vec<String> {
     names.iter().cloned().chain(names.iter().filter_map(newer)).collect()
 }
 
-/// What --peer takes.
-pub fn all_peers() -> String {
-    let rw = RW_PEERS.iter().filter(|name| !PEERS.contains(name));
-    PEERS.iter().chain(rw).copied().collect::<Vec<_>>().join(", ")
-}
 /// An error for a peer that this build does not have.
 fn needs_c_peers(name: &str) -> Result<(), Error> {
     const LIBRARIES: [&str; 5] = ["ck", "tbb", "onetbb", "nsync", "absl"];

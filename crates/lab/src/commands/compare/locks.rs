@@ -116,6 +116,12 @@ pub fn bears_a_crowd(peer: Asked) -> bool {
     peer.explicitly || !stalls_in_a_crowd(peer.subject)
 }
 
+/// What --peer takes.
+pub fn all_peers() -> String {
+    let rw = RW_PEERS.iter().filter(|name| !PEERS.contains(name));
+    PEERS.iter().chain(rw).copied().collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,8 @@
 //! What a comparison runs, and for how long.
 
-use super::args::all_peers;
 use super::cells::{CellKind, CompareCell};
 use super::effort::CompareEffort;
-use super::locks::{OURS_MIXED, PEERS, RW_PEERS, bears_a_crowd, label};
+use super::locks::{OURS_MIXED, PEERS, RW_PEERS, all_peers, bears_a_crowd, label};
 use lockwright_cells::cell::Purpose;
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::{Asked, Subject};
