@@ -11,7 +11,9 @@ mod target;
 mod waits;
 
 use lockwright_cells::error::Error;
-pub use number::{count, digits, duration, interval, percent, plural, rate, setting, signed};
+pub use number::{
+    count, digits, duration, interval, optional, percent, plural, rate, setting, signed,
+};
 pub use options::{DocumentArgs, OutputArgs};
 pub use page::{command, hanging, is_terminal, lines, quoted, width, wrapped};
 pub use progress::{Progress, end_progress};
@@ -37,7 +39,9 @@ pub trait Report {
     /// For spreadsheets.
     fn grid(&self) -> Grid;
     /// A picture of it, if it has one yet.
-    fn chart(&self) -> Option<Chart>;
+    fn chart(&self) -> Option<Chart> {
+        None
+    }
     /// What the reader of the results should know about them; part of the text.
     fn warnings(&self) -> &[String] {
         &[]

@@ -106,6 +106,11 @@ pub fn count(number: f64) -> String {
     }
 }
 
+/// A number that there may be, for a spreadsheet.
+pub fn optional(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,14 +12,16 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid without rows.
-    pub fn new<const N: usize>(header: [&str; N]) -> Self {
-        Self { header: header.map(String::from).to_vec(), rows: Vec::new() }
-    }
-    /// Adds a row.
-    pub fn push<const N: usize>(&mut self, row: [String; N]) {
-        debug_assert_eq!(N, self.header.len(), "a row is as wide as the header");
-        self.rows.push(row.to_vec());
+    /// A row for each item, with these columns.
+    pub fn of<T>(
+        items: impl IntoIterator<Item = T>,
+        columns: &[(&str, &dyn Fn(&T) -> String)],
+    ) -> Self {
+        let row = |item: T| columns.iter().map(|(_, cell)| cell(&item)).collect();
+        Self {
+            header: columns.iter().map(|(name, _)| (*name).into()).collect(),
+            rows: items.into_iter().map(row).collect(),
+        }
     }
     /// How many columns of text its table takes if nothing wraps.
     pub fn width(&self) -> usize {
@@ -225,9 +227,8 @@ mod tests {
     use super::*;
 
     fn grid() -> Grid {
-        let mut grid = Grid::new(["lock", "ns"]);
-        grid.push(["a, b".into(), "1".into()]);
-        grid.push(["c".into(), "200".into()]);
+        let items = [("a, b", 1), ("c", 200)];
+        let grid = Grid::of(items, &[("lock", &|it| it.0.into()), ("ns", &|it| it.1.to_string())]);
         grid
     }
 

@@ -7,7 +7,7 @@ use lockwright_cells::cell::{LabMachine, On, Workload};
 use lockwright_cells::native::NativeMachine;
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_report::{
-    Chart, Column, Grid, Report, Sheet, percent, plural, rate, signed, to_json, warned, wrapped,
+    Column, Grid, Report, Sheet, percent, plural, rate, signed, to_json, warned, wrapped,
 };
 use serde::Serialize;
 
@@ -190,36 +190,19 @@ impl Report for CheckDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new([
-            "threads",
-            "cs_load",
-            "think_load",
-            "lock",
-            "native_ops_per_s",
-            "native_min",
-            "native_max",
-            "simulated_ops_per_s",
-            "error_percent",
-        ]);
-        for cell in &self.cells {
-            for entry in &cell.locks {
-                let native = entry.native_ops_per_s;
-                grid.push([
-                    cell.threads.to_string(),
-                    cell.cs_load.to_string(),
-                    cell.think_load.to_string(),
-                    entry.lock.into(),
-                    format!("{:.0}", native.median),
-                    format!("{:.0}", native.min),
-                    format!("{:.0}", native.max),
-                    format!("{:.0}", entry.simulated_ops_per_s),
-                    format!("{:.1}", entry.error_percent),
-                ]);
-            }
-        }
-        grid
-    }
-    fn chart(&self) -> Option<Chart> {
-        None
+        Grid::of(
+            self.cells.iter().flat_map(|cell| cell.locks.iter().map(move |entry| (cell, entry))),
+            &[
+                ("threads", &|(cell, _)| cell.threads.to_string()),
+                ("cs_load", &|(cell, _)| cell.cs_load.to_string()),
+                ("think_load", &|(cell, _)| cell.think_load.to_string()),
+                ("lock", &|(_, entry)| entry.lock.into()),
+                ("native_ops_per_s", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.median)),
+                ("native_min", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.min)),
+                ("native_max", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.max)),
+                ("simulated_ops_per_s", &|(_, entry)| format!("{:.0}", entry.simulated_ops_per_s)),
+                ("error_percent", &|(_, entry)| format!("{:.1}", entry.error_percent)),
+            ],
+        )
     }
 }

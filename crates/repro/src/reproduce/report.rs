@@ -4,7 +4,7 @@ use super::cell::TableCell;
 use super::document::{ReproduceDocument, ReproduceEffort, TableDocument};
 use super::text::{self, NUMBERS};
 use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, TableRow};
-use lockwright_report::{Chart, ChartShape, Grid, Point, Report, Series, to_json};
+use lockwright_report::{Chart, ChartShape, Grid, Point, Report, Series, optional, to_json};
 use serde::Serialize;
 
 impl ReproduceDocument {
@@ -66,9 +66,7 @@ impl Report for TableDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let mut grid = empty_grid();
-        push_cells(&mut grid, self);
-        grid
+        cells_of([self])
     }
     fn chart(&self) -> Option<Chart> {
         let table = SimulatedTable::named(self.table)?;
@@ -135,37 +133,27 @@ fn unit(table: &SimulatedTable) -> &'static str {
     .unwrap_or("how often")
 }
 
-fn empty_grid() -> Grid {
-    Grid::new([
-        "table",
-        "row",
-        "column",
-        "simulated",
-        "interval_low",
-        "interval_high",
-        "published",
-        "error_percent",
-        "role",
-        "published_is",
-    ])
-}
-
-fn push_cells(grid: &mut Grid, table: &TableDocument) {
-    let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    for (row, name, cell) in table.cells() {
-        grid.push([
-            table.table.into(),
-            row.label(),
-            name.into(),
-            cell.simulated.to_string(),
-            cell.interval[0].to_string(),
-            cell.interval[1].to_string(),
-            optional(cell.published),
-            optional(cell.error_percent),
-            cell.role.name().into(),
-            cell.published.map_or("", |_| cell.published_is.name()).into(),
-        ]);
-    }
+fn cells_of<'a>(tables: impl IntoIterator<Item = &'a TableDocument>) -> Grid {
+    let cells = tables.into_iter().flat_map(|table| {
+        table.cells().map(move |(row, name, cell)| (table.table, row, name, cell))
+    });
+    Grid::of(
+        cells,
+        &[
+            ("table", &|(table, _, _, _)| (*table).into()),
+            ("row", &|(_, row, _, _)| row.label()),
+            ("column", &|(_, _, name, _)| (*name).into()),
+            ("simulated", &|(_, _, _, cell)| cell.simulated.to_string()),
+            ("interval_low", &|(_, _, _, cell)| cell.interval[0].to_string()),
+            ("interval_high", &|(_, _, _, cell)| cell.interval[1].to_string()),
+            ("published", &|(_, _, _, cell)| optional(cell.published)),
+            ("error_percent", &|(_, _, _, cell)| optional(cell.error_percent)),
+            ("role", &|(_, _, _, cell)| cell.role.name().into()),
+            ("published_is", &|(_, _, _, cell)| {
+                cell.published.map_or("", |_| cell.published_is.name()).into()
+            }),
+        ],
+    )
 }
 
 impl Report for ReproduceDocument {
@@ -187,9 +175,7 @@ impl Report for ReproduceDocument {
         }
     }
     fn grid(&self) -> Grid {
-        let mut grid = empty_grid();
-        self.tables.iter().for_each(|table| push_cells(&mut grid, table));
-        grid
+        cells_of(&self.tables)
     }
     fn chart(&self) -> Option<Chart> {
         self.tables.first().and_then(TableDocument::chart)

@@ -144,29 +144,19 @@ impl Report for StudyDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new([
-            "x",
-            "lock",
-            "ops_per_us",
-            "ops_per_us_min",
-            "ops_per_us_max",
-            "fairness_factor",
-            "least_of_average",
-            "window_ms",
-        ]);
-        for row in &self.rows {
-            grid.push([
-                row.x.to_string(),
-                row.lock.into(),
-                row.ops_per_us.mean.to_string(),
-                row.ops_per_us.min.to_string(),
-                row.ops_per_us.max.to_string(),
-                row.fairness_factor.to_string(),
-                row.least_of_average.to_string(),
-                row.window_ms.to_string(),
-            ]);
-        }
-        grid
+        Grid::of(
+            &self.rows,
+            &[
+                ("x", &|row| row.x.to_string()),
+                ("lock", &|row| row.lock.into()),
+                ("ops_per_us", &|row| row.ops_per_us.mean.to_string()),
+                ("ops_per_us_min", &|row| row.ops_per_us.min.to_string()),
+                ("ops_per_us_max", &|row| row.ops_per_us.max.to_string()),
+                ("fairness_factor", &|row| row.fairness_factor.to_string()),
+                ("least_of_average", &|row| row.least_of_average.to_string()),
+                ("window_ms", &|row| row.window_ms.to_string()),
+            ],
+        )
     }
     fn chart(&self) -> Option<Chart> {
         let series = |name: String, lock: &str, y: &dyn Fn(&StudyRow) -> (f64, f64)| {

@@ -7,8 +7,8 @@ mod text;
 
 pub use document::BenchDocument;
 
-use document::CSV_COLUMNS;
-use lockwright_report::{Chart, Grid, Report, to_json};
+use document::BenchResult;
+use lockwright_report::{Chart, Grid, Report, Waits, optional, to_json};
 
 impl Report for BenchDocument {
     fn text(&self) -> String {
@@ -21,9 +21,46 @@ impl Report for BenchDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new(CSV_COLUMNS);
-        self.results.iter().for_each(|result| grid.push(self.csv_row(result)));
-        grid
+        let wait =
+            |it: &BenchResult, get: fn(&Waits) -> u64| optional(it.wait_ns.as_ref().map(get));
+        let longest = |waits: Option<Waits>| optional(waits.map(|waits| waits.max));
+        Grid::of(
+            &self.results,
+            &[
+                ("kind", &|_| self.on.kind().into()),
+                ("machine", &|_| self.on.machine().into()),
+                ("workload", &|_| self.workload.name().into()),
+                ("lock", &|it| it.lock.into()),
+                ("threads", &|it| it.threads.to_string()),
+                ("start_state", &|it| it.start_state.unwrap_or_default().into()),
+                ("runs", &|it| it.runs.to_string()),
+                ("ops_per_s_median", &|it| it.ops_per_s.median.to_string()),
+                ("ops_per_s_mean", &|it| it.ops_per_s.mean.to_string()),
+                ("ops_per_s_stddev", &|it| it.ops_per_s.stddev.to_string()),
+                ("ops_per_s_min", &|it| it.ops_per_s.min.to_string()),
+                ("ops_per_s_max", &|it| it.ops_per_s.max.to_string()),
+                ("per_thread_ops_min", &|it| it.per_thread_ops.min.to_string()),
+                ("per_thread_ops_avg", &|it| it.per_thread_ops.avg.to_string()),
+                ("per_thread_ops_max", &|it| it.per_thread_ops.max.to_string()),
+                ("wait_ns_p50", &|it| wait(it, |waits| waits.p50)),
+                ("wait_ns_p99", &|it| wait(it, |waits| waits.p99)),
+                ("wait_ns_p999", &|it| wait(it, |waits| waits.p999)),
+                ("wait_ns_max", &|it| wait(it, |waits| waits.max)),
+                ("cpu_s", &|it| it.cpu_s.to_string()),
+                ("voluntary_switches", &|it| it.voluntary_switches.to_string()),
+                ("involuntary_switches", &|it| it.involuntary_switches.to_string()),
+                ("pair_ns_median", &|it| optional(it.pair_ns.map(|pair| pair.median))),
+                ("ratio_to_floor_median", &|it| {
+                    optional(it.ratio_to_floor.as_ref().map(|ratio| ratio.median))
+                }),
+                ("wall_s_median", &|it| optional(it.wall_s.flatten().map(|wall| wall.median))),
+                ("queued_share", &|it| optional(it.mode_shares.map(|shares| shares.queued))),
+                ("unfair_share", &|it| optional(it.mode_shares.map(|shares| shares.unfair))),
+                ("reader_wait_ns_max", &|it| longest(it.reader_wait_ns)),
+                ("writer_wait_ns_max", &|it| longest(it.writer_wait_ns)),
+                ("cs_load", &|it| optional(it.cs_load)),
+            ],
+        )
     }
     fn chart(&self) -> Option<Chart> {
         chart::of(self)

@@ -1,8 +1,6 @@
 //! What a fit came to, in each format.
 
-use lockwright_report::{
-    Chart, Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped,
-};
+use lockwright_report::{Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped};
 use lockwright_repro::calibrate::{Calibrated, FitPlan, FittedCell};
 use lockwright_sim::machine::Fit;
 use serde::Serialize;
@@ -83,22 +81,17 @@ impl Report for CalibrateReport<'_> {
         })
     }
     fn grid(&self) -> Grid {
-        let mut grid =
-            Grid::new(["table", "row", "column", "simulated", "published", "error_percent"]);
-        for row in &self.fitted.rows {
-            grid.push([
-                row.table.into(),
-                row.of.label(),
-                row.column.into(),
-                row.simulated.to_string(),
-                row.published.to_string(),
-                row.error_percent().to_string(),
-            ]);
-        }
-        grid
-    }
-    fn chart(&self) -> Option<Chart> {
-        None
+        Grid::of(
+            &self.fitted.rows,
+            &[
+                ("table", &|row| row.table.into()),
+                ("row", &|row| row.of.label()),
+                ("column", &|row| row.column.into()),
+                ("simulated", &|row| row.simulated.to_string()),
+                ("published", &|row| row.published.to_string()),
+                ("error_percent", &|row| row.error_percent().to_string()),
+            ],
+        )
     }
 }
 

@@ -30,6 +30,17 @@ pub enum CellKind {
     Rw,
 }
 
+impl CellKind {
+    /// In documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pair => "pair",
+            Self::Exclusive => "exclusive",
+            Self::Rw => "rw",
+        }
+    }
+}
+
 impl CompareCell {
     const PAIR: Self = Self { name: "pair", workload: Workload::Uncontended, threads: 1 };
 

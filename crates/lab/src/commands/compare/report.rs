@@ -5,8 +5,8 @@ mod text;
 
 pub use document::CompareDocument;
 
-use document::{CSV_COLUMNS, csv_row};
-use lockwright_report::{Chart, Grid, Report, to_json};
+use document::{CellResult, LockResult};
+use lockwright_report::{Grid, Report, optional, to_json};
 
 impl Report for CompareDocument {
     fn text(&self) -> String {
@@ -15,17 +15,50 @@ impl Report for CompareDocument {
     fn json(&self) -> String {
         to_json(self)
     }
+    /// A row for each lock in each cell.
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new(CSV_COLUMNS);
-        for cell in &self.cells {
-            cell.locks.iter().for_each(|(name, lock)| grid.push(csv_row(cell, name, lock)));
-        }
-        grid
-    }
-    fn chart(&self) -> Option<Chart> {
-        None
+        let row = |cell| move |(&name, lock)| CsvRow { cell, name, lock };
+        let rows = self.cells.iter().flat_map(|cell| cell.locks.iter().map(row(cell)));
+        Grid::of(
+            rows,
+            &[
+                ("cell", &|it| it.cell.name.into()),
+                ("kind", &|it| it.cell.kind.name().into()),
+                ("readers", &|it| optional(it.cell.counter().map(|[readers, ..]| readers))),
+                ("cs_load", &|it| optional(it.cell.counter().map(|[_, cs_load, _]| cs_load))),
+                ("think_load", &|it| optional(it.cell.counter().map(|[.., think]| think))),
+                ("threads", &|it| it.cell.threads.to_string()),
+                ("lock", &|it| it.name.into()),
+                ("ops_per_s", &|it| it.lock.ops_per_s.to_string()),
+                ("pair_ns", &|it| optional(it.lock.pair_ns)),
+                ("cpu_s", &|it| it.lock.cpu_s.to_string()),
+                ("min_max", &|it| optional(it.lock.min_max)),
+                ("wait_p999_ns", &|it| optional(it.lock.wait_p999_ns)),
+                ("wait_max_ns", &|it| optional(it.lock.wait_max_ns)),
+                ("best_peer", &|it| optional(it.ours().and_then(|cell| cell.best_peer))),
+                ("ratio", &|it| optional(it.ours().and_then(|cell| cell.ratio))),
+                ("ratio_low", &|it| optional(it.ours().and_then(|cell| Some(cell.ratio_ci95?[0])))),
+                ("ratio_high", &|it| {
+                    optional(it.ours().and_then(|cell| Some(cell.ratio_ci95?[1])))
+                }),
+            ],
+        )
     }
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+/// A lock in a cell.
+struct CsvRow<'a> {
+    cell: &'a CellResult,
+    name: &'static str,
+    lock: &'a LockResult,
+}
+
+impl<'a> CsvRow<'a> {
+    /// The cell, if the lock is the one of ours that is compared in it.
+    fn ours(&self) -> Option<&'a CellResult> {
+        (self.name == self.cell.ours).then_some(self.cell)
     }
 }

@@ -9,7 +9,7 @@ use crate::options::SeedArgs;
 use lockwright::events::Event;
 use lockwright_cells::client::{Pair, Target};
 use lockwright_report::quoted;
-use lockwright_report::{Chart, Grid, Report, count, hanging, plural, to_json, width, wrapped};
+use lockwright_report::{Grid, Report, count, hanging, optional, plural, to_json, width, wrapped};
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use lockwright_zoo::{Bug, fault_of};
@@ -444,42 +444,22 @@ impl Report for ExploreDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new([
-            "kind",
-            "machine",
-            "lock",
-            "client",
-            "threads",
-            "policy",
-            "schedules",
-            "steps",
-            "distinct",
-            "verdict",
-            "failure",
-            "replay",
-        ]);
-        for result in &self.results {
-            let failure = |part: fn(&ExploreFailure) -> &str| {
-                result.failure.as_ref().map_or_else(String::new, |failure| part(failure).into())
-            };
-            grid.push([
-                self.on.kind.into(),
-                self.on.machine.clone(),
-                result.lock.into(),
-                result.client.into(),
-                result.threads.to_string(),
-                result.policy.clone(),
-                result.schedules.to_string(),
-                result.steps.to_string(),
-                result.distinct.to_string(),
-                result.verdict.name().into(),
-                failure(|failure| failure.kind),
-                failure(|failure| &failure.replay),
-            ]);
-        }
-        grid
-    }
-    fn chart(&self) -> Option<Chart> {
-        None
+        Grid::of(
+            &self.results,
+            &[
+                ("kind", &|_| self.on.kind.into()),
+                ("machine", &|_| self.on.machine.clone()),
+                ("lock", &|result| result.lock.into()),
+                ("client", &|result| result.client.into()),
+                ("threads", &|result| result.threads.to_string()),
+                ("policy", &|result| result.policy.clone()),
+                ("schedules", &|result| result.schedules.to_string()),
+                ("steps", &|result| result.steps.to_string()),
+                ("distinct", &|result| result.distinct.to_string()),
+                ("verdict", &|result| result.verdict.name().into()),
+                ("failure", &|result| optional(result.failure.as_ref().map(|it| it.kind))),
+                ("replay", &|result| optional(result.failure.as_ref().map(|it| &it.replay))),
+            ],
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! A list in each format.
 
-use lockwright_report::{Chart, Grid, Report, hanging, text_table, to_json, width};
+use lockwright_report::{Grid, Report, hanging, text_table, to_json, width};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -62,12 +62,10 @@ impl<const N: usize> Report for ListReport<N> {
         to_json(&ListDocument { schema: self.schema, items: items.collect() })
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new(self.columns.map(|(_, key)| key));
-        self.items.iter().for_each(|item| grid.push(item.each_ref().map(in_words)));
-        grid
-    }
-    fn chart(&self) -> Option<Chart> {
-        None
+        Grid {
+            header: self.columns.iter().map(|(_, key)| (*key).into()).collect(),
+            rows: self.items.iter().map(|item| item.iter().map(in_words).collect()).collect(),
+        }
     }
 }
 

@@ -2,12 +2,10 @@
 
 mod result;
 
-pub use result::TortureResult;
-
 use lockwright_cells::cell::{CellSpec, Measurement, On, Settings, Workload};
 use lockwright_cells::stress::Stress;
-use lockwright_report::{Bar, Chart, ChartShape, Grid, Report, to_json, warned};
-use result::{COLUMNS, Mixed};
+use lockwright_report::{Bar, Chart, ChartShape, Grid, Report, optional, to_json, warned};
+use result::{Mixed, TortureResult};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -92,9 +90,34 @@ impl Report for TortureDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let mut grid = Grid::new(COLUMNS);
-        self.results.iter().for_each(|result| grid.push(result.row(&self.on)));
-        grid
+        Grid::of(
+            &self.results,
+            &[
+                ("kind", &|_| self.on.kind().into()),
+                ("machine", &|_| self.on.machine().into()),
+                ("lock", &|it| it.lock.into()),
+                ("threads", &|it| it.threads.to_string()),
+                ("start_state", &|it| it.start_state.unwrap_or_default().into()),
+                ("secs", &|it| it.secs.to_string()),
+                ("total", &|it| it.total.to_string()),
+                ("max", &|it| it.max.to_string()),
+                ("min", &|it| it.min.to_string()),
+                ("fail", &|it| it.fail.to_string()),
+                ("verdict", &|it| it.verdict.name().into()),
+                ("long_holds", &|it| it.exercised.long_holds.to_string()),
+                ("nested", &|it| it.exercised.nested.to_string()),
+                ("stutters", &|it| it.exercised.stutters.to_string()),
+                ("shuffles", &|it| it.exercised.shuffles.to_string()),
+                ("preemptions", &|it| it.exercised.preemptions.to_string()),
+                ("most_overtakes", &|it| optional(it.most_overtakes)),
+                ("wait_ns_max", &|it| optional(it.wait_ns.map(|waits| waits.max))),
+                ("writers", &|it| it.writers.to_string()),
+                ("readers", &|it| it.readers.to_string()),
+                ("reads_total", &|it| optional(it.reads.map(|reads| reads.total))),
+                ("reads_max", &|it| optional(it.reads.map(|reads| reads.max))),
+                ("reads_min", &|it| optional(it.reads.map(|reads| reads.min))),
+            ],
+        )
     }
     fn chart(&self) -> Option<Chart> {
         let simulated = if self.on.is_simulated() { "simulated " } else { "" };

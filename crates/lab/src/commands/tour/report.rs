@@ -2,7 +2,7 @@
 
 use crate::commands::bench::BenchDocument;
 use lockwright_cells::cell::On;
-use lockwright_report::{Chart, Grid, Report, to_json};
+use lockwright_report::{Grid, Report, to_json};
 use lockwright_repro::reproduce::TableDocument;
 use serde::Serialize;
 
@@ -47,8 +47,5 @@ impl Report for Tour {
     }
     fn grid(&self) -> Grid {
         self.locktorture.as_ref().map(TableDocument::grid).unwrap_or_default()
-    }
-    fn chart(&self) -> Option<Chart> {
-        None
     }
 }

@@ -160,6 +160,15 @@ impl CellResult {
     pub fn lock(&self, name: &str) -> Option<&LockResult> {
         self.locks.get(name)
     }
+    /// Readers, and pauses in and between the critical sections, if the cell has any.
+    pub(super) fn counter(&self) -> Option<[u32; 3]> {
+        match self.workload {
+            Workload::Counter { readers, cs_load, think_load, .. } => {
+                Some([readers, cs_load, think_load])
+            }
+            _ => None,
+        }
+    }
 }
 
 impl CompareDocument {
@@ -225,67 +234,4 @@ impl CompareDocument {
             .find_map(|cell| cell.failure.as_ref().map(|how| format!("{}: {how}", cell.name)));
         failed.map_or(Ok(()), |sentence| Err(Error::Measurement(sentence)))
     }
-}
-
-/// The columns of the CSV form: a row for each lock in each cell.
-pub(super) const CSV_COLUMNS: [&str; 17] = [
-    "cell",
-    "kind",
-    "readers",
-    "cs_load",
-    "think_load",
-    "threads",
-    "lock",
-    "ops_per_s",
-    "pair_ns",
-    "cpu_s",
-    "min_max",
-    "wait_p999_ns",
-    "wait_max_ns",
-    "best_peer",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-];
-
-pub(super) fn csv_row(
-    cell: &CellResult,
-    name: &str,
-    lock: &LockResult,
-) -> [String; CSV_COLUMNS.len()] {
-    fn optional(value: Option<impl ToString>) -> String {
-        value.map_or_else(String::new, |value| value.to_string())
-    }
-    let (readers, cs_load, think_load) = match cell.workload {
-        Workload::Counter { readers, cs_load, think_load, .. } => {
-            (Some(readers), Some(cs_load), Some(think_load))
-        }
-        _ => (None, None, None),
-    };
-    let kind = match cell.kind {
-        CellKind::Pair => "pair",
-        CellKind::Exclusive => "exclusive",
-        CellKind::Rw => "rw",
-    };
-    // The ratio is that of the lock of ours that is compared.
-    let (is_ours, ci95) = (name == cell.ours, cell.ratio_ci95);
-    [
-        cell.name.into(),
-        kind.into(),
-        optional(readers),
-        optional(cs_load),
-        optional(think_load),
-        cell.threads.to_string(),
-        name.into(),
-        lock.ops_per_s.to_string(),
-        optional(lock.pair_ns),
-        lock.cpu_s.to_string(),
-        optional(lock.min_max),
-        optional(lock.wait_p999_ns),
-        optional(lock.wait_max_ns),
-        optional(cell.best_peer.filter(|_| is_ours)),
-        optional(cell.ratio.filter(|_| is_ours)),
-        optional(ci95.filter(|_| is_ours).map(|[low, _]| low)),
-        optional(ci95.filter(|_| is_ours).map(|[_, high]| high)),
-    ]
 }

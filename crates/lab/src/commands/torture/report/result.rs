@@ -50,7 +50,7 @@ pub enum TortureVerdict {
 }
 
 impl TortureVerdict {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Success => "SUCCESS",
             Self::Failure => "FAILURE",
@@ -61,32 +61,32 @@ impl TortureVerdict {
 /// One lock with one number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct TortureResult {
-    lock: &'static str,
-    threads: usize,
+    pub(super) lock: &'static str,
+    pub(super) threads: usize,
     /// How it began, if the threads share simulated CPUs.
-    start_state: Option<&'static str>,
-    secs: f64,
-    total: u64,
-    max: u64,
-    min: u64,
-    fail: u64,
-    verdict: TortureVerdict,
+    pub(super) start_state: Option<&'static str>,
+    pub(super) secs: f64,
+    pub(super) total: u64,
+    pub(super) max: u64,
+    pub(super) min: u64,
+    pub(super) fail: u64,
+    pub(super) verdict: TortureVerdict,
     /// Threads that wrote, to which the numbers above belong, and threads that read.
-    writers: usize,
-    readers: usize,
+    pub(super) writers: usize,
+    pub(super) readers: usize,
     /// Acquisitions of the readers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reads: Option<Acquired>,
+    pub(super) reads: Option<Acquired>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
-    wait_ns: Option<Waits>,
+    pub(super) wait_ns: Option<Waits>,
     /// The same for readers, and for writers next to them.
     #[serde(skip_serializing_if = "Option::is_none")]
     reader_wait_ns: Option<Waits>,
     #[serde(skip_serializing_if = "Option::is_none")]
     writer_wait_ns: Option<Waits>,
-    most_overtakes: Option<u32>,
-    exercised: Exercised,
+    pub(super) most_overtakes: Option<u32>,
+    pub(super) exercised: Exercised,
     /// If the threads share simulated CPUs: how often one lost its CPU, and how often it slept.
     #[serde(skip_serializing_if = "Option::is_none")]
     switches: Option<Switches>,
@@ -100,10 +100,10 @@ pub struct TortureResult {
 
 /// Acquisitions of all threads of a kind, of the fastest one and of the slowest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-struct Acquired {
-    total: u64,
-    max: u64,
-    min: u64,
+pub(super) struct Acquired {
+    pub(super) total: u64,
+    pub(super) max: u64,
+    pub(super) min: u64,
 }
 
 impl Acquired {
@@ -196,37 +196,6 @@ impl TortureResult {
     pub fn has_failed(&self) -> bool {
         self.verdict == TortureVerdict::Failure
     }
-    /// Its row of the CSV form.
-    pub fn row(&self, on: &On) -> [String; COLUMNS.len()] {
-        let reads = |get: fn(Acquired) -> u64| {
-            self.reads.map_or(String::new(), |reads| get(reads).to_string())
-        };
-        [
-            on.kind().into(),
-            on.machine().into(),
-            self.lock.into(),
-            self.threads.to_string(),
-            self.start_state.unwrap_or_default().into(),
-            self.secs.to_string(),
-            self.total.to_string(),
-            self.max.to_string(),
-            self.min.to_string(),
-            self.fail.to_string(),
-            self.verdict.name().into(),
-            self.exercised.long_holds.to_string(),
-            self.exercised.nested.to_string(),
-            self.exercised.stutters.to_string(),
-            self.exercised.shuffles.to_string(),
-            self.exercised.preemptions.to_string(),
-            self.most_overtakes.map_or(String::new(), |count| count.to_string()),
-            self.wait_ns.map_or(String::new(), |waits| waits.max.to_string()),
-            self.writers.to_string(),
-            self.readers.to_string(),
-            reads(|reads| reads.total),
-            reads(|reads| reads.max),
-            reads(|reads| reads.min),
-        ]
-    }
     /// What broke, if something did.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
@@ -317,33 +286,6 @@ impl TortureResult {
         lines
     }
 }
-
-/// The columns of the CSV form.
-pub const COLUMNS: [&str; 23] = [
-    "kind",
-    "machine",
-    "lock",
-    "threads",
-    "start_state",
-    "secs",
-    "total",
-    "max",
-    "min",
-    "fail",
-    "verdict",
-    "long_holds",
-    "nested",
-    "stutters",
-    "shuffles",
-    "preemptions",
-    "most_overtakes",
-    "wait_ns_max",
-    "writers",
-    "readers",
-    "reads_total",
-    "reads_max",
-    "reads_min",
-];
 
 #[cfg(test)]
 mod tests {
