@@ -4,8 +4,7 @@
 //! every computer.
 
 use crate::machines::NATIVE;
-use crate::options::MachineArgs;
-use crate::options::typed;
+use crate::options::{MachineArgs, typed};
 use clap::ValueEnum;
 use lockwright_cells::cell::{CellSpec, Purpose, Workload};
 use lockwright_cells::native::peers::readers_share;

@@ -8,7 +8,7 @@ use crate::commands::{
     bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, study,
     torture, tour,
 };
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
 use lockwright_cells::error::Error;
 use lockwright_report::{DocumentArgs, print};
 use std::process::ExitCode;
@@ -195,12 +195,19 @@ pub fn command() -> clap::Command {
     with_examples_first(command).help_template(template).after_help(AFTERWORD)
 }
 
-/// The command with the layout of a command's help, and so all below it.
+/// The command with the layout of a command's help, and so all below it. What looks like a negative number is the
+/// value of an option, which says what to write instead; no file is called that.
 fn with_examples_first(mut command: clap::Command) -> clap::Command {
     for subcommand in command.get_subcommands_mut() {
         *subcommand = with_examples_first(std::mem::take(subcommand));
     }
-    command.help_template(COMMAND_HELP)
+    let is_option = |arg: &Arg| arg.get_action().takes_values() && !arg.is_positional();
+    let takes_minus = |arg: Arg| match is_option(&arg) && arg.get_value_hint() != ValueHint::AnyPath
+    {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    command.mut_args(takes_minus).help_template(COMMAND_HELP)
 }
 
 /// Prints the first help text, for a command line without a command.

@@ -36,37 +36,32 @@ pub const HANDOFF_HEADING: &str = "Workloads `kbuild`, `aim7` and `handoff`";
 #[derive(Clone, Debug, Default, Args)]
 pub struct BuildArgs {
     /// Units of work [default: 400 (in a guest: 8000)]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = between::<1, COUNT_MAX>, allow_negative_numbers = true)]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = between::<u64, 1, COUNT_MAX>)]
     pub units: Option<u64>,
     /// Lock operations of a unit [default: 250]; `aim7`: 16
-    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = between::<1, COUNT_MAX>,
-          allow_negative_numbers = true)]
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = between::<u64, 1, COUNT_MAX>)]
     pub unit_ops: Option<u64>,
     /// Number of locks [default: 256]; `aim7`: 1
-    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = whole,
-          allow_negative_numbers = true)]
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "N", value_parser = whole::<u64>)]
     pub lock_count: Option<u64>,
     /// How many of the --lock-count locks are hot [default: 4]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = whole::<u64>)]
     pub hot_locks: Option<u64>,
     /// Percentage of the operations that take a hot lock [default: 10]
-    #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole::<u64>)]
     pub hot_percent: Option<u64>,
     /// Percentage of the units that one thread does alone at the end [default: 0]
-    #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, help_heading = HEADING, value_name = "PERCENT", value_parser = whole::<u64>)]
     pub serial_percent: Option<u64>,
     /// Mean time of work before each operation [default: 4us]; `aim7`: 50us, or what was fitted
-    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds,
-          allow_negative_numbers = true)]
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds)]
     pub compute_ns: Option<u64>,
     /// Time of work in the critical section [default: 150ns]; `handoff`: 1us, `aim7`: 500ns, or what
     /// was fitted
-    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds,
-          allow_negative_numbers = true)]
+    #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds)]
     pub section_ns: Option<u64>,
     /// Mean time of a sleep at the start of each unit; 0 is none [default: 0]
-    #[arg(long, help_heading = HEADING, value_name = "TIME", value_parser = nanoseconds,
-          allow_negative_numbers = true)]
+    #[arg(long, help_heading = HEADING, value_name = "TIME", value_parser = nanoseconds)]
     pub io_ns: Option<u64>,
 }
 

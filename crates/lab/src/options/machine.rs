@@ -41,18 +41,15 @@ pub struct MachineArgs {
     pub numa_spinlock: Option<NumaMode>,
     /// CNA versions whose threshold is a number of handoffs: after 2^N handoffs within a NUMA node the
     /// other nodes get their turn (0 to 31) [default: 16]
-    #[arg(long, value_name = "N", value_parser = between::<0, 31>, help_heading = TUNABLES,
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = between::<u64, 0, 31>, help_heading = TUNABLES)]
     pub numa_spinlock_threshold: Option<u64>,
     /// CNA versions whose threshold is a time: how long until the other NUMA nodes get their turn [default:
     /// each lock's own]
-    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES,
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES)]
     pub numa_spinlock_threshold_ns: Option<u64>,
     /// Mutex: minimum time between two membarrier(2) calls; until it has passed, unlock uses an atomic
     /// exchange instead of a plain store [default: 100us times the number of CPUs]
-    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES,
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, help_heading = TUNABLES)]
     pub heavy_barrier_apart_ns: Option<u64>,
 }
 
@@ -60,8 +57,7 @@ pub struct MachineArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct GuestArgs {
     /// Run a guest with these numbers of vCPUs, instead of threads; one row for each start state
-    #[arg(long, help_heading = SIMULATED, value_delimiter = ',', value_name = "N,...", value_parser = count,
-          allow_negative_numbers = true)]
+    #[arg(long, help_heading = SIMULATED, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub vcpus: Vec<usize>,
     /// The guest sees the machine's sockets as NUMA nodes, and its vCPUs stay on theirs
     #[arg(long, help_heading = SIMULATED)]
@@ -104,7 +100,7 @@ impl GuestArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SeedArgs {
     /// Seed for random numbers; the same seed repeats a simulated run exactly
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
     pub seed: u64,
 }
 

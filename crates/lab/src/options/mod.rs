@@ -7,8 +7,7 @@ mod values;
 pub use build::{BuildArgs, HANDOFF_HEADING, LISTED, typed};
 pub use machine::{MachineArgs, SIMULATED, SeedArgs, Switch};
 pub use values::{
-    between, between_u32, count, count_or_none, long_hold, name, nested, read_percent_renamed,
-    seconds, seconds_or_off,
+    between, count, long_hold, name, nested, read_percent_renamed, seconds, seconds_or_off, whole,
 };
 
 /// The options in `line`, as the commands that have them read them.

@@ -1,5 +1,6 @@
 //! What options take: numbers, times and names. A refusal says what to type instead.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What a time looks like.
@@ -11,19 +12,16 @@ pub fn count(typed: &str) -> Result<usize, &'static str> {
 }
 
 /// A whole number of anything.
-pub fn whole(typed: &str) -> Result<u64, &'static str> {
+pub fn whole<T: FromStr>(typed: &str) -> Result<T, &'static str> {
     typed.trim().parse().map_err(|_| "write a whole number from 0 on")
 }
 
 /// A whole number from `LEAST` to `MOST`.
-pub fn between<const LEAST: u64, const MOST: u64>(typed: &str) -> Result<u64, String> {
+pub fn between<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
+    typed: &str,
+) -> Result<T, String> {
     let number = typed.trim().parse().ok().filter(|number| (LEAST..=MOST).contains(number));
-    number.ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
-}
-
-/// The same for options whose number is shorter.
-pub fn between_u32<const LEAST: u32, const MOST: u32>(typed: &str) -> Result<u32, String> {
-    let number = typed.trim().parse().ok().filter(|number| (LEAST..=MOST).contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
 }
 
@@ -85,11 +83,6 @@ pub fn name(typed: &str) -> Result<String, std::convert::Infallible> {
     Ok(typed.trim().into())
 }
 
-/// A number of threads that may be none.
-pub fn count_or_none(typed: &str) -> Result<usize, &'static str> {
-    typed.trim().parse().map_err(|_| "write a whole number from 0 on")
-}
-
 /// What was `bench --readers`: the same option of `torture` is a number of threads.
 pub fn read_percent_renamed(typed: &str) -> Result<u32, String> {
     Err(format!("in `bench` this option is called --read-percent: write `--read-percent {typed}`"))
@@ -126,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_number_out_of_range_is_refused_in_words() {
-        assert_eq!(between::<2, 9>(" 9 "), Ok(9));
+        assert_eq!(between::<u64, 2, 9>(" 9 "), Ok(9));
         for typed in ["1", "10", "many", "-2", "2.5"] {
-            assert_eq!(between::<2, 9>(typed), Err("write a whole number from 2 to 9".into()));
+            assert_eq!(between::<u64, 2, 9>(typed), Err("write a whole number from 2 to 9".into()));
         }
         assert!(nested("9").is_err() && nested("8") == Ok(8) && nested("off") == Ok(0));
     }

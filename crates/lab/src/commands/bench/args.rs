@@ -1,9 +1,8 @@
 //! The arguments of `bench`.
 
-use crate::options::{BuildArgs, HANDOFF_HEADING};
 use crate::options::{
-    MachineArgs, SIMULATED, Switch, between_u32, count, long_hold, name, read_percent_renamed,
-    seconds,
+    BuildArgs, HANDOFF_HEADING, MachineArgs, SIMULATED, Switch, between, count, long_hold, name,
+    read_percent_renamed, seconds,
 };
 use clap::Args;
 use lockwright_cells::cell::{ReaderOrder, Section};
@@ -21,19 +20,18 @@ pub struct BenchArgs {
     #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: powers of two up to the CPUs]
-    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
-          allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
     /// What the threads do; see `lockwright workloads`
     #[arg(long, value_name = "NAME", default_value = "counter", value_parser = name)]
     pub workload: String,
     /// Repetitions; the locks take turns within each [default: 5; 1 with --vcpus or
     /// more threads than simulated CPUs]
-    #[arg(long, value_name = "N", value_parser = between_u32::<1, 10_000>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = between::<u32, 1, 10_000>)]
     pub runs: Option<u32>,
     /// Length of a repetition, in real or simulated time [default: 100ms on this computer, 5ms
     /// simulated, 1s with --vcpus or more threads than simulated CPUs]
-    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub secs: Option<f64>,
     /// Which machine.
     #[command(flatten)]
@@ -47,19 +45,17 @@ pub struct BenchArgs {
     /// Length of the critical section, in pause instructions (4 to 40 ns each); several values run one
     /// after the other [default: 1]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = COUNTER,
-          value_parser = between_u32::<0, 1_000_000_000>, allow_negative_numbers = true)]
+          value_parser = between::<u32, 0, 1_000_000_000>)]
     pub cs_load: Vec<u32>,
     /// Pause instructions between critical sections [default: 0]
     #[arg(long, value_name = "N", help_heading = COUNTER,
-          value_parser = between_u32::<0, 1_000_000_000>, allow_negative_numbers = true)]
+          value_parser = between::<u32, 0, 1_000_000_000>)]
     pub think_load: Option<u32>,
     /// Percentage of the operations that only read, 0 to 100 [default: 0]
-    #[arg(long, value_name = "PERCENT", value_parser = between_u32::<0, 100>, help_heading = COUNTER,
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = between::<u32, 0, 100>, help_heading = COUNTER)]
     pub read_percent: Option<u32>,
     /// The old name of `--read-percent`.
-    #[arg(long, hide = true, value_name = "PERCENT", value_parser = read_percent_renamed,
-          allow_negative_numbers = true)]
+    #[arg(long, hide = true, value_name = "PERCENT", value_parser = read_percent_renamed)]
     pub readers: Option<u32>,
     /// Which operations read: alternate (evenly spread) or random [default: alternate]
     #[arg(long, value_enum, value_name = "ORDER", help_heading = COUNTER, hide_possible_values = true)]
@@ -72,7 +68,7 @@ pub struct BenchArgs {
     /// Hold the lock for a long time now and then: 100ms, as in the kernel, or off [default: 100ms
     /// simulated, where a formula adds it; off on this computer]
     #[arg(long, value_name = "TIME", value_parser = long_hold, num_args = 0..=1,
-          default_missing_value = "100ms", help_heading = LOCKTORTURE, allow_negative_numbers = true)]
+          default_missing_value = "100ms", help_heading = LOCKTORTURE)]
     pub long_hold: Option<u64>,
     /// Parameters of `kbuild`, `handoff` and `aim7`.
     #[command(flatten)]

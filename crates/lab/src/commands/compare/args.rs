@@ -5,7 +5,7 @@ use super::effort::CompareEffort;
 use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use crate::matrix::window_ns;
-use crate::options::{SeedArgs, between_u32, seconds};
+use crate::options::{SeedArgs, between, seconds};
 use clap::Args;
 use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
@@ -43,10 +43,10 @@ pub struct CompareArgs {
     pub kind: Vec<CellKind>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
     /// [default: 10, with readers 6; with --quick 6 and 4]
-    #[arg(long, value_name = "N", value_parser = between_u32::<2, 10_000>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = between::<u32, 2, 10_000>)]
     pub runs: Option<u32>,
     /// Length of a repetition [default: what fits into the time]
-    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub secs: Option<f64>,
     /// The seed.
     #[command(flatten)]

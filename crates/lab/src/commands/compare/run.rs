@@ -10,8 +10,7 @@ use lockwright_cells::interrupt;
 use lockwright_cells::native::peers::stalls_in_a_crowd;
 use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::subject::Subject;
-use lockwright_report::foreign_load;
-use lockwright_report::{Outputs, Progress};
+use lockwright_report::{Outputs, Progress, foreign_load};
 use std::process::ExitCode;
 
 /// Runs the command.

@@ -1,7 +1,7 @@
 //! The arguments of `explore`, and what they mean.
 
 use crate::machines;
-use crate::options::{SeedArgs, between, between_u32};
+use crate::options::{SeedArgs, between, whole};
 use clap::{Args, ValueEnum};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_cells::client::{Pair, Target};
@@ -29,11 +29,10 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "CLIENT,...", value_delimiter = ',', default_value = "all")]
     pub client: Vec<String>,
     /// Threads of each client
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<usize>)]
     pub threads: usize,
     /// Schedules to run of each lock with each client
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<1, 1_000_000_000>,
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = between::<u64, 1, 1_000_000_000>)]
     pub schedules: u64,
     /// Put a known bug into the locks, by its number or name in `lockwright bugs`; only bugs of the order
     /// of steps can be seen here, not those of weak memory
@@ -57,17 +56,16 @@ pub struct ExploreArgs {
     #[arg(long, value_enum, help_heading = SEARCH, hide_possible_values = true)]
     pub policy: Option<PolicyName>,
     /// With pct: how many ordering constraints a bug may need, 1 to 64 [default: 3]
-    #[arg(long, value_name = "N", help_heading = SEARCH, value_parser = between_u32::<1, 64>,
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", help_heading = SEARCH, value_parser = between::<u32, 1, 64>)]
     pub depth: Option<u32>,
     /// With dfs: how often a schedule may switch away from a thread that could go on, at most; with the
     /// others: how often a thread loses its CPU for a while, at most
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
-          value_parser = between_u32::<0, 1_000>, allow_negative_numbers = true)]
+          value_parser = between::<u32, 0, 1_000>)]
     pub preemptions: u32,
     /// How often each thread repeats what its client does
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = SEARCH,
-          value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
+          value_parser = between::<u32, 1, 1_000>)]
     pub rounds: u32,
     /// Simulated machine to run on, by name or file [default: a small one with two NUMA nodes]
     #[arg(long, value_name = "MACHINE", help_heading = SEARCH)]

@@ -8,8 +8,9 @@ use super::args::ExploreArgs;
 use crate::options::SeedArgs;
 use lockwright::events::Event;
 use lockwright_cells::client::{Pair, Target};
-use lockwright_report::quoted;
-use lockwright_report::{Grid, Report, count, hanging, optional, plural, to_json, width, wrapped};
+use lockwright_report::{
+    Grid, Report, count, hanging, optional, plural, quoted, to_json, width, wrapped,
+};
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use lockwright_zoo::{Bug, fault_of};

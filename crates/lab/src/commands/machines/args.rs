@@ -1,6 +1,6 @@
 //! The arguments of `machines` and of what can be done with them.
 
-use crate::options::{SeedArgs, between_u32, count, name};
+use crate::options::{SeedArgs, between, count, name};
 use clap::{Args, Subcommand};
 use lockwright_report::{DocumentArgs, Progress};
 use std::path::PathBuf;
@@ -72,11 +72,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: 1,2,8,16,32,64]
-    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
-          allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
     /// Repetitions of each cell on this computer [default: 5]
-    #[arg(long, value_name = "N", value_parser = between_u32::<1, 1_000>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = between::<u32, 1, 1_000>)]
     pub runs: Option<u32>,
     /// The seed.
     #[command(flatten)]

@@ -1,8 +1,6 @@
 //! The arguments of `torture`.
 
-use crate::options::{
-    MachineArgs, count, count_or_none, long_hold, nested, seconds, seconds_or_off,
-};
+use crate::options::{MachineArgs, count, long_hold, nested, seconds, seconds_or_off, whole};
 use clap::Args;
 use lockwright_report::OutputArgs;
 
@@ -17,16 +15,15 @@ pub struct TortureArgs {
     #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = "all")]
     pub lock: Vec<String>,
     /// Numbers of threads [default: 2 on this computer, 8 simulated]
-    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count,
-          allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]
     pub threads: Vec<usize>,
     /// Number of threads that read; the others write [default: half of the threads for reader-writer
     /// locks, 0 for others; without --threads, the readers are added to the default number]
-    #[arg(long, value_name = "N", value_parser = count_or_none, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub readers: Option<usize>,
     /// Time for each lock, real or simulated [default: 250ms on this computer, 20ms simulated, 250ms
     /// with --vcpus or more threads than simulated CPUs]
-    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub secs: Option<f64>,
     /// Which machine.
     #[command(flatten)]
@@ -51,19 +48,18 @@ pub struct StressArgs {
         value_name = "TIME",
         num_args = 0..=1,
         default_missing_value = "100ms",
-        value_parser = long_hold,
-        allow_negative_numbers = true
+        value_parser = long_hold
     )]
     pub long_hold: Option<u64>,
     /// All threads run for TIME, then all pause for TIME, and so on [default: a tenth of --secs]
-    #[arg(long, value_name = "TIME", value_parser = seconds_or_off, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds_or_off)]
     pub stutter: Option<f64>,
     /// On this computer: move all threads to other CPUs every TIME, as locktorture's shuffle_interval
     /// [default: a seventh of --secs, with two CPUs or more]
-    #[arg(long, value_name = "TIME", value_parser = seconds_or_off, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = seconds_or_off)]
     pub shuffle: Option<f64>,
     /// Take up to N more locks inside the tested one, 0 to 8 [default: 2]
-    #[arg(long, value_name = "N", value_parser = nested, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = nested)]
     pub nested: Option<usize>,
     /// Simulated: preempt threads at random, for a fifth of the time
     #[arg(long, alias = "preempt")]

@@ -14,8 +14,7 @@ use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::stress::Stress;
 use lockwright_cells::subject::Asked;
-use lockwright_report::foreign_load;
-use lockwright_report::{Outputs, Progress, print, warned};
+use lockwright_report::{Outputs, Progress, foreign_load, print, warned};
 use std::process::ExitCode;
 
 /// What is usual on a machine.
