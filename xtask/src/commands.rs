@@ -142,8 +142,8 @@ const OF_CHECKS: &[Command] = &[
         name: "zoo",
         options: zoo::OPTIONS,
         about: &[
-            "Seed each bug of docs/zoo.md in the locks, one at a time, and see if the",
-            "checkers find it. --docs writes docs/zoo.md instead.",
+            "Seed each bug of the zoo (`lockwright bugs`) in the locks, one at a time,",
+            "and see if the checkers find it.",
         ],
         run: |given| tool(zoo::Request::of(given), zoo::run),
     },
@@ -321,7 +321,7 @@ mod tests {
             (&["zoo", "--only"], "--only 9"),
             (&["zoo", "--only", "0"], "the bugs are 1, 3, 4"),
             (&["zoo", "--json"], "--json FILE"),
-            (&["zoo", "--fast"], "--docs"),
+            (&["zoo", "--fast"], "--only BUG"),
         ] {
             let message = complaint(arguments);
             assert!(message.contains(expected), "{arguments:?}: {message}");

@@ -5,7 +5,6 @@
 //! complains about correct code, too, has found nothing.
 
 mod checker;
-mod docs;
 mod report;
 mod tested;
 
@@ -24,7 +23,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// As they stand in the help.
-pub const OPTIONS: &str = "[--only BUG] [--json FILE|-] [--matrix] [--full] | --docs";
+pub const OPTIONS: &str = "[--only BUG] [--json FILE|-] [--matrix] [--full]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,8 +35,6 @@ pub struct Request {
     matrix: bool,
     /// Wider bounds.
     full: bool,
-    /// Write the document about the zoo instead.
-    docs: bool,
 }
 
 impl Request {
@@ -62,7 +59,6 @@ impl Request {
                 "--json" => request.json = Some(value("--json FILE")?.to_string()),
                 "--matrix" => request.matrix = true,
                 "--full" => request.full = true,
-                "--docs" => request.docs = true,
                 other => return Err(not_an_option(other, OPTIONS)),
             }
         }
@@ -78,11 +74,6 @@ type Results = Vec<(Job, Vec<Said>)>;
 
 /// Does what is asked for. Returns true if every bug is killed and the correct code is not.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    if request.docs {
-        let path = root.join(docs::FILE);
-        std::fs::write(path, docs::text()).map_err(|error| format!("{}: {error}", docs::FILE))?;
-        return Ok(true);
-    }
     let (copy, folder) = (build(root)?, programs(root));
     let start = Instant::now();
     let wanted = || Bug::all().filter(|bug| request.only.is_none_or(|only| only == bug.row));
@@ -215,6 +206,7 @@ pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockwright_zoo::fault_of;
 
     #[test]
     fn options_are_read() {
@@ -247,5 +239,39 @@ mod tests {
         assert!(clean(false).is_green());
         assert!(!clean(true).is_green());
         assert!(!Document::new(false, Vec::new(), Vec::new(), 0.0).is_green());
+    }
+
+    #[test]
+    fn every_bug_has_a_row_of_its_own_a_lock_an_edit_and_a_checker_that_must_see_it() {
+        let all: Vec<&Bug> = Bug::all().collect();
+        for (number, bug) in all.iter().enumerate() {
+            let is_once =
+                |same: fn(&Bug) -> &str| all.iter().filter(|it| same(it) == same(bug)).count() == 1;
+            assert!(is_once(|it| it.row) && is_once(|it| it.name), "{bug:?}");
+            let words = [bug.source, bug.what, bug.headline()];
+            assert!(!bug.locks.is_empty() && words.iter().all(|it| !it.is_empty()), "{bug:?}");
+            assert!(!bug.seen.by.is_empty() && !bug.edits.is_empty(), "{bug:?}");
+            let is_hidden = bug.seen.kind.hides_from_explore().is_some();
+            assert!(!is_hidden || !bug.seen.by.contains(&Checker::Explore), "{bug:?}");
+            assert_eq!((bug.number(), Bug::of_row(bug.row)), (number, Some(*bug)));
+        }
+    }
+
+    #[test]
+    fn every_bug_that_tests_must_see_has_them_and_every_program_of_a_lock_is_one_of_it() {
+        for bug in Bug::all() {
+            for checker in bug.seen.by.iter().filter(|it| !Checker::OF_SEEDED.contains(it)) {
+                assert!(bug.tests.iter().any(|test| test.checker == *checker), "{bug:?}");
+            }
+            assert!(bug.shown_by.iter().all(|(lock, _)| bug.is_in(lock)), "{bug:?}");
+        }
+    }
+
+    #[test]
+    fn every_lock_that_is_broken_on_purpose_says_what_is_wrong_with_it() {
+        for row in LOCKS {
+            let is_broken = row.class == LockClass::Busted;
+            assert_eq!(fault_of(row.name).is_some(), is_broken, "{}", row.name);
+        }
     }
 }
