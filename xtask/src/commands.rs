@@ -48,15 +48,6 @@ const BEFORE_A_COMMIT: &[Command] = &[
         },
     },
     Command {
-        name: "graph",
-        options: "CRATE...",
-        about: &[
-            "Print which files of a crate (locks, lab, xtask) use each other in a",
-            "circle, and which of its modules use which, each with a line number.",
-        ],
-        run: |given| tidy::graph::print(&root(), given).map_err(Failure::Usage),
-    },
-    Command {
         name: "ci",
         options: "",
         about: &[
@@ -68,6 +59,16 @@ const BEFORE_A_COMMIT: &[Command] = &[
             // Only the other architecture may be missing: this installs nothing.
             Ok(stage::run_all_within(&ci::stages(), true, ci::TIME_MAX))
         },
+    },
+    Command {
+        name: "graph",
+        options: "CRATE...|--names",
+        about: &[
+            "Print which files of a crate (locks, lab, xtask) use each other in a",
+            "circle, and which of its modules use which, each with a line number.",
+            "--names prints the names that more than one public type has.",
+        ],
+        run: |given| tidy::graph::print(&root(), given).map_err(Failure::Usage),
     },
 ];
 
@@ -310,6 +311,8 @@ mod tests {
             (&["evidence", "--check", "--fresh"], "give one option"),
             (&["miri", "clients"], "this command has none"),
             (&["fidelity", "--kept"], "--keep-computer"),
+            (&["graph"], "the name of a crate: cells, clients"),
+            (&["graph", "lock"], "the crates are cells, clients"),
             (&["fuzz", "--minutes"], "--minutes 3"),
             (&["fuzz", "--minutes", "-1"], "--minutes 3"),
             (&["fuzz", "--under", "gdb"], "miri, tsan or asan"),
