@@ -77,6 +77,7 @@ const RULES: &[Rule] = &[
     locks::no_wait_is_written_by_hand,
     locks::masks_stay_with_their_word,
     locks::every_bug_of_the_zoo_fits,
+    graph::layers_are_those_of_the_diagram,
 ];
 
 /// The files of the repository at `root`.

@@ -4,12 +4,14 @@
 //! re-exports are no arrows, and tests are left out. Not seen: calls of methods, and a trait that only `*` imports.
 
 mod circles;
+mod layers;
 mod names;
 mod paths;
 mod tree;
 
 use super::Source;
 use circles::circles;
+pub use layers::layers_are_those_of_the_diagram;
 use paths::{Arrow, arrows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
