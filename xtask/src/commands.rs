@@ -1,5 +1,6 @@
 //! The commands of `cargo xtask`: their options, their help, and what they run.
 
+use crate::options::not_an_option;
 use crate::{
     ci, evidence, fidelity, full, fuzz, promela, root, sanitize, stage, tidy, weaken, zoo,
 };
@@ -243,14 +244,6 @@ fn help_of(command: &Command) -> String {
     }
     let about = command.about.iter().map(|line| format!("      {line}\n"));
     format!("{}\n{}", head.trim_end(), about.collect::<String>())
-}
-
-/// The answer to an argument that no option is called.
-pub fn not_an_option(argument: &str, options: &str) -> String {
-    match options {
-        "" => format!("`{argument}` is not an option; this command has none"),
-        _ => format!("`{argument}` is not an option; the options are {options}"),
-    }
 }
 
 /// The option that is given, if one is.

@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: random programs over the safe public interface, on simulated machines and on this one, with
 //! and without tools that see what the programs cannot.
 
-use crate::commands::not_an_option;
 use crate::limit::status_within;
+use crate::options::not_an_option;
 use crate::sanitize::{self, MIRI, NIGHTLY, SOURCE};
 use crate::stage::{Need, Stage};
 use std::path::Path;

@@ -9,8 +9,10 @@ mod full;
 mod fuzz;
 mod limit;
 mod markdown;
+mod options;
 mod output;
 mod promela;
+mod repository;
 mod sanitize;
 mod stage;
 mod tidy;
@@ -19,7 +21,7 @@ mod workers;
 mod zoo;
 
 use commands::{Asked, Failure};
-use std::path::{Path, PathBuf};
+pub use repository::root;
 use std::process::ExitCode;
 
 /// Exit code 1 if something is wrong with the code or cannot be run, 2 if the command line is wrong.
@@ -43,10 +45,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// The root of the repository.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().expect("xtask is a folder of the repository").to_path_buf()
 }

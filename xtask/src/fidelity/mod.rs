@@ -5,8 +5,8 @@ mod here;
 mod predictions;
 mod tables;
 
-use crate::commands::not_an_option;
 use crate::markdown;
+use crate::options::not_an_option;
 use here::Compared;
 use std::path::Path;
 use std::process::Command;

@@ -9,51 +9,12 @@ pub mod locks;
 mod phrases;
 mod prose;
 mod size;
+mod source;
 mod width;
 mod words;
 
-use code::Code;
+pub use source::{Finding, Source};
 use std::path::Path;
-
-/// A file of the repository.
-pub struct Source {
-    /// Its path from the root, with `/`.
-    pub path: String,
-    /// Its text.
-    pub text: String,
-    /// For Rust: the text taken apart.
-    pub code: Code,
-}
-
-impl Source {
-    /// The file at `path` with this text.
-    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        let (path, text) = (path.into(), text.into());
-        let code = if path.ends_with(".rs") { Code::of(&text) } else { Code::default() };
-        Self { path, text, code }
-    }
-    fn is_rust(&self) -> bool {
-        self.path.ends_with(".rs")
-    }
-    fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
-        let message = message.into();
-        Finding { path: self.path.clone(), line, message, is_warning: false }
-    }
-    fn warning(&self, line: usize, message: impl Into<String>) -> Finding {
-        Finding { is_warning: true, ..self.finding(line, message) }
-    }
-}
-
-/// Something a rule does not like.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Finding {
-    path: String,
-    /// Counted from 1.
-    line: usize,
-    message: String,
-    /// Printed, but not red.
-    is_warning: bool,
-}
 
 /// What a rule sees: one file, and the others for reference.
 type Rule = fn(&Source, &[Source]) -> Vec<Finding>;

@@ -12,9 +12,9 @@ mod scan;
 mod survivors;
 mod table;
 
-use crate::commands::not_an_option;
 use crate::edits;
 use crate::limit::is_interrupted;
+use crate::options::not_an_option;
 use crate::output::{self, Place, say};
 use crate::tidy::{Source, files};
 use crate::workers::on_all;

@@ -8,7 +8,7 @@ mod checker;
 mod report;
 mod tested;
 
-use crate::commands::not_an_option;
+use crate::options::not_an_option;
 use crate::output::{self, Place, say};
 use crate::tidy::files;
 use crate::weaken;

@@ -1,6 +1,6 @@
 //! Circles: files that use each other, directly or through others.
 
-use super::Graph;
+use super::crates::Graph;
 use super::paths::Arrow;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,8 @@
 //! is the module of its name. A module belongs to the layer that names most of its path: `rwsem/spin` before `rwsem`.
 
 use super::super::{Finding, Source};
-use super::{Arrow, Graph, crates};
+use super::crates::{Graph, crates};
+use super::paths::Arrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 const DIAGRAM: &str = "ARCHITECTURE.md";

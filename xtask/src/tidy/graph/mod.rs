@@ -4,65 +4,24 @@
 //! re-exports are no arrows, and tests are left out. Not seen: calls of methods, and a trait that only `*` imports.
 
 mod circles;
+mod crates;
 mod layers;
 mod names;
 mod paths;
 mod tree;
 
-use super::Source;
+use super::files;
 use circles::circles;
+use crates::{Graph, crates};
 pub use layers::layers_are_those_of_the_diagram;
-use paths::{Arrow, arrows};
-use std::collections::{BTreeMap, BTreeSet};
+use paths::Arrow;
+use std::collections::BTreeMap;
 use std::path::Path;
-use tree::Tree;
-
-/// The arrows between the files of a crate.
-pub struct Graph {
-    /// The folder of the crate, with `/` at the end.
-    folder: String,
-    files: BTreeSet<String>,
-    arrows: Vec<Arrow>,
-}
-
-impl Graph {
-    /// The graph of the crate in `folder`.
-    fn of(folder: &str, sources: &[Source]) -> Self {
-        let folder = format!("{folder}/src/");
-        let (mut files, mut all) = (BTreeSet::new(), Vec::new());
-        for tree in trees(&folder, sources) {
-            files.extend(tree.files.iter().map(|(source, ..)| source.path.clone()));
-            all.append(&mut arrows(&tree));
-        }
-        Self { folder, files, arrows: all }
-    }
-    /// A file as a module: `rwsem/count`, and `rwsem` for `rwsem/mod.rs`.
-    fn module<'a>(&self, file: &'a str) -> &'a str {
-        let name = file.strip_prefix(&*self.folder).unwrap_or(file);
-        let name = name.strip_suffix(".rs").unwrap_or(name);
-        name.strip_suffix("/mod").unwrap_or(name)
-    }
-}
-
-/// A tree for the library of a crate, and one for each of its programs.
-fn trees<'a>(folder: &str, sources: &'a [Source]) -> Vec<Tree<'a>> {
-    let is_root = |source: &&Source| match source.path.strip_prefix(folder) {
-        Some("lib.rs" | "main.rs") => true,
-        Some(below) => below.starts_with("bin/") && below.matches('/').count() == 1,
-        None => false,
-    };
-    sources.iter().filter(is_root).map(|root| Tree::of(&root.path, sources)).collect()
-}
-
-/// The folders of the crates of the workspace.
-fn crates(sources: &[Source]) -> impl Iterator<Item = &str> {
-    sources.iter().filter_map(|it| it.path.strip_suffix("/Cargo.toml"))
-}
 
 /// Prints the circles of each crate of `names`, and the arrows between its modules; for `--names` the names that more
 /// than one public type has.
 pub fn print(root: &Path, names: &[&str]) -> Result<bool, String> {
-    let sources = super::sources(root);
+    let sources = files::read_all(root);
     if names == ["--names"] {
         for (name, places) in names::duplicates(&sources) {
             let places = places.iter().map(|(path, line)| format!("{path}:{line}"));
@@ -121,7 +80,9 @@ fn described(graph: &Graph) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Source;
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Files as `tidy` reads them.
     pub fn tree(files: &[(&str, &str)]) -> Vec<Source> {

@@ -1,8 +1,8 @@
 //! A word means one thing: no two public types of the product have one name.
 
 use super::super::Source;
+use super::crates::{crates, trees};
 use super::tree::{Parts, is_test};
-use super::{crates, trees};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
