@@ -19,7 +19,7 @@ use crate::subject::Subject;
 use lockwright::events::Event;
 use lockwright::raw::FairnessThreshold;
 use lockwright::tunables::Tunable;
-use lockwright_clients::workload::kbuild::Knobs;
+use lockwright_clients::workload::kbuild::BuildParams;
 use lockwright_sim::{ScheduleReport, Scheduling};
 pub use on::{On, Scheduled};
 pub use reader_order::ReaderOrder;
@@ -62,7 +62,7 @@ pub enum Workload {
     /// leveldb: lookups behind a mutex whose sleepers meet on a spin lock.
     Readrandom,
     /// A build with many jobs: a fixed amount of work.
-    Kbuild(#[serde(with = "kbuild::InDocuments")] Knobs),
+    Kbuild(#[serde(with = "kbuild::InDocuments")] BuildParams),
     /// A lock that every thread always wants, held for a fixed time.
     Handoff {
         /// What its owner does meanwhile.

@@ -1,11 +1,11 @@
 //! The knobs of the workload `kbuild`.
 
-use lockwright_clients::workload::kbuild::Knobs;
+use lockwright_clients::workload::kbuild::BuildParams;
 use serde::Serialize;
 
 /// The knobs in documents.
 #[derive(Serialize)]
-#[serde(remote = "Knobs")]
+#[serde(remote = "BuildParams")]
 pub struct InDocuments {
     units: u64,
     unit_ops: u64,

@@ -24,7 +24,7 @@ impl Section {
     }
 }
 
-impl From<Section> for handoff::Section {
+impl From<Section> for handoff::HandoffSection {
     fn from(section: Section) -> Self {
         match section {
             Section::Spin => Self::Spin,

@@ -11,7 +11,8 @@ use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{
-    aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom, uncontended,
+    LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,
+    uncontended,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,7 +39,13 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
             let reader_order = reader_order.into();
             Box::new(Counter::<L> {
                 state: Zeroed::zeroed(),
-                knobs: counter::Knobs { cs_load, think_load, readers, reader_order, is_empty },
+                knobs: counter::CounterParams {
+                    cs_load,
+                    think_load,
+                    readers,
+                    reader_order,
+                    is_empty,
+                },
                 read: AtomicU64::new(0),
                 disturbed: AtomicU64::new(0),
             })
@@ -52,11 +59,12 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
         Workload::Readrandom => Box::new(Readrandom::<L>::new(spec.threads)),
         Workload::Kbuild(knobs) => Box::new(Build::<L>::new(knobs)),
         Workload::Handoff { section, section_ns } => {
-            let knobs = handoff::Knobs { section: section.into(), section_ns };
+            let knobs = handoff::HandoffParams { section: section.into(), section_ns };
             Box::new(Handoff::<L> { state: Zeroed::zeroed(), knobs })
         }
         Workload::Aim7 { lock_count, unit_ops, compute_ns: think_ns, section_ns, read_percent } => {
-            let knobs = aim7::Knobs { lock_count, unit_ops, think_ns, section_ns, read_percent };
+            let knobs =
+                aim7::Aim7Params { lock_count, unit_ops, think_ns, section_ns, read_percent };
             Box::new(Tasks::<L>::new(knobs))
         }
     }
@@ -67,7 +75,7 @@ fn torture<L: RawLock>(spec: &CellSpec, stress: Stress) -> Box<dyn Load> {
     Box::new(Torture::<Checked<Timed<Native, L>>>::new(spec, stress))
 }
 
-struct Pairs<L>(uncontended::State<L>);
+struct Pairs<L>(uncontended::UncontendedState<L>);
 
 impl<L: RawLock> Load for Pairs<L> {
     fn run(&self, worker: &mut NativeWorker<'_>) {
@@ -76,8 +84,8 @@ impl<L: RawLock> Load for Pairs<L> {
 }
 
 struct Counter<L> {
-    state: counter::State<Native, L>,
-    knobs: counter::Knobs,
+    state: counter::CounterState<Native, L>,
+    knobs: counter::CounterParams,
     read: AtomicU64,
     disturbed: AtomicU64,
 }
@@ -102,10 +110,10 @@ impl<L: RawLock> Load for Counter<L> {
 }
 
 struct Torture<L> {
-    state: locktorture::State<Native, L>,
-    nested: Vec<locktorture::State<Native, L>>,
+    state: locktorture::TortureState<Native, L>,
+    nested: Vec<locktorture::TortureState<Native, L>>,
     stats: Vec<locktorture::StatsLine<Native>>,
-    knobs: locktorture::Knobs,
+    knobs: locktorture::TortureParams,
     /// Where there are any.
     readers: Option<locktorture::Inside<Native>>,
     fail: AtomicU64,
@@ -122,7 +130,7 @@ impl<L: RawLock> Torture<L> {
             state: Zeroed::zeroed(),
             nested: (0..nested).map(|_| Zeroed::zeroed()).collect(),
             stats: (0..lines).map(|_| Zeroed::zeroed()).collect(),
-            knobs: locktorture::Knobs { threads, readers: reading, long_hold_ns },
+            knobs: locktorture::TortureParams { threads, readers: reading, long_hold_ns },
             readers: (readers > 0).then(Zeroed::zeroed),
             fail: AtomicU64::new(0),
             long_holds: AtomicU64::new(0),
@@ -160,8 +168,8 @@ impl<L: RawLock> Load for Torture<L> {
 }
 
 struct Lock2<L> {
-    state: lock2::State<Native, L>,
-    entries: Vec<lock2::Entry<Native>>,
+    state: lock2::Lock2State<Native, L>,
+    entries: Vec<lock2::LockEntry<Native>>,
 }
 
 impl<L: RawLock> Lock2<L> {
@@ -178,7 +186,7 @@ impl<L: RawLock> Load for Lock2<L> {
 }
 
 struct Open1<L> {
-    state: open1::State<Native, L>,
+    state: open1::Open1State<Native, L>,
     slots: Vec<open1::Slots<Native>>,
     threads: usize,
 }
@@ -196,8 +204,8 @@ impl<L: RawLock> Load for Open1<L> {
 }
 
 struct Readrandom<L> {
-    state: readrandom::State<Native, L>,
-    sleepers: Vec<readrandom::Sleeper<Native>>,
+    state: readrandom::ReadState<Native, L>,
+    sleepers: Vec<readrandom::ReadSleeper<Native>>,
 }
 
 impl<L: RawLock> Readrandom<L> {
@@ -216,8 +224,8 @@ impl<L: RawLock> Load for Readrandom<L> {
 }
 
 struct Handoff<L> {
-    state: handoff::State<Native, L>,
-    knobs: handoff::Knobs,
+    state: handoff::HandoffState<Native, L>,
+    knobs: handoff::HandoffParams,
 }
 
 impl<L: RawLock> Load for Handoff<L> {
@@ -230,13 +238,13 @@ impl<L: RawLock> Load for Handoff<L> {
 }
 
 struct Tasks<L> {
-    sites: Vec<aim7::Site<Native, L>>,
-    knobs: aim7::Knobs,
+    sites: Vec<LockAndValue<Native, L>>,
+    knobs: aim7::Aim7Params,
     writes: AtomicU64,
 }
 
 impl<L: RawLock> Tasks<L> {
-    fn new(knobs: aim7::Knobs) -> Self {
+    fn new(knobs: aim7::Aim7Params) -> Self {
         let sites = (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect();
         Self { sites, knobs, writes: AtomicU64::new(0) }
     }
@@ -255,16 +263,16 @@ impl<L: RawLock> Load for Tasks<L> {
 }
 
 struct Build<L> {
-    state: kbuild::State<Native>,
-    sites: Vec<kbuild::Site<Native, L>>,
-    knobs: kbuild::Knobs,
+    state: kbuild::BuildState<Native>,
+    sites: Vec<LockAndValue<Native, L>>,
+    knobs: kbuild::BuildParams,
     began_ns: AtomicU64,
     /// 0 until all is done.
     wall_ns: AtomicU64,
 }
 
 impl<L: RawLock> Build<L> {
-    fn new(knobs: kbuild::Knobs) -> Self {
+    fn new(knobs: kbuild::BuildParams) -> Self {
         Self {
             state: Zeroed::zeroed(),
             sites: (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect(),

@@ -16,7 +16,9 @@ use lockwright::native::Native;
 use lockwright::platform::Zeroed;
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::uncontended::{State, run_batch, run_batch_of_readers};
+use lockwright_clients::workload::uncontended::{
+    UncontendedState, run_batch, run_batch_of_readers,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,7 +60,7 @@ impl LockVisitor<Native> for MakeBatch {
     type Output = Batch;
 
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Batch {
-        let state: Box<State<L>> = Box::new(Zeroed::zeroed());
+        let state: Box<UncontendedState<L>> = Box::new(Zeroed::zeroed());
         match self.0 {
             Pair::Own => Box::new(move |pairs| time_batch(&state, pairs)),
             Pair::Read => Box::new(move |pairs| time_batch_of_readers(&state, pairs)),
@@ -67,14 +69,14 @@ impl LockVisitor<Native> for MakeBatch {
 }
 
 #[inline(never)]
-fn time_batch<L: RawLock>(state: &State<L>, pairs: u64) -> Duration {
+fn time_batch<L: RawLock>(state: &UncontendedState<L>, pairs: u64) -> Duration {
     let start = Instant::now();
     run_batch(state, pairs);
     start.elapsed()
 }
 
 #[inline(never)]
-fn time_batch_of_readers<L: RawLock>(state: &State<L>, pairs: u64) -> Duration {
+fn time_batch_of_readers<L: RawLock>(state: &UncontendedState<L>, pairs: u64) -> Duration {
     let start = Instant::now();
     run_batch_of_readers(state, pairs);
     start.elapsed()

@@ -10,7 +10,8 @@ use lockwright::queue::NODES_PER_CPU;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{LockRow, LockVisitor};
 use lockwright_clients::workload::{
-    aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom, uncontended,
+    LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,
+    uncontended,
 };
 use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation};
 
@@ -235,24 +236,25 @@ fn spawn<'a, L: RawLock>(
 ) {
     match cell.workload {
         Workload::Uncontended => {
-            let state = stage.simulation.alloc(uncontended::State::<L>::zeroed());
+            let state = stage.simulation.alloc(uncontended::UncontendedState::<L>::zeroed());
             stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
         }
         Workload::Counter { cs_load, think_load, readers, reader_order, is_empty } => {
             let reader_order = reader_order.into();
-            let knobs = counter::Knobs { cs_load, think_load, readers, reader_order, is_empty };
+            let knobs =
+                counter::CounterParams { cs_load, think_load, readers, reader_order, is_empty };
             spawn_counter::<L>(knobs, stage, parts, seen);
         }
         Workload::Locktorture { .. } => spawn_torture::<L>(cell, stage, parts, seen),
         Workload::Lock2 => {
-            let state = stage.simulation.alloc(lock2::State::<Sim, L>::zeroed());
+            let state = stage.simulation.alloc(lock2::Lock2State::<Sim, L>::zeroed());
             let entries = cell.threads as usize * lock2::ENTRIES_PER_THREAD;
             let entries = stage.simulation.alloc_slice_at(0, entries, |_| Zeroed::zeroed());
             stage.spawn(|_| move || lock2::run(&mut SimWorker::new(parts), state, entries));
         }
         Workload::Open1 => {
             let threads = cell.threads as usize;
-            let state = stage.simulation.alloc(open1::State::<Sim, L>::zeroed());
+            let state = stage.simulation.alloc(open1::Open1State::<Sim, L>::zeroed());
             let slots: Vec<_> = open1::slots::<Sim>().collect();
             let (lines, mut slots) = (slots.len(), slots.into_iter());
             let slots = stage.simulation.alloc_slice_at(0, lines, |_| match slots.next() {
@@ -262,23 +264,24 @@ fn spawn<'a, L: RawLock>(
             stage.spawn(|_| move || open1::run(&mut SimWorker::new(parts), state, slots, threads));
         }
         Workload::Readrandom => {
-            let state = stage.simulation.alloc(readrandom::State::<Sim, L>::zeroed());
+            let state = stage.simulation.alloc(readrandom::ReadState::<Sim, L>::zeroed());
             let threads = cell.threads as usize;
             let sleepers = stage.simulation.alloc_slice_at(0, threads, |_| Zeroed::zeroed());
             stage.spawn(|_| move || readrandom::run(&mut SimWorker::new(parts), state, sleepers));
         }
         Workload::Handoff { section, section_ns } => {
-            let knobs = handoff::Knobs { section: section.into(), section_ns };
+            let knobs = handoff::HandoffParams { section: section.into(), section_ns };
             spawn_handoff::<L>(knobs, stage, parts);
         }
         Workload::Aim7 { lock_count, unit_ops, compute_ns: think_ns, section_ns, read_percent } => {
-            let knobs = aim7::Knobs { lock_count, unit_ops, think_ns, section_ns, read_percent };
+            let knobs =
+                aim7::Aim7Params { lock_count, unit_ops, think_ns, section_ns, read_percent };
             spawn_tasks::<L>(knobs, stage, parts);
         }
         Workload::Kbuild(knobs) => {
-            let state = stage.simulation.alloc(kbuild::State::<Sim>::zeroed());
+            let state = stage.simulation.alloc(kbuild::BuildState::<Sim>::zeroed());
             let locks = knobs.lock_count as usize;
-            let sites: &[kbuild::Site<Sim, L>] =
+            let sites: &[LockAndValue<Sim, L>] =
                 stage.simulation.alloc_slice_at(0, locks, |_| Zeroed::zeroed());
             stage.spawn(|_| {
                 move || {
@@ -294,12 +297,12 @@ fn spawn<'a, L: RawLock>(
 
 /// Adds the threads of a counter.
 fn spawn_counter<'a, L: RawLock>(
-    knobs: counter::Knobs,
+    knobs: counter::CounterParams,
     stage: &mut Stage<'a, '_>,
     parts: Parts<'a>,
     seen: &'a Seen,
 ) {
-    let state = stage.simulation.alloc(counter::State::<Sim, L>::zeroed());
+    let state = stage.simulation.alloc(counter::CounterState::<Sim, L>::zeroed());
     stage.spawn(|_| {
         move || {
             let tally = counter::run(&mut SimWorker::new(parts), state, knobs);
@@ -310,18 +313,22 @@ fn spawn_counter<'a, L: RawLock>(
 
 /// Adds the threads of a handoff.
 fn spawn_handoff<'a, L: RawLock>(
-    knobs: handoff::Knobs,
+    knobs: handoff::HandoffParams,
     stage: &mut Stage<'a, '_>,
     parts: Parts<'a>,
 ) {
-    let state = stage.simulation.alloc(handoff::State::<Sim, L>::zeroed());
+    let state = stage.simulation.alloc(handoff::HandoffState::<Sim, L>::zeroed());
     stage.spawn(|_| move || handoff::run(&mut SimWorker::new(parts), state, knobs));
 }
 
 /// Adds the tasks of `aim7`.
-fn spawn_tasks<'a, L: RawLock>(knobs: aim7::Knobs, stage: &mut Stage<'a, '_>, parts: Parts<'a>) {
+fn spawn_tasks<'a, L: RawLock>(
+    knobs: aim7::Aim7Params,
+    stage: &mut Stage<'a, '_>,
+    parts: Parts<'a>,
+) {
     let locks = knobs.lock_count as usize;
-    let sites: &[aim7::Site<Sim, L>] =
+    let sites: &[LockAndValue<Sim, L>] =
         stage.simulation.alloc_slice_at(0, locks, |_| Zeroed::zeroed());
     stage.spawn(|_| {
         move || {
@@ -339,10 +346,10 @@ fn spawn_torture<'a, L: RawLock>(
 ) {
     let stress = cell.purpose.stress();
     let simulation = &mut stage.simulation;
-    let state = simulation.alloc(locktorture::State::<Sim, L>::zeroed());
+    let state = simulation.alloc(locktorture::TortureState::<Sim, L>::zeroed());
     let lines = locktorture::stats_lines(cell.threads as usize);
     let stats = simulation.alloc_slice_at(0, lines, |_| locktorture::StatsLine::zeroed());
-    let nested: &[locktorture::State<Sim, L>] = match stress.nested {
+    let nested: &[locktorture::TortureState<Sim, L>] = match stress.nested {
         0 => &[],
         count => simulation.alloc_slice_at(0, count, |_| Zeroed::zeroed()),
     };
@@ -350,7 +357,7 @@ fn spawn_torture<'a, L: RawLock>(
     let bed = cell.scheduling.map(|_| simulation.alloc(<Sim as Cells>::U32::zeroed()));
     // A benchmark adds its long holds by formula.
     let (threads, readers) = (cell.threads, stress.readers as u32);
-    let knobs = locktorture::Knobs { threads, readers, long_hold_ns: stress.long_hold_ns };
+    let knobs = locktorture::TortureParams { threads, readers, long_hold_ns: stress.long_hold_ns };
     stage.spawn(|index| {
         let stats = &stats[index / locktorture::STATS_PER_LINE];
         let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns).with_bed(bed);

@@ -3,7 +3,7 @@
 use crate::stress::Exercised;
 use lockwright::platform::{Cells, Sleeping};
 use lockwright_clients::workload::Worker;
-use lockwright_clients::workload::locktorture::Tally;
+use lockwright_clients::workload::locktorture::TortureTally;
 use lockwright_sim::{Sim, thread};
 use std::cell::Cell;
 
@@ -111,7 +111,7 @@ pub struct Seen {
 
 impl Seen {
     /// Adds what one thread saw and did.
-    pub fn add(&self, tally: Tally, pauses: u64) {
+    pub fn add(&self, tally: TortureTally, pauses: u64) {
         self.failed.set(self.failed.get() + tally.failed);
         self.long_holds.set(self.long_holds.get() + tally.long_holds);
         self.nested.set(self.nested.get() + tally.nested);

@@ -9,9 +9,9 @@
 //!
 //! It is the pattern and not the benchmark: files, pipes and signals are time to think.
 
-use super::{Line, Worker, locked};
+use super::{LockAndValue, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright::platform::{Atomic, Cells};
 use lockwright::raw::RawLock;
 
 /// The most locks.
@@ -22,7 +22,7 @@ const GAP_NS: u64 = 500;
 
 /// What the tasks do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knobs {
+pub struct Aim7Params {
     /// Locks, at least 1; each unit takes one of them at random.
     pub lock_count: u32,
     /// Operations in a row on one lock.
@@ -35,28 +35,20 @@ pub struct Knobs {
     pub read_percent: u32,
 }
 
-/// A lock and what it guards, a line each.
-pub struct Site<P: Cells, L> {
-    lock: Line<L>,
-    value: Line<P::U64>,
-}
-
-impl<P: Cells, L: RawLock> Zeroed for Site<P, L> {
-    fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()), value: Zeroed::zeroed() }
-    }
-}
-
 /// The sections of writers that were entered, unless a lock is broken: then fewer. Only when all tasks
 /// are done.
-pub fn written<P: Cells, L>(sites: &[Site<P, L>]) -> u64 {
+pub fn written<P: Cells, L>(sites: &[LockAndValue<P, L>]) -> u64 {
     // ordering: Relaxed; the caller waited for the tasks, and so is ordered after them.
     sites.iter().map(|site| site.value.load(Relaxed)).sum()
 }
 
-/// What one task does; returns how often it wrote. `sites` are [`Knobs::lock_count`] ones.
+/// What one task does; returns how often it wrote. `sites` are [`Aim7Params::lock_count`] ones.
 #[inline]
-pub fn run<W: Worker, L: RawLock>(worker: &mut W, sites: &[Site<W::P, L>], knobs: Knobs) -> u64 {
+pub fn run<W: Worker, L: RawLock>(
+    worker: &mut W,
+    sites: &[LockAndValue<W::P, L>],
+    knobs: Aim7Params,
+) -> u64 {
     let mut writes = 0;
     while worker.keep_going() {
         let think_ns = worker.random() % (knobs.think_ns * 2 + 1);
@@ -68,7 +60,11 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, sites: &[Site<W::P, L>], knobs
 }
 
 /// One unit; how often it wrote.
-fn unit<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Knobs) -> u64 {
+fn unit<W: Worker, L: RawLock>(
+    worker: &mut W,
+    site: &LockAndValue<W::P, L>,
+    knobs: Aim7Params,
+) -> u64 {
     let mut writes = 0;
     for op in 0..knobs.unit_ops {
         if op > 0 {
@@ -85,7 +81,7 @@ fn unit<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Knob
     writes
 }
 
-fn write<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Knobs) {
+fn write<W: Worker, L: RawLock>(worker: &mut W, site: &LockAndValue<W::P, L>, knobs: Aim7Params) {
     locked(&*site.lock, || {
         // ordering: Relaxed; the lock orders the accesses to the counter.
         let value = site.value.load(Relaxed);
@@ -96,7 +92,7 @@ fn write<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Kno
     });
 }
 
-fn read<W: Worker, L: RawLock>(worker: &mut W, site: &Site<W::P, L>, knobs: Knobs) {
+fn read<W: Worker, L: RawLock>(worker: &mut W, site: &LockAndValue<W::P, L>, knobs: Aim7Params) {
     site.lock.lock_shared();
     // ordering: Relaxed; the lock orders the accesses to the counter.
     site.value.load(Relaxed);
@@ -110,17 +106,24 @@ mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
-    const KNOBS: Knobs =
-        Knobs { lock_count: 4, unit_ops: 1, think_ns: 1_000, section_ns: 100, read_percent: 25 };
+    const KNOBS: Aim7Params = Aim7Params {
+        lock_count: 4,
+        unit_ops: 1,
+        think_ns: 1_000,
+        section_ns: 100,
+        read_percent: 25,
+    };
 
-    fn run_with(knobs: Knobs) -> (u64, Scripted, Vec<Site<ScriptedPlatform, SpyLock>>) {
-        let sites: Vec<_> = (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect();
+    fn run_with(
+        knobs: Aim7Params,
+    ) -> (u64, Scripted, Vec<LockAndValue<ScriptedPlatform, SpyLock>>) {
+        let sites: Vec<_> = (0..knobs.lock_count).map(|_| LockAndValue::zeroed()).collect();
         let mut worker = Scripted::new(2_000);
         let writes = run(&mut worker, &sites, knobs);
         (writes, worker, sites)
     }
 
-    fn taken(site: &Site<ScriptedPlatform, SpyLock>) -> u64 {
+    fn taken(site: &LockAndValue<ScriptedPlatform, SpyLock>) -> u64 {
         site.lock.pairs() + site.lock.shared_pairs()
     }
 
@@ -129,7 +132,7 @@ mod tests {
         let (writes, worker, sites) = run_with(KNOBS);
         assert_eq!((worker.ops, written(&sites)), (2_000, writes));
         assert!((1_400..1_600).contains(&writes), "{writes}");
-        let (writes, _, sites) = run_with(Knobs { read_percent: 100, ..KNOBS });
+        let (writes, _, sites) = run_with(Aim7Params { read_percent: 100, ..KNOBS });
         assert_eq!((writes, written(&sites)), (0, 0));
     }
 
@@ -141,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_unit_is_so_many_operations_on_one_lock() {
-        let (_, worker, sites) = run_with(Knobs { unit_ops: 7, think_ns: 0, ..KNOBS });
+        let (_, worker, sites) = run_with(Aim7Params { unit_ops: 7, think_ns: 0, ..KNOBS });
         assert_eq!(worker.ops, 14_000);
         assert!(sites.iter().all(|site| taken(site).is_multiple_of(7)));
         assert_eq!(worker.computed_ns, 14_000 * 100 + 2_000 * 6 * GAP_NS);

@@ -22,7 +22,7 @@ pub mod part {
 
 /// How much work, in pause instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Knobs {
+pub struct CounterParams {
     /// Inside the critical section.
     pub cs_load: u32,
     /// Between two critical sections.
@@ -48,7 +48,7 @@ pub enum ReaderOrder {
 
 /// What one thread did as a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CounterTally {
     /// Operations.
     pub read: u64,
     /// How often the counter changed meanwhile.
@@ -56,20 +56,20 @@ pub struct Tally {
 }
 
 /// What the threads share: the lock on a line of its own, the counter on another.
-pub struct State<P: Cells, L> {
+pub struct CounterState<P: Cells, L> {
     lock: Line<L>,
     value: Line<P::U64>,
     /// Empty sections that wrote, in memory that the machine does not have.
     unseen: AtomicU64,
 }
 
-impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
+impl<P: Cells, L: RawLock> Zeroed for CounterState<P, L> {
     fn zeroed() -> Self {
         Self { lock: Line::new(L::new()), value: Zeroed::zeroed(), unseen: AtomicU64::new(0) }
     }
 }
 
-impl<P: Cells, L> State<P, L> {
+impl<P: Cells, L> CounterState<P, L> {
     /// The lock.
     pub fn lock(&self) -> &L {
         &self.lock
@@ -85,8 +85,12 @@ impl<P: Cells, L> State<P, L> {
 
 /// What one thread does.
 #[inline]
-pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) -> Tally {
-    let mut tally = Tally::default();
+pub fn run<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &CounterState<W::P, L>,
+    knobs: CounterParams,
+) -> CounterTally {
+    let mut tally = CounterTally::default();
     if knobs.readers == 0 {
         while worker.keep_going() {
             write(worker, state, knobs);
@@ -108,7 +112,11 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs:
 }
 
 #[inline(always)]
-fn write<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) {
+fn write<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &CounterState<W::P, L>,
+    knobs: CounterParams,
+) {
     locked(&*state.lock, || {
         if knobs.is_empty {
             work(worker, knobs);
@@ -129,7 +137,11 @@ fn write<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: K
 
 /// Returns true if the counter changed meanwhile.
 #[inline(always)]
-fn read<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, knobs: Knobs) -> bool {
+fn read<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &CounterState<W::P, L>,
+    knobs: CounterParams,
+) -> bool {
     locked_shared(&*state.lock, || {
         if knobs.is_empty {
             // ordering: Relaxed; as above.
@@ -154,14 +166,14 @@ const fn is_watched<W: Worker>() -> bool {
 
 /// What a section takes.
 #[inline(always)]
-fn work<W: Worker>(worker: &mut W, knobs: Knobs) {
+fn work<W: Worker>(worker: &mut W, knobs: CounterParams) {
     pauses::<W>(knobs.cs_load);
     worker.software(part::INSIDE);
 }
 
 /// What follows an operation.
 #[inline(always)]
-fn between<W: Worker>(worker: &mut W, knobs: Knobs) {
+fn between<W: Worker>(worker: &mut W, knobs: CounterParams) {
     worker.op_done();
     pauses::<W>(knobs.think_load);
     worker.software(part::OUTSIDE);
@@ -177,8 +189,8 @@ struct Kinds {
 
 impl Kinds {
     /// Those of the thread of that number; each begins where the one before it would go on.
-    fn of(knobs: Knobs, thread: usize) -> Self {
-        let Knobs { readers: percent, reader_order: order, .. } = knobs;
+    fn of(knobs: CounterParams, thread: usize) -> Self {
+        let CounterParams { readers: percent, reader_order: order, .. } = knobs;
         Self { percent, order, due: (thread as u64 * u64::from(percent) % 100) as u32 }
     }
     #[inline]
@@ -209,18 +221,22 @@ mod tests {
 
     #[test]
     fn an_empty_section_counts_nothing() {
-        let state = State::<_, SpyLock>::zeroed();
+        let state = CounterState::<_, SpyLock>::zeroed();
         let mut worker = Scripted::new(10);
-        let knobs = Knobs { is_empty: true, readers: 50, ..Knobs::default() };
+        let knobs = CounterParams { is_empty: true, readers: 50, ..CounterParams::default() };
         assert_eq!(run(&mut worker, &state, knobs).disturbed, 0);
         assert_eq!((worker.ops, state.value(), state.lock().pairs()), (10, 0, 5));
     }
 
     #[test]
     fn the_counter_counts_the_operations() {
-        let state = State::<_, SpyLock>::zeroed();
+        let state = CounterState::<_, SpyLock>::zeroed();
         let mut worker = Scripted::new(9);
-        run(&mut worker, &state, Knobs { cs_load: 1, think_load: 2, ..Knobs::default() });
+        run(
+            &mut worker,
+            &state,
+            CounterParams { cs_load: 1, think_load: 2, ..CounterParams::default() },
+        );
         assert_eq!((worker.ops, state.value(), state.lock().pairs()), (9, 9, 9));
         assert_eq!(worker.parts, [part::INSIDE]);
     }
@@ -228,11 +244,11 @@ mod tests {
     #[test]
     fn so_many_percent_read_and_only_the_others_are_counted() {
         for readers in [0, 1, 20, 50, 99, 100] {
-            let state = State::<_, SpyLock>::zeroed();
-            let knobs = Knobs { readers, ..Knobs::default() };
+            let state = CounterState::<_, SpyLock>::zeroed();
+            let knobs = CounterParams { readers, ..CounterParams::default() };
             let tally = run(&mut Scripted::new(1_000), &state, knobs);
             let read = u64::from(readers) * 10;
-            assert_eq!(tally, Tally { read, disturbed: 0 }, "{readers} %");
+            assert_eq!(tally, CounterTally { read, disturbed: 0 }, "{readers} %");
             assert_eq!((state.value(), state.lock().pairs()), (1_000 - read, 1_000 - read));
             assert_eq!(state.lock().shared_pairs(), read);
         }
@@ -240,7 +256,7 @@ mod tests {
 
     /// Which of the first operations of a thread read.
     fn first(readers: u32, reader_order: ReaderOrder, thread: usize) -> String {
-        let knobs = Knobs { readers, reader_order, ..Knobs::default() };
+        let knobs = CounterParams { readers, reader_order, ..CounterParams::default() };
         let (mut kinds, mut worker) = (Kinds::of(knobs, thread), Scripted::new(0));
         let letter = |_| if kinds.next_is_read(&mut worker) { 'r' } else { 'w' };
         (0..10).map(letter).collect()
@@ -256,8 +272,12 @@ mod tests {
 
     #[test]
     fn drawn_readers_are_so_many_and_in_no_order() {
-        let knobs = Knobs { readers: 30, reader_order: ReaderOrder::Random, ..Knobs::default() };
-        let state = State::<_, SpyLock>::zeroed();
+        let knobs = CounterParams {
+            readers: 30,
+            reader_order: ReaderOrder::Random,
+            ..CounterParams::default()
+        };
+        let state = CounterState::<_, SpyLock>::zeroed();
         let read = run(&mut Scripted::new(100_000), &state, knobs).read;
         assert!((29_000..31_000).contains(&read), "{read}");
         assert_ne!(first(50, ReaderOrder::Random, 0), first(50, ReaderOrder::Alternate, 0));

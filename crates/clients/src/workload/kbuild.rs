@@ -2,7 +2,7 @@
 //!
 //! The work is fixed and its end is what is measured. It comes in *units*, the translation units of a `make -jN`: a
 //! worker takes the next one from a shared counter whenever it has finished one, so that a slow worker gets fewer. In a
-//! unit a worker sleeps once, as for its input ([`Knobs::io_ns`]), and then alternates between computing and a short
+//! unit a worker sleeps once, as for its input ([`BuildParams::io_ns`]), and then alternates between computing and a short
 //! section under one of the locks. A few locks are hot and most are cold, as in a kernel. What cannot be done in
 //! parallel, the linking, is done at the end by the worker that finished the last unit, alone.
 //!
@@ -10,7 +10,7 @@
 //! meanwhile. A section increments the counter of its lock, so that a lock that does not exclude shows
 //! in [`sections`].
 
-use super::{Line, Worker, locked};
+use super::{Line, LockAndValue, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, AtomicInt, Cells, Clock, Sleeping, Zeroed};
 use lockwright::raw::RawLock;
@@ -21,7 +21,7 @@ pub const LOCKS_MAX: u32 = 4096;
 /// How much work there is, and what it is made of. Times that are called *mean* are uniformly
 /// distributed between nothing and twice as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knobs {
+pub struct BuildParams {
     /// Units of work, the serial ones included.
     pub units: u64,
     /// Lock operations of a unit.
@@ -42,7 +42,7 @@ pub struct Knobs {
     pub io_ns: u64,
 }
 
-impl Knobs {
+impl BuildParams {
     /// The units that all workers share; the others are serial. There is at least one.
     pub fn parallel_units(&self) -> u64 {
         let serial = self.units * u64::from(self.serial_percent) / 100;
@@ -55,7 +55,7 @@ impl Knobs {
 }
 
 /// What the workers share apart from the locks.
-pub struct State<P: Cells> {
+pub struct BuildState<P: Cells> {
     /// Parallel units taken.
     taken: Line<P::U64>,
     /// Parallel units finished.
@@ -64,40 +64,28 @@ pub struct State<P: Cells> {
     never: Line<P::U32>,
 }
 
-/// A lock and what it guards, a line each.
-pub struct Site<P: Cells, L> {
-    lock: Line<L>,
-    value: Line<P::U64>,
-}
-
-impl<P: Cells> Zeroed for State<P> {
+impl<P: Cells> Zeroed for BuildState<P> {
     fn zeroed() -> Self {
         Self { taken: Zeroed::zeroed(), finished: Zeroed::zeroed(), never: Zeroed::zeroed() }
     }
 }
 
-impl<P: Cells, L: RawLock> Zeroed for Site<P, L> {
-    fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()), value: Zeroed::zeroed() }
-    }
-}
-
 /// The sections that were entered, unless a lock is broken: then fewer. Only when all workers are
 /// done.
-pub fn sections<P: Cells, L>(sites: &[Site<P, L>]) -> u64 {
+pub fn sections<P: Cells, L>(sites: &[LockAndValue<P, L>]) -> u64 {
     // ordering: Relaxed; the caller waited for the workers, and so is ordered after them.
     sites.iter().map(|site| site.value.load(Relaxed)).sum()
 }
 
 /// What one worker does: until nothing is left to do, or its [`Worker`] says that it is over. The
 /// worker that finished the build returns when, in nanoseconds of the platform's clock. `sites` are
-/// [`Knobs::lock_count`] ones.
+/// [`BuildParams::lock_count`] ones.
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P>,
-    sites: &[Site<W::P, L>],
-    knobs: Knobs,
+    state: &BuildState<W::P>,
+    sites: &[LockAndValue<W::P, L>],
+    knobs: BuildParams,
 ) -> Option<u64> {
     let parallel = knobs.parallel_units();
     let mut end_ns = None;
@@ -119,9 +107,9 @@ pub fn run<W: Worker, L: RawLock>(
 /// Does one unit. Returns true if it was finished.
 fn unit<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P>,
-    sites: &[Site<W::P, L>],
-    knobs: Knobs,
+    state: &BuildState<W::P>,
+    sites: &[LockAndValue<W::P, L>],
+    knobs: BuildParams,
 ) -> bool {
     if knobs.io_ns > 0 {
         let deadline_ns = W::P::now_ns() + around(worker, knobs.io_ns);
@@ -155,7 +143,7 @@ fn around(worker: &mut impl Worker, mean_ns: u64) -> u64 {
 }
 
 /// The lock of an operation. The hot ones come first.
-fn chosen(drawn: u64, knobs: Knobs) -> usize {
+fn chosen(drawn: u64, knobs: BuildParams) -> usize {
     let hot = knobs.hot_locks.clamp(1, knobs.lock_count.max(1));
     let cold = knobs.lock_count.saturating_sub(hot);
     let is_hot = cold == 0 || drawn % 100 < u64::from(knobs.hot_percent);
@@ -170,7 +158,7 @@ mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
-    const SMALL: Knobs = Knobs {
+    const SMALL: BuildParams = BuildParams {
         units: 10,
         unit_ops: 200,
         lock_count: 20,
@@ -182,13 +170,13 @@ mod tests {
         io_ns: 0,
     };
 
-    fn sites(knobs: Knobs) -> Vec<Site<ScriptedPlatform, SpyLock>> {
+    fn sites(knobs: BuildParams) -> Vec<LockAndValue<ScriptedPlatform, SpyLock>> {
         (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect()
     }
 
     /// The operations of workers with so much patience each, one after the other.
-    fn build(knobs: Knobs, patience: &[u64]) -> (Vec<u64>, Vec<bool>, u64) {
-        let (state, sites) = (State::zeroed(), sites(knobs));
+    fn build(knobs: BuildParams, patience: &[u64]) -> (Vec<u64>, Vec<bool>, u64) {
+        let (state, sites) = (BuildState::zeroed(), sites(knobs));
         let mut workers: Vec<_> = patience.iter().map(|&asks| Scripted::new(asks)).collect();
         let finished =
             workers.iter_mut().map(|worker| run(worker, &state, &sites, knobs).is_some()).collect();
@@ -205,9 +193,9 @@ mod tests {
     #[test]
     fn serial_units_are_done_by_whoever_finishes_the_last_parallel_one() {
         assert_eq!(SMALL.parallel_units(), 7);
-        let all_serial = Knobs { serial_percent: 100, ..SMALL };
+        let all_serial = BuildParams { serial_percent: 100, ..SMALL };
         assert_eq!((all_serial.parallel_units(), build(all_serial, &[u64::MAX]).2), (1, 2_000));
-        let none = Knobs { serial_percent: 0, ..SMALL };
+        let none = BuildParams { serial_percent: 0, ..SMALL };
         assert_eq!((none.parallel_units(), build(none, &[u64::MAX]).2), (10, 2_000));
     }
 
@@ -221,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_hot_locks_get_their_share_and_the_others_share_the_rest() {
-        let (state, sites) = (State::zeroed(), sites(SMALL));
+        let (state, sites) = (BuildState::zeroed(), sites(SMALL));
         run(&mut Scripted::new(u64::MAX), &state, &sites, SMALL);
         let pairs: Vec<u64> = sites.iter().map(|site| site.lock.pairs()).collect();
         let hot: u64 = pairs[..2].iter().sum();
@@ -231,7 +219,7 @@ mod tests {
 
     #[test]
     fn computing_has_its_mean() {
-        let (state, sites) = (State::zeroed(), sites(SMALL));
+        let (state, sites) = (BuildState::zeroed(), sites(SMALL));
         let mut worker = Scripted::new(u64::MAX);
         run(&mut worker, &state, &sites, SMALL);
         let mean_ns = worker.computed_ns as f64 / 2_000.0;
@@ -240,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_unit_sleeps_once_for_the_mean_time() {
-        let knobs = Knobs { units: 20, unit_ops: 1, io_ns: 200_000, ..SMALL };
+        let knobs = BuildParams { units: 20, unit_ops: 1, io_ns: 200_000, ..SMALL };
         let start_ns = ScriptedPlatform::now_ns();
         build(knobs, &[u64::MAX]);
         let slept_ns = ScriptedPlatform::now_ns() - start_ns;

@@ -38,7 +38,7 @@ pub const ENTRIES_PER_THREAD: usize = 2;
 const KEPT_MAX: usize = 16;
 
 /// The lock context of the file.
-pub struct State<P: Cells, L> {
+pub struct Lock2State<P: Cells, L> {
     context: Line<Context<P, L>>,
 }
 
@@ -50,15 +50,15 @@ struct Context<P: Cells, L> {
 }
 
 /// What is known of a lock that is held.
-pub type Entry<P> = Line<<P as Cells>::U64>;
+pub type LockEntry<P> = Line<<P as Cells>::U64>;
 
-impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
+impl<P: Cells, L: RawLock> Zeroed for Lock2State<P, L> {
     fn zeroed() -> Self {
         Self { context: Line::new(Context { lock: L::new(), head: Zeroed::zeroed() }) }
     }
 }
 
-impl<P: Cells, L> State<P, L> {
+impl<P: Cells, L> Lock2State<P, L> {
     /// The lock.
     pub fn lock(&self) -> &L {
         &self.context.lock
@@ -91,7 +91,11 @@ impl Kept {
 
 /// What one thread does. `entries` are [`ENTRIES_PER_THREAD`] for each thread.
 #[inline]
-pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, entries: &[Entry<W::P>]) {
+pub fn run<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &Lock2State<W::P, L>,
+    entries: &[LockEntry<W::P>],
+) {
     let mut kept = Kept::of(worker.index());
     let mut sets = true;
     while worker.keep_going() {
@@ -106,8 +110,8 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, entrie
 #[inline(always)]
 fn section<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
-    entries: &[Entry<W::P>],
+    state: &Lock2State<W::P, L>,
+    entries: &[LockEntry<W::P>],
     kept: &mut Kept,
     sets: bool,
 ) {
@@ -148,10 +152,10 @@ mod tests {
 
     #[test]
     fn one_thread_sets_and_drops_in_turn_and_takes_the_lock_once_for_each() {
-        let state = State::<ScriptedPlatform, SpyLock>::zeroed();
+        let state = Lock2State::<ScriptedPlatform, SpyLock>::zeroed();
         let mut worker = Scripted::new(9);
         let threads = worker.index() + 1;
-        let entries: Vec<Entry<ScriptedPlatform>> =
+        let entries: Vec<LockEntry<ScriptedPlatform>> =
             (0..threads * ENTRIES_PER_THREAD).map(|_| Zeroed::zeroed()).collect();
         run(&mut worker, &state, &entries);
         assert_eq!((worker.ops, state.lock().pairs()), (9, 9));

@@ -21,7 +21,7 @@
 //! The mean delay per operation is 100 ms / 200,000 n + 2 us / 4 n = 1 us / n, all of it with the
 //! lock held: the rising half of the published curves is this delay, not the scaling of the lock.
 //! Neither the long hold nor the sleep fits into a simulated window of milliseconds. A simulation
-//! runs with [`Knobs::long_hold_ns`] 0 and adds what it leaves out with [`with_long_holds`]. The sleep
+//! runs with [`TortureParams::long_hold_ns`] 0 and adds what it leaves out with [`with_long_holds`]. The sleep
 //! (one jiffy in a million loops of about a microsecond, of one thread among those that wait anyway)
 //! is left out of short windows without a correction.
 //!
@@ -70,7 +70,7 @@ pub mod part {
 
 /// What a run may leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knobs {
+pub struct TortureParams {
     /// How many threads run.
     pub threads: u32,
     /// How many of them read.
@@ -80,7 +80,7 @@ pub struct Knobs {
 }
 
 /// A lock and its flag: what the threads share. Nested locks are further ones.
-pub struct State<P: Cells, L> {
+pub struct TortureState<P: Cells, L> {
     lock: Line<L>,
     /// Not 0 while a thread is in the critical section.
     held: Line<P::U32>,
@@ -101,7 +101,7 @@ struct Entry<P: Cells> {
 
 /// What one thread did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TortureTally {
     /// How often it took the lock.
     pub acquired: u64,
     /// How often it was not alone then, or with a nested lock.
@@ -112,13 +112,13 @@ pub struct Tally {
     pub nested: u64,
 }
 
-impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
+impl<P: Cells, L: RawLock> Zeroed for TortureState<P, L> {
     fn zeroed() -> Self {
         Self { lock: Line::new(L::new()), held: Zeroed::zeroed() }
     }
 }
 
-impl<P: Cells, L> State<P, L> {
+impl<P: Cells, L> TortureState<P, L> {
     /// The lock.
     pub fn lock(&self) -> &L {
         &self.lock
@@ -142,12 +142,12 @@ pub const fn stats_lines(threads: usize) -> usize {
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
+    state: &TortureState<W::P, L>,
     stats: &StatsLine<W::P>,
-    nested: &[State<W::P, L>],
-    knobs: Knobs,
+    nested: &[TortureState<W::P, L>],
+    knobs: TortureParams,
     readers: Option<&Inside<W::P>>,
-) -> Tally {
+) -> TortureTally {
     if let Some(readers) = readers
         && is_reader(worker.index(), knobs.threads as usize, knobs.readers as usize)
     {
@@ -155,7 +155,7 @@ pub fn run<W: Worker, L: RawLock>(
     }
     let is_without_readers = || readers.is_none_or(Inside::is_empty);
     let entry = &stats.entries[worker.index() % STATS_PER_LINE];
-    let mut tally = Tally::default();
+    let mut tally = TortureTally::default();
     while worker.keep_going() {
         if knobs.long_hold_ns > 0 && one_in(worker, SLEEP_ONE_IN) {
             worker.hold_ns(JIFFY_NS);
@@ -209,10 +209,10 @@ impl Chosen {
 #[inline(always)]
 fn inside<W: Worker, L: RawLock>(
     worker: &mut W,
-    nested: &[State<W::P, L>],
+    nested: &[TortureState<W::P, L>],
     chosen: u64,
-    knobs: Knobs,
-    tally: &mut Tally,
+    knobs: TortureParams,
+    tally: &mut TortureTally,
 ) {
     let is_chosen = |at: usize| chosen >> at & 1 == 1;
     for (at, state) in nested.iter().enumerate() {
@@ -239,7 +239,7 @@ fn inside<W: Worker, L: RawLock>(
 
 /// The delays of a critical section. Returns true if the long one was among them.
 #[inline(always)]
-fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
+fn hold(worker: &mut impl Worker, knobs: TortureParams) -> bool {
     if knobs.readers > 0 {
         return readers::hold(worker, knobs);
     }
@@ -299,22 +299,26 @@ mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
-    pub(super) type Shared = State<ScriptedPlatform, SpyLock>;
+    pub(super) type Shared = TortureState<ScriptedPlatform, SpyLock>;
 
-    fn torture(worker: &mut Scripted, state: &Shared, knobs: Knobs) -> (Tally, u64, u64) {
+    fn torture(
+        worker: &mut Scripted,
+        state: &Shared,
+        knobs: TortureParams,
+    ) -> (TortureTally, u64, u64) {
         let stats = StatsLine::zeroed();
         let tally = run(worker, state, &stats, &[], knobs, None);
         let entry = &stats.entries[worker.index() % STATS_PER_LINE];
         (tally, entry.acquired.load(Relaxed), entry.failed.load(Relaxed))
     }
 
-    const QUIET: Knobs = Knobs { threads: 2, readers: 0, long_hold_ns: 0 };
+    const QUIET: TortureParams = TortureParams { threads: 2, readers: 0, long_hold_ns: 0 };
 
     #[test]
     fn every_acquisition_is_counted_in_the_tally_and_in_the_statistics() {
         let (mut worker, state) = (Scripted::new(100), Shared::zeroed());
         let (tally, acquired, failed) = torture(&mut worker, &state, QUIET);
-        assert_eq!(tally, Tally { acquired: 100, ..Tally::default() });
+        assert_eq!(tally, TortureTally { acquired: 100, ..TortureTally::default() });
         assert_eq!((acquired, failed, worker.ops), (100, 0, 100));
         assert_eq!(state.lock().pairs(), 100);
     }
@@ -340,19 +344,23 @@ mod tests {
         let ops = 6_000_000;
         for threads in [1, 4] {
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            torture(&mut worker, &state, Knobs { threads, readers: 0, long_hold_ns: 0 });
+            torture(&mut worker, &state, TortureParams { threads, readers: 0, long_hold_ns: 0 });
             let short_ns = worker.held_ns as f64 / ops as f64;
             let expected_ns = 500.0 / f64::from(threads);
             assert!((short_ns / expected_ns - 1.0).abs() < 0.01, "{short_ns} ns, n = {threads}");
 
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            torture(&mut worker, &state, Knobs { threads, readers: 0, long_hold_ns: LONG_HOLD_NS });
+            torture(
+                &mut worker,
+                &state,
+                TortureParams { threads, readers: 0, long_hold_ns: LONG_HOLD_NS },
+            );
             let long_ns = worker.held_ns as f64 / ops as f64 - short_ns;
             // 30 / threads long holds and 6 sleeps of 4 ms: rare, hence the tolerance.
             assert!((long_ns / expected_ns - 1.0).abs() < 0.6, "{long_ns} ns, n = {threads}");
 
             let (mut worker, state) = (Scripted::new(ops), Shared::zeroed());
-            let knobs = Knobs { threads, readers: 0, long_hold_ns: 100_000 };
+            let knobs = TortureParams { threads, readers: 0, long_hold_ns: 100_000 };
             let (tally, ..) = torture(&mut worker, &state, knobs);
             let all_long_ns = tally.long_holds * knobs.long_hold_ns;
             let long_ns = all_long_ns as f64 / ops as f64;

@@ -2,7 +2,7 @@
 //!
 //! A workload is a module with three things: the state its threads share, made of cells of the
 //! platform and zero at the start, so that it can live in a box, in a static or in the memory of a
-//! simulated machine; its knobs; and `run`, what one thread does until its [`Worker`] says that it
+//! simulated machine; its parameters; and `run`, what one thread does until its [`Worker`] says that it
 //! is over.
 
 pub mod aim7;
@@ -16,7 +16,7 @@ pub mod readrandom;
 pub mod uncontended;
 
 use core::ops::Deref;
-use lockwright::platform::Zeroed;
+use lockwright::platform::{Cells, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
@@ -100,3 +100,15 @@ fn locked_shared<L: RawLock, R>(lock: &L, section: impl FnOnce() -> R) -> R {
 
 #[cfg(test)]
 mod scripted;
+
+/// A lock and what it guards, a line each.
+pub struct LockAndValue<P: Cells, L> {
+    pub(crate) lock: Line<L>,
+    pub(crate) value: Line<P::U64>,
+}
+
+impl<P: Cells, L: RawLock> Zeroed for LockAndValue<P, L> {
+    fn zeroed() -> Self {
+        Self { lock: Line::new(L::new()), value: Zeroed::zeroed() }
+    }
+}

@@ -55,7 +55,7 @@ const REFERENCES: u32 = 0xffff;
 const GOES_FOR_LOCK: u32 = 1 << 16;
 
 /// What the threads share apart from the table's lines.
-pub struct State<P: Cells, L> {
+pub struct Open1State<P: Cells, L> {
     files: Line<Files<P, L>>,
     /// The bits of a table that has grown.
     bits: Line<[P::U64; WORDS]>,
@@ -87,7 +87,7 @@ struct Counted<P: Cells, L> {
 /// Eight entries of the table.
 pub type Slots<P> = Line<[<P as Cells>::U64; SLOTS_PER_LINE]>;
 
-impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
+impl<P: Cells, L: RawLock> Zeroed for Open1State<P, L> {
     fn zeroed() -> Self {
         let files = Files { lock: L::new(), next: Zeroed::zeroed(), bits: Zeroed::zeroed() };
         Self {
@@ -105,7 +105,7 @@ pub fn slots<P: Cells>() -> impl Iterator<Item = Slots<P>> {
         .map(|_| Line::new(core::array::from_fn(|_| Zeroed::zeroed())))
 }
 
-impl<P: Cells, L: RawLock> State<P, L> {
+impl<P: Cells, L: RawLock> Open1State<P, L> {
     /// The lock of the table.
     pub fn lock(&self) -> &L {
         &self.files.lock
@@ -118,7 +118,7 @@ impl<P: Cells, L: RawLock> State<P, L> {
 }
 
 /// The bits of the descriptors in use.
-fn bits<P: Cells, L>(state: &State<P, L>, threads: usize) -> &[P::U64] {
+fn bits<P: Cells, L>(state: &Open1State<P, L>, threads: usize) -> &[P::U64] {
     match threads + STANDARD <= SMALL {
         true => core::slice::from_ref(&state.files.bits),
         false => &*state.bits,
@@ -132,7 +132,7 @@ fn bits<P: Cells, L>(state: &State<P, L>, threads: usize) -> &[P::U64] {
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
+    state: &Open1State<W::P, L>,
     slots: &[Slots<W::P>],
     threads: usize,
 ) {
@@ -166,7 +166,7 @@ fn slot<P: Cells>(slots: &[Slots<P>], descriptor: usize) -> &P::U64 {
 #[inline(always)]
 fn allocate<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
+    state: &Open1State<W::P, L>,
     bits: &[<W::P as Cells>::U64],
     slots: &[Slots<W::P>],
 ) -> usize {
@@ -198,7 +198,7 @@ fn allocate<W: Worker, L: RawLock>(
 #[inline(always)]
 fn release<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
+    state: &Open1State<W::P, L>,
     bits: &[<W::P as Cells>::U64],
     slots: &[Slots<W::P>],
     descriptor: usize,
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
-    type Shared = State<ScriptedPlatform, SpyLock>;
+    type Shared = Open1State<ScriptedPlatform, SpyLock>;
 
     fn table() -> Vec<Slots<ScriptedPlatform>> {
         slots::<ScriptedPlatform>().collect()

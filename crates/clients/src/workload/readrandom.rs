@@ -48,7 +48,7 @@ const AWAITED: u32 = 2;
 const ASLEEP: u32 = 1;
 
 /// What the threads share apart from the entries.
-pub struct State<P: Cells, L> {
+pub struct ReadState<P: Cells, L> {
     mutex: Line<P::U32>,
     references: Line<P::U64>,
     bucket: Line<Bucket<P, L>>,
@@ -65,24 +65,24 @@ struct Bucket<P: Cells, L> {
 }
 
 /// The entry of a thread in the list.
-pub type Sleeper<P> = Line<Entry<P>>;
+pub type ReadSleeper<P> = Line<ReadEntry<P>>;
 
-/// See [`Sleeper`].
+/// See [`ReadSleeper`].
 #[repr(C)]
-pub struct Entry<P: Cells> {
+pub struct ReadEntry<P: Cells> {
     /// The thread behind this one, from 1; 0 is none.
     next: P::U32,
     /// [`ASLEEP`] until it was woken.
     state: P::U32,
 }
 
-impl<P: Cells> Zeroed for Entry<P> {
+impl<P: Cells> Zeroed for ReadEntry<P> {
     fn zeroed() -> Self {
         Self { next: Zeroed::zeroed(), state: Zeroed::zeroed() }
     }
 }
 
-impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
+impl<P: Cells, L: RawLock> Zeroed for ReadState<P, L> {
     fn zeroed() -> Self {
         let bucket = Bucket {
             lock: L::new(),
@@ -94,7 +94,7 @@ impl<P: Cells, L: RawLock> Zeroed for State<P, L> {
     }
 }
 
-impl<P: Cells, L> State<P, L> {
+impl<P: Cells, L> ReadState<P, L> {
     /// The lock of the bucket.
     pub fn lock(&self) -> &L {
         &self.bucket.lock
@@ -110,8 +110,8 @@ impl<P: Cells, L> State<P, L> {
 #[inline]
 pub fn run<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
-    sleepers: &[Sleeper<W::P>],
+    state: &ReadState<W::P, L>,
+    sleepers: &[ReadSleeper<W::P>],
 ) {
     while worker.keep_going() {
         section(worker, state, sleepers);
@@ -125,8 +125,8 @@ pub fn run<W: Worker, L: RawLock>(
 #[inline(always)]
 fn section<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
-    sleepers: &[Sleeper<W::P>],
+    state: &ReadState<W::P, L>,
+    sleepers: &[ReadSleeper<W::P>],
 ) {
     take(worker, state, sleepers);
     // ordering: Relaxed; the mutex orders the accesses.
@@ -138,7 +138,11 @@ fn section<W: Worker, L: RawLock>(
 }
 
 #[inline(always)]
-fn take<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, sleepers: &[Sleeper<W::P>]) {
+fn take<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &ReadState<W::P, L>,
+    sleepers: &[ReadSleeper<W::P>],
+) {
     // ordering: Acquire; what the last owner did is seen.
     if state.mutex.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok() {
         return;
@@ -152,8 +156,8 @@ fn take<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, sleepers:
 #[inline(always)]
 fn give_back<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
-    sleepers: &[Sleeper<W::P>],
+    state: &ReadState<W::P, L>,
+    sleepers: &[ReadSleeper<W::P>],
 ) {
     // ordering: SeqCst; the next owner sees what this one did; and see `sleep`.
     if state.mutex.swap(FREE, SeqCst) == AWAITED {
@@ -164,8 +168,8 @@ fn give_back<W: Worker, L: RawLock>(
 /// Sleeps in the bucket while a thread has the mutex and knows that a thread may sleep.
 fn sleep<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
-    sleepers: &[Sleeper<W::P>],
+    state: &ReadState<W::P, L>,
+    sleepers: &[ReadSleeper<W::P>],
 ) {
     worker.software(part::ENTRY);
     let Bucket { lock, waiters, first, last } = &*state.bucket;
@@ -203,7 +207,11 @@ fn sleep<W: Worker, L: RawLock>(
 }
 
 /// Wakes the first in the bucket, if there is one.
-fn wake<W: Worker, L: RawLock>(worker: &mut W, state: &State<W::P, L>, sleepers: &[Sleeper<W::P>]) {
+fn wake<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &ReadState<W::P, L>,
+    sleepers: &[ReadSleeper<W::P>],
+) {
     worker.software(part::ENTRY);
     let Bucket { lock, waiters, first, last } = &*state.bucket;
     // ordering: SeqCst; see `sleep`.
@@ -238,9 +246,9 @@ mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
-    type Shared = State<ScriptedPlatform, SpyLock>;
+    type Shared = ReadState<ScriptedPlatform, SpyLock>;
 
-    fn sleepers() -> Vec<Sleeper<ScriptedPlatform>> {
+    fn sleepers() -> Vec<ReadSleeper<ScriptedPlatform>> {
         (0..8).map(|_| Zeroed::zeroed()).collect()
     }
 

@@ -5,17 +5,17 @@ use lockwright::platform::Zeroed;
 use lockwright::raw::RawLock;
 
 /// What the threads share: the lock.
-pub struct State<L> {
+pub struct UncontendedState<L> {
     lock: Line<L>,
 }
 
-impl<L: RawLock> Zeroed for State<L> {
+impl<L: RawLock> Zeroed for UncontendedState<L> {
     fn zeroed() -> Self {
         Self { lock: Line::new(L::new()) }
     }
 }
 
-impl<L> State<L> {
+impl<L> UncontendedState<L> {
     /// The lock.
     pub fn lock(&self) -> &L {
         &self.lock
@@ -24,7 +24,7 @@ impl<L> State<L> {
 
 /// What one thread does.
 #[inline]
-pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<L>) {
+pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &UncontendedState<L>) {
     while worker.keep_going() {
         pair(&*state.lock);
         worker.op_done();
@@ -34,7 +34,7 @@ pub fn run<W: Worker, L: RawLock>(worker: &mut W, state: &State<L>) {
 /// `count` operations of one thread, without anything in between: for those who time them from
 /// outside.
 #[inline]
-pub fn run_batch<L: RawLock>(state: &State<L>, count: u64) {
+pub fn run_batch<L: RawLock>(state: &UncontendedState<L>, count: u64) {
     for _ in 0..count {
         pair(&*state.lock);
     }
@@ -42,7 +42,7 @@ pub fn run_batch<L: RawLock>(state: &State<L>, count: u64) {
 
 /// As [`run_batch`], of a thread that only reads.
 #[inline]
-pub fn run_batch_of_readers<L: RawLock>(state: &State<L>, count: u64) {
+pub fn run_batch_of_readers<L: RawLock>(state: &UncontendedState<L>, count: u64) {
     for _ in 0..count {
         locked_shared(&*state.lock, || ());
     }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn an_operation_is_one_pair() {
-        let state = State::<SpyLock>::zeroed();
+        let state = UncontendedState::<SpyLock>::zeroed();
         let mut worker = Scripted::new(5);
         run(&mut worker, &state);
         run_batch(&state, 7);
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn an_operation_of_a_reader_is_one_pair_of_its_own_kind() {
-        let state = State::<SpyLock>::zeroed();
+        let state = UncontendedState::<SpyLock>::zeroed();
         run_batch_of_readers(&state, 7);
         assert_eq!((state.lock().pairs(), state.lock().shared_pairs()), (0, 7));
     }

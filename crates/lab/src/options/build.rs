@@ -3,12 +3,12 @@
 use super::values::{between, nanoseconds, whole};
 use clap::Args;
 use lockwright_cells::error::Error;
-use lockwright_clients::workload::kbuild::{Knobs, LOCKS_MAX};
+use lockwright_clients::workload::kbuild::{BuildParams, LOCKS_MAX};
 use std::time::Duration;
 
 /// What a build is made of, unless something else is asked for: an operation every few microseconds,
 /// a tenth of them on four locks.
-const DEFAULTS: Knobs = Knobs {
+const DEFAULTS: BuildParams = BuildParams {
     units: 400,
     unit_ops: 250,
     lock_count: 256,
@@ -82,7 +82,7 @@ pub const LISTED: &[(&str, &str)] = &[
 ];
 
 /// All parameters, in the order of the list.
-pub const fn flags(knobs: &Knobs) -> [Flag; 9] {
+pub const fn flags(knobs: &BuildParams) -> [Flag; 9] {
     [
         ("--units", knobs.units),
         ("--unit-ops", knobs.unit_ops),
@@ -117,9 +117,9 @@ impl BuildArgs {
         names.into_iter().zip(self.typed()).filter_map(|(name, typed)| typed.map(|_| name))
     }
     /// The parameters of a build, in a guest or not.
-    pub fn knobs(&self, is_guest: bool) -> Result<Knobs, Error> {
+    pub fn knobs(&self, is_guest: bool) -> Result<BuildParams, Error> {
         let units = if is_guest { GUEST_UNITS } else { DEFAULTS.units };
-        let usual = flags(&Knobs { units, ..DEFAULTS });
+        let usual = flags(&BuildParams { units, ..DEFAULTS });
         let locks = self.lock_count.unwrap_or(DEFAULTS.lock_count.into());
         let ranges = [
             1..=COUNT_MAX,
@@ -152,7 +152,7 @@ impl BuildArgs {
         }
         let [units, unit_ops, locks, hot, hot_percent, serial_percent, compute, section, io] =
             values;
-        Ok(Knobs {
+        Ok(BuildParams {
             units,
             unit_ops,
             lock_count: locks as u32,
@@ -167,7 +167,7 @@ impl BuildArgs {
 }
 
 /// All parameters as they are typed.
-pub fn typed(knobs: &Knobs) -> String {
+pub fn typed(knobs: &BuildParams) -> String {
     flags(knobs).map(|(flag, value)| format!("{flag} {value}")).join(" ")
 }
 
@@ -181,7 +181,7 @@ mod tests {
     fn what_is_not_given_keeps_its_default() {
         let args = BuildArgs { unit_ops: Some(7), io_ns: Some(5), ..BuildArgs::default() };
         let knobs = args.knobs(false).expect("they make sense");
-        assert_eq!(knobs, Knobs { unit_ops: 7, io_ns: 5, ..DEFAULTS });
+        assert_eq!(knobs, BuildParams { unit_ops: 7, io_ns: 5, ..DEFAULTS });
         assert_eq!(args.knobs(true).expect("they make sense").units, GUEST_UNITS);
         assert_eq!(args.given().collect::<Vec<_>>(), ["--unit-ops", "--io-ns"]);
     }

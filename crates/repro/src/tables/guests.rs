@@ -14,7 +14,7 @@ use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
 use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
-use lockwright_clients::workload::kbuild::Knobs;
+use lockwright_clients::workload::kbuild::BuildParams;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
 
@@ -27,7 +27,7 @@ const RUNNING: &[StartState] = &[StartState::Running];
 const ALL_STARTS: &[StartState] = StartState::ALL;
 
 fn build(parameters: &Parameters, depth: &TableDepth, _: &TableRow) -> Workload {
-    Workload::Kbuild(Knobs {
+    Workload::Kbuild(BuildParams {
         units: depth.units,
         unit_ops: UNIT_OPS,
         lock_count: 256,

@@ -9,8 +9,8 @@
 //! it happens once in 1,000 L reads, so that its mean is 0.5 us per read whatever L is.
 
 use super::{
-    Entry, JIFFY_NS, Knobs, LONG_HOLD_MEAN_NS, SLEEP_ONE_IN, STATS_PER_LINE, State, StatsLine,
-    Tally, add_one, one_in, part,
+    Entry, JIFFY_NS, LONG_HOLD_MEAN_NS, SLEEP_ONE_IN, STATS_PER_LINE, StatsLine, TortureParams,
+    TortureState, TortureTally, add_one, one_in, part,
 };
 use crate::workload::{Line, Worker, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
@@ -49,13 +49,13 @@ pub const fn is_reader(thread: usize, threads: usize, readers: usize) -> bool {
 #[inline(never)]
 pub(super) fn read<W: Worker, L: RawLock>(
     worker: &mut W,
-    state: &State<W::P, L>,
+    state: &TortureState<W::P, L>,
     stats: &StatsLine<W::P>,
     readers: &Inside<W::P>,
-    knobs: Knobs,
-) -> Tally {
+    knobs: TortureParams,
+) -> TortureTally {
     let entry = &stats.entries[worker.index() % STATS_PER_LINE];
-    let mut tally = Tally::default();
+    let mut tally = TortureTally::default();
     while worker.keep_going() {
         if knobs.long_hold_ns > 0 && one_in(worker, SLEEP_ONE_IN) {
             worker.hold_ns(JIFFY_NS);
@@ -82,7 +82,7 @@ pub(super) fn read<W: Worker, L: RawLock>(
 }
 
 #[inline(always)]
-fn is_without_writer<P: Cells, L>(state: &State<P, L>) -> bool {
+fn is_without_writer<P: Cells, L>(state: &TortureState<P, L>) -> bool {
     // ordering: Relaxed; the lock orders the accesses to the flag.
     state.held.load(Relaxed) == 0
 }
@@ -96,13 +96,13 @@ fn note<P: Cells>(is_alone: bool, entry: &Entry<P>) {
 
 /// The delays of a writer among readers. Returns true if there was a long one.
 #[inline(always)]
-pub(super) fn hold(worker: &mut impl Worker, knobs: Knobs) -> bool {
+pub(super) fn hold(worker: &mut impl Worker, knobs: TortureParams) -> bool {
     long(worker, knobs, knobs.threads - knobs.readers, WRITER_HOLD)
 }
 
 /// The delays of a reader. Returns true if the long one was among them.
 #[inline(always)]
-fn hold_shared(worker: &mut impl Worker, knobs: Knobs) -> bool {
+fn hold_shared(worker: &mut impl Worker, knobs: TortureParams) -> bool {
     let is_long = long(worker, knobs, knobs.readers, READER_HOLD);
     let half_ns = knobs.long_hold_ns / 2;
     if !is_long && half_ns > 0 && one_in(worker, (half_ns / LONG_HOLD_MEAN_NS).max(1)) {
@@ -113,7 +113,7 @@ fn hold_shared(worker: &mut impl Worker, knobs: Knobs) -> bool {
 
 /// Holds for `times` times L if one of `threads` threads is due to.
 #[inline(always)]
-fn long(worker: &mut impl Worker, knobs: Knobs, threads: u32, times: u64) -> bool {
+fn long(worker: &mut impl Worker, knobs: TortureParams, threads: u32, times: u64) -> bool {
     let one_long_in = (knobs.long_hold_ns / LONG_HOLD_MEAN_NS).max(1);
     let is_long = knobs.long_hold_ns > 0 && one_in(worker, one_long_in * u64::from(threads.max(1)));
     if is_long {
@@ -130,10 +130,15 @@ mod tests {
 
     /// A worker of the tests has this number.
     const THREAD: usize = 6;
-    const AS_READER: Knobs = Knobs { threads: 7, readers: 1, long_hold_ns: 0 };
-    const AS_WRITER: Knobs = Knobs { threads: 8, readers: 4, long_hold_ns: 0 };
+    const AS_READER: TortureParams = TortureParams { threads: 7, readers: 1, long_hold_ns: 0 };
+    const AS_WRITER: TortureParams = TortureParams { threads: 8, readers: 4, long_hold_ns: 0 };
 
-    fn torture(ops: u64, state: &Shared, readers: &Inside<Machine>, knobs: Knobs) -> (Tally, u64) {
+    fn torture(
+        ops: u64,
+        state: &Shared,
+        readers: &Inside<Machine>,
+        knobs: TortureParams,
+    ) -> (TortureTally, u64) {
         let (mut worker, stats) = (Scripted::new(ops), StatsLine::zeroed());
         let tally = run(&mut worker, state, &stats, &[], knobs, Some(readers));
         (tally, worker.held_ns)
@@ -154,7 +159,7 @@ mod tests {
         for (knobs, pairs) in [(AS_READER, (0, 10)), (AS_WRITER, (10, 0))] {
             let (state, readers) = (Shared::zeroed(), Inside::zeroed());
             let (tally, _) = torture(10, &state, &readers, knobs);
-            assert_eq!(tally, Tally { acquired: 10, ..Tally::default() });
+            assert_eq!(tally, TortureTally { acquired: 10, ..TortureTally::default() });
             assert_eq!((state.lock().pairs(), state.lock().shared_pairs()), pairs);
             assert!(readers.is_empty());
         }
@@ -177,7 +182,7 @@ mod tests {
         const L_NS: u64 = 10_000;
         let ops = 2_000_000;
         let per_acquisition = |knobs| {
-            let knobs = Knobs { long_hold_ns: L_NS, ..knobs };
+            let knobs = TortureParams { long_hold_ns: L_NS, ..knobs };
             let (tally, held_ns) = torture(ops, &Shared::zeroed(), &Inside::zeroed(), knobs);
             (tally.long_holds as f64 / ops as f64, held_ns as f64 / ops as f64)
         };
