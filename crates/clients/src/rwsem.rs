@@ -213,33 +213,33 @@ impl<P: Platform, C: RwSemPolicy> Client for Overflow<P, C> {
 }
 
 /// The second thread waits, and those with a higher number come when it does. From the moment when the owner finds the
-/// lock kept for it, no thread gets it before the second thread. For policies with bits in the count, under which no
-/// thread but the first waiter is waited for.
+/// lock reserved for it, no thread gets it before the second thread. For policies with bits in the count, under which
+/// no thread but the first waiter is waited for.
 pub struct Handoff<P: Platform, C> {
     sem: Sem<P, C>,
     /// The second thread waits.
     goes: P::U32,
     /// It must no longer be overtaken. The platform does not see this.
-    is_kept: AtomicBool,
+    is_reserved: AtomicBool,
     /// It has had the lock. Unseen by the machine.
     is_served: AtomicBool,
     rounds: u32,
 }
 
-/// How often the owner looks whether the lock is kept.
+/// How often the owner looks whether the lock is reserved.
 const LOOKS: u32 = 8;
 
 impl<P: Platform, C: RwSemPolicy> Handoff<P, C> {
     /// For the owner.
     fn note_and_unlock(&self, thread: usize) {
-        let passes = self.is_kept.load(Relaxed) && !self.is_served.load(Relaxed);
+        let passes = self.is_reserved.load(Relaxed) && !self.is_served.load(Relaxed);
         assert!(
             thread == 1 || !passes,
             "the first waiter was passed when it had waited long enough"
         );
         self.is_served.fetch_or(thread == 1, Relaxed);
-        if thread == 0 && !self.is_served.load(Relaxed) && self.sem.lock.is_kept_soon(LOOKS) {
-            self.is_kept.store(true, Relaxed);
+        if thread == 0 && !self.is_served.load(Relaxed) && self.sem.lock.is_reserved_soon(LOOKS) {
+            self.is_reserved.store(true, Relaxed);
         }
         self.sem.write_and_unlock();
     }
@@ -252,7 +252,7 @@ impl<P: Platform, C: RwSemPolicy> Client for Handoff<P, C> {
         Self {
             sem: Sem::owned(),
             goes: Zeroed::zeroed(),
-            is_kept: AtomicBool::new(false),
+            is_reserved: AtomicBool::new(false),
             is_served: AtomicBool::new(false),
             rounds: 1,
         }

@@ -71,13 +71,13 @@ pub const BUGS: &[Bug] = &[
                 r"match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
-            Some(_) => KEPT,
-            None => KEPT | SLEEPER,
+            Some(_) => RESERVED,
+            None => RESERVED | SLEEPER,
         }",
                 r"match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
-            _ => KEPT,
+            _ => RESERVED,
         }",
             ),
             Edit::new(
@@ -333,7 +333,7 @@ pub const BUGS: &[Bug] = &[
         edits: &[
             Edit::new(
                 "mutex/sleep.rs",
-                r"self.take_as_heir(id, since_ns, &mut has_reserved)
+                r"self.take_as_first(id, since_ns, &mut has_reserved)
                         || SleepTable::<P>::sleep_again(name, id) && self.take_reserved_or_free()",
                 "true",
             ),

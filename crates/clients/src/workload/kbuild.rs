@@ -2,8 +2,8 @@
 //!
 //! The work is fixed and its end is what is measured. It comes in *units*, the translation units of a `make -jN`: a
 //! worker takes the next one from a shared counter whenever it has finished one, so that a slow worker gets fewer. In a
-//! unit a worker sleeps once, as for its input ([`BuildParams::io_ns`]), and then alternates between computing and a short
-//! section under one of the locks. A few locks are hot and most are cold, as in a kernel. What cannot be done in
+//! unit a worker sleeps once, as for its input ([`BuildParams::io_ns`]), and then alternates between computing and a
+//! short section under one of the locks. A few locks are hot and most are cold, as in a kernel. What cannot be done in
 //! parallel, the linking, is done at the end by the worker that finished the last unit, alone.
 //!
 //! Computing takes time on a CPU ([`Worker::compute_ns`]): a worker that lost its CPU gets no further

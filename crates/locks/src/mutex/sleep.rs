@@ -64,7 +64,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
                     P::futex_wait(signal, ASLEEP, deadline_ns);
                 }
                 _ => {
-                    if self.take_as_heir(id, since_ns, &mut has_reserved)
+                    if self.take_as_first(id, since_ns, &mut has_reserved)
                         || SleepTable::<P>::sleep_again(name, id) && self.take_reserved_or_free()
                     {
                         SleepTable::<P>::leave_as_owner(name, id);
@@ -77,7 +77,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
 
     /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. Gives up when it is handed
     /// over.
-    fn take_as_heir(&self, id: NodeId, since_ns: u64, has_reserved: &mut bool) -> bool {
+    fn take_as_first(&self, id: NodeId, since_ns: u64, has_reserved: &mut bool) -> bool {
         let signal = &waiter::<P>(id).signal;
         // ordering: Relaxed; only a hint, `told` reads it again.
         let is_granted = || signal.load(Relaxed) == GRANTED;

@@ -20,7 +20,7 @@ pub struct Place {
     pub(crate) kind: HoldMode,
     /// True if it is in a list.
     pub(crate) is_queued: bool,
-    /// True if the lock is kept for it.
+    /// True if the lock is reserved for it.
     pub(crate) has_handoff: bool,
     /// When it has waited long enough, in nanoseconds.
     pub(crate) due_ns: u64,

@@ -46,7 +46,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
             Some(prev) => W::wait_node(me, node(prev)),
             None => Grant::PLAIN,
         };
-        self.lead(id, me, granted);
+        self.wait_as_head(id, me, granted);
     }
 
     /// Makes `id` the node of a waiter that nobody knows yet.
@@ -57,7 +57,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     }
 
     /// As the head of the queue, granted with `granted`: waits for the lock and takes it.
-    pub(super) fn lead(&self, id: NodeId, me: &QNode<P>, granted: u32) {
+    pub(super) fn wait_as_head(&self, id: NodeId, me: &QNode<P>, granted: u32) {
         let mut turn = S::become_head(id, me, granted);
         // (*,*,*) -> (*,0,0) by the owner and the pending waiter
         let step = || S::step(id, me, &mut turn);

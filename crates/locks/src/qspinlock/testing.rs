@@ -121,7 +121,7 @@ impl<P: PvPlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub unsafe fn act_for_behind(&self, id: NodeId, prev: NodeId) {
         let me = node::<P>(id);
         let granted = W::wait_node(me, node::<P>(prev));
-        self.lead(id, me, granted);
+        self.wait_as_head(id, me, granted);
         // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
         unsafe { P::release_node(id) };
     }

@@ -16,7 +16,7 @@
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
 //! about to be true of it.
 
-use super::word::{KEPT, READER, SLEEPER, WRITER};
+use super::word::{READER, RESERVED, SLEEPER, WRITER};
 use crate::events::Event;
 use crate::park::{
     self, ASLEEP, BEHIND, BucketGuard, HoldMode, ParkPlatform, SleepTable, WOKEN, waiter,
@@ -32,7 +32,7 @@ const SOON: u32 = 16;
 /// A lock, as its waiters know it.
 pub(crate) struct Shared<'a, P: ParkPlatform> {
     pub(crate) word: &'a P::U32,
-    /// True if it is kept for the first waiter as long as there is one.
+    /// True if it is reserved for the first waiter as long as there is one.
     pub(crate) is_fair: bool,
 }
 
@@ -72,7 +72,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             if is_first && self.is_fair {
                 // (k,*,*) -> (1,*,*)
                 // ordering: Relaxed; nothing is read through it.
-                self.word.fetch_or(KEPT, Relaxed);
+                self.word.fetch_or(RESERVED, Relaxed);
             }
             signal == BEHIND
         })
@@ -131,7 +131,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             if is_alone {
                 // (k,s,*) -> (0,0,*)
                 // ordering: Relaxed; nothing is read through it.
-                self.word.fetch_and(!(KEPT | SLEEPER), Relaxed);
+                self.word.fetch_and(!(RESERVED | SLEEPER), Relaxed);
             }
             is_alone
         })
@@ -157,8 +157,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         let stale = match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
-            Some(_) => KEPT,
-            None => KEPT | SLEEPER,
+            Some(_) => RESERVED,
+            None => RESERVED | SLEEPER,
         };
         // ordering: Relaxed; for the first waiter only, under the lock, W1.
         if self.word.load(Relaxed) & stale != 0 {

@@ -1,6 +1,6 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
-use super::word::{HELD, KEPT, PENDING, WRITER};
+use super::word::{HELD, PENDING, RESERVED, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
 use crate::park::{ASLEEP, BEHIND, HoldMode, NAP_NS, ParkPlatform, SleepTable, told, waiter};
@@ -10,9 +10,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How long newcomers pass a waiter.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
-/// How long a reader waits for a writer for which the lock is kept, while readers hold it: it may be one of them.
+/// How long a reader waits for a writer for which the lock is reserved, while readers hold it: it may be one of them.
 const RECURSION_NS: u64 = 10_000_000;
-/// How long a free lock stays kept for a thread that does not take it: a few wake-ups.
+/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
 const KEPT_NS: u64 = 50_000;
 /// How long a reader that finds a writer there looks away first, in pauses, ...
 const READERS_FIRST_PAUSE: u32 = 16;
@@ -32,7 +32,7 @@ struct Waiting {
     kind: HoldMode,
     since_ns: u64,
     deadline_ns: Option<u64>,
-    /// When it passes a writer for which the lock is kept.
+    /// When it passes a writer for which the lock is reserved.
     passes_ns: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Competes for the lock unless `against` is in its word, until its patience is over. Returns `true` if it is
     /// taken.
     fn spin(&self, kind: HoldMode, against: u32, mut patience: Patience<P>) -> bool {
-        let decides = |bits| bits & against == 0 || bits & against & KEPT != 0;
+        let decides = |bits| bits & against == 0 || bits & against & RESERVED != 0;
         let is_writer = kind == HoldMode::Writer && !F::IS_FAIR;
         let (mut pauses, mut is_over) = (0, false);
         loop {
@@ -98,7 +98,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             };
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let is_ours = match self.word.cond_load_bounded(Relaxed, UNTIL_OVER, decides, pause) {
-                Ok(seen) if seen & against & KEPT == 0 => self.try_take(seen, kind),
+                Ok(seen) if seen & against & RESERVED == 0 => self.try_take(seen, kind),
                 Ok(seen) if F::IS_FAIR || seen & HELD != 0 => return false,
                 Ok(_) => self.take_abandoned(kind),
                 Err(_) if is_over => return false,
@@ -117,7 +117,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // (w,*,p,r) -> (w,*,1,r)
         // ordering: Relaxed; only keeps readers away for a moment, nothing is read through it.
         self.word.fetch_or(PENDING, Relaxed);
-        let is_free = |bits| bits & against == 0 || bits & against & KEPT != 0;
+        let is_free = |bits| bits & against == 0 || bits & against & RESERVED != 0;
         let bound = Bound::nanoseconds(SPIN_NS);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let looked = self.word.cond_load_bounded(Relaxed, bound, is_free, || false);
@@ -137,19 +137,20 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
     }
 
-    /// Takes a lock that is kept and free for as long as one may be: the waiter for which it is has no CPU, and keeps
-    /// it again when it has one.
+    /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
+    /// keeps it again when it has one.
     #[cold]
     fn take_abandoned(&self, kind: HoldMode) -> bool {
-        let is_used = |bits| bits & KEPT == 0 || bits & HELD != 0;
+        let is_used = |bits| bits & RESERVED == 0 || bits & HELD != 0;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         match self.word.cond_load_bounded(Relaxed, Bound::nanoseconds(KEPT_NS), is_used, || false) {
             Ok(_) => false,
             // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
             // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-            Err(seen) => {
-                self.word.compare_exchange(seen, kind.taken(seen & !KEPT), Acquire, Relaxed).is_ok()
-            }
+            Err(seen) => self
+                .word
+                .compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed)
+                .is_ok(),
         }
     }
 
@@ -242,7 +243,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. If it is not, and newcomers
-    /// have passed for long enough, the lock is kept from now on.
+    /// have passed for long enough, the lock is reserved from now on.
     fn compete(&self, me: &Waiting) -> bool {
         let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
         let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;
@@ -250,7 +251,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             P::count(Event::rwlock_keep);
             // (0,*,*,*) -> (1,*,*,*)
             // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
-            self.word.fetch_or(KEPT, Relaxed);
+            self.word.fetch_or(RESERVED, Relaxed);
         }
         is_ours
     }

@@ -6,8 +6,8 @@ use crate::park::HoldMode;
 pub(crate) const WRITER: u32 = 1;
 /// The first waiter sleeps: a release that leaves the lock free has to wake it.
 pub(crate) const SLEEPER: u32 = 1 << 1;
-/// The lock is kept for the first waiter.
-pub(crate) const KEPT: u32 = 1 << 2;
+/// The lock is reserved for the first waiter.
+pub(crate) const RESERVED: u32 = 1 << 2;
 /// A writer spins for the lock: newcomers that read let it in first, for a moment.
 pub(crate) const PENDING: u32 = 1 << 3;
 /// One reader. Readers are counted in bits 8 to 30.
@@ -32,8 +32,8 @@ impl HoldMode {
     #[inline(always)]
     pub(crate) const fn against_newcomer(self) -> u32 {
         match self {
-            Self::Reader => self.held_against() | KEPT | PENDING,
-            Self::Writer => self.held_against() | KEPT,
+            Self::Reader => self.held_against() | RESERVED | PENDING,
+            Self::Writer => self.held_against() | RESERVED,
         }
     }
     /// The word when the lock is taken that had this one.

@@ -178,11 +178,11 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
     pub fn is_due(&self, id: NodeId) -> bool {
         P::now_ns() >= self.place(id).due_ns
     }
-    /// Returns `true` if the lock is kept for `id`.
+    /// Returns `true` if the lock is reserved for `id`.
     pub fn has_handoff(&self, id: NodeId) -> bool {
         self.place(id).has_handoff
     }
-    /// Says that the lock is kept for `id`.
+    /// Says that the lock is reserved for `id`.
     pub fn set_handoff(&self, id: NodeId) {
         self.change(id, |place| place.has_handoff = true);
     }

@@ -83,7 +83,7 @@ pub enum Grant {
 /// The most readers that one wake-up grants under [`Grant::All`].
 pub const BATCH: usize = 256;
 
-/// How the lock is kept for a waiter.
+/// How the lock is reserved for a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handoff {
     /// It is not: a waiter may starve.
@@ -140,7 +140,7 @@ pub struct Policy {
     /// True if the first reader is granted during an attempt that is under way, and not only if there is none
     /// or the attempt came later; where the count is biased.
     pub grants_beside_attempts: bool,
-    /// How the lock is kept for a waiter.
+    /// How the lock is reserved for a waiter.
     pub handoff: Handoff,
     /// When a release wakes.
     pub unlock_wake: UnlockWake,

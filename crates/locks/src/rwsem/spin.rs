@@ -150,12 +150,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// As the waiter for which the lock is kept.
-    pub(super) fn spin_on_owner_as_heir(self, over: &mut Over<'_, P>) -> Owner {
+    /// As the waiter for which the lock is reserved.
+    pub(super) fn spin_on_owner_as_first(self, over: &mut Over<'_, P>) -> Owner {
         self.spin_on_owner(self.policy.owner.writers_flag(), over)
     }
 
-    /// As the waiter for which the lock is kept: looks for a moment whether it comes free. Returns `true` if it does.
+    /// As the waiter for which the lock is reserved: looks for a moment whether it comes free. Returns `true` if it
+    /// does.
     pub(super) fn await_free(self, over: &mut Over<'_, P>) -> bool {
         let bound = Over::<'_, P>::bound();
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -312,7 +313,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         if before & (WRITER | HANDOFF) != 0 {
             // (w,h,r+1) -> (w,h,r)
             // ordering: Relaxed; nothing was read in between.
-            self.wake_heir(count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
+            self.wake_first_waiter(count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
             return false;
         }
         self.own_as_reader(P::this_thread);
@@ -321,8 +322,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// The attempt of a reader that goes on spinning is no longer in the count, which is `left`: if the last
-    /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is kept.
-    fn wake_heir(self, left: u64) {
+    /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is reserved.
+    fn wake_first_waiter(self, left: u64) {
         if left & (HELD_MASK | HANDOFF) == HANDOFF {
             self.wake_after_release(left);
         }
@@ -337,7 +338,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let reader = Format::Bits.reader();
         // (w,h,r) -> (w,h,r-1)
         // ordering: Relaxed; nothing was read in between.
-        self.wake_heir(self.sem.count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
+        self.wake_first_waiter(self.sem.count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
         let is_ours = self.spin(id, HoldMode::Reader, RD, until);
         if self.policy.reader_spin == ReaderSpin::One {
             // ordering: Relaxed; nothing is read through it.

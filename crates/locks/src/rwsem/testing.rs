@@ -54,11 +54,11 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         // ordering: Relaxed; nothing is read through it.
         self.sem.count.cond_load(Relaxed, |count| count & WAITERS != 0);
     }
-    /// Looks some times whether the lock is kept for a waiter. Returns `true` if it is. For the same policies.
-    pub fn is_kept_soon(&self, looks: u32) -> bool {
+    /// Looks some times whether the lock is reserved for a waiter. Returns `true` if it is. For the same policies.
+    pub fn is_reserved_soon(&self, looks: u32) -> bool {
         let bound = Bound { budget: Budget::Looks(looks), stop_every: looks };
-        let is_kept = |count| count & HANDOFF != 0;
+        let is_reserved = |count| count & HANDOFF != 0;
         // ordering: Relaxed; nothing is read through it.
-        self.sem.count.cond_load_bounded(Relaxed, bound, is_kept, || false).is_ok()
+        self.sem.count.cond_load_bounded(Relaxed, bound, is_reserved, || false).is_ok()
     }
 }

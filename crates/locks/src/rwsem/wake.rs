@@ -144,7 +144,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 section.set_handoff(head);
                 back = back.wrapping_add(HANDOFF);
             }
-            // (*,r+1) -> (*,r), and maybe kept
+            // (*,r+1) -> (*,r), and maybe reserved
             // ordering: Relaxed; nothing is read through it.
             let left = count.fetch_add(back, Relaxed).wrapping_add(back);
             if !self.policy.keeps_for_sure() || Format::Bits.is_held(left) {
@@ -243,10 +243,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
             }
             Format::Bits => {
                 // ordering: Relaxed; it is kept and let go under the internal lock.
-                let is_kept = count.load(Relaxed) & HANDOFF != 0 && (is_empty || is_first_reader);
-                let kept = if is_kept { HANDOFF } else { 0 };
+                let is_reserved =
+                    count.load(Relaxed) & HANDOFF != 0 && (is_empty || is_first_reader);
+                let reserved = if is_reserved { HANDOFF } else { 0 };
                 let list = if is_empty { WAITERS } else { 0 };
-                more.wrapping_mul(Format::Bits.reader()).wrapping_sub(kept | list)
+                more.wrapping_mul(Format::Bits.reader()).wrapping_sub(reserved | list)
             }
         };
         if change != 0 {
@@ -270,8 +271,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 self.section(Site::Wake)
             }
             UnlockWake::UnlessSpinner => {
-                let is_kept = self.policy.format == Format::Bits && count & HANDOFF != 0;
-                match !is_kept && self.has_spinner() {
+                let is_reserved = self.policy.format == Format::Bits && count & HANDOFF != 0;
+                match !is_reserved && self.has_spinner() {
                     true => match self.try_section() {
                         Some(section) => section,
                         None => return,

@@ -20,7 +20,7 @@ struct Waiting {
     due_ns: u64,
     /// It has seen itself at the head of the list.
     is_first: bool,
-    /// It wants the lock to be kept for it.
+    /// It wants the lock to be reserved for it.
     wants_handoff: bool,
     /// It was woken.
     is_awake: bool,
@@ -171,13 +171,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 }
                 return true;
             }
-            let keeps = self.is_kept_for(&held, &me);
+            let keeps = self.is_reserved_for(&held, &me);
             drop(held);
             if keeps && self.policy.handoff == Handoff::OnceAwake {
                 if self.await_free(&mut over) {
                     continue;
                 }
-            } else if keeps && self.spin_on_owner_as_heir(&mut over) == Owner::Nobody {
+            } else if keeps && self.spin_on_owner_as_first(&mut over) == Owner::Nobody {
                 P::delay(1);
                 if !over.has_run_out() {
                     continue;
@@ -191,8 +191,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Returns `true` if the lock is kept for this writer, which then waits for its owner awake.
-    fn is_kept_for(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
+    /// Returns `true` if the lock is reserved for this writer, which then waits for its owner awake.
+    fn is_reserved_for(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::Never | Handoff::Posted => false,
             Handoff::ByFirst => me.wants_handoff,
@@ -295,12 +295,12 @@ impl<P: ParkPlatform> Slow<'_, P> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
         loop {
-            let is_kept = seen & HANDOFF != 0;
-            if is_kept && self.is_kept_for_another(section, me) {
+            let is_reserved = seen & HANDOFF != 0;
+            if is_reserved && self.is_reserved_for_another(section, me) {
                 return false;
             }
             let is_held = seen & HELD_MASK != 0;
-            if is_held && (is_kept || !self.asks_to_keep(section, me)) {
+            if is_held && (is_reserved || !self.asks_to_keep(section, me)) {
                 return false;
             }
             let new = match is_held {
@@ -322,8 +322,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Returns `true` if the lock, which is kept, is not kept for this writer.
-    fn is_kept_for_another(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
+    /// Returns `true` if the lock, which is reserved, is not reserved for this writer.
+    fn is_reserved_for_another(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         let first = section.first();
         match self.policy.handoff {
             // One that was inherited from a waiter that gave up is anybody's.
@@ -334,7 +334,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Returns `true` if this writer, which finds the lock held, asks for it to be kept.
+    /// Returns `true` if this writer, which finds the lock held, asks for it to be reserved.
     fn asks_to_keep(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::ByAny => section.is_due(me.id),
@@ -346,7 +346,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// The lock is kept from now on.
+    /// The lock is reserved from now on.
     fn keep(self, section: &WaitListGuard<'_, P>, first: Option<NodeId>) {
         if let Some(first) = first {
             section.set_handoff(first);

@@ -50,23 +50,23 @@ impl Turn {
         tail: NodeId,
         next: NodeId,
     ) -> Grant {
-        let heir = node::<P>(next);
+        let new_head = node::<P>(next);
         match C::THRESHOLD {
             Threshold::Handoffs { .. } => {
                 // ordering: Relaxed; written by the last head before it granted, Q3.
                 let handoffs = me.intra_count.load(Relaxed).saturating_add(1);
                 // ordering: Relaxed; published by the grant, Q3.
-                heir.intra_count.store(handoffs, Relaxed);
+                new_head.intra_count.store(handoffs, Relaxed);
             }
             // ordering: Relaxed; published by the grant, Q3.
-            Threshold::Time { .. } => heir.since_ns.store(self.since_ns, Relaxed),
+            Threshold::Time { .. } => new_head.since_ns.store(self.since_ns, Relaxed),
         }
         if C::INHERITS {
-            let numa = Numa::of(heir);
+            let numa = Numa::of(new_head);
             if numa.stands_for != self.prefers {
                 let inherited = Numa { stands_for: self.prefers, ..numa };
                 // ordering: Relaxed; published by the grant, Q3.
-                heir.numa.store(inherited.bits(), Relaxed);
+                new_head.numa.store(inherited.bits(), Relaxed);
             }
         }
         Grant { to: next, value: link_to(tail) << 16 }
