@@ -105,6 +105,7 @@ fn read<W: Worker, L: RawLock>(worker: &mut W, site: &LockAndValue<W::P, L>, kno
 mod tests {
     use super::*;
     use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use lockwright::platform::Zeroed;
 
     const KNOBS: Aim7Params = Aim7Params {
         lock_count: 4,
