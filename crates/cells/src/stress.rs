@@ -1,7 +1,7 @@
 //! What a torture adds to the loop of locktorture, and how often that happened.
 
-use lockwright_clients::workload::locktorture::WRITER_HOLD;
 use lockwright_sim::Preemption;
+use lockwright_workloads::locktorture::WRITER_HOLD;
 use serde::Serialize;
 
 /// What is switched on. Zero is off.

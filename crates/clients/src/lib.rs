@@ -1,4 +1,4 @@
-//! Test bodies and workloads, written once, generic over the platform.
+//! Test bodies, written once, generic over the platform.
 //!
 //! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every lock: [`exclusion`],
 //! [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
@@ -10,8 +10,7 @@
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
 //! [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real
 //! threads; harnesses with readers are tested with [`plain_rw`]. [`conformance`] is the suite that a platform itself
-//! has to pass, law by law; the laws are in `PLATFORM.md`. A workload ([`workload`]) is the loop of a benchmark; the
-//! lab runs it natively and on simulated machines.
+//! has to pass, law by law; the laws are in `PLATFORM.md`.
 #![warn(missing_docs)]
 
 mod client;
@@ -44,7 +43,6 @@ mod threads;
 pub mod timed;
 pub mod try_lock;
 pub mod try_shared;
-pub mod workload;
 
 pub use client::{Client, Fork, Outcome};
 pub use disturbed::{disturbed_clients, disturbed_clients_of, visit_disturbed};

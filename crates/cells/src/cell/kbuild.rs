@@ -1,6 +1,6 @@
 //! The knobs of the workload `kbuild`.
 
-use lockwright_clients::workload::kbuild::BuildParams;
+use lockwright_workloads::kbuild::BuildParams;
 use serde::Serialize;
 
 /// The knobs in documents.

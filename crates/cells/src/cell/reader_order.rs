@@ -1,6 +1,6 @@
 //! Which operations of a thread read.
 
-use lockwright_clients::workload::counter;
+use lockwright_workloads::counter;
 use serde::Serialize;
 
 /// Which operations of a thread read.

@@ -1,7 +1,7 @@
 //! The knobs of the workloads whose locks put their waiters to sleep, `handoff` and `aim7`.
 
 use super::Workload;
-use lockwright_clients::workload::handoff;
+use lockwright_workloads::handoff;
 use serde::Serialize;
 
 /// What the owner does in a section of `handoff`.

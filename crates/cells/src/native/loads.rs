@@ -10,7 +10,7 @@ use lockwright::native::Native;
 use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::{
+use lockwright_workloads::{
     LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,
     uncontended,
 };

@@ -16,9 +16,7 @@ use lockwright::native::Native;
 use lockwright::platform::Zeroed;
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::uncontended::{
-    UncontendedState, run_batch, run_batch_of_readers,
-};
+use lockwright_workloads::uncontended::{UncontendedState, run_batch, run_batch_of_readers};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

@@ -248,7 +248,7 @@ fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measureme
 mod tests {
     use super::*;
     use crate::native::affinity::allowed_cpus;
-    use lockwright_clients::workload::Worker;
+    use lockwright_workloads::Worker;
 
     struct Spin;
     impl Load for Spin {

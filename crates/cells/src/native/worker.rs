@@ -6,7 +6,7 @@ use super::usage::Usage;
 use crate::latency::take_waits;
 use crate::random::SplitMix;
 use lockwright::native::Native;
-use lockwright_clients::workload::Worker;
+use lockwright_workloads::Worker;
 use std::time::{Duration, Instant};
 
 /// A thread that works until it is told to stop.

@@ -9,11 +9,11 @@ use lockwright::platform::{Cells, Zeroed};
 use lockwright::queue::NODES_PER_CPU;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{LockRow, LockVisitor};
-use lockwright_clients::workload::{
+use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation};
+use lockwright_workloads::{
     LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,
     uncontended,
 };
-use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation};
 
 /// What a cell needs of the type of its lock.
 pub struct Program {

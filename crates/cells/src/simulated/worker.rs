@@ -2,9 +2,9 @@
 
 use crate::stress::Exercised;
 use lockwright::platform::{Cells, Sleeping};
-use lockwright_clients::workload::Worker;
-use lockwright_clients::workload::locktorture::TortureTally;
 use lockwright_sim::{Sim, thread};
+use lockwright_workloads::Worker;
+use lockwright_workloads::locktorture::TortureTally;
 use std::cell::Cell;
 
 /// A simulated thread, as a workload sees it.

@@ -3,7 +3,7 @@
 use super::values::{between, nanoseconds, whole};
 use clap::Args;
 use lockwright_cells::error::Error;
-use lockwright_clients::workload::kbuild::{BuildParams, LOCKS_MAX};
+use lockwright_workloads::kbuild::{BuildParams, LOCKS_MAX};
 use std::time::Duration;
 
 /// What a build is made of, unless something else is asked for: an operation every few microseconds,

@@ -14,9 +14,9 @@ use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
 use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
-use lockwright_clients::workload::kbuild::BuildParams;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
+use lockwright_workloads::kbuild::BuildParams;
 
 const WARM_LOCKS: u32 = 64;
 const WARM_PERCENT: u32 = 60;

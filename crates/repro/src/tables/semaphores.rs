@@ -26,9 +26,9 @@ use super::tasks;
 use lockwright::events::Event;
 use lockwright_cells::cell::Section;
 use lockwright_cells::cell::{ReaderOrder, Workload};
-use lockwright_clients::workload::{counter, handoff};
 use lockwright_sim::StartState;
 use lockwright_sim::machine::{Parameters, Placement};
+use lockwright_workloads::{counter, handoff};
 
 const fn depth(
     seeds: u64,

@@ -9,8 +9,8 @@ use super::row::TableRow;
 use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
 use lockwright_cells::cell::Workload;
-use lockwright_clients::workload::{lock2, locktorture, open1, readrandom};
 use lockwright_sim::machine::Placement;
+use lockwright_workloads::{lock2, locktorture, open1, readrandom};
 
 const MACHINE: &str = "x5-4";
 const ROWS: &[TableRow] = by_threads![1, 2, 4, 8, 16, 32, 36, 72, 108, 142];

@@ -4,8 +4,8 @@
 use crate::options::BuildArgs;
 use lockwright_cells::cell::{Section, Workload};
 use lockwright_cells::error::Error;
-use lockwright_clients::workload::aim7;
 use lockwright_repro::tables::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
+use lockwright_workloads::aim7;
 
 /// The parameters of `handoff` and their defaults, in words.
 pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];

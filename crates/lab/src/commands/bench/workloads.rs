@@ -5,8 +5,8 @@ use super::handoff_aim7;
 use crate::options::{LISTED, Switch};
 use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
 use lockwright_cells::error::Error;
-use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
 use lockwright_repro::tables::SECTION_PART;
+use lockwright_workloads::locktorture::LONG_HOLD_NS;
 
 /// The option of a parameter, and its default.
 pub type Knob = (&'static str, &'static str);

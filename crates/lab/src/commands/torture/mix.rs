@@ -8,8 +8,8 @@ use crate::crew::Crew;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::stress::Stress;
-use lockwright_clients::workload::locktorture::LONG_HOLD_NS;
 use lockwright_sim::Preemption;
+use lockwright_workloads::locktorture::LONG_HOLD_NS;
 
 /// Long holds of this part of the window, unless that is longer than the kernel's.
 const LONG_HOLD_PART: u64 = 250;

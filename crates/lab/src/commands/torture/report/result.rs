@@ -2,9 +2,9 @@
 
 use lockwright_cells::cell::{CellSpec, Measurement, On};
 use lockwright_cells::stress::{Exercised, Stress};
-use lockwright_clients::workload::locktorture::is_reader;
 use lockwright_report::{Waits, count, duration, is_terminal, setting, width};
 use lockwright_sim::Preemption;
+use lockwright_workloads::locktorture::is_reader;
 use serde::Serialize;
 
 /// What was mixed in; 0 is nothing.

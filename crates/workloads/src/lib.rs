@@ -4,6 +4,7 @@
 //! platform and zero at the start, so that it can live in a box, in a static or in the memory of a
 //! simulated machine; its parameters; and `run`, what one thread does until its [`Worker`] says that it
 //! is over.
+#![warn(missing_docs)]
 
 pub mod aim7;
 pub mod counter;

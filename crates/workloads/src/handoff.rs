@@ -94,7 +94,7 @@ fn sleep<P: Clock + Sleeping>(never: &P::U32, ns: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
     fn handed_over(section: HandoffSection, section_ns: u64) -> (u64, u64) {
         let state = HandoffState::<ScriptedPlatform, SpyLock>::zeroed();

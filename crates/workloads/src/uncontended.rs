@@ -56,7 +56,7 @@ fn pair<L: RawLock>(lock: &L) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, SpyLock};
+    use crate::scripted::{Scripted, SpyLock};
 
     #[test]
     fn an_operation_is_one_pair() {

@@ -104,7 +104,7 @@ fn read<W: Worker, L: RawLock>(worker: &mut W, site: &LockAndValue<W::P, L>, kno
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
     use lockwright::platform::Zeroed;
 
     const KNOBS: Aim7Params = Aim7Params {

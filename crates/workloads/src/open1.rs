@@ -255,7 +255,7 @@ fn change<P: Cells, L: RawLock>(counted: &Counted<P, L>, takes: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
     type Shared = Open1State<ScriptedPlatform, SpyLock>;
 

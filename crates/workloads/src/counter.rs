@@ -217,7 +217,7 @@ fn pauses<W: Worker>(count: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, SpyLock};
+    use crate::scripted::{Scripted, SpyLock};
 
     #[test]
     fn an_empty_section_counts_nothing() {

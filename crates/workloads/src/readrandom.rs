@@ -244,7 +244,7 @@ fn wake<W: Worker, L: RawLock>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
     type Shared = ReadState<ScriptedPlatform, SpyLock>;
 

@@ -148,7 +148,7 @@ fn section<W: Worker, L: RawLock>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
     #[test]
     fn one_thread_sets_and_drops_in_turn_and_takes_the_lock_once_for_each() {

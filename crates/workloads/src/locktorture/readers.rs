@@ -12,7 +12,7 @@ use super::{
     Entry, JIFFY_NS, LONG_HOLD_MEAN_NS, SLEEP_ONE_IN, STATS_PER_LINE, StatsLine, TortureParams,
     TortureState, TortureTally, add_one, one_in, part,
 };
-use crate::workload::{Line, Worker, locked_shared};
+use crate::{Line, Worker, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
 use lockwright::raw::RawLock;
@@ -126,7 +126,7 @@ fn long(worker: &mut impl Worker, knobs: TortureParams, threads: u32, times: u64
 mod tests {
     use super::super::{run, tests::Shared};
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform as Machine};
+    use crate::scripted::{Scripted, ScriptedPlatform as Machine};
 
     /// A worker of the tests has this number.
     const THREAD: usize = 6;

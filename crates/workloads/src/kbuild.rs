@@ -156,7 +156,7 @@ fn chosen(drawn: u64, knobs: BuildParams) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
     const SMALL: BuildParams = BuildParams {
         units: 10,

@@ -297,7 +297,7 @@ pub fn with_long_holds(ops_per_s: f64, threads: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+    use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
 
     pub(super) type Shared = TortureState<ScriptedPlatform, SpyLock>;
 
