@@ -2,7 +2,7 @@
 
 use crate::Client;
 use crate::place::{Kind, Place};
-use crate::reused::{hear, say};
+use crate::round::{hear, say};
 use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::Ordering::Release;

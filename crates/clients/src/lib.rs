@@ -33,6 +33,7 @@ pub mod plain_rw;
 pub mod prebuilt;
 pub mod qrwlock;
 pub mod reused;
+mod round;
 pub mod rwlock;
 pub mod rwsem;
 pub mod semaphore;

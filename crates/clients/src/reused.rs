@@ -1,11 +1,12 @@
 //! Memory that is used again: the next owner of a lock frees it, and another lock comes to lie at its address.
 
 use crate::place::{Kind, Lock, Place};
+use crate::round::{hear, say};
 use crate::{Client, ClientVisitor};
 use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Relaxed, Release};
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Atomic, AtomicInt, Guarded, Zeroed};
+use lockwright::platform::{AtomicInt, Guarded, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
@@ -97,15 +98,6 @@ struct Scene<P: Platform> {
     served: Guarded<P, u32>,
     threads: usize,
     rounds: u32,
-}
-
-/// The thread says that round `round` has come so far.
-pub(crate) fn say<P: Platform>(cell: &P::U32, round: u32) {
-    cell.store(round, Release);
-}
-/// Waits until a thread has said so.
-pub(crate) fn hear<P: Platform>(cell: &P::U32, round: u32) {
-    cell.cond_load(Acquire, |said| said >= round);
 }
 
 impl<P: Platform> Scene<P> {

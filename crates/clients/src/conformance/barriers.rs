@@ -1,6 +1,6 @@
 //! Laws B: fences, barriers, delay.
 
-use super::{Note, nothing_more};
+use super::note::{Note, nothing_more};
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, Zeroed};

@@ -1,6 +1,6 @@
 //! Laws C: cells.
 
-use super::{Note, nothing_more};
+use super::note::{Note, nothing_more};
 use crate::Threads;
 use core::fmt::Debug;
 use core::ptr::null_mut;

@@ -1,6 +1,6 @@
 //! Laws K: the lock hash.
 
-use super::nothing_more;
+use super::note::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Zeroed};

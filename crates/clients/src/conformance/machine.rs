@@ -1,6 +1,6 @@
 //! Laws L, H, T and E: placement, hints, time, events.
 
-use super::{Note, nothing_more};
+use super::note::{Note, nothing_more};
 use crate::Threads;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::events::Event;

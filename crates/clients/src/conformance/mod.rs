@@ -9,14 +9,13 @@ mod cells;
 mod hash;
 mod machine;
 mod nodes;
+mod note;
 mod sleeping;
 mod storage;
 mod waiting;
 mod word;
 
 use crate::Threads;
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::Relaxed;
 use lockwright::registry::Platform;
 
 /// One checked sentence of `PLATFORM.md`.
@@ -96,19 +95,3 @@ laws! { P;
     "T1" machine::the_clock_does_not_go_backwards;
     "E1" machine::counting_and_tunables_answer;
 }
-
-/// What one thread tells the caller, in memory the machine does not see.
-#[derive(Default)]
-struct Note(AtomicU64);
-
-impl Note {
-    fn write(&self, value: impl Into<u64>) {
-        self.0.store(value.into(), Relaxed);
-    }
-    fn read(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-}
-
-/// For laws that say all they have to say in their bodies.
-fn nothing_more<S>(_: &S) {}

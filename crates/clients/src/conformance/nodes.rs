@@ -1,6 +1,6 @@
 //! Laws N: queue nodes.
 
-use super::nothing_more;
+use super::note::nothing_more;
 use crate::Threads;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -1,6 +1,6 @@
 //! Laws A: awaiting a value.
 
-use super::nothing_more;
+use super::note::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Bound, Budget, Clock, Guarded, Zeroed};

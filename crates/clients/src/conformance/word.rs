@@ -1,6 +1,6 @@
 //! Laws W: narrow accesses to a lock word.
 
-use super::nothing_more;
+use super::note::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, LockWordOps, Zeroed};
