@@ -31,6 +31,7 @@
 //! lock, so a reader that is the first waiter leaves a lock that a thread holds, and the release of this thread wakes
 //! the next waiter. Bug 13 is the same for a writer.
 
+mod bug;
 mod locks;
 mod mutex;
 mod programs;
@@ -41,6 +42,7 @@ mod seen;
 mod sleeping;
 mod spin;
 
+pub use bug::{Bug, Edit, Test};
 pub use seen::{Checker, Kind, Seen, fault_of};
 
 /// True in the copy that has the bugs. `xtask`, which writes the copy, changes this line there.
@@ -51,78 +53,7 @@ pub const VARIABLE: &str = "LOCKWRIGHT_WEAKEN";
 /// What stands before the number of a bug in [`VARIABLE`].
 pub const EDIT: &str = "edit:";
 
-/// A bug that locks can be given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bug {
-    /// The number it is selected by, with the letter of a variant.
-    pub row: &'static str,
-    /// Its name.
-    pub name: &'static str,
-    /// What goes wrong and why.
-    pub what: &'static str,
-    /// Where it happened.
-    pub source: &'static str,
-    /// The registered locks that have it.
-    pub locks: &'static [&'static str],
-    /// What it is about, and which checkers must see it.
-    pub seen: Seen,
-    /// The client of `explore` that shows it soonest, for some of the locks.
-    pub shown_by: &'static [(&'static str, &'static str)],
-    /// The tests that must see it, each.
-    pub tests: &'static [Test],
-    /// All are made together.
-    pub edits: &'static [Edit],
-}
-
-/// One place of a bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// Its file, below `crates/locks/src`.
-    pub file: &'static str,
-    /// What stands there, once in the file: an expression, statements, or the body of a function.
-    pub old: &'static str,
-    /// What stands there with the bug.
-    pub new: &'static str,
-    /// True if the new text stands in the copy at all times: an item that other edits of the bug use.
-    pub is_always: bool,
-}
-
-/// A test of a package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Test {
-    /// Its package.
-    pub package: &'static str,
-    /// The arguments of `cargo test` that choose the program of tests in the package.
-    pub program: &'static [&'static str],
-    /// Its name in there.
-    pub name: &'static str,
-    /// What kind of checker it is.
-    pub checker: Checker,
-}
-
-impl Edit {
-    const fn new(file: &'static str, old: &'static str, new: &'static str) -> Self {
-        Self { file, old, new, is_always: false }
-    }
-    const fn always(file: &'static str, old: &'static str, new: &'static str) -> Self {
-        Self { file, old, new, is_always: true }
-    }
-}
-
 impl Bug {
-    /// What an entry need not say.
-    const NONE: Self = Self {
-        row: "",
-        name: "",
-        what: "",
-        source: "",
-        locks: &[],
-        seen: seen::EXPLORED,
-        shown_by: &[],
-        tests: &[],
-        edits: &[],
-    };
-
     /// Every bug.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         [
@@ -171,17 +102,5 @@ impl Bug {
         }
         let chosen = std::env::var(VARIABLE).ok()?;
         Self::all().nth(chosen.strip_prefix(EDIT)?.parse().ok()?)
-    }
-    /// Returns `true` if the registered lock of this name has it.
-    pub fn is_in(&self, lock: &str) -> bool {
-        self.locks.contains(&lock)
-    }
-    /// The client of `explore` that shows it soonest in this lock, if one is known.
-    pub fn shown_by(&self, lock: &str) -> Option<&'static str> {
-        self.shown_by.iter().find(|(of, _)| *of == lock).map(|(_, client)| *client)
-    }
-    /// One line of [`what`](Self::what): its first sentence, or the part of it before a colon.
-    pub fn headline(&self) -> &'static str {
-        self.what.split(['.', ':']).next().unwrap_or(self.what)
     }
 }

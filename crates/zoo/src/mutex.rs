@@ -1,8 +1,8 @@
 //! Bugs of the mutex, and of other locks whose waiters sleep.
 
-use super::locks::*;
+use crate::bug::{Bug, Edit, Test};
+use crate::locks::*;
 use crate::seen::*;
-use crate::{Bug, Checker, Edit, Test};
 
 /// Random programs over the safe interface of the locks.
 const RANDOM_PROGRAMS: Test = Test {

@@ -1,8 +1,8 @@
 //! Bugs of the reader-writer locks for programs, of the semaphore and of the sequence lock.
 
-use super::locks::*;
+use crate::bug::{Bug, Edit};
+use crate::locks::*;
 use crate::seen::*;
-use crate::{Bug, Edit};
 
 /// In the order of their numbers.
 pub const BUGS: &[Bug] = &[

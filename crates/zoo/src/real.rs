@@ -1,7 +1,7 @@
 //! Bugs that show on the real machine, under tests of the locks there, and some in explored schedules of clients.
 
+use crate::bug::{Bug, Edit, Test};
 use crate::seen::{Checker, EDIT, NATIVE_EDIT};
-use crate::{Bug, Edit, Test};
 
 const OURS: &str = "this project, until November 2026";
 
