@@ -162,6 +162,7 @@ mod report;
 mod rng;
 mod scheduling;
 mod simulation;
+mod suspender;
 mod switch;
 pub mod thread;
 pub mod watch;

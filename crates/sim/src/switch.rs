@@ -13,8 +13,7 @@
 
 use crate::engine::Engine;
 use core::cell::Cell;
-use core::ptr::{NonNull, null, null_mut};
-use corosensei::Yielder;
+use core::ptr::{NonNull, null_mut};
 
 thread_local! {
     static RUNNING: Cell<*mut Engine> = const { Cell::new(null_mut()) };
@@ -58,8 +57,7 @@ impl Here {
     pub fn suspend(self) {
         let suspender = self.with(|engine| engine.threads[engine.current].suspender);
         // SAFETY: the yielder lives at the root of this very stack, set when it started.
-        let yielder = unsafe { &*suspender.0 };
-        yielder.suspend(());
+        unsafe { suspender.suspend() };
     }
     /// Runs `thread` as simulated threads of this engine.
     pub fn enter<R>(self, thread: impl FnOnce() -> R) -> R {
@@ -79,18 +77,5 @@ struct Restore(*mut Engine);
 impl Drop for Restore {
     fn drop(&mut self) {
         RUNNING.set(self.0);
-    }
-}
-
-/// How a simulated thread gives control back to the event loop.
-#[derive(Clone, Copy)]
-pub struct Suspender(*const Yielder<(), ()>);
-
-impl Suspender {
-    pub fn none() -> Self {
-        Self(null())
-    }
-    pub fn new(yielder: &Yielder<(), ()>) -> Self {
-        Self(yielder)
     }
 }

@@ -7,26 +7,10 @@
 //! So a thread that got an ordered lock before that step has not overtaken it. A thread that only attempts to take the
 //! lock does not count as overtaken: it may be leaving the queue.
 
+use super::place::Place;
 use super::{Call, Checkers};
 use crate::arena::LINE_BYTES;
 use crate::report::FailureKind;
-
-/// The place of a thread in the queue of a lock.
-#[derive(Clone, Copy, Default)]
-pub struct Place {
-    /// The lock the thread waits for.
-    pub lock: Option<usize>,
-    /// Larger is later.
-    pub turn: u64,
-    /// It has changed the lock since its request.
-    pub has_queued: bool,
-    /// It waits, so its place is final.
-    pub is_settled: bool,
-    /// It may leave the queue without the lock.
-    pub may_withdraw: bool,
-    /// How many came later and were served earlier.
-    pub overtaken: u32,
-}
 
 impl Checkers {
     pub(super) fn queue_up(&mut self, thread: usize, lock: usize) {

@@ -6,6 +6,7 @@ mod fifo;
 mod freed;
 mod legality;
 mod overtaking;
+mod place;
 mod stuck;
 
 pub use stuck::stuck_threads;
@@ -13,9 +14,10 @@ pub use stuck::stuck_threads;
 use crate::arena::LINE_BYTES;
 use crate::config::Checks;
 use crate::report::{Failure, FailureKind};
+use core::ops::Range;
 use exclusion::Exclusion;
-use fifo::Place;
 use freed::Freed;
+use place::Place;
 
 /// Failures that are described; more are only counted.
 const DESCRIBED_MAX: usize = 32;
@@ -43,7 +45,7 @@ pub struct Checkers {
     places: Vec<Place>,
     turns: u64,
     /// What no thread may touch, because it was freed.
-    freed: Vec<Freed>,
+    freed: Freed,
     /// The most overtakes of a wait that is over.
     most_overtakes: u32,
     /// What threads tell no longer counts.
@@ -60,7 +62,7 @@ impl Checkers {
             lock_at: Vec::new(),
             places: Vec::new(),
             turns: 0,
-            freed: Vec::new(),
+            freed: Freed::default(),
             most_overtakes: 0,
             are_done: false,
             failures: Vec::new(),
@@ -151,6 +153,33 @@ impl Checkers {
         let lock = self.lock(call.offset);
         if let Err(fault) = self.locks[lock].exclusion.leave_shared() {
             self.failed(call.at_ps, call.thread, fault);
+        }
+    }
+
+    /// `thread` frees the bytes at these offsets into the arena.
+    pub fn freed(&mut self, thread: usize, bytes: Range<usize>) {
+        if !self.are_done {
+            self.freed.add(thread, bytes);
+        }
+    }
+    /// `thread` reads or exchanges the cell at `offset`.
+    #[inline]
+    pub fn touched(&mut self, at_ps: u64, thread: usize, offset: usize) {
+        if !self.freed.is_empty() {
+            self.check_freed(at_ps, thread, offset, false);
+        }
+    }
+    /// A store of `thread` to the cell at `offset` becomes visible.
+    #[inline]
+    pub fn committed(&mut self, at_ps: u64, thread: usize, offset: usize) {
+        if !self.freed.is_empty() {
+            self.check_freed(at_ps, thread, offset, true);
+        }
+    }
+    #[cold]
+    fn check_freed(&mut self, at_ps: u64, thread: usize, offset: usize, is_store: bool) {
+        if self.freed.has(thread, offset, is_store) {
+            self.failed(at_ps, thread, FailureKind::Freed { line: offset / LINE_BYTES });
         }
     }
 }

@@ -23,7 +23,7 @@ fn describe(engine: &Engine, number: usize, thread: &Thread) -> StuckThread {
     let address = match kind {
         WaitKind::Running => None,
         WaitKind::Spinning => thread.wait.cell.map(CellRef::address),
-        WaitKind::Sleeping => engine.sleeps_on(number),
+        WaitKind::Sleeping => engine.sleepers.address_of(number),
     };
     let since_ps = if kind == WaitKind::Running { engine.now } else { thread.wait.since_ps };
     let offset = address.map(|address| address - engine.base);

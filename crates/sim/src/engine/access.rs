@@ -1,7 +1,7 @@
 //! Loads, stores and read-modify-writes.
 
 use super::cell::PendingStore;
-use super::explore::Intent;
+use super::exploration::Intent;
 use super::queue::EventKind;
 use super::thread::STORES_MAX;
 use super::{CellRef, Engine, PS_PER_NS, Step};

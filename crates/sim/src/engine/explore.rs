@@ -4,9 +4,10 @@
 //! limit of 0 events. Accesses cost nothing and move no lines; each step, whatever it is, takes one
 //! nanosecond (in a forked child one microsecond), so that clocks move and a report can say when a wait began.
 
+use super::exploration::{After, Exploration, Intent};
 use super::thread::{Activity, STORES_MAX};
 use super::{CellRef, Engine, Step};
-use crate::explore::{Action, Choice, Limits, Move, Policy, Touch, Traced};
+use crate::explore::{Action, Choice, Move, Touch};
 use crate::memory::Kind;
 use crate::report::Ending;
 use crate::switch::Here;
@@ -15,121 +16,6 @@ use crate::switch::Here;
 const STEP_PS: u64 = 1000;
 /// The same in a forked child: only the clock can end a spin there.
 const STEP_IN_CHILD_PS: u64 = 1_000_000;
-
-/// Which stores have to be visible before a thread's next step.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum After {
-    Nothing,
-    OwnStores,
-    /// Each buffer that is in [`Exploration::undrained`] has been empty at a moment of its own.
-    Drained,
-}
-
-/// What a thread is about to do.
-#[derive(Clone, Copy)]
-pub struct Intent {
-    touch: Option<Touch>,
-    after: After,
-    /// No other thread can see it, so no other thread needs to come in between.
-    is_private: bool,
-    /// The thread lets others go first.
-    is_yield: bool,
-    /// The thread forks, if that is picked.
-    is_fork: bool,
-}
-
-impl Intent {
-    const NONE: Self = Self {
-        touch: None,
-        after: After::Nothing,
-        is_private: false,
-        is_yield: false,
-        is_fork: false,
-    };
-    /// Something that only the thread itself can see, such as a store into its own buffer.
-    pub const PRIVATE: Self = Self { is_private: true, ..Self::NONE };
-    /// To go on once its stores are visible.
-    pub const AFTER_OWN_STORES: Self = Self { after: After::OwnStores, ..Self::NONE };
-    /// To go on once every thread has had no pending store since the barrier began.
-    pub const AFTER_DRAIN: Self = Self { after: After::Drained, ..Self::NONE };
-    /// To fork, if that is picked, or to go on.
-    pub const FORK: Self = Self { is_fork: true, ..Self::AFTER_OWN_STORES };
-    /// To let others go first.
-    pub const YIELD: Self = Self { is_yield: true, ..Self::NONE };
-}
-
-/// A run that is explored: its policy, and what was picked so far.
-pub struct Exploration {
-    policy: Box<dyn Policy>,
-    taken: Vec<Move>,
-    limits: Limits,
-    /// What is possible now; kept to reuse its memory.
-    choices: Vec<Choice>,
-    /// By thread.
-    intents: Vec<Intent>,
-    /// By thread: has no CPU.
-    is_preempted: Vec<bool>,
-    /// By thread: whose store buffers its heavy barrier still waits for.
-    undrained: Vec<Vec<usize>>,
-    /// The moves in words, if that is asked for.
-    trace: Option<Vec<Traced>>,
-}
-
-impl Exploration {
-    /// A run of `threads` threads.
-    pub fn new(policy: Box<dyn Policy>, limits: Limits, threads: usize) -> Self {
-        Self {
-            policy,
-            taken: Vec::new(),
-            limits,
-            choices: Vec::new(),
-            intents: vec![Intent::NONE; threads],
-            is_preempted: vec![false; threads],
-            undrained: vec![Vec::new(); threads],
-            trace: None,
-        }
-    }
-    /// Puts what happens into words.
-    pub fn traced(self) -> Self {
-        Self { trace: Some(Vec::new()), ..self }
-    }
-    /// The policy, what it has picked, and that in words.
-    pub fn into_parts(self) -> (Box<dyn Policy>, Vec<Move>, Vec<Traced>) {
-        (self.policy, self.taken, self.trace.unwrap_or_default())
-    }
-    pub(super) fn is_tracing(&self) -> bool {
-        self.trace.is_some()
-    }
-    /// Adds what the move with this number did.
-    pub(super) fn add(&mut self, line: impl FnOnce(u64) -> Traced) {
-        let number = self.taken.len() as u64;
-        self.trace.get_or_insert_default().push(line(number));
-    }
-
-    /// Asks the policy.
-    fn pick(&mut self) -> Result<Choice, Ending> {
-        let can_go_on = |choice: &Choice| !choice.action().is_fault();
-        if !self.choices.iter().any(can_go_on) {
-            return Err(Ending::Stuck);
-        }
-        let step = self.taken.len() as u64;
-        if step >= self.limits.steps_max {
-            return Err(Ending::EventLimit);
-        }
-        let (policy, choices) = (&mut self.policy, &self.choices[..]);
-        let picked = policy.pick(choices, step).ok_or(Ending::Diverged { step })?;
-        let choice = choices[picked];
-        match choice.action() {
-            Action::Preempt => self.limits.preemptions -= 1,
-            Action::WakeUp => self.limits.wake_ups -= 1,
-            Action::Signal => self.limits.signals -= 1,
-            Action::Fork => self.limits.forks -= 1,
-            Action::Step | Action::Commit | Action::TimeOut | Action::Dispatch => {}
-        }
-        self.taken.push(choice.what);
-        Ok(choice)
-    }
-}
 
 impl Engine {
     /// From now on a policy decides.

@@ -1,7 +1,7 @@
 //! Forks: the world turns into the child's. In explorations only.
 
 use super::Engine;
-use super::explore::Intent;
+use super::exploration::Intent;
 use super::thread::Activity;
 use crate::switch::Here;
 

@@ -7,31 +7,11 @@
 //! nothing to disturb, and no preemption is planned any more: the run is found to be stuck at once,
 //! not at its time limit.
 
+use super::faults::around;
 use super::queue::EventKind;
 use super::thread::Activity;
-use super::{Engine, PS_PER_NS, Step};
-use crate::config::Preemption;
-use crate::rng::Rng;
+use super::{Engine, Step};
 use crate::switch::Here;
-
-/// The rule of a run, and what came of it.
-pub struct Preemptions {
-    rule: Option<Preemption>,
-    /// How often a thread was sent away.
-    pub count: u64,
-}
-
-impl Preemptions {
-    pub fn new(rule: Option<Preemption>) -> Self {
-        Self { rule, count: 0 }
-    }
-}
-
-/// A time between 0 and twice `mean_ns`, in picoseconds and at least one.
-fn around(mean_ns: u64, random: &mut Rng) -> u64 {
-    let range_ps = mean_ns.saturating_mul(2 * PS_PER_NS).max(1);
-    1 + random.next() % range_ps
-}
 
 impl Engine {
     /// Decides when `thread` is preempted next, not before `from`.

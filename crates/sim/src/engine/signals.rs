@@ -1,49 +1,10 @@
 //! Signals: a handler runs on the stack of its thread, between two of its accesses. In explorations only.
 
-use super::explore::Intent;
+use super::exploration::Intent;
+use super::handler::Handler;
 use super::thread::{Activity, Wait};
 use super::{Engine, Step};
 use crate::switch::Here;
-use core::ptr::NonNull;
-
-/// A pointer to the handler of a thread, on the thread's stack.
-#[derive(Clone, Copy)]
-pub struct Handler {
-    data: NonNull<()>,
-    call: unsafe fn(NonNull<()>),
-}
-
-impl Handler {
-    /// A handler that may run until `handler` goes out of scope.
-    pub fn of<F: Fn()>(handler: &F) -> Self {
-        unsafe fn call<F: Fn()>(data: NonNull<()>) {
-            // SAFETY: the caller promises that the `F` is alive.
-            let handler = unsafe { data.cast::<F>().as_ref() };
-            handler();
-        }
-        Self { data: NonNull::from(handler).cast(), call: call::<F> }
-    }
-}
-
-/// Which signals reach a thread.
-#[derive(Default)]
-pub struct Signals {
-    /// What they run; nothing reaches a thread without one.
-    pub handler: Option<Handler>,
-    /// One has interrupted the thread, and its handler has not returned.
-    is_interrupted: bool,
-    /// The handler runs.
-    is_handling: bool,
-    /// How many sections the thread is in that nothing interrupts.
-    pub held_back: u32,
-}
-
-impl Signals {
-    /// Returns true if a signal may interrupt the thread now.
-    pub fn may_come(&self) -> bool {
-        self.handler.is_some() && !self.is_interrupted && self.held_back == 0
-    }
-}
 
 impl Engine {
     /// A signal interrupts `thread`, which goes on with its handler.
@@ -85,7 +46,7 @@ impl Here {
     pub(super) fn handles_signal(self) -> bool {
         let Some((handler, intent, wait)) = self.with(Engine::begin_handler) else { return false };
         // SAFETY: it is alive as long as the thread has it.
-        unsafe { (handler.call)(handler.data) };
+        unsafe { handler.run() };
         self.with(|engine| engine.end_handler(intent, wait));
         true
     }

@@ -5,15 +5,6 @@ use super::thread::Activity;
 use super::{CellRef, Engine};
 use crate::switch::Here;
 
-/// Which threads sleep on what, in the order in which they fell asleep.
-#[derive(Default)]
-pub struct Sleepers(Vec<Sleeper>);
-
-struct Sleeper {
-    address: usize,
-    thread: usize,
-}
-
 impl Engine {
     fn fall_asleep(&mut self, address: usize, deadline_ps: u64) {
         let line = self.line_of(address);
@@ -25,14 +16,14 @@ impl Engine {
         thread.wait.is_cpu_time = false;
         thread.wait.expired = false;
         thread.wait.since_ps = now;
-        self.sleepers.0.push(Sleeper { address, thread: current });
+        self.sleepers.add(address, current);
         self.trace_at(current, "sleeps", address);
         self.arm_timer(current);
         self.idle_on_core();
     }
     /// Takes a thread from the sleepers, and gives it its CPU back if it has one of its own.
     pub(super) fn wake_up(&mut self, thread: usize) {
-        self.sleepers.0.retain(|sleeper| sleeper.thread != thread);
+        self.sleepers.remove(thread);
         let state = &mut self.threads[thread];
         state.activity = Activity::Busy;
         if self.is_scheduled() {
@@ -46,7 +37,7 @@ impl Engine {
     fn wake_somewhere(&mut self, address: usize, count: u32) -> u64 {
         let interrupt = self.costs.wake_call.saturating_sub(self.wake_local_call());
         let mut cost = 0;
-        for thread in self.sleepers_on(address, count) {
+        for thread in self.sleepers.on(address, count) {
             self.trace_wake(thread);
             self.wake_up(thread);
             let latency = match self.interrupts(thread) {
@@ -60,17 +51,8 @@ impl Engine {
         }
         cost
     }
-    /// The address that `thread` sleeps on.
-    pub fn sleeps_on(&self, thread: usize) -> Option<usize> {
-        let sleeper = self.sleepers.0.iter().find(|sleeper| sleeper.thread == thread);
-        sleeper.map(|sleeper| sleeper.address)
-    }
-    fn sleepers_on(&self, address: usize, count: u32) -> Vec<usize> {
-        let wanted = self.sleepers.0.iter().filter(|sleeper| sleeper.address == address);
-        wanted.take(count as usize).map(|sleeper| sleeper.thread).collect()
-    }
     fn wake_sleepers(&mut self, address: usize, count: u32) {
-        for thread in self.sleepers_on(address, count) {
+        for thread in self.sleepers.on(address, count) {
             self.trace_wake(thread);
             self.wake_up(thread);
             let latency = self.costs.wake_latency;
@@ -105,7 +87,7 @@ impl Here {
         // What the caller wrote is visible before it looks for sleepers.
         if self.with(|engine| engine.is_kernel()) {
             self.until(self.with(|engine| engine.stores_done()));
-            if self.with(|engine| engine.sleepers_on(address, 1).is_empty()) {
+            if self.with(|engine| engine.sleepers.on(address, 1).is_empty()) {
                 return self.until(self.with(|engine| engine.now + engine.wake_local_call()));
             }
         }

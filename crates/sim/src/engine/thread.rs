@@ -1,12 +1,12 @@
 //! A simulated thread, as the event loop sees it.
 
 use super::cell::{CellRef, PendingStore};
-use super::host::Turn;
+use super::handler::Signals;
 use super::predicate::Predicate;
-use super::signals::Signals;
+use super::turn::Turn;
 use crate::memory::{NOBODY, Site};
 use crate::rng::{Purpose, Rng};
-use crate::switch::Suspender;
+use crate::suspender::Suspender;
 use std::collections::VecDeque;
 
 /// What a thread is doing.

@@ -6,16 +6,15 @@
 
 mod cells;
 mod machine;
+mod sim;
 mod word;
 
 pub use cells::{SimCell, Storage, Tracker};
 pub(crate) use machine::begin_lock_numbers;
+pub use sim::Sim;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use lockwright::platform::Cells;
-
-/// A simulated machine as a platform.
-pub struct Sim;
 
 impl Cells for Sim {
     type U32 = SimCell<AtomicU32>;

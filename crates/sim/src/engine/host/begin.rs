@@ -1,45 +1,16 @@
 //! How a run with a scheduler begins.
 
-use super::{Cpu, Host, Times};
 use crate::engine::Engine;
+use crate::engine::cpus::Host;
 use crate::engine::queue::EventKind;
 use crate::machine::{Machine, Placement, Scheduler};
-use crate::memory::Site;
 use crate::rng::{Purpose, Rng};
 use crate::scheduling::{ScheduleReport, ScheduledKind, Scheduling, StartState};
-use std::collections::VecDeque;
 
 /// Between the starts of two threads that start together, in picoseconds.
 const START_STAGGER_PS: u64 = 100;
 /// The CPUs are taken away at this part of the first slice.
 const OUTAGE_PART: u64 = 10;
-
-impl Host {
-    /// The CPUs of `machine`, all of them idle.
-    fn new(machine: &Machine, scheduler: &Scheduler, kind: ScheduledKind, seed: u64) -> Self {
-        let topology = &machine.topology;
-        let cpu = |number: u32| Cpu {
-            number,
-            site: Site {
-                core: topology.core_of(number) as u16,
-                socket: topology.socket_of(number) as u16,
-            },
-            current: None,
-            queue: VecDeque::new(),
-            slice_end: 0,
-            away_until: 0,
-            noise_period: 0,
-            noise: Rng::split(seed, number as usize, Purpose::Host),
-        };
-        Self {
-            cpus: (0..topology.cpus()).map(cpu).collect(),
-            times: Times::new(scheduler, kind),
-            is_program: !matches!(kind, ScheduledKind::Guest { .. }),
-            is_kernel: kind == ScheduledKind::Kernel,
-            report: ScheduleReport::default(),
-        }
-    }
-}
 
 impl Engine {
     /// Gives the threads, all of which are there and none of which has started, to a scheduler.

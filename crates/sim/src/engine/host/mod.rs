@@ -3,7 +3,7 @@
 //! The rules are described in the [crate's documentation](crate#the-scheduler). A thread changes
 //! between on and off a CPU only here, and only while every thread waits for something: in the event
 //! loop, or as the last act of a thread that falls asleep or returns. What a thread waits for is
-//! [`Turn::due`]; when it loses its CPU, that event stays in the queue and is stale.
+//! [`Turn::due`](super::turn::Turn::due); when it loses its CPU, that event stays in the queue and is stale.
 
 mod begin;
 mod kernel;
@@ -13,142 +13,8 @@ mod turns;
 use super::Engine;
 use super::queue::{Event, EventKind};
 use super::thread::Activity;
-use crate::machine::Scheduler;
-use crate::memory::{Factor, Site};
 use crate::report::Ending;
-use crate::rng::Rng;
-use crate::scheduling::{ScheduleReport, ScheduledKind};
-use std::collections::VecDeque;
-
-/// The CPUs and what they do; without any there is no scheduler and each thread has its own.
-#[derive(Default)]
-pub struct Host {
-    cpus: Vec<Cpu>,
-    times: Times,
-    /// Threads are those of a program: their CPU number is the CPU they run on.
-    is_program: bool,
-    /// They keep their CPU until they give it up.
-    is_kernel: bool,
-    pub report: ScheduleReport,
-}
-
-/// The costs and periods of the scheduler, in picoseconds.
-#[derive(Default)]
-struct Times {
-    slice: u64,
-    context_switch: u64,
-    wake_granularity: u64,
-    noise: u64,
-    pause_loop_window: u64,
-    pause_loop_gap: u64,
-    wake_local: Factor,
-    wake_local_call: u64,
-    steal_after: u64,
-}
-
-struct Cpu {
-    number: u32,
-    site: Site,
-    /// The thread that has the CPU.
-    current: Option<usize>,
-    /// Threads that wait for it.
-    queue: VecDeque<usize>,
-    slice_end: u64,
-    /// Until when something else of the host has it; 0 if nothing has.
-    away_until: u64,
-    /// When its next noise may begin: the start of a slice of its own.
-    noise_period: u64,
-    noise: Rng,
-}
-
-impl Cpu {
-    fn is_idle(&self) -> bool {
-        self.current.is_none() && self.away_until == 0
-    }
-    /// How many threads, and other things, want the CPU.
-    fn load(&self) -> usize {
-        self.queue.len() + usize::from(!self.is_idle())
-    }
-}
-
-/// What the scheduler knows about a thread. Without a scheduler a thread is always on its CPU.
-pub struct Turn {
-    /// Has no CPU.
-    pub is_off: bool,
-    /// Of a kernel: computes in user mode, where its CPU can be taken away.
-    is_in_user: bool,
-    /// Of a kernel: should give up its CPU.
-    is_asked: bool,
-    /// The CPU it has or had last.
-    cpu: usize,
-    /// The only socket it may run on, if there is one.
-    socket: Option<u16>,
-    /// It was woken and waits for its last CPU.
-    stays: bool,
-    /// Until when neither the end of a slice nor noise takes its CPU, because a read-modify-write is under way.
-    pub shielded_until: u64,
-    /// Since when it gets on: the switch to it is over.
-    on_since: u64,
-    off_since: u64,
-    /// All the time it had no CPU.
-    pub off_ps: u64,
-    /// The event that it waits for, if that is planned; [`Event::NEVER`] if not.
-    due: Event,
-    /// What was left of a wait for a time when the thread lost its CPU.
-    rest_ps: u64,
-    /// What is left of its slice; 0 stands for a whole one.
-    slice_left: u64,
-    /// Since when it spins in one go.
-    spins_since: u64,
-    /// When it last spun.
-    spun_until: u64,
-    /// When it may have spun for too long; `u64::MAX` if that is not checked.
-    pause_loop_at: u64,
-}
-
-impl Default for Turn {
-    fn default() -> Self {
-        Self {
-            is_off: false,
-            is_in_user: false,
-            is_asked: false,
-            cpu: 0,
-            socket: None,
-            stays: false,
-            shielded_until: 0,
-            on_since: 0,
-            off_since: 0,
-            off_ps: 0,
-            due: Event::NEVER,
-            rest_ps: 0,
-            slice_left: 0,
-            spins_since: 0,
-            spun_until: 0,
-            pause_loop_at: u64::MAX,
-        }
-    }
-}
-
-fn ps(ns: f64) -> u64 {
-    (ns * 1000.0).round() as u64
-}
-
-impl Times {
-    fn new(scheduler: &Scheduler, kind: ScheduledKind) -> Self {
-        let is_guest = matches!(kind, ScheduledKind::Guest { .. });
-        Self {
-            slice: ps(scheduler.slice_ns),
-            context_switch: ps(scheduler.context_switch_ns),
-            wake_granularity: ps(scheduler.wake_granularity_ns),
-            noise: if kind == ScheduledKind::Kernel { 0 } else { ps(scheduler.noise_ns) },
-            pause_loop_window: if is_guest { ps(scheduler.pause_loop_window_ns) } else { 0 },
-            pause_loop_gap: ps(scheduler.pause_loop_gap_ns),
-            wake_local: Factor::new(if is_guest { 0.0 } else { scheduler.wake_local }),
-            wake_local_call: ps(scheduler.wake_local_call_ns),
-            steal_after: ps(scheduler.steal_after_ns),
-        }
-    }
-}
+use crate::scheduling::ScheduleReport;
 
 impl Engine {
     /// Returns true if threads share the CPUs.

@@ -1,6 +1,6 @@
 //! Which CPU a thread gets, and which thread a CPU.
 
-use super::Host;
+use crate::engine::cpus::{Cpu, Host};
 use crate::engine::{Engine, Thread};
 
 impl Host {
@@ -50,7 +50,7 @@ impl Engine {
         let last = self.threads[thread].turn.cpu;
         let own = self.threads[self.current].turn.cpu;
         let cpus = &self.host.cpus;
-        let has_choice = !cpus[last].is_idle() && cpus.iter().any(super::Cpu::is_idle);
+        let has_choice = !cpus[last].is_idle() && cpus.iter().any(Cpu::is_idle);
         let local = self.host.times.wake_local;
         let state = &mut self.threads[thread];
         state.turn.stays = has_choice && local.happens(&mut state.noise);

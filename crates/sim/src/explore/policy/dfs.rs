@@ -1,6 +1,6 @@
 //! Depth-first search with a bound on preemptions (Musuvathi and Qadeer, 2007).
 
-use super::Policy;
+use super::pick::Policy;
 use crate::explore::choice::{Action, Choice};
 
 /// Every schedule with at most `bound` preemptions, one after the other.

@@ -1,6 +1,7 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, 2010).
 
-use super::{Policy, Rarely};
+use super::pick::Policy;
+use super::rarely::Rarely;
 use crate::explore::Limits;
 use crate::explore::choice::Choice;
 use crate::rng::Rng;

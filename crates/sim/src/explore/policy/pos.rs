@@ -1,6 +1,7 @@
 //! Partial order sampling (Yuan, Yang and Gu, 2018).
 
-use super::{Policy, Rarely};
+use super::pick::Policy;
+use super::rarely::Rarely;
 use crate::explore::Limits;
 use crate::explore::choice::Choice;
 use crate::rng::Rng;

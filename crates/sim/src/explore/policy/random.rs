@@ -1,6 +1,7 @@
 //! Every choice is as likely as every other.
 
-use super::{Policy, Rarely, pick_where};
+use super::pick::{Policy, pick_where};
+use super::rarely::Rarely;
 use crate::explore::Limits;
 use crate::explore::choice::Choice;
 use crate::rng::Rng;

@@ -1,6 +1,6 @@
 //! The world outside of the program, for the random policies.
 
-use super::pick_where;
+use super::pick::pick_where;
 use crate::explore::Limits;
 use crate::explore::choice::{Action, Choice};
 use crate::rng::Rng;

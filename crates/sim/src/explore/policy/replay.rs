@@ -1,6 +1,6 @@
 //! A schedule again.
 
-use super::Policy;
+use super::pick::Policy;
 use crate::explore::choice::{Choice, Move};
 
 /// Moves to be done again.
