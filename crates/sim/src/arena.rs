@@ -21,23 +21,52 @@ pub(crate) struct Object {
     pub type_name: &'static str,
 }
 
-/// The object at an offset in the arena, in words: its type, its number if there are several in a row, and the byte
-/// in it unless the object is one cell.
-pub(crate) fn place_at(objects: &[Object], offset: usize) -> String {
-    let line = offset / LINE_BYTES;
-    let holds =
-        |object: &&Object| (object.first_line..object.first_line + object.lines).contains(&line);
-    let Some(object) = objects.iter().find(holds) else { return format!("line {line}") };
-    let mut name = short(object.type_name);
-    let mut byte = offset - object.first_line * LINE_BYTES;
-    if object.len > 1 && object.each > 0 {
-        name += &format!("[{}]", byte / object.each);
-        byte %= object.each;
+/// The arena of a run, as addresses.
+pub(crate) struct Region {
+    /// Address of line 0.
+    base: usize,
+    /// Bytes of lines.
+    used: usize,
+    /// In the order of their lines.
+    objects: Vec<Object>,
+}
+
+impl Region {
+    /// Where an address lies, in bytes; `None` if it is outside.
+    #[inline]
+    pub fn offset_at(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < self.used).then_some(offset)
     }
-    if byte > 0 || object.each > 8 {
-        name += &format!(" byte {byte}");
+    /// Where an address lies that is in the arena, in bytes.
+    #[inline]
+    pub fn offset_of(&self, address: usize) -> usize {
+        address - self.base
     }
-    name
+    /// The line of an address; `None` if it is outside.
+    #[inline]
+    pub fn line_at(&self, address: usize) -> Option<usize> {
+        self.offset_at(address).map(|offset| offset / LINE_BYTES)
+    }
+    /// The object at an offset, in words: its type, its number if there are several in a row, and the byte in it
+    /// unless the object is one cell.
+    pub fn place_at(&self, offset: usize) -> String {
+        let line = offset / LINE_BYTES;
+        let holds = |object: &&Object| {
+            (object.first_line..object.first_line + object.lines).contains(&line)
+        };
+        let Some(object) = self.objects.iter().find(holds) else { return format!("line {line}") };
+        let mut name = short(object.type_name);
+        let mut byte = offset - object.first_line * LINE_BYTES;
+        if object.len > 1 && object.each > 0 {
+            name += &format!("[{}]", byte / object.each);
+            byte %= object.each;
+        }
+        if byte > 0 || object.each > 8 {
+            name += &format!(" byte {byte}");
+        }
+        name
+    }
 }
 
 /// A type's name without the paths of modules and without what it is generic over.
@@ -104,17 +133,14 @@ impl Arena {
         self.objects.get_mut().clear();
         self.used.set(0);
     }
-    /// Address of line 0.
-    pub(crate) fn base(&self) -> usize {
-        self.base.addr().get()
-    }
     /// Bytes given out so far, whole lines.
     pub(crate) fn used(&self) -> usize {
         self.used.get()
     }
-    /// The objects in the arena, in the order of their lines.
-    pub(crate) fn take_objects(&self) -> Vec<Object> {
-        self.objects.take()
+    /// What the arena holds, for the run that begins.
+    pub(crate) fn region(&self) -> Region {
+        let base = self.base.addr().get();
+        Region { base, used: self.used.get(), objects: self.objects.take() }
     }
 
     /// Places `len` values in a row, the first at the start of a line.
@@ -202,8 +228,8 @@ mod tests {
         let mut arena = Arena::new(4096);
         let first = arena.alloc_slice(3, |_| Rc::clone(&witness));
         let second = arena.alloc_slice(1, |_| ());
-        assert_eq!(first.as_ptr().addr(), arena.base());
-        assert_eq!(second.as_ptr().addr(), arena.base() + LINE_BYTES);
+        assert_eq!(first.as_ptr().addr(), arena.base.addr().get());
+        assert_eq!(second.as_ptr().addr(), arena.base.addr().get() + LINE_BYTES);
         assert_eq!(Rc::strong_count(&witness), 4);
         arena.clear();
         assert_eq!((Rc::strong_count(&witness), arena.used()), (1, 0));
@@ -215,9 +241,9 @@ mod tests {
         arena.alloc_slice(1, |_| std::cell::Cell::new(0_u64));
         arena.alloc_slice(20, |_| core::num::Wrapping(0_u64));
         arena.alloc_slice(1, |_| std::sync::Mutex::new([0_u64; 7]));
-        let objects = arena.take_objects();
+        let region = arena.region();
         let places = [0, 4, 64, 64 + 8 * 9, 64 + 8 * 9 + 2, 256, 4000];
-        let words = places.map(|offset| place_at(&objects, offset));
+        let words = places.map(|offset| region.place_at(offset));
         let right =
             "Cell|Cell byte 4|Wrapping[0]|Wrapping[9]|Wrapping[9] byte 2|Mutex byte 0|line 62";
         assert_eq!(words.join("|"), right);

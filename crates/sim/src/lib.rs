@@ -164,6 +164,7 @@ mod scheduling;
 mod simulation;
 mod suspender;
 mod switch;
+mod tables;
 pub mod thread;
 pub mod watch;
 

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, NodesMode};
 use crate::machine::{Machine, Scheduler, Topology};
-use crate::memory::CostTable;
+use crate::memory::{CostTable, ps};
 
 /// What is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,6 @@ impl Scheduling {
     /// A vCPU sleeps by halting and is woken by a kick.
     pub(crate) fn charge(self, costs: &mut CostTable, scheduler: &Scheduler) {
         if matches!(self.kind, ScheduledKind::Guest { .. }) {
-            let ps = |ns: f64| (ns * 1000.0).round() as u64;
             costs.sleep_call = ps(scheduler.halt_exit_ns);
             costs.wake_call = ps(scheduler.kick_call_ns);
             costs.wake_latency = ps(scheduler.kick_latency_ns);

@@ -14,6 +14,7 @@ use crate::report::{Ending, Failure, FailureKind, RunReport};
 use crate::scheduling::{self, Numa};
 use crate::suspender::Suspender;
 use crate::switch::Here;
+use crate::tables::LockTables;
 use core::any::Any;
 use core::ptr::NonNull;
 use corosensei::stack::DefaultStack;
@@ -279,18 +280,14 @@ impl<'a> Simulation<'a> {
         for &home in &self.homes {
             memory.register(1, home);
         }
-        let nodes = NodeTable::new(self.config.nodes, self.nodes, bodies.len());
-        let mut engine = Box::new(Engine::new(
-            &self.config,
-            costs,
-            memory,
-            nodes,
-            LockHashTable::new(self.hash),
-            SleepSlots::new(self.sleepers),
-        ));
-        engine.base = self.arena.base();
-        engine.used = self.arena.used();
-        engine.objects = self.arena.take_objects();
+        let tables = LockTables {
+            nodes: NodeTable::new(self.config.nodes, self.nodes, bodies.len()),
+            hash: LockHashTable::new(self.hash),
+            sleepers: SleepSlots::new(self.sleepers),
+            readers: self.config.reader_slots,
+        };
+        let region = self.arena.region();
+        let mut engine = Box::new(Engine::new(&self.config, costs, memory, tables, region));
         engine.numa = Numa::seen(scheduling, topology, bodies.len());
         engine.checkers.expect_threads(bodies.len());
         engine.live = bodies.len();
@@ -370,12 +367,12 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 
 fn report(mut engine: Engine) -> RunReport {
     let ending = engine.ending.take().unwrap_or(Ending::Done);
-    let at_ps = engine.now;
+    let at_ps = engine.time.now;
     let threads = stuck_threads(&engine);
     let failure = match ending {
         Ending::Done => {
             engine.drain();
-            let is_left = !engine.hash.is_empty() || !engine.sleep_slots.is_empty();
+            let is_left = !engine.tables.hash.is_empty() || !engine.tables.sleepers.is_empty();
             // A child finds what vanished threads have left there, and need not clean it.
             (is_left && engine.survivor.is_none()).then_some((None, FailureKind::SleeperLeft))
         }
@@ -399,11 +396,11 @@ fn report(mut engine: Engine) -> RunReport {
     failures.extend(failure.map(|(thread, kind)| Failure { at_ps, thread, kind }));
     RunReport {
         ops: engine.threads.iter().map(|thread| thread.ops).collect(),
-        window_ps: engine.end_ps.min(engine.now).saturating_sub(engine.warmup_ps),
-        end_ps: engine.now,
-        events: engine.events,
+        window_ps: engine.window.end.min(engine.time.now).saturating_sub(engine.window.start),
+        end_ps: engine.time.now,
+        events: engine.time.events,
         switches: engine.switches,
-        digest: engine.digest,
+        digest: engine.time.digest,
         lock_events: engine.counts,
         transfers: engine.memory.transfers,
         schedule,

@@ -22,7 +22,7 @@ pub fn index() -> usize {
 
 /// The simulated time, in picoseconds.
 pub fn now_ps() -> u64 {
-    here().with(|engine| engine.now)
+    here().with(|engine| engine.time.now)
 }
 
 /// Works for about `ps` picoseconds on a CPU: more while the SMT sibling is busy, and with the machine's
@@ -39,7 +39,7 @@ fn done_after(here: Here, ps: u64) -> u64 {
         let is_shared = engine.busy_on_core[usize::from(thread.site.core)] > 1;
         let costs = &engine.costs;
         let ps = if is_shared { costs.smt_factor.of(ps) } else { ps };
-        engine.now.saturating_add(costs.work_jitter.jitter(ps, &mut thread.noise))
+        engine.time.now.saturating_add(costs.work_jitter.jitter(ps, &mut thread.noise))
     })
 }
 
@@ -63,7 +63,7 @@ pub fn may_reschedule() {
 /// Lets exactly `ps` picoseconds pass; with a scheduler, on a CPU.
 pub fn hold_ps(ps: u64) {
     let here = here();
-    here.until(here.with(|engine| engine.now.saturating_add(ps)));
+    here.until(here.with(|engine| engine.time.now.saturating_add(ps)));
 }
 
 /// The next number of this thread's random stream.
@@ -88,7 +88,7 @@ pub fn op_done() {
 
 /// Returns true if the window of the run is over: the thread should return.
 pub fn is_over() -> bool {
-    here().with(|engine| engine.now >= engine.end_ps)
+    here().with(|engine| engine.time.now >= engine.window.end)
 }
 
 /// Makes this thread urgent, or not: urgent waiters must not be set aside.

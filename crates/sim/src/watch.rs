@@ -13,11 +13,11 @@ fn tell<L>(
 ) {
     let address = core::ptr::from_ref(lock).addr();
     Here::expect("to be watched").with(|engine| {
-        assert!(engine.line_at(address).is_some(), "a watched lock must lie in the arena");
+        assert!(engine.region.line_at(address).is_some(), "a watched lock must lie in the arena");
         let call = crate::checker::Call {
-            at_ps: engine.now,
+            at_ps: engine.time.now,
             thread: engine.current,
-            offset: address - engine.base,
+            offset: engine.region.offset_of(address),
         };
         if !engine.checkers.are_done {
             engine.trace(call.thread, words);
@@ -36,7 +36,7 @@ pub fn done() {
 pub fn freed<T>(object: &T) {
     let address = core::ptr::from_ref(object).addr();
     Here::expect("to be watched").with(|engine| {
-        let offset = address - engine.base;
+        let offset = engine.region.offset_of(address);
         engine.checkers.freed(engine.current, offset..offset + size_of_val(object));
     });
 }

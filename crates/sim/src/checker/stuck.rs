@@ -1,6 +1,6 @@
 //! Stuck threads: nothing more will happen, and a thread still waits.
 
-use crate::arena::{LINE_BYTES, place_at};
+use crate::arena::LINE_BYTES;
 use crate::engine::cell::CellRef;
 use crate::engine::{Activity, Engine, Thread};
 use crate::report::{StuckThread, WaitKind};
@@ -25,10 +25,10 @@ fn describe(engine: &Engine, number: usize, thread: &Thread) -> StuckThread {
         WaitKind::Spinning => thread.wait.cell.map(CellRef::address),
         WaitKind::Sleeping => engine.sleepers.address_of(number),
     };
-    let since_ps = if kind == WaitKind::Running { engine.now } else { thread.wait.since_ps };
-    let offset = address.map(|address| address - engine.base);
+    let since_ps = if kind == WaitKind::Running { engine.time.now } else { thread.wait.since_ps };
+    let offset = address.map(|address| engine.region.offset_of(address));
     let line = offset.map(|offset| offset / LINE_BYTES);
-    let object = offset.map_or_else(String::new, |offset| place_at(&engine.objects, offset));
+    let object = offset.map_or_else(String::new, |offset| engine.region.place_at(offset));
     let seen = (kind == WaitKind::Spinning).then_some(thread.wait.seen);
     StuckThread { thread: number, cpu: thread.cpu, kind, line, object, seen, since_ps }
 }

@@ -4,7 +4,8 @@ use super::cell::PendingStore;
 use super::exploration::Intent;
 use super::queue::EventKind;
 use super::thread::STORES_MAX;
-use super::{CellRef, Engine, PS_PER_NS, Step};
+use super::timeline::PS_PER_NS;
+use super::{CellRef, Engine, Step};
 use crate::memory::{Access, Kind};
 use crate::switch::Here;
 use lockwright::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
@@ -14,7 +15,7 @@ impl Engine {
     #[inline]
     pub(super) fn issue(&mut self, thread: usize, line: usize, kind: Kind, from: u64) -> u64 {
         let state = &mut self.threads[thread];
-        let now = self.now.max(from);
+        let now = self.time.now.max(from);
         let access = self.memory.access(&self.costs, now, state.site, line, kind, &mut state.noise);
         let Access { done_ps, invalidates } = access;
         if invalidates {
@@ -43,7 +44,7 @@ impl Engine {
         thread.last_commit = commits_at;
         thread.stores.push_back(PendingStore { cell, mask, bits, commits_at });
         self.schedule(commits_at, EventKind::Commit, self.current);
-        self.now + self.costs.store_issue
+        self.time.now + self.costs.store_issue
     }
     /// The oldest store of `thread` becomes visible.
     pub(super) fn commit(&mut self, thread: usize) -> Option<Step> {
@@ -58,13 +59,13 @@ impl Engine {
     /// Makes a value visible: writes it and wakes the threads that spin on the line.
     #[inline]
     fn write(&mut self, thread: usize, cell: CellRef, value: u64) {
-        self.checkers.committed(self.now, thread, cell.address() - self.base);
+        self.checkers.committed(self.time.now, thread, self.region.offset_of(cell.address()));
         cell.write(value);
         self.fold_value(cell, value);
         let line = self.line_of(cell.address());
         self.wake_spinners(line);
         if cell.is_word() {
-            self.checkers.word_written(self.now, thread, line, value as u32);
+            self.checkers.word_written(self.time.now, thread, line, value as u32);
         }
     }
     /// When the current thread's earlier stores are all visible. In an exploration the next step of
@@ -72,7 +73,7 @@ impl Engine {
     #[inline]
     pub fn stores_done(&mut self) -> u64 {
         self.intend(Intent::AFTER_OWN_STORES);
-        self.now.max(self.threads[self.current].last_commit)
+        self.time.now.max(self.threads[self.current].last_commit)
     }
 }
 
@@ -85,7 +86,7 @@ impl Engine {
             false => HEAVY_BARRIER_APART_NS_PER_CPU * self.cpus_in_use() as u64,
         };
         let apart_ns = self.tunables[Tunable::heavy_barrier_apart_ns as usize].unwrap_or(usual_ns);
-        let since_ns = |at: u64| (self.now - at) / PS_PER_NS;
+        let since_ns = |at: u64| (self.time.now - at) / PS_PER_NS;
         self.last_heavy_barrier.is_none_or(|at| since_ns(at) >= apart_ns)
     }
 }
@@ -98,7 +99,11 @@ impl Here {
         self.until(done);
         self.with(|engine| {
             let current = engine.current;
-            engine.checkers.touched(engine.now, current, cell.address() - engine.base);
+            engine.checkers.touched(
+                engine.time.now,
+                current,
+                engine.region.offset_of(cell.address()),
+            );
             let value = engine.threads[current].view(cell);
             engine.fold_value(cell, value);
             engine.trace_access(current, "load", cell, (value, None));
@@ -142,7 +147,11 @@ impl Here {
         self.until(done);
         self.with(|engine| {
             let current = engine.current;
-            engine.checkers.touched(engine.now, current, cell.address() - engine.base);
+            engine.checkers.touched(
+                engine.time.now,
+                current,
+                engine.region.offset_of(cell.address()),
+            );
             let old = cell.read();
             engine.fold_value(cell, old);
             let new = new(old);
@@ -150,7 +159,7 @@ impl Here {
             engine.trace_access(current, name, cell, (old, new));
             if let Some(value) = new {
                 engine.write(current, cell, value);
-                engine.checkers.rmw(current, cell.address() - engine.base);
+                engine.checkers.rmw(current, engine.region.offset_of(cell.address()));
             }
             old
         })
@@ -159,7 +168,7 @@ impl Here {
     /// misses that overlap.
     pub fn prefetch_for_write(self, addresses: &[*const ()]) {
         let done = self.with(|engine| {
-            let mut done = engine.now;
+            let mut done = engine.time.now;
             for address in addresses {
                 done = done.max(engine.issue_here(address.addr(), Kind::Write, 0));
             }
@@ -181,7 +190,7 @@ impl Here {
             let done = engine.issue_here(address, Kind::Write, 0);
             let thread = &mut engine.threads[engine.current];
             thread.last_commit = done.max(thread.last_commit + 1);
-            engine.now + engine.costs.store_issue
+            engine.time.now + engine.costs.store_issue
         });
         self.until(next);
         self.with(|engine| engine.trace_at(engine.current, "write a plain field", address));
@@ -200,7 +209,7 @@ impl Here {
             engine.intend_drain();
             let per_cpu = engine.costs.heavy_barrier_per_cpu;
             let mut others = 0;
-            let mut drained = engine.now;
+            let mut drained = engine.time.now;
             for (index, thread) in engine.threads.iter_mut().enumerate() {
                 drained = drained.max(thread.last_commit);
                 if index != engine.current && thread.is_running() {
@@ -211,6 +220,6 @@ impl Here {
             drained + engine.costs.heavy_barrier + per_cpu * others
         });
         self.until(done);
-        self.with(|engine| engine.last_heavy_barrier = Some(engine.now));
+        self.with(|engine| engine.last_heavy_barrier = Some(engine.time.now));
     }
 }

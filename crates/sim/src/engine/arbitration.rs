@@ -17,13 +17,13 @@ impl Engine {
         }
         let line = self.line_of(address);
         let thread = &mut self.threads[self.current];
-        let is_wanted = self.memory.is_wanted_back(self.now, thread.site.core, line);
+        let is_wanted = self.memory.is_wanted_back(self.time.now, thread.site.core, line);
         if !is_wanted || !self.costs.arbitration.happens(&mut thread.noise) {
             return 0;
         }
-        let stored = self.now.max(thread.last_commit);
+        let stored = self.time.now.max(thread.last_commit);
         // Spinners wake up when the store that this core waits for becomes visible.
-        self.memory.lines[line].is_contested = stored > self.now;
+        self.memory.lines[line].is_contested = stored > self.time.now;
         // Meanwhile the first of them reads the line and asks for it again, to own it.
         stored + self.costs.spin_reaction + 2 * self.costs.farthest_transfer()
     }

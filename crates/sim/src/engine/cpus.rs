@@ -1,7 +1,7 @@
 //! The CPUs that the threads of a run share, and the times of their scheduler.
 
 use crate::machine::{Machine, Scheduler};
-use crate::memory::{Factor, Site};
+use crate::memory::{Factor, Site, ps};
 use crate::rng::{Purpose, Rng};
 use crate::scheduling::{ScheduleReport, ScheduledKind};
 use std::collections::VecDeque;
@@ -55,10 +55,6 @@ impl Cpu {
     pub fn load(&self) -> usize {
         self.queue.len() + usize::from(!self.is_idle())
     }
-}
-
-fn ps(ns: f64) -> u64 {
-    (ns * 1000.0).round() as u64
 }
 
 impl Times {

@@ -18,8 +18,8 @@ impl Engine {
     fn arrives_at_once(&mut self, at: u64) -> Result<(), u64> {
         let stolen = core::mem::take(&mut self.threads[self.current].stolen_ps);
         let at = at.saturating_add(stolen);
-        if at < self.queue.top().at_ps() && self.events < self.events_max {
-            self.happened(at, (EventKind::Inline as u64) << 16 | self.current as u64);
+        if at < self.time.queue.top().at_ps() && !self.time.is_full() {
+            self.time.happened(at, (EventKind::Inline as u64) << 16 | self.current as u64);
             return Ok(());
         }
         Err(at)
@@ -32,12 +32,12 @@ impl Engine {
             if self.ending.is_some() {
                 return Step::Over;
             }
-            if self.events >= self.events_max {
+            if self.time.is_full() {
                 return self.explore();
             }
-            let top = self.queue.top();
+            let top = self.time.queue.top();
             if own < top {
-                self.happened(own.at_ps(), own.what());
+                self.time.happened(own.at_ps(), own.what());
                 return Step::Arrived;
             }
             if top.kind() == EventKind::Limit {
@@ -46,20 +46,20 @@ impl Engine {
                 return Step::Over;
             }
             if self.is_stale(top) {
-                self.queue.pop();
+                self.time.queue.pop();
                 continue;
             }
-            self.happened(top.at_ps(), top.what());
+            self.time.happened(top.at_ps(), top.what());
             if top.kind() == EventKind::Resume {
                 self.next = top.thread();
                 if own == Event::NEVER {
-                    self.queue.pop();
+                    self.time.queue.pop();
                 } else {
-                    self.queue.replace_top(own);
+                    self.time.queue.replace_top(own);
                 }
                 return Step::Switch;
             }
-            self.queue.pop();
+            self.time.queue.pop();
             let stop = match top.kind() {
                 EventKind::Commit => self.commit(top.thread()),
                 EventKind::Reread => self.reread(top.thread()),
@@ -71,7 +71,7 @@ impl Engine {
             };
             if let Some(stop) = stop {
                 if matches!(stop, Step::Switch) && own != Event::NEVER {
-                    self.queue.push(own);
+                    self.time.queue.push(own);
                 }
                 return stop;
             }
@@ -105,9 +105,9 @@ impl Engine {
     }
     /// Lets the stores that are still on their way become visible: the run is over.
     pub fn drain(&mut self) {
-        while let Some(event) = self.queue.pop() {
+        while let Some(event) = self.time.queue.pop() {
             if event.kind() == EventKind::Commit {
-                self.happened(event.at_ps(), event.what());
+                self.time.happened(event.at_ps(), event.what());
                 self.commit(event.thread());
             }
         }
@@ -142,7 +142,7 @@ impl Here {
         while let Some(at) = next {
             let own = self.with(|engine| {
                 let current = engine.current;
-                engine.stamp(at, EventKind::Resume, current)
+                engine.time.stamp(at, EventKind::Resume, current)
             });
             if !self.drive(own) {
                 self.suspend();

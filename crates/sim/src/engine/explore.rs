@@ -21,7 +21,7 @@ impl Engine {
     /// From now on a policy decides.
     pub fn explore_with(&mut self, exploration: Exploration) {
         self.exploration = Some(Box::new(exploration));
-        self.events_max = 0;
+        self.time.stop();
     }
     /// The exploration of a run that is over.
     pub fn take_exploration(&mut self) -> Option<Exploration> {
@@ -59,10 +59,10 @@ impl Engine {
     }
     /// Notes an access; it happens when the thread is picked.
     pub(super) fn intend_access(&mut self, address: usize, kind: Kind) -> u64 {
-        let touch = Touch { offset: address - self.base, is_write: kind != Kind::Read };
+        let touch = Touch { offset: self.region.offset_of(address), is_write: kind != Kind::Read };
         let after = if kind == Kind::Rmw { After::OwnStores } else { After::Nothing };
         self.intend(Intent { touch: Some(touch), after, ..Intent::NONE });
-        self.now
+        self.time.now
     }
 
     /// Lets the policy pick until a thread goes on or has to be asked, or the run is over. Without
@@ -157,7 +157,8 @@ impl Engine {
         let has_audience = self.live > usize::from(is_live);
         if is_awaited || has_audience {
             let what = Move { thread: number as u16, action: Action::Commit };
-            let touch = Touch { offset: store.cell.address() - self.base, is_write: true };
+            let touch =
+                Touch { offset: self.region.offset_of(store.cell.address()), is_write: true };
             let choice = Choice { what, touch: Some(touch), is_awaited, is_yield: false };
             exploration.choices.push(choice);
         }
@@ -191,7 +192,7 @@ impl Engine {
         let thread = &self.threads[number];
         let cell = thread.wait.cell.filter(|_| thread.activity == Activity::Woken)?;
         let is_news = thread.wait.is_eager || thread.view(cell) != thread.wait.seen;
-        is_news.then(|| Touch { offset: cell.address() - self.base, is_write: false })
+        is_news.then(|| Touch { offset: self.region.offset_of(cell.address()), is_write: false })
     }
 
     /// Folds a value that was read or written into the digest of an exploration. Of a pointer no
@@ -199,13 +200,14 @@ impl Engine {
     #[inline]
     pub(super) fn fold_value(&mut self, cell: CellRef, value: u64) {
         if self.is_exploring() {
-            let offset = (value as usize).wrapping_sub(self.base);
+            let elsewhere = || u64::MAX - u64::from(value == 0);
             let what = match cell.is_pointer() {
-                true if offset < self.used => offset as u64,
-                true => u64::MAX - u64::from(value == 0),
+                true => {
+                    self.region.offset_at(value as usize).map_or_else(elsewhere, |it| it as u64)
+                }
                 false => value,
             };
-            self.digest.fold(what, 0);
+            self.time.digest.fold(what, 0);
         }
     }
 
@@ -214,9 +216,9 @@ impl Engine {
         let thread = usize::from(choice.what.thread);
         let what = (choice.action() as u64) << 16 | thread as u64;
         let took_ps = if self.survivor.is_some() { STEP_IN_CHILD_PS } else { STEP_PS };
-        self.happened(self.now + took_ps, what);
+        self.time.happened(self.time.now + took_ps, what);
         if let Some(touch) = choice.touch {
-            self.digest.fold(touch.offset as u64, touch.is_write.into());
+            self.time.digest.fold(touch.offset as u64, touch.is_write.into());
         }
         self.trace_move(thread, choice.action());
         match choice.action() {
@@ -237,7 +239,7 @@ impl Engine {
                 Some(Step::Switch)
             }
             Action::TimeOut => {
-                self.now = self.now.max(self.threads[thread].wait.deadline_ps);
+                self.time.now = self.time.now.max(self.threads[thread].wait.deadline_ps);
                 self.run_out(thread)
             }
             Action::WakeUp => {

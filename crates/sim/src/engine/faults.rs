@@ -1,6 +1,6 @@
 //! The rule by which a run disturbs its threads.
 
-use super::PS_PER_NS;
+use super::timeline::PS_PER_NS;
 use crate::config::Preemption;
 use crate::rng::Rng;
 

@@ -21,7 +21,7 @@ impl Engine {
             thread.stores.clear();
         }
         self.live = 1;
-        self.nodes.orphan_all_but(survivor);
+        self.tables.nodes.orphan_all_but(survivor);
         self.survivor = Some(survivor);
     }
 }

@@ -25,6 +25,7 @@ mod sleep;
 mod sleepers;
 mod state;
 mod thread;
+mod timeline;
 mod trace;
 mod turn;
 mod wait;
@@ -36,4 +37,4 @@ pub use wait::Deadline;
 
 use cell::CellRef;
 use predicate::Predicate;
-use state::{PS_PER_NS, Step};
+use state::Step;

@@ -23,7 +23,7 @@ impl Engine {
     }
     pub(super) fn preempt(&mut self, thread: usize) -> Option<Step> {
         let rule = self.preemptions.rule?;
-        let now = self.now;
+        let now = self.time.now;
         let state = &mut self.threads[thread];
         let away = around(rule.for_ns, &mut state.faults);
         let back = now.saturating_add(away);
@@ -53,12 +53,12 @@ impl Engine {
     #[inline]
     pub(super) fn back_at(&self, thread: usize) -> Option<u64> {
         let back = self.threads[thread].away_until;
-        (self.now < back).then_some(back)
+        (self.time.now < back).then_some(back)
     }
     /// When the current thread, whose time has come, may go on if it was away meanwhile.
     pub(super) fn delayed_until(&mut self) -> Option<u64> {
         let lost = core::mem::take(&mut self.threads[self.current].lost_ps);
-        (lost > 0).then(|| self.now.saturating_add(lost))
+        (lost > 0).then(|| self.time.now.saturating_add(lost))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::switch::Here;
 impl Engine {
     fn fall_asleep(&mut self, address: usize, deadline_ps: u64) {
         let line = self.line_of(address);
-        let (now, current) = (self.now, self.current);
+        let (now, current) = (self.time.now, self.current);
         let thread = &mut self.threads[current];
         thread.activity = Activity::Sleeping;
         thread.wait.line = line;
@@ -59,7 +59,7 @@ impl Engine {
             if self.is_scheduled() {
                 self.kick(thread, latency);
             } else {
-                self.schedule(self.now + latency, EventKind::Resume, thread);
+                self.schedule(self.time.now + latency, EventKind::Resume, thread);
             }
         }
     }
@@ -74,7 +74,7 @@ impl Here {
         if self.load(cell) != expected {
             return;
         }
-        if self.with(|engine| engine.now >= deadline_ps) {
+        if self.with(|engine| engine.time.now >= deadline_ps) {
             return;
         }
         self.with(|engine| engine.fall_asleep(cell.address(), deadline_ps));
@@ -88,13 +88,13 @@ impl Here {
         if self.with(|engine| engine.is_kernel()) {
             self.until(self.with(|engine| engine.stores_done()));
             if self.with(|engine| engine.sleepers.on(address, 1).is_empty()) {
-                return self.until(self.with(|engine| engine.now + engine.wake_local_call()));
+                return self.until(self.with(|engine| engine.time.now + engine.wake_local_call()));
             }
         }
         if self.with(|engine| engine.wakes_locally()) {
             self.until(self.with(|engine| engine.stores_done() + engine.wake_local_call()));
             let interrupts = self.with(|engine| engine.wake_somewhere(address, count));
-            return self.until(self.with(|engine| engine.now + interrupts));
+            return self.until(self.with(|engine| engine.time.now + interrupts));
         }
         let entered = self.with(|engine| engine.stores_done() + engine.costs.wake_call);
         self.until(entered);

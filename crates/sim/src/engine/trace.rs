@@ -2,7 +2,6 @@
 
 use super::cell::Shape;
 use super::{CellRef, Engine};
-use crate::arena::place_at;
 use crate::explore::{Action, Traced, letter};
 
 impl Engine {
@@ -22,7 +21,7 @@ impl Engine {
     #[inline]
     pub(super) fn trace_at(&mut self, thread: usize, what: &'static str, address: usize) {
         if self.is_tracing() {
-            let place = place_at(&self.objects, address - self.base);
+            let place = self.region.place_at(self.region.offset_of(address));
             self.add_to_trace(thread, what.to_owned(), place, String::new());
         }
     }
@@ -36,7 +35,7 @@ impl Engine {
         (old, new): (u64, Option<u64>),
     ) {
         if self.is_tracing() {
-            let place = place_at(&self.objects, cell.address() - self.base);
+            let place = self.region.place_at(self.region.offset_of(cell.address()));
             let place = if cell.is_word() { format!("lock word of {place}") } else { place };
             let values = match new {
                 None => self.value_in_words(cell, old),
@@ -82,11 +81,9 @@ impl Engine {
             Shape::Word => format!("{value:#010x}"),
             Shape::U32 | Shape::U64 => format!("{value:#x}"),
             Shape::Pointer if value == 0 => "null".to_owned(),
-            Shape::Pointer => match (value as usize).checked_sub(self.base) {
-                Some(offset) if offset < self.used => {
-                    format!("&{}", place_at(&self.objects, offset))
-                }
-                _ => "a pointer".to_owned(),
+            Shape::Pointer => match self.region.offset_at(value as usize) {
+                Some(offset) => format!("&{}", self.region.place_at(offset)),
+                None => "a pointer".to_owned(),
             },
         }
     }

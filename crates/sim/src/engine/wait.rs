@@ -35,7 +35,7 @@ impl Deadline {
     pub fn left(self, engine: &Engine) -> u64 {
         match self {
             Self::Never => u64::MAX,
-            Self::At(at) => at.saturating_sub(engine.now),
+            Self::At(at) => at.saturating_sub(engine.time.now),
             Self::OnCpu(at) => at.saturating_sub(engine.cpu_time()),
         }
     }
@@ -70,7 +70,7 @@ impl Engine {
             let next = core::mem::replace(&mut thread.next_spinner, NOBODY);
             if !thread.turn.is_off {
                 let stolen = core::mem::take(&mut thread.stolen_ps);
-                let wake = self.now.max(thread.away_until) + self.costs.spin_reaction + stolen;
+                let wake = self.time.now.max(thread.away_until) + self.costs.spin_reaction + stolen;
                 self.plan(wake, EventKind::Reread, usize::from(at));
             }
             at = next;
@@ -128,7 +128,7 @@ impl Engine {
         let (cell, predicate) = (state.wait.cell?, state.wait.predicate?);
         let value = state.view(cell);
         state.wait.seen = value;
-        self.checkers.touched(self.now, thread, cell.address() - self.base);
+        self.checkers.touched(self.time.now, thread, self.region.offset_of(cell.address()));
         self.fold_value(cell, value);
         self.trace_access(thread, "look again", cell, (value, None));
         Some(Step::Look { thread, predicate, value })
@@ -145,7 +145,7 @@ impl Engine {
         self.threads[thread].activity = Activity::Busy;
         self.next = thread;
         if own != Event::NEVER {
-            self.queue.push(own);
+            self.time.queue.push(own);
         }
         Step::Switch
     }
@@ -162,7 +162,7 @@ impl Engine {
     pub(super) fn timer(&mut self, thread: usize) -> Option<Step> {
         let back = self.back_at(thread);
         let state = &mut self.threads[thread];
-        if state.timer_at == self.now {
+        if state.timer_at == self.time.now {
             state.timer_at = u64::MAX;
         }
         if let Some(back) = back.filter(|_| state.is_spinning()) {
@@ -174,7 +174,7 @@ impl Engine {
             Activity::Busy | Activity::Finished => None,
             // Noticed when it has a CPU again.
             _ if state.turn.is_off && state.is_spinning() => None,
-            _ if self.now < state.wait.deadline_ps => {
+            _ if self.time.now < state.wait.deadline_ps => {
                 self.arm_timer(thread);
                 None
             }
@@ -233,7 +233,7 @@ impl Here {
         let predicate = Predicate::of(holds);
         self.with(|engine| {
             let line = engine.line_of(cell.address());
-            let (now, current) = (engine.now, engine.current);
+            let (now, current) = (engine.time.now, engine.current);
             let seen = engine.threads[current].view(cell);
             let deadline_ps = now.saturating_add(deadline.left(engine));
             let wait = &mut engine.threads[current].wait;

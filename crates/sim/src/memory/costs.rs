@@ -40,7 +40,8 @@ impl Factor {
     }
 }
 
-fn ps(ns: f64) -> u64 {
+/// Nanoseconds in picoseconds.
+pub fn ps(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
 }
 

@@ -7,7 +7,7 @@ mod cores;
 mod costs;
 
 pub use cores::{CORES_MAX, CoreSet};
-pub use costs::{CostTable, Factor};
+pub use costs::{CostTable, Factor, ps};
 
 use crate::rng::Rng;
 

@@ -225,7 +225,7 @@ fn spin_bounded(
 ) -> Result<u64, u64> {
     here.settle();
     let cpu_time = || here.with(|engine| engine.cpu_time());
-    let start = here.with(|engine| engine.now);
+    let start = here.with(|engine| engine.time.now);
     let look = here.with(|engine| engine.costs.look());
     let has_stop = bound.stop_every != u32::MAX;
     let period = if has_stop { look * u64::from(bound.stop_every.max(1)) } else { u64::MAX };
@@ -244,7 +244,7 @@ fn spin_bounded(
         if holds(value) {
             return Ok(value);
         }
-        let now = here.with(|engine| engine.now);
+        let now = here.with(|engine| engine.time.now);
         if here.with(|engine| deadline.left(engine)) == 0 {
             return Err(value);
         }
@@ -254,7 +254,7 @@ fn spin_bounded(
             if stop() {
                 return Err(value);
             }
-            if here.with(|engine| engine.now) != now {
+            if here.with(|engine| engine.time.now) != now {
                 // Asking took time, in which the line may have been written.
                 value = here.load(cell);
                 continue;

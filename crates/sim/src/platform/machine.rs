@@ -45,7 +45,7 @@ unsafe impl Barriers for Sim {
     fn delay(pauses: u32) {
         let here = Here::expect("a delay");
         here.yield_turn();
-        here.until(here.with(|engine| engine.now + u64::from(pauses) * engine.costs.pause));
+        here.until(here.with(|engine| engine.time.now + u64::from(pauses) * engine.costs.pause));
     }
 }
 
@@ -58,25 +58,25 @@ unsafe impl QueueNodes for Sim {
     fn claim_node() -> Option<NodeId> {
         Here::expect("a queue node").with(|engine| {
             let thread = engine.current;
-            engine.nodes.claim(thread, engine.threads[thread].cpu)
+            engine.tables.nodes.claim(thread, engine.threads[thread].cpu)
         })
     }
     #[inline]
     unsafe fn release_node(id: NodeId) {
-        Here::expect("a queue node").with(|engine| engine.nodes.release(id));
+        Here::expect("a queue node").with(|engine| engine.tables.nodes.release(id));
     }
     #[inline]
     fn node(id: NodeId) -> NonNull<QNode<Self>> {
-        Here::expect("a queue node").with(|engine| engine.nodes.node(id))
+        Here::expect("a queue node").with(|engine| engine.tables.nodes.node(id))
     }
     fn nesting_of(id: NodeId) -> u32 {
-        Here::expect("a queue node").with(|engine| engine.nodes.nesting(id))
+        Here::expect("a queue node").with(|engine| engine.tables.nodes.nesting(id))
     }
     fn has_forked() -> bool {
         Here::get().is_some_and(Here::has_forked)
     }
     fn is_orphaned(id: NodeId) -> bool {
-        Here::expect("a queue node").with(|engine| engine.nodes.is_orphan(id))
+        Here::expect("a queue node").with(|engine| engine.tables.nodes.is_orphan(id))
     }
 }
 
@@ -84,15 +84,16 @@ unsafe impl QueueNodes for Sim {
 // arena have different places.
 unsafe impl LockHash for Sim {
     fn hash_slots() -> usize {
-        Here::expect("the lock hash").with(|engine| engine.hash.len())
+        Here::expect("the lock hash").with(|engine| engine.tables.hash.len())
     }
     fn hash_slot(at: usize) -> NonNull<SimCell<AtomicU64>> {
-        Here::expect("the lock hash").with(|engine| engine.hash.slot(at))
+        Here::expect("the lock hash").with(|engine| engine.tables.hash.slot(at))
     }
     /// Its place in the arena, so that a run does not depend on the host's addresses.
     fn lock_name(word: *const ()) -> u64 {
         let address = word.addr();
-        Here::expect("the lock hash").with(|engine| (address - engine.base) as u64 / 4 + 1)
+        Here::expect("the lock hash")
+            .with(|engine| (engine.region.offset_of(address)) as u64 / 4 + 1)
     }
 }
 
@@ -105,13 +106,13 @@ unsafe impl SleepStorage for Sim {
         BUCKETS
     }
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
-        Here::expect("a bucket").with(|engine| engine.sleep_slots.bucket(at))
+        Here::expect("a bucket").with(|engine| engine.tables.sleepers.bucket(at))
     }
     fn sleep_mark(at: usize) -> NonNull<<Self as Cells>::U32> {
-        Here::expect("a mark").with(|engine| engine.sleep_slots.mark(at))
+        Here::expect("a mark").with(|engine| engine.tables.sleepers.mark(at))
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
-        Here::expect("a waiter").with(|engine| engine.sleep_slots.waiter(id.number().into()))
+        Here::expect("a waiter").with(|engine| engine.tables.sleepers.waiter(id.number().into()))
     }
     fn epoch() -> u32 {
         Self::has_forked().into()
@@ -145,19 +146,19 @@ unsafe impl ReaderSlots for Sim {
     #[inline]
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
         Here::expect("a reader's slot").with(|engine| {
-            let has_one = engine.current < engine.reader_slots;
-            has_one.then(|| engine.sleep_slots.reader_slot(engine.current))
+            let has_one = engine.current < engine.tables.readers;
+            has_one.then(|| engine.tables.sleepers.reader_slot(engine.current))
         })
     }
     fn reader_slots() -> usize {
-        Here::expect("readers' slots").with(|engine| engine.sleep_slots.reader_slots())
+        Here::expect("readers' slots").with(|engine| engine.tables.sleepers.reader_slots())
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
         Here::expect("a reader's slot").with(|engine| match engine.survivor {
             Some(survivor) if engine.forgets_readers && survivor != at => {
-                engine.sleep_slots.nobodys_slot()
+                engine.tables.sleepers.nobodys_slot()
             }
-            _ => engine.sleep_slots.reader_slot(at),
+            _ => engine.tables.sleepers.reader_slot(at),
         })
     }
 }
@@ -184,9 +185,9 @@ impl SchedulerHints for Sim {
     const KNOWS_WHO_RUNS: bool = true;
 
     fn is_running(id: NodeId) -> bool {
-        Here::expect("a hint").with(|engine| match engine.nodes.claimant(id) {
+        Here::expect("a hint").with(|engine| match engine.tables.nodes.claimant(id) {
             Some(thread) => {
-                engine.threads[thread].has_cpu(engine.now) && !engine.is_preempted(thread)
+                engine.threads[thread].has_cpu(engine.time.now) && !engine.is_preempted(thread)
             }
             None => true,
         })
@@ -198,7 +199,7 @@ impl SchedulerHints for Sim {
     fn is_thread_running(thread: u64) -> bool {
         Here::expect("a hint").with(|engine| {
             let thread = (thread >> 3) as usize - 1;
-            engine.threads[thread].has_cpu(engine.now) && !engine.is_preempted(thread)
+            engine.threads[thread].has_cpu(engine.time.now) && !engine.is_preempted(thread)
         })
     }
     /// Returns true if some thread waits in the run queue of the caller's CPU, even if only the host of a guest can
@@ -236,7 +237,7 @@ impl Sleeping for Sim {
 impl Clock for Sim {
     #[inline]
     fn now_ns() -> u64 {
-        Here::expect("the time").with(|engine| engine.now / 1000)
+        Here::expect("the time").with(|engine| engine.time.now / 1000)
     }
 }
 

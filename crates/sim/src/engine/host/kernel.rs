@@ -33,7 +33,7 @@ impl Engine {
             return false;
         }
         let cpu = turn.cpu;
-        let slice_end = self.now + self.host.times.slice;
+        let slice_end = self.time.now + self.host.times.slice;
         let host = &mut self.host.cpus[cpu];
         if !host.queue.is_empty() {
             return true;

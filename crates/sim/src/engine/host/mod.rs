@@ -44,7 +44,7 @@ impl Engine {
     /// it has none.
     #[inline]
     pub fn cpu_time(&self) -> u64 {
-        self.now - self.threads[self.current].turn.off_ps
+        self.time.now - self.threads[self.current].turn.off_ps
     }
 
     /// The current thread does a read-modify-write until `done`, which is completed before an interrupt.
@@ -58,7 +58,7 @@ impl Engine {
     fn shielded_until(&self, cpu: usize) -> Option<u64> {
         let current = self.host.cpus[cpu].current?;
         let until = self.threads[current].turn.shielded_until;
-        (until > self.now).then_some(until)
+        (until > self.time.now).then_some(until)
     }
 
     /// The next step of `thread`, which has a CPU, comes at `at`.
@@ -67,9 +67,9 @@ impl Engine {
         if self.is_exploring() {
             return;
         }
-        let event = self.stamp(at, kind, thread);
+        let event = self.time.stamp(at, kind, thread);
         self.threads[thread].turn.due = event;
-        self.queue.push(event);
+        self.time.queue.push(event);
     }
     /// Returns true if what an event stands for was called off. It is called only once for each event.
     #[inline]
@@ -99,7 +99,7 @@ impl Engine {
 
     /// Gives an idle CPU to a thread, which gets on after `cost`.
     fn put_on(&mut self, cpu: usize, thread: usize, cost: u64) {
-        let on_since = self.now + cost;
+        let on_since = self.time.now + cost;
         let host = &mut self.host.cpus[cpu];
         let state = &mut self.threads[thread];
         let turn = &mut state.turn;
@@ -139,7 +139,7 @@ impl Engine {
                 }
                 let state = &mut self.threads[thread];
                 state.activity = Activity::Woken;
-                let is_too_late = state.wait.deadline_ps <= self.now;
+                let is_too_late = state.wait.deadline_ps <= self.time.now;
                 state.wait.expired |= is_too_late;
                 self.plan(on_since, EventKind::Reread, thread);
                 if !is_too_late {
@@ -157,7 +157,7 @@ impl Engine {
         let thread = host.current.take()?;
         let state = &mut self.threads[thread];
         let turn = &mut state.turn;
-        let off_since = self.now.max(turn.on_since);
+        let off_since = self.time.now.max(turn.on_since);
         let run = turn.on_since..off_since;
         turn.is_off = true;
         turn.off_since = off_since;
@@ -171,7 +171,7 @@ impl Engine {
             state.activity = Activity::Woken;
         }
         self.busy_on_core[usize::from(host.site.core)] -= 1;
-        let counted = run.end.min(self.end_ps).saturating_sub(run.start.max(self.warmup_ps));
+        let counted = run.end.min(self.window.end).saturating_sub(run.start.max(self.window.start));
         self.host.report.run_ps[thread] += counted;
         Some(thread)
     }

@@ -65,15 +65,16 @@ impl Engine {
     /// Finds something to do for a CPU that has nothing: the first thread of its own run queue, or the
     /// first one of the longest other run queue.
     pub(super) fn fill(&mut self, cpu: usize) {
+        let is_counting = self.is_counting();
         let host = &mut self.host;
         if !host.cpus[cpu].is_idle() {
             return;
         }
         let own = host.cpus[cpu].queue.pop_front();
         let thread = own.or_else(|| {
-            let from = host.most_wanted(&self.threads, cpu, self.now)?;
+            let from = host.most_wanted(&self.threads, cpu, self.time.now)?;
             let thread = host.cpus[from].queue.pop_front();
-            if (self.warmup_ps..self.end_ps).contains(&self.now) {
+            if is_counting {
                 host.report.steals += 1;
             }
             thread

@@ -29,8 +29,8 @@ impl Engine {
             host.slice_end = until;
             self.schedule(until, EventKind::SliceEnd, cpu);
         } else if host.queue.is_empty() {
-            host.slice_end = self.now + slice;
-            self.schedule(self.now + slice, EventKind::SliceEnd, cpu);
+            host.slice_end = self.time.now + slice;
+            self.schedule(self.time.now + slice, EventKind::SliceEnd, cpu);
         } else if is_kept {
             self.ask(cpu);
         } else if let Some(thread) = self.preempt_on(cpu) {
@@ -60,7 +60,7 @@ impl Engine {
         }
         let granularity = self.host.times.wake_granularity;
         let has_run_enough = host.current.is_some_and(|current| {
-            self.now >= self.threads[current].turn.on_since.saturating_add(granularity)
+            self.time.now >= self.threads[current].turn.on_since.saturating_add(granularity)
         });
         if has_run_enough && self.is_kept(cpu) {
             self.host.cpus[cpu].queue.push_front(thread);
@@ -90,7 +90,7 @@ impl Engine {
             return self.schedule(until, EventKind::NoiseBegin, cpu);
         }
         self.plan_noise(cpu);
-        self.take_away(cpu, self.now + self.host.times.noise);
+        self.take_away(cpu, self.time.now + self.host.times.noise);
     }
     /// Something else of the host has the CPU until then.
     fn take_away(&mut self, cpu: usize, until: u64) {
@@ -119,7 +119,7 @@ impl Engine {
     }
     /// The host takes a random half of the CPUs that have threads, for a slice.
     fn outage(&mut self) {
-        let until = self.now + self.host.times.slice;
+        let until = self.time.now + self.host.times.slice;
         let cpus = &self.host.cpus;
         let mut busy: Vec<usize> =
             (0..cpus.len()).filter(|&cpu| cpus[cpu].current.is_some()).collect();
@@ -138,8 +138,8 @@ impl Engine {
         }
         let gap = self.host.times.pause_loop_gap;
         let turn = &mut self.threads[self.current].turn;
-        if self.now > turn.spun_until.saturating_add(gap) {
-            turn.spins_since = self.now;
+        if self.time.now > turn.spun_until.saturating_add(gap) {
+            turn.spins_since = self.time.now;
         }
     }
     /// A spinner's read of its line completes at `done`. The pauses around a slow one are too far apart
@@ -147,14 +147,15 @@ impl Engine {
     #[inline]
     pub(in crate::engine) fn reads_while_spinning(&mut self, thread: usize, done: u64) {
         let times = &self.host.times;
-        if times.pause_loop_window > 0 && done > self.now.saturating_add(times.pause_loop_gap) {
+        if times.pause_loop_window > 0 && done > self.time.now.saturating_add(times.pause_loop_gap)
+        {
             self.threads[thread].turn.spins_since = done;
         }
     }
     /// The current thread stops spinning.
     #[inline]
     pub(in crate::engine) fn spin_ends(&mut self) {
-        self.threads[self.current].turn.spun_until = self.now;
+        self.threads[self.current].turn.spun_until = self.time.now;
     }
     /// Asks whether the thread on `cpu` spins for too long, if others want the CPU.
     pub(super) fn arm_pause_loop(&mut self, cpu: usize) {
@@ -165,7 +166,7 @@ impl Engine {
         };
         let turn = &mut self.threads[thread].turn;
         if turn.pause_loop_at == u64::MAX {
-            turn.pause_loop_at = self.now.max(turn.spins_since.saturating_add(window));
+            turn.pause_loop_at = self.time.now.max(turn.spins_since.saturating_add(window));
             let at = turn.pause_loop_at;
             self.schedule(at, EventKind::PauseLoop, thread);
         }
@@ -186,7 +187,7 @@ impl Engine {
             return;
         }
         let cpu = state.turn.cpu;
-        if self.now < state.turn.spins_since.saturating_add(window) {
+        if self.time.now < state.turn.spins_since.saturating_add(window) {
             return self.arm_pause_loop(cpu);
         }
         if self.host.cpus[cpu].queue.is_empty() {
@@ -212,6 +213,6 @@ impl Engine {
             Activity::Busy,
             "woken before it is kicked"
         );
-        self.schedule(self.now + latency, EventKind::Arrive, thread);
+        self.schedule(self.time.now + latency, EventKind::Arrive, thread);
     }
 }

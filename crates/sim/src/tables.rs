@@ -1,0 +1,13 @@
+//! What the locks of a run keep outside of themselves.
+
+use crate::nodes::{LockHashTable, NodeTable};
+use crate::park::SleepSlots;
+
+/// The storage that the platform lends to the locks.
+pub struct LockTables {
+    pub nodes: NodeTable,
+    pub hash: LockHashTable,
+    pub sleepers: SleepSlots,
+    /// How many threads have a slot to read in.
+    pub readers: usize,
+}
