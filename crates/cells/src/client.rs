@@ -17,11 +17,11 @@ use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, thread, watch};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A lock and a client, by name.
+/// A lock and a client of it, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The lock.
-    pub lock: &'static str,
+    pub lock: &'static LockRow,
     /// What its threads do.
     pub client: &'static str,
 }
@@ -72,7 +72,7 @@ fn variations(pair: Pair, order: Order, usual: &Config) -> Vec<Config> {
 }
 
 /// Returns true if `lock` is a semaphore that is kept for a waiter after some time.
-fn keeps_for_waiters(lock: &str) -> bool {
+fn keeps_for_waiters(lock: &'static LockRow) -> bool {
     struct Keeps;
     impl RwSemVisitor for Keeps {
         type Output = bool;
@@ -132,8 +132,8 @@ impl LockVisitor<Sim> for OfLock {
         let spawn = match clients_on::<L>().any(|name| name == client) {
             true => visit_client::<Sim, Watched<L>, _>(client, SpawnOf),
             // It counts what it finds by itself.
-            false => visit_client_of::<Sim, _>(row.name, client, SpawnOf)
-                .or_else(|| visit_disturbed::<Sim, _>(row.name, client, SpawnOf)),
+            false => visit_client_of::<Sim, _>(row, client, SpawnOf)
+                .or_else(|| visit_disturbed::<Sim, _>(row, client, SpawnOf)),
         };
         let (order, word_is_legal) = (L::ORDER, L::word_is_legal);
         spawn.map(|spawn| Program { order, word_is_legal, spawn })

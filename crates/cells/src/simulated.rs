@@ -19,7 +19,7 @@ use crate::compiles_every_lock;
 use crate::latency::Waited;
 use crate::stats::Histogram;
 use crate::stress::Exercised;
-use lockwright::registry;
+use lockwright::registry::{self, LockRow};
 use lockwright::tunables::Tunable;
 use lockwright_sim::machine::{Machine, MachineError, Parameters, Placement, PlacementError};
 use lockwright_sim::{Digest, ScheduleReport, Scheduling};
@@ -35,8 +35,8 @@ pub struct Cell<'a> {
     pub machine: &'a Machine,
     /// The calibration, for the time that software takes.
     pub parameters: &'a Parameters,
-    /// The lock, by its name in the registry.
-    pub lock: &'a str,
+    /// The lock, as its row in the registry.
+    pub lock: &'static LockRow,
     /// What the threads do.
     pub workload: Workload,
     /// How many threads.
@@ -97,7 +97,7 @@ pub struct Outcome {
 /// Why a simulated cell has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SimulatedError {
-    /// No lock of that name is in the registry.
+    /// The lock is not in the registry of this build.
     UnknownLock(String),
     /// Too many threads.
     Placement(PlacementError),
@@ -138,6 +138,11 @@ impl From<MachineError> for SimulatedError {
     fn from(error: MachineError) -> Self {
         Self::Machine(error)
     }
+}
+
+/// The lock of that name in the registry.
+pub fn registered(name: &str) -> Result<&'static LockRow, SimulatedError> {
+    registry::find(name).ok_or_else(|| SimulatedError::UnknownLock(name.into()))
 }
 
 /// Runs independent cells on `workers` host threads; the outcomes are in the order of the cells and
@@ -187,7 +192,7 @@ impl Cell<'_> {
         compiles_every_lock();
         match registry::visit(self.lock, ProgramOf(self)) {
             Some(program) => self.run_program(&program),
-            None => Err(SimulatedError::UnknownLock(self.lock.into())),
+            None => Err(SimulatedError::UnknownLock(self.lock.name.into())),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be measured: the locks of the registry, their native peers, and the floor.
 
 use crate::error::Error;
+use crate::native::peers::peers;
 use crate::suggest::nearest;
 use lockwright::registry::{LOCKS, LockClass, LockRow};
 
@@ -27,62 +28,13 @@ pub enum Origin {
     Floor,
 }
 
-/// Locks of others, natively. The types are in [`crate::native::peers`].
-pub static PEERS: &[LockRow] = &[
-    peer("std", "Rust's std::sync::Mutex (futex)"),
-    LockRow { aliases: &["parking_lot-0.12"], ..peer("parking_lot", "parking_lot 0.12 RawMutex") },
-    peer("parking_lot-0.13", "parking_lot 0.13 RawMutex"),
-    peer("pthread", "glibc pthread_mutex, default kind"),
-    peer("pthread-adaptive", "glibc pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP"),
-    peer("pthread-spin", "glibc pthread_spinlock"),
-    peer("spin", "spin 0.12 SpinMutex"),
-    peer("usync", "usync 0.2 RawMutex"),
-    peer("std-rwlock", "Rust's std::sync::RwLock (futex)"),
-    LockRow {
-        aliases: &["parking_lot-rwlock-0.12"],
-        ..peer("parking_lot-rwlock", "parking_lot 0.12 RawRwLock")
-    },
-    peer("parking_lot-rwlock-0.13", "parking_lot 0.13 RawRwLock"),
-    peer("pthread-rwlock", "glibc pthread_rwlock, default kind: readers pass waiting writers"),
-    peer(
-        "pthread-rwlock-writer",
-        "glibc pthread_rwlock, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP",
-    ),
-    peer("spin-rwlock", "spin 0.12 RwLock: readers pass waiting writers"),
-    peer("usync-rwlock", "usync 0.2 RawRwLock"),
-    #[cfg(feature = "c-peers")]
-    peer("ck_fas", "Concurrency Kit's fetch-and-store spinlock"),
-    #[cfg(feature = "c-peers")]
-    peer("ck_ticket", "Concurrency Kit's ticket lock"),
-    #[cfg(feature = "c-peers")]
-    peer("ck_mcs", "Concurrency Kit's MCS lock"),
-    #[cfg(feature = "c-peers")]
-    peer("tbb_spin_mutex", "oneTBB's spinlock, which yields"),
-    #[cfg(feature = "c-peers")]
-    peer("tbb_mutex", "oneTBB's mutex"),
-    #[cfg(feature = "c-peers")]
-    peer("nsync", "nsync's mutex, which readers share"),
-    #[cfg(feature = "c-peers")]
-    peer("absl", "Abseil's mutex, which readers share"),
-    #[cfg(feature = "c-peers")]
-    peer("ck_rwlock", "Concurrency Kit's reader-writer spinlock: writers pass readers"),
-    #[cfg(feature = "c-peers")]
-    peer("ck_pflock", "Concurrency Kit's phase-fair lock: readers and writers take turns"),
-    #[cfg(feature = "c-peers")]
-    peer("ck_bytelock", "Concurrency Kit's byte lock: each of 56 threads has a byte to read by"),
-    #[cfg(feature = "c-peers")]
-    peer("tbb_rw_mutex", "oneTBB's reader-writer lock"),
-    #[cfg(feature = "c-peers")]
-    peer("tbb_spin_rw_mutex", "oneTBB's reader-writer spinlock, which yields"),
-];
-
 /// The pseudo-lock: one `lock cmpxchg` and one plain store.
-pub static FLOOR: LockRow =
-    peer("floor", "no lock: one compare-exchange and one plain store, the least a lock can cost");
-
-const fn peer(name: &'static str, models: &'static str) -> LockRow {
-    LockRow { name, aliases: &[], class: LockClass::Reference, models }
-}
+pub static FLOOR: LockRow = LockRow {
+    name: "floor",
+    aliases: &[],
+    class: LockClass::Reference,
+    models: "no lock: one compare-exchange and one plain store, the least a lock can cost",
+};
 
 impl PartialEq for Subject {
     fn eq(&self, other: &Self) -> bool {
@@ -94,7 +46,7 @@ impl Subject {
     /// Every subject, in the order of the lists.
     pub fn all() -> impl Iterator<Item = Self> {
         let registry = LOCKS.iter().map(|row| Self { row, origin: Origin::Registry });
-        let peers = PEERS.iter().map(|row| Self { row, origin: Origin::Peer });
+        let peers = peers().map(|peer| Self { row: &peer.row, origin: Origin::Peer });
         registry.chain(peers).chain([Self { row: &FLOOR, origin: Origin::Floor }])
     }
     /// The subject that answers to `name`.
@@ -123,20 +75,17 @@ impl Subject {
     pub fn is_in_all(self) -> bool {
         self.origin != Origin::Floor && self.row.is_in_all()
     }
-    /// Returns true if it is two other locks in one, a succession and a waiting policy, and is named after both. A lock
-    /// that programs know by a name of its own is not a combination.
+    /// Returns true if it is two other locks in one, a succession and a waiting policy.
     pub fn is_combination(self) -> bool {
-        let is_lock = |name: &str| LOCKS.iter().any(|row| row.name == name);
-        let mut dashes = self.name().match_indices('-').map(|(at, _)| self.name().split_at(at));
-        self.row.aliases.is_empty() && dashes.any(|(a, b)| is_lock(a) && is_lock(&b[1..]))
+        self.row.class == LockClass::Combination
     }
     /// What it is for, in one word.
     pub fn kind(self) -> &'static str {
         match (self.origin, self.row.class) {
-            _ if self.is_combination() => "combination",
             (Origin::Peer, _) => "peer",
             (Origin::Floor, _) => "floor",
             (Origin::Registry, LockClass::Product) => "product",
+            (Origin::Registry, LockClass::Combination) => "combination",
             (Origin::Registry, LockClass::Reference) => "reference",
             (Origin::Registry, LockClass::Busted) => "busted",
         }

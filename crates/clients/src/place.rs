@@ -1,5 +1,6 @@
 //! Memory in which one lock lies after another.
 
+use core::any::TypeId;
 use core::cell::UnsafeCell;
 use core::mem::ManuallyDrop;
 use lockwright::condvar::RawCondvar;
@@ -39,6 +40,20 @@ impl Kind {
         Self::Spinlock,
         Self::QRwLock,
     ];
+
+    /// The kind of a lock of that type whose memory is used again.
+    pub(crate) fn of_reused<P: Platform>(lock: TypeId) -> Option<Self> {
+        let kinds = [
+            (TypeId::of::<RawMutex<P>>(), Self::Mutex),
+            (TypeId::of::<RawSemaphore<P, 1>>(), Self::Semaphore),
+            (TypeId::of::<RawRwLock<P>>(), Self::RwLock),
+            (TypeId::of::<RawRwLock<P, Fair>>(), Self::FairRwLock),
+            (TypeId::of::<InSlots<P>>(), Self::PercpuRwLock),
+            (TypeId::of::<HybridSpinlock<P>>(), Self::Spinlock),
+            (TypeId::of::<QRwLock<P>>(), Self::QRwLock),
+        ];
+        kinds.into_iter().find(|(of, _)| *of == lock).map(|(_, kind)| kind)
+    }
 }
 
 /// A spinlock whose waiters sleep.

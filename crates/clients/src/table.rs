@@ -13,23 +13,26 @@ use crate::osq::{self, Leave};
 use crate::place::Kind;
 use crate::qrwlock::{self, ReadsAgain};
 use crate::reused;
-use crate::rwlock::{self, ForPrograms};
+use crate::rwlock;
 use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
 use crate::semaphore::{self, LastPermit, Makers};
 use crate::seqlock::{self, Pair};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
+use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::mutex::RawMutex;
+use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
+use lockwright::qrwlock::QRwLock;
 use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
-use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
+use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
 use lockwright::rwlock::{Fair as FirstCome, RawRwLock};
 use lockwright::rwsem::{Format, RwSemPolicy};
 use lockwright::semaphore::RawSemaphore;
+use lockwright::seqlock::RawSeqLock;
 
 /// Something to be done with a client whose type is chosen by name.
 pub trait ClientVisitor {
@@ -92,10 +95,114 @@ fn of_any(readers_share: bool) -> impl Iterator<Item = &'static str> + Clone {
     CLIENTS.iter().chain(readers).copied()
 }
 
-/// Calls `visitor` with client `client` for lock `lock` on `P`; `None` if there is no such lock or
-/// no such client.
+/// Makes a function for the names of the clients of some types of locks, and one that visits such a client. A lock is
+/// found by its type: what one lock has is for no other.
+macro_rules! clients_of_types {
+    (
+        $names:ident, $visit:ident, $P:ident;
+        $($lock:ty { $($name:path => $client:ty;)+ })+
+    ) => {
+        /// The names of the clients in this table of a lock of that type.
+        fn $names<$P: Platform>(lock: TypeId) -> &'static [&'static str] {
+            $(if lock == TypeId::of::<$lock>() {
+                return &[$($name),+];
+            })+
+            &[]
+        }
+        /// Calls `visitor` with such a client; `None` if the lock has none of that name.
+        fn $visit<$P: Platform, V: ClientVisitor>(
+            lock: TypeId,
+            client: &str,
+            visitor: V,
+        ) -> Option<V::Output> {
+            $(if lock == TypeId::of::<$lock>() {
+                $(if client == $name {
+                    return Some(visitor.visit::<$client>());
+                })+
+            })+
+            None
+        }
+    };
+}
+pub(crate) use clients_of_types;
+
+clients_of_types! { own_clients, visit_own, P;
+    RawMutex<P> {
+        limits::DEADLINE => Deadline<P>;
+        mutex::TIMED => Timed<P>;
+        mutex::FAIR => Fair<P>;
+        mutex::NOTIFY => Notify<P>;
+        mutex::GIVE_UP => GiveUp<P>;
+        mutex::EXACT => Exact<P>;
+        last_user::NAME => LastUser<P>;
+        neighbours::NAME => Neighbours<P>;
+    }
+    OsqMutex<P> { osq::LEAVE => Leave<P>; }
+    RawRwLock<P> {
+        rwlock::TIMED_WRITER => rwlock::Timed<P, RawRwLock<P>, true>;
+        rwlock::TIMED_READER => rwlock::Timed<P, RawRwLock<P>, false>;
+        rwlock::LAST_USER => rwlock::LastUser<P, RawRwLock<P>>;
+        guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P>>;
+        limits::DEPTH => Depth<P, RawRwLock<P>>;
+        rwlock::AGAIN => rwlock::Again<P, RawRwLock<P>>;
+    }
+    // It serves in order, so a thread that reads may not read again.
+    RawRwLock<P, FirstCome> {
+        rwlock::TIMED_WRITER => rwlock::Timed<P, RawRwLock<P, FirstCome>, true>;
+        rwlock::TIMED_READER => rwlock::Timed<P, RawRwLock<P, FirstCome>, false>;
+        rwlock::LAST_USER => rwlock::LastUser<P, RawRwLock<P, FirstCome>>;
+        guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, FirstCome>>;
+        limits::DEPTH => Depth<P, RawRwLock<P, FirstCome>>;
+    }
+    RawPercpuRwLock<P> {
+        rwlock::TIMED_WRITER => rwlock::Timed<P, RawPercpuRwLock<P>, true>;
+        rwlock::TIMED_READER => rwlock::Timed<P, RawPercpuRwLock<P>, false>;
+        rwlock::LAST_USER => rwlock::LastUser<P, RawPercpuRwLock<P>>;
+        guards::OUT_OF_ORDER => OutOfOrder<P, RawPercpuRwLock<P>>;
+        limits::DEPTH => Depth<P, RawPercpuRwLock<P>>;
+        rwlock::AGAIN => rwlock::Again<P, RawPercpuRwLock<P>>;
+    }
+    InSlots<P> {
+        rwlock::TIMED_WRITER => rwlock::Timed<P, InSlots<P>, true>;
+        rwlock::TIMED_READER => rwlock::Timed<P, InSlots<P>, false>;
+        rwlock::LAST_USER => rwlock::LastUser<P, InSlots<P>>;
+        guards::OUT_OF_ORDER => OutOfOrder<P, InSlots<P>>;
+        limits::DEPTH => Depth<P, InSlots<P>>;
+        rwlock::AGAIN => rwlock::Again<P, InSlots<P>>;
+    }
+    RawSemaphore<P, 1> {
+        semaphore::TIMED => semaphore::Timed<P>;
+        semaphore::MAKERS => Makers<P>;
+        semaphore::LAST_PERMIT => LastPermit<P>;
+        limits::PERMITS => Permits<P>;
+    }
+    RawSeqLock<P, 2> { seqlock::PAIR => Pair<P>; }
+    QRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
+}
+
+clients_of_types! { guard_clients, visit_guards, P;
+    RawMutex<P> {
+        guards::FORGOTTEN => Forgotten<P, { Kind::Mutex as usize }>;
+        guards::MOVED => Moved<P, RawMutex<P>>;
+    }
+    RawSemaphore<P, 1> {
+        guards::FORGOTTEN => Forgotten<P, { Kind::Semaphore as usize }>;
+        guards::MOVED => Moved<P, RawSemaphore<P, 1>>;
+    }
+    RawRwLock<P> {
+        guards::FORGOTTEN => Forgotten<P, { Kind::RwLock as usize }>;
+        guards::MOVED => Moved<P, RawRwLock<P>>;
+    }
+    RawRwLock<P, FirstCome> {
+        guards::FORGOTTEN => Forgotten<P, { Kind::FairRwLock as usize }>;
+        guards::MOVED => Moved<P, RawRwLock<P, FirstCome>>;
+    }
+    InSlots<P> { guards::FORGOTTEN => Forgotten<P, { Kind::PercpuRwLock as usize }>; }
+}
+
+/// Calls `visitor` with client `client` for the lock of that row on `P`; `None` if the lock has no such client.
 pub fn visit_client_of<P: Platform, V: ClientVisitor>(
-    lock: &str,
+    row: &'static LockRow,
     client: &str,
     visitor: V,
 ) -> Option<V::Output> {
@@ -109,92 +216,29 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
             visit_client::<P, L, V>(self.client, self.visitor)
         }
     }
-    if lock == MUTEX {
-        match client {
-            mutex::TIMED => return Some(visitor.visit::<Timed<P>>()),
-            mutex::FAIR => return Some(visitor.visit::<Fair<P>>()),
-            mutex::NOTIFY => return Some(visitor.visit::<Notify<P>>()),
-            mutex::GIVE_UP => return Some(visitor.visit::<GiveUp<P>>()),
-            limits::DEADLINE => return Some(visitor.visit::<Deadline<P>>()),
-            mutex::EXACT => return Some(visitor.visit::<Exact<P>>()),
-            neighbours::NAME => return Some(visitor.visit::<Neighbours<P>>()),
-            last_user::NAME => return Some(visitor.visit::<LastUser<P>>()),
-            _ => {}
-        }
-    }
-    if [guards::FORGOTTEN, guards::MOVED].contains(&client) {
-        return visit_guards::<P, V>(lock, client, visitor);
-    }
-    if let Some(first) = first_of(lock, client) {
-        return reused::visit::<P, V>(first, client, visitor);
-    }
-    if (lock, client) == (OSQ, osq::LEAVE) {
-        return Some(visitor.visit::<Leave<P>>());
-    }
-    if OF_RWLOCK.contains(&client) {
-        return match lock {
-            RWLOCK => visit_rwlock::<P, RawRwLock<P>, V>(client, visitor),
-            RWLOCK_FAIR => visit_rwlock::<P, RawRwLock<P, FirstCome>, V>(client, visitor),
-            PERCPU_RWLOCK => visit_rwlock::<P, RawPercpuRwLock<P>, V>(client, visitor),
-            PERCPU_IN_SLOTS => visit_rwlock::<P, InSlots<P>, V>(client, visitor),
-            _ => None,
-        };
-    }
-    if (lock, client) == (SEQLOCK, seqlock::PAIR) {
-        return Some(visitor.visit::<Pair<P>>());
-    }
-    if lock == SEMAPHORE {
-        match client {
-            semaphore::TIMED => return Some(visitor.visit::<semaphore::Timed<P>>()),
-            limits::PERMITS => return Some(visitor.visit::<Permits<P>>()),
-            semaphore::MAKERS => return Some(visitor.visit::<Makers<P>>()),
-            semaphore::LAST_PERMIT => return Some(visitor.visit::<LastPermit<P>>()),
-            _ => {}
-        }
-    }
-    if (lock, client) == (QRWLOCK, qrwlock::READS_AGAIN) {
-        return Some(visitor.visit::<ReadsAgain<P>>());
+    if of_any(true).any(|name| name == client) {
+        return registry::visit::<P, _>(row, OfLock { client, visitor })?;
     }
     if OF_RWSEM.contains(&client) {
         let visitor = OfRwSem { client, visitor, platform: PhantomData::<fn() -> P> };
-        return registry::visit_rwsem(lock, visitor)?;
+        return registry::visit_rwsem(row, visitor)?;
     }
-    registry::visit::<P, _>(lock, OfLock { client, visitor })?
-}
-
-fn visit_guards<P: Platform, V: ClientVisitor>(
-    lock: &str,
-    client: &str,
-    visitor: V,
-) -> Option<V::Output> {
-    let found = match (client, lock) {
-        (guards::FORGOTTEN, MUTEX) => visitor.visit::<Forgotten<P, { Kind::Mutex as usize }>>(),
-        (guards::FORGOTTEN, SEMAPHORE) => {
-            visitor.visit::<Forgotten<P, { Kind::Semaphore as usize }>>()
-        }
-        (guards::FORGOTTEN, RWLOCK) => visitor.visit::<Forgotten<P, { Kind::RwLock as usize }>>(),
-        (guards::FORGOTTEN, RWLOCK_FAIR) => {
-            visitor.visit::<Forgotten<P, { Kind::FairRwLock as usize }>>()
-        }
-        (guards::FORGOTTEN, PERCPU_IN_SLOTS) => {
-            visitor.visit::<Forgotten<P, { Kind::PercpuRwLock as usize }>>()
-        }
-        (guards::MOVED, MUTEX) => visitor.visit::<Moved<P, RawMutex<P>>>(),
-        (guards::MOVED, SEMAPHORE) => visitor.visit::<Moved<P, RawSemaphore<P, 1>>>(),
-        (guards::MOVED, RWLOCK) => visitor.visit::<Moved<P, RawRwLock<P>>>(),
-        (guards::MOVED, RWLOCK_FAIR) => visitor.visit::<Moved<P, RawRwLock<P, FirstCome>>>(),
-        _ => return None,
-    };
-    Some(found)
+    let lock = registry::type_of::<P>(row)?;
+    if guard_clients::<P>(lock).contains(&client) {
+        return visit_guards::<P, V>(lock, client, visitor);
+    }
+    match first_of::<P>(lock, client) {
+        Some(first) => reused::visit::<P, V>(first, client, visitor),
+        None => visit_own::<P, V>(lock, client, visitor),
+    }
 }
 
 /// What is freed first in the client of that name on that lock, if it is one of [`reused`].
-fn first_of(lock: &str, client: &str) -> Option<Kind> {
-    if lock == MUTEX && reused::OF_CONDVAR.contains(&client) {
+fn first_of<P: Platform>(lock: TypeId, client: &str) -> Option<Kind> {
+    if lock == TypeId::of::<RawMutex<P>>() && reused::OF_CONDVAR.contains(&client) {
         return Some(Kind::Condvar);
     }
-    let (_, first) = REUSED.iter().find(|(first, _)| *first == lock)?;
-    reused::OF_LOCK.contains(&client).then_some(*first)
+    Kind::of_reused::<P>(lock).filter(|_| reused::OF_LOCK.contains(&client))
 }
 
 /// True if the client of that name is about memory that is used again.
@@ -210,33 +254,6 @@ pub fn is_of_limits(client: &str) -> bool {
 /// True if the client of that name is about guards that are given back elsewhere, in another order, or never.
 pub fn is_of_guards(client: &str) -> bool {
     [guards::FORGOTTEN, guards::MOVED, guards::OUT_OF_ORDER].contains(&client)
-}
-
-/// The clients of [`reused`] and [`guards`] on that lock.
-fn of_reused(lock: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
-    let is_of_lock = |name: &&str| match *name {
-        guards::FORGOTTEN => OF_FORGOTTEN.contains(&lock),
-        guards::MOVED => [MUTEX, SEMAPHORE, RWLOCK, RWLOCK_FAIR].contains(&lock),
-        name => first_of(lock, name).is_some(),
-    };
-    let names = reused::OF_LOCK.into_iter().chain(reused::OF_CONDVAR);
-    let names = names.chain([guards::FORGOTTEN, guards::MOVED]).filter(is_of_lock);
-    names.collect::<Vec<_>>().into_iter()
-}
-
-fn visit_rwlock<P: Platform, L: ForPrograms, V: ClientVisitor>(
-    client: &str,
-    visitor: V,
-) -> Option<V::Output> {
-    match client {
-        rwlock::TIMED_WRITER => Some(visitor.visit::<rwlock::Timed<P, L, true>>()),
-        rwlock::TIMED_READER => Some(visitor.visit::<rwlock::Timed<P, L, false>>()),
-        rwlock::LAST_USER => Some(visitor.visit::<rwlock::LastUser<P, L>>()),
-        guards::OUT_OF_ORDER => Some(visitor.visit::<OutOfOrder<P, L>>()),
-        limits::DEPTH => Some(visitor.visit::<Depth<P, L>>()),
-        rwlock::AGAIN => Some(visitor.visit::<rwlock::Again<P, L>>()),
-        _ => None,
-    }
 }
 
 struct OfRwSem<'a, P, V> {
@@ -268,8 +285,8 @@ fn has_bits<C: RwSemPolicy>() -> bool {
     C::POLICY.format == Format::Bits
 }
 
-/// The clients of the semaphore `lock`; none of other locks.
-fn of_rwsem(lock: &str) -> &'static [&'static str] {
+/// The clients of the semaphore of that row; none of other locks.
+fn of_rwsem(row: &'static LockRow) -> &'static [&'static str] {
     struct HasBits;
     impl RwSemVisitor for HasBits {
         type Output = bool;
@@ -277,63 +294,12 @@ fn of_rwsem(lock: &str) -> &'static [&'static str] {
             has_bits::<C>()
         }
     }
-    match registry::visit_rwsem(lock, HasBits) {
+    match registry::visit_rwsem(row, HasBits) {
         Some(true) => &OF_RWSEM,
         Some(false) => OF_RWSEM.split_at(OF_RWSEM.len() - 1).0,
         None => &[],
     }
 }
-
-// The locks that have clients of their own.
-const MUTEX: &str = "mutex";
-const OSQ: &str = "osq";
-const RWLOCK: &str = "rwlock";
-const RWLOCK_FAIR: &str = "rwlock-fair";
-const PERCPU_RWLOCK: &str = "percpu-rwlock";
-const PERCPU_IN_SLOTS: &str = "percpu-rwlock-in_slots";
-/// The last one is for the lock that does not serve in order.
-const OF_RWLOCK: [&str; 6] = [
-    rwlock::TIMED_WRITER,
-    rwlock::TIMED_READER,
-    rwlock::LAST_USER,
-    guards::OUT_OF_ORDER,
-    limits::DEPTH,
-    rwlock::AGAIN,
-];
-const OF_RWLOCK_FAIR: &[&str] = OF_RWLOCK.split_at(5).0;
-const OF_OSQ: [&str; 1] = [osq::LEAVE];
-const SEQLOCK: &str = "seqlock";
-const OF_SEQLOCK: [&str; 1] = [seqlock::PAIR];
-const SEMAPHORE: &str = "semaphore";
-const OF_SEMAPHORE: [&str; 4] =
-    [semaphore::TIMED, semaphore::MAKERS, semaphore::LAST_PERMIT, limits::PERMITS];
-const QRWLOCK: &str = "qrwlock";
-const HYBRID: &str = "cna-hybrid-bounded";
-const OF_QRWLOCK: [&str; 1] = [qrwlock::READS_AGAIN];
-const OF_MUTEX: [&str; 8] = [
-    limits::DEADLINE,
-    mutex::TIMED,
-    mutex::FAIR,
-    mutex::NOTIFY,
-    mutex::GIVE_UP,
-    mutex::EXACT,
-    last_user::NAME,
-    neighbours::NAME,
-];
-
-/// The locks whose memory is used again.
-const REUSED: [(&str, Kind); 7] = [
-    (MUTEX, Kind::Mutex),
-    (SEMAPHORE, Kind::Semaphore),
-    (RWLOCK, Kind::RwLock),
-    (RWLOCK_FAIR, Kind::FairRwLock),
-    (PERCPU_IN_SLOTS, Kind::PercpuRwLock),
-    (HYBRID, Kind::Spinlock),
-    (QRWLOCK, Kind::QRwLock),
-];
-
-/// The locks of which a guard is forgotten.
-const OF_FORGOTTEN: [&str; 5] = [MUTEX, SEMAPHORE, RWLOCK, RWLOCK_FAIR, PERCPU_IN_SLOTS];
 
 /// The last one is for policies with bits in the count.
 const OF_RWSEM: [&str; 8] = [
@@ -347,8 +313,10 @@ const OF_RWSEM: [&str; 8] = [
     rwsem::HANDOFF,
 ];
 
-/// The names of the clients that `lock` has to satisfy; none if there is no such lock.
-pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str> + Clone + use<P> {
+/// The names of the clients that the lock of that row has to satisfy.
+pub fn clients_of<P: Platform>(
+    row: &'static LockRow,
+) -> impl Iterator<Item = &'static str> + Clone + use<P> {
     struct ReadersShare;
     impl<P: Platform> LockVisitor<P> for ReadersShare {
         type Output = bool;
@@ -356,29 +324,23 @@ pub fn clients_of<P: Platform>(lock: &str) -> impl Iterator<Item = &'static str>
             L::READERS_SHARE
         }
     }
-    let own: &[&str] = match lock {
-        MUTEX => &OF_MUTEX,
-        OSQ => &OF_OSQ,
-        RWLOCK | PERCPU_RWLOCK | PERCPU_IN_SLOTS => &OF_RWLOCK,
-        RWLOCK_FAIR => OF_RWLOCK_FAIR,
-        SEMAPHORE => &OF_SEMAPHORE,
-        SEQLOCK => &OF_SEQLOCK,
-        QRWLOCK => &OF_QRWLOCK,
-        _ => of_rwsem(lock),
-    };
-    let any = registry::visit::<P, _>(lock, ReadersShare).into_iter().flat_map(of_any);
-    any.chain(own.iter().copied()).chain(of_reused(lock))
+    let any = registry::visit::<P, _>(row, ReadersShare).into_iter().flat_map(of_any);
+    let own = registry::type_of::<P>(row).into_iter().flat_map(|lock| {
+        let reused = reused::OF_LOCK.into_iter().chain(reused::OF_CONDVAR);
+        let reused: Vec<_> = reused.filter(|name| first_of::<P>(lock, name).is_some()).collect();
+        let own = own_clients::<P>(lock).iter().copied();
+        own.chain(reused).chain(guard_clients::<P>(lock).iter().copied())
+    });
+    any.chain(of_rwsem(row).iter().copied()).chain(own)
 }
 
 /// The names of all clients of the table.
-pub fn clients() -> impl Iterator<Item = &'static str> + Clone {
-    let of_one =
-        OF_MUTEX.into_iter().chain(OF_OSQ).chain(OF_QRWLOCK).chain(OF_SEMAPHORE).chain(OF_SEQLOCK);
-    let reused = reused::OF_LOCK.into_iter().chain(reused::OF_CONDVAR);
-    of_any(true)
-        .chain(of_one)
-        .chain(OF_RWLOCK)
-        .chain(OF_RWSEM)
-        .chain(reused)
-        .chain([guards::FORGOTTEN, guards::MOVED])
+pub fn clients<P: Platform>() -> impl Iterator<Item = &'static str> + Clone {
+    let mut names: Vec<_> = of_any(true).collect();
+    for name in LOCKS.iter().flat_map(clients_of::<P>) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter()
 }

@@ -90,7 +90,7 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
     topology::set_fake(2, 1);
     native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON));
     for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
-        visit::<Native, _>(row.name, Run).expect("a registered lock");
+        visit::<Native, _>(row, Run).expect("a registered lock");
     }
     all_clients_hold::<PlainRwLock<Native>>("a plain reader-writer lock");
     all_clients_hold_in_the_queue::<Fifo>("the queue alone");
@@ -105,11 +105,10 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
 fn a_lock_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_limits() {
     let is_meant =
         |client: &&str| is_of_reused(client) || is_of_guards(client) || is_of_limits(client);
-    let readers = ["rwlock", "rwlock-fair", "percpu-rwlock", "percpu-rwlock-in_slots", "qrwlock"];
-    for lock in ["mutex", "semaphore", "cna-hybrid-bounded"].into_iter().chain(readers) {
-        for client in clients_of::<Native>(lock).filter(is_meant) {
-            println!("{client} on {lock}");
-            visit_client_of::<Native, _>(lock, client, Few).expect("both are in their tables");
+    for row in LOCKS {
+        for client in clients_of::<Native>(row).filter(is_meant) {
+            println!("{client} on {}", row.name);
+            visit_client_of::<Native, _>(row, client, Few).expect("a client of the lock");
         }
     }
 }

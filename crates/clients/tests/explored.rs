@@ -62,11 +62,12 @@ impl ClientVisitor for Explored {
 
 #[test]
 fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
-    for lock in LOCKS.iter().map(|row| row.name) {
-        for client in disturbed_clients_of(lock) {
+    for row in LOCKS {
+        let lock = row.name;
+        for client in disturbed_clients_of::<Sim>(row) {
             for threads in [2, 3] {
                 println!("{client} on {lock}, {threads} threads");
-                let found = visit_disturbed::<Sim, _>(lock, client, Explored(threads));
+                let found = visit_disturbed::<Sim, _>(row, client, Explored(threads));
                 if let Some(found) = found.expect("a client of the table") {
                     panic!("schedule {}: {}", found.schedule, found.failure);
                 }

@@ -134,9 +134,10 @@ fn locks_hold_while_their_threads_are_shot_with_signals() {
         return;
     }
     handle_signals();
-    for lock in LOCKS.iter().map(|row| row.name) {
-        for client in disturbed_clients_of(lock) {
-            let handled = visit_disturbed::<Native, _>(lock, client, Shot);
+    for row in LOCKS {
+        let lock = row.name;
+        for client in disturbed_clients_of::<Native>(row) {
+            let handled = visit_disturbed::<Native, _>(row, client, Shot);
             if let Some(handled) = handled.expect("a client of the table") {
                 println!("{client} on {lock}: {handled} handlers");
                 assert!(handled > 0, "{client} on {lock}: no signal has come");

@@ -3,10 +3,11 @@
 mod machine;
 
 use lockwright::platform::Barriers;
+use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::conformance::laws;
 use lockwright_clients::{
-    CLIENTS, Client, ClientVisitor, READER_CLIENTS, Threads, clients_of, is_of_limits,
-    is_of_reused, visit_client_of,
+    CLIENTS, Client, ClientVisitor, READER_CLIENTS, Threads, clients_of, is_of_guards,
+    is_of_limits, is_of_reused, visit_client_of,
 };
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
 use lockwright_sim::machine::{Machine, Scheduler, Topology};
@@ -141,16 +142,22 @@ impl ClientVisitor for Spawn<'_, '_> {
 }
 
 /// Runs schedules of each pair whose client `is_meant`; the client has to hold in all of them.
-fn holds_in_schedules(lock: &str, is_meant: fn(&str) -> bool, threads: usize, config: &Config) {
+fn holds_in_schedules(
+    row: &'static LockRow,
+    is_meant: fn(&str) -> bool,
+    threads: usize,
+    config: &Config,
+) {
+    let lock = row.name;
     let policies = vec![PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
     let plan = Plan { policies, schedules: 300, limits: Limits::default() };
-    let mut clients = clients_of::<Sim>(lock).filter(|client| is_meant(client)).peekable();
+    let mut clients = clients_of::<Sim>(row).filter(|client| is_meant(client)).peekable();
     assert!(clients.peek().is_some(), "{lock} has no such client");
     for client in clients {
         let machine = machine::machine();
         let spawn = |simulation: &mut Simulation<'_>| {
             let spawn = Spawn { simulation, threads, rounds: 2 };
-            visit_client_of::<Sim, _>(lock, client, spawn).expect("both are in their tables");
+            visit_client_of::<Sim, _>(row, client, spawn).expect("both are in their tables");
         };
         let mut explorer = Explorer::new(&machine, 1, config.clone(), &spawn);
         let findings = explorer.explore(&plan, |_| true);
@@ -160,14 +167,17 @@ fn holds_in_schedules(lock: &str, is_meant: fn(&str) -> bool, threads: usize, co
     }
 }
 
-const FOR_PROGRAMS: [&str; 6] =
-    ["mutex", "semaphore", "rwlock", "rwlock-fair", "percpu-rwlock", "percpu-rwlock-in_slots"];
+/// The locks that have a client that `is_meant`.
+fn locks_with(is_meant: fn(&str) -> bool) -> Vec<&'static LockRow> {
+    let has_one = |row: &&'static LockRow| clients_of::<Sim>(row).any(is_meant);
+    let locks: Vec<_> = LOCKS.iter().filter(has_one).collect();
+    assert!(!locks.is_empty(), "no lock has such a client");
+    locks
+}
 
 #[test]
 fn a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never() {
-    let is_of_guards =
-        |client: &str| ["moved", "forgotten", "rwlock-out-of-order"].contains(&client);
-    for lock in FOR_PROGRAMS {
+    for lock in locks_with(is_of_guards) {
         holds_in_schedules(lock, is_of_guards, 4, &Config::default());
     }
 }
@@ -182,7 +192,7 @@ fn a_lock_holds_at_its_limits() {
             let is_of_any = CLIENTS.contains(&client) || READER_CLIENTS.contains(&client);
             is_of_limits(client) || is_of_any
         };
-        for lock in FOR_PROGRAMS {
+        for lock in locks_with(is_of_guards) {
             println!("{:?}, {} readers' slots", config.nodes, config.reader_slots);
             holds_in_schedules(lock, is_meant, 4, &config);
         }
@@ -191,8 +201,7 @@ fn a_lock_holds_at_its_limits() {
 
 #[test]
 fn a_lock_holds_whatever_was_at_its_address_before() {
-    let others = ["rwlock-fair", "percpu-rwlock-in_slots", "cna-hybrid-bounded", "qrwlock"];
-    for lock in ["mutex", "semaphore", "rwlock"].into_iter().chain(others) {
+    for lock in locks_with(is_of_reused) {
         holds_in_schedules(lock, is_of_reused, 4, &Config::default());
     }
 }

@@ -14,6 +14,8 @@ pub trait RawLock: Send + Sync + Sized + 'static {
     /// True if the next owner may free the lock while the previous owner has not yet returned from unlocking it. If
     /// not, the lock has to outlive every call.
     const NEXT_OWNER_MAY_FREE: bool = true;
+    /// How far a model checker can explore its schedules.
+    const SCHEDULES: Schedules = Schedules::Finite;
 
     /// How long it lets waiters be overtaken, on a machine with `numa_nodes` NUMA nodes; `set` is the value of a
     /// tunable, if it is set. By default it has no such bound, or needs none.
@@ -107,6 +109,19 @@ impl Order {
     pub const fn is_queue(self) -> bool {
         matches!(self, Self::Fifo | Self::FifoAfterPending | Self::Grouped | Self::Queued)
     }
+}
+
+/// How far a model checker can explore the schedules of a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedules {
+    /// All schedules of two threads.
+    Finite,
+    /// A waiter writes to the lock word as long as it spins. Each write is news to the other threads, so there is no end
+    /// of schedules: they are explored up to a number of preemptions.
+    Endless,
+    /// Waiters contend for the lock of a list, too, so all clients are too much. The rows of the lock in `crates/model`
+    /// choose clients and bounds.
+    OfRows,
 }
 
 /// How long a lock lets waiters be overtaken before they get their turn. A shorter measurement says nothing

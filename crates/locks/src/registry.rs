@@ -1,13 +1,18 @@
 //! The one list of locks.
 //!
 //! A lock is added to the table below and nowhere else; torture, benchmarks, the lists of the lab
-//! and the checkers all walk it. The table is generic over the platform: a row is a name and a
-//! type constructor.
+//! and the checkers all walk it. The table is generic over the platform: a row is the name of the test of its model
+//! checks, the name of the lock, its class, a type constructor, and what it is. What a lock can do (readers, order,
+//! who may free it) is in its [`RawLock`].
+//!
+//! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
+//! crate is compiled, the table has only the locks that it names, separated by commas. Such a build takes seconds.
 
 use crate::percpu_rwlock::ReaderPlatform;
 use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
+use core::any::TypeId;
 
 /// Everything that a lock of the registry may ask of the machine below it.
 pub trait Platform: ReaderPlatform {}
@@ -26,15 +31,24 @@ pub struct LockRow {
     pub models: &'static str,
 }
 
-/// What a lock is for. `all` includes the first two classes.
+/// What a lock is for. `all` includes every class but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockClass {
     /// A product of this crate.
     Product,
+    /// A product, too: the succession of one lock with the waiting policy of another, which have rows of their own.
+    Combination,
     /// A reference to measure against.
     Reference,
     /// Deliberately broken: every checker that can see the fault must fail on it.
     Busted,
+}
+
+impl LockClass {
+    /// Returns `true` if it is a product of this crate.
+    pub const fn is_product(self) -> bool {
+        matches!(self, Self::Product | Self::Combination)
+    }
 }
 
 impl LockRow {
@@ -46,9 +60,13 @@ impl LockRow {
     pub fn is_in_all(&self) -> bool {
         self.class != LockClass::Busted
     }
+    /// Returns `true` if it is this very row.
+    fn is(&self, row: &Self) -> bool {
+        core::ptr::eq(self, row)
+    }
 }
 
-/// Something to be done with a lock whose type is chosen by name.
+/// Something to be done with a lock whose type is chosen by its row.
 pub trait LockVisitor<P: Platform> {
     /// What comes out of it.
     type Output;
@@ -56,7 +74,7 @@ pub trait LockVisitor<P: Platform> {
     fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output;
 }
 
-/// Something to be done with a semaphore whose policy is chosen by name.
+/// Something to be done with a semaphore whose policy is chosen by its row.
 pub trait RwSemVisitor {
     /// What comes out of it.
     type Output;
@@ -64,14 +82,103 @@ pub trait RwSemVisitor {
     fn visit<C: RwSemPolicy>(self) -> Self::Output;
 }
 
+/// The names of the locks that this build has, separated by commas; `None` if it has all of them.
+pub const ONLY: Option<&str> = option_env!("LOCKWRIGHT_ONLY");
+
+/// Returns `true` if this build has a lock that has one of these names.
+pub const fn is_compiled(names: &[&str]) -> bool {
+    let Some(only) = ONLY else { return true };
+    let mut at = 0;
+    while at < names.len() {
+        if is_listed(names[at].as_bytes(), only.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Returns `true` if `name` is one of the words of `list`.
+const fn is_listed(name: &[u8], list: &[u8]) -> bool {
+    let (mut begin, mut end) = (0, 0);
+    while end <= list.len() {
+        if end == list.len() || list[end] == b',' {
+            if is_same(name, list, begin, end) {
+                return true;
+            }
+            begin = end + 1;
+        }
+        end += 1;
+    }
+    false
+}
+
+const fn is_same(name: &[u8], list: &[u8], begin: usize, end: usize) -> bool {
+    let mut at = 0;
+    while at < name.len() && begin + at < end && name[at] == list[begin + at] {
+        at += 1;
+    }
+    at == name.len() && begin + at == end
+}
+
+/// How many of these rows this build has.
+const fn count(rows: &[LockRow]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < rows.len() {
+        count += is_row_compiled(&rows[at]) as usize;
+        at += 1;
+    }
+    count
+}
+
+/// Those rows. `N` is their [`count`].
+const fn compiled<const N: usize>(rows: &[LockRow]) -> [LockRow; N] {
+    let mut kept = [rows[0]; N];
+    let (mut at, mut next) = (0, 0);
+    while at < rows.len() {
+        if is_row_compiled(&rows[at]) {
+            kept[next] = rows[at];
+            next += 1;
+        }
+        at += 1;
+    }
+    kept
+}
+
+const fn is_row_compiled(row: &LockRow) -> bool {
+    is_compiled(&[row.name]) || is_compiled(row.aliases)
+}
+
+/// The lock that answers to `name`.
+pub fn find(name: &str) -> Option<&'static LockRow> {
+    LOCKS.iter().find(|row| row.answers_to(name))
+}
+
+/// Returns `true` if a lock answers to `name` that this build does not have.
+pub fn is_left_out(name: &str) -> bool {
+    find(name).is_none() && ALL.iter().any(|row| row.answers_to(name))
+}
+
+/// The type of a lock on platform `P`, by which what only some locks have is found; `None` as for [`visit`].
+pub fn type_of<P: Platform>(row: &'static LockRow) -> Option<TypeId> {
+    struct OfType;
+    impl<P: Platform> LockVisitor<P> for OfType {
+        type Output = TypeId;
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> TypeId {
+            TypeId::of::<L>()
+        }
+    }
+    visit::<P, _>(row, OfType)
+}
+
 macro_rules! locks {
     (
-        $P:ident;
-        $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
-        semaphores {
-            $($sem:literal $(| $sem_alias:literal)* , $sem_class:ident, $policy:ty, $sem_models:literal;)+
+        $dollar:tt $P:ident;
+        $($test:ident: $name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
+        [semaphores] {
+            $($sem_test:ident: $sem:literal $(| $sem_alias:literal)* , $sem_class:ident, $policy:ty, $sem_models:literal;)+
         }
-        $($last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty, $last_models:literal;)+
+        $($last_test:ident: $last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty, $last_models:literal;)+
     ) => {
         locks! { table $P;
             $($name $(| $alias)*, $class, $lock, $models;)+
@@ -79,32 +186,53 @@ macro_rules! locks {
             $($last $(| $last_alias)*, $last_class, $last_lock, $last_models;)+
         }
 
-        /// Calls `visitor` with the policy of the semaphore that answers to `name`; `None` if there is none.
-        pub fn visit_rwsem<V: RwSemVisitor>(name: &str, visitor: V) -> Option<V::Output> {
-            let row = LOCKS.iter().find(|row| row.answers_to(name))?;
-            $(if row.name == $sem {
+        /// Calls `visitor` with the policy of the semaphore of this row; `None` if the lock is not a semaphore.
+        pub fn visit_rwsem<V: RwSemVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } {
+                rows.next();
+            })+
+            $(if const { is_compiled(&[$sem $(, $sem_alias)*]) } && rows.next()?.is(row) {
                 return Some(visitor.visit::<$policy>());
             })+
             None
+        }
+
+        /// Calls the macro of that name with the test, the name and the class of every lock. A build with
+        /// [`ONLY`] some locks has all of them here.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! for_each_lock {
+            ($dollar callback:ident) => {
+                $dollar callback! {
+                    $($test: $name, $class;)+
+                    $($sem_test: $sem, $sem_class;)+
+                    $($last_test: $last, $last_class;)+
+                }
+            };
         }
     };
     (
         table $P:ident;
         $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
     ) => {
-        /// Every lock, in the order of the table.
-        pub static LOCKS: &[LockRow] = &[$(LockRow {
+        const ALL: &[LockRow] = &[$(LockRow {
             name: $name,
             aliases: &[$($alias),*],
             class: LockClass::$class,
             models: $models,
         },)+];
 
-        /// Calls `visitor` with the lock that answers to `name`; `None` if there is none.
-        pub fn visit<$P: Platform, V: LockVisitor<$P>>(name: &str, visitor: V) -> Option<V::Output> {
-            let at = LOCKS.iter().position(|row| row.answers_to(name))?;
-            let row = &LOCKS[at];
-            $(if row.name == $name {
+        /// Every lock of this build, in the order of the table.
+        pub static LOCKS: &[LockRow] = &compiled::<{ count(ALL) }>(ALL);
+
+        /// Calls `visitor` with the lock of this row; `None` if it is not one of [`LOCKS`].
+        pub fn visit<$P: Platform, V: LockVisitor<$P>>(
+            row: &'static LockRow,
+            visitor: V,
+        ) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } && rows.next()?.is(row) {
                 return Some(visitor.visit::<$lock>(row));
             })+
             None
@@ -112,91 +240,91 @@ macro_rules! locks {
     };
 }
 
-locks! { P;
-    "qspinlock" | "fifo", Product, QSpinlock<P>,
+locks! { $ P;
+    qspinlock: "qspinlock" | "fifo", Product, QSpinlock<P>,
         "the Linux kernel's queued spinlock: waiters are served in order of arrival";
-    "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10>,
+    cna: "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10>,
         "the queued spinlock with NUMA-aware order (CNA), version 10";
-    "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time>,
+    cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time>,
         "CNA v10 whose threshold is a time instead of a number of handoffs";
-    "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited>,
+    cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited>,
         "CNA v10 that looks at few waiters once the lock is free";
-    "cna-v11", Product, CnaSpinlock<P, cna::V11>,
+    cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11>,
         "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
-    "cna-v15", Product, CnaSpinlock<P, cna::V15>,
+    cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15>,
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
-    "park", Product, QSpinlock<P, Fifo, Park>,
+    park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
-    "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,
+    hybrid: "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,
         "the hybrid paravirtual queued spinlock: fair while the queue head spins, lock stealing while it sleeps";
-    "hybrid-bounded", Product, QSpinlock<P, Fifo, HybridBounded>,
+    hybrid_bounded: "hybrid-bounded", Product, QSpinlock<P, Fifo, HybridBounded>,
         "the hybrid tuned for programs: bounded spinning, no more spinning threads than CPUs";
-    "cna-park", Product, CnaSpinlock<P, cna::V10, Park>,
+    cna_park: "cna-park", Combination, CnaSpinlock<P, cna::V10, Park>,
         "CNA v10 whose waiters wait as in park";
-    "cna-hybrid", Product, CnaSpinlock<P, cna::V10, Hybrid>,
+    cna_hybrid: "cna-hybrid", Combination, CnaSpinlock<P, cna::V10, Hybrid>,
         "CNA v10 whose waiters wait as in hybrid";
-    "cna-hybrid-bounded" | "hybrid-lock", Product, CnaSpinlock<P, cna::V10, HybridBounded>,
+    cna_hybrid_bounded: "cna-hybrid-bounded" | "hybrid-lock", Product, CnaSpinlock<P, cna::V10, HybridBounded>,
         "CNA v10 whose waiters wait as in hybrid-bounded";
-    "mutex", Product, crate::mutex::RawMutex<P>,
+    mutex: "mutex", Product, crate::mutex::RawMutex<P>,
         "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in CNA order, then sleep";
-    "rwlock", Product, crate::rwlock::RawRwLock<P>,
+    rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P>,
         "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
-    "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair>,
+    rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair>,
         "`FairRwLock` for programs: first come, first served";
-    "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P>,
+    percpu_rwlock: "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P>,
         "`PercpuRwLock` for programs: for data that is nearly always read";
-    "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
+    percpu_rwlock_in_slots: "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
         "percpu-rwlock whose readers use memory of their own threads from the start";
-    "seqlock", Product, crate::seqlock::RawSeqLock<P, 2>,
+    seqlock: "seqlock", Product, crate::seqlock::RawSeqLock<P, 2>,
         "the write side of `SeqLock`; its readers copy the value, and copy again if it changed meanwhile";
-    "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
+    semaphore: "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
         "`Semaphore` for programs with one permit: first come, first served; waiters sleep";
-    "qrwlock", Product, crate::qrwlock::QRwLock<P>,
+    qrwlock: "qrwlock", Product, crate::qrwlock::QRwLock<P>,
         "the Linux kernel's queued reader-writer spinlock";
-    semaphores {
-        "rwsem-current" | "rwsem", Product, rwsem::Current,
+    [semaphores] {
+        rwsem_current: "rwsem-current" | "rwsem", Product, rwsem::Current,
             "the Linux kernel's reader-writer semaphore (rwsem) of today";
-        "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
+        rwsem_current_in_programs: "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
             "rwsem-current as it runs natively, on every machine: it does not know which threads run";
-        "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,
+        rwsem_v5_10_no_rspin: "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,
             "rwsem of Linux 5.10 with the series of November 2020: readers steal the lock and do not spin";
-        "rwsem-v5_10_limit_rspin", Product, rwsem::V5_10LimitRspin,
+        rwsem_v5_10_limit_rspin: "rwsem-v5_10_limit_rspin", Product, rwsem::V5_10LimitRspin,
             "rwsem of Linux 5.10 with patches 1 to 4 of that series, and one spinning reader at a time";
-        "rwsem-v5_10_before", Product, rwsem::V5_10Before,
+        rwsem_v5_10_before: "rwsem-v5_10_before", Product, rwsem::V5_10Before,
             "rwsem of Linux 5.10 with patches 1 to 4 of that series";
-        "rwsem-v5_10", Product, rwsem::V5_10,
+        rwsem_v5_10: "rwsem-v5_10", Product, rwsem::V5_10,
             "rwsem of Linux 5.10: readers spin, too";
-        "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
+        rwsem_v4_14_handoff: "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
             "rwsem of Linux 4.14 with the handoff patch of October 2017, corrected";
-        "rwsem-v4_14", Product, rwsem::V4_14,
+        rwsem_v4_14: "rwsem-v4_14", Product, rwsem::V4_14,
             "rwsem of Linux 4.14: writers spin in a queue";
-        "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,
+        rwsem_v3_12_wake_flag: "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,
             "rwsem of Linux 3.12 with the wake-up flag patch of October 2013, corrected";
-        "rwsem-v3_12_series", Product, rwsem::V3_12Series,
+        rwsem_v3_12_series: "rwsem-v3_12_series", Product, rwsem::V3_12Series,
             "rwsem of Linux 3.12 with patches 1 to 8 of October 2013: writers spin one at a time";
-        "rwsem-v3_12", Product, rwsem::V3_12,
+        rwsem_v3_12: "rwsem-v3_12", Product, rwsem::V3_12,
             "rwsem of Linux 3.12: writers steal the lock on the fast path, no thread spins";
-        "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
+        rwsem_v3_12_wake_flag_as_posted: "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
             "rwsem of Linux 3.12 with the wake-up flag patch as posted: loses wake-ups";
-        "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
+        rwsem_v4_14_handoff_as_posted: "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
             "rwsem of Linux 4.14 with the handoff patch as posted: loses wake-ups";
     }
-    "unfair", Reference, crate::unfair::UnfairLock<P>,
+    unfair: "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set spinlock, the Linux kernel's fallback in guests";
-    "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,
+    unfair_backoff: "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,
         "test-and-test-and-set spinlock with exponential back-off";
-    "ticket", Reference, crate::ticket::TicketLock<P>,
+    ticket: "ticket", Reference, crate::ticket::TicketLock<P>,
         "ticket lock, the Linux kernel's spinlock before the queued one";
-    "mcs", Reference, crate::mcs::McsLock<P>,
+    mcs: "mcs", Reference, crate::mcs::McsLock<P>,
         "queue lock whose waiters spin on their own node (Mellor-Crummey and Scott, 1991)";
-    "clh", Reference, crate::clh::ClhLock<P>,
+    clh: "clh", Reference, crate::clh::ClhLock<P>,
         "queue lock whose waiters spin on the node in front of them (Craig, 1993; Landin and Hagersten, 1994)";
-    "osq", Reference, crate::osq::testing::OsqMutex<P>,
+    osq: "osq", Reference, crate::osq::testing::OsqMutex<P>,
         "the queue of optimistic spinners as a lock: the queue head is the owner";
-    "busted", Busted, crate::busted::BustedLock<P>,
+    busted: "busted", Busted, crate::busted::BustedLock<P>,
         "deliberately broken: excludes no thread, so every test must fail on it";
-    "busted-rw", Busted, crate::busted::BustedRwLock<P>,
+    busted_rw: "busted-rw", Busted, crate::busted::BustedRwLock<P>,
         "deliberately broken: readers take nothing, so every test with readers must fail on it";
-    "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
+    busted_relaxed: "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
         "deliberately broken: excludes, but its release orders nothing, so weak-memory checkers must fail on it";
 }

@@ -58,7 +58,7 @@ use crate::park::{
 };
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
 use crate::queue::NodeId;
-use crate::raw::{Order, RawLock};
+use crate::raw::{Order, RawLock, Schedules};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Somebody waits.
@@ -314,6 +314,7 @@ fn sum(permits: u32, more: u32) -> Option<u32> {
 /// As a lock: to own it is to hold the one permit.
 impl<P: ParkPlatform> RawLock for RawSemaphore<P, 1> {
     const ORDER: Order = Order::Fifo;
+    const SCHEDULES: Schedules = Schedules::OfRows;
     const WAITERS_SLEEP: bool = true;
 
     fn new() -> Self {

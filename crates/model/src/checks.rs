@@ -11,15 +11,25 @@ use crate::rwlock_checks::of_rwlock;
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
-use crate::sleeping_checks::of_sleeping;
+use crate::sleeping_checks;
 use crate::{Loom, LoomRun, Seen, Settings};
+use lockwright::mutex::RawMutex;
+use lockwright::osq::testing::OsqMutex;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::percpu_rwlock::testing::InSlots;
+use lockwright::qrwlock::QRwLock;
 use lockwright::qspinlock::cna::{
     Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15,
 };
 use lockwright::qspinlock::testing::QueueOnly;
-use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
+use lockwright::qspinlock::{
+    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, Spin, Succession,
+};
 use lockwright::raw::RawLock;
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright::registry::{self, LOCKS, LockRow};
+use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::semaphore::RawSemaphore;
+use lockwright::seqlock::RawSeqLock;
 use lockwright::ticket::TicketLock;
 use lockwright::tunables::Tunable;
 use lockwright_clients::osq::Leave;
@@ -29,11 +39,14 @@ use lockwright_clients::{
     CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, clients_on, visit_client,
     visit_client_of,
 };
+use std::any::TypeId;
+use std::sync::Arc;
 
 /// One lock, one client, one machine.
+#[derive(Clone)]
 pub struct Check {
     /// The registered lock.
-    pub lock: &'static str,
+    pub lock: &'static LockRow,
     /// The client.
     pub client: &'static str,
     /// What is special about the machine or about the way into the lock.
@@ -46,7 +59,7 @@ pub struct Check {
     pub rounds: u32,
     /// Preemptions of one execution that are explored at most, whatever the bounds.
     pub preemptions_max: usize,
-    pub(crate) explore: Box<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
+    pub(crate) explore: Arc<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
 }
 
 /// How many preemptions of one execution are explored.
@@ -82,36 +95,71 @@ impl Check {
 }
 
 /// The rows of `lock`, cheap ones first.
-pub fn checks_of(lock: &'static str) -> Vec<Check> {
-    if lock.starts_with("rwlock") || lock.starts_with("percpu-rwlock") {
-        return of_rwlock(lock).into_iter().chain(of_reused(lock)).collect();
-    }
-    let mut checks = of_any_lock(lock);
-    match lock {
-        "ticket" => checks.push(of_ticket(lock)),
-        "mutex" => checks.extend(of_mutex(lock)),
-        "osq" => checks.extend(of_osq(lock)),
-        "qrwlock" => checks.extend(of_qrwlock(lock)),
-        "seqlock" => checks.extend(of_seqlock(lock)),
-        "semaphore" => checks.extend(of_semaphore(lock)),
-        "qspinlock" => checks.extend(of_fifo(lock)),
-        "cna" => checks.extend(of_cna::<V10>(lock)),
-        "cna-v10_time" => checks.extend(of_cna::<V10Time>(lock)),
-        "cna-v10_limited" => checks.extend(of_cna::<V10Limited>(lock)),
-        "cna-v11" => checks.extend(of_cna::<V11>(lock)),
-        "cna-v15" => {
-            checks.extend(of_cna::<V15>(lock));
-            checks.extend(of_cna::<V15Eager>(lock));
-        }
-        _ => checks.extend(of_sleeping(lock).into_iter().chain(of_rwsem(lock))),
-    }
+pub fn checks_of(lock: &'static LockRow) -> Vec<Check> {
+    let mut checks = match own_rows(lock) {
+        Own::No => of_any_lock(lock),
+        Own::Also(rows) => [of_any_lock(lock), rows(lock)].concat(),
+        Own::Only(rows) => rows(lock),
+    };
+    checks.extend(of_rwsem(lock));
     checks.extend(of_reused(lock));
     checks
 }
 
-/// The names of the locks that have rows: all that are not wrong on purpose.
-pub fn checked_locks() -> impl Iterator<Item = &'static str> {
-    LOCKS.iter().filter(|row| row.class != LockClass::Busted).map(|row| row.name)
+/// Makes the rows of a lock.
+type Rows = fn(&'static LockRow) -> Vec<Check>;
+
+/// The rows of one type of lock alone.
+enum Own {
+    /// None.
+    No,
+    /// Next to the rows of any lock.
+    Also(Rows),
+    /// Instead of these.
+    Only(Rows),
+}
+
+macro_rules! own_rows {
+    ($($rows:ident $lock:ty => $of:expr;)+) => {
+        /// What the type of a lock has. A lock with phases of its own has an entry here.
+        fn own_rows(lock: &'static LockRow) -> Own {
+            let Some(lock) = registry::type_of::<Loom>(lock) else { return Own::No };
+            $(if lock == TypeId::of::<$lock>() {
+                return Own::$rows($of);
+            })+
+            Own::No
+        }
+    };
+}
+
+own_rows! {
+    Also TicketLock<Loom> => of_ticket;
+    Also RawMutex<Loom> => of_mutex;
+    Also OsqMutex<Loom> => of_osq;
+    Also QRwLock<Loom> => of_qrwlock;
+    Also RawSeqLock<Loom, 2> => of_seqlock;
+    Also RawSemaphore<Loom, 1> => of_semaphore;
+    Also QSpinlock<Loom> => of_fifo;
+    Also CnaSpinlock<Loom, V10> => of_cna::<V10>;
+    Also CnaSpinlock<Loom, V10Time> => of_cna::<V10Time>;
+    Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;
+    Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
+    Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Eager>(lock)].concat();
+    Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;
+    Also QSpinlock<Loom, Fifo, Hybrid> => sleeping_checks::of_fifo::<Hybrid>;
+    Also QSpinlock<Loom, Fifo, HybridBounded> => sleeping_checks::of_fifo::<HybridBounded>;
+    Also CnaSpinlock<Loom, V10, Park> => sleeping_checks::of_cna::<Cna<V10>, Park>;
+    Also CnaSpinlock<Loom, V10, Hybrid> => sleeping_checks::of_cna::<Cna<V10>, Hybrid>;
+    Also CnaSpinlock<Loom, V10, HybridBounded> => sleeping_checks::of_cna::<Cna<V10>, HybridBounded>;
+    Only RawRwLock<Loom> => of_rwlock;
+    Only RawRwLock<Loom, Fair> => of_rwlock;
+    Only RawPercpuRwLock<Loom> => of_rwlock;
+    Only InSlots<Loom> => of_rwlock;
+}
+
+/// The locks that have rows: all that are not wrong on purpose.
+pub fn checked_locks() -> impl Iterator<Item = &'static LockRow> {
+    LOCKS.iter().filter(|row| row.is_in_all())
 }
 
 /// v15 without its shuffle reduction, which loom does not see often enough: the first waiter is set
@@ -123,9 +171,9 @@ impl CnaPolicy for V15Eager {
     const INHERITS: bool = V15::INHERITS;
 }
 
-/// Client `client` on lock `lock`, both by name.
+/// Client `client` on lock `lock`.
 pub(crate) fn named(
-    lock: &'static str,
+    lock: &'static LockRow,
     client: &'static str,
     on: &'static str,
     threads: usize,
@@ -141,7 +189,7 @@ pub(crate) fn named(
     let explore = move |run: &LoomRun| {
         visit_client_of::<Loom, _>(lock, client, Explore(run)).expect("both are in their tables")
     };
-    let explore = Box::new(explore);
+    let explore = Arc::new(explore);
     Check { lock, client, on, settings, threads, rounds: 1, preemptions_max: usize::MAX, explore }
 }
 
@@ -150,9 +198,15 @@ pub(crate) fn is_of_any(client: &&str) -> bool {
     CLIENTS.contains(client) || READER_CLIENTS.contains(client)
 }
 
-fn of_any_lock(lock: &'static str) -> Vec<Check> {
+/// True if the lock is of type `L`.
+pub(crate) fn is<L: RawLock>(lock: &'static LockRow) -> bool {
+    registry::type_of::<Loom>(lock) == Some(TypeId::of::<L>())
+}
+
+fn of_any_lock(lock: &'static LockRow) -> Vec<Check> {
     let three = Settings::flat(3).with_numa(&[0, 1, 0]);
-    let of_semaphore = (lock == "semaphore").then_some(semaphore_checks::PREEMPTIONS_MAX);
+    let is_semaphore = is::<RawSemaphore<Loom, 1>>(lock);
+    let of_semaphore = is_semaphore.then_some(semaphore_checks::PREEMPTIONS_MAX);
     let of_three = preemptions_of_three(lock).or(of_semaphore).unwrap_or(usize::MAX);
     let machines =
         [(2, "flat", Settings::flat(2), usize::MAX), (3, "two NUMA nodes", three, of_three)];
@@ -170,20 +224,20 @@ fn of_any_lock(lock: &'static str) -> Vec<Check> {
 pub const CPUS: u32 = 6;
 
 pub(crate) fn row<C: Client>(
-    lock: &'static str,
+    lock: &'static LockRow,
     on: &'static str,
     threads: usize,
     of: Settings,
 ) -> Check {
     let settings = of.with_nodes_per_cpu(1);
-    let explore = Box::new(|run: &LoomRun| run.client::<C>());
+    let explore = Arc::new(|run: &LoomRun| run.client::<C>());
     let (client, preemptions_max) = (C::NAME, usize::MAX);
     Check { lock, client, on, settings, threads, rounds: 1, preemptions_max, explore }
 }
 
 /// Three threads that all queue.
-fn in_the_queue<S: Succession<Loom>>(lock: &'static str, settings: Settings) -> Vec<Check> {
-    struct Row(&'static str, Settings);
+fn in_the_queue<S: Succession<Loom>>(lock: &'static LockRow, settings: Settings) -> Vec<Check> {
+    struct Row(&'static LockRow, Settings);
     impl ClientVisitor for Row {
         type Output = Check;
         fn visit<C: Client>(self) -> Check {
@@ -200,18 +254,18 @@ fn in_the_queue<S: Succession<Loom>>(lock: &'static str, settings: Settings) -> 
 /// Rounds enough for tickets of two bits to wrap around.
 const WRAPS: u32 = 4;
 
-fn of_ticket(lock: &'static str) -> Check {
+fn of_ticket(lock: &'static LockRow) -> Vec<Check> {
     let check = row::<TryLock<Loom, TicketLock<Loom>>>(lock, "four rounds", 2, Settings::flat(2));
-    Check { rounds: WRAPS, ..check }
+    vec![Check { rounds: WRAPS, ..check }]
 }
 
 /// In two rounds nodes are used again, when a neighbour may not be done with them.
-fn of_osq(lock: &'static str) -> [Check; 4] {
+fn of_osq(lock: &'static LockRow) -> Vec<Check> {
     let leave = |on, threads, rounds| {
         let settings = Settings::flat(threads as u32);
         Check { rounds, ..row::<Leave<Loom>>(lock, on, threads, settings) }
     };
-    [
+    vec![
         leave("two, two rounds", 2, 2),
         leave("three", 3, 1),
         leave("three, two rounds", 3, 2),
@@ -219,7 +273,7 @@ fn of_osq(lock: &'static str) -> [Check; 4] {
     ]
 }
 
-fn of_fifo(lock: &'static str) -> Vec<Check> {
+fn of_fifo(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = in_the_queue::<Fifo>(lock, Settings::flat(3));
     let flat = Settings::flat(CPUS);
     checks.push(row::<FromQueue<Loom, Fifo, LateWithoutNode>>(lock, "flat", 2, flat));
@@ -232,11 +286,11 @@ fn of_fifo(lock: &'static str) -> Vec<Check> {
 
 /// Three threads on exactly this machine, with every client.
 pub(crate) fn three_on<L: RawLock>(
-    lock: &'static str,
+    lock: &'static LockRow,
     on: &'static str,
     settings: Settings,
 ) -> Vec<Check> {
-    struct Row(&'static str, &'static str, Settings);
+    struct Row(&'static LockRow, &'static str, Settings);
     impl ClientVisitor for Row {
         type Output = Check;
         fn visit<C: Client>(self) -> Check {
@@ -272,7 +326,7 @@ pub fn mixtures() -> Vec<(&'static str, Settings)> {
     far.chain(near).collect()
 }
 
-fn of_cna<C: CnaPolicy>(lock: &'static str) -> Vec<Check> {
+fn of_cna<C: CnaPolicy>(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = in_the_queue::<Cna<C>>(lock, Settings::flat(3).with_numa(&[0, 1, 0]));
     for (on, settings) in mixtures() {
         checks.push(row::<FromQueue<Loom, Cna<C>, TwoSetAside>>(lock, on, 2, settings));

@@ -5,12 +5,13 @@
 use crate::checks::{Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::mutex::RawMutex;
+use lockwright::registry::LockRow;
 use lockwright_clients::mutex::{Fair, GiveUp, Notify, Timed};
 
 /// Longer than the first waiter lets others pass it.
 const LONG_NS: u64 = 10_000_000;
 
-pub(crate) fn of_mutex(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_mutex(lock: &'static LockRow) -> Vec<Check> {
     let hurried = |threads: usize| Settings::flat(threads as u32).in_a_hurry();
     let mut checks = three_on::<RawMutex<Loom>>(lock, "in a hurry", hurried(3));
     let late = hurried(3).with_clock_step(LONG_NS);

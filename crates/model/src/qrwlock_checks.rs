@@ -4,12 +4,13 @@
 use crate::checks::{Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::qrwlock::QRwLock;
+use lockwright::registry::LockRow;
 use lockwright_clients::qrwlock::ReadsAgain;
 
 /// Of clients whose threads take the lock once each.
 const PREEMPTIONS_MAX: usize = 2;
 
-pub(crate) fn of_qrwlock(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_qrwlock(lock: &'static LockRow) -> Vec<Check> {
     let urgent = |threads| Settings { urgent: vec![1], ..Settings::flat(threads) };
     let mut checks = three_on::<QRwLock<Loom>>(
         lock,

@@ -3,8 +3,11 @@
 //! One preemption is enough: the first thread stops in the middle of its release, and every other thread goes on as far
 //! as it can. In a hurry, because a thread that is to sleep has to lose patience some times first.
 
-use crate::checks::{Check, named};
+use crate::checks::{Check, is, named};
 use crate::{Loom, Settings};
+use lockwright::mutex::RawMutex;
+use lockwright::percpu_rwlock::testing::InSlots;
+use lockwright::registry::LockRow;
 use lockwright_clients::guards::OUT_OF_ORDER;
 use lockwright_clients::limits::DEPTH;
 use lockwright_clients::{clients_of, is_of_guards, is_of_limits, is_of_reused};
@@ -14,7 +17,7 @@ pub(crate) fn has_own_rows(client: &str) -> bool {
     is_of_reused(client) || is_of_guards(client) || is_of_limits(client)
 }
 
-pub(crate) fn of_reused(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_reused(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut add = |client, on, settings: Settings| {
         let (threads, settings) = (settings.cpus as usize, settings.in_a_hurry());
@@ -33,13 +36,13 @@ pub(crate) fn of_reused(lock: &'static str) -> Vec<Check> {
     for client in own().filter(|client| is_of_limits(client)) {
         add(client, "in a hurry, two, no queue nodes", Settings::flat(2).with_nodes_per_cpu(0));
     }
-    if lock == "mutex" {
+    if is::<RawMutex<Loom>>(lock) {
         // With a neighbour in the bucket, which a late release could be told about.
         for client in ["reused-by-condvar", "reused-by-semaphore"] {
             add(client, "in a hurry, four", Settings::flat(4));
         }
     }
-    if lock == "percpu-rwlock-in_slots" {
+    if is::<InSlots<Loom>>(lock) {
         for client in ["shared", "try-shared", DEPTH] {
             add(client, "in a hurry, two, no slots", Settings::flat(2).with_reader_slots(0));
         }

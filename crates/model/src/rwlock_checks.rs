@@ -2,9 +2,12 @@
 //!
 //! In a hurry, because a thread that is to sleep has to lose patience some times first.
 
-use crate::checks::{Check, is_of_any, named};
+use crate::checks::{Check, is, is_of_any, named};
 use crate::reused_checks::has_own_rows;
 use crate::{Loom, Settings};
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::registry::LockRow;
+use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
 use lockwright_clients::clients_of;
 use lockwright_clients::rwlock::{AGAIN, LAST_USER, TIMED_READER, TIMED_WRITER};
@@ -14,7 +17,7 @@ const PREEMPTIONS: [usize; 2] = [5, 3];
 /// Longer than newcomers may pass a waiter.
 const LONG_NS: u64 = 5_000_000;
 
-pub(crate) fn of_rwlock(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     let hurried =
         |threads: usize| Settings::flat(threads as u32).with_nodes_per_cpu(1).in_a_hurry();
     let mut checks = Vec::new();
@@ -35,11 +38,11 @@ pub(crate) fn of_rwlock(lock: &'static str) -> Vec<Check> {
         add(client, "in a hurry, three, time flies", 3, hurried(3).with_clock_step(LONG_NS));
         add(client, "in a hurry, three, sleeps end for no reason", 3, hurried(3).with_wake_ups(1));
     }
-    if lock == "rwlock" {
+    if is::<RawRwLock<Loom>>(lock) {
         add(AGAIN, "in a hurry, two, time flies", 2, hurried(2).with_clock_step(LONG_NS));
         add(AGAIN, "in a hurry, three, time flies", 3, hurried(3).with_clock_step(LONG_NS));
     }
-    if lock == "percpu-rwlock" {
+    if is::<RawPercpuRwLock<Loom>>(lock) {
         let calm = hurried(3).with_tunable(Tunable::percpu_rwlock_calm_reads, 1);
         add("shared", "three, slots at once", 3, calm);
     }

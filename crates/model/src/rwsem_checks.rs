@@ -5,7 +5,7 @@
 
 use crate::checks::{Check, is_of_any, named};
 use crate::{Loom, Settings};
-use lockwright::registry::{self, RwSemVisitor};
+use lockwright::registry::{self, LockRow, RwSemVisitor};
 use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
 use lockwright::tunables::Tunable;
 use lockwright_clients::rwsem::{
@@ -18,12 +18,12 @@ use lockwright_clients::{READER_CLIENTS, clients_of};
 const PREEMPTIONS_OF_TWO: usize = 2;
 
 /// How many preemptions of three threads are explored on `lock`; `None` if it is no semaphore.
-pub(crate) fn preemptions_of_three(lock: &str) -> Option<usize> {
+pub(crate) fn preemptions_of_three(lock: &'static LockRow) -> Option<usize> {
     let spins = policy_of(lock)?.writer_spin != WriterSpin::No;
     Some(if spins { 1 } else { 3 })
 }
 
-fn policy_of(lock: &str) -> Option<Policy> {
+pub(crate) fn policy_of(lock: &'static LockRow) -> Option<Policy> {
     struct OfType;
     impl RwSemVisitor for OfType {
         type Output = Policy;
@@ -35,7 +35,7 @@ fn policy_of(lock: &str) -> Option<Policy> {
 }
 
 /// The rows of `lock`; none if it is no semaphore.
-pub(crate) fn of_rwsem(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
     let (Some(policy), Some(of_three)) = (policy_of(lock), preemptions_of_three(lock)) else {
         return Vec::new();
     };

@@ -2,6 +2,7 @@
 
 use crate::checks::{Check, row, three_on};
 use crate::{Loom, Settings};
+use lockwright::registry::LockRow;
 use lockwright::semaphore::RawSemaphore;
 use lockwright_clients::semaphore::{LastPermit, Makers, Timed};
 
@@ -11,7 +12,7 @@ pub(crate) const PREEMPTIONS_MAX: usize = 2;
 /// Of three threads that all contend for the bucket: each look at one that is held is a choice.
 const PREEMPTIONS_OF_THREE: usize = 1;
 
-pub(crate) fn of_semaphore(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_semaphore(lock: &'static LockRow) -> Vec<Check> {
     let flat = |threads: usize| Settings::flat(threads as u32);
     let waking = flat(3).with_wake_ups(1);
     let forked = flat(3).with_nodes_per_cpu(1).in_a_forked_child();

@@ -1,14 +1,16 @@
 //! The table of what shuttle samples: every client on every lock, with 4, 8 and 16 threads.
 
 use crate::reused_checks::has_own_rows;
+use crate::rwsem_checks::policy_of;
 use crate::{Failure, Scheduler, Seen, Settings, Shuttle, ShuttleRun};
+use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
 use lockwright_clients::{Client, ClientVisitor, clients_of, is_of_limits, visit_client_of};
 
 /// One lock, one client, one machine, one way to choose schedules.
 pub struct Sample {
     /// The registered lock.
-    pub lock: &'static str,
+    pub lock: &'static LockRow,
     /// The client.
     pub client: &'static str,
     /// What is special about the machine.
@@ -31,7 +33,7 @@ const DEPTH: usize = 3;
 const ROUNDS_OF_LONG: u32 = 64;
 
 /// The rows of `lock` with this many threads; `scale` multiplies the executions.
-pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sample> {
+pub fn samples_of(lock: &'static LockRow, threads: usize, scale: usize) -> Vec<Sample> {
     let numa_nodes = (threads as u32 / 4).clamp(2, 4);
     let mut machines = vec![
         ("flat".to_string(), machine(threads, 1), 2),
@@ -44,7 +46,7 @@ pub fn samples_of(lock: &'static str, threads: usize, scale: usize) -> Vec<Sampl
         ),
     ];
     // A semaphore asks for no node, in any of its many policies.
-    if lock.starts_with("rwsem") {
+    if policy_of(lock).is_some() {
         machines.truncate(1);
         machines.push(("flat, long".to_string(), machine(threads, 1), ROUNDS_OF_LONG));
     }

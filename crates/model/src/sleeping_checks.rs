@@ -7,8 +7,8 @@
 
 use crate::checks::{CPUS, Check, row, three_on};
 use crate::{Loom, Settings};
-use lockwright::qspinlock::cna::{Cna, V10};
-use lockwright::qspinlock::{Fifo, Hybrid, HybridBounded, Park, QSpinlock, Succession, Waiting};
+use lockwright::qspinlock::{Fifo, QSpinlock, Succession, Waiting};
+use lockwright::registry::LockRow;
 use lockwright_clients::prebuilt::{
     AsideInTurn, FromQueue, HeadAway, HeadWakes, SecondaryAsleep, TwoAsleep,
 };
@@ -16,34 +16,7 @@ use lockwright_clients::prebuilt::{
 /// Longer than the head of a queue lets others pass it, wherever that is bounded by time.
 const LONG_NS: u64 = 1_000_000;
 
-/// The rows of a lock whose waiters sleep; none for other locks.
-pub(crate) fn of_sleeping(lock: &'static str) -> Vec<Check> {
-    let with = |waiting| match lock.strip_suffix(waiting) {
-        Some("") => Some("fifo"),
-        Some(succession) => succession.strip_suffix('-'),
-        None => None,
-    };
-    // The longer name first: the other is its end in no lock's name, but its beginning.
-    if let Some(succession) = with("hybrid-bounded") {
-        of_waiting::<HybridBounded>(lock, succession)
-    } else if let Some(succession) = with("hybrid") {
-        of_waiting::<Hybrid>(lock, succession)
-    } else if let Some(succession) = with("park") {
-        of_waiting::<Park>(lock, succession)
-    } else {
-        Vec::new()
-    }
-}
-
-fn of_waiting<W: Waiting<Loom>>(lock: &'static str, succession: &str) -> Vec<Check> {
-    match succession {
-        "fifo" => of_fifo::<W>(lock),
-        "cna" => of_cna::<Cna<V10>, W>(lock),
-        _ => Vec::new(),
-    }
-}
-
-fn of_fifo<W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_fifo<W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = of_any::<Fifo, W>(lock);
     let waking = Settings::flat(3).with_wake_ups(1);
     checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "sleeps end for no reason", waking));
@@ -56,7 +29,7 @@ fn of_fifo<W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
     checks
 }
 
-fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
+fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
     let hurried = || Settings::flat(CPUS).in_a_hurry();
     let mut machines = vec![("flat", Settings::flat(CPUS))];
     if !W::KEEPS_ORDER {
@@ -77,7 +50,7 @@ fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Chec
 
 /// Where sleepers were set aside first. One preemption is enough there: the question is who is
 /// kicked, and the executions are long.
-fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static str) -> Vec<Check> {
+pub(crate) fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
     let flat = Settings::flat(CPUS);
     let mut checks = vec![row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "flat", 2, flat)];
     if W::BARGES {

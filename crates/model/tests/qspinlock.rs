@@ -8,6 +8,7 @@ use lockwright::events::Event;
 use lockwright::qspinlock::cna::{Cna, CnaPolicy, V10, V10Limited, V10Time, V11, V15};
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
+use lockwright::registry::find;
 use lockwright::tunables::Tunable;
 use lockwright_clients::Client;
 use lockwright_clients::exclusion::Exclusion;
@@ -130,8 +131,10 @@ fn cna_that_is_switched_off_sets_nobody_aside() {
 }
 
 /// The sums of `events` over the checks of `lock` on the machine `on`.
-fn counts(lock: &'static str, on: &str, events: &[Event]) -> Vec<u64> {
-    let checks = checks_of(lock).into_iter().filter(|check| check.on == on);
+fn counts(lock: &str, on: &str, events: &[Event]) -> Vec<u64> {
+    let checks = checks_of(find(lock).expect("a registered lock"))
+        .into_iter()
+        .filter(|check| check.on == on);
     let seen: Vec<_> = checks.map(|check| check.explore(Bounds::QUICK)).collect();
     events.iter().map(|event| seen.iter().map(|seen| seen.count_of(*event)).sum()).collect()
 }

@@ -3,16 +3,22 @@
 //! `LOCKWRIGHT_CHECK=full` samples a hundred times as many.
 
 use lockwright::events::Event;
+use lockwright::qspinlock::cna::V10;
+use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock};
+use lockwright::raw::RawLock;
+use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
 use lockwright_clients::{CLIENTS, READER_CLIENTS};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{FULL, Sample, THREADS, samples_of};
-use lockwright_model::{Failure, Schedule, Scheduler, Seen, ShuttleRun};
+use lockwright_model::{Failure, Schedule, Scheduler, Seen, Shuttle, ShuttleRun};
+use std::any::TypeId;
 
 /// Samples the rows of every lock with this many threads.
 fn every_lock_holds(threads: usize) {
     let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
-    for lock in checked_locks() {
-        let samples = samples_of(lock, threads, if is_full { FULL } else { 1 });
+    for row in checked_locks() {
+        let lock = row.name;
+        let samples = samples_of(row, threads, if is_full { FULL } else { 1 });
         let seen: Vec<_> =
             samples.iter().map(|sample| (sample.on.as_str(), holds(sample))).collect();
         let count = |event, is_wanted: fn(&str) -> bool| -> u64 {
@@ -21,28 +27,50 @@ fn every_lock_holds(threads: usize) {
         };
         let executions: u64 = seen.iter().map(|(_, seen)| seen.executions).sum();
         println!("{lock}: {executions} executions of {threads} threads");
-        let sleeps = lock.contains("park") || lock.contains("hybrid");
-        if sleeps {
+        if sleeps_in_the_queue(row) {
             for event in [Event::pv_wait_node, Event::pv_kick_unlock] {
                 assert!(count(event, |_| true) > 0, "{lock} never reached {}", event.name());
             }
         }
-        // v15 looks at its neighbours while the lock is busy; a head that slept finds it free.
-        if lock.starts_with("cna") && !(sleeps && lock.starts_with("cna-v15")) {
+        if visit::<Shuttle, _>(row, IsGrouped) == Some(true) {
             let aside = count(Event::cna_set_aside, |on| on.starts_with("2 NUMA"));
             assert!(aside > 0, "{lock} has set nobody aside");
             let flushed = count(Event::cna_flush_threshold, |on| on.contains("lowest"));
             assert!(flushed > 0, "{lock} has never passed the lock on by its threshold");
-        }
-        if lock.starts_with("cna") {
             assert_eq!(count(Event::cna_set_aside, |on| on == "flat"), 0, "{lock} on one node");
         }
     }
 }
 
+/// True of the queued spinlocks whose waiters sleep.
+fn sleeps_in_the_queue(row: &'static LockRow) -> bool {
+    let sleeping = [
+        TypeId::of::<QSpinlock<Shuttle, Fifo, Park>>(),
+        TypeId::of::<QSpinlock<Shuttle, Fifo, Hybrid>>(),
+        TypeId::of::<QSpinlock<Shuttle, Fifo, HybridBounded>>(),
+        TypeId::of::<CnaSpinlock<Shuttle, V10, Park>>(),
+        TypeId::of::<CnaSpinlock<Shuttle, V10, Hybrid>>(),
+        TypeId::of::<CnaSpinlock<Shuttle, V10, HybridBounded>>(),
+    ];
+    type_of::<Shuttle>(row).is_some_and(|lock| sleeping.contains(&lock))
+}
+
+/// True of the locks that let a NUMA node have the lock for a while.
+struct IsGrouped;
+
+impl LockVisitor<Shuttle> for IsGrouped {
+    type Output = bool;
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> bool {
+        let threshold = L::fairness_threshold(2, &|_| None);
+        threshold.handoffs_per_node > 0 || threshold.ns_per_node > 0
+    }
+}
+
 fn holds(sample: &Sample) -> Seen {
     let Sample { lock, client, on, run } = sample;
-    sample.run().unwrap_or_else(|failure| panic!("{client} on {lock}, {on}, {run:?}: {failure}"))
+    sample
+        .run()
+        .unwrap_or_else(|failure| panic!("{client} on {}, {on}, {run:?}: {failure}", lock.name))
 }
 
 #[test]
@@ -62,12 +90,13 @@ fn every_lock_holds_in_schedules_of_sixteen_threads() {
 
 const SCHEDULERS: [Scheduler; 2] = [Scheduler::Random, Scheduler::Pct { depth: 3 }];
 
-fn sample(lock: &'static str, client: &'static str, run: ShuttleRun) -> Sample {
+fn sample(lock: &str, client: &'static str, run: ShuttleRun) -> Sample {
+    let lock = find(lock).expect("a registered lock");
     Sample { lock, client, on: String::new(), run }
 }
 
 /// The first violation of `client` on `lock`.
-fn violation(lock: &'static str, client: &'static str, run: ShuttleRun) -> (String, Schedule) {
+fn violation(lock: &str, client: &'static str, run: ShuttleRun) -> (String, Schedule) {
     match sample(lock, client, run).run() {
         Err(Failure::Violated { complaint, schedule, .. }) => (complaint, schedule),
         other => panic!("{client} on {lock}: {other:?}"),
@@ -96,7 +125,7 @@ fn readers_that_take_nothing_fail_every_client_with_readers_and_no_other() {
 }
 
 /// Finds a violation, prints its schedule, reads that and runs it.
-fn is_found_and_replayed(lock: &'static str, client: &'static str, run: &ShuttleRun) {
+fn is_found_and_replayed(lock: &str, client: &'static str, run: &ShuttleRun) {
     let (complaint, schedule) = violation(lock, client, run.clone());
     let line = schedule.to_string();
     assert!(!line.contains(char::is_whitespace), "{line}");

@@ -5,11 +5,14 @@
 //! `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 for arguments that name no such lock.
 
 use lockwright::events::Event;
+use lockwright::qspinlock::CnaSpinlock;
+use lockwright::qspinlock::cna::V10Limited;
 use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor, visit};
+use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
 use lockwright::tunables::Tunable;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};
+use std::any::TypeId;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -28,8 +31,8 @@ const LOOKS_MAX: u64 = 8;
 
 /// What a check found wrong.
 type Finding = Option<String>;
-/// A check of the lock of that name; `None` if there is none.
-type Check = fn(&str) -> Option<Finding>;
+/// A check of the lock of that row; `None` if this build does not have it.
+type Check = fn(&'static LockRow) -> Option<Finding>;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -38,13 +41,14 @@ fn main() -> ExitCode {
         eprintln!("fairness: say `fairness LOCK`");
         return ExitCode::from(2);
     };
+    let Some(row) = find(lock) else {
+        eprintln!("fairness: no lock is called {lock}; `lockwright locks` lists them");
+        return ExitCode::from(2);
+    };
     let checks: [(&str, Check); 2] = [("overtaking", overtaking), ("scan", scan)];
     for (client, check) in checks {
         let start = Instant::now();
-        let Some(complaint) = check(lock) else {
-            eprintln!("fairness: no lock is called {lock}; `lockwright locks` lists them");
-            return ExitCode::from(2);
-        };
+        let complaint = check(row).expect("a row of the registry");
         print(lock, client, complaint, start.elapsed().as_secs_f64());
     }
     ExitCode::SUCCESS
@@ -60,7 +64,7 @@ fn print(lock: &str, client: &str, complaint: Finding, seconds: f64) {
 }
 
 /// Waiters that were set aside are passed for at most one threshold.
-fn overtaking(lock: &str) -> Option<Finding> {
+fn overtaking(row: &'static LockRow) -> Option<Finding> {
     let (log2, ns) = THRESHOLD;
     // The larger of the bounds of the two kinds of threshold; the way to the queue adds at most one
     // overtaking by each other thread.
@@ -70,15 +74,15 @@ fn overtaking(lock: &str) -> Option<Finding> {
     let tunables =
         vec![(Tunable::numa_spinlock_threshold, log2), (Tunable::numa_spinlock_threshold_ns, ns)];
     let config = Config { checks, tunables, ..Config::window(0, 5_000_000) };
-    let report = visit(lock, Storm(config))?;
+    let report = visit(row, Storm(config))?;
     Some(report.failures.first().map(ToString::to_string))
 }
 
 /// A head that has taken the lock looks at a bounded number of waiters; each later head looks at the
 /// one behind it.
-fn scan(lock: &str) -> Option<Finding> {
-    let is_limited = lock == "cna-v10_limited";
-    let report = visit(lock, LateArrivals(Config::default()))?;
+fn scan(row: &'static LockRow) -> Option<Finding> {
+    let is_limited = type_of::<Sim>(row) == Some(TypeId::of::<CnaSpinlock<Sim, V10Limited>>());
+    let report = visit(row, LateArrivals(Config::default()))?;
     if let Some(failure) = report.failures.first() {
         return Some(Some(failure.to_string()));
     }

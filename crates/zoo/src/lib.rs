@@ -32,7 +32,7 @@
 //! the next waiter. Bug 13 is the same for a writer.
 
 mod bug;
-mod locks;
+pub mod locks;
 mod mutex;
 mod programs;
 mod queued;

@@ -27,7 +27,10 @@ pub const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", 
 /// Those whose waiters sleep.
 pub const SLEEPING: &[&str] =
     &["park", "hybrid", "hybrid-bounded", "cna-park", "cna-hybrid", "cna-hybrid-bounded"];
+/// Those of them that seldom sleep in a schedule that was not chosen for it.
+pub const SELDOM_SLEEPING: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
+pub const TICKET: &[&str] = &["ticket"];
 pub const MUTEX: &[&str] = &["mutex"];
 pub const OSQ: &[&str] = &["osq"];
 /// The reader-writer lock for programs.

@@ -2,7 +2,7 @@
 
 use crate::limit::output_within;
 use crate::weaken::copy::{CHECK, FAIRNESS, LAB, PREFIX, VARIABLE};
-use lockwright_zoo::{Bug, Checker, Kind};
+use lockwright_zoo::{Bug, Checker, Kind, locks};
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -93,15 +93,8 @@ impl Explored {
 
 /// How `lockwright explore` is asked: with the client that can show a bug of this lock.
 fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
-    let usual = match lock {
-        "ticket" => ("try-lock", "4", "4"),
-        "mutex" => (OF_MUTEX, "4", "2"),
-        "rwlock" | "rwlock-fair" | "percpu-rwlock-in_slots" => ("rwlock-timed-writer", "4", "2"),
-        "semaphore" => (OF_SEMAPHORE, "4", "2"),
-        // Waiters that give up.
-        _ if lock.starts_with("rwsem") => ("rwsem-timed-writer", "4", "2"),
-        _ => ("exclusion", "8", "4"),
-    };
+    let own = EXPLORED.iter().find(|(locks, _)| locks.contains(&lock));
+    let usual = own.map_or(("exclusion", "8", "4"), |(_, how)| *how);
     let shown_by = bug.and_then(|bug| bug.shown_by(lock)).filter(|_| !all);
     let (client, threads, rounds) = match shown_by {
         // It takes some owners and sleepers of both.
@@ -115,10 +108,16 @@ fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
     [&of[..], &["--rounds", rounds, "--schedules", schedules, "--json", "-"]].concat()
 }
 
-/// What is explored of the semaphore for programs.
-const OF_SEMAPHORE: &str = "semaphore-timed,semaphore-last-permit";
-/// What is explored of the mutex.
-const OF_MUTEX: &str = "mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours";
+/// How locks are explored that have more to show than exclusion: the clients, the threads and the rounds.
+const EXPLORED: &[(&[&str], (&str, &str, &str))] = &[
+    (locks::TICKET, ("try-lock", "4", "4")),
+    (locks::MUTEX, ("mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours", "4", "2")),
+    (locks::SEMAPHORE, ("semaphore-timed,semaphore-last-permit", "4", "2")),
+    // Waiters that give up.
+    (locks::RWLOCK, ("rwlock-timed-writer", "4", "2")),
+    (locks::PERCPU, ("rwlock-timed-writer", "4", "2")),
+    (locks::RWSEM, ("rwsem-timed-writer", "4", "2")),
+];
 
 /// How `sample` is asked, with the client that can show a bug of this lock.
 fn sampling(lock: &str) -> &'static [&'static str] {
@@ -148,7 +147,7 @@ fn sampling(lock: &str) -> &'static [&'static str] {
         "--schedules",
         "10000",
     ];
-    if lock == "ticket" { OF_TICKET } else { OF_CNA }
+    if locks::TICKET.contains(&lock) { OF_TICKET } else { OF_CNA }
 }
 
 /// True if `checker` must see `bug`.
@@ -159,7 +158,7 @@ pub fn must_see(checker: Checker, bug: &Bug) -> bool {
 /// True if `checker`, which must see `bug`, is asked in `lock`, too: a bounded hybrid seldom sleeps in a schedule that
 /// was not chosen for it.
 pub fn is_asked_in(checker: Checker, bug: &Bug, lock: &str) -> bool {
-    let seldom_sleeps = lock.ends_with("hybrid-bounded");
+    let seldom_sleeps = locks::SELDOM_SLEEPING.contains(&lock);
     checker != Checker::Explore || bug.seen.kind != Kind::Sleeping || !seldom_sleeps
 }
 

@@ -5,86 +5,169 @@ use super::c_peers;
 use super::floor::Floor;
 use super::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
 use super::rw_peers::{OfRwTrait, PthreadRwLock, StdRwLock};
-use crate::subject::Subject;
+use crate::subject::{Origin, Subject};
 use lockwright::native::Native;
 use lockwright::platform::{Counters as _, Placement as _};
 use lockwright::raw::{FairnessThreshold, Order, RawLock};
-use lockwright::registry::{self, LockVisitor};
+use lockwright::registry::{self, LockClass, LockRow, LockVisitor, is_compiled};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+/// A lock of another library.
+#[derive(Debug)]
+pub struct Peer {
+    /// Name, aliases, what it is.
+    pub row: LockRow,
+    /// The names of its library, with a version and without.
+    pub libraries: &'static [&'static str],
+}
+
+macro_rules! peers {
+    ($($(#[$cfg:meta])* $name:literal $(| $alias:literal)* , [$($library:literal)*], $lock:ty, $models:literal;)+) => {
+        /// Every peer that can be compiled. A build with some locks only has those of them that it names.
+        static PEERS: &[Peer] = &[$($(#[$cfg])* Peer {
+            row: LockRow {
+                name: $name,
+                aliases: &[$($alias),*],
+                class: LockClass::Reference,
+                models: $models,
+            },
+            libraries: &[$($library),*],
+        },)+];
+
+        /// Calls `visitor` with the peer of this row; `None` if it is none of this build.
+        fn visit_peer<V: LockVisitor<Native>>(row: &'static LockRow, visitor: V) -> Option<V::Output> {
+            let mut peers = PEERS.iter();
+            $($(#[$cfg])*
+            {
+                let is_it = std::ptr::eq(&peers.next()?.row, row);
+                if const { is_compiled(&[$name $(, $alias)*]) } && is_it {
+                    return Some(visitor.visit::<$lock>(row));
+                }
+            })+
+            None
+        }
+    };
+}
+
+// A name, the names of the library, the type, what it is.
+peers! {
+    "std", ["std"], StdMutex,
+        "Rust's std::sync::Mutex (futex)";
+    "parking_lot" | "parking_lot-0.12", ["parking_lot" "parking_lot-0.12"], OfTrait<parking_lot::RawMutex>,
+        "parking_lot 0.12 RawMutex";
+    "parking_lot-0.13", ["parking_lot" "parking_lot-0.13"], ParkingLot013,
+        "parking_lot 0.13 RawMutex";
+    "pthread", ["pthread"], PthreadMutex<false>,
+        "glibc pthread_mutex, default kind";
+    "pthread-adaptive", ["pthread"], PthreadMutex<true>,
+        "glibc pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP";
+    "pthread-spin", ["pthread"], PthreadSpin,
+        "glibc pthread_spinlock";
+    "spin", ["spin"], OfTrait<spin::mutex::SpinMutex<()>>,
+        "spin 0.12 SpinMutex";
+    "usync", ["usync"], OfTrait<usync::RawMutex>,
+        "usync 0.2 RawMutex";
+    "std-rwlock", ["std"], StdRwLock,
+        "Rust's std::sync::RwLock (futex)";
+    "parking_lot-rwlock" | "parking_lot-rwlock-0.12", ["parking_lot" "parking_lot-0.12"], OfRwTrait<parking_lot::RawRwLock>,
+        "parking_lot 0.12 RawRwLock";
+    "parking_lot-rwlock-0.13", ["parking_lot" "parking_lot-0.13"], ParkingLot013Rw,
+        "parking_lot 0.13 RawRwLock";
+    "pthread-rwlock", ["pthread"], PthreadRwLock<false>,
+        "glibc pthread_rwlock, default kind: readers pass waiting writers";
+    "pthread-rwlock-writer", ["pthread"], PthreadRwLock<true>,
+        "glibc pthread_rwlock, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP";
+    "spin-rwlock", ["spin"], OfRwTrait<spin::RwLock<()>>,
+        "spin 0.12 RwLock: readers pass waiting writers";
+    "usync-rwlock", ["usync"], StaysOwner<UsyncRw>,
+        "usync 0.2 RawRwLock";
+    #[cfg(feature = "c-peers")]
+    "ck_fas", [], c_peers::CkFas,
+        "Concurrency Kit's fetch-and-store spinlock";
+    #[cfg(feature = "c-peers")]
+    "ck_ticket", [], c_peers::CkTicket,
+        "Concurrency Kit's ticket lock";
+    #[cfg(feature = "c-peers")]
+    "ck_mcs", [], c_peers::CkMcs,
+        "Concurrency Kit's MCS lock";
+    #[cfg(feature = "c-peers")]
+    "tbb_spin_mutex", [], c_peers::TbbSpin,
+        "oneTBB's spinlock, which yields";
+    #[cfg(feature = "c-peers")]
+    "tbb_mutex", [], c_peers::TbbMutex,
+        "oneTBB's mutex";
+    #[cfg(feature = "c-peers")]
+    "nsync", [], c_peers::Nsync,
+        "nsync's mutex, which readers share";
+    #[cfg(feature = "c-peers")]
+    "absl", [], c_peers::Absl,
+        "Abseil's mutex, which readers share";
+    #[cfg(feature = "c-peers")]
+    "ck_rwlock", [], c_peers::CkRwlock,
+        "Concurrency Kit's reader-writer spinlock: writers pass readers";
+    #[cfg(feature = "c-peers")]
+    "ck_pflock", [], c_peers::CkPflock,
+        "Concurrency Kit's phase-fair lock: readers and writers take turns";
+    #[cfg(feature = "c-peers")]
+    "ck_bytelock", [], c_peers::CkBytelock,
+        "Concurrency Kit's byte lock: each of 56 threads has a byte to read by";
+    #[cfg(feature = "c-peers")]
+    "tbb_rw_mutex", [], c_peers::TbbRw,
+        "oneTBB's reader-writer lock";
+    #[cfg(feature = "c-peers")]
+    "tbb_spin_rw_mutex", [], c_peers::TbbSpinRw,
+        "oneTBB's reader-writer spinlock, which yields";
+}
+
+/// The peers of this build.
+pub fn peers() -> impl Iterator<Item = &'static Peer> {
+    PEERS.iter().filter(|peer| is_compiled(&[peer.row.name]) || is_compiled(peer.row.aliases))
+}
+
 /// Calls `visitor` with the type of `subject`.
 pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {
     let row = subject.row;
-    match row.name {
-        "std" => visitor.visit::<StdMutex>(row),
-        "parking_lot" => visitor.visit::<OfTrait<parking_lot::RawMutex>>(row),
-        "parking_lot-0.13" => visitor.visit::<ParkingLot013>(row),
-        "spin" => visitor.visit::<OfTrait<spin::mutex::SpinMutex<()>>>(row),
-        "usync" => visitor.visit::<OfTrait<usync::RawMutex>>(row),
-        "pthread" => visitor.visit::<PthreadMutex<false>>(row),
-        "pthread-adaptive" => visitor.visit::<PthreadMutex<true>>(row),
-        "pthread-spin" => visitor.visit::<PthreadSpin>(row),
-        "std-rwlock" => visitor.visit::<StdRwLock>(row),
-        "parking_lot-rwlock" => visitor.visit::<OfRwTrait<parking_lot::RawRwLock>>(row),
-        "parking_lot-rwlock-0.13" => visitor.visit::<ParkingLot013Rw>(row),
-        "spin-rwlock" => visitor.visit::<OfRwTrait<spin::RwLock<()>>>(row),
-        "usync-rwlock" => visitor.visit::<StaysOwner<UsyncRw>>(row),
-        "pthread-rwlock" => visitor.visit::<PthreadRwLock<false>>(row),
-        "pthread-rwlock-writer" => visitor.visit::<PthreadRwLock<true>>(row),
-        "floor" => visitor.visit::<Floor>(row),
-        #[cfg(feature = "c-peers")]
-        "ck_fas" => visitor.visit::<c_peers::CkFas>(row),
-        #[cfg(feature = "c-peers")]
-        "ck_ticket" => visitor.visit::<c_peers::CkTicket>(row),
-        #[cfg(feature = "c-peers")]
-        "ck_mcs" => visitor.visit::<c_peers::CkMcs>(row),
-        #[cfg(feature = "c-peers")]
-        "tbb_spin_mutex" => visitor.visit::<c_peers::TbbSpin>(row),
-        #[cfg(feature = "c-peers")]
-        "tbb_mutex" => visitor.visit::<c_peers::TbbMutex>(row),
-        #[cfg(feature = "c-peers")]
-        "nsync" => visitor.visit::<c_peers::Nsync>(row),
-        #[cfg(feature = "c-peers")]
-        "absl" => visitor.visit::<c_peers::Absl>(row),
-        #[cfg(feature = "c-peers")]
-        "ck_rwlock" => visitor.visit::<c_peers::CkRwlock>(row),
-        #[cfg(feature = "c-peers")]
-        "ck_pflock" => visitor.visit::<c_peers::CkPflock>(row),
-        #[cfg(feature = "c-peers")]
-        "ck_bytelock" => visitor.visit::<c_peers::CkBytelock>(row),
-        #[cfg(feature = "c-peers")]
-        "tbb_rw_mutex" => visitor.visit::<c_peers::TbbRw>(row),
-        #[cfg(feature = "c-peers")]
-        "tbb_spin_rw_mutex" => visitor.visit::<c_peers::TbbSpinRw>(row),
-        name => registry::visit(name, visitor).unwrap_or_else(|| unreachable!("no lock {name}")),
+    let output = match subject.origin {
+        Origin::Registry => registry::visit(row, visitor),
+        Origin::Peer => visit_peer(row, visitor),
+        Origin::Floor => Some(visitor.visit::<Floor>(row)),
+    };
+    output.unwrap_or_else(|| unreachable!("no lock {}", row.name))
+}
+
+/// What the type of a lock says about it.
+struct Traits {
+    order: Order,
+    waiters_sleep: bool,
+    readers_share: bool,
+}
+
+fn traits_of(subject: Subject) -> Traits {
+    struct OfType;
+    impl LockVisitor<Native> for OfType {
+        type Output = Traits;
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> Traits {
+            Traits {
+                order: L::ORDER,
+                waiters_sleep: L::WAITERS_SLEEP,
+                readers_share: L::READERS_SHARE,
+            }
+        }
     }
+    visit(subject, OfType)
 }
 
 /// The order in which `subject` serves its waiters.
 pub fn order_of(subject: Subject) -> Order {
-    struct OrderOf;
-    impl LockVisitor<Native> for OrderOf {
-        type Output = Order;
-        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> Order {
-            L::ORDER
-        }
-    }
-    visit(subject, OrderOf)
+    traits_of(subject).order
 }
 
 /// Returns true if the waiters of a lock of ours give up their CPU. Such a lock has a queued mode and may have an
 /// unfair one.
 pub fn waiters_sleep(subject: Subject) -> bool {
-    struct WaitersSleep;
-    impl LockVisitor<Native> for WaitersSleep {
-        type Output = bool;
-        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> bool {
-            L::WAITERS_SLEEP
-        }
-    }
-    visit(subject, WaitersSleep)
+    traits_of(subject).waiters_sleep
 }
 
 /// Returns true if `subject` may be handed to a waiter without a CPU, if there are more threads than CPUs.
@@ -97,7 +180,7 @@ pub fn fairness_threshold(subject: Subject) -> FairnessThreshold {
     struct Threshold;
     impl LockVisitor<Native> for Threshold {
         type Output = FairnessThreshold;
-        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> FairnessThreshold {
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> FairnessThreshold {
             L::fairness_threshold(Native::numa_nodes(), &Native::tunable)
         }
     }
@@ -106,14 +189,7 @@ pub fn fairness_threshold(subject: Subject) -> FairnessThreshold {
 
 /// Returns true if several readers may hold `subject` at once.
 pub fn readers_share(subject: Subject) -> bool {
-    struct ReadersShare;
-    impl LockVisitor<Native> for ReadersShare {
-        type Output = bool;
-        fn visit<L: RawLock>(self, _row: &'static registry::LockRow) -> bool {
-            L::READERS_SHARE
-        }
-    }
-    visit(subject, ReadersShare)
+    traits_of(subject).readers_share
 }
 
 /// `std::sync::Mutex`, poison check included.

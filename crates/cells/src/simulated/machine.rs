@@ -133,7 +133,7 @@ impl SimulatedMachine {
         let cell = Cell {
             machine: &self.machine,
             parameters: &self.parameters,
-            lock: spec.lock.name(),
+            lock: spec.lock.row,
             workload: spec.workload,
             threads: spec.threads.try_into().unwrap_or(u32::MAX),
             has_siblings: true,
@@ -260,7 +260,7 @@ impl LabMachine for SimulatedMachine {
         let (used, seen) = self.nodes(spec);
         let tunables = &self.settings.tunables;
         let set = |asked| tunables.iter().find(|(set, _)| *set == asked).map(|&(_, value)| value);
-        let threshold = registry::visit(spec.lock.name(), Threshold(seen, &set));
+        let threshold = registry::visit(spec.lock.row, Threshold(seen, &set));
         spec.fairness_window(threshold.unwrap_or_default(), used)
     }
 

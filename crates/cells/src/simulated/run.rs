@@ -184,7 +184,7 @@ impl Cell<'_> {
             && let Some(how) = violations.first()
         {
             return Err(SimulatedError::Failed {
-                lock: self.lock.into(),
+                lock: self.lock.name.into(),
                 threads: self.threads,
                 seed: self.seed,
                 how: how.clone(),

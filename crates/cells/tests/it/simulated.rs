@@ -3,7 +3,7 @@
 use lockwright::events::Event;
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_cells::cell::{Purpose, Section, Workload};
-use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
+use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
 use lockwright_cells::stress::{Exercised, Stress};
 use lockwright_sim::machine::{Machine, Parameters, Placement, PlacementError};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, StartState};
@@ -29,11 +29,11 @@ const NO_STRESS: Stress = Stress {
     readers: 0,
 };
 
-fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &'a str) -> Cell<'a> {
+fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &str) -> Cell<'a> {
     Cell {
         machine,
         parameters,
-        lock,
+        lock: registered(lock).expect("a lock of the registry"),
         workload: TORTURE,
         threads: 8,
         has_siblings: true,
@@ -156,9 +156,9 @@ fn software_of_the_calibration_takes_time() {
 #[test]
 fn what_cannot_run_says_why() {
     let (machine, parameters) = (x5_4(), software());
-    let base = cell(&machine, &parameters, "no-such-lock");
-    assert_eq!(base.run().err(), Some(SimulatedError::UnknownLock("no-such-lock".into())));
-    let crowd = Cell { lock: "mcs", threads: 145, ..base };
+    let unknown = SimulatedError::UnknownLock("no-such-lock".into());
+    assert_eq!(registered("no-such-lock").err(), Some(unknown));
+    let crowd = Cell { threads: 145, ..cell(&machine, &parameters, "mcs") };
     assert_eq!(
         crowd.run().err(),
         Some(SimulatedError::Placement(PlacementError { threads: 145, cpus: 144 }))

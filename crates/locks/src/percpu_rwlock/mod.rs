@@ -8,7 +8,7 @@ pub use slot::{ReaderPlatform, ReaderSlot};
 
 use crate::events::Event;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::rwlock::RawRwLock;
 use crate::tunables::Tunable;
 use core::sync::atomic::AtomicU32 as Private;
@@ -94,6 +94,7 @@ impl<P: ConstCells> RawPercpuRwLock<P> {
 
 impl<P: ReaderPlatform> RawLock for RawPercpuRwLock<P> {
     const ORDER: Order = Order::None;
+    const SCHEDULES: Schedules = Schedules::OfRows;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
 

@@ -1,7 +1,7 @@
 //! The lock as checkers see most of it.
 
 use super::{RawPercpuRwLock, ReaderPlatform};
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 
 /// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for
@@ -38,6 +38,7 @@ impl<P: ReaderPlatform> InSlots<P> {
 
 impl<P: ReaderPlatform> RawLock for InSlots<P> {
     const ORDER: Order = Order::None;
+    const SCHEDULES: Schedules = Schedules::OfRows;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
 

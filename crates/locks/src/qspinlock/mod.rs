@@ -22,7 +22,7 @@ use crate::platform::{
     Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed, barrier_before_look,
 };
 use crate::queue::{QueuePlatform, TailCode};
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -50,6 +50,7 @@ impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
     const WAITERS_SLEEP: bool = W::SLEEPS;
+    const SCHEDULES: Schedules = if W::BARGES { Schedules::Endless } else { Schedules::Finite };
 
     fn fairness_threshold(
         numa_nodes: u32,

@@ -8,7 +8,7 @@ use crate::park::{HoldMode, ParkPlatform};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -55,6 +55,7 @@ impl<P: ConstCells, F> RawRwLock<P, F> {
 
 impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     const ORDER: Order = Order::None;
+    const SCHEDULES: Schedules = Schedules::OfRows;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
 

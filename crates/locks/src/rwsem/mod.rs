@@ -22,7 +22,7 @@ use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
 use crate::queue::NodeId;
-use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -68,6 +68,7 @@ impl<P: Cells, C: RwSemPolicy> RwSem<P, C> {
 
 impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     const ORDER: Order = Order::None;
+    const SCHEDULES: Schedules = Schedules::OfRows;
     const WAITERS_SLEEP: bool = true;
     const READERS_SHARE: bool = true;
     const NEXT_OWNER_MAY_FREE: bool = false;

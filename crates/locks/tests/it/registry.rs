@@ -91,7 +91,7 @@ fn every_lock_excludes_and_busted_does_not() {
     let runs = |row: &&LockRow| !(cfg!(miri) && row.class == LockClass::Busted);
     for row in LOCKS.iter().filter(runs) {
         let exclusion = Exclusion { time: Duration::from_millis(100) };
-        let (made, found) = visit::<Native, _>(row.name, exclusion).expect("a registered lock");
+        let (made, found) = visit::<Native, _>(row, exclusion).expect("a registered lock");
         let excludes = found == [made; 8];
         // x86 cannot show what is wrong with `busted-relaxed`, other machines may.
         let may_fail = row.class == LockClass::Busted;
@@ -125,6 +125,6 @@ fn try_lock_fails_exactly_while_the_lock_is_held() {
     }
     let _alone = alone();
     for row in LOCKS.iter().filter(|row| row.name != "busted") {
-        visit::<Native, _>(row.name, TryLock).expect("a registered lock");
+        visit::<Native, _>(row, TryLock).expect("a registered lock");
     }
 }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     for check in &request.checks {
         if request.lists {
             let Check { lock, client, on, .. } = check;
-            println!("{}", serde_json::json!({ "lock": lock, "client": client, "on": on }));
+            println!("{}", serde_json::json!({ "lock": lock.name, "client": client, "on": on }));
             continue;
         }
         let is_violated = report(check, &request);
@@ -62,7 +62,7 @@ fn report(check: &Check, request: &Request) -> bool {
     println!(
         "{}",
         serde_json::json!({
-            "lock": lock, "client": client, "on": on, "threads": threads, "checker": "loom",
+            "lock": lock.name, "client": client, "on": on, "threads": threads, "checker": "loom",
             "violated": complaint.is_some(), "complaint": complaint,
             "executions": seen.executions, "seconds": seconds, "events": events_of(&seen),
         })
@@ -77,10 +77,10 @@ fn events_of(seen: &Seen) -> BTreeMap<&'static str, u64> {
 }
 
 fn request(mut arguments: impl Iterator<Item = String>) -> Result<Request, String> {
-    let locks = || checked_locks().collect::<Vec<_>>().join(", ");
+    let locks = || checked_locks().map(|row| row.name).collect::<Vec<_>>().join(", ");
     let name = arguments.next().ok_or_else(|| format!("type {USAGE}; LOCK is {}", locks()))?;
     let lock = checked_locks()
-        .find(|lock| *lock == name)
+        .find(|row| row.name == name)
         .ok_or_else(|| format!("no lock is called {name}; there are {}", locks()))?;
     let mut request = Request {
         checks: checks_of(lock),

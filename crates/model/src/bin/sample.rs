@@ -5,7 +5,7 @@
 //! `--schedules N`, `--seed N`, `--replay SCHEDULE`. `sample LOCK --table` runs what the tests run. Exit code 0
 //! whatever is found, 2 if the arguments are wrong. A violation also prints, to stderr, the arguments that repeat it.
 
-use lockwright::registry::LOCKS;
+use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::{clients, clients_of};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
@@ -63,14 +63,17 @@ fn report(sample: &Sample, how: &str) -> Result<(), String> {
     println!(
         "{}",
         serde_json::json!({
-            "lock": lock, "client": client, "on": on, "threads": run.threads,
+            "lock": lock.name, "client": client, "on": on, "threads": run.threads,
             "checker": "shuttle", "scheduler": scheduler, "seed": run.seed,
             "violated": complaint.is_some(), "complaint": complaint, "schedule": schedule,
             "executions": executions, "seconds": seconds,
         })
     );
     if let Some(schedule) = schedule {
-        eprintln!("sample: to repeat it: sample {lock} --client {client}{how} --replay {schedule}");
+        eprintln!(
+            "sample: to repeat it: sample {} --client {client}{how} --replay {schedule}",
+            lock.name
+        );
     }
     Ok(())
 }
@@ -93,19 +96,19 @@ struct Request {
 fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, String)>, String> {
     let names = || LOCKS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
     let name = arguments.next().ok_or_else(|| format!("type {USAGE}; LOCK is {}", names()))?;
-    let chosen = LOCKS.iter().filter(|row| row.answers_to(&name)).map(|row| row.name);
+    let chosen = LOCKS.iter().filter(|row| row.answers_to(&name));
     let locks: Vec<_> = if name == "all" { checked_locks().collect() } else { chosen.collect() };
     if locks.is_empty() {
         return Err(format!("no lock is called {name}; there are all, {}", names()));
     }
-    let all: Vec<_> = clients().collect();
+    let all: Vec<_> = clients::<Shuttle>().collect();
     let mut clients = all.clone();
     let request = request(arguments, &mut clients)?;
     if clients.is_empty() {
         return Err(format!("no client has that name; there are {}", all.join(", ")));
     }
     let mut samples = Vec::new();
-    for lock in locks {
+    for &lock in &locks {
         if request.is_table {
             let rows = THREADS.into_iter().flat_map(|threads| samples_of(lock, threads, 1));
             let rows = rows.filter(|row| clients.contains(&row.client));
@@ -117,14 +120,18 @@ fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, 
         }
     }
     if samples.is_empty() {
-        let of_it: Vec<_> = clients_of::<Shuttle>(&name).collect();
+        let of_it: Vec<_> = locks.into_iter().flat_map(clients_of::<Shuttle>).collect();
         return Err(format!("{name} has no such client; it has {}", of_it.join(", ")));
     }
     Ok(samples)
 }
 
 impl Request {
-    fn sample(&self, lock: &'static str, client: &'static str) -> Result<(Sample, String), String> {
+    fn sample(
+        &self,
+        lock: &'static LockRow,
+        client: &'static str,
+    ) -> Result<(Sample, String), String> {
         let Self { threads, numa_nodes, rounds, seed, depth, .. } = *self;
         let of = if self.is_impatient { impatient_machine } else { machine };
         let scheduler = match (&self.replay, self.scheduler.as_str()) {

@@ -10,7 +10,7 @@ pub use list::{STUDIES, Study};
 use lockwright_cells::cell::Purpose;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_cells::simulated::{Cell, Outcome, run_cells};
+use lockwright_cells::simulated::{Cell, Outcome, registered, run_cells};
 use lockwright_report::Progress;
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 
@@ -86,11 +86,13 @@ fn simulate(
     };
     let schedulings = study.schedulings();
     let runs = schedulings.len() * study.seeds as usize;
-    let of_lock = |&lock: &&'static str| {
+    let locks = study.locks.iter().map(|lock| registered(lock)).collect::<Result<Vec<_>, _>>();
+    let locks = locks.map_err(|error| Error::Measurement(error.to_string()))?;
+    let of_lock = |&lock: &_| {
         let seeds = 0..study.seeds;
         schedulings.iter().flat_map(move |&s| seeds.clone().map(move |at| cell(lock, s, at)))
     };
-    let cells: Vec<Cell<'_>> = study.locks.iter().flat_map(of_lock).collect();
+    let cells: Vec<Cell<'_>> = locks.iter().flat_map(of_lock).collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let outcomes: Result<Vec<Outcome>, _> =
         run_cells(&cells, workers, &|_| progress.advance(1)).into_iter().collect();

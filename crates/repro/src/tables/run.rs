@@ -4,7 +4,7 @@ use super::measure::TableMeasure;
 use super::row::TableRow;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth};
 use lockwright_cells::cell::{Done, Purpose};
-use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, run_cells};
+use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};
 
 /// Rows of a table to be simulated with some numbers.
@@ -42,14 +42,16 @@ pub fn run<'a>(
     let first_same = |at: usize| (0..at).find(|&other| jobs[other].runs_as(&jobs[at]));
     let same: Vec<Option<usize>> = (0..jobs.len()).map(first_same).collect();
     let distinct = jobs.iter().zip(&same).filter(|(_, same)| same.is_none());
-    let cells: Vec<Cell<'_>> = distinct.flat_map(|(job, _)| job.cells()).collect();
+    let cells: Vec<Vec<Cell<'_>>> =
+        distinct.map(|(job, _)| job.cells()).collect::<Result<_, _>>()?;
+    let cells = cells.concat();
     let outcomes = run_cells(&cells, workers, done).into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut outcomes = outcomes.into_iter();
     let mut runs: Vec<Runs<'a>> = Vec::new();
     for (job, same) in jobs.iter().zip(same) {
         let outcomes = match same {
             Some(other) => runs[other].outcomes.clone(),
-            None => outcomes.by_ref().take(job.cells().count()).collect(),
+            None => outcomes.by_ref().take(job.cells()?.len()).collect(),
         };
         runs.push(Runs { job: *job, outcomes });
     }
@@ -74,8 +76,9 @@ impl<'a> TableJob<'a> {
             && (self.depth, self.rows, self.locks, self.seed)
                 == (other.depth, other.rows, other.locks, other.seed)
     }
-    fn cells(&self) -> impl Iterator<Item = Cell<'a>> {
+    fn cells(&self) -> Result<Vec<Cell<'a>>, SimulatedError> {
         let Self { table, machine, parameters, depth, rows, locks, seed } = *self;
+        let locks: Vec<_> = locks.iter().map(|lock| registered(lock)).collect::<Result<_, _>>()?;
         let samples = table.samples(depth);
         let cell = move |row: &TableRow, lock, sample: super::CellRun| Cell {
             machine,
@@ -92,14 +95,15 @@ impl<'a> TableJob<'a> {
             tunables: &[],
             purpose: Purpose::Throughput,
         };
-        rows.iter().flat_map(move |row| {
-            let samples = samples.clone();
-            let of_lock = move |&lock| {
-                let cells = samples.clone().into_iter();
-                cells.map(move |sample| cell(row, lock, sample))
-            };
-            locks.iter().flat_map(of_lock)
-        })
+        let of_row = |row| {
+            let of_lock = move |&lock: &_| (row, lock);
+            locks.iter().map(of_lock)
+        };
+        let cells = rows.iter().flat_map(of_row).flat_map(|(row, lock)| {
+            let cells = samples.clone().into_iter();
+            cells.map(move |sample| cell(row, lock, sample))
+        });
+        Ok(cells.collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::machines::machine;
 use lockwright::events::Event;
 use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor, visit};
+use lockwright::registry::{LockRow, LockVisitor, find, visit};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{
@@ -53,7 +53,7 @@ impl Storm {
         self
     }
     fn run(self, name: &str) -> RunReport {
-        visit(name, self).expect("a lock of the registry")
+        visit(find(name).expect("a lock of the registry"), self).expect("it was found there")
     }
 }
 
@@ -228,7 +228,7 @@ impl LockVisitor<Sim> for LateArrivals {
 
 #[test]
 fn the_limited_scan_looks_at_eight_waiters_once_the_lock_is_taken() {
-    let set_aside = |name, remote| visit(name, LateArrivals { remote });
+    let set_aside = |name, remote| visit(find(name)?, LateArrivals { remote });
     for remote in [7, 8, 12] {
         assert_eq!(set_aside("cna", remote), Some(remote.into()));
     }

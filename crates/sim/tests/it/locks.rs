@@ -3,7 +3,7 @@
 use crate::machines::machine;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LOCKS, LockRow, LockVisitor, visit};
+use lockwright::registry::{LOCKS, LockRow, LockVisitor, find, visit};
 use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation, thread, watch};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -56,7 +56,8 @@ impl LockVisitor<Sim> for Torture {
 }
 
 fn torture(name: &str, threads: u32, seed: u64, nodes: NodesMode) -> (RunReport, u32) {
-    visit(name, Torture { threads, seed, nodes }).expect("a lock of the registry")
+    let row = find(name).expect("a lock of the registry");
+    visit(row, Torture { threads, seed, nodes }).expect("it was found there")
 }
 
 /// The locks that need nothing but this crate's platform to be right.

@@ -78,7 +78,7 @@ impl LockVisitor<Sim> for Survives {
 #[test]
 fn every_lock_holds_while_its_threads_are_preempted() {
     for row in LOCKS {
-        visit(row.name, Survives).expect("it is registered");
+        visit(row, Survives).expect("it is registered");
     }
 }
 

@@ -4,6 +4,7 @@ use crate::native::peers::order_of;
 use crate::stress::Stress;
 use crate::subject::Subject;
 use lockwright::busted::BustedRwLock;
+use lockwright::registry::LockClass;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_sim::machine::{Machine, Parameters, Placement};
 
@@ -25,12 +26,15 @@ const NO_STRESS: Stress = Stress {
     readers: 0,
 };
 
+static NOT_REGISTERED: LockRow =
+    LockRow { name: "not in the registry", aliases: &[], class: LockClass::Reference, models: "" };
+
 /// A torture of a lock that is in no registry, with two threads.
 fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, stress: Stress) -> Cell<'a> {
     Cell {
         machine,
         parameters,
-        lock: "not in the registry",
+        lock: &NOT_REGISTERED,
         workload: Workload::Locktorture { long_hold: false },
         threads: 2,
         has_siblings: true,

@@ -135,7 +135,7 @@ impl CompareArgs {
     fn rw_peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
         let is_named = !self.peer.is_empty();
         let with_family = |name: String| {
-            let family = rw_locks_of(name.trim()).iter().map(|name| name.to_string());
+            let family = rw_locks_of(name.trim()).map(|name| name.to_string());
             std::iter::once(name.clone()).chain(family).collect::<Vec<_>>()
         };
         let names: Vec<String> = match is_named {
@@ -151,8 +151,8 @@ impl CompareArgs {
 
 fn our_lock(name: &str) -> Result<Subject, Error> {
     let lock = Subject::find(name.trim())?;
-    match (lock.origin, lock.row.class) {
-        (Origin::Registry, LockClass::Product | LockClass::Reference) => Ok(lock),
+    match lock.origin {
+        Origin::Registry if lock.row.is_in_all() => Ok(lock),
         _ => Err(Error::usage(format!(
             "--ours takes Lockwright's own locks, and `{}` is not one: leave it out, or name one such as \
              `{OURS}`",

@@ -1,7 +1,7 @@
 //! Which locks a comparison is of: ours, their peers, and what they are called.
 
-use lockwright_cells::native::peers::stalls_in_a_crowd;
-use lockwright_cells::subject::{Asked, Subject};
+use lockwright_cells::native::peers::{peers, readers_share, stalls_in_a_crowd};
+use lockwright_cells::subject::{Asked, Origin, Subject};
 
 /// Our lock in cells without readers.
 pub const OURS: &str = "mutex";
@@ -97,17 +97,11 @@ pub fn label(lock: Subject) -> &'static str {
 }
 
 /// The reader-writer locks of a library, or of one version of it; none if `family` is not a library's name.
-pub fn rw_locks_of(family: &str) -> &'static [&'static str] {
-    match family {
-        "std" => &["std-rwlock"],
-        "parking_lot" => &["parking_lot-rwlock", "parking_lot-rwlock-0.13"],
-        "parking_lot-0.12" => &["parking_lot-rwlock"],
-        "parking_lot-0.13" => &["parking_lot-rwlock-0.13"],
-        "pthread" => &["pthread-rwlock", "pthread-rwlock-writer"],
-        "spin" => &["spin-rwlock"],
-        "usync" => &["usync-rwlock"],
-        _ => &[],
-    }
+pub fn rw_locks_of(family: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let of_family = peers().filter(|peer| peer.libraries.contains(&family));
+    let subjects = of_family.map(|peer| Subject { row: &peer.row, origin: Origin::Peer });
+    let locks: Vec<_> = subjects.filter(|&lock| readers_share(lock)).map(Subject::name).collect();
+    locks.into_iter()
 }
 
 /// True if `peer` takes part with more threads than CPUs. A lock that stops whenever its next waiter has no CPU
@@ -125,7 +119,6 @@ pub fn all_peers() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright_cells::native::peers::readers_share;
 
     #[test]
     fn every_name_is_that_of_a_lock_of_its_kind() {
@@ -135,7 +128,7 @@ mod tests {
         assert!(PEERS.iter().all(|name| find(name).name() == *name));
         assert!(!readers_share(find(OURS)));
         for family in PEERS {
-            assert!(rw_locks_of(family).iter().all(|name| RW_PEERS.contains(name)), "{family}");
+            assert!(rw_locks_of(family).all(|name| RW_PEERS.contains(&name)), "{family}");
         }
     }
 

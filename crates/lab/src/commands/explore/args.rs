@@ -3,7 +3,7 @@
 use crate::machines;
 use crate::options::{SeedArgs, between, whole};
 use clap::{Args, ValueEnum};
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright::registry::{LOCKS, LockRow};
 use lockwright_cells::client::{Pair, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::{Origin, Selection, USUAL};
@@ -86,8 +86,8 @@ pub enum PolicyName {
 }
 
 /// The clients that fit a lock.
-fn fitting(lock: &str) -> impl Iterator<Item = &'static str> {
-    clients_of::<Sim>(lock).chain(disturbed_clients_of(lock).iter().copied())
+fn fitting(lock: &'static LockRow) -> impl Iterator<Item = &'static str> {
+    clients_of::<Sim>(lock).chain(disturbed_clients_of::<Sim>(lock).iter().copied())
 }
 
 /// The test of the model that fails the lock whose release orders nothing.
@@ -103,28 +103,28 @@ impl ExploreArgs {
         let clients = self.clients()?;
         let mut pairs = Vec::new();
         for asked in Selection::of(&self.lock)?.subjects {
-            let (lock, name) = (asked.subject.row.name, asked.subject.name());
-            let has_bug = bug.is_none_or(|bug| bug.is_in(lock));
+            let (row, name) = (asked.subject.row, asked.subject.name());
+            let has_bug = bug.is_none_or(|bug| bug.is_in(name));
             if asked.explicitly && asked.subject.origin != Origin::Registry {
                 let why = format!(
                     "`{name}` runs on this computer only, and schedules are simulated: leave it out"
                 );
                 return Err(Error::usage(why));
             }
-            if let Some(Kind::Memory) = fault_of(lock) {
+            if let Some(Kind::Memory) = fault_of(name) {
                 return Err(Error::usage(format!(
                     "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
                      that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` in the source tree (loom)"
                 )));
             }
             if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
-                let (row, locks) = (bug.row, bug.locks.join(", "));
-                let why = format!("`{name}` cannot have bug {row}: --lock can be {locks}");
+                let (bug, locks) = (bug.row, bug.locks.join(", "));
+                let why = format!("`{name}` cannot have bug {bug}: --lock can be {locks}");
                 return Err(Error::usage(why));
             }
             if asked.subject.origin == Origin::Registry && has_bug {
-                let its = fitting(lock).filter(|client| clients.contains(client));
-                pairs.extend(its.map(|client| Pair { lock, client }));
+                let its = fitting(row).filter(|client| clients.contains(client));
+                pairs.extend(its.map(|client| Pair { lock: row, client }));
             }
         }
         if pairs.is_empty() { Err(self.nothing_fits(&clients, bug)) } else { Ok(pairs) }
@@ -154,9 +154,9 @@ impl ExploreArgs {
         };
         let instead = match clients {
             [client] => {
-                let correct = LOCKS.iter().filter(|row| row.class != LockClass::Busted);
-                let fits = |lock: &&str| fitting(lock).any(|its| its == *client);
-                let those: Vec<_> = correct.map(|row| row.name).filter(fits).collect();
+                let correct = LOCKS.iter().filter(|row| row.is_in_all());
+                let fits = correct.filter(|row| fitting(row).any(|its| its == *client));
+                let those: Vec<_> = fits.map(|row| row.name).collect();
                 let those = named(those).replace('`', "");
                 format!("it is for {those}; name one of these, or leave out --client")
             }
@@ -165,7 +165,8 @@ impl ExploreArgs {
         Error::usage(format!("{} {verb} not fit {locks}: {instead}", named(clients.to_vec())))
     }
     fn clients(&self) -> Result<Vec<&'static str>, Error> {
-        let clients = || lockwright_clients::clients().chain(disturbed_clients().iter().copied());
+        let clients =
+            || lockwright_clients::clients::<Sim>().chain(disturbed_clients().iter().copied());
         let mut chosen = Vec::new();
         for name in self.client.iter().map(|name| name.trim()) {
             if name.is_empty() {

@@ -169,14 +169,14 @@ fn kind_name(kind: &FailureKind) -> &'static str {
 /// What is wrong on purpose with the lock of a pair: the bug that it is seeded with, or all of it.
 fn wrong_on_purpose(pair: Pair) -> Option<String> {
     let seeded = |bug: &Bug| format!("seeded with bug {} ({})", bug.row, bug.name);
-    let broken = || fault_of(pair.lock).map(|_| "broken on purpose".into());
+    let broken = || fault_of(pair.lock.name).map(|_| "broken on purpose".into());
     Bug::chosen().map(seeded).or_else(broken)
 }
 
 /// The command that runs a schedule of a pair again.
 pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> String {
     let ExploreArgs { threads, rounds, random: SeedArgs { seed }, .. } = args;
-    let Pair { lock, client } = pair;
+    let (lock, client) = (pair.lock.name, pair.client);
     let mut line = format!(
         "lockwright explore --lock {lock} --client {client} --threads {threads} --rounds {rounds} \
          --seed {seed}"
@@ -201,7 +201,7 @@ impl ExploreResult {
             .as_ref()
             .map(|found| ExploreFailure::new(found, replay_line(args, pair, &found.schedule)));
         Self {
-            lock: pair.lock,
+            lock: pair.lock.name,
             client: pair.client,
             wrong: wrong_on_purpose(pair),
             threads: args.threads,
@@ -250,7 +250,7 @@ impl ExploreResult {
             }
         });
         Self {
-            lock: pair.lock,
+            lock: pair.lock.name,
             client: pair.client,
             wrong: wrong_on_purpose(pair),
             threads: args.threads,
@@ -408,7 +408,7 @@ impl ExploreDocument {
             bug_name: Bug::chosen().map(|bug| bug.name),
             results: Vec::new(),
             interrupted: false,
-            widths: (widest(|pair| pair.lock), widest(|pair| pair.client)),
+            widths: (widest(|pair| pair.lock.name), widest(|pair| pair.client)),
         }
     }
     /// What people read about a result.

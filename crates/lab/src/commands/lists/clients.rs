@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_client_is_described_once() {
-        let mut all: Vec<_> = lockwright_clients::clients()
+        let mut all: Vec<_> = lockwright_clients::clients::<lockwright_sim::Sim>()
             .chain(lockwright_clients::disturbed_clients().iter().copied())
             .collect();
         all.sort_unstable();

@@ -6,13 +6,15 @@ use lockwright::mcs::McsLock;
 use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
 use lockwright::qspinlock::QSpinlock;
 use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
+use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, find, visit};
+use lockwright::rwsem::{self, RwSem};
 use lockwright::ticket::TicketLock;
 use lockwright::unfair::UnfairLock;
 use lockwright_sim::{
     Arena, Checks, Config, FailureKind, NodesMode, RunReport, ScheduledKind, Scheduling, Sim,
     Simulation, StartState, thread, watch,
 };
+use std::any::TypeId;
 
 const PROGRAM: ScheduledKind = ScheduledKind::Program;
 
@@ -99,7 +101,8 @@ impl LockVisitor<Sim> for Survives {
 
     fn visit<L: RawLock>(self, row: &'static LockRow) {
         // The handoff of 2017 lets a waiter wait for 10 ms, asleep, while others spin without success.
-        let window_ns = if row.name == "rwsem-v4_14_handoff" { 25_000_000 } else { 10_000_000 };
+        let is_patient = TypeId::of::<L>() == TypeId::of::<RwSem<Sim, rwsem::V4_14Handoff>>();
+        let window_ns = if is_patient { 25_000_000 } else { 10_000_000 };
         let report = Guest { kind: self.0, window_ns, ..Guest::of(16) }.torture::<L>();
         if row.class == LockClass::Busted {
             return;
@@ -113,7 +116,7 @@ impl LockVisitor<Sim> for Survives {
 fn every_lock_holds_with_four_threads_on_each_cpu() {
     for row in LOCKS {
         for kind in [GUEST, PROGRAM] {
-            visit(row.name, Survives(kind)).expect("it is registered");
+            visit(row, Survives(kind)).expect("it is registered");
         }
     }
 }
@@ -158,7 +161,9 @@ fn a_guest_with_sleeping_waiters_stays_in_what_it_began_with() {
             (report.ops_total(), report.schedule.map_or(0, |schedule| schedule.kicks))
         }
     }
-    let from = |start| visit("park", Quiet(start)).expect("it is registered");
+    let from = |start| {
+        visit(find("park").expect("it is registered"), Quiet(start)).expect("it was found there")
+    };
     let (running, kicks) = from(StartState::Running);
     assert_eq!(kicks, 0);
     let (preempted, kicks) = from(StartState::Preempted);
