@@ -116,8 +116,8 @@ impl Order {
 pub enum Schedules {
     /// All schedules of two threads.
     Finite,
-    /// A waiter writes to the lock word as long as it spins. Each write is news to the other threads, so there is no end
-    /// of schedules: they are explored up to a number of preemptions.
+    /// A waiter writes to the lock word as long as it spins. Each write is news to the other threads, so there is no
+    /// end of schedules: they are explored up to a number of preemptions.
     Endless,
     /// Waiters contend for the lock of a list, too, so all clients are too much. The rows of the lock in `crates/model`
     /// choose clients and bounds.
