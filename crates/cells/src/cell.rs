@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the threads of a cell do. The loops are in `lockwright_clients::workload`.
+/// What the threads of a cell do. The loops are in `lockwright_workloads`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "name", rename_all = "lowercase")]
 pub enum Workload {
