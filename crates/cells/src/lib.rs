@@ -13,6 +13,7 @@
 mod broken;
 pub mod cell;
 pub mod client;
+mod erased;
 pub mod error;
 pub mod fairness;
 pub mod interrupt;

@@ -4,6 +4,7 @@ use super::checked::Checked;
 use super::run::Load;
 use super::worker::NativeWorker;
 use crate::cell::{CellSpec, Purpose, Workload};
+use crate::erased::{self, ErasedVisitor, Operations, erase_in_larger};
 use crate::latency::Timed;
 use crate::stress::{Exercised, Stress};
 use lockwright::native::Native;
@@ -23,12 +24,49 @@ impl LockVisitor<Native> for LoadOf<'_> {
     type Output = Box<dyn Load>;
 
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
-        let Self(spec) = self;
-        match spec.purpose {
-            Purpose::Throughput => load::<L>(spec),
-            Purpose::Latency => load::<Timed<Native, L>>(spec),
-            Purpose::Torture(stress) => torture::<L>(spec, stress),
+        if self.0.purpose == Purpose::Throughput {
+            return load::<L>(self.0);
         }
+        let operations = Operations::of::<L>();
+        erased::choose(operations);
+        let load = erase_in_larger::<L, _>(ErasedLoad(self.0));
+        Box::new(Chosen { operations, load })
+    }
+}
+
+/// A load whose purpose is not throughput: a call through a pointer is little next to two looks at the clock.
+struct ErasedLoad<'a>(&'a CellSpec);
+
+impl ErasedVisitor for ErasedLoad<'_> {
+    type Output = Box<dyn Load>;
+
+    fn visit<L: RawLock>(self) -> Self::Output {
+        match self.0.purpose {
+            Purpose::Torture(stress) => torture::<L>(self.0, stress),
+            Purpose::Throughput | Purpose::Latency => load::<Timed<Native, L>>(self.0),
+        }
+    }
+}
+
+/// A load with erased locks, which each of its threads has to choose.
+struct Chosen {
+    operations: &'static Operations,
+    load: Box<dyn Load>,
+}
+
+impl Load for Chosen {
+    fn run(&self, worker: &mut NativeWorker<'_>) {
+        erased::choose(self.operations);
+        self.load.run(worker);
+    }
+    fn fail(&self, ops: u64) -> u64 {
+        self.load.fail(ops)
+    }
+    fn wall_ns(&self) -> Option<u64> {
+        self.load.wall_ns()
+    }
+    fn exercised(&self) -> Exercised {
+        self.load.exercised()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::worker::{Seen, SimWorker};
 use super::{Cell, Outcome, SimulatedError, Watched};
 use crate::cell::{EventCounts, Purpose, Workload};
+use crate::erased::{self, ErasedVisitor, Operations, erase};
 use crate::latency::{Timed, Waited, take_waits};
 use crate::stress::Exercised;
 use lockwright::platform::{Cells, Zeroed};
@@ -19,6 +20,7 @@ use lockwright_workloads::{
 pub struct Program {
     order: Order,
     word_is_legal: fn(u32) -> bool,
+    operations: &'static Operations,
     spawn: Spawn,
 }
 
@@ -42,12 +44,27 @@ impl LockVisitor<Sim> for ProgramOf<'_, '_> {
 impl Program {
     /// What `cell` needs of the lock `L`.
     pub(super) fn of<L: RawLock>(cell: &Cell<'_>) -> Self {
-        let spawn: Spawn = match cell.purpose {
+        Self {
+            order: L::ORDER,
+            word_is_legal: L::word_is_legal,
+            operations: Operations::of::<L>(),
+            spawn: erase::<L, _>(SpawnOf(cell.purpose)),
+        }
+    }
+}
+
+/// How to add the threads of a cell.
+struct SpawnOf(Purpose);
+
+impl ErasedVisitor for SpawnOf {
+    type Output = Spawn;
+
+    fn visit<L: RawLock>(self) -> Spawn {
+        match self.0 {
             // Looking at the clock takes no simulated time, so one program serves both.
             Purpose::Throughput | Purpose::Latency => spawn::<Timed<Sim, L>>,
             Purpose::Torture(_) => spawn_torture::<Watched<Timed<Sim, L>>>,
-        };
-        Self { order: L::ORDER, word_is_legal: L::word_is_legal, spawn }
+        }
     }
 }
 
@@ -149,6 +166,7 @@ impl Cell<'_> {
         let simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
         let mut stage = Stage { simulation, seats: &seats };
         take_waits();
+        erased::choose(program.operations);
         (program.spawn)(self, &mut stage, &parts, &seen);
         let report = stage.simulation.run();
         self.outcome(report, &seen)

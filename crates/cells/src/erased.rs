@@ -1,0 +1,174 @@
+//! A lock whose type is known only when a cell runs: a loop is compiled once for all locks of one size.
+//!
+//! Its bytes are those of the lock, at the same place, so a simulated run is the same, access by access. What differs
+//! is that an operation is called through a pointer. So this is not for the throughput of real threads.
+
+use lockwright::raw::{Order, RawLock};
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+
+/// The operations of a lock.
+pub struct Operations {
+    new: unsafe fn(*mut ()),
+    lock: unsafe fn(*const ()),
+    try_lock: unsafe fn(*const ()) -> bool,
+    unlock: unsafe fn(*const ()),
+    lock_shared: unsafe fn(*const ()),
+    try_lock_shared: unsafe fn(*const ()) -> bool,
+    unlock_shared: unsafe fn(*const ()),
+    downgrade: unsafe fn(*const ()),
+    is_locked: unsafe fn(*const ()) -> bool,
+}
+
+/// Those of `$L` by name.
+macro_rules! operations_of {
+    ($L:ty: $($method:ident),+) => {
+        &Operations {
+            // SAFETY: the caller passes a place for an `L`.
+            new: |place| unsafe { place.cast::<$L>().write(<$L>::new()) },
+            $($method: |place| {
+                // SAFETY: the caller passes the place of an `L`.
+                let lock = unsafe { &*place.cast::<$L>() };
+                // SAFETY: the caller keeps the contract of the operation.
+                #[allow(unused_unsafe)]
+                unsafe { lock.$method() }
+            },)+
+        }
+    };
+}
+
+impl Operations {
+    /// Those of `L`.
+    pub const fn of<L: RawLock>() -> &'static Self {
+        const {
+            operations_of!(L: lock, try_lock, unlock, lock_shared, try_lock_shared, unlock_shared, downgrade, is_locked)
+        }
+    }
+}
+
+thread_local! {
+    static OPERATIONS: Cell<Option<&'static Operations>> = const { Cell::new(None) };
+}
+
+/// From now on the erased locks that this thread makes and uses are those of `operations`.
+pub fn choose(operations: &'static Operations) {
+    OPERATIONS.set(Some(operations));
+}
+
+#[inline(always)]
+fn operations() -> &'static Operations {
+    OPERATIONS.get().expect("the lock was chosen before its threads run")
+}
+
+/// A lock with the size and the alignment of `S`, which is never dropped. `READERS_SHARE` is what the lock says.
+#[repr(transparent)]
+pub struct Erased<S, const READERS_SHARE: bool>(UnsafeCell<MaybeUninit<S>>);
+
+// SAFETY: only the lock inside looks at its bytes, and a lock is `Send` and `Sync`.
+unsafe impl<S, const READERS_SHARE: bool> Send for Erased<S, READERS_SHARE> {}
+// SAFETY: as above.
+unsafe impl<S, const READERS_SHARE: bool> Sync for Erased<S, READERS_SHARE> {}
+
+impl<S, const READERS_SHARE: bool> Erased<S, READERS_SHARE> {
+    fn place(&self) -> *const () {
+        self.0.get().cast_const().cast()
+    }
+}
+
+impl<S: 'static, const READERS_SHARE: bool> RawLock for Erased<S, READERS_SHARE> {
+    // What a checker needs of these it asks the lock itself.
+    const ORDER: Order = Order::None;
+    const READERS_SHARE: bool = READERS_SHARE;
+
+    fn new() -> Self {
+        let lock = Self(UnsafeCell::new(MaybeUninit::uninit()));
+        // SAFETY: the chosen lock fits into `S`, which is uninitialised.
+        unsafe { (operations().new)(lock.0.get().cast()) };
+        lock
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: the chosen lock was made there.
+        unsafe { (operations().lock)(self.place()) }
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { (operations().try_lock)(self.place()) }
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as in `lock`, and the caller holds it.
+        unsafe { (operations().unlock)(self.place()) }
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        // SAFETY: as in `lock`.
+        unsafe { (operations().lock_shared)(self.place()) }
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { (operations().try_lock_shared)(self.place()) }
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: as in `lock`, and the caller is a reader.
+        unsafe { (operations().unlock_shared)(self.place()) }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // SAFETY: as in `lock`, and the caller is the owner.
+        unsafe { (operations().downgrade)(self.place()) }
+    }
+    fn is_locked(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { (operations().is_locked)(self.place()) }
+    }
+}
+
+/// Something to be done with a lock whose type was erased.
+pub trait ErasedVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with `L`, which stands for the lock that was erased.
+    fn visit<L: RawLock>(self) -> Self::Output;
+}
+
+/// Calls `visitor` with the first of these forms that `$fits` the lock `$L`.
+macro_rules! first_form {
+    ($L:ty, $visitor:ident, $fits:expr, [$($storage:ty),+]) => {
+        $(if $fits((size_of::<$storage>(), align_of::<$storage>())) {
+            return match <$L>::READERS_SHARE {
+                true => $visitor.visit::<Erased<$storage, true>>(),
+                false => $visitor.visit::<Erased<$storage, false>>(),
+            };
+        })+
+    };
+}
+
+/// Calls `visitor` with the erased form of `L`, which has its size and its alignment.
+///
+/// # Panics
+/// If there is none: add it to the list.
+pub fn erase<L: RawLock, V: ErasedVisitor>(visitor: V) -> V::Output {
+    let (size, align) = (size_of::<L>(), align_of::<L>());
+    let is_same = |form| form == (size, align);
+    first_form!(L, visitor, is_same, [[u8; 0], u32, [u32; 2], [u64; 2], [u64; 4], [u64; 6]]);
+    panic!("no erased form has {size} bytes with alignment {align}: add one in erased.rs")
+}
+
+/// The largest lock of another library, and more.
+#[repr(align(128))]
+struct Large(#[allow(dead_code)] [u64; 64]);
+
+/// As [`erase`], with a form that may be larger than `L`.
+///
+/// # Panics
+/// If there is none: make `Large` larger.
+pub fn erase_in_larger<L: RawLock, V: ErasedVisitor>(visitor: V) -> V::Output {
+    let (size, align) = (size_of::<L>(), align_of::<L>());
+    let is_enough = |form: (usize, usize)| form.0 >= size && form.1 >= align;
+    first_form!(L, visitor, is_enough, [u32, [u64; 2], [u64; 6], Large]);
+    panic!("no erased form is large enough for {size} bytes with alignment {align}")
+}
