@@ -1,9 +1,9 @@
 //! What can be measured: the locks of the registry, their native peers, and the floor.
 
 use crate::error::Error;
-use crate::native::peers::peers;
+use crate::native::peers::{self, peers};
 use crate::suggest::nearest;
-use lockwright::registry::{LOCKS, LockClass, LockRow};
+use lockwright::registry::{LOCKS, LockClass, LockRow, ONLY, is_left_out};
 
 /// The command that lists them.
 const LIST: &str = "lockwright locks";
@@ -52,6 +52,12 @@ impl Subject {
     /// The subject that answers to `name`.
     pub fn find(name: &str) -> Result<Self, Error> {
         Self::all().find(|subject| subject.row.answers_to(name)).ok_or_else(|| {
+            if let Some(only) = ONLY.filter(|_| is_left_out(name) || peers::is_left_out(name)) {
+                return Error::usage(format!(
+                    "`{name}` is not in this build, which was made with LOCKWRIGHT_ONLY={only}: add `{name}` \
+                     to the names there, and build again"
+                ));
+            }
             let names = |broken: bool| {
                 let chosen = Self::all().filter(move |s| s.is_busted() == broken);
                 chosen

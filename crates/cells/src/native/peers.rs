@@ -126,6 +126,12 @@ pub fn peers() -> impl Iterator<Item = &'static Peer> {
     PEERS.iter().filter(|peer| is_compiled(&[peer.row.name]) || is_compiled(peer.row.aliases))
 }
 
+/// Returns true if a peer answers to `name` that this build does not have.
+pub fn is_left_out(name: &str) -> bool {
+    let has_it = peers().any(|peer| peer.row.answers_to(name));
+    !has_it && PEERS.iter().any(|peer| peer.row.answers_to(name))
+}
+
 /// Calls `visitor` with the type of `subject`.
 pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {
     let row = subject.row;
