@@ -19,15 +19,11 @@ pub const TIMED_READER: &str = "rwsem-timed-reader";
 /// As above.
 pub const INTERRUPTED_WRITER: &str = "rwsem-interrupted-writer";
 /// As above.
-pub const INTERRUPTED_READER: &str = "rwsem-interrupted-reader";
-/// As above.
 pub const OVERFLOW: &str = "rwsem-overflow";
 /// As above.
 pub const HANDOFF: &str = "rwsem-handoff";
 /// As above.
 pub const LAST_ROUND: &str = "rwsem-last-round";
-/// As above.
-pub const LAST_MIXED_ROUND: &str = "rwsem-last-mixed-round";
 
 /// The owner word with the number of the first thread, on machines that number their threads in order,
 /// and with all flags.
@@ -131,17 +127,16 @@ impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Timed<P, C, WRI
 /// Threads with an odd number, of as many threads as any harness has.
 const INTERRUPTS: usize = 8;
 
-/// The first thread writes a note and interrupts those with an odd number, which wait as writers or as readers, and
-/// then gives the lock back. An interrupted thread finds the note. The others wait as the other, or as writers, and get
-/// the lock.
-pub struct Interrupted<P: Platform, C, const WRITES: bool> {
+/// The first thread writes a note, interrupts the writers with an odd number, and then gives the lock back. An
+/// interrupted thread finds the note. The others wait as readers or as writers, and get the lock.
+pub struct Interrupted<P: Platform, C> {
     sem: Sem<P, C>,
     interrupts: [Interrupt<P>; INTERRUPTS],
     note: Guarded<P, u64>,
 }
 
-impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Interrupted<P, C, WRITES> {
-    const NAME: &'static str = if WRITES { INTERRUPTED_WRITER } else { INTERRUPTED_READER };
+impl<P: Platform, C: RwSemPolicy> Client for Interrupted<P, C> {
+    const NAME: &'static str = INTERRUPTED_WRITER;
 
     fn new(_threads: usize) -> Self {
         let interrupts = core::array::from_fn(|_| Zeroed::zeroed());
@@ -157,10 +152,10 @@ impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Interrupted<P, 
                 self.sem.write_and_unlock();
             }
             0 => drop(self.sem.use_it(true, Until::FOREVER)),
-            2 => drop(self.sem.use_it(!WRITES, Until::FOREVER)),
+            2 => drop(self.sem.use_it(false, Until::FOREVER)),
             _ => {
                 let interrupt = &self.interrupts[thread / 2 % INTERRUPTS];
-                if !self.sem.use_it(WRITES, Until::interrupted(interrupt)) {
+                if !self.sem.use_it(true, Until::interrupted(interrupt)) {
                     // SAFETY: written before the interrupt.
                     let note = unsafe { self.note.get() };
                     assert_eq!(note, 1, "interrupted, and nobody did it");
@@ -279,14 +274,13 @@ impl<P: Platform, C: RwSemPolicy> Client for Handoff<P, C> {
 }
 
 /// The first thread gives the lock back and the others take it once each, as writers, and so does the first thread
-/// then. If it is mixed, threads with an odd number read. No thread comes later that could make up for a wake-up that
-/// was lost.
-pub struct LastRound<P: Platform, C, const IS_MIXED: bool> {
+/// then. No thread comes later that could make up for a wake-up that was lost.
+pub struct LastRound<P: Platform, C> {
     sem: Sem<P, C>,
 }
 
-impl<P: Platform, C: RwSemPolicy, const IS_MIXED: bool> Client for LastRound<P, C, IS_MIXED> {
-    const NAME: &'static str = if IS_MIXED { LAST_MIXED_ROUND } else { LAST_ROUND };
+impl<P: Platform, C: RwSemPolicy> Client for LastRound<P, C> {
+    const NAME: &'static str = LAST_ROUND;
 
     fn new(_threads: usize) -> Self {
         Self { sem: Sem::owned() }
@@ -296,7 +290,7 @@ impl<P: Platform, C: RwSemPolicy, const IS_MIXED: bool> Client for LastRound<P, 
         if thread == 0 {
             self.sem.write_and_unlock();
         }
-        self.sem.use_it(!IS_MIXED || thread.is_multiple_of(2), Until::FOREVER);
+        self.sem.use_it(true, Until::FOREVER);
     }
     fn finish(&self) {
         self.sem.finish();

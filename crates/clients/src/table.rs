@@ -269,11 +269,9 @@ impl<P: Platform, V: ClientVisitor> RwSemVisitor for OfRwSem<'_, P, V> {
         let found = match client {
             rwsem::TIMED_WRITER => visitor.visit::<rwsem::Timed<P, C, true>>(),
             rwsem::TIMED_READER => visitor.visit::<rwsem::Timed<P, C, false>>(),
-            rwsem::INTERRUPTED_WRITER => visitor.visit::<Interrupted<P, C, true>>(),
-            rwsem::INTERRUPTED_READER => visitor.visit::<Interrupted<P, C, false>>(),
+            rwsem::INTERRUPTED_WRITER => visitor.visit::<Interrupted<P, C>>(),
             rwsem::OVERFLOW => visitor.visit::<Overflow<P, C>>(),
-            rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C, false>>(),
-            rwsem::LAST_MIXED_ROUND => visitor.visit::<LastRound<P, C, true>>(),
+            rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C>>(),
             rwsem::HANDOFF if has_bits::<C>() => visitor.visit::<Handoff<P, C>>(),
             _ => return None,
         };
@@ -302,13 +300,11 @@ fn of_rwsem(row: &'static LockRow) -> &'static [&'static str] {
 }
 
 /// The last one is for policies with bits in the count.
-const OF_RWSEM: [&str; 8] = [
+const OF_RWSEM: [&str; 6] = [
     rwsem::LAST_ROUND,
-    rwsem::LAST_MIXED_ROUND,
     rwsem::TIMED_WRITER,
     rwsem::TIMED_READER,
     rwsem::INTERRUPTED_WRITER,
-    rwsem::INTERRUPTED_READER,
     rwsem::OVERFLOW,
     rwsem::HANDOFF,
 ];

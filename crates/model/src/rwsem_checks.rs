@@ -9,8 +9,7 @@ use lockwright::registry::{self, LockRow, RwSemVisitor};
 use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
 use lockwright::tunables::Tunable;
 use lockwright_clients::rwsem::{
-    HANDOFF, INTERRUPTED_READER, INTERRUPTED_WRITER, LAST_MIXED_ROUND, LAST_ROUND, OVERFLOW,
-    SOON_NS, TIMED_READER, TIMED_WRITER,
+    HANDOFF, INTERRUPTED_WRITER, LAST_ROUND, OVERFLOW, SOON_NS, TIMED_READER, TIMED_WRITER,
 };
 use lockwright_clients::{READER_CLIENTS, clients_of};
 
@@ -51,7 +50,7 @@ pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
         let preemptions_max = if threads == 2 { PREEMPTIONS_OF_TWO } else { of_three };
         checks.push(Check { preemptions_max, ..named(lock, client, on, threads, settings) });
     };
-    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER, INTERRUPTED_READER] {
+    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER] {
         add(client, "two", 2, usual(2));
     }
     if !matches!(policy.writer_spin, WriterSpin::No | WriterSpin::PerTurn) {
@@ -62,11 +61,9 @@ pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
             add(client, "three, in a hurry", 3, usual(3));
         }
     }
-    for client in [LAST_ROUND, LAST_MIXED_ROUND] {
-        add(client, "two", 2, usual(2));
-        add(client, "three", 3, usual(3));
-    }
-    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER, INTERRUPTED_READER] {
+    add(LAST_ROUND, "two", 2, usual(2));
+    add(LAST_ROUND, "three", 3, usual(3));
+    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER] {
         add(client, "three", 3, usual(3));
     }
     if policy.handoff != Handoff::Never {

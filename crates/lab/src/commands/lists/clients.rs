@@ -75,19 +75,11 @@ pub const CLIENTS: &[Client] = &[
         "nested reads keep writers out, up to the limit of readers; beyond it an attempt fails",
     ),
     ("rwsem-last-round", "the end of a burst of writers leaves no sleeper behind"),
-    (
-        "rwsem-last-mixed-round",
-        "the end of a burst of readers and writers leaves no sleeper behind",
-    ),
     ("rwsem-timed-writer", "no thread waits for ever behind an rwsem writer that has timed out"),
     ("rwsem-timed-reader", "no thread waits for ever behind an rwsem reader that has timed out"),
     (
         "rwsem-interrupted-writer",
         "an interrupted rwsem writer sees what was written before, and leaves no waiter asleep",
-    ),
-    (
-        "rwsem-interrupted-reader",
-        "an interrupted rwsem reader sees what was written before, and leaves no waiter asleep",
     ),
     (
         "rwsem-overflow",
