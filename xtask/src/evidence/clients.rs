@@ -1,7 +1,100 @@
-//! What survives when a client is deleted.
+//! What survives when a client is deleted, and why clients stay without which nothing does.
 
 use super::documents::{Documents, Mutant};
+use lockwright::native::Native;
+use lockwright_clients::{clients, disturbed_clients};
 use std::collections::{BTreeMap, BTreeSet};
+
+const LIMITS: &str = "a documented limit: one below it, at it and above it";
+const GUARDS: &str = "what the documentation promises about guards that are sent, forgotten, or dropped in any order";
+const REUSED: &str = "the promise that the next owner may free a lock while the unlock before has not returned, with an \
+    object of each kind in its memory";
+const DISTURBED: &str = "signal handlers and forked children, in explored schedules";
+
+/// The clients that find no mutant and no seeded bug alone, and the property that each is there for.
+pub const KEPT: &[(&str, &str)] = &[
+    ("shared", "readers and writers that only wait and unlock, with two threads already"),
+    ("mutex-fair", "a fair unlock by a thread to which the mutex was handed by a fair unlock"),
+    (
+        "condvar",
+        "notifications while no thread holds the mutex; `explore` shows some bugs of the zoo with it",
+    ),
+    ("condvar-timed", "loom's only check of a notification that meets a time-out"),
+    (
+        "semaphore-makers",
+        "what several releases publish to a thread that acquires all permits at once",
+    ),
+    (
+        "rwsem-timed-reader",
+        "readers that give up; one of the [findings](findings.md) was made with it",
+    ),
+    ("condvar-deadline", LIMITS),
+    ("rwlock-depth", LIMITS),
+    ("semaphore-full", LIMITS),
+    ("moved", GUARDS),
+    ("forgotten", GUARDS),
+    ("rwlock-out-of-order", GUARDS),
+    ("reused-by-mutex", REUSED),
+    ("reused-by-condvar", REUSED),
+    ("reused-by-semaphore", REUSED),
+    ("reused-by-rwlock", REUSED),
+    ("reused-by-rwlock-fair", REUSED),
+    ("reused-by-percpu-rwlock", REUSED),
+    ("reused-by-spinlock", REUSED),
+    ("reused-by-qrwlock", REUSED),
+    ("condvar-reused-by-mutex", REUSED),
+    ("condvar-reused-by-condvar", REUSED),
+    ("condvar-reused-by-semaphore", REUSED),
+    ("condvar-reused-by-rwlock", REUSED),
+    ("condvar-reused-by-rwlock-fair", REUSED),
+    ("condvar-reused-by-percpu-rwlock", REUSED),
+    ("condvar-reused-by-spinlock", REUSED),
+    ("condvar-reused-by-qrwlock", REUSED),
+    ("handler", DISTURBED),
+    ("handler-timed", DISTURBED),
+    ("semaphore-handler", DISTURBED),
+    ("condvar-handler", DISTURBED),
+    ("fork", DISTURBED),
+    ("condvar-fork", DISTURBED),
+    ("semaphore-fork", DISTURBED),
+];
+
+/// The same as list items, one for each reason.
+pub fn kept() -> String {
+    let mut items: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, reason) in KEPT {
+        let name = format!("`{name}`");
+        match items.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None => items.push((reason, vec![name])),
+        }
+    }
+    items.iter().map(|(reason, names)| format!("- {}: {reason}\n", names.join(", "))).collect()
+}
+
+/// The names of all clients.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    clients::<Native>().chain(disturbed_clients().iter().copied())
+}
+
+/// Clients that have no line of their own and no reason, and those that have both; each a sentence.
+pub fn complaints(documents: &Documents) -> Vec<String> {
+    let needed = needed(documents);
+    let is_needed = |name: &str| needed.contains_key(name);
+    let is_kept = |name: &str| KEPT.iter().any(|(it, _)| *it == name);
+    let mut complaints = Vec::new();
+    for name in all().filter(|name| !is_needed(name) && !is_kept(name)) {
+        complaints.push(format!(
+            "`{name}` finds nothing alone: delete it, or give a reason in clients.rs of evidence"
+        ));
+    }
+    for (name, _) in KEPT.iter().filter(|(name, _)| is_needed(name)) {
+        complaints.push(format!(
+            "`{name}` finds something alone: take its reason out of clients.rs of evidence"
+        ));
+    }
+    complaints
+}
 
 /// By client: the mutants that only this client kills, in words. Clients without any are listed.
 pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String>> {
@@ -39,29 +132,11 @@ pub fn only_killed_by(documents: &Documents) -> BTreeMap<String, BTreeSet<String
     by_client
 }
 
-/// The clients that find something alone, and the others.
-pub fn alone(documents: &Documents) -> (Vec<String>, Vec<String>) {
-    let (others, alone): (Vec<_>, Vec<_>) =
-        only_killed_by(documents).into_iter().partition(|(_, mutants)| mutants.is_empty());
-    let names = |clients: Vec<(String, _)>| clients.into_iter().map(|(name, _)| name).collect();
-    (names(alone), names(others))
-}
-
-/// The sentence about the clients that find nothing alone.
-pub fn told(others: &[String]) -> String {
-    match others {
-        [] => "Every client is one of them.".to_string(),
-        _ => {
-            let names: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
-            let names = names.join(", ");
-            format!(
-                "Without one of the other {}, every mutant and every seeded bug is still found. Most of these are about a \
-                 property of their own, such as reused memory, guards or limits, and they can find bugs that were not \
-                 seeded: one of the [findings](findings.md) was made with `rwsem-timed-reader`. They are: {names}.",
-                others.len()
-            )
-        }
-    }
+/// The clients that find something alone, and what that is in words.
+pub fn needed(documents: &Documents) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = only_killed_by(documents);
+    found.retain(|_, found| !found.is_empty());
+    found
 }
 
 /// The only element, if there is exactly one.
@@ -72,7 +147,7 @@ fn only<T: Ord>(mut set: BTreeSet<T>) -> Option<T> {
 /// The path of a site, without its line and the folder that all are in.
 pub fn short(site: &str) -> &str {
     let path = site.split(':').next().unwrap_or(site);
-    path.strip_prefix(super::tree::CRATE).unwrap_or(path)
+    path.strip_prefix(super::documents::CRATE).unwrap_or(path)
 }
 
 /// The ids of a mutant's site, each once.

@@ -27,8 +27,6 @@ pub struct Mutant {
     pub kills: Vec<Finding>,
     #[serde(default)]
     pub held: Vec<Finding>,
-    pub argument: Option<String>,
-    pub bound: Option<String>,
 }
 
 /// `lockwright.zoo/1`: historical bugs, seeded.
@@ -46,8 +44,6 @@ pub struct Zoo {
 #[derive(Debug, Deserialize)]
 pub struct Row {
     pub row: String,
-    pub what: String,
-    pub locks: Vec<String>,
     pub verdict: String,
     pub kills: Vec<Finding>,
     #[serde(default)]
@@ -61,11 +57,8 @@ pub struct Finding {
     pub checker: String,
     pub lock: String,
     pub client: String,
-    pub seed: Option<u64>,
     #[serde(default)]
     pub executions: u64,
-    #[serde(default)]
-    pub seconds: f64,
 }
 
 /// One line of `sample`: random schedules of a client on a lock.
@@ -75,8 +68,6 @@ pub struct Sample {
     pub client: String,
     pub on: String,
     pub threads: usize,
-    pub scheduler: String,
-    pub seed: u64,
     pub violated: bool,
     pub executions: u64,
 }
@@ -101,6 +92,9 @@ pub struct Exploration {
     pub steps: u64,
     pub verdict: String,
 }
+
+/// Where the locks are.
+pub const CRATE: &str = "crates/locks/src/";
 
 /// All of them.
 #[derive(Debug)]

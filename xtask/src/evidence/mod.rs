@@ -1,11 +1,10 @@
-//! `docs/evidence.md`: what is proved, what is sampled, with which bounds, and what is not; and
-//! `docs/evidence-tables.md`, its tables.
+//! `docs/evidence.md`: what is proved, what is sampled, with which bounds, and what is not.
 
 mod clients;
 mod documents;
 mod expected;
-mod tables;
-mod tree;
+mod page;
+mod totals;
 
 use crate::{markdown, tidy};
 use documents::{Documents, EXPLORED, SAMPLES, WEAKEN, ZOO};
@@ -19,10 +18,7 @@ use std::time::SystemTime;
 
 /// Where the documents are, below the root of the repository.
 const DOCUMENT: &str = "docs/evidence.md";
-const TABLES: &str = "docs/evidence-tables.md";
 const TEMPLATE: &str = include_str!("template.md");
-const TEMPLATE_OF_TABLES: &str = include_str!("tables.md");
-const LINES_MAX: usize = 300;
 
 /// The commands that write the inputs; that of the samples to its standard output.
 const WRITERS: [(&str, &[&str]); 4] = [
@@ -75,44 +71,42 @@ pub fn generate(root: &Path, is_fresh: bool) -> Result<bool, String> {
     let documents = Documents::read(root)?;
     let sources = tidy::sources(root);
     let mut complaints = documents.complaints();
-    complaints.extend(Expected::of(&sources)?.complaints(&documents));
-    let counts = tree::sites(&sources);
-    let [text, tables] = render(&documents, &counts, &when(root));
-    let lines = text.lines().count();
-    if lines > LINES_MAX {
-        complaints.push(format!("{DOCUMENT} has {lines} lines, more than {LINES_MAX}"));
+    let expected = Expected::of(&sources)?;
+    complaints.extend(expected.complaints(&documents));
+    complaints.extend(clients::complaints(&documents));
+    let text = render(&documents, &page::sites(&sources));
+    let differences = page::differences(&text, &sources, &expected);
+    complaints.extend(differences.into_iter().map(|it| format!("{DOCUMENT}: {it}")));
+    std::fs::write(root.join(DOCUMENT), text)
+        .map_err(|error| format!("{DOCUMENT} cannot be written: {error}"))?;
+    for (client, found) in clients::needed(&documents) {
+        let such_as: Vec<_> = found.iter().take(3).map(String::as_str).collect();
+        eprintln!("evidence: only {client} finds {}: {}", found.len(), such_as.join("; "));
     }
-    for (name, text) in [(DOCUMENT, text), (TABLES, tables)] {
-        std::fs::write(root.join(name), text)
-            .map_err(|error| format!("{name} cannot be written: {error}"))?;
-    }
-    complaints.extend(differences(root));
     for complaint in &complaints {
         eprintln!("evidence: {complaint}");
     }
-    eprintln!("evidence: {DOCUMENT} and {TABLES} written, {} complaints", complaints.len());
+    eprintln!("evidence: {DOCUMENT} written, {} complaints", complaints.len());
     Ok(complaints.is_empty())
 }
 
-/// Returns true if the document lists the orderings and bugs that the tree has. Runs no checker.
+/// Returns true if the page says what the tree has. Runs no checker.
 pub fn check(root: &Path) -> bool {
-    let differences = differences(root);
+    let differences = differences(root).unwrap_or_else(|error| vec![error]);
     for difference in &differences {
-        eprintln!("evidence: {difference}");
+        eprintln!("evidence: {DOCUMENT}: {difference}");
     }
     if !differences.is_empty() {
-        eprintln!(
-            "evidence: {TABLES} does not describe this tree; type `cargo xtask evidence --fresh`"
-        );
+        eprintln!("evidence: {DOCUMENT} does not describe this tree; type `cargo xtask evidence`");
     }
     differences.is_empty()
 }
 
-fn differences(root: &Path) -> Vec<String> {
-    match std::fs::read_to_string(root.join(TABLES)) {
-        Ok(document) => tree::differences(&document, &tidy::sources(root)),
-        Err(error) => vec![format!("{TABLES} cannot be read: {error}")],
-    }
+fn differences(root: &Path) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(root.join(DOCUMENT));
+    let text = text.map_err(|error| format!("it cannot be read: {error}"))?;
+    let sources = tidy::sources(root);
+    Ok(page::differences(&text, &sources, &Expected::of(&sources)?))
 }
 
 /// When the file, or the last file of the folder, was written; `None` if there is none.
@@ -164,16 +158,16 @@ fn write_anew(
     }
 }
 
-/// The document and its tables.
-fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -> [String; 2] {
+/// The page.
+fn render(documents: &Documents, counts: &BTreeMap<String, usize>) -> String {
     let Documents { weaken, zoo, .. } = documents;
     let mutants = |verdict: &str| {
         weaken.mutants.iter().filter(|mutant| mutant.verdict == verdict).count().to_string()
     };
     let found = zoo.rows.iter().filter(|row| row.verdict == "KILLED").count();
-    let (alone, others) = clients::alone(documents);
+    let needed = clients::needed(documents);
+    let names: Vec<_> = needed.keys().map(|name| format!("`{name}`")).collect();
     let values = [
-        ("when", when.to_string()),
         ("miri_seeds", crate::sanitize::MIRI_SEEDS.to_string()),
         ("loom_bounds", in_words(&zoo.bounds)),
         ("weaken_bounds", in_words(&weaken.bounds)),
@@ -184,27 +178,19 @@ fn render(documents: &Documents, counts: &BTreeMap<String, usize>, when: &str) -
         ("argued_count", mutants("ARGUED")),
         ("bugs_count", zoo.rows.len().to_string()),
         ("found_count", if found == zoo.rows.len() { "all".into() } else { found.to_string() }),
-        ("alone_count", alone.len().to_string()),
-        ("clients_count", (alone.len() + others.len()).to_string()),
-        ("not_alone", clients::told(&others)),
-        ("loom_total", tables::loom_total(documents)),
-        ("shuttle_total", tables::shuttle_total(documents)),
-        ("loom", tables::loom(documents)),
-        ("shuttle", tables::shuttle(documents)),
-        ("explored", tables::explored(documents)),
-        ("files", tables::files(documents, counts)),
-        ("zoo", tables::zoo(documents)),
-        ("clients", tables::clients(documents)),
-        ("sites", tables::sites(documents)),
-        ("arguments", tables::arguments(documents)),
+        ("files_list", page::files(counts)),
+        ("bugs_list", page::bugs()),
+        ("needed_count", needed.len().to_string()),
+        ("needed", names.join(", ")),
+        ("kept", clients::kept()),
+        ("loom_total", totals::loom(documents)),
+        ("shuttle_total", totals::shuttle(documents)),
+        ("explored", totals::explored(documents)),
     ];
-    let fill = |text: String, (name, value): (&str, String)| {
-        text.replace(&format!("{{{{{name}}}}}"), &value)
-    };
-    [TEMPLATE, TEMPLATE_OF_TABLES].map(|template| {
-        let text = values.iter().cloned().fold(template.to_string(), fill);
-        markdown::filled(text.trim_end())
-    })
+    let text = values.iter().fold(TEMPLATE.to_string(), |text, (name, value)| {
+        text.replace(&format!("{{{{{name}}}}}"), value)
+    });
+    markdown::filled(text.trim_end())
 }
 
 /// The names of bounds in `crates/model/src/checks.rs`.
@@ -215,26 +201,6 @@ fn in_words(bounds: &str) -> String {
         "full" => "at most three preemptions in an execution of two or three threads".to_string(),
         other => other.to_string(),
     }
-}
-
-/// When and where the seconds were measured.
-fn when(root: &Path) -> String {
-    let date = date_of(&root.join(ZOO));
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
-    let model = model.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor");
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    format!(
-        "Seconds are wall-clock time on {date}, with {cpus} CPUs of {model}. The numbers of locks, clients, checks, \
-         executions, schedules, steps, mutants and bugs are the same on every computer."
-    )
-}
-
-/// The day on which a file was written.
-pub fn date_of(file: &Path) -> String {
-    let date = Command::new("date").args(["-u", "+%-d %B %Y", "-r"]).arg(file).output();
-    date.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string())
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn computer(root: &Path, request: &Request) -> Result<Compared, String> {
     if !is_there(COMPARED) {
         lockwright(root, &["machines", "check", DESCRIPTION, "--json", COMPARED])?;
     }
-    let date = crate::evidence::date_of(&root.join(COMPARED));
+    let date = date_of(&root.join(COMPARED));
     Compared::of(&read(root, COMPARED)?, &date)
 }
 
@@ -120,6 +120,13 @@ fn lockwright(root: &Path, arguments: &[&str]) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("lockwright {} failed", arguments.join(" "))),
     }
+}
+
+/// The day on which a file was written.
+fn date_of(file: &Path) -> String {
+    let date = Command::new("date").args(["-u", "+%-d %B %Y", "-r"]).arg(file).output();
+    date.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string())
+        .unwrap_or_default()
 }
 
 fn read(root: &Path, name: &str) -> Result<serde_json::Value, String> {
