@@ -106,13 +106,42 @@ pub fn no_access_is_seq_cst(source: &Source, _: &[Source]) -> Vec<Finding> {
         .collect()
 }
 
+/// The files that may pass time without a word to wait for: the spinners of the mutex and of the semaphore, which look
+/// at another thread, the back-off after a `cond_load`, and the reference locks if there is no queue node.
+const DELAYS: [&str; 5] =
+    ["mcs.rs", "queue/patience.rs", "rwsem/spin.rs", "rwsem/write.rs", "unfair.rs"];
+
 /// Waits are `cond_load`s, so that every platform can make them its own.
 pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding> {
     const PAUSES: &[&str] = &["spin_loop", "cpu_relax", "relax", "yield_now"];
+    let may_delay = DELAYS.iter().any(|file| source.path == format!("{CRATE}{file}"));
+    let is_wait = |line: &str| {
+        words(line).any(|word| PAUSES.contains(&word)) || !may_delay && line.contains("::delay(")
+    };
     lock_lines(source)
-        .filter(|(_, line)| words(line).any(|word| PAUSES.contains(&word)))
+        .filter(|(_, line)| is_wait(line))
         .map(|(at, _)| source.finding(at + 1, "a wait that is not a `cond_load` of the platform"))
         .collect()
+}
+
+/// What is out of line is called so, and the compiler is told.
+pub fn slow_paths_are_cold(source: &Source, _: &[Source]) -> Vec<Finding> {
+    let lines: Vec<_> = lock_lines(source).collect();
+    let mut findings = Vec::new();
+    for (at, line) in &lines {
+        let Some(name) = words(line).skip_while(|word| *word != "fn").nth(1) else { continue };
+        let above = lines[..*at].iter().rev().map(|(_, line)| line.trim());
+        let is_cold = above
+            .take_while(|line| line.is_empty() || line.starts_with("#["))
+            .any(|it| it == "#[cold]");
+        if name.ends_with("_slowpath") && !is_cold {
+            findings.push(source.finding(at + 1, format!("`{name}` is not #[cold]")));
+        }
+        if name.ends_with("lock_slow") {
+            findings.push(source.finding(at + 1, format!("call it `{name}path`")));
+        }
+    }
+    findings
 }
 
 /// Where a lock has a `word.rs`, masks and shifts of the word appear there only.
@@ -202,6 +231,17 @@ mod tests {
         let wait = "while a.load(Relaxed) != 0 {\n    core::hint::spin_loop();\n}";
         assert_eq!(findings(rule, PATH, wait)[0].line, 2);
         assert!(findings(rule, PATH, "a.cond_load(Relaxed, |a| a == 0);").is_empty());
+        let delay = "loop {\n    P::delay(64);\n}";
+        assert_eq!(findings(rule, PATH, delay)[0].line, 2);
+        assert!(findings(rule, "crates/locks/src/mcs.rs", delay).is_empty());
+    }
+
+    #[test]
+    fn a_slow_path_that_is_not_out_of_line_is_found() {
+        let found = |text: &str| findings(slow_paths_are_cold, PATH, text).len();
+        assert_eq!(found("#[inline]\nfn lock_slowpath() {}"), 1);
+        assert_eq!(found("#[cold]\nfn lock_slow() {}"), 1);
+        assert_eq!(found("/// Waits.\n#[cold]\n#[inline(never)]\npub fn lock_slowpath() {}"), 0);
     }
 
     #[test]

@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     locks::every_ordering_id_is_in_a_table,
     locks::no_access_is_seq_cst,
     locks::no_wait_is_written_by_hand,
+    locks::slow_paths_are_cold,
     locks::masks_stay_with_their_word,
     locks::every_bug_of_the_zoo_fits,
     graph::layers_are_those_of_the_diagram,

@@ -18,15 +18,12 @@ fn code_lines(source: &Source) -> impl Iterator<Item = &str> {
     source.code.lines.iter().map(String::as_str)
 }
 
-/// No placeholder macros, no notes to oneself.
+/// No notes to oneself; clippy finds placeholder macros.
 pub fn nothing_is_left_to_do(source: &Source, _: &[Source]) -> Vec<Finding> {
     // In two parts, so that this file does not contain them.
     let notes = [concat!("FIX", "ME"), concat!("XX", "X"), concat!("TO", "DO")];
     let is_note = |line: &str| words(line).any(|word| notes.contains(&word));
-    let is_placeholder = |line: &str| line.contains("todo!") || line.contains("unimplemented!");
-    let mut findings = bad_lines(source, source.text.lines(), is_note, "a note to oneself");
-    findings.extend(bad_lines(source, code_lines(source), is_placeholder, "a placeholder"));
-    findings
+    bad_lines(source, source.text.lines(), is_note, "a note to oneself")
 }
 
 /// No test is switched off.
@@ -95,59 +92,32 @@ pub fn no_merge_is_half_done(source: &Source, _: &[Source]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rule;
     use super::super::tests::findings;
     use super::*;
 
     #[test]
-    fn placeholders_and_notes_are_found() {
-        let rule = nothing_is_left_to_do;
-        assert_eq!(findings(rule, "a.rs", "fn f() { todo!() }").len(), 1);
-        assert_eq!(findings(rule, "a.rs", "fn f() {\n    unimplemented!(\"g\")\n}")[0].line, 2);
-        assert_eq!(findings(rule, "a.md", concat!("FIX", "ME: all of it")).len(), 1);
-        assert_eq!(findings(rule, "a.rs", concat!("// XX", "X")).len(), 1);
-        assert!(findings(rule, "a.rs", "// says todo!() in a comment").is_empty());
-    }
-
-    #[test]
-    fn tests_that_are_switched_off_are_found() {
-        let rule = no_test_is_switched_off;
-        assert_eq!(findings(rule, "a.rs", "#[test]\n#[ignore]\nfn f() {}")[0].line, 2);
-        assert_eq!(findings(rule, "a.rs", "#[ignore = \"slow\"]\nfn f() {}").len(), 1);
-        assert_eq!(findings(rule, "a.rs", "#[cfg_attr(miri, ignore)]\nfn f() {}").len(), 1);
-        assert!(findings(rule, "a.rs", "fn ignore() {}").is_empty());
-    }
-
-    #[test]
-    fn blanket_allows_are_found() {
-        let rule = lints_are_allowed_one_by_one;
-        for lint in ["dead_code", "unused", "warnings", "clippy::all"] {
-            let text = format!("#![allow(missing_docs, {lint})]");
-            assert_eq!(findings(rule, "a.rs", &text).len(), 1, "{lint}");
+    fn what_must_not_be_there_is_found_and_nothing_else() {
+        let of_machine = nothing_depends_on_the_machine_it_was_written_on;
+        let cases: [(Rule, &str, &str, usize); 12] = [
+            (nothing_is_left_to_do, "a.md", concat!("FIX", "ME: all of it"), 1),
+            (nothing_is_left_to_do, "a.rs", "// says todo!() in a comment", 0),
+            (no_test_is_switched_off, "a.rs", "#[test]\n#[ignore]\nfn f() {}", 1),
+            (no_test_is_switched_off, "a.rs", "#[cfg_attr(miri, ignore)]\nfn f() {}", 1),
+            (no_test_is_switched_off, "a.rs", "fn ignore() {}", 0),
+            (lints_are_allowed_one_by_one, "a.rs", "#![allow(missing_docs, dead_code)]", 1),
+            (lints_are_allowed_one_by_one, "a.rs", "#[allow(clippy::all)]", 1),
+            (lints_are_allowed_one_by_one, "a.rs", "#[allow(clippy::manual_map)]", 0),
+            (of_machine, "a.md", concat!("see /wo", "rk/notes.md"), 1),
+            (of_machine, "a.rs", concat!("const A: &str = \"/ro", "ot/x\";"), 1),
+            (of_machine, "a.toml", concat!("path = \"/ho", "me/me/x\""), 1),
+            (of_machine, "a.md", concat!("crates/wo", "rk/src"), 0),
+        ];
+        for (rule, path, text, found) in cases {
+            assert_eq!(findings(rule, path, text).len(), found, "{text}");
         }
-        let one = "#[allow(clippy::declare_interior_mutable_const)]";
-        assert!(findings(rule, "a.rs", one).is_empty());
-    }
-
-    #[test]
-    fn conflict_markers_are_found() {
-        let rule = no_merge_is_half_done;
         let [ours, between, theirs] = ["<", "=", ">"].map(|c| c.repeat(7));
-        let text = format!("a\n{ours} main\nb\n{between}\nc\n{theirs} branch\n");
-        let lines = |path, text: &str| -> Vec<usize> {
-            findings(rule, path, text).iter().map(|finding| finding.line).collect()
-        };
-        for path in ["a.md", "a.rs", "a.toml"] {
-            assert_eq!(lines(path, &text), [2, 4, 6], "{path}");
-        }
-        assert!(lines("a.md", &format!("Title\n{between}=\nin a line: {ours} x\n")).is_empty());
-    }
-
-    #[test]
-    fn paths_of_a_machine_are_found() {
-        let rule = nothing_depends_on_the_machine_it_was_written_on;
-        assert_eq!(findings(rule, "a.md", concat!("see /wo", "rk/notes.md")).len(), 1);
-        assert_eq!(findings(rule, "a.rs", concat!("const A: &str = \"/ro", "ot/x\";")).len(), 1);
-        assert_eq!(findings(rule, "a.toml", concat!("path = \"/ho", "me/me/x\"")).len(), 1);
-        assert!(findings(rule, "a.md", concat!("crates/wo", "rk/src")).is_empty());
+        let text = format!("a\n{ours} main\nb\n{between}\nc\n{theirs} branch\nin {ours} a line\n");
+        assert_eq!(findings(no_merge_is_half_done, "a.toml", &text).len(), 3);
     }
 }

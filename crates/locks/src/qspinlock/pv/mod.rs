@@ -71,7 +71,7 @@ macro_rules! waiting {
                 // (*,*,1) -> (*,*,0)
                 // ordering: Release; Q4. On failure Acquire; K3.
                 if word.compare_exchange_byte0(LOCKED, 0, Release, Acquire).is_err() {
-                    unlock_slow::<P>(word);
+                    unlock_slowpath::<P>(word);
                 }
             }
             fn word_is_legal(word: Word) -> bool {
@@ -130,7 +130,7 @@ fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
 
 /// Releases the lock and wakes the head of the queue.
 #[cold]
-fn unlock_slow<P: PvPlatform>(word: &P::Word) {
+fn unlock_slowpath<P: PvPlatform>(word: &P::Word) {
     // In a forked child the entry of an orphan may be gone.
     let sleeper = hash::remove::<P>(word, |_| true);
     debug_assert!(
