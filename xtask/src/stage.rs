@@ -216,78 +216,37 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Stage {
-        Stage::command("test", 60, &["sh", "-c", script])
+        Stage::command("test", 60, &["sh", "-c", script]).with_env("COLOUR", "blue")
     }
 
     #[test]
     fn a_stage_is_as_green_as_its_command() {
-        assert_eq!(shell("exit 0").run(Duration::MAX), Verdict::Green);
-        assert!(
-            matches!(shell("exit 3").run(Duration::MAX), Verdict::Red(reason) if reason.contains('3'))
-        );
+        let verdict = |stage: Stage| stage.run(Duration::MAX);
+        assert_eq!(verdict(shell("test \"$COLOUR\" = blue")), Verdict::Green);
         let nothing = Stage::command("test", 60, &["no-such-command-anywhere"]);
-        assert!(matches!(nothing.run(Duration::MAX), Verdict::Red(_)));
-        assert_eq!(
-            shell("test \"$COLOUR\" = blue").with_env("COLOUR", "blue").run(Duration::MAX),
-            Verdict::Green
-        );
-    }
-
-    #[test]
-    fn a_wrong_program_has_to_fail_and_to_be_reported() {
-        let verdict =
-            |script| Stage::report("test", 60, &["sh", "-c", script], "a race").run(Duration::MAX);
-        assert_eq!(verdict("echo there was a race >&2; exit 1"), Verdict::Green);
-        for unseen in ["echo there was a race", "echo cannot be compiled; exit 1"] {
-            assert!(matches!(verdict(unseen), Verdict::Red(_)), "{unseen}");
+        let late = Stage::command("test", 0, &["sleep", "60"]);
+        let report = |script| Stage::report("test", 60, &["sh", "-c", script], "a race");
+        assert_eq!(verdict(report("echo there was a race >&2; exit 1")), Verdict::Green);
+        let hung = Stage::report("test", 1, &["sh", "-c", "echo a race; sleep 60"], "a race");
+        for (red, why) in [
+            (shell("exit 3"), "3"),
+            (nothing, ""),
+            (late, "still running"),
+            (report("echo there was a race"), "did not report"),
+            (report("echo cannot be compiled; exit 1"), "without the report"),
+            (hung, "still running"),
+        ] {
+            assert!(matches!(verdict(red), Verdict::Red(reason) if reason.contains(why)), "{why}");
         }
     }
 
     #[test]
-    fn a_report_of_a_program_that_had_to_be_stopped_is_none() {
-        let mut command = Command::new("sh");
-        command.args(["-c", "echo there was a race; sleep 60"]);
-        let verdict = reports(command, Duration::from_millis(500), "a race");
-        assert!(matches!(verdict, Verdict::Red(reason) if reason.contains("still running")));
-    }
-
-    #[test]
-    fn a_stage_that_takes_too_long_is_red() {
-        let mut command = Command::new("sleep");
-        command.arg("60");
-        let verdict = run_within(command, Duration::from_millis(100));
-        assert!(matches!(verdict, Verdict::Red(reason) if reason.contains("still running")));
-    }
-
-    #[test]
-    fn a_stage_that_runs_when_the_time_of_all_is_over_is_red() {
-        let limit = Duration::from_millis(500);
-        assert!(!run_all_within(&[shell("exit 0"), shell("sleep 30")], false, limit));
-        assert!(run_all_within(&[shell("exit 0")], false, Duration::from_secs(60)));
-    }
-
-    #[test]
-    fn the_table_has_the_minutes_of_each_stage_and_what_became_of_it() {
-        let took = Duration::from_secs;
-        let ended = [
-            ("fmt", took(3), Verdict::Green),
-            ("miri", took(0), Verdict::Missing("install it")),
-            ("test", took(600), Verdict::Red("exit 1".into())),
-        ];
-        let lines = [
-            "== minutes",
-            "     0.1  fmt: green",
-            "     0.0  miri: not run",
-            "    10.0  test: RED",
-        ];
-        assert_eq!(table(&ended, took(630)), lines.join("\n") + "\n    10.5  in all\n");
-    }
-
-    #[test]
-    fn the_first_red_stage_ends_the_run() {
+    fn the_first_red_stage_and_the_end_of_the_time_end_the_run() {
         let unreachable = Stage::new("test", 60, Step::Call(|| panic!("ran after a red stage")));
         assert!(!run_all(&[shell("exit 0"), shell("exit 1"), unreachable], false));
         assert!(run_all(&[shell("exit 0")], false));
+        let limit = Duration::from_millis(500);
+        assert!(!run_all_within(&[shell("exit 0"), shell("sleep 30")], false, limit));
     }
 
     #[test]
@@ -297,7 +256,6 @@ mod tests {
             [shell("exit 0").needing(Need { probe, prints, get: "install it" })]
         };
         assert!(run_all(&needs("one"), false));
-        assert_eq!(needs("two")[0].run(Duration::MAX), Verdict::Missing("install it"));
         assert!(!run_all(&needs("two"), false));
         assert!(run_all(&needs("two"), true));
     }

@@ -253,8 +253,7 @@ impl Text {
         None
     }
 
-    /// The innermost function that what begins here is an argument of, with a name that is not
-    /// `unless`, which only chooses between orderings; empty if there is none in this statement.
+    /// The innermost function that what begins here is an argument of; empty if there is none in this statement.
     fn function_around(&self, begin: usize) -> String {
         let mut depth = 0;
         for at in (0..begin).rev() {
@@ -263,7 +262,7 @@ impl Text {
                 '(' | '[' | '{' if depth > 0 => depth -= 1,
                 ';' if depth == 0 => break,
                 '(' => match self.name_before(at).as_str() {
-                    "" | "unless" => {}
+                    "" => {}
                     name => return name.to_string(),
                 },
                 _ => {}
@@ -340,7 +339,6 @@ mod tests {
     fn an_ordering_in_a_variable_or_behind_a_choice_is_found() {
         assert_eq!(weaker_of("let order = if x { Acquire } else { Relaxed };"), [["Relaxed"]]);
         assert_eq!(weaker_of("let order = match x { 0 => SeqCst, _ => Relaxed };"), [["AcqRel"]]);
-        assert_eq!(weaker_of("a.load(unless::<P>(Bug::Some, SeqCst));"), [["Acquire"]]);
     }
 
     #[test]
@@ -373,16 +371,12 @@ mod tests {
     }
 
     #[test]
-    fn a_site_without_an_id_in_a_table_is_a_complaint() {
-        let source = Source::new(PATH, "// ordering: Acquire; Q1.\na.load(Acquire);");
+    fn a_site_without_an_id_in_a_table_is_a_complaint_and_a_literal_makes_the_counts_differ() {
+        let text = "// ordering: Acquire; Q1.\na.load(Acquire);\nlet text = \"Acquire\";\n";
+        let source = Source::new(PATH, text);
         let (sites, complaints) = scan(&source, std::slice::from_ref(&source));
         assert_eq!((sites.len(), complaints.len()), (1, 1));
         assert_eq!(complaints[0].place, format!("{PATH}:2"));
-    }
-
-    #[test]
-    fn the_plain_search_counts_what_the_scan_would_not() {
-        let source = Source::new(PATH, "let text = \"Acquire\";\n");
-        assert_eq!(count_in_lines(&source), 1);
+        assert_eq!(count_in_lines(&source), 2);
     }
 }
