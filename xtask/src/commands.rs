@@ -2,7 +2,7 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, evidence, fidelity, full, fuzz, promela, root, sanitize, stage, tidy, weaken, zoo,
+    ci, evidence, fidelity, full, fuzz, new_lock, promela, root, sanitize, stage, tidy, weaken, zoo,
 };
 use std::path::Path;
 
@@ -30,10 +30,25 @@ struct Command {
 
 const COMMANDS: &[(&str, &[Command])] = &[
     ("Before a commit", BEFORE_A_COMMIT),
+    ("A new lock", NEW),
     ("Checks that take longer", LONGER),
     ("Checks of the checks", OF_CHECKS),
     ("Generated documents", DOCUMENTS),
 ];
+
+const NEW: &[Command] = &[Command {
+    name: "new-lock",
+    options: new_lock::OPTIONS,
+    about: &[
+        "Make a lock from a template: a module that works, its declaration, and its",
+        "row in the registry. docs/adding-a-lock.md says how to go on; --check does",
+        "what it says in a copy of the repository. Some minutes.",
+    ],
+    run: |given| match given {
+        ["--check"] => Ok(new_lock::is_as_described()),
+        _ => tool(new_lock::Request::of(given), new_lock::run),
+    },
+}];
 
 const BEFORE_A_COMMIT: &[Command] = &[
     Command {
@@ -301,6 +316,8 @@ mod tests {
             (&["ci", "--fast"], "this command has none"),
             (&["tidy", "--error"], "the options are --errors"),
             (&["evidence", "--check", "--fresh"], "give one option"),
+            (&["new-lock"], "one name, such as"),
+            (&["new-lock", "Polite"], "small letters and digits"),
             (&["fidelity", "--kept"], "--keep-computer"),
             (&["graph"], "the name of a crate: cells, clients"),
             (&["graph", "lock"], "the crates are cells, clients"),

@@ -9,6 +9,7 @@ mod full;
 mod fuzz;
 mod limit;
 mod markdown;
+mod new_lock;
 mod options;
 mod output;
 mod promela;

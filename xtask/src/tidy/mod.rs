@@ -8,6 +8,7 @@ pub mod graph;
 pub mod locks;
 mod phrases;
 mod prose;
+mod registry;
 mod size;
 mod source;
 mod width;
@@ -40,6 +41,10 @@ const RULES: &[Rule] = &[
     locks::masks_stay_with_their_word,
     locks::every_bug_of_the_zoo_fits,
     graph::layers_are_those_of_the_diagram,
+    registry::a_lock_has_its_rows,
+    registry::a_lock_has_its_documentation,
+    registry::every_ordering_is_watched,
+    registry::every_lock_is_registered,
 ];
 
 /// The files of the repository at `root`.

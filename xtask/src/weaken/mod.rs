@@ -182,6 +182,11 @@ pub fn sites(all: &[Source]) -> Result<Vec<Site>, String> {
     }
 }
 
+/// True if a checker watches the orderings of the file at `path`, which is below the sources of the lock crate.
+pub fn is_watched(path: &str) -> bool {
+    checker_of(path).is_some()
+}
+
 /// All mutants that are asked for, in the order of their sites.
 fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
     let mut mutants = Vec::new();

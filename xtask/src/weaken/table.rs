@@ -1,5 +1,7 @@
 //! Which checks are there for which file.
 
+use lockwright::registry::LOCKS;
+
 /// Who looks for the difference that a mutant makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checker {
@@ -50,21 +52,13 @@ const fn unit(name: &'static str) -> Test {
     Test { program: &["lockwright", "--lib"], name }
 }
 
-/// By the beginning of the path below the sources of the crate; the longest that fits counts.
-const CHECKERS: [(&str, Checker); 29] = [
+/// By the beginning of the path below the sources of the crate; the longest that fits counts. A module that is
+/// called as a lock, and not in this table, is watched by that lock.
+const CHECKERS: &[(&str, Checker)] = &[
     ("platform/is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
-    ("unfair.rs", Checker::Loom(&["unfair"])),
-    ("ticket.rs", Checker::Loom(&["ticket"])),
-    ("mcs.rs", Checker::Loom(&["mcs"])),
-    ("clh.rs", Checker::Loom(&["clh"])),
-    ("osq/", Checker::Loom(&["osq"])),
-    ("mutex/", Checker::Loom(&["mutex"])),
     ("rwlock/", Checker::Loom(RWLOCK)),
     ("percpu_rwlock/", Checker::Loom(&["percpu-rwlock-in_slots", "percpu-rwlock"])),
-    ("qrwlock.rs", Checker::Loom(&["qrwlock"])),
     ("rwsem/", Checker::Loom(RWSEM)),
-    ("seqlock.rs", Checker::Loom(&["seqlock"])),
-    ("semaphore.rs", Checker::Loom(&["semaphore"])),
     ("park/", Checker::Loom(&["mutex"])),
     ("park/granting.rs", Checker::Loom(&["semaphore"])),
     ("queue/link.rs", Checker::Loom(BOUNDED)),
@@ -101,7 +95,14 @@ const CHECKERS: [(&str, Checker); 29] = [
 /// The checker of the file at `path`, which is below the sources of the crate.
 pub fn checker_of(path: &str) -> Option<Checker> {
     let fits = CHECKERS.iter().filter(|(begin, _)| path.starts_with(begin));
-    fits.max_by_key(|(begin, _)| begin.len()).map(|(_, checker)| *checker)
+    fits.max_by_key(|(begin, _)| begin.len()).map_or_else(|| lock_of(path), |(_, it)| Some(*it))
+}
+
+/// The model checks of the lock that is called as the module at `path`.
+fn lock_of(path: &str) -> Option<Checker> {
+    let module = path.split(['/', '.']).next()?.replace('_', "-");
+    let row = LOCKS.iter().find(|row| row.name == module)?;
+    Some(Checker::Loom(std::slice::from_ref(&row.name)))
 }
 
 #[cfg(test)]
@@ -113,5 +114,13 @@ mod tests {
         assert_eq!(checker_of("qspinlock/queue.rs"), Some(Checker::Loom(QUEUED)));
         assert_eq!(checker_of("qspinlock/cna/mod.rs"), Some(Checker::Loom(CNA)));
         assert_eq!(checker_of("new_lock.rs"), None);
+    }
+
+    #[test]
+    fn a_lock_watches_its_own_module_and_only_that() {
+        assert_eq!(checker_of("unfair.rs"), Some(Checker::Loom(&["unfair"])));
+        assert_eq!(checker_of("osq/leave.rs"), Some(Checker::Loom(&["osq"])));
+        assert_eq!(checker_of("rwlock/wait.rs"), Some(Checker::Loom(RWLOCK)));
+        assert_eq!(checker_of("platform/atomic.rs"), None);
     }
 }

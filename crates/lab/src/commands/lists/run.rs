@@ -46,19 +46,22 @@ pub fn locks(args: &DocumentArgs) -> Result<(), Error> {
 
 /// The combinations in words, and what the kinds of locks mean.
 fn combined(combinations: &[Subject]) -> String {
-    let mut text = wrapped(&format!(
-        "\nand {} combinations of a succession and a waiting policy, named after both:",
-        combinations.len()
-    ));
-    let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
-    text += &format!("  {}", hanging(&names.join(" "), "  "));
+    let mut text = String::new();
+    if !combinations.is_empty() {
+        text = wrapped(&format!(
+            "\nand {} combinations of a succession and a waiting policy, named after both:",
+            combinations.len()
+        ));
+        let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
+        text += &format!("  {}", hanging(&names.join(" "), "  "));
+    }
     text + "\n"
         + &wrapped(
             "product: a lock of this library. reference: to compare with. peer: of another library, runs on this \
              computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost. \
              order any: arriving threads and readers may overtake waiters; the documentation of each \
              lock gives its bound. \
-             --lock takes names, patterns ('cna-*-park'), usual (without combinations) and all; \
+             --lock takes names, patterns ('cna-*'), usual (without combinations) and all; \
              patterns, usual and all never include floor or a busted lock.",
         )
 }

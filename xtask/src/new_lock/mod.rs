@@ -1,0 +1,185 @@
+//! `cargo xtask new-lock`: a lock that works, to be changed into another one.
+//!
+//! A lock is a module and a row of the registry. The module is a copy of [`TEMPLATE`], a test-and-set lock.
+
+mod exercise;
+
+pub use exercise::is_as_described;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What `new-lock` takes, for its help.
+pub const OPTIONS: &str = "NAME | --check";
+
+const TEMPLATE: &str = include_str!("template.txt");
+const LOCKS: &str = "crates/locks/src";
+const DIAGRAM: &str = "ARCHITECTURE.md";
+/// The line of the diagram for locks whose waiters spin begins so.
+const LAYER: &str = "\nspinning: ";
+/// The new row stands before this one.
+const ROW_BEHIND: &str = "    busted: \"busted\", ";
+/// Where the crate declares a module for lock builders.
+const ATTRIBUTE: &str = "#[cfg_attr(not(feature = \"internals\"), doc(hidden))]\n";
+
+/// The new lock, by its names.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Request {
+    /// In the registry.
+    name: String,
+    /// Of the module.
+    module: String,
+    /// Of the type.
+    type_name: String,
+}
+
+impl Request {
+    /// Reads the arguments.
+    pub fn of(given: &[&str]) -> Result<Self, String> {
+        let [name] = given else {
+            return Err("give the new lock one name, such as `cargo xtask new-lock polite`".into());
+        };
+        let is_word = |word: &str| {
+            word.starts_with(|c: char| c.is_ascii_lowercase())
+                && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        };
+        if !name.split('-').all(is_word) {
+            return Err(format!(
+                "`{name}` cannot be the name of a lock: write words of small letters and digits with a dash \
+                 between two of them, such as `polite` or `polite-fair`"
+            ));
+        }
+        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+        let type_name = name.split('-').map(capital).collect::<String>() + "Lock";
+        Ok(Self { name: name.to_string(), module: name.replace('-', "_"), type_name })
+    }
+
+    fn path(&self) -> String {
+        format!("{LOCKS}/{}.rs", self.module)
+    }
+    fn source(&self) -> String {
+        let letter = self.name[..1].to_uppercase();
+        TEMPLATE.replace("TypeName", &self.type_name).replace("ID1", &format!("{letter}1"))
+    }
+    fn row(&self) -> String {
+        let Self { name, module, type_name } = self;
+        format!(
+            "    {module}: \"{name}\", Reference, crate::{module}::{type_name}<P>,\n        \
+             \"test-and-set spinlock, made from the template\";\n"
+        )
+    }
+    /// The registry with the new row.
+    fn registered(&self, registry: &str) -> Result<String, String> {
+        let at = registry.find(ROW_BEHIND).ok_or("the registry has no row of `busted`")?;
+        Ok([&registry[..at], &self.row(), &registry[at..]].concat())
+    }
+    /// The page with the diagram of the layers, with the new module among the locks that spin.
+    fn layered(&self, page: &str) -> Result<String, String> {
+        let line = page.find(LAYER).ok_or("the diagram has no layer `spinning`")?;
+        let at = line + page[line..].find(" ->").ok_or("the layer `spinning` uses nothing")?;
+        Ok(format!("{} {}{}", &page[..at], self.module, &page[at..]))
+    }
+    /// The root of the crate with the new module, in its place by the alphabet.
+    fn declared(&self, lib: &str) -> Result<String, String> {
+        let line = format!("{ATTRIBUTE}pub mod {};\n", self.module);
+        let modules = lib.match_indices(ATTRIBUTE).filter_map(|(at, _)| {
+            let declared = lib[at + ATTRIBUTE.len()..].strip_prefix("pub mod ")?;
+            Some((at, declared.split_once(";\n")?.0))
+        });
+        let mut modules = modules.collect::<Vec<_>>().into_iter();
+        let behind = modules.find(|(_, module)| *module > self.module.as_str());
+        let (at, _) = behind.ok_or_else(|| format!("no module stands behind `{}`", self.module))?;
+        Ok([&lib[..at], &line, &lib[at..]].concat())
+    }
+}
+
+/// Makes the lock in the repository at `root`.
+pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
+    write(root, request)?;
+    let Request { name, module, .. } = request;
+    let locks = format!("{name},unfair,qspinlock,cna");
+    println!(
+        "made crates/locks/src/{module}.rs, a test-and-set lock to change\n\
+         added it to crates/locks/src/lib.rs, to the table in crates/locks/src/registry.rs and to the layers in \
+         {DIAGRAM}\n\n\
+         try it, after each change:\n  \
+         LOCKWRIGHT_ONLY={locks} cargo try bench --on x5-4 --workload locktorture --threads 72 --lock {locks}\n\n\
+         see what it lacks before it is merged: cargo xtask tidy; docs/adding-a-lock.md explains it"
+    );
+    Ok(true)
+}
+
+/// Writes the module, its declaration and the row; nothing if one of them cannot be.
+fn write(root: &Path, request: &Request) -> Result<(), String> {
+    let path = root.join(request.path());
+    if path.exists() || path.with_extension("").exists() {
+        return Err(format!("there is a module `{}` already: give another name", request.module));
+    }
+    let [lib, registry] = ["lib.rs", "registry.rs"].map(|file| root.join(LOCKS).join(file));
+    let read = |path: &PathBuf| {
+        fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let page = root.join(DIAGRAM);
+    let (text, table, layers) = (read(&lib)?, read(&registry)?, read(&page)?);
+    if table.contains(&format!("\"{}\"", request.name)) {
+        return Err(format!("a lock is called `{}` already: give another name", request.name));
+    }
+    let files = [
+        (registry, request.registered(&table)?),
+        (lib, request.declared(&text)?),
+        (page, request.layered(&layers)?),
+        (path, request.source()),
+    ];
+    for (path, text) in files {
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(name: &str) -> Request {
+        Request::of(&[name]).expect("a good name")
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_lock_a_module_and_a_type() {
+        let Request { name, module, type_name } = request("polite-fair2");
+        assert_eq!(
+            [&name, &module, &type_name],
+            ["polite-fair2", "polite_fair2", "PoliteFair2Lock"]
+        );
+        for wrong in ["", "Polite", "polite_fair", "-polite", "polite-", "2polite", "pö"] {
+            let said = Request::of(&[wrong]).expect_err("no such name");
+            assert!(said.contains("polite"), "{said}");
+        }
+        assert!(Request::of(&[]).is_err() && Request::of(&["a", "b"]).is_err());
+    }
+
+    #[test]
+    fn a_new_lock_is_declared_by_the_alphabet_and_registered_in_front_of_the_broken_ones() {
+        let root = crate::root();
+        let read = |file: &str| fs::read_to_string(root.join(LOCKS).join(file)).expect("a file");
+        let polite = request("polite");
+        let lib = polite.declared(&read("lib.rs")).expect("there is a place");
+        let (platform, new) = (lib.find("pub mod platform;"), lib.find("pub mod polite;"));
+        assert!(platform < new && new < lib.find("pub mod qrwlock;"));
+        let registry = polite.registered(&read("registry.rs")).expect("there is a place");
+        let (new, broken) = (registry.find("polite: \"polite\""), registry.find(ROW_BEHIND));
+        assert!(registry.find("osq: \"osq\"") < new && new < broken);
+        let page = fs::read_to_string(root.join(DIAGRAM)).expect("the page");
+        let page = polite.layered(&page).expect("there is a place");
+        let layer = page.lines().find(|line| line.starts_with("spinning: "));
+        assert!(layer.is_some_and(|line| line.contains(" unfair polite -> ")));
+    }
+
+    #[test]
+    fn a_lock_or_a_module_that_is_there_is_not_written_over() {
+        for name in ["qspinlock", "cna", "mutex", "registry"] {
+            let said = write(&crate::root(), &request(name)).expect_err("it is there");
+            assert!(said.contains("give another name"), "{said}");
+        }
+    }
+}
