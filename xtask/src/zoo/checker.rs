@@ -108,8 +108,11 @@ fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
     [&of[..], &["--rounds", rounds, "--schedules", schedules, "--json", "-"]].concat()
 }
 
+/// Clients, threads and rounds.
+type Exploration = (&'static str, &'static str, &'static str);
+
 /// How locks are explored that have more to show than exclusion: the clients, the threads and the rounds.
-const EXPLORED: &[(&[&str], (&str, &str, &str))] = &[
+const EXPLORED: &[(&[&str], Exploration)] = &[
     (locks::TICKET, ("try-lock", "4", "4")),
     (locks::MUTEX, ("mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours", "4", "2")),
     (locks::SEMAPHORE, ("semaphore-timed,semaphore-last-permit", "4", "2")),
