@@ -1,8 +1,7 @@
 //! The options that say where results go.
 
-use crate::{Outputs, Progress};
+use crate::progress::Progress;
 use clap::Args;
-use lockwright_cells::error::Error;
 use std::path::PathBuf;
 
 /// Documents for programs.
@@ -28,11 +27,4 @@ pub struct OutputArgs {
     /// What is said meanwhile.
     #[command(flatten)]
     pub progress: Progress,
-}
-
-impl OutputArgs {
-    /// Checks and prepares what was asked for.
-    pub fn open(&self) -> Result<Outputs, Error> {
-        Outputs::open(&self.documents, self.plot.as_ref())
-    }
 }

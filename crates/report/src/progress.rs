@@ -1,10 +1,10 @@
 //! What is going on, on standard error: one line that is rewritten on a terminal, lines in a pipe.
 
-use crate::complain;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -101,7 +101,7 @@ impl Progress {
 }
 
 /// Runs `write`, which writes on the terminal, with the line out of its way.
-pub(crate) fn out_of_the_way<R>(write: impl FnOnce() -> R) -> R {
+fn out_of_the_way<R>(write: impl FnOnce() -> R) -> R {
     match LINE.get() {
         Some(line) => line.suspend(write),
         None => write(),
@@ -113,4 +113,19 @@ pub fn end_progress() {
     if let Some(line) = LINE.get() {
         line.finish_and_clear();
     }
+}
+
+/// Prints text for people on standard output.
+pub fn print(text: &str) -> Result<(), Error> {
+    let written = out_of_the_way(|| {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    });
+    written.map_err(|source| Error::output("standard output", source))
+}
+
+/// Prints a line on standard error.
+pub fn complain(line: &str) {
+    // There is nowhere to complain about a standard error that is closed.
+    let _ = out_of_the_way(|| writeln!(std::io::stderr(), "{line}"));
 }

@@ -1,6 +1,6 @@
 //! Where the numbers of a simulated machine come from.
 
-use crate::{digits, duration, percent};
+use crate::number::{digits, duration, percent};
 use lockwright_cells::simulated::{Fitted, ResidualOf};
 
 /// A paragraph about the calibration of a simulated machine.

@@ -1,7 +1,7 @@
 //! Pictures, as SVG.
 
-use crate::digits;
-use crate::quoted;
+use crate::number::digits;
+use crate::page::quoted;
 use lockwright_cells::error::Error;
 use plotters::coord::Shift;
 use plotters::coord::combinators::{LogCoord, WithKeyPoints};
