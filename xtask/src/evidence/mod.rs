@@ -44,7 +44,7 @@ const WRITERS: [(&str, &[&str]); 4] = [
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.
-const SUBJECTS: [&str; 11] = [
+const SUBJECTS: [&str; 12] = [
     "Cargo.lock",
     "crates/cells/src",
     "crates/clients/src",
@@ -52,6 +52,7 @@ const SUBJECTS: [&str; 11] = [
     "crates/locks/src",
     "crates/locks/survivors.toml",
     "crates/model/src",
+    "crates/report/src",
     "crates/sim/examples",
     "crates/sim/src",
     "xtask/src/weaken",

@@ -20,7 +20,7 @@ pub struct CheckDocument {
     seed: u64,
     /// Pairs of native medians that differ by more than this have a clear order.
     clear_factor: f64,
-    cells: Vec<CheckedCell>,
+    cells: Vec<JudgedCell>,
     /// Missing while cells are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<Overall>,
@@ -31,7 +31,7 @@ pub struct CheckDocument {
 
 /// A cell.
 #[derive(Clone, Debug, Serialize)]
-pub struct CheckedCell {
+pub struct JudgedCell {
     threads: usize,
     cs_load: u32,
     think_load: u32,
@@ -53,7 +53,7 @@ struct Overall {
     median_error_percent: f64,
 }
 
-impl CheckedCell {
+impl JudgedCell {
     /// Judges the locks of a cell.
     pub fn of(cell: CheckCell, locks: Vec<CheckEntry>) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl CheckDocument {
         }
     }
     /// Adds a cell.
-    pub fn push(&mut self, cell: CheckedCell) {
+    pub fn push(&mut self, cell: JudgedCell) {
         self.cells.push(cell);
     }
     /// There are no more cells.
@@ -125,7 +125,7 @@ impl CheckDocument {
     }
 }
 
-impl CheckedCell {
+impl JudgedCell {
     fn table(&self) -> Sheet {
         let columns = vec![
             Column::name("lock"),

@@ -4,7 +4,7 @@ mod document;
 mod judge;
 mod plan;
 
-use document::{CheckDocument, CheckedCell};
+use document::{CheckDocument, JudgedCell};
 use judge::CheckEntry;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement};
 use lockwright_cells::error::Error;
@@ -38,7 +38,7 @@ pub fn run(
         let entries = locks.into_iter().zip(simulated).filter_map(|((lock, native), simulated)| {
             CheckEntry::of(lock.name(), &native, &simulated)
         });
-        document.push(CheckedCell::of(cell, entries.collect()));
+        document.push(JudgedCell::of(cell, entries.collect()));
         outputs.keep(&document)?;
     }
     document.finish();
