@@ -11,12 +11,12 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A column: its name, and what is in it for an item.
+type GridColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
 impl Grid {
     /// A row for each item, with these columns.
-    pub fn of<T>(
-        items: impl IntoIterator<Item = T>,
-        columns: &[(&str, &dyn Fn(&T) -> String)],
-    ) -> Self {
+    pub fn of<T>(items: impl IntoIterator<Item = T>, columns: &[GridColumn<'_, T>]) -> Self {
         let row = |item: T| columns.iter().map(|(_, cell)| cell(&item)).collect();
         Self {
             header: columns.iter().map(|(name, _)| (*name).into()).collect(),
@@ -228,8 +228,7 @@ mod tests {
 
     fn grid() -> Grid {
         let items = [("a, b", 1), ("c", 200)];
-        let grid = Grid::of(items, &[("lock", &|it| it.0.into()), ("ns", &|it| it.1.to_string())]);
-        grid
+        Grid::of(items, &[("lock", &|it| it.0.into()), ("ns", &|it| it.1.to_string())])
     }
 
     #[test]
