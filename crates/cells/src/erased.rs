@@ -160,7 +160,9 @@ pub fn erase<L: RawLock, V: ErasedVisitor>(visitor: V) -> V::Output {
 
 /// The largest lock of another library, and more.
 #[repr(align(128))]
-struct Large(#[allow(dead_code)] [u64; 64]);
+struct Large {
+    _bytes: [u64; 64],
+}
 
 /// As [`erase`], with a form that may be larger than `L`.
 ///

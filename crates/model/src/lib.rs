@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 pub mod cell;
+mod check;
 pub mod checks;
 pub mod raw;
 pub mod settings;

@@ -2,7 +2,7 @@
 //!
 //! In a hurry, because a thread that is to sleep has to lose patience some times first.
 
-use crate::checks::{Check, row, three_on};
+use crate::check::{Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::mutex::RawMutex;
 use lockwright::registry::LockRow;

@@ -1,7 +1,7 @@
 //! The rows of the queued reader-writer spinlock: urgent readers, which pass the writers that wait, and machines
 //! without queue nodes.
 
-use crate::checks::{Check, row, three_on};
+use crate::check::{Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::qrwlock::QRwLock;
 use lockwright::registry::LockRow;

@@ -3,7 +3,7 @@
 //! One preemption is enough: the first thread stops in the middle of its release, and every other thread goes on as far
 //! as it can. In a hurry, because a thread that is to sleep has to lose patience some times first.
 
-use crate::checks::{Check, is, named};
+use crate::check::{Check, is, named};
 use crate::{Loom, Settings};
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::testing::InSlots;

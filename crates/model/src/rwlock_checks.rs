@@ -2,7 +2,7 @@
 //!
 //! In a hurry, because a thread that is to sleep has to lose patience some times first.
 
-use crate::checks::{Check, is, is_of_any, named};
+use crate::check::{Check, is, is_of_any, named};
 use crate::reused_checks::has_own_rows;
 use crate::{Loom, Settings};
 use lockwright::percpu_rwlock::RawPercpuRwLock;

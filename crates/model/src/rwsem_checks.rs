@@ -3,7 +3,7 @@
 //! With three threads, one preemption in each execution where waiters spin first: each look of a
 //! spinner is a choice. In a hurry, because a thread that is to sleep has to stop spinning first.
 
-use crate::checks::{Check, is_of_any, named};
+use crate::check::{Check, is_of_any, named};
 use crate::{Loom, Settings};
 use lockwright::registry::{self, LockRow, RwSemVisitor};
 use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};

@@ -1,6 +1,6 @@
 //! The rows of the semaphore for programs.
 
-use crate::checks::{Check, row, three_on};
+use crate::check::{Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::registry::LockRow;
 use lockwright::semaphore::RawSemaphore;

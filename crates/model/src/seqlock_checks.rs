@@ -1,6 +1,6 @@
 //! The rows of the sequence lock.
 
-use crate::checks::{Check, row};
+use crate::check::{Check, row};
 use crate::{Loom, Settings};
 use lockwright::registry::LockRow;
 use lockwright_clients::seqlock::Pair;

@@ -5,7 +5,7 @@
 //! lock of each policy and two of its compositions; what they explore is the waiting policy, and the
 //! successions differ in nothing that it looks at.
 
-use crate::checks::{CPUS, Check, row, three_on};
+use crate::check::{CPUS, Check, row, three_on};
 use crate::{Loom, Settings};
 use lockwright::qspinlock::{Fifo, QSpinlock, Succession, Waiting};
 use lockwright::registry::LockRow;

@@ -54,7 +54,7 @@ macro_rules! owner_calls {
             call!($unlock(self))
         }
         fn is_locked(&self) -> bool {
-            super::peers::looks_locked(self)
+            super::looks_locked::looks_locked(self)
         }
     };
 }

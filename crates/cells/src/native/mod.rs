@@ -9,6 +9,7 @@ mod conduct;
 mod floor;
 mod gate;
 mod loads;
+mod looks_locked;
 mod pairs;
 pub mod peers;
 mod run;

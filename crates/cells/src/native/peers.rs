@@ -3,6 +3,7 @@
 #[cfg(feature = "c-peers")]
 use super::c_peers;
 use super::floor::Floor;
+use super::looks_locked::looks_locked;
 use super::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
 use super::rw_peers::{OfRwTrait, PthreadRwLock, StdRwLock};
 use crate::subject::{Origin, Subject};
@@ -395,16 +396,6 @@ impl RawLock for PthreadSpin {
     fn is_locked(&self) -> bool {
         looks_locked(self)
     }
-}
-
-/// Returns true if `lock` is held, for locks that can only be asked by trying.
-pub fn looks_locked(lock: &impl RawLock) -> bool {
-    let taken = lock.try_lock();
-    if taken {
-        // SAFETY: taken on the line above.
-        unsafe { lock.unlock() };
-    }
-    !taken
 }
 
 #[cfg(test)]

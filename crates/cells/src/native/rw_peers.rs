@@ -1,6 +1,6 @@
 //! Reader-writer locks of others behind the interface of ours.
 
-use super::peers::looks_locked;
+use super::looks_locked::looks_locked;
 use lockwright::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
