@@ -45,6 +45,7 @@ const RULES: &[Rule] = &[
     registry::a_lock_has_its_documentation,
     registry::every_ordering_is_watched,
     registry::every_lock_is_registered,
+    graph::a_circle_has_at_most_two_files,
 ];
 
 /// The files of the repository at `root`.

@@ -1,5 +1,6 @@
 //! Circles: files that use each other, directly or through others.
 
+use super::super::{Finding, Source};
 use super::crates::Graph;
 use super::paths::Arrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,26 @@ impl Circle {
         let is_inside = |it: &&Arrow| self.files.contains(&it.from) && self.files.contains(&it.to);
         graph.arrows.iter().filter(is_inside)
     }
+}
+
+/// No circle has more than two files. A finding names an arrow of each file, so that one can cut it.
+pub fn a_circle_has_at_most_two_files(source: &Source, all: &[Source]) -> Vec<Finding> {
+    let Some(folder) = source.path.strip_suffix("/Cargo.toml") else { return Vec::new() };
+    let graph = Graph::of(folder, all);
+    let finding = |circle: Circle| {
+        let first_of = |file: &String| circle.arrows(&graph).find(|arrow| arrow.from == *file);
+        let arrows: Vec<_> = circle.files.iter().filter_map(first_of).collect();
+        let text = |it: &&Arrow| {
+            let [from, to] = [&it.from, &it.to].map(|file| graph.module(file));
+            format!("{from} uses {to} (line {}: `{}`)", it.line, it.path)
+        };
+        let parts: Vec<_> = arrows.iter().map(text).collect();
+        let count = circle.files.len();
+        let message = format!("a circle of {count} files, at most 2: {}", parts.join(", "));
+        let (path, line) = (arrows[0].from.clone(), arrows[0].line);
+        Finding { path, line, message, is_warning: false }
+    };
+    circles(&graph).into_iter().map(finding).collect()
 }
 
 /// The circles of more than two files, the largest first.

@@ -11,6 +11,7 @@ mod paths;
 mod tree;
 
 use super::files;
+pub use circles::a_circle_has_at_most_two_files;
 use circles::circles;
 use crates::{Graph, crates};
 pub use layers::layers_are_those_of_the_diagram;
@@ -122,6 +123,23 @@ mod tests {
         assert_eq!(circle.names(&three), "a, b, c");
         let text = described(&three);
         assert!(text.contains("\n  c -> a: 1 a::A\n") && text.contains("\n  b -> c: "), "{text}");
+    }
+
+    #[test]
+    fn a_circle_of_three_files_is_an_error_that_names_an_arrow_of_each() {
+        let findings = |last: &str| {
+            let [a, b, c] =
+                ["b", "c", last].map(|it| format!("\nuse crate::{it}::A; pub struct A;"));
+            let files = [("a/src/a.rs", &*a), ("a/src/b.rs", &*b), ("a/src/c.rs", &*c)];
+            let sources =
+                tree(&[&files[..], &[("a/Cargo.toml", ""), ("a/src/lib.rs", ROOT.1)]].concat());
+            a_circle_has_at_most_two_files(&sources[0], &sources)
+        };
+        let [found] = &findings("a")[..] else { panic!("not one circle") };
+        let message = "a circle of 3 files, at most 2: a uses b (line 2: `crate::b::A`), \
+            b uses c (line 2: `crate::c::A`), c uses a (line 2: `crate::a::A`)";
+        assert_eq!((&*found.path, &*found.message), ("a/src/a.rs", message));
+        assert!(findings("b").is_empty());
     }
 
     #[test]
