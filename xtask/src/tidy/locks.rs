@@ -115,13 +115,33 @@ const DELAYS: [&str; 5] =
 pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding> {
     const PAUSES: &[&str] = &["spin_loop", "cpu_relax", "relax", "yield_now"];
     let may_delay = DELAYS.iter().any(|file| source.path == format!("{CRATE}{file}"));
-    let is_wait = |line: &str| {
-        words(line).any(|word| PAUSES.contains(&word)) || !may_delay && line.contains("::delay(")
+    let is_wait = |(at, line): &(usize, &str)| {
+        let delays = || !may_delay && line.contains("::delay(") && is_in_loop(source, *at);
+        words(line).any(|word| PAUSES.contains(&word)) || delays()
     };
     lock_lines(source)
-        .filter(|(_, line)| is_wait(line))
+        .filter(is_wait)
         .map(|(at, _)| source.finding(at + 1, "a wait that is not a `cond_load` of the platform"))
         .collect()
+}
+
+/// True if line `at`, counted from 0, is in a loop of its function: a pause that is not repeated is no wait.
+fn is_in_loop(source: &Source, at: usize) -> bool {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut least = indent(&source.code.lines[at]);
+    for line in source.code.lines[..at].iter().rev().filter(|line| !line.trim().is_empty()) {
+        if indent(line) >= least {
+            continue;
+        }
+        least = indent(line);
+        if words(line).any(|word| ["loop", "while", "for"].contains(&word)) {
+            return !words(line).any(|word| word == "impl");
+        }
+        if words(line).any(|word| word == "fn") {
+            return false;
+        }
+    }
+    false
 }
 
 /// What is out of line is called so, and the compiler is told.
@@ -234,6 +254,10 @@ mod tests {
         let delay = "loop {\n    P::delay(64);\n}";
         assert_eq!(findings(rule, PATH, delay)[0].line, 2);
         assert!(findings(rule, "crates/locks/src/mcs.rs", delay).is_empty());
+        let twice = "while waits {\n    match a {\n        _ => P::delay(64),\n    }\n}";
+        assert_eq!(findings(rule, PATH, twice)[0].line, 3);
+        let pause = "impl A for B {\n    fn f() {\n        loop {\n        }\n        P::delay(64);\n    }\n}";
+        assert!(findings(rule, PATH, pause).is_empty());
     }
 
     #[test]
