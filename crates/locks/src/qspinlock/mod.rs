@@ -50,7 +50,8 @@ impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P, S, W> {
     const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
     const WAITERS_SLEEP: bool = W::SLEEPS;
-    const SCHEDULES: Schedules = if W::BARGES { Schedules::Endless } else { Schedules::Finite };
+    const SCHEDULES: Schedules =
+        if W::KEEPS_ORDER { Schedules::Finite } else { Schedules::Endless };
 
     fn fairness_threshold(
         numa_nodes: u32,
