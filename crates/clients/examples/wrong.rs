@@ -9,7 +9,7 @@ use lockwright::raw::{Order, RawLock};
 use lockwright_clients::exclusion::Exclusion;
 use lockwright_clients::free::Free;
 use lockwright_clients::shared::Shared;
-use lockwright_clients::{Client, NativeThreads};
+use lockwright_clients::{Client, ClientType, NativeThreads};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 
 fn run<C: Client>() {
     for _ in 0..RUNS {
-        NativeThreads::client::<C>(2, ROUNDS);
+        NativeThreads::client(ClientType::of::<C>(), 2, ROUNDS);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a test body is.
 
+use std::sync::Arc;
+
 /// A property of a lock, as shared state and what each thread does with it.
 ///
 /// A harness builds one `Client`, runs `body(i)` on thread `i` for every `i` below `threads`, waits
@@ -29,6 +31,77 @@ pub trait Client: Send + Sync + Sized + 'static {
     }
     /// What must hold when all threads are done.
     fn finish(&self);
+}
+
+/// A client of any type, with its threads' part of [`Client`].
+pub trait AnyClient: Send + Sync {
+    /// As [`Client::HAS_HANDLER`].
+    fn has_handler(&self) -> bool;
+    /// As [`Client::body`].
+    fn body(&self, thread: usize);
+    /// As [`Client::handle`].
+    fn handle(&self, thread: usize);
+    /// As [`Client::finish`].
+    fn finish(&self);
+}
+
+impl<C: Client> AnyClient for C {
+    fn has_handler(&self) -> bool {
+        C::HAS_HANDLER
+    }
+    fn body(&self, thread: usize) {
+        Client::body(self, thread);
+    }
+    fn handle(&self, thread: usize) {
+        Client::handle(self, thread);
+    }
+    fn finish(&self) {
+        Client::finish(self);
+    }
+}
+
+/// The type of a client, as a value: a harness that takes one is compiled once, not once for each client.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientType {
+    /// The name of the client.
+    pub name: &'static str,
+    /// As [`Client::HAS_HANDLER`].
+    pub has_handler: bool,
+    make: fn(usize, u32) -> Arc<dyn AnyClient>,
+}
+
+impl ClientType {
+    /// The value for `C`.
+    pub fn of<C: Client>() -> Self {
+        fn make<C: Client>(threads: usize, rounds: u32) -> Arc<dyn AnyClient> {
+            let mut client = C::new(threads);
+            client.set_rounds(rounds);
+            Arc::new(client)
+        }
+        Self { name: C::NAME, has_handler: C::HAS_HANDLER, make: make::<C> }
+    }
+    /// Fresh state for `threads` threads, each of which repeats its operation `rounds` times.
+    pub fn make(&self, threads: usize, rounds: u32) -> Arc<dyn AnyClient> {
+        (self.make)(threads, rounds)
+    }
+}
+
+/// Something to be done with a client whose type is chosen by name.
+pub trait ClientVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with client `C`.
+    fn visit<C: Client>(self) -> Self::Output;
+}
+
+/// Finds the type of a client whose type is chosen by name.
+pub struct TypeOf;
+
+impl ClientVisitor for TypeOf {
+    type Output = ClientType;
+    fn visit<C: Client>(self) -> ClientType {
+        ClientType::of::<C>()
+    }
 }
 
 /// A call that may make a child. Its argument is true to run the handlers of `pthread_atfork`. Returns true in the

@@ -1,9 +1,10 @@
 //! The list of clients for platforms on which signals interrupt threads and threads fork. On other platforms they are
 //! like other clients.
 
+use crate::ClientVisitor;
 use crate::fork::{self, InChild, Notifies};
 use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, Permits};
-use crate::table::{ClientVisitor, clients_of_types};
+use crate::table::clients_of_types;
 use core::any::TypeId;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;

@@ -45,10 +45,10 @@ pub mod timed;
 pub mod try_lock;
 pub mod try_shared;
 
-pub use client::{Client, Fork, Outcome};
+pub use client::{AnyClient, Client, ClientType, ClientVisitor, Fork, Outcome, TypeOf};
 pub use disturbed::{disturbed_clients, disturbed_clients_of, visit_disturbed};
 pub use table::{
-    CLIENTS, ClientVisitor, READER_CLIENTS, clients, clients_of, clients_on, is_of_guards,
+    CLIENTS, READER_CLIENTS, client_types_on, clients, clients_of, clients_on, is_of_guards,
     is_of_limits, is_of_reused, visit_client, visit_client_of,
 };
 pub use threads::{Migrate, NativeThreads, Threads};

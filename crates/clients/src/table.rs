@@ -1,6 +1,5 @@
 //! The one list of clients: those that every lock has to satisfy, and those of one lock.
 
-use crate::Client;
 use crate::downgrade::{self, Downgrade};
 use crate::exclusion::{self, Exclusion};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
@@ -20,6 +19,7 @@ use crate::seqlock::{self, Pair};
 use crate::shared::{self, Shared};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
+use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::mutex::RawMutex;
@@ -34,14 +34,6 @@ use lockwright::rwsem::{Format, RwSemPolicy};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
 
-/// Something to be done with a client whose type is chosen by name.
-pub trait ClientVisitor {
-    /// What comes out of it.
-    type Output;
-    /// Does it with client `C`.
-    fn visit<C: Client>(self) -> Self::Output;
-}
-
 macro_rules! clients {
     (
         $P:ident, $L:ident;
@@ -52,6 +44,15 @@ macro_rules! clients {
         pub const CLIENTS: &[&str] = &[$($name),+];
         /// The names of those that a lock has to satisfy whose readers share it.
         pub const READER_CLIENTS: &[&str] = &[$($shared_name),+];
+
+        /// The clients that lock `L` has to satisfy as any such lock has.
+        pub fn client_types_on<$P: Platform, $L: RawLock>() -> Vec<ClientType> {
+            let mut types = vec![$(ClientType::of::<$client>()),+];
+            if const { $L::READERS_SHARE } {
+                types.extend([$(ClientType::of::<$shared>()),+]);
+            }
+            types
+        }
 
         /// Calls `visitor` with the client of that name for lock `L`; `None` if there is none.
         pub fn visit_client<$P: Platform, $L: RawLock, V: ClientVisitor>(

@@ -1,6 +1,6 @@
 //! Starting threads, whatever the machine.
 
-use crate::Client;
+use crate::ClientType;
 use lockwright::registry::Platform;
 
 /// How a machine runs several threads on something they share.
@@ -25,13 +25,12 @@ pub trait Migrate: Platform {
 pub struct NativeThreads;
 
 impl NativeThreads {
-    /// Runs `C` with this many threads, each of which repeats its operation `rounds` times.
+    /// Runs a client with this many threads, each of which repeats its operation `rounds` times.
     ///
     /// # Panics
     /// If the property does not hold.
-    pub fn client<C: Client>(threads: usize, rounds: u32) {
-        let mut client = C::new(threads);
-        client.set_rounds(rounds);
+    pub fn client(client: ClientType, threads: usize, rounds: u32) {
+        let client = client.make(threads, rounds);
         std::thread::scope(|scope| {
             for thread in 0..threads {
                 let client = &client;

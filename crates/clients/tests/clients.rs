@@ -17,8 +17,8 @@ use lockwright_clients::seqlock::Pair;
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::try_shared::TryShared;
 use lockwright_clients::{
-    Client, ClientVisitor, NativeThreads, clients_of, clients_on, is_of_guards, is_of_limits,
-    is_of_reused, visit_client, visit_client_of,
+    ClientType, NativeThreads, TypeOf, client_types_on, clients_of, is_of_guards, is_of_limits,
+    is_of_reused, visit_client_of,
 };
 use std::time::{Duration, Instant};
 
@@ -33,51 +33,39 @@ fn time() -> Duration {
     Duration::from_millis(if is_full { 200 } else { 20 })
 }
 
-fn holds<C: Client>() {
+fn holds(client: ClientType) {
     let begin = Instant::now();
     while begin.elapsed() < time() {
-        NativeThreads::client::<C>(THREADS, ROUNDS);
+        NativeThreads::client(client, THREADS, ROUNDS);
         if cfg!(miri) {
             break;
         }
     }
 }
 
-struct Run;
+/// The clients of a lock that is chosen by name.
+struct ClientsOf;
 
-impl ClientVisitor for Run {
-    type Output = ();
-    fn visit<C: Client>(self) {
-        holds::<C>();
+impl LockVisitor<Native> for ClientsOf {
+    type Output = Vec<ClientType>;
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Vec<ClientType> {
+        let mut clients = client_types_on::<Native, L>();
+        if L::NEXT_OWNER_MAY_FREE {
+            clients.push(ClientType::of::<Free<Native, L>>());
+        }
+        clients
     }
 }
 
-/// Runs a client whose threads wait for each other all the time.
-struct Few;
-
-impl ClientVisitor for Few {
-    type Output = ();
-    fn visit<C: Client>(self) {
-        NativeThreads::client::<C>(4, 2);
-    }
-}
-
-impl LockVisitor<Native> for Run {
-    type Output = ();
-    fn visit<L: RawLock>(self, row: &'static LockRow) {
-        all_clients_hold::<L>(row.name);
+fn all_hold(name: &str, clients: &[ClientType]) {
+    for client in clients {
+        println!("{} on {name}", client.name);
+        holds(*client);
     }
 }
 
 fn all_clients_hold<L: RawLock>(name: &str) {
-    for client in clients_on::<L>() {
-        println!("{client} on {name}");
-        visit_client::<Native, L, _>(client, Run).expect("a client of the table");
-    }
-    if L::NEXT_OWNER_MAY_FREE {
-        println!("free on {name}");
-        holds::<Free<Native, L>>();
-    }
+    all_hold(name, &client_types_on::<Native, L>());
 }
 
 fn all_clients_hold_in_the_queue<S: Succession<Native>>(name: &str) {
@@ -90,7 +78,8 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
     topology::set_fake(2, 1);
     native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON));
     for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
-        visit::<Native, _>(row, Run).expect("a registered lock");
+        let clients = visit::<Native, _>(row, ClientsOf).expect("a registered lock");
+        all_hold(row.name, &clients);
     }
     all_clients_hold::<PlainRwLock<Native>>("a plain reader-writer lock");
     all_clients_hold_in_the_queue::<Fifo>("the queue alone");
@@ -108,36 +97,38 @@ fn a_lock_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_lim
     for row in LOCKS {
         for client in clients_of::<Native>(row).filter(is_meant) {
             println!("{client} on {}", row.name);
-            visit_client_of::<Native, _>(row, client, Few).expect("a client of the lock");
+            let client = visit_client_of::<Native, _>(row, client, TypeOf);
+            // Their threads wait for each other all the time.
+            NativeThreads::client(client.expect("a client of the lock"), 4, 2);
         }
     }
 }
 
 #[test]
 fn spinners_that_leave_their_queue_leave_nobody_behind() {
-    holds::<Leave<Native>>();
+    holds(ClientType::of::<Leave<Native>>());
 }
 
 #[test]
 fn a_pair_under_a_sequence_lock_is_never_torn() {
-    holds::<Pair<Native>>();
+    holds(ClientType::of::<Pair<Native>>());
 }
 
 #[test]
 fn permits_are_never_lost_and_waiters_that_give_up_keep_nobody_asleep() {
-    holds::<Makers<Native>>();
-    holds::<LastPermit<Native>>();
-    NativeThreads::client::<Timed<Native>>(3, ROUNDS);
+    holds(ClientType::of::<Makers<Native>>());
+    holds(ClientType::of::<LastPermit<Native>>());
+    NativeThreads::client(ClientType::of::<Timed<Native>>(), 3, ROUNDS);
 }
 
 #[test]
 #[should_panic(expected = "a held lock can be taken again")]
 fn a_lock_that_takes_nothing_fails() {
-    NativeThreads::client::<TryLock<Native, BustedLock<Native>>>(1, 1);
+    NativeThreads::client(ClientType::of::<TryLock<Native, BustedLock<Native>>>(), 1, 1);
 }
 
 #[test]
 #[should_panic(expected = "a lock that is read is found free")]
 fn readers_that_take_nothing_fail() {
-    NativeThreads::client::<TryShared<Native, BustedRwLock<Native>>>(1, 1);
+    NativeThreads::client(ClientType::of::<TryShared<Native, BustedRwLock<Native>>>(), 1, 1);
 }

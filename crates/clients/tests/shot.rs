@@ -7,7 +7,7 @@ use lockwright::busted::BustedRwLock;
 use lockwright::native::Native;
 use lockwright::registry::LOCKS;
 use lockwright_clients::handler::{Attempts, InHandler};
-use lockwright_clients::{Client, ClientVisitor, disturbed_clients_of, visit_disturbed};
+use lockwright_clients::{AnyClient, ClientType, TypeOf, disturbed_clients_of, visit_disturbed};
 use std::cell::Cell;
 use std::env;
 use std::ffi::c_int;
@@ -35,8 +35,8 @@ const ROUNDS: u32 = 20_000;
 /// Shots until then. A handler may wait for a whole deadline.
 const SHOTS: u64 = 50;
 
-/// What a thread does when a signal comes: the function, its client and the number of the thread.
-type Handling = (fn(*const (), usize), *const (), usize);
+/// What a thread does when a signal comes: that of its client for its number.
+type Handling = (*const dyn AnyClient, usize);
 
 thread_local! {
     static HANDLING: Cell<Option<Handling>> = const { Cell::new(None) };
@@ -47,29 +47,22 @@ static HANDLED: AtomicU64 = AtomicU64::new(0);
 static IS_SHOT: [AtomicBool; THREADS] = [const { AtomicBool::new(false) }; THREADS];
 
 extern "C" fn handler(_: c_int) {
-    if let Some((handle, client, thread)) = HANDLING.get() {
-        handle(client, thread);
+    if let Some((client, thread)) = HANDLING.get() {
+        // SAFETY: the thread's own client, which it keeps for longer than it handles signals.
+        unsafe { &*client }.handle(thread);
         HANDLED.fetch_add(1, Relaxed);
         IS_SHOT[thread].store(false, Relaxed);
     }
 }
 
-fn handle<C: Client>(client: *const (), thread: usize) {
-    // SAFETY: the thread's own client, which it keeps for longer than it handles signals.
-    unsafe { &*client.cast::<C>() }.handle(thread);
-}
-
 /// Its bodies on threads, which are shot at moments that `random` chooses.
-fn shoot<C: Client>(random: &mut u64) {
-    let mut client = C::new(THREADS);
-    client.set_rounds(ROUNDS);
-    let client = Arc::new(client);
+fn shoot(client: ClientType, random: &mut u64) {
+    let client = client.make(THREADS, ROUNDS);
     let start = |thread: usize| {
         IS_SHOT[thread].store(true, Relaxed);
         let client = Arc::clone(&client);
         thread::spawn(move || {
-            let address = Arc::as_ptr(&client).cast::<()>();
-            HANDLING.set(Some((handle::<C>, address, thread)));
+            HANDLING.set(Some((Arc::as_ptr(&client), thread)));
             IS_SHOT[thread].store(false, Relaxed);
             client.body(thread);
             HANDLING.set(None);
@@ -95,22 +88,14 @@ fn shoot<C: Client>(random: &mut u64) {
 }
 
 /// Shoots at a client for a time; how many handlers ran.
-struct Shot;
-
-impl ClientVisitor for Shot {
-    type Output = Option<u64>;
-    fn visit<C: Client>(self) -> Option<u64> {
-        if !C::HAS_HANDLER {
-            return None;
-        }
-        let (begin, before, mut random) = (Instant::now(), HANDLED.load(Relaxed), 1);
-        let handled = || HANDLED.load(Relaxed) - before;
-        // Where something else uses the CPUs, threads may end before a signal comes.
-        while begin.elapsed() < TIME || handled() == 0 && begin.elapsed() < TIME_MAX {
-            shoot::<C>(&mut random);
-        }
-        Some(handled())
+fn shot(client: ClientType) -> u64 {
+    let (begin, before, mut random) = (Instant::now(), HANDLED.load(Relaxed), 1);
+    let handled = || HANDLED.load(Relaxed) - before;
+    // Where something else uses the CPUs, threads may end before a signal comes.
+    while begin.elapsed() < TIME || handled() == 0 && begin.elapsed() < TIME_MAX {
+        shoot(client, &mut random);
     }
+    handled()
 }
 
 /// Asks for a second CPU. With one, a thread ends before any thread shoots at it, so no handler runs.
@@ -137,8 +122,10 @@ fn locks_hold_while_their_threads_are_shot_with_signals() {
     for row in LOCKS {
         let lock = row.name;
         for client in disturbed_clients_of::<Native>(row) {
-            let handled = visit_disturbed::<Native, _>(row, client, Shot);
-            if let Some(handled) = handled.expect("a client of the table") {
+            let of = visit_disturbed::<Native, _>(row, client, TypeOf);
+            let of = of.expect("a client of the table");
+            if of.has_handler {
+                let handled = shot(of);
                 println!("{client} on {lock}: {handled} handlers");
                 assert!(handled > 0, "{client} on {lock}: no signal has come");
             }
@@ -154,7 +141,7 @@ fn a_lock_that_takes_nothing_for_a_reader_is_found_by_shooting() {
     const IN_CHILD: &str = "LOCKWRIGHT_SHOOT_AT_BUSTED";
     if env::var_os(IN_CHILD).is_some() {
         handle_signals();
-        Shot.visit::<InHandler<Native, BustedRwLock<Native>, Attempts>>();
+        shot(ClientType::of::<InHandler<Native, BustedRwLock<Native>, Attempts>>());
         return;
     }
     // A panic in a handler ends the process.

@@ -4,10 +4,9 @@ use crate::{Loom, LoomRun, Seen, Settings};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LockRow};
 use lockwright_clients::{
-    CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_on, visit_client, visit_client_of,
+    CLIENTS, Client, ClientType, READER_CLIENTS, TypeOf, client_types_on, visit_client_of,
 };
 use std::any::TypeId;
-use std::sync::Arc;
 
 /// One lock, one client, one machine.
 #[derive(Clone)]
@@ -26,7 +25,7 @@ pub struct Check {
     pub rounds: u32,
     /// Preemptions of one execution that are explored at most, whatever the bounds.
     pub preemptions_max: usize,
-    pub(crate) explore: Arc<dyn Fn(&LoomRun) -> Seen + Send + Sync>,
+    pub(crate) of: ClientType,
 }
 
 /// How many preemptions of one execution are explored.
@@ -57,7 +56,7 @@ impl Check {
             preemptions.map_or((most < usize::MAX).then_some(most), |it| Some(it.min(most)));
         let settings = self.settings.clone();
         let Self { threads, rounds, .. } = *self;
-        (self.explore)(&LoomRun { settings, threads, preemptions, rounds })
+        LoomRun { settings, threads, preemptions, rounds }.client_type(self.of)
     }
 }
 
@@ -69,18 +68,24 @@ pub(crate) fn named(
     threads: usize,
     settings: Settings,
 ) -> Check {
-    struct Explore<'a>(&'a LoomRun);
-    impl ClientVisitor for Explore<'_> {
-        type Output = Seen;
-        fn visit<C: Client>(self) -> Seen {
-            self.0.client::<C>()
-        }
-    }
-    let explore = move |run: &LoomRun| {
-        visit_client_of::<Loom, _>(lock, client, Explore(run)).expect("both are in their tables")
-    };
-    let explore = Arc::new(explore);
-    Check { lock, client, on, settings, threads, rounds: 1, preemptions_max: usize::MAX, explore }
+    let of = client_type(lock, client).expect("a client of the lock");
+    Check { client, ..of_type(lock, of, on, threads, settings) }
+}
+
+/// The client of that name for lock `lock`; `None` if there is none.
+pub fn client_type(lock: &'static LockRow, client: &str) -> Option<ClientType> {
+    visit_client_of::<Loom, _>(lock, client, TypeOf)
+}
+
+fn of_type(
+    lock: &'static LockRow,
+    of: ClientType,
+    on: &'static str,
+    threads: usize,
+    settings: Settings,
+) -> Check {
+    let preemptions_max = usize::MAX;
+    Check { lock, client: of.name, on, settings, threads, rounds: 1, preemptions_max, of }
 }
 
 /// Clients of one lock alone have rows of their own.
@@ -102,10 +107,7 @@ pub(crate) fn row<C: Client>(
     threads: usize,
     of: Settings,
 ) -> Check {
-    let settings = of.with_nodes_per_cpu(1);
-    let explore = Arc::new(|run: &LoomRun| run.client::<C>());
-    let (client, preemptions_max) = (C::NAME, usize::MAX);
-    Check { lock, client, on, settings, threads, rounds: 1, preemptions_max, explore }
+    of_type(lock, ClientType::of::<C>(), on, threads, of.with_nodes_per_cpu(1))
 }
 
 /// Three threads on exactly this machine, with every client.
@@ -114,14 +116,15 @@ pub(crate) fn three_on<L: RawLock>(
     on: &'static str,
     settings: Settings,
 ) -> Vec<Check> {
-    struct Row(&'static LockRow, &'static str, Settings);
-    impl ClientVisitor for Row {
-        type Output = Check;
-        fn visit<C: Client>(self) -> Check {
-            let check = row::<C>(self.0, self.1, 3, Settings::flat(3));
-            Check { settings: self.2, ..check }
-        }
-    }
-    let visit = |client: &str| visit_client::<Loom, L, _>(client, Row(lock, on, settings.clone()));
-    clients_on::<L>().filter_map(visit).collect()
+    rows_of(lock, on, &settings, client_types_on::<Loom, L>())
+}
+
+fn rows_of(
+    lock: &'static LockRow,
+    on: &'static str,
+    settings: &Settings,
+    clients: Vec<ClientType>,
+) -> Vec<Check> {
+    let row = |client| of_type(lock, client, on, 3, settings.clone());
+    clients.into_iter().map(row).collect()
 }

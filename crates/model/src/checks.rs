@@ -4,7 +4,7 @@
 //! The tests explore all of it; the tools that weaken orderings and seed bugs run the rows of one
 //! lock against each mutant.
 
-pub use crate::check::{Bounds, CPUS, Check};
+pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
 use crate::mutex_checks::of_mutex;
 use crate::qrwlock_checks::of_qrwlock;
@@ -33,10 +33,10 @@ use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
 use lockwright::ticket::TicketLock;
 use lockwright::tunables::Tunable;
+use lockwright_clients::clients_of;
 use lockwright_clients::osq::Leave;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
-use lockwright_clients::{Client, ClientVisitor, clients_of, clients_on, visit_client};
 use std::any::TypeId;
 
 /// The rows of `lock`, cheap ones first.
@@ -135,18 +135,7 @@ fn of_any_lock(lock: &'static LockRow) -> Vec<Check> {
 
 /// Three threads that all queue.
 fn in_the_queue<S: Succession<Loom>>(lock: &'static LockRow, settings: Settings) -> Vec<Check> {
-    struct Row(&'static LockRow, Settings);
-    impl ClientVisitor for Row {
-        type Output = Check;
-        fn visit<C: Client>(self) -> Check {
-            row::<C>(self.0, "queue only", 3, self.1)
-        }
-    }
-    let visit = |client: &str| {
-        let visitor = Row(lock, settings.clone());
-        visit_client::<Loom, QueueOnly<Loom, S, Spin>, _>(client, visitor)
-    };
-    clients_on::<QueueOnly<Loom, S, Spin>>().filter_map(visit).collect()
+    three_on::<QueueOnly<Loom, S, Spin>>(lock, "queue only", settings.with_nodes_per_cpu(1))
 }
 
 /// Rounds enough for tickets of two bits to wrap around.

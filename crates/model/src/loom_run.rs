@@ -3,7 +3,7 @@
 use crate::settings::{self, Settings};
 use crate::world::{self, Seen};
 use crate::{Loom, LoomThreads};
-use lockwright_clients::Client;
+use lockwright_clients::{Client, ClientType};
 use loom::model::Builder;
 use std::sync::Arc;
 
@@ -43,11 +43,13 @@ impl LoomRun {
     /// In the first execution that violates the property, in which two accesses race, in which all threads wait, or
     /// after which a queue node is still claimed or a thread still entered in the lock hash.
     pub fn client<C: Client>(&self) -> Seen {
+        self.client_type(ClientType::of::<C>())
+    }
+    /// As [`client`](Self::client), for a type chosen by name.
+    pub fn client_type(&self, client: ClientType) -> Seen {
         let (threads, rounds) = (self.threads, self.rounds);
         self.model(move || {
-            let mut client = C::new(threads);
-            client.set_rounds(rounds);
-            let client = Arc::new(client);
+            let client = client.make(threads, rounds);
             let body = |cpu: usize| {
                 let client = Arc::clone(&client);
                 move || client.body(cpu)
@@ -65,6 +67,11 @@ impl LoomRun {
     /// # Panics
     /// As [`client`](Self::client), in the first execution in which `body` panics.
     pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Seen {
+        self.explore(Box::new(body))
+    }
+
+    // Loom is generic over what it runs: with a box it is compiled once.
+    fn explore(&self, body: Box<dyn Fn() + Send + Sync>) -> Seen {
         settings::set(self.settings.clone());
         world::forget_seen();
         let mut builder = Builder::new();

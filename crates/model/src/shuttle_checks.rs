@@ -5,7 +5,7 @@ use crate::rwsem_checks::policy_of;
 use crate::{Failure, Scheduler, Seen, Settings, Shuttle, ShuttleRun};
 use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
-use lockwright_clients::{Client, ClientVisitor, clients_of, is_of_limits, visit_client_of};
+use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
 
 /// One lock, one client, one machine, one way to choose schedules.
 pub struct Sample {
@@ -77,15 +77,8 @@ impl Sample {
     /// # Panics
     /// If there is no such lock or no such client.
     pub fn run(&self) -> Result<Seen, Failure> {
-        struct Run<'a>(&'a ShuttleRun);
-        impl ClientVisitor for Run<'_> {
-            type Output = Result<Seen, Failure>;
-            fn visit<C: Client>(self) -> Self::Output {
-                self.0.sample::<C>()
-            }
-        }
-        visit_client_of::<Shuttle, _>(self.lock, self.client, Run(&self.run))
-            .expect("lock and client are in their tables")
+        let client = visit_client_of::<Shuttle, _>(self.lock, self.client, TypeOf);
+        self.run.sample(client.expect("lock and client are in their tables"))
     }
 }
 

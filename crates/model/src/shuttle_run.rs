@@ -4,7 +4,7 @@ use crate::settings::{self, Settings};
 use crate::shuttle_schedule::{Schedule, Scheduler};
 use crate::world::{self, Seen};
 use crate::{Shuttle, ShuttleThreads};
-use lockwright_clients::Client;
+use lockwright_clients::{Client, ClientType};
 use shuttle::{Config, FailurePersistence, Runner};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,16 +79,14 @@ impl ShuttleRun {
     /// after which a queue node is still claimed or a thread still entered in the lock hash. The message ends with the
     /// schedule.
     pub fn client<C: Client>(&self) -> Seen {
-        self.sample::<C>().unwrap_or_else(|failure| panic!("{failure}"))
+        self.sample(ClientType::of::<C>()).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// Runs executions of `C` up to the first one that [`client`](Self::client) would panic about.
-    pub fn sample<C: Client>(&self) -> Result<Seen, Failure> {
+    /// Runs executions of `client` up to the first one that [`client`](Self::client) would panic about.
+    pub fn sample(&self, client: ClientType) -> Result<Seen, Failure> {
         let (threads, rounds) = (self.threads, self.rounds);
-        self.sample_model(move || {
-            let mut client = C::new(threads);
-            client.set_rounds(rounds);
-            let client = Arc::new(client);
+        let body = move || {
+            let client = client.make(threads, rounds);
             let body = |cpu: usize| {
                 let client = Arc::clone(&client);
                 move || client.body(cpu)
@@ -98,7 +96,8 @@ impl ShuttleRun {
             assert!(Shuttle::has_released_all_nodes(), "a queue node was not released");
             assert!(Shuttle::has_empty_hash(), "an entry was left in the lock hash");
             assert!(Shuttle::has_empty_table(), "a waiter was left in the table of sleepers");
-        })
+        };
+        self.sample_model(Box::new(body))
     }
 
     /// Runs executions of `body`, which starts on CPU 0.
@@ -106,10 +105,11 @@ impl ShuttleRun {
     /// # Panics
     /// As [`client`](Self::client), in the first execution in which `body` panics.
     pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Seen {
-        self.sample_model(body).unwrap_or_else(|failure| panic!("{failure}"))
+        self.sample_model(Box::new(body)).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    fn sample_model(&self, body: impl Fn() + Send + Sync + 'static) -> Result<Seen, Failure> {
+    // Shuttle is generic over what it runs: with a box it is compiled once.
+    fn sample_model(&self, body: Box<dyn Fn() + Send + Sync>) -> Result<Seen, Failure> {
         settings::set(self.settings.clone());
         world::forget_seen();
         let mut config = Config::new();

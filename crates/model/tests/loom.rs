@@ -7,23 +7,14 @@ use lockwright::raw::{RawLock, Schedules};
 use lockwright::registry::{LockRow, LockVisitor, find, is_left_out, visit};
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::{
-    CLIENTS, Client, ClientVisitor, Outcome, READER_CLIENTS, clients_of, clients_on, is_of_guards,
-    is_of_limits, is_of_reused, visit_client, visit_client_of,
+    CLIENTS, Outcome, READER_CLIENTS, client_types_on, clients_of, is_of_guards, is_of_limits,
+    is_of_reused,
 };
-use lockwright_model::checks::{Bounds, Check, checks_of};
+use lockwright_model::checks::{Bounds, Check, checks_of, client_type};
 use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
 
-struct Explore<'a>(&'a LoomRun);
-
-impl ClientVisitor for Explore<'_> {
-    type Output = Seen;
-    fn visit<C: Client>(self) -> Seen {
-        self.0.client::<C>()
-    }
-}
-
 fn explore(lock: &'static LockRow, client: &str, run: &LoomRun) -> Seen {
-    visit_client_of::<Loom, _>(lock, client, Explore(run)).expect("a client of the lock")
+    run.client_type(client_type(lock, client).expect("a client of the lock"))
 }
 
 fn row(lock: &str) -> &'static LockRow {
@@ -133,9 +124,9 @@ fn readers_that_take_nothing_fail_every_client_with_readers_and_no_other() {
 fn a_plain_reader_writer_lock_holds() {
     type Plain = PlainRwLock<Loom>;
     for run in [LoomRun::all(2), LoomRun::bounded(3, 2)] {
-        for client in clients_on::<Plain>() {
-            let seen = visit_client::<Loom, Plain, _>(client, Explore(&run)).expect("a client");
-            let (executions, threads) = (seen.executions, run.threads);
+        for client in client_types_on::<Loom, Plain>() {
+            let seen = run.client_type(client);
+            let (executions, threads, client) = (seen.executions, run.threads, client.name);
             println!("plain {client}: {executions} executions of {threads} threads");
             assert!(executions > 1, "nothing was explored");
         }
