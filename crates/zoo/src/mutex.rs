@@ -113,7 +113,7 @@ pub const BUGS: &[Bug] = &[
             Edit::new(
                 "rwsem/mod.rs",
                 "section.first() == Some(id)",
-                "section.first() == Some(id) && section.kind(id) != list::HoldMode::Writer",
+                "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",
             ),
         ],
         ..Bug::NONE

@@ -242,7 +242,7 @@ pub const BUGS: &[Bug] = &[
             "self.deliver(S::choose(id, me, turn));",
             r"let next = me.next.load(Relaxed);
         make_head::<P>(S::choose(id, me, turn));
-        W::kick(&self.word, named(next));",
+        W::kick(&self.word, crate::queue::named(next));",
         )],
         ..Bug::NONE
     },
