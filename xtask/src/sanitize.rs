@@ -48,7 +48,10 @@ pub fn miri() -> Vec<Stage> {
         wrong("miri-sees-a-race-with-a-reader", "busted-rw"),
         wrong("miri-sees-a-missing-release", "busted-relaxed"),
         wrong("miri-sees-a-late-touch", "late-touch"),
-        test("miri-locks", &["--package", "lockwright", "--test", "it", "registry"]),
+        test(
+            "miri-locks",
+            &["--package", "lockwright", "--features", "internals", "--test", "it", "registry"],
+        ),
         test("miri-laws", &[&CLIENTS[..], &["--test", "native"]].concat()),
         test("miri-clients", &[&CLIENTS[..], &["--test", "clients"]].concat()),
     ]
