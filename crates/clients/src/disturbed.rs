@@ -9,7 +9,7 @@ use core::any::TypeId;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
 use lockwright::registry::{self, LockRow, Platform};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -22,7 +22,7 @@ clients_of_types! { of_type, visit_of_type, P;
     CnaSpinlock<P, cna::V10, HybridBounded> {
         handler::ATTEMPTS => InHandler<P, CnaSpinlock<P, cna::V10, HybridBounded>, Attempts>;
     }
-    QRwLock<P> { handler::ATTEMPTS => InHandler<P, QRwLock<P>, Attempts>; }
+    RawQRwLock<P> { handler::ATTEMPTS => InHandler<P, RawQRwLock<P>, Attempts>; }
     RawSeqLock<P, 2> { handler::ATTEMPTS => InHandler<P, RawSeqLock<P, 2>, Attempts>; }
     // Its spinners cannot leave their queue, so a handler must not wait for what its thread waits for.
     RawMutex<P> {

@@ -7,7 +7,7 @@ use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
@@ -50,7 +50,7 @@ impl Kind {
             (TypeId::of::<RawRwLock<P, Fair>>(), Self::FairRwLock),
             (TypeId::of::<InSlots<P>>(), Self::PercpuRwLock),
             (TypeId::of::<HybridSpinlock<P>>(), Self::Spinlock),
-            (TypeId::of::<QRwLock<P>>(), Self::QRwLock),
+            (TypeId::of::<RawQRwLock<P>>(), Self::QRwLock),
         ];
         kinds.into_iter().find(|(of, _)| *of == lock).map(|(_, kind)| kind)
     }
@@ -70,7 +70,7 @@ union Tenant<P: Platform> {
     percpu: ManuallyDrop<RawPercpuRwLock<P>>,
     in_slots: ManuallyDrop<InSlots<P>>,
     spinlock: ManuallyDrop<HybridSpinlock<P>>,
-    qrwlock: ManuallyDrop<QRwLock<P>>,
+    qrwlock: ManuallyDrop<RawQRwLock<P>>,
 }
 
 impl<P: Platform> Tenant<P> {

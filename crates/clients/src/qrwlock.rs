@@ -2,7 +2,7 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
@@ -12,7 +12,7 @@ pub const READS_AGAIN: &str = "qrwlock-reads-again";
 /// Threads with an odd number read, and if they are urgent, read once more meanwhile, as the handler of an interrupt
 /// does; the others write. No thread waits for ever.
 pub struct ReadsAgain<P: Platform> {
-    lock: QRwLock<P>,
+    lock: RawQRwLock<P>,
     twins: Twins<P>,
     threads: usize,
     rounds: u32,
@@ -43,7 +43,7 @@ impl<P: Platform> Client for ReadsAgain<P> {
     const NAME: &'static str = READS_AGAIN;
 
     fn new(threads: usize) -> Self {
-        Self { lock: QRwLock::new(), twins: Twins::new(), threads, rounds: 1 }
+        Self { lock: RawQRwLock::new(), twins: Twins::new(), threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;

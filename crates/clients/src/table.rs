@@ -26,7 +26,7 @@ use lockwright::mutex::RawMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
 use lockwright::rwlock::{Fair as FirstCome, RawRwLock};
@@ -178,7 +178,7 @@ clients_of_types! { own_clients, visit_own, P;
         limits::PERMITS => Permits<P>;
     }
     RawSeqLock<P, 2> { seqlock::PAIR => Pair<P>; }
-    QRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
+    RawQRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
 }
 
 clients_of_types! { guard_clients, visit_guards, P;

@@ -88,18 +88,18 @@ const fn is_open_for_counted(word: u32) -> bool {
 
 /// The queued reader-writer spinlock.
 #[repr(C)]
-pub struct QRwLock<P: Cells> {
+pub struct RawQRwLock<P: Cells> {
     word: P::Word,
     queue: QSpinlock<P>,
 }
 
-impl<P: ConstCells> QRwLock<P> {
+impl<P: ConstCells> RawQRwLock<P> {
     /// An unlocked lock, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED, queue: QSpinlock::INIT };
 }
 
-impl<P: QueuePlatform> QRwLock<P> {
+impl<P: QueuePlatform> RawQRwLock<P> {
     /// Takes the lock if it is free, as its writer.
     #[inline(always)]
     fn take_free(&self) -> bool {
@@ -176,7 +176,7 @@ impl<P: QueuePlatform> QRwLock<P> {
     }
 }
 
-impl<P: QueuePlatform> RawLock for QRwLock<P> {
+impl<P: QueuePlatform> RawLock for RawQRwLock<P> {
     const ORDER: Order = Order::Queued;
     const READERS_SHARE: bool = true;
 

@@ -279,7 +279,7 @@ locks! { $ P;
         "the write side of `SeqLock`; its readers copy the value, and copy again if it changed meanwhile";
     semaphore: "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
         "`Semaphore` for programs with one permit: first come, first served; waiters sleep";
-    qrwlock: "qrwlock", Product, crate::qrwlock::QRwLock<P>,
+    qrwlock: "qrwlock", Product, crate::qrwlock::RawQRwLock<P>,
         "the Linux kernel's queued reader-writer spinlock";
     [semaphores] {
         rwsem_current: "rwsem-current" | "rwsem", Product, rwsem::Current,

@@ -19,7 +19,7 @@ use lockwright::mutex::RawMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::cna::{
     Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15,
 };
@@ -81,7 +81,7 @@ own_rows! {
     Also TicketLock<Loom> => of_ticket;
     Also RawMutex<Loom> => of_mutex;
     Also OsqMutex<Loom> => of_osq;
-    Also QRwLock<Loom> => of_qrwlock;
+    Also RawQRwLock<Loom> => of_qrwlock;
     Also RawSeqLock<Loom, 2> => of_seqlock;
     Also RawSemaphore<Loom, 1> => of_semaphore;
     Also QSpinlock<Loom> => of_fifo;

@@ -3,7 +3,7 @@
 
 use crate::check::{Check, row, three_on};
 use crate::{Loom, Settings};
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::registry::LockRow;
 use lockwright_clients::qrwlock::ReadsAgain;
 
@@ -12,13 +12,13 @@ const PREEMPTIONS_MAX: usize = 2;
 
 pub(crate) fn of_qrwlock(lock: &'static LockRow) -> Vec<Check> {
     let urgent = |threads| Settings { urgent: vec![1], ..Settings::flat(threads) };
-    let mut checks = three_on::<QRwLock<Loom>>(
+    let mut checks = three_on::<RawQRwLock<Loom>>(
         lock,
         "the second one is urgent",
         urgent(3).with_nodes_per_cpu(1),
     );
     let without_nodes = Settings::flat(3).with_nodes_per_cpu(0);
-    checks.extend(three_on::<QRwLock<Loom>>(lock, "no queue nodes", without_nodes));
+    checks.extend(three_on::<RawQRwLock<Loom>>(lock, "no queue nodes", without_nodes));
     checks.extend([
         row::<ReadsAgain<Loom>>(lock, "two, the second one is urgent", 2, urgent(2)),
         row::<ReadsAgain<Loom>>(lock, "three, the second one is urgent", 3, urgent(3)),

@@ -14,7 +14,7 @@ use lockwright::api::Sendable;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::platform::ConstCells;
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -251,7 +251,7 @@ rw_kinds! {
     RawRwLock<P, Fair>, timed, once, stays;
     Sendable<RawRwLock<P>>, timed, again, sends;
     RawPercpuRwLock<P>, timed, again, stays;
-    QRwLock<P>, plain, once, sends;
+    RawQRwLock<P>, plain, once, sends;
     RwSem<P>, timed, once, sends;
 }
 
@@ -412,7 +412,7 @@ objects! {
     FairRwLock(Rw<RawRwLock<P, Fair>>) = rw, rw_inner;
     SendRwLock(Rw<Sendable<RawRwLock<P>>>) = rw, rw_inner;
     PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
-    QRwLock(Rw<QRwLock<P>>) = rw, rw_inner;
+    QRwLock(Rw<RawQRwLock<P>>) = rw, rw_inner;
     RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
     Semaphore(lockwright::Semaphore<P>) = |_| lockwright::Semaphore::new_on(), |_| Data::default();
     SeqLock(Seq<P>) = |_| Seq::with_value([0; 2]), |_| Data::default();

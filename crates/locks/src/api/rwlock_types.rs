@@ -287,13 +287,13 @@ macro_rules! rwlock_types {
         /// Source: the queued rwlock of the Linux kernel (2014).
         ///
         #[doc = concat!("[`lock_api::RwLock`]: ", $lock_api, "/struct.RwLock.html")]
-        pub type QRwLock<T> = lock_api::RwLock<crate::qrwlock::QRwLock<Native>, T>;
+        pub type QRwLock<T> = lock_api::RwLock<crate::qrwlock::RawQRwLock<Native>, T>;
         /// The guard of a reader of a [`QRwLock`]. It can be sent to another thread.
         pub type QRwLockReadGuard<'a, T> =
-            lock_api::RwLockReadGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+            lock_api::RwLockReadGuard<'a, crate::qrwlock::RawQRwLock<Native>, T>;
         /// The guard of the writer of a [`QRwLock`]. It can be sent to another thread.
         pub type QRwLockWriteGuard<'a, T> =
-            lock_api::RwLockWriteGuard<'a, crate::qrwlock::QRwLock<Native>, T>;
+            lock_api::RwLockWriteGuard<'a, crate::qrwlock::RawQRwLock<Native>, T>;
 
         /// A value behind the Linux kernel's reader-writer semaphore of today: one writer, or many readers.
         ///

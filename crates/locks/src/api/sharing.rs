@@ -1,7 +1,7 @@
 //! The locks that readers share behind `lock_api`.
 
 use crate::platform::ConstCells;
-use crate::qrwlock::QRwLock;
+use crate::qrwlock::RawQRwLock;
 use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
 
@@ -58,7 +58,7 @@ macro_rules! implement_04 {
 }
 #[cfg(feature = "lock_api")]
 implement_04! {
-    [P: QueuePlatform + ConstCells] QRwLock<P>, GuardSend;
+    [P: QueuePlatform + ConstCells] RawQRwLock<P>, GuardSend;
 }
 #[cfg(all(feature = "lock_api", feature = "std", target_os = "linux"))]
 pub(super) use implement_04;
@@ -109,7 +109,7 @@ pub(super) mod v05 {
         )+};
     }
     stating_nothing! {
-        [P: QueuePlatform + ConstCells] QRwLock<P>, GuardSend;
+        [P: QueuePlatform + ConstCells] RawQRwLock<P>, GuardSend;
     }
 
     macro_rules! implement_05 {
@@ -165,7 +165,7 @@ pub(super) mod v05 {
         )+};
     }
     implement_05! {
-        [P: QueuePlatform + ConstCells] QRwLock<P>, GuardSend, GuardSend;
+        [P: QueuePlatform + ConstCells] RawQRwLock<P>, GuardSend, GuardSend;
     }
     #[cfg(all(feature = "std", target_os = "linux"))]
     pub(in crate::api) use {implement_05, stating_nothing};

@@ -73,14 +73,14 @@ pub enum ReaderSteal {
 
 /// Which readers are granted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
+pub enum ReaderBatch {
     /// Those at the head of the list, up to the first writer.
     AtHead,
     /// All of the list, up to [`BATCH`].
     All,
 }
 
-/// The most readers that one wake-up grants under [`Grant::All`].
+/// The most readers that one wake-up grants under [`ReaderBatch::All`].
 pub const BATCH: usize = 256;
 
 /// How the lock is reserved for a waiter.
@@ -132,7 +132,7 @@ pub struct Policy {
     /// True if a reader that finds several readers queues, so that they come to an end.
     pub joins_queue: bool,
     /// How many readers are granted together.
-    pub grant: Grant,
+    pub reader_batch: ReaderBatch,
     /// True if readers that wake others do so past a writer at the head.
     pub grants_past_writer: bool,
     /// True if the lock is looked at before the first reader is granted.
@@ -224,7 +224,7 @@ const KERNEL_3_12: Policy = Policy {
     reader_spin: ReaderSpin::No,
     reader_steal: ReaderSteal::No,
     joins_queue: false,
-    grant: Grant::AtHead,
+    reader_batch: ReaderBatch::AtHead,
     grants_past_writer: false,
     looks_before_grant: false,
     grants_beside_attempts: false,
@@ -249,7 +249,7 @@ const KERNEL_5_10: Policy = Policy {
     owner: OwnerWord::TwoFlags,
     writer_spin: WriterSpin::TimedOnReaders,
     reader_spin: ReaderSpin::Any,
-    grant: Grant::All,
+    reader_batch: ReaderBatch::All,
     handoff: Handoff::ByFirst,
     unlock_wake: UnlockWake::Always,
     queuer_wakes: true,

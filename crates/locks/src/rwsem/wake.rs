@@ -6,7 +6,7 @@ use super::count::{
 };
 use super::list::{Site, WaitListGuard};
 use super::object::{GRANTED, Slow, WOKEN};
-use super::policy::{BATCH, Format, Grant, Handoff, UnlockWake};
+use super::policy::{BATCH, Format, Handoff, ReaderBatch, UnlockWake};
 use crate::events::Event;
 use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt};
@@ -215,9 +215,9 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let mut at = Some(head);
         while let Some(id) = at {
             at = section.next(id);
-            match (section.kind(id), self.policy.grant) {
-                (HoldMode::Writer, Grant::AtHead) => break,
-                (HoldMode::Writer, Grant::All) => continue,
+            match (section.kind(id), self.policy.reader_batch) {
+                (HoldMode::Writer, ReaderBatch::AtHead) => break,
+                (HoldMode::Writer, ReaderBatch::All) => continue,
                 (HoldMode::Reader, _) => {}
             }
             section.remove(id);
@@ -225,7 +225,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             first = first.or(Some(id));
             last = Some(id);
             taken += 1;
-            if self.policy.grant == Grant::All && taken == BATCH as u64 {
+            if self.policy.reader_batch == ReaderBatch::All && taken == BATCH as u64 {
                 break;
             }
         }

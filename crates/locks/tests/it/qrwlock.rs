@@ -14,7 +14,7 @@ static READ: QRwLock<u32> = QRwLock::new(7);
 #[test]
 fn it_lives_in_a_static_of_eight_bytes_and_zero_is_unlocked() {
     *READ.write() += 1;
-    assert_eq!((*READ.read(), size_of::<lockwright::qrwlock::QRwLock<Native>>()), (8, 8));
+    assert_eq!((*READ.read(), size_of::<lockwright::qrwlock::RawQRwLock<Native>>()), (8, 8));
     // SAFETY: all words are atomic integers, for which zero is a value.
     let zero: QRwLock<()> = unsafe { std::mem::zeroed() };
     assert!(!zero.is_locked() && zero.try_write().is_some());
@@ -53,7 +53,7 @@ fn a_writer_that_waits_keeps_readers_out_but_for_urgent_ones() {
 
 #[test]
 fn readers_that_never_leave_keep_others_out_before_their_number_wraps() {
-    let lock = lockwright::qrwlock::QRwLock::<Native>::INIT;
+    let lock = lockwright::qrwlock::RawQRwLock::<Native>::INIT;
     // SAFETY: nobody uses it yet.
     unsafe { lock.fill_readers(2) };
     lock.lock_shared();

@@ -2,13 +2,13 @@
 
 use crate::machines::machine;
 use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::qrwlock::QRwLock;
+use lockwright::qrwlock::RawQRwLock;
 use lockwright::raw::RawLock;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::Relaxed;
 
-type Lock = QRwLock<Sim>;
+type Lock = RawQRwLock<Sim>;
 
 /// Runs `bodies`, each on a CPU of its own, with one lock.
 fn run(bodies: &[&dyn Fn(&Lock)]) -> RunReport {
