@@ -6,7 +6,6 @@
 
 mod kbuild;
 mod on;
-mod reader_order;
 mod sleepers;
 mod workload;
 
@@ -20,9 +19,10 @@ use crate::subject::Subject;
 use lockwright::events::Event;
 use lockwright::raw::FairnessThreshold;
 use lockwright::tunables::Tunable;
+use lockwright_sim::machine::ThreadPlacement;
 use lockwright_sim::{ScheduleReport, Scheduling};
+pub use lockwright_workloads::counter::ReaderOrder;
 pub use on::{On, Scheduled};
-pub use reader_order::ReaderOrder;
 use serde::Serialize;
 pub use sleepers::Section;
 use std::fmt;
@@ -122,7 +122,7 @@ pub struct Measurement {
     /// How often each disturbance of a torture happened.
     pub exercised: Exercised,
     /// Simulated, if the threads share the CPUs: what their host did.
-    pub host: Option<Host>,
+    pub host: Option<ScheduleCounts>,
     /// Simulated torture: the most others that queued later and were served earlier than one waiter.
     pub most_overtakes: Option<u32>,
     /// Simulated: events of the simulation, which is what it costs to run.
@@ -154,7 +154,7 @@ impl Measurement {
 
 /// What the host of simulated threads did that share its CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Host {
+pub struct ScheduleCounts {
     /// How often a sleeping thread was woken by another one.
     pub kicks: u64,
     /// How often an idle CPU took a thread from the run queue of another.
@@ -163,7 +163,7 @@ pub struct Host {
     pub pause_loop_exits: u64,
 }
 
-impl Host {
+impl ScheduleCounts {
     /// The mean of several repetitions, rounded; `None` of none.
     pub fn mean(repetitions: impl Iterator<Item = Self>) -> Option<Self> {
         let all: Vec<Self> = repetitions.collect();
@@ -177,7 +177,7 @@ impl Host {
     }
 }
 
-impl From<ScheduleReport> for Host {
+impl From<ScheduleReport> for ScheduleCounts {
     fn from(report: ScheduleReport) -> Self {
         let ScheduleReport { kicks, steals, pause_loop_exits, .. } = report;
         Self { kicks, steals, pause_loop_exits }
@@ -234,29 +234,13 @@ impl fmt::Display for CellError {
     }
 }
 
-/// How threads are put on the CPUs of a simulated machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PlacementPolicy {
-    /// Socket by socket.
-    Compact,
-    /// Round robin over the sockets.
-    Spread,
-    /// A random core for each thread, second hardware threads last.
-    Random,
-    /// As random, but two threads share a socket: what the scheduler of Linux 5.6 did.
-    #[value(name = "scheduler-5.6")]
-    #[serde(rename = "scheduler-5.6")]
-    Scheduler56,
-}
-
 /// What is the same for all cells of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Numbers of the locks that were set; the others keep their defaults.
     pub tunables: Vec<(Tunable, u64)>,
     /// Placement of threads; `None` is the machine's own choice for the workload.
-    pub placement: Option<PlacementPolicy>,
+    pub placement: Option<ThreadPlacement>,
     /// Simulated: the file of the calibration; `None` is the machine's own.
     pub calibration: Option<PathBuf>,
 }

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 /// A lock and a client of it, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct LockAndClient {
     /// The lock.
     pub lock: &'static LockRow,
     /// What its threads do.
@@ -43,8 +43,8 @@ pub struct Target {
 /// which is when the queued spinlock knows no order. Locks that serve by NUMA node also run with thresholds that are
 /// reached in a short schedule. The waiters of locks without an order have no patience. Clients that are about limits
 /// run with few queue nodes or none, or with few reader slots.
-fn variations(pair: Pair, order: Order, usual: &Config) -> Vec<Config> {
-    let Pair { lock, client } = pair;
+fn variations(pair: LockAndClient, order: Order, usual: &Config) -> Vec<Config> {
+    let LockAndClient { lock, client } = pair;
     let unordered = Checks { fifo: false, ..usual.checks };
     let few_nodes =
         |count| Config { nodes: NodesMode::Pool(count), checks: unordered, ..usual.clone() };
@@ -85,7 +85,7 @@ fn keeps_for_waiters(lock: &'static LockRow) -> bool {
 
 impl Target {
     /// Lets `work` explore a pair of the tables.
-    pub fn explore<R>(&self, pair: Pair, work: impl FnOnce(&mut Explorer<'_>) -> R) -> R {
+    pub fn explore<R>(&self, pair: LockAndClient, work: impl FnOnce(&mut Explorer<'_>) -> R) -> R {
         let Self { machine, cpus, rounds, seed } = self;
         let program = Program::of(pair);
         let checks = Checks {
@@ -114,7 +114,7 @@ type Spawn = fn(&mut Simulation<'_>, &[u32], u32);
 
 impl Program {
     /// That of a pair of the tables.
-    fn of(pair: Pair) -> Self {
+    fn of(pair: LockAndClient) -> Self {
         compiles_every_lock();
         let program = registry::visit::<Sim, _>(pair.lock, OfLock(pair.client)).flatten();
         program.unwrap_or_else(|| unreachable!("both names are from their tables"))

@@ -21,7 +21,7 @@ use crate::stats::Histogram;
 use crate::stress::Exercised;
 use lockwright::registry::{self, LockRow};
 use lockwright::tunables::Tunable;
-use lockwright_sim::machine::{Machine, MachineError, Parameters, Placement, PlacementError};
+use lockwright_sim::machine::{Machine, MachineError, Parameters, PlacementError, ThreadPlacement};
 use lockwright_sim::{Digest, ScheduleReport, Scheduling};
 use run::ProgramOf;
 use std::fmt;
@@ -44,7 +44,7 @@ pub struct Cell<'a> {
     /// True if the second threads of cores are used.
     pub has_siblings: bool,
     /// Where they run, unless a scheduler decides.
-    pub placement: Placement,
+    pub placement: ThreadPlacement,
     /// The scheduler, if they do not have a CPU each.
     pub scheduling: Option<Scheduling>,
     /// Decides the placement, if it is random, and all random numbers.

@@ -14,12 +14,12 @@ pub struct Subject {
     /// Name, aliases, what it models.
     pub row: &'static LockRow,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: SubjectOrigin,
 }
 
 /// Where a subject comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SubjectOrigin {
     /// The registry: runs on every machine.
     Registry,
     /// A lock of another library: runs natively.
@@ -45,9 +45,9 @@ impl PartialEq for Subject {
 impl Subject {
     /// Every subject, in the order of the lists.
     pub fn all() -> impl Iterator<Item = Self> {
-        let registry = LOCKS.iter().map(|row| Self { row, origin: Origin::Registry });
-        let peers = peers().map(|peer| Self { row: &peer.row, origin: Origin::Peer });
-        registry.chain(peers).chain([Self { row: &FLOOR, origin: Origin::Floor }])
+        let registry = LOCKS.iter().map(|row| Self { row, origin: SubjectOrigin::Registry });
+        let peers = peers().map(|peer| Self { row: &peer.row, origin: SubjectOrigin::Peer });
+        registry.chain(peers).chain([Self { row: &FLOOR, origin: SubjectOrigin::Floor }])
     }
     /// The subject that answers to `name`.
     pub fn find(name: &str) -> Result<Self, Error> {
@@ -79,7 +79,7 @@ impl Subject {
     }
     /// Returns true if `all` includes it.
     pub fn is_in_all(self) -> bool {
-        self.origin != Origin::Floor && self.row.is_in_all()
+        self.origin != SubjectOrigin::Floor && self.row.is_in_all()
     }
     /// Returns true if it is two other locks in one, a succession and a waiting policy.
     pub fn is_combination(self) -> bool {
@@ -88,19 +88,19 @@ impl Subject {
     /// What it is for, in one word.
     pub fn kind(self) -> &'static str {
         match (self.origin, self.row.class) {
-            (Origin::Peer, _) => "peer",
-            (Origin::Floor, _) => "floor",
-            (Origin::Registry, LockClass::Product) => "product",
-            (Origin::Registry, LockClass::Combination) => "combination",
-            (Origin::Registry, LockClass::Reference) => "reference",
-            (Origin::Registry, LockClass::Busted) => "busted",
+            (SubjectOrigin::Peer, _) => "peer",
+            (SubjectOrigin::Floor, _) => "floor",
+            (SubjectOrigin::Registry, LockClass::Product) => "product",
+            (SubjectOrigin::Registry, LockClass::Combination) => "combination",
+            (SubjectOrigin::Registry, LockClass::Reference) => "reference",
+            (SubjectOrigin::Registry, LockClass::Busted) => "busted",
         }
     }
     /// The machines it runs on.
     pub fn worlds(self) -> &'static [&'static str] {
         match self.origin {
-            Origin::Registry => &["native", "simulated"],
-            Origin::Peer | Origin::Floor => &["native"],
+            SubjectOrigin::Registry => &["native", "simulated"],
+            SubjectOrigin::Peer | SubjectOrigin::Floor => &["native"],
         }
     }
 }

@@ -6,9 +6,9 @@
 use lockwright::busted::{BustedLock, BustedRelaxedLock, BustedRwLock};
 use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
-use lockwright_clients::exclusion::Exclusion;
+use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::free::Free;
-use lockwright_clients::shared::Shared;
+use lockwright_clients::shared::ReadersAndWriters;
 use lockwright_clients::{Client, ClientType, NativeThreads};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU32;
@@ -21,9 +21,9 @@ const RUNS: u32 = if cfg!(miri) { 1 } else { 50 };
 
 fn main() -> ExitCode {
     let run = match std::env::args().nth(1).as_deref() {
-        Some("busted") => run::<Exclusion<Native, BustedLock<Native>>>,
-        Some("busted-rw") => run::<Shared<Native, BustedRwLock<Native>>>,
-        Some("busted-relaxed") => run::<Exclusion<Native, BustedRelaxedLock<Native>>>,
+        Some("busted") => run::<MutualExclusion<Native, BustedLock<Native>>>,
+        Some("busted-rw") => run::<ReadersAndWriters<Native, BustedRwLock<Native>>>,
+        Some("busted-relaxed") => run::<MutualExclusion<Native, BustedRelaxedLock<Native>>>,
         Some("late-touch") => run::<Free<Native, LateTouch>>,
         _ => {
             eprintln!("wrong: name a program: busted, busted-rw, busted-relaxed or late-touch");

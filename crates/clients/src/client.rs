@@ -110,7 +110,7 @@ pub type Fork = fn(runs_handlers: bool) -> bool;
 
 /// What became of a client that was run where panics are caught.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ClientOutcome {
     /// The property held.
     Held,
     /// It did not; the message says how.

@@ -3,7 +3,7 @@
 
 use crate::ClientVisitor;
 use crate::fork::{self, InChild, Notifies};
-use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, Permits};
+use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler};
 use crate::table::clients_of_types;
 use core::any::TypeId;
 use lockwright::mutex::RawMutex;
@@ -33,9 +33,9 @@ clients_of_types! { of_type, visit_of_type, P;
     }
     RawSemaphore<P, 1> {
         handler::DEADLINES => InHandler<P, RawSemaphore<P, 1>, Deadlines>;
-        handler::PERMITS => Permits<P>;
+        handler::PERMITS => PermitsInHandler<P>;
         fork::FORK => InChild<P, RawSemaphore<P, 1>>;
-        fork::PERMITS => fork::Permits<P>;
+        fork::PERMITS => fork::ForkedPermits<P>;
     }
     RawRwLock<P> {
         handler::DEADLINES => InHandler<P, RawRwLock<P>, Deadlines>;

@@ -14,7 +14,7 @@ pub const NAME: &str = "exclusion";
 ///
 /// Two owners at once, or an acquire that does not see a release, are a race on the counter where
 /// races are seen, and a lost increment where they are not, which the next owner sees.
-pub struct Exclusion<P: Platform, L> {
+pub struct MutualExclusion<P: Platform, L> {
     lock: L,
     count: Guarded<P, u64>,
     /// Owners, as the threads count them, unseen by the machine.
@@ -23,7 +23,7 @@ pub struct Exclusion<P: Platform, L> {
     rounds: u32,
 }
 
-impl<P: Platform, L: RawLock> Client for Exclusion<P, L> {
+impl<P: Platform, L: RawLock> Client for MutualExclusion<P, L> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {

@@ -2,9 +2,9 @@
 //!
 //! On machines without forks the children never exist, and what is left are threads that take a lock in several ways.
 
-use crate::handler::{Asks, Deadlines, Until, Way, drawn};
+use crate::handler::{Asks, Deadlines, GiveUpAt, Way, drawn};
 use crate::shared::Twins;
-use crate::timed::Timed;
+use crate::timed::TimedLock;
 use crate::{Client, Fork};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
@@ -18,7 +18,7 @@ use lockwright::semaphore::RawSemaphore;
 pub const FORK: &str = "fork";
 /// What [`Notifies`] is selected by.
 pub const CONDVAR: &str = "condvar-fork";
-/// What [`Permits`] is selected by.
+/// What [`ForkedPermits`] is selected by.
 pub const PERMITS: &str = "semaphore-fork";
 
 /// What a thread does with a lock.
@@ -53,7 +53,7 @@ struct Watched<P: Platform, L> {
     fork: Fork,
 }
 
-impl<P: Platform, L: Timed> Watched<P, L> {
+impl<P: Platform, L: TimedLock> Watched<P, L> {
     fn new(threads: usize) -> Self {
         assert!(threads <= THREADS_MAX, "as many as there is room for");
         let states = core::array::from_fn(|_| Zeroed::zeroed());
@@ -73,11 +73,11 @@ impl<P: Platform, L: Timed> Watched<P, L> {
     fn ask(&self, thread: usize, way: Way) -> bool {
         self.set(thread, State::Between);
         let is_ours = match way {
-            Way { until: Until::Ever, reads: true } => {
+            Way { until: GiveUpAt::Ever, reads: true } => {
                 self.lock.lock_shared();
                 true
             }
-            Way { until: Until::Ever, reads: false } => {
+            Way { until: GiveUpAt::Ever, reads: false } => {
                 self.lock.lock();
                 true
             }
@@ -122,7 +122,7 @@ impl<P: Platform, L: Timed> Watched<P, L> {
         assert!(is_free || is_held || is_unsure, "the lock is held, and by nobody");
         assert!(!is_free || !is_held, "the lock is free, and somebody holds it");
         let may_be_had = is_free || !is_unsure && !is_kept_out;
-        if way.until == Until::Ever && !may_be_had {
+        if way.until == GiveUpAt::Ever && !may_be_had {
             return false;
         }
         let is_ours = self.ask(thread, way);
@@ -133,7 +133,8 @@ impl<P: Platform, L: Timed> Watched<P, L> {
 }
 
 /// The ways a child asks in.
-const UNTIL: [Until; 5] = [Until::Attempt, Until::Past, Until::Now, Until::Far, Until::Ever];
+const UNTIL: [GiveUpAt; 5] =
+    [GiveUpAt::Attempt, GiveUpAt::Past, GiveUpAt::Now, GiveUpAt::Far, GiveUpAt::Ever];
 
 /// The ways of a lock whose readers share it, or not.
 fn ways(readers_share: bool) -> impl Iterator<Item = Way> + Clone {
@@ -148,7 +149,7 @@ pub struct InChild<P: Platform, L> {
     rounds: u32,
 }
 
-impl<P: Platform, L: Timed> InChild<P, L> {
+impl<P: Platform, L: TimedLock> InChild<P, L> {
     fn child(&self, thread: usize, held: Option<Way>) {
         if let Some(way) = held {
             self.watched.work(way);
@@ -173,7 +174,7 @@ impl<P: Platform, L: Timed> InChild<P, L> {
     }
 }
 
-impl<P: Platform, L: Timed> Client for InChild<P, L> {
+impl<P: Platform, L: TimedLock> Client for InChild<P, L> {
     const NAME: &'static str = FORK;
 
     fn new(threads: usize) -> Self {
@@ -190,7 +191,8 @@ impl<P: Platform, L: Timed> Client for InChild<P, L> {
             if self.forks(thread, None) {
                 return;
             }
-            let until = [Until::Ever, Until::Far, Until::Attempt, Until::Now][drawn::<P>(4)];
+            let until =
+                [GiveUpAt::Ever, GiveUpAt::Far, GiveUpAt::Attempt, GiveUpAt::Now][drawn::<P>(4)];
             let way = Way { reads: L::READERS_SHARE && thread % 2 == 1, until };
             if self.watched.ask(thread, way) {
                 self.watched.work(way);
@@ -203,7 +205,7 @@ impl<P: Platform, L: Timed> Client for InChild<P, L> {
         self.forks(thread, None);
     }
     fn finish(&self) {
-        let writes = Way { reads: false, until: Until::Attempt };
+        let writes = Way { reads: false, until: GiveUpAt::Attempt };
         assert!(!self.watched.lock.is_locked(), "the lock is held when nobody holds it");
         assert!(self.watched.ask(0, writes), "a free lock cannot be taken when nobody competes");
         self.watched.give_back(0, writes);
@@ -219,7 +221,7 @@ pub struct Notifies<P: Platform> {
 }
 
 /// How the mutex is taken.
-const OWNS: Way = Way { reads: false, until: Until::Ever };
+const OWNS: Way = Way { reads: false, until: GiveUpAt::Ever };
 
 impl<P: Platform> Notifies<P> {
     /// Waits with the mutex held. Returns true if it was notified.
@@ -296,7 +298,7 @@ impl<P: Platform> Client for Notifies<P> {
 /// Threads want one or all of a few permits. In the child those permits are available that no thread holds or is about
 /// to take. They can be acquired even if a thread of the parent waited for more of them. More permits than are
 /// available cannot.
-pub struct Permits<P: Platform> {
+pub struct ForkedPermits<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     /// How many each thread may have.
     taken: [P::U32; THREADS_MAX],
@@ -306,11 +308,11 @@ pub struct Permits<P: Platform> {
 /// How many permits there are.
 const ALL: u32 = 2;
 
-impl<P: Platform> Permits<P> {
-    fn ask(&self, permits: u32, until: Until) -> bool {
+impl<P: Platform> ForkedPermits<P> {
+    fn ask(&self, permits: u32, until: GiveUpAt) -> bool {
         match until {
-            Until::Attempt => self.semaphore.try_acquire(permits),
-            Until::Ever => {
+            GiveUpAt::Attempt => self.semaphore.try_acquire(permits),
+            GiveUpAt::Ever => {
                 self.semaphore.acquire(permits);
                 true
             }
@@ -333,7 +335,7 @@ impl<P: Platform> Permits<P> {
         for until in UNTIL.into_iter().cycle().skip(drawn::<P>(UNTIL.len())).take(UNTIL.len()) {
             for permits in 1..=ALL {
                 let may_be_had = permits <= available;
-                if until == Until::Ever && !may_be_had {
+                if until == GiveUpAt::Ever && !may_be_had {
                     continue;
                 }
                 let is_taken = self.ask(permits, until);
@@ -352,7 +354,7 @@ impl<P: Platform> Permits<P> {
     }
 }
 
-impl<P: Platform> Client for Permits<P> {
+impl<P: Platform> Client for ForkedPermits<P> {
     const NAME: &'static str = PERMITS;
 
     fn new(threads: usize) -> Self {
@@ -370,7 +372,7 @@ impl<P: Platform> Client for Permits<P> {
             return;
         }
         self.taken[thread].store(permits, Relaxed);
-        let is_taken = self.ask(permits, [Until::Ever, Until::Far][drawn::<P>(2)]);
+        let is_taken = self.ask(permits, [GiveUpAt::Ever, GiveUpAt::Far][drawn::<P>(2)]);
         if is_taken {
             if self.forks(thread, permits) {
                 return;

@@ -1,7 +1,7 @@
 //! What becomes of a lock when its guards are given back in another order than taken, by another thread, or never.
 
 use crate::Client;
-use crate::place::{Kind, Place};
+use crate::place::{TenantKind, TenantPlace};
 use crate::round::{hear, say};
 use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
@@ -168,7 +168,7 @@ pub const FORGOTTEN: &str = "forgotten";
 /// the others write under it. What was forgotten does not belong to the new lock: it keeps no thread out and lets no
 /// thread in.
 pub struct Forgotten<P: Platform, const KIND: usize> {
-    place: Place<P>,
+    place: TenantPlace<P>,
     twins: Twins<P>,
     /// The last round in which the second lock was there.
     made: P::U32,
@@ -182,7 +182,7 @@ pub struct Forgotten<P: Platform, const KIND: usize> {
 const ATTEMPTS: u32 = 2;
 
 impl<P: Platform, const KIND: usize> Forgotten<P, KIND> {
-    const KIND: Kind = Kind::ALL[KIND];
+    const KIND: TenantKind = TenantKind::ALL[KIND];
 
     fn forget_and_read(&self, round: u32) {
         if round > 1 {
@@ -225,7 +225,7 @@ impl<P: Platform, const KIND: usize> Client for Forgotten<P, KIND> {
 
     fn new(threads: usize) -> Self {
         Self {
-            place: Place::new(Self::KIND),
+            place: TenantPlace::new(Self::KIND),
             twins: Twins::new(),
             made: Zeroed::zeroed(),
             done: Zeroed::zeroed(),

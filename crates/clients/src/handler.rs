@@ -5,7 +5,7 @@
 use crate::Client;
 use crate::mutex::Counter;
 use crate::shared::Twins;
-use crate::timed::Timed;
+use crate::timed::TimedLock;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -25,12 +25,12 @@ pub struct Way {
     /// As a reader.
     pub reads: bool,
     /// Until when it waits.
-    pub until: Until,
+    pub until: GiveUpAt,
 }
 
 /// Until when a thread waits for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum GiveUpAt {
     /// It does not: it makes an attempt.
     Attempt,
     /// Until a moment that has passed.
@@ -48,7 +48,7 @@ const LOOKS: u32 = 3;
 /// What is a long time, in nanoseconds.
 const LONG_NS: u64 = 20_000_000;
 
-impl Until {
+impl GiveUpAt {
     /// The deadline, of those that have one.
     pub(crate) fn deadline_ns<P: Platform>(self) -> u64 {
         match self {
@@ -69,7 +69,7 @@ pub trait Asks<L>: Send + Sync + 'static {
     /// The name of the client.
     const NAME: &'static str;
     /// In these ways.
-    const UNTIL: &'static [Until];
+    const UNTIL: &'static [GiveUpAt];
     /// Tries to get the lock in one of them. Returns true if the lock is taken.
     fn ask<P: Platform>(lock: &L, way: Way) -> bool;
 }
@@ -79,7 +79,7 @@ pub struct Attempts;
 
 impl<L: RawLock> Asks<L> for Attempts {
     const NAME: &'static str = ATTEMPTS;
-    const UNTIL: &'static [Until] = &[Until::Attempt];
+    const UNTIL: &'static [GiveUpAt] = &[GiveUpAt::Attempt];
     fn ask<P: Platform>(lock: &L, way: Way) -> bool {
         if way.reads { lock.try_lock_shared() } else { lock.try_lock() }
     }
@@ -88,13 +88,14 @@ impl<L: RawLock> Asks<L> for Attempts {
 /// Attempts and deadlines.
 pub struct Deadlines;
 
-impl<L: Timed> Asks<L> for Deadlines {
+impl<L: TimedLock> Asks<L> for Deadlines {
     const NAME: &'static str = DEADLINES;
-    const UNTIL: &'static [Until] = &[Until::Attempt, Until::Past, Until::Now, Until::Far];
+    const UNTIL: &'static [GiveUpAt] =
+        &[GiveUpAt::Attempt, GiveUpAt::Past, GiveUpAt::Now, GiveUpAt::Far];
     fn ask<P: Platform>(lock: &L, way: Way) -> bool {
         let deadline_ns = way.until.deadline_ns::<P>();
         match way {
-            Way { until: Until::Attempt, .. } => Attempts::ask::<P>(lock, way),
+            Way { until: GiveUpAt::Attempt, .. } => Attempts::ask::<P>(lock, way),
             Way { reads: true, .. } => lock.lock_shared_until(deadline_ns),
             Way { reads: false, .. } => lock.lock_until(deadline_ns),
         }
@@ -193,19 +194,19 @@ impl<P: Platform, L: RawLock, A: Asks<L>> Client for InHandler<P, L, A> {
     }
 }
 
-/// What [`Permits`] is selected by.
+/// What [`PermitsInHandler`] is selected by.
 pub const PERMITS: &str = "semaphore-handler";
 
 /// Each thread takes a permit and makes one, its handler makes one and takes one if that is possible soon. So some
 /// thread can always go on, and in the end there are as many permits as were made and not taken.
-pub struct Permits<P: Platform> {
+pub struct PermitsInHandler<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     /// How many there are to be.
     expected: AtomicI64,
     rounds: u32,
 }
 
-impl<P: Platform> Permits<P> {
+impl<P: Platform> PermitsInHandler<P> {
     fn make(&self) {
         self.expected.fetch_add(1, Relaxed);
         assert!(self.semaphore.release(1), "no room for a permit");
@@ -216,7 +217,7 @@ impl<P: Platform> Permits<P> {
     }
 }
 
-impl<P: Platform> Client for Permits<P> {
+impl<P: Platform> Client for PermitsInHandler<P> {
     const NAME: &'static str = PERMITS;
     const HAS_HANDLER: bool = true;
 
@@ -235,10 +236,11 @@ impl<P: Platform> Client for Permits<P> {
         }
     }
     fn handle(&self, _thread: usize) {
-        let until = [Until::Far, Until::Attempt, Until::Past, Until::Now][drawn::<P>(4)];
+        let until =
+            [GiveUpAt::Far, GiveUpAt::Attempt, GiveUpAt::Past, GiveUpAt::Now][drawn::<P>(4)];
         self.make();
         let is_taken = match until {
-            Until::Attempt => self.semaphore.try_acquire(1),
+            GiveUpAt::Attempt => self.semaphore.try_acquire(1),
             until => self.semaphore.acquire_until(1, until.deadline_ns::<P>()),
         };
         if is_taken {

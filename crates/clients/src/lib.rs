@@ -45,7 +45,7 @@ pub mod timed;
 pub mod try_lock;
 pub mod try_shared;
 
-pub use client::{AnyClient, Client, ClientType, ClientVisitor, Fork, Outcome, TypeOf};
+pub use client::{AnyClient, Client, ClientOutcome, ClientType, ClientVisitor, Fork, TypeOf};
 pub use disturbed::{disturbed_clients, disturbed_clients_of, visit_disturbed};
 pub use table::{
     CLIENTS, READER_CLIENTS, client_types_on, clients, clients_of, clients_on, is_of_guards,

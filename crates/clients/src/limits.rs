@@ -71,12 +71,12 @@ impl<P: Platform, L: ForPrograms> Client for Depth<P, L> {
     }
 }
 
-/// What [`Deadline`] is selected by.
+/// What [`AllTimeOut`] is selected by.
 pub const DEADLINE: &str = "condvar-deadline";
 
 /// All threads wait for what does not come, until their deadlines have passed. Each of them comes back, with the
 /// mutex, and is told so not before that.
-pub struct Deadline<P: Platform> {
+pub struct AllTimeOut<P: Platform> {
     mutex: RawMutex<P>,
     changed: RawCondvar<P>,
     /// How often a thread has come back for good.
@@ -85,7 +85,7 @@ pub struct Deadline<P: Platform> {
     rounds: u32,
 }
 
-impl<P: Platform> Client for Deadline<P> {
+impl<P: Platform> Client for AllTimeOut<P> {
     const NAME: &'static str = DEADLINE;
 
     fn new(threads: usize) -> Self {
@@ -121,19 +121,19 @@ impl<P: Platform> Client for Deadline<P> {
     }
 }
 
-/// What [`Permits`] is selected by.
+/// What [`PermitsAtTheLimit`] is selected by.
 pub const PERMITS: &str = "semaphore-full";
 
 /// There is room for one more permit. Each thread adds one and takes one out if there was room for it, and adds two,
 /// for which there never is. In the end there is room for one again.
-pub struct Permits<P: Platform> {
+pub struct PermitsAtTheLimit<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     /// How many permits there are that were added. Unseen by the machine.
     added: AtomicU32,
     rounds: u32,
 }
 
-impl<P: Platform> Client for Permits<P> {
+impl<P: Platform> Client for PermitsAtTheLimit<P> {
     const NAME: &'static str = PERMITS;
 
     fn new(_threads: usize) -> Self {

@@ -35,18 +35,18 @@ impl<P: Platform> Counter<P> {
     }
 }
 
-/// What [`Timed`] is selected by.
+/// What [`MutexTimeOuts`] is selected by.
 pub const TIMED: &str = "mutex-timed";
 
 /// Threads with an odd number give up soon; the first begins as the owner and hands it over. A thread that gets the
 /// mutex counts. No thread sleeps for ever behind one that has given up.
-pub struct Timed<P: Platform> {
+pub struct MutexTimeOuts<P: Platform> {
     counter: Counter<P>,
     taken: AtomicU64,
     rounds: u32,
 }
 
-impl<P: Platform> Client for Timed<P> {
+impl<P: Platform> Client for MutexTimeOuts<P> {
     const NAME: &'static str = TIMED;
 
     fn new(_threads: usize) -> Self {
@@ -85,17 +85,17 @@ impl<P: Platform> Client for Timed<P> {
     }
 }
 
-/// What [`Fair`] is selected by.
+/// What [`HandsOver`] is selected by.
 pub const FAIR: &str = "mutex-fair";
 
 /// Threads with an even number hand the mutex over.
-pub struct Fair<P: Platform> {
+pub struct HandsOver<P: Platform> {
     counter: Counter<P>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform> Client for Fair<P> {
+impl<P: Platform> Client for HandsOver<P> {
     const NAME: &'static str = FAIR;
 
     fn new(threads: usize) -> Self {

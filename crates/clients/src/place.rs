@@ -17,7 +17,7 @@ use lockwright::semaphore::RawSemaphore;
 /// What lies at the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Kind {
+pub(crate) enum TenantKind {
     Mutex,
     Condvar,
     Semaphore,
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     QRwLock,
 }
 
-impl Kind {
+impl TenantKind {
     pub(crate) const ALL: [Self; 8] = [
         Self::Mutex,
         Self::Condvar,
@@ -75,23 +75,23 @@ union Tenant<P: Platform> {
 
 impl<P: Platform> Tenant<P> {
     /// One that no thread has used.
-    fn new(kind: Kind) -> Self {
+    fn new(kind: TenantKind) -> Self {
         match kind {
-            Kind::Mutex => Self { mutex: ManuallyDrop::new(RawLock::new()) },
-            Kind::Condvar => Self { condvar: ManuallyDrop::new(RawCondvar::new()) },
-            Kind::Semaphore => Self { semaphore: ManuallyDrop::new(RawLock::new()) },
-            Kind::RwLock => Self { rwlock: ManuallyDrop::new(RawLock::new()) },
-            Kind::FairRwLock => Self { fair: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::Mutex => Self { mutex: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::Condvar => Self { condvar: ManuallyDrop::new(RawCondvar::new()) },
+            TenantKind::Semaphore => Self { semaphore: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::RwLock => Self { rwlock: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::FairRwLock => Self { fair: ManuallyDrop::new(RawLock::new()) },
             // The other view of it writes to its words, which are not at their place yet.
-            Kind::PercpuRwLock => Self { percpu: ManuallyDrop::new(RawLock::new()) },
-            Kind::Spinlock => Self { spinlock: ManuallyDrop::new(RawLock::new()) },
-            Kind::QRwLock => Self { qrwlock: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::PercpuRwLock => Self { percpu: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::Spinlock => Self { spinlock: ManuallyDrop::new(RawLock::new()) },
+            TenantKind::QRwLock => Self { qrwlock: ManuallyDrop::new(RawLock::new()) },
         }
     }
 }
 
 /// What is done with a lock here.
-pub(crate) trait Lock {
+pub(crate) trait TenantLock {
     fn take(&self, reads: bool);
     fn try_take(&self, reads: bool) -> bool;
     /// # Safety
@@ -100,7 +100,7 @@ pub(crate) trait Lock {
     fn is_free(&self) -> bool;
 }
 
-impl<L: RawLock> Lock for L {
+impl<L: RawLock> TenantLock for L {
     fn take(&self, reads: bool) {
         self.lock();
         if reads {
@@ -133,36 +133,36 @@ impl<L: RawLock> Lock for L {
 }
 
 /// Memory for one object at a time.
-pub(crate) struct Place<P: Platform>(UnsafeCell<Tenant<P>>);
+pub(crate) struct TenantPlace<P: Platform>(UnsafeCell<Tenant<P>>);
 
 // SAFETY: what is there is replaced by the one thread that knows of it, and its fields are those of locks.
-unsafe impl<P: Platform> Sync for Place<P> {}
+unsafe impl<P: Platform> Sync for TenantPlace<P> {}
 
-impl<P: Platform> Place<P> {
-    pub(crate) fn new(kind: Kind) -> Self {
+impl<P: Platform> TenantPlace<P> {
+    pub(crate) fn new(kind: TenantKind) -> Self {
         Self(UnsafeCell::new(Tenant::new(kind)))
     }
 
     /// The lock at the place, which is of that kind.
-    pub(crate) fn lock_of(&self, kind: Kind) -> &dyn Lock {
+    pub(crate) fn lock_of(&self, kind: TenantKind) -> &dyn TenantLock {
         // SAFETY: the caller knows what is there, and no thread replaces it before it has been told to.
         let tenant = unsafe { &*self.0.get() };
         match kind {
             // SAFETY: the caller says what is there.
-            Kind::Mutex => unsafe { &*tenant.mutex },
-            Kind::Condvar => unreachable!("a condition variable is not a lock"),
+            TenantKind::Mutex => unsafe { &*tenant.mutex },
+            TenantKind::Condvar => unreachable!("a condition variable is not a lock"),
             // SAFETY: as above.
-            Kind::Semaphore => unsafe { &*tenant.semaphore },
+            TenantKind::Semaphore => unsafe { &*tenant.semaphore },
             // SAFETY: as above.
-            Kind::RwLock => unsafe { &*tenant.rwlock },
+            TenantKind::RwLock => unsafe { &*tenant.rwlock },
             // SAFETY: as above.
-            Kind::FairRwLock => unsafe { &*tenant.fair },
+            TenantKind::FairRwLock => unsafe { &*tenant.fair },
             // SAFETY: as above; a view of the same type.
-            Kind::PercpuRwLock => unsafe { &*tenant.in_slots },
+            TenantKind::PercpuRwLock => unsafe { &*tenant.in_slots },
             // SAFETY: as above.
-            Kind::Spinlock => unsafe { &*tenant.spinlock },
+            TenantKind::Spinlock => unsafe { &*tenant.spinlock },
             // SAFETY: as above.
-            Kind::QRwLock => unsafe { &*tenant.qrwlock },
+            TenantKind::QRwLock => unsafe { &*tenant.qrwlock },
         }
     }
     /// The condition variable that is there.
@@ -173,7 +173,7 @@ impl<P: Platform> Place<P> {
         unsafe { &tenant.condvar }
     }
     /// Puts a new object there. For the one thread that knows of the last one.
-    pub(crate) fn make(&self, kind: Kind) {
+    pub(crate) fn make(&self, kind: TenantKind) {
         // SAFETY: no other thread uses the tenant before, except in a call that no longer touches it.
         unsafe { self.0.get().write(Tenant::new(kind)) };
     }

@@ -1,6 +1,6 @@
 //! Memory that is used again: the next owner of a lock frees it, and another lock comes to lie at its address.
 
-use crate::place::{Kind, Lock, Place};
+use crate::place::{TenantKind, TenantLock, TenantPlace};
 use crate::round::{hear, say};
 use crate::{Client, ClientVisitor};
 use core::sync::atomic::AtomicUsize;
@@ -11,7 +11,7 @@ use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// What the clients are selected by whose first object is a lock, in the order of the second.
-pub(crate) const OF_LOCK: [&str; Kind::ALL.len()] = [
+pub(crate) const OF_LOCK: [&str; TenantKind::ALL.len()] = [
     "reused-by-mutex",
     "reused-by-condvar",
     "reused-by-semaphore",
@@ -22,7 +22,7 @@ pub(crate) const OF_LOCK: [&str; Kind::ALL.len()] = [
     "reused-by-qrwlock",
 ];
 /// The same, whose first object is a condition variable.
-pub(crate) const OF_CONDVAR: [&str; Kind::ALL.len()] = [
+pub(crate) const OF_CONDVAR: [&str; TenantKind::ALL.len()] = [
     "condvar-reused-by-mutex",
     "condvar-reused-by-condvar",
     "condvar-reused-by-semaphore",
@@ -35,11 +35,11 @@ pub(crate) const OF_CONDVAR: [&str; Kind::ALL.len()] = [
 
 /// Calls `visitor` with the client of that name whose first object is of kind `first`; `None` if there is none.
 pub(crate) fn visit<P: Platform, V: ClientVisitor>(
-    first: Kind,
+    first: TenantKind,
     client: &str,
     visitor: V,
 ) -> Option<V::Output> {
-    let names = if first == Kind::Condvar { &OF_CONDVAR } else { &OF_LOCK };
+    let names = if first == TenantKind::Condvar { &OF_CONDVAR } else { &OF_LOCK };
     let second = names.iter().position(|name| *name == client)?;
     macro_rules! visit {
         ($($first:literal),+; $seconds:tt) => {
@@ -72,9 +72,9 @@ pub struct Reused<P: Platform, const FIRST: usize, const SECOND: usize>(Scene<P>
 
 /// The same, compiled once.
 struct Scene<P: Platform> {
-    first: Kind,
-    second: Kind,
-    place: Place<P>,
+    first: TenantKind,
+    second: TenantKind,
+    place: TenantPlace<P>,
     neighbours: [RawMutex<P>; MUTEXES],
     /// The neighbour in use. Published with `made`.
     neighbour: AtomicUsize,
@@ -102,8 +102,8 @@ struct Scene<P: Platform> {
 
 impl<P: Platform> Scene<P> {
     /// Chooses the neighbour if a mutex is at the place.
-    fn choose_neighbour(&self, kind: Kind) {
-        if kind != Kind::Mutex {
+    fn choose_neighbour(&self, kind: TenantKind) {
+        if kind != TenantKind::Mutex {
             return;
         }
         let shares = |other: &RawMutex<P>| self.place.mutex().shares_bucket_with(other);
@@ -117,7 +117,7 @@ impl<P: Platform> Scene<P> {
     /// What the first thread does.
     fn leave(&self, round: u32) {
         hear::<P>(&self.begun, round);
-        if self.first == Kind::Condvar {
+        if self.first == TenantKind::Condvar {
             hear::<P>(&self.held, round);
             // The second thread waits when it has released this.
             self.mutex.lock();
@@ -150,7 +150,7 @@ impl<P: Platform> Scene<P> {
             self.neighbour().calm();
         }
         self.neighbour().lock();
-        if self.second != Kind::Condvar {
+        if self.second != TenantKind::Condvar {
             self.place.lock_of(self.second).take(reads);
         }
         say::<P>(&self.made, round);
@@ -164,7 +164,7 @@ impl<P: Platform> Scene<P> {
     }
     /// Takes the first object, as the last one to use it.
     fn await_first(&self, round: u32) {
-        if self.first == Kind::Condvar {
+        if self.first == TenantKind::Condvar {
             self.mutex.lock();
             say::<P>(&self.held, round);
             // SAFETY: taken above.
@@ -181,7 +181,7 @@ impl<P: Platform> Scene<P> {
     }
     /// Lets those go on who wait for the second object.
     fn give_second(&self, round: u32, reads: bool) {
-        if self.second == Kind::Condvar {
+        if self.second == TenantKind::Condvar {
             self.mutex.lock();
             // SAFETY: taken above.
             unsafe { self.given.set(round) };
@@ -198,8 +198,8 @@ impl<P: Platform> Scene<P> {
 
     /// Waits for the second object.
     fn wait_for_second(&self, round: u32) {
-        let at_condvar = self.second == Kind::Condvar;
-        let lock: &dyn Lock =
+        let at_condvar = self.second == TenantKind::Condvar;
+        let lock: &dyn TenantLock =
             if at_condvar { &self.mutex } else { self.place.lock_of(self.second) };
         lock.take(false);
         // SAFETY: taken above, and written by a holder.
@@ -227,11 +227,11 @@ impl<P: Platform> Scene<P> {
         unsafe { mutex.unlock() };
     }
 
-    fn new(first: Kind, second: Kind, threads: usize) -> Self {
+    fn new(first: TenantKind, second: TenantKind, threads: usize) -> Self {
         Self {
             first,
             second,
-            place: Place::new(first),
+            place: TenantPlace::new(first),
             neighbours: core::array::from_fn(|_| RawMutex::new()),
             neighbour: AtomicUsize::new(0),
             mutex: RawMutex::new(),
@@ -268,7 +268,7 @@ impl<P: Platform> Scene<P> {
     }
     fn finish(&self) {
         match self.second {
-            Kind::Condvar => {
+            TenantKind::Condvar => {
                 assert!(!self.place.condvar().notify_one(), "somebody counts as a waiter")
             }
             kind => assert!(self.place.lock_of(kind).is_free(), "held when nobody holds it"),
@@ -282,13 +282,13 @@ impl<P: Platform> Scene<P> {
 }
 
 impl<P: Platform, const FIRST: usize, const SECOND: usize> Client for Reused<P, FIRST, SECOND> {
-    const NAME: &'static str = match Kind::ALL[FIRST] {
-        Kind::Condvar => OF_CONDVAR[SECOND],
+    const NAME: &'static str = match TenantKind::ALL[FIRST] {
+        TenantKind::Condvar => OF_CONDVAR[SECOND],
         _ => OF_LOCK[SECOND],
     };
 
     fn new(threads: usize) -> Self {
-        Self(Scene::new(Kind::ALL[FIRST], Kind::ALL[SECOND], threads))
+        Self(Scene::new(TenantKind::ALL[FIRST], TenantKind::ALL[SECOND], threads))
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.0.rounds = rounds;

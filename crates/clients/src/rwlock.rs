@@ -3,7 +3,7 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use crate::timed::Timed as WithDeadlines;
+use crate::timed::TimedLock as WithDeadlines;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
@@ -89,12 +89,12 @@ impl<P: Platform, L: ForPrograms> Object<P, L> {
 
 /// Threads with an odd number give up at once, as writers or as readers; the others wait as the other, or as writers.
 /// The first begins as the owner. No thread waits for ever behind one that has given up.
-pub struct Timed<P: Platform, L, const WRITES: bool> {
+pub struct RwLockTimeOuts<P: Platform, L, const WRITES: bool> {
     object: Object<P, L>,
     rounds: u32,
 }
 
-impl<P: Platform, L: ForPrograms, const WRITES: bool> Client for Timed<P, L, WRITES> {
+impl<P: Platform, L: ForPrograms, const WRITES: bool> Client for RwLockTimeOuts<P, L, WRITES> {
     const NAME: &'static str = if WRITES { TIMED_WRITER } else { TIMED_READER };
 
     fn new(_threads: usize) -> Self {
@@ -174,14 +174,14 @@ impl<P: Platform, L: ForPrograms> Client for Again<P, L> {
 /// that all have done so it frees the object, while the last of them may still be about to return from its unlock.
 ///
 /// For machines that see accesses to what was freed.
-pub struct LastUser<P: Platform, L> {
+pub struct LastHolder<P: Platform, L> {
     object: Object<P, L>,
     /// How many use it, unseen by the machine.
     users: AtomicUsize,
     freed: AtomicBool,
 }
 
-impl<P: Platform, L: ForPrograms> Client for LastUser<P, L> {
+impl<P: Platform, L: ForPrograms> Client for LastHolder<P, L> {
     const NAME: &'static str = LAST_USER;
 
     fn new(threads: usize) -> Self {
@@ -209,7 +209,7 @@ impl<P: Platform, L: ForPrograms> Client for LastUser<P, L> {
     }
 }
 
-impl<P: Platform, L: ForPrograms> LastUser<P, L> {
+impl<P: Platform, L: ForPrograms> LastHolder<P, L> {
     fn free(&self) {
         loop {
             self.object.lock.lock();

@@ -92,12 +92,12 @@ pub const SOON_NS: u64 = 2_000;
 
 /// Threads with an odd number give up soon, as writers or as readers; the others wait as the other, or as writers. No
 /// thread waits for ever behind one that has given up.
-pub struct Timed<P: Platform, C, const WRITES: bool> {
+pub struct RwSemTimeOuts<P: Platform, C, const WRITES: bool> {
     sem: Sem<P, C>,
     rounds: u32,
 }
 
-impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for Timed<P, C, WRITES> {
+impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for RwSemTimeOuts<P, C, WRITES> {
     const NAME: &'static str = if WRITES { TIMED_WRITER } else { TIMED_READER };
 
     fn new(_threads: usize) -> Self {
@@ -210,7 +210,7 @@ impl<P: Platform, C: RwSemPolicy> Client for Overflow<P, C> {
 /// The second thread waits, and those with a higher number come when it does. From the moment when the owner finds the
 /// lock reserved for it, no thread gets it before the second thread. For policies with bits in the count, under which
 /// no thread but the first waiter is waited for.
-pub struct Handoff<P: Platform, C> {
+pub struct ReservedForFirst<P: Platform, C> {
     sem: Sem<P, C>,
     /// The second thread waits.
     goes: P::U32,
@@ -224,7 +224,7 @@ pub struct Handoff<P: Platform, C> {
 /// How often the owner looks whether the lock is reserved.
 const LOOKS: u32 = 8;
 
-impl<P: Platform, C: RwSemPolicy> Handoff<P, C> {
+impl<P: Platform, C: RwSemPolicy> ReservedForFirst<P, C> {
     /// For the owner.
     fn note_and_unlock(&self, thread: usize) {
         let passes = self.is_reserved.load(Relaxed) && !self.is_served.load(Relaxed);
@@ -240,7 +240,7 @@ impl<P: Platform, C: RwSemPolicy> Handoff<P, C> {
     }
 }
 
-impl<P: Platform, C: RwSemPolicy> Client for Handoff<P, C> {
+impl<P: Platform, C: RwSemPolicy> Client for ReservedForFirst<P, C> {
     const NAME: &'static str = HANDOFF;
 
     fn new(_threads: usize) -> Self {

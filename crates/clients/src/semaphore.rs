@@ -8,13 +8,13 @@ use lockwright::platform::Guarded;
 use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
 
-/// What [`Timed`] is selected by.
+/// What [`SemaphoreTimeOuts`] is selected by.
 pub const TIMED: &str = "semaphore-timed";
 
 /// The first thread writes a note and releases a permit for each other thread with an even number, one by one. Those
 /// take one each; those with an odd number want two, give up soon, and give back what they got. No thread sleeps for
 /// ever behind or before one that has given up, and a thread that has a permit finds the note.
-pub struct Timed<P: Platform> {
+pub struct SemaphoreTimeOuts<P: Platform> {
     semaphore: RawSemaphore<P, 0>,
     note: Guarded<P, u32>,
     threads: usize,
@@ -24,14 +24,14 @@ pub struct Timed<P: Platform> {
 /// How many permits a thread that gives up wants.
 const TWO: u32 = 2;
 
-impl<P: Platform> Timed<P> {
+impl<P: Platform> SemaphoreTimeOuts<P> {
     fn read_note(&self) {
         // SAFETY: written before the first release.
         assert_eq!(unsafe { self.note.get() }, 1, "a permit that nobody released");
     }
 }
 
-impl<P: Platform> Client for Timed<P> {
+impl<P: Platform> Client for SemaphoreTimeOuts<P> {
     const NAME: &'static str = TIMED;
 
     fn new(threads: usize) -> Self {

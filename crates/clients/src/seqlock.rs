@@ -12,7 +12,7 @@ pub const PAIR: &str = "seqlock-pair";
 /// Threads with an even number write pairs of a number and its complement; the others read, whole pairs only and no
 /// older ones than before. A thread that finds that the first thread has written also finds what the first thread did
 /// before.
-pub struct Pair<P: Platform> {
+pub struct WholePairs<P: Platform> {
     lock: RawSeqLock<P, 2>,
     note: Guarded<P, u32>,
     threads: usize,
@@ -22,7 +22,7 @@ pub struct Pair<P: Platform> {
 /// In the number: the first thread has written.
 const FIRST: u64 = 1 << 32;
 
-impl<P: Platform> Pair<P> {
+impl<P: Platform> WholePairs<P> {
     /// The number of a copy.
     fn number([number, complement]: [u64; 2]) -> u64 {
         let is_whole = complement == !number || [number, complement] == [0, 0];
@@ -47,7 +47,7 @@ impl<P: Platform> Pair<P> {
     }
 }
 
-impl<P: Platform> Client for Pair<P> {
+impl<P: Platform> Client for WholePairs<P> {
     const NAME: &'static str = PAIR;
 
     fn new(threads: usize) -> Self {

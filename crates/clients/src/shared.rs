@@ -65,14 +65,14 @@ impl<P: Platform> Twins<P> {
 /// Threads with an odd number read, the others write.
 ///
 /// A writer next to a reader, or a reader that does not see a release, is a race on the counters where races are seen.
-pub struct Shared<P: Platform, L> {
+pub struct ReadersAndWriters<P: Platform, L> {
     lock: L,
     twins: Twins<P>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, L: RawLock> Client for Shared<P, L> {
+impl<P: Platform, L: RawLock> Client for ReadersAndWriters<P, L> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {

@@ -1,22 +1,22 @@
 //! The one list of clients: those that every lock has to satisfy, and those of one lock.
 
 use crate::downgrade::{self, Downgrade};
-use crate::exclusion::{self, Exclusion};
+use crate::exclusion::{self, MutualExclusion};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
-use crate::limits::{self, Deadline, Depth, Permits};
-use crate::mutex::{self, Exact, Fair, GiveUp, Notify, Timed};
+use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
+use crate::mutex::{self, Exact, GiveUp, HandsOver, MutexTimeOuts, Notify};
 use crate::neighbours::{self, Neighbours};
 use crate::osq::{self, Leave};
-use crate::place::Kind;
+use crate::place::TenantKind;
 use crate::qrwlock::{self, ReadsAgain};
 use crate::reused;
 use crate::rwlock;
-use crate::rwsem::{self, Handoff, Interrupted, LastRound, Overflow};
+use crate::rwsem::{self, Interrupted, LastRound, Overflow, ReservedForFirst};
 use crate::semaphore::{self, LastPermit, Makers};
-use crate::seqlock::{self, Pair};
-use crate::shared::{self, Shared};
+use crate::seqlock::{self, WholePairs};
+use crate::shared::{self, ReadersAndWriters};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
 use crate::{ClientType, ClientVisitor};
@@ -75,12 +75,12 @@ macro_rules! clients {
 
 clients! { P, L;
     every lock {
-        exclusion::NAME => Exclusion<P, L>;
+        exclusion::NAME => MutualExclusion<P, L>;
         try_lock::NAME => TryLock<P, L>;
         is_locked::NAME => IsLocked<P, L>;
     }
     readers {
-        shared::NAME => Shared<P, L>;
+        shared::NAME => ReadersAndWriters<P, L>;
         try_shared::NAME => TryShared<P, L>;
         downgrade::NAME => Downgrade<P, L>;
     }
@@ -129,9 +129,9 @@ pub(crate) use clients_of_types;
 
 clients_of_types! { own_clients, visit_own, P;
     RawMutex<P> {
-        limits::DEADLINE => Deadline<P>;
-        mutex::TIMED => Timed<P>;
-        mutex::FAIR => Fair<P>;
+        limits::DEADLINE => AllTimeOut<P>;
+        mutex::TIMED => MutexTimeOuts<P>;
+        mutex::FAIR => HandsOver<P>;
         mutex::NOTIFY => Notify<P>;
         mutex::GIVE_UP => GiveUp<P>;
         mutex::EXACT => Exact<P>;
@@ -140,65 +140,65 @@ clients_of_types! { own_clients, visit_own, P;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
     RawRwLock<P> {
-        rwlock::TIMED_WRITER => rwlock::Timed<P, RawRwLock<P>, true>;
-        rwlock::TIMED_READER => rwlock::Timed<P, RawRwLock<P>, false>;
-        rwlock::LAST_USER => rwlock::LastUser<P, RawRwLock<P>>;
+        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, true>;
+        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, false>;
+        rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P>>;
         limits::DEPTH => Depth<P, RawRwLock<P>>;
         rwlock::AGAIN => rwlock::Again<P, RawRwLock<P>>;
     }
     // It serves in order, so a thread that reads may not read again.
     RawRwLock<P, FirstCome> {
-        rwlock::TIMED_WRITER => rwlock::Timed<P, RawRwLock<P, FirstCome>, true>;
-        rwlock::TIMED_READER => rwlock::Timed<P, RawRwLock<P, FirstCome>, false>;
-        rwlock::LAST_USER => rwlock::LastUser<P, RawRwLock<P, FirstCome>>;
+        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P, FirstCome>, true>;
+        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P, FirstCome>, false>;
+        rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P, FirstCome>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, FirstCome>>;
         limits::DEPTH => Depth<P, RawRwLock<P, FirstCome>>;
     }
     RawPercpuRwLock<P> {
-        rwlock::TIMED_WRITER => rwlock::Timed<P, RawPercpuRwLock<P>, true>;
-        rwlock::TIMED_READER => rwlock::Timed<P, RawPercpuRwLock<P>, false>;
-        rwlock::LAST_USER => rwlock::LastUser<P, RawPercpuRwLock<P>>;
+        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, true>;
+        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, false>;
+        rwlock::LAST_USER => rwlock::LastHolder<P, RawPercpuRwLock<P>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawPercpuRwLock<P>>;
         limits::DEPTH => Depth<P, RawPercpuRwLock<P>>;
         rwlock::AGAIN => rwlock::Again<P, RawPercpuRwLock<P>>;
     }
     InSlots<P> {
-        rwlock::TIMED_WRITER => rwlock::Timed<P, InSlots<P>, true>;
-        rwlock::TIMED_READER => rwlock::Timed<P, InSlots<P>, false>;
-        rwlock::LAST_USER => rwlock::LastUser<P, InSlots<P>>;
+        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, InSlots<P>, true>;
+        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, InSlots<P>, false>;
+        rwlock::LAST_USER => rwlock::LastHolder<P, InSlots<P>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, InSlots<P>>;
         limits::DEPTH => Depth<P, InSlots<P>>;
         rwlock::AGAIN => rwlock::Again<P, InSlots<P>>;
     }
     RawSemaphore<P, 1> {
-        semaphore::TIMED => semaphore::Timed<P>;
+        semaphore::TIMED => semaphore::SemaphoreTimeOuts<P>;
         semaphore::MAKERS => Makers<P>;
         semaphore::LAST_PERMIT => LastPermit<P>;
-        limits::PERMITS => Permits<P>;
+        limits::PERMITS => PermitsAtTheLimit<P>;
     }
-    RawSeqLock<P, 2> { seqlock::PAIR => Pair<P>; }
+    RawSeqLock<P, 2> { seqlock::PAIR => WholePairs<P>; }
     RawQRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
 }
 
 clients_of_types! { guard_clients, visit_guards, P;
     RawMutex<P> {
-        guards::FORGOTTEN => Forgotten<P, { Kind::Mutex as usize }>;
+        guards::FORGOTTEN => Forgotten<P, { TenantKind::Mutex as usize }>;
         guards::MOVED => Moved<P, RawMutex<P>>;
     }
     RawSemaphore<P, 1> {
-        guards::FORGOTTEN => Forgotten<P, { Kind::Semaphore as usize }>;
+        guards::FORGOTTEN => Forgotten<P, { TenantKind::Semaphore as usize }>;
         guards::MOVED => Moved<P, RawSemaphore<P, 1>>;
     }
     RawRwLock<P> {
-        guards::FORGOTTEN => Forgotten<P, { Kind::RwLock as usize }>;
+        guards::FORGOTTEN => Forgotten<P, { TenantKind::RwLock as usize }>;
         guards::MOVED => Moved<P, RawRwLock<P>>;
     }
     RawRwLock<P, FirstCome> {
-        guards::FORGOTTEN => Forgotten<P, { Kind::FairRwLock as usize }>;
+        guards::FORGOTTEN => Forgotten<P, { TenantKind::FairRwLock as usize }>;
         guards::MOVED => Moved<P, RawRwLock<P, FirstCome>>;
     }
-    InSlots<P> { guards::FORGOTTEN => Forgotten<P, { Kind::PercpuRwLock as usize }>; }
+    InSlots<P> { guards::FORGOTTEN => Forgotten<P, { TenantKind::PercpuRwLock as usize }>; }
 }
 
 /// Calls `visitor` with client `client` for the lock of that row on `P`; `None` if the lock has no such client.
@@ -235,11 +235,11 @@ pub fn visit_client_of<P: Platform, V: ClientVisitor>(
 }
 
 /// What is freed first in the client of that name on that lock, if it is one of [`reused`].
-fn first_of<P: Platform>(lock: TypeId, client: &str) -> Option<Kind> {
+fn first_of<P: Platform>(lock: TypeId, client: &str) -> Option<TenantKind> {
     if lock == TypeId::of::<RawMutex<P>>() && reused::OF_CONDVAR.contains(&client) {
-        return Some(Kind::Condvar);
+        return Some(TenantKind::Condvar);
     }
-    Kind::of_reused::<P>(lock).filter(|_| reused::OF_LOCK.contains(&client))
+    TenantKind::of_reused::<P>(lock).filter(|_| reused::OF_LOCK.contains(&client))
 }
 
 /// True if the client of that name is about memory that is used again.
@@ -268,12 +268,12 @@ impl<P: Platform, V: ClientVisitor> RwSemVisitor for OfRwSem<'_, P, V> {
     fn visit<C: RwSemPolicy>(self) -> Self::Output {
         let Self { client, visitor, .. } = self;
         let found = match client {
-            rwsem::TIMED_WRITER => visitor.visit::<rwsem::Timed<P, C, true>>(),
-            rwsem::TIMED_READER => visitor.visit::<rwsem::Timed<P, C, false>>(),
+            rwsem::TIMED_WRITER => visitor.visit::<rwsem::RwSemTimeOuts<P, C, true>>(),
+            rwsem::TIMED_READER => visitor.visit::<rwsem::RwSemTimeOuts<P, C, false>>(),
             rwsem::INTERRUPTED_WRITER => visitor.visit::<Interrupted<P, C>>(),
             rwsem::OVERFLOW => visitor.visit::<Overflow<P, C>>(),
             rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C>>(),
-            rwsem::HANDOFF if has_bits::<C>() => visitor.visit::<Handoff<P, C>>(),
+            rwsem::HANDOFF if has_bits::<C>() => visitor.visit::<ReservedForFirst<P, C>>(),
             _ => return None,
         };
         Some(found)

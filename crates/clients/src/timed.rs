@@ -9,7 +9,7 @@ use lockwright::rwlock::{Fairness, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 
 /// A lock with deadlines, of the platform's clock.
-pub trait Timed: RawLock {
+pub trait TimedLock: RawLock {
     /// True if a forked child may forget the readers that do not exist in it.
     const FORGETS_READERS: bool = false;
     /// Takes it as the owner before a deadline. Returns true if it did.
@@ -20,13 +20,13 @@ pub trait Timed: RawLock {
     }
 }
 
-impl<P: Platform> Timed for RawMutex<P> {
+impl<P: Platform> TimedLock for RawMutex<P> {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         Self::lock_until(self, deadline_ns)
     }
 }
 
-impl<P: Platform> Timed for RawSemaphore<P, 1> {
+impl<P: Platform> TimedLock for RawSemaphore<P, 1> {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         self.acquire_until(1, deadline_ns)
     }
@@ -34,7 +34,7 @@ impl<P: Platform> Timed for RawSemaphore<P, 1> {
 
 macro_rules! reader_writer {
     ($([$($bounds:tt)*] $lock:ty, $forgets:literal;)+) => {
-        $(impl<$($bounds)*> Timed for $lock {
+        $(impl<$($bounds)*> TimedLock for $lock {
             const FORGETS_READERS: bool = $forgets;
             fn lock_until(&self, deadline_ns: u64) -> bool {
                 <$lock>::lock_until(self, deadline_ns)

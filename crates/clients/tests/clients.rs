@@ -12,8 +12,8 @@ use lockwright::tunables::{NUMA_ON, Tunable};
 use lockwright_clients::free::Free;
 use lockwright_clients::osq::Leave;
 use lockwright_clients::plain_rw::PlainRwLock;
-use lockwright_clients::semaphore::{LastPermit, Makers, Timed};
-use lockwright_clients::seqlock::Pair;
+use lockwright_clients::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
+use lockwright_clients::seqlock::WholePairs;
 use lockwright_clients::try_lock::TryLock;
 use lockwright_clients::try_shared::TryShared;
 use lockwright_clients::{
@@ -111,14 +111,14 @@ fn spinners_that_leave_their_queue_leave_nobody_behind() {
 
 #[test]
 fn a_pair_under_a_sequence_lock_is_never_torn() {
-    holds(ClientType::of::<Pair<Native>>());
+    holds(ClientType::of::<WholePairs<Native>>());
 }
 
 #[test]
 fn permits_are_never_lost_and_waiters_that_give_up_keep_nobody_asleep() {
     holds(ClientType::of::<Makers<Native>>());
     holds(ClientType::of::<LastPermit<Native>>());
-    NativeThreads::client(ClientType::of::<Timed<Native>>(), 3, ROUNDS);
+    NativeThreads::client(ClientType::of::<SemaphoreTimeOuts<Native>>(), 3, ROUNDS);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use lockwright::raw::{Order, RawLock};
 use lockwright::registry::LOCKS;
 use lockwright_clients::fork::InChild;
 use lockwright_clients::handler::{Attempts, InHandler};
-use lockwright_clients::timed::Timed;
+use lockwright_clients::timed::TimedLock;
 use lockwright_clients::{Client, ClientVisitor, disturbed_clients_of, visit_disturbed};
 use lockwright_sim::explore::{Explorer, Found, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, Sim, Simulation, thread};
@@ -111,7 +111,7 @@ impl RawLock for Heeds {
     }
 }
 
-impl Timed for Heeds {
+impl TimedLock for Heeds {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         self.0.lock_until(deadline_ns)
     }

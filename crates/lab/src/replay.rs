@@ -97,7 +97,7 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
     let calibration = machine.calibration.as_ref();
     let knobs = [
         ("--calibration", calibration.map(|file| quoted(&file.to_string_lossy()))),
-        ("--placement", machine.placement.and_then(name)),
+        ("--placement", machine.placement.map(|placement| placement.name().into())),
         ("--numa-spinlock", machine.numa_spinlock.and_then(name)),
         ("--numa-spinlock-threshold", number(machine.numa_spinlock_threshold)),
         ("--numa-spinlock-threshold-ns", number(machine.numa_spinlock_threshold_ns)),
@@ -111,10 +111,10 @@ mod tests {
     use super::*;
     use crate::options;
     use lockwright_cells::cell::ReaderOrder;
-    use lockwright_cells::subject::{FLOOR, Origin, Subject};
+    use lockwright_cells::subject::{FLOOR, Subject, SubjectOrigin};
 
     const SPEC: CellSpec = CellSpec {
-        lock: Subject { row: &FLOOR, origin: Origin::Floor },
+        lock: Subject { row: &FLOOR, origin: SubjectOrigin::Floor },
         workload: Workload::counter(2, 3),
         threads: 4,
         scheduling: None,

@@ -5,14 +5,14 @@
 //! memory the checker does not see: a thread that waits gives way until there is news. That leaves
 //! out only executions that differ from explored ones by futile looks.
 
-use crate::raw::{ConstRawCell, Integer, RawCell, RawInt, Remember};
+use crate::raw::{Arithmetic, ConstRawCell, RawCell, RawInt, Remember};
 use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, WholeWord, Zeroed};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{self, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// A checker, as its cells see it.
-pub trait Checker: Sized + 'static {
+pub trait ModelChecker: Sized + 'static {
     /// How often in a row a waiting thread may be scheduled without news before that is reported as
     /// a wait for something that will not happen.
     const IDLE_MAX: u32;
@@ -46,14 +46,14 @@ pub struct CheckedCell<A: RawCell, C> {
     _checker: PhantomData<fn() -> C>,
 }
 
-impl<A: RawCell, C: Checker> Zeroed for CheckedCell<A, C> {
+impl<A: RawCell, C: ModelChecker> Zeroed for CheckedCell<A, C> {
     #[track_caller]
     fn zeroed() -> Self {
         Self::with_zero(A::zero())
     }
 }
 
-impl<A: RawCell, C: Checker> CheckedCell<A, C> {
+impl<A: RawCell, C: ModelChecker> CheckedCell<A, C> {
     /// The cell whose checked part is `zero`, which must hold zero.
     pub const fn with_zero(zero: A) -> Self {
         Self {
@@ -108,7 +108,7 @@ const OLD_VALUES_MAX: u32 = 2;
 const STEPS_IN_A_ROW: u32 = 16;
 
 // SAFETY: every operation is that of the checker's atomic, or a loop around its load.
-unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
+unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> {
     fn load(&self, order: Ordering) -> A::Value {
         self.raw.load(order)
     }
@@ -233,9 +233,9 @@ unsafe impl<A: RawCell, C: Checker> Atomic<A::Value> for CheckedCell<A, C> {
 }
 
 // SAFETY: every operation is that of the checker's atomic.
-unsafe impl<A: RawInt, C: Checker> AtomicInt<A::Value> for CheckedCell<A, C>
+unsafe impl<A: RawInt, C: ModelChecker> AtomicInt<A::Value> for CheckedCell<A, C>
 where
-    A::Value: Integer,
+    A::Value: Arithmetic,
 {
     fn fetch_add(&self, value: A::Value, order: Ordering) -> A::Value {
         self.is_swapped.store(true, Relaxed);
@@ -264,7 +264,7 @@ where
 }
 
 // SAFETY: every operation is that of the checker's atomic.
-unsafe impl<A: RawInt + RawCell<Value = u32>, C: Checker> WholeWord for CheckedCell<A, C> {
+unsafe impl<A: RawInt + RawCell<Value = u32>, C: ModelChecker> WholeWord for CheckedCell<A, C> {
     /// The value stored last is a good guess of what a compare-exchange will find, so that there is
     /// one scheduling point in most executions and none of them reads an old value.
     fn guess(&self) -> u32 {
@@ -272,7 +272,7 @@ unsafe impl<A: RawInt + RawCell<Value = u32>, C: Checker> WholeWord for CheckedC
     }
 }
 
-impl<A: ConstRawCell, C: Checker> ConstZeroed for CheckedCell<A, C> {
+impl<A: ConstRawCell, C: ModelChecker> ConstZeroed for CheckedCell<A, C> {
     #[allow(clippy::declare_interior_mutable_const)]
     const ZEROED: Self = Self::with_zero(A::ZERO);
 }

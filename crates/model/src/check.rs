@@ -1,6 +1,6 @@
 //! One row of the table of model checks, and how to make one.
 
-use crate::{Loom, LoomRun, Seen, Settings};
+use crate::{Explored, Loom, LoomRun, MachineSettings};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LockRow};
 use lockwright_clients::{
@@ -18,7 +18,7 @@ pub struct Check {
     /// What is special about the machine or about the way into the lock.
     pub on: &'static str,
     /// The machine.
-    pub settings: Settings,
+    pub settings: MachineSettings,
     /// Threads of the client.
     pub threads: usize,
     /// How often each thread repeats its operation.
@@ -49,7 +49,7 @@ impl Check {
     ///
     /// # Panics
     /// As [`LoomRun::client`].
-    pub fn explore(&self, bounds: Bounds) -> Seen {
+    pub fn explore(&self, bounds: Bounds) -> Explored {
         let preemptions = if self.threads == 2 { bounds.of_two } else { bounds.of_three };
         let most = self.preemptions_max;
         let preemptions =
@@ -66,7 +66,7 @@ pub(crate) fn named(
     client: &'static str,
     on: &'static str,
     threads: usize,
-    settings: Settings,
+    settings: MachineSettings,
 ) -> Check {
     let of = client_type(lock, client).expect("a client of the lock");
     Check { client, ..of_type(lock, of, on, threads, settings) }
@@ -82,7 +82,7 @@ fn of_type(
     of: ClientType,
     on: &'static str,
     threads: usize,
-    settings: Settings,
+    settings: MachineSettings,
 ) -> Check {
     let preemptions_max = usize::MAX;
     Check { lock, client: of.name, on, settings, threads, rounds: 1, preemptions_max, of }
@@ -105,7 +105,7 @@ pub(crate) fn row<C: Client>(
     lock: &'static LockRow,
     on: &'static str,
     threads: usize,
-    of: Settings,
+    of: MachineSettings,
 ) -> Check {
     of_type(lock, ClientType::of::<C>(), on, threads, of.with_nodes_per_cpu(1))
 }
@@ -114,7 +114,7 @@ pub(crate) fn row<C: Client>(
 pub(crate) fn three_on<L: RawLock>(
     lock: &'static LockRow,
     on: &'static str,
-    settings: Settings,
+    settings: MachineSettings,
 ) -> Vec<Check> {
     rows_of(lock, on, &settings, client_types_on::<Loom, L>())
 }
@@ -122,7 +122,7 @@ pub(crate) fn three_on<L: RawLock>(
 fn rows_of(
     lock: &'static LockRow,
     on: &'static str,
-    settings: &Settings,
+    settings: &MachineSettings,
     clients: Vec<ClientType>,
 ) -> Vec<Check> {
     let row = |client| of_type(lock, client, on, 3, settings.clone());

@@ -14,7 +14,7 @@ use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::mutex::RawMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -117,12 +117,12 @@ impl CnaPolicy for V15Eager {
 }
 
 fn of_any_lock(lock: &'static LockRow) -> Vec<Check> {
-    let three = Settings::flat(3).with_numa(&[0, 1, 0]);
+    let three = MachineSettings::flat(3).with_numa(&[0, 1, 0]);
     let is_semaphore = is::<RawSemaphore<Loom, 1>>(lock);
     let of_semaphore = is_semaphore.then_some(semaphore_checks::PREEMPTIONS_MAX);
     let of_three = preemptions_of_three(lock).or(of_semaphore).unwrap_or(usize::MAX);
     let machines =
-        [(2, "flat", Settings::flat(2), usize::MAX), (3, "two NUMA nodes", three, of_three)];
+        [(2, "flat", MachineSettings::flat(2), usize::MAX), (3, "two NUMA nodes", three, of_three)];
     let clients = clients_of::<Loom>(lock).filter(is_of_any);
     let rows = machines.into_iter().flat_map(|(threads, on, settings, preemptions_max)| {
         clients.clone().map(move |client| Check {
@@ -134,7 +134,10 @@ fn of_any_lock(lock: &'static LockRow) -> Vec<Check> {
 }
 
 /// Three threads that all queue.
-fn in_the_queue<S: Succession<Loom>>(lock: &'static LockRow, settings: Settings) -> Vec<Check> {
+fn in_the_queue<S: Succession<Loom>>(
+    lock: &'static LockRow,
+    settings: MachineSettings,
+) -> Vec<Check> {
     three_on::<QueueOnly<Loom, S, Spin>>(lock, "queue only", settings.with_nodes_per_cpu(1))
 }
 
@@ -142,14 +145,15 @@ fn in_the_queue<S: Succession<Loom>>(lock: &'static LockRow, settings: Settings)
 const WRAPS: u32 = 4;
 
 fn of_ticket(lock: &'static LockRow) -> Vec<Check> {
-    let check = row::<TryLock<Loom, TicketLock<Loom>>>(lock, "four rounds", 2, Settings::flat(2));
+    let check =
+        row::<TryLock<Loom, TicketLock<Loom>>>(lock, "four rounds", 2, MachineSettings::flat(2));
     vec![Check { rounds: WRAPS, ..check }]
 }
 
 /// In two rounds nodes are used again, when a neighbour may not be done with them.
 fn of_osq(lock: &'static LockRow) -> Vec<Check> {
     let leave = |on, threads, rounds| {
-        let settings = Settings::flat(threads as u32);
+        let settings = MachineSettings::flat(threads as u32);
         Check { rounds, ..row::<Leave<Loom>>(lock, on, threads, settings) }
     };
     vec![
@@ -161,12 +165,12 @@ fn of_osq(lock: &'static LockRow) -> Vec<Check> {
 }
 
 fn of_fifo(lock: &'static LockRow) -> Vec<Check> {
-    let mut checks = in_the_queue::<Fifo>(lock, Settings::flat(3));
-    let flat = Settings::flat(CPUS);
+    let mut checks = in_the_queue::<Fifo>(lock, MachineSettings::flat(3));
+    let flat = MachineSettings::flat(CPUS);
     checks.push(row::<FromQueue<Loom, Fifo, LateWithoutNode>>(lock, "flat", 2, flat));
-    let without_nodes = Settings::flat(3).with_nodes_per_cpu(0);
+    let without_nodes = MachineSettings::flat(3).with_nodes_per_cpu(0);
     checks.extend(three_on::<QSpinlock<Loom>>(lock, "no queue nodes", without_nodes));
-    let forked = Settings::flat(3).with_nodes_per_cpu(1).in_a_forked_child();
+    let forked = MachineSettings::flat(3).with_nodes_per_cpu(1).in_a_forked_child();
     checks.extend(three_on::<QSpinlock<Loom>>(lock, "in a forked child", forked));
     checks
 }
@@ -183,9 +187,9 @@ const MIXTURES: [(&str, [u32; CPUS as usize]); 4] = [
 const AT_ONCE: [&str; 2] = ["nodes 010101, threshold 1", "nodes 000101, threshold 1"];
 
 /// The machines on which the successions by NUMA node are explored.
-pub fn mixtures() -> Vec<(&'static str, Settings)> {
+pub fn mixtures() -> Vec<(&'static str, MachineSettings)> {
     let machine = |numa: &[u32], handoffs_log2: u64, ns: u64| {
-        Settings::flat(CPUS)
+        MachineSettings::flat(CPUS)
             .with_numa(numa)
             .with_tunable(Tunable::numa_spinlock_threshold, handoffs_log2)
             .with_tunable(Tunable::numa_spinlock_threshold_ns, ns)
@@ -196,12 +200,12 @@ pub fn mixtures() -> Vec<(&'static str, Settings)> {
 }
 
 fn of_cna<C: CnaPolicy>(lock: &'static LockRow) -> Vec<Check> {
-    let mut checks = in_the_queue::<Cna<C>>(lock, Settings::flat(3).with_numa(&[0, 1, 0]));
+    let mut checks = in_the_queue::<Cna<C>>(lock, MachineSettings::flat(3).with_numa(&[0, 1, 0]));
     for (on, settings) in mixtures() {
         checks.push(row::<FromQueue<Loom, Cna<C>, TwoSetAside>>(lock, on, 2, settings));
     }
     // No thread passes the end of the primary queue, so it does not matter where the waiters are.
-    let flat = Settings::flat(CPUS);
+    let flat = MachineSettings::flat(CPUS);
     checks.push(row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat));
     checks
 }

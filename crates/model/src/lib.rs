@@ -41,20 +41,20 @@ mod threads;
 pub use self::loom::Loom;
 pub use self::shuttle::Shuttle;
 pub use loom_run::LoomRun;
-pub use settings::Settings;
-pub use shuttle_run::{Failure, ShuttleRun};
-pub use shuttle_schedule::{Schedule, Scheduler};
+pub use settings::MachineSettings;
+pub use shuttle_run::{ShuttleFailure, ShuttleRun};
+pub use shuttle_schedule::{ShuttleSchedule, ShuttleScheduler};
 pub use threads::{LoomThreads, ShuttleThreads};
-pub use world::Seen;
+pub use world::Explored;
 
-use lockwright_clients::Outcome;
+use lockwright_clients::ClientOutcome;
 use std::any::Any;
 
 /// What became of a run.
-pub fn outcome(run: impl FnOnce() -> Seen) -> Outcome {
+pub fn outcome(run: impl FnOnce() -> Explored) -> ClientOutcome {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
-        Ok(_) => Outcome::Held,
-        Err(panic) => Outcome::Violated(message_of(panic)),
+        Ok(_) => ClientOutcome::Held,
+        Err(panic) => ClientOutcome::Violated(message_of(panic)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Loom as a platform: exhaustive up to a number of preemptions, C11 orderings.
 
-use crate::cell::{CheckedCell, Checker};
+use crate::cell::{CheckedCell, ModelChecker};
 use crate::machine::machine;
 use crate::raw::{raw_cells, raw_ints};
 use ::loom::cell::UnsafeCell;
@@ -22,7 +22,7 @@ raw_ints! {
     AtomicU64, u64;
 }
 
-impl Checker for Loom {
+impl ModelChecker for Loom {
     const IDLE_MAX: u32 = 1_000;
 
     fn bounded_looks() -> u32 {

@@ -1,7 +1,7 @@
 //! Running clients under loom.
 
-use crate::settings::{self, Settings};
-use crate::world::{self, Seen};
+use crate::settings::{self, MachineSettings};
+use crate::world::{self, Explored};
 use crate::{Loom, LoomThreads};
 use lockwright_clients::{Client, ClientType};
 use loom::model::Builder;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct LoomRun {
     /// The machine.
-    pub settings: Settings,
+    pub settings: MachineSettings,
     /// Threads of a client; at most 4, since loom has 5 and the conformance suite needs one.
     pub threads: usize,
     /// Preemptions of one execution that are explored; `None` explores them all.
@@ -26,14 +26,19 @@ const BRANCHES_MAX: usize = 10_000;
 impl LoomRun {
     /// All executions of `threads` threads on a flat machine with as many CPUs.
     pub fn all(threads: usize) -> Self {
-        Self { settings: Settings::flat(threads as u32), threads, preemptions: None, rounds: 1 }
+        Self {
+            settings: MachineSettings::flat(threads as u32),
+            threads,
+            preemptions: None,
+            rounds: 1,
+        }
     }
     /// The same, as far as they have at most this many preemptions.
     pub fn bounded(threads: usize, preemptions: usize) -> Self {
         Self { preemptions: Some(preemptions), ..Self::all(threads) }
     }
     /// The same on another machine.
-    pub fn on(self, settings: Settings) -> Self {
+    pub fn on(self, settings: MachineSettings) -> Self {
         Self { settings, ..self }
     }
 
@@ -42,11 +47,11 @@ impl LoomRun {
     /// # Panics
     /// In the first execution that violates the property, in which two accesses race, in which all threads wait, or
     /// after which a queue node is still claimed or a thread still entered in the lock hash.
-    pub fn client<C: Client>(&self) -> Seen {
+    pub fn client<C: Client>(&self) -> Explored {
         self.client_type(ClientType::of::<C>())
     }
     /// As [`client`](Self::client), for a type chosen by name.
-    pub fn client_type(&self, client: ClientType) -> Seen {
+    pub fn client_type(&self, client: ClientType) -> Explored {
         let (threads, rounds) = (self.threads, self.rounds);
         self.model(move || {
             let client = client.make(threads, rounds);
@@ -66,12 +71,12 @@ impl LoomRun {
     ///
     /// # Panics
     /// As [`client`](Self::client), in the first execution in which `body` panics.
-    pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Seen {
+    pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Explored {
         self.explore(Box::new(body))
     }
 
     // Loom is generic over what it runs: with a box it is compiled once.
-    fn explore(&self, body: Box<dyn Fn() + Send + Sync>) -> Seen {
+    fn explore(&self, body: Box<dyn Fn() + Send + Sync>) -> Explored {
         settings::set(self.settings.clone());
         world::forget_seen();
         let mut builder = Builder::new();

@@ -13,9 +13,9 @@ pub(crate) struct Sleeper {
 
 /// The sleepers in the order they came.
 #[derive(Default)]
-pub(crate) struct Sleepers(Vec<Sleeper>);
+pub(crate) struct SleepQueue(Vec<Sleeper>);
 
-impl Sleepers {
+impl SleepQueue {
     /// `cpu` goes to sleep on `address`.
     pub fn push(&mut self, address: usize, cpu: u32) {
         self.0.push(Sleeper { address, cpu });
@@ -48,14 +48,14 @@ impl Sleepers {
 macro_rules! machine {
     ($platform:ident, $checker:ident, knows_who_runs: $knows:literal) => {
         struct Machine {
-            world: $crate::world::World<$platform>,
-            sleepers: ::$checker::sync::Mutex<$crate::machine::Sleepers>,
+            world: $crate::world::Execution<$platform>,
+            sleepers: ::$checker::sync::Mutex<$crate::machine::SleepQueue>,
             bells: Vec<::$checker::sync::Condvar>,
         }
 
         impl Machine {
             fn new() -> Self {
-                let world = $crate::world::World::new();
+                let world = $crate::world::Execution::new();
                 let bells =
                     (0..world.settings.cpus).map(|_| ::$checker::sync::Condvar::new()).collect();
                 Self { world, sleepers: Default::default(), bells }

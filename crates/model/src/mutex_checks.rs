@@ -3,16 +3,16 @@
 //! In a hurry, because a thread that is to sleep has to lose patience some times first.
 
 use crate::check::{Check, row, three_on};
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::mutex::RawMutex;
 use lockwright::registry::LockRow;
-use lockwright_clients::mutex::{Fair, GiveUp, Notify, Timed};
+use lockwright_clients::mutex::{GiveUp, HandsOver, MutexTimeOuts, Notify};
 
 /// Longer than the first waiter lets others pass it.
 const LONG_NS: u64 = 10_000_000;
 
 pub(crate) fn of_mutex(lock: &'static LockRow) -> Vec<Check> {
-    let hurried = |threads: usize| Settings::flat(threads as u32).in_a_hurry();
+    let hurried = |threads: usize| MachineSettings::flat(threads as u32).in_a_hurry();
     let mut checks = three_on::<RawMutex<Loom>>(lock, "in a hurry", hurried(3));
     let late = hurried(3).with_clock_step(LONG_NS);
     checks.extend(three_on::<RawMutex<Loom>>(lock, "in a hurry, time flies", late));
@@ -20,13 +20,13 @@ pub(crate) fn of_mutex(lock: &'static LockRow) -> Vec<Check> {
     checks.extend(three_on::<RawMutex<Loom>>(lock, "in a hurry, sleeps end for no reason", waking));
     let two = || hurried(2);
     checks.extend([
-        row::<Timed<Loom>>(lock, "in a hurry, two", 2, two()),
-        row::<Fair<Loom>>(lock, "in a hurry, two", 2, two()),
+        row::<MutexTimeOuts<Loom>>(lock, "in a hurry, two", 2, two()),
+        row::<HandsOver<Loom>>(lock, "in a hurry, two", 2, two()),
         row::<Notify<Loom>>(lock, "in a hurry, two", 2, two()),
     ]);
     let three = [
-        row::<Timed<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
-        row::<Fair<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<MutexTimeOuts<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<HandsOver<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
         row::<Notify<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
         row::<GiveUp<Loom>>(lock, "in a hurry, three", 3, hurried(3)),
     ];

@@ -2,7 +2,7 @@
 //! without queue nodes.
 
 use crate::check::{Check, row, three_on};
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::registry::LockRow;
 use lockwright_clients::qrwlock::ReadsAgain;
@@ -11,13 +11,13 @@ use lockwright_clients::qrwlock::ReadsAgain;
 const PREEMPTIONS_MAX: usize = 2;
 
 pub(crate) fn of_qrwlock(lock: &'static LockRow) -> Vec<Check> {
-    let urgent = |threads| Settings { urgent: vec![1], ..Settings::flat(threads) };
+    let urgent = |threads| MachineSettings { urgent: vec![1], ..MachineSettings::flat(threads) };
     let mut checks = three_on::<RawQRwLock<Loom>>(
         lock,
         "the second one is urgent",
         urgent(3).with_nodes_per_cpu(1),
     );
-    let without_nodes = Settings::flat(3).with_nodes_per_cpu(0);
+    let without_nodes = MachineSettings::flat(3).with_nodes_per_cpu(0);
     checks.extend(three_on::<RawQRwLock<Loom>>(lock, "no queue nodes", without_nodes));
     checks.extend([
         row::<ReadsAgain<Loom>>(lock, "two, the second one is urgent", 2, urgent(2)),

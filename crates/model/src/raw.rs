@@ -29,7 +29,7 @@ pub trait RawCell: Send + Sync + 'static {
 }
 
 /// A checker's atomic integer.
-pub trait RawInt: RawCell<Value: Integer> {
+pub trait RawInt: RawCell<Value: Arithmetic> {
     /// As in `core`.
     fn fetch_add(&self, value: Self::Value, order: Ordering) -> Self::Value;
     /// As in `core`.
@@ -41,7 +41,7 @@ pub trait RawInt: RawCell<Value: Integer> {
 }
 
 /// The arithmetic of [`RawInt`], to know the result of an operation.
-pub trait Integer: Copy {
+pub trait Arithmetic: Copy {
     /// Sum, wrapping around.
     fn plus(self, other: Self) -> Self;
     /// Difference, wrapping around.
@@ -84,7 +84,7 @@ remember! {
 
 macro_rules! integer {
     ($($int:ty)+) => { $(
-        impl Integer for $int {
+        impl Arithmetic for $int {
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }

@@ -4,7 +4,7 @@
 //! as it can. In a hurry, because a thread that is to sleep has to lose patience some times first.
 
 use crate::check::{Check, is, named};
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::registry::LockRow;
@@ -19,7 +19,7 @@ pub(crate) fn has_own_rows(client: &str) -> bool {
 
 pub(crate) fn of_reused(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut add = |client, on, settings: Settings| {
+    let mut add = |client, on, settings: MachineSettings| {
         let (threads, settings) = (settings.cpus as usize, settings.in_a_hurry());
         checks.push(Check { preemptions_max: 1, ..named(lock, client, on, threads, settings) });
     };
@@ -29,24 +29,32 @@ pub(crate) fn of_reused(lock: &'static LockRow) -> Vec<Check> {
     let own = || clients_of::<Loom>(lock).filter(is_meant);
     for client in own() {
         match is_of_reused(client) {
-            true => add(client, "in a hurry, three", Settings::flat(3)),
-            false => add(client, "in a hurry, two", Settings::flat(2)),
+            true => add(client, "in a hurry, three", MachineSettings::flat(3)),
+            false => add(client, "in a hurry, two", MachineSettings::flat(2)),
         }
     }
     for client in own().filter(|client| is_of_limits(client)) {
-        add(client, "in a hurry, two, no queue nodes", Settings::flat(2).with_nodes_per_cpu(0));
+        add(
+            client,
+            "in a hurry, two, no queue nodes",
+            MachineSettings::flat(2).with_nodes_per_cpu(0),
+        );
     }
     if is::<RawMutex<Loom>>(lock) {
         // With a neighbour in the bucket, which a late release could be told about.
         for client in ["reused-by-condvar", "reused-by-semaphore"] {
-            add(client, "in a hurry, four", Settings::flat(4));
+            add(client, "in a hurry, four", MachineSettings::flat(4));
         }
     }
     if is::<InSlots<Loom>>(lock) {
         for client in ["shared", "try-shared", DEPTH] {
-            add(client, "in a hurry, two, no slots", Settings::flat(2).with_reader_slots(0));
+            add(client, "in a hurry, two, no slots", MachineSettings::flat(2).with_reader_slots(0));
         }
-        add("shared", "in a hurry, three, two slots", Settings::flat(3).with_reader_slots(2));
+        add(
+            "shared",
+            "in a hurry, three, two slots",
+            MachineSettings::flat(3).with_reader_slots(2),
+        );
     }
     checks
 }

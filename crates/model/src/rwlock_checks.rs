@@ -4,7 +4,7 @@
 
 use crate::check::{Check, is, is_of_any, named};
 use crate::reused_checks::has_own_rows;
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::registry::LockRow;
 use lockwright::rwlock::RawRwLock;
@@ -19,7 +19,7 @@ const LONG_NS: u64 = 5_000_000;
 
 pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     let hurried =
-        |threads: usize| Settings::flat(threads as u32).with_nodes_per_cpu(1).in_a_hurry();
+        |threads: usize| MachineSettings::flat(threads as u32).with_nodes_per_cpu(1).in_a_hurry();
     let mut checks = Vec::new();
     let mut add = |client, on, threads: usize, settings| {
         let preemptions_max = PREEMPTIONS[threads - 2];
@@ -46,7 +46,7 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
         let calm = hurried(3).with_tunable(Tunable::percpu_rwlock_calm_reads, 1);
         add("shared", "three, slots at once", 3, calm);
     }
-    let without_nodes = Settings::flat(2).with_nodes_per_cpu(0).in_a_hurry();
+    let without_nodes = MachineSettings::flat(2).with_nodes_per_cpu(0).in_a_hurry();
     add("shared", "no queue nodes", 2, without_nodes);
     // The owner comes back while the lock is free and kept for the other.
     let late = hurried(2).with_clock_step(LONG_NS);

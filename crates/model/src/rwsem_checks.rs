@@ -4,7 +4,7 @@
 //! spinner is a choice. In a hurry, because a thread that is to sleep has to stop spinning first.
 
 use crate::check::{Check, is_of_any, named};
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::registry::{self, LockRow, RwSemVisitor};
 use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
 use lockwright::tunables::Tunable;
@@ -38,7 +38,7 @@ pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
     let (Some(policy), Some(of_three)) = (policy_of(lock), preemptions_of_three(lock)) else {
         return Vec::new();
     };
-    let flat = |threads: usize| Settings::flat(threads as u32).with_nodes_per_cpu(1);
+    let flat = |threads: usize| MachineSettings::flat(threads as u32).with_nodes_per_cpu(1);
     // Who pauses between looks needs the pauses, and so does one for whom the lock is kept.
     let usual = |threads| match policy.writer_spin {
         WriterSpin::PerTurn => flat(threads),
@@ -72,7 +72,7 @@ pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
         // It has waited long enough for both at the same time: it gives up without another look.
         add(TIMED_WRITER, "two, kept soon", 2, after(2, SOON_NS));
         add(HANDOFF, "three, kept at once", 3, after(3, 0));
-        let urgent = Settings { urgent: vec![2], ..flat(3) };
+        let urgent = MachineSettings { urgent: vec![2], ..flat(3) };
         add(HANDOFF, "three, the last one is urgent", 3, urgent);
     }
     // That many attempts of one thread are worth one preemption each.

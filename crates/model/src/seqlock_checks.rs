@@ -1,17 +1,17 @@
 //! The rows of the sequence lock.
 
 use crate::check::{Check, row};
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::registry::LockRow;
-use lockwright_clients::seqlock::Pair;
+use lockwright_clients::seqlock::WholePairs;
 
 /// Rounds enough for the second read to be an attempt, and for a sequence of two bits to wrap around.
 const ROUNDS: u32 = 2;
 
 pub(crate) fn of_seqlock(lock: &'static LockRow) -> Vec<Check> {
     let pair = |on, threads, rounds| {
-        let settings = Settings::flat(threads as u32);
-        Check { rounds, ..row::<Pair<Loom>>(lock, on, threads, settings) }
+        let settings = MachineSettings::flat(threads as u32);
+        Check { rounds, ..row::<WholePairs<Loom>>(lock, on, threads, settings) }
     };
     vec![
         pair("two", 2, 1),

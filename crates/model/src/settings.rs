@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 /// What a run's machine is like. Thread `i` of a client runs on CPU `i`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct MachineSettings {
     /// NUMA node of each CPU; CPUs beyond the list are on node 0.
     pub numa: Vec<u32>,
     /// CPUs whose thread is urgent.
@@ -30,7 +30,7 @@ pub struct Settings {
     pub has_forked: bool,
 }
 
-impl Settings {
+impl MachineSettings {
     /// One NUMA node and two queue nodes for each of `cpus` CPUs.
     pub fn flat(cpus: u32) -> Self {
         Self {
@@ -103,15 +103,15 @@ impl Settings {
 
 thread_local! {
     // Both checkers run all threads of a model on the thread that called them.
-    static OF_THIS_RUN: RefCell<Settings> = RefCell::new(Settings::flat(4));
+    static OF_THIS_RUN: RefCell<MachineSettings> = RefCell::new(MachineSettings::flat(4));
 }
 
 /// Makes `settings` those of the runs that this thread starts from now on.
-pub(crate) fn set(settings: Settings) {
+pub(crate) fn set(settings: MachineSettings) {
     OF_THIS_RUN.with_borrow_mut(|current| *current = settings);
 }
 
 /// The settings of the run.
-pub(crate) fn current() -> Settings {
-    OF_THIS_RUN.with_borrow(Settings::clone)
+pub(crate) fn current() -> MachineSettings {
+    OF_THIS_RUN.with_borrow(MachineSettings::clone)
 }

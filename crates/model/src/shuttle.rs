@@ -1,6 +1,6 @@
 //! Shuttle as a platform: random schedules, sequentially consistent memory, many threads.
 
-use crate::cell::{ANY_CELL, CheckedCell, Checker};
+use crate::cell::{ANY_CELL, CheckedCell, ModelChecker};
 use crate::machine::machine;
 use crate::raw::{ConstRawCell, raw_cells, raw_ints};
 use ::shuttle::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
@@ -40,7 +40,7 @@ const_cells! {
     AtomicPtr<()>, std::ptr::null_mut();
 }
 
-impl Checker for Shuttle {
+impl ModelChecker for Shuttle {
     // Only a thread that steps while it waits is scheduled without news. A thread that can bring news is not passed
     // over that many times by chance.
     const IDLE_MAX: u32 = 1000;

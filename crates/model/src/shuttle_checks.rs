@@ -2,7 +2,7 @@
 
 use crate::reused_checks::has_own_rows;
 use crate::rwsem_checks::policy_of;
-use crate::{Failure, Scheduler, Seen, Settings, Shuttle, ShuttleRun};
+use crate::{Explored, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler};
 use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
@@ -54,7 +54,7 @@ pub fn samples_of(lock: &'static LockRow, threads: usize, scale: usize) -> Vec<S
     machines.push((LITTLE.to_string(), little, 2));
     let mut samples = Vec::new();
     for (on, settings, rounds) in machines {
-        for scheduler in [Scheduler::Random, Scheduler::Pct { depth: DEPTH }] {
+        for scheduler in [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: DEPTH }] {
             let executions = (OPERATIONS * scale / (threads * rounds as usize)).max(2);
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);
             let run = ShuttleRun { rounds, ..run };
@@ -76,7 +76,7 @@ impl Sample {
     ///
     /// # Panics
     /// If there is no such lock or no such client.
-    pub fn run(&self) -> Result<Seen, Failure> {
+    pub fn run(&self) -> Result<Explored, ShuttleFailure> {
         let client = visit_client_of::<Shuttle, _>(self.lock, self.client, TypeOf);
         self.run.sample(client.expect("lock and client are in their tables"))
     }
@@ -84,15 +84,15 @@ impl Sample {
 
 /// A machine with one CPU for each thread, and with neighbouring CPUs on different ones of
 /// `numa_nodes` NUMA nodes, so that a queue in the order of arrival is as mixed as it can be.
-pub fn machine(threads: usize, numa_nodes: u32) -> Settings {
+pub fn machine(threads: usize, numa_nodes: u32) -> MachineSettings {
     let cpus = threads as u32;
     let numa: Vec<_> = (0..cpus).map(|cpu| cpu % numa_nodes.max(1)).collect();
-    Settings::flat(cpus).with_numa(&numa)
+    MachineSettings::flat(cpus).with_numa(&numa)
 }
 
 /// The same, where the successions by NUMA node pass the lock on to another node at the first
 /// occasion.
-pub fn impatient_machine(threads: usize, numa_nodes: u32) -> Settings {
+pub fn impatient_machine(threads: usize, numa_nodes: u32) -> MachineSettings {
     machine(threads, numa_nodes)
         .with_tunable(Tunable::numa_spinlock_threshold, 0)
         .with_tunable(Tunable::numa_spinlock_threshold_ns, 1)

@@ -1,8 +1,8 @@
 //! Running clients under shuttle.
 
-use crate::settings::{self, Settings};
-use crate::shuttle_schedule::{Schedule, Scheduler};
-use crate::world::{self, Seen};
+use crate::settings::{self, MachineSettings};
+use crate::shuttle_schedule::{ShuttleSchedule, ShuttleScheduler};
+use crate::world::{self, Explored};
 use crate::{Shuttle, ShuttleThreads};
 use lockwright_clients::{Client, ClientType};
 use shuttle::{Config, FailurePersistence, Runner};
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Clone, Debug)]
 pub struct ShuttleRun {
     /// The machine.
-    pub settings: Settings,
+    pub settings: MachineSettings,
     /// Threads of a client.
     pub threads: usize,
     /// Executions; a replay is one.
@@ -24,20 +24,20 @@ pub struct ShuttleRun {
     /// How often each thread repeats its operation.
     pub rounds: u32,
     /// How the schedules are chosen.
-    pub scheduler: Scheduler,
+    pub scheduler: ShuttleScheduler,
     /// Where the schedules come from: the same seed gives the same schedules.
     pub seed: u64,
 }
 
 /// Why a run did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum ShuttleFailure {
     /// An execution violated the property.
     Violated {
         /// How.
         complaint: String,
-        /// The execution, for [`Scheduler::Replay`].
-        schedule: Schedule,
+        /// The execution, for [`ShuttleScheduler::Replay`].
+        schedule: ShuttleSchedule,
         /// Executions up to and including it.
         executions: u64,
     },
@@ -46,7 +46,7 @@ pub enum Failure {
     OtherProgram,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ShuttleFailure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Violated { complaint, schedule, executions } => {
@@ -60,15 +60,22 @@ impl fmt::Display for Failure {
 impl ShuttleRun {
     /// `executions` random executions with `threads` threads on a flat machine with as many CPUs.
     pub fn new(threads: usize, executions: usize) -> Self {
-        let settings = Settings::flat(threads as u32);
-        Self { settings, threads, executions, rounds: 2, scheduler: Scheduler::Random, seed: 1 }
+        let settings = MachineSettings::flat(threads as u32);
+        Self {
+            settings,
+            threads,
+            executions,
+            rounds: 2,
+            scheduler: ShuttleScheduler::Random,
+            seed: 1,
+        }
     }
     /// The same on another machine.
-    pub fn on(self, settings: Settings) -> Self {
+    pub fn on(self, settings: MachineSettings) -> Self {
         Self { settings, ..self }
     }
     /// The same with schedules chosen in this way.
-    pub fn by(self, scheduler: Scheduler) -> Self {
+    pub fn by(self, scheduler: ShuttleScheduler) -> Self {
         Self { scheduler, ..self }
     }
 
@@ -78,12 +85,12 @@ impl ShuttleRun {
     /// In the first execution that violates the property, in which two accesses overlap, in which all threads wait, or
     /// after which a queue node is still claimed or a thread still entered in the lock hash. The message ends with the
     /// schedule.
-    pub fn client<C: Client>(&self) -> Seen {
+    pub fn client<C: Client>(&self) -> Explored {
         self.sample(ClientType::of::<C>()).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
     /// Runs executions of `client` up to the first one that [`client`](Self::client) would panic about.
-    pub fn sample(&self, client: ClientType) -> Result<Seen, Failure> {
+    pub fn sample(&self, client: ClientType) -> Result<Explored, ShuttleFailure> {
         let (threads, rounds) = (self.threads, self.rounds);
         let body = move || {
             let client = client.make(threads, rounds);
@@ -104,12 +111,12 @@ impl ShuttleRun {
     ///
     /// # Panics
     /// As [`client`](Self::client), in the first execution in which `body` panics.
-    pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Seen {
+    pub fn model(&self, body: impl Fn() + Send + Sync + 'static) -> Explored {
         self.sample_model(Box::new(body)).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
     // Shuttle is generic over what it runs: with a box it is compiled once.
-    fn sample_model(&self, body: Box<dyn Fn() + Send + Sync>) -> Result<Seen, Failure> {
+    fn sample_model(&self, body: Box<dyn Fn() + Send + Sync>) -> Result<Explored, ShuttleFailure> {
         settings::set(self.settings.clone());
         world::forget_seen();
         let mut config = Config::new();
@@ -129,14 +136,18 @@ impl ShuttleRun {
             })
         };
         let result = catch_unwind(AssertUnwindSafe(run));
-        let schedule = Schedule::of_last_execution();
+        let schedule = ShuttleSchedule::of_last_execution();
         match result {
             Err(panic) => {
                 let complaint = crate::message_of(panic);
-                Err(Failure::Violated { complaint, schedule, executions: world::seen().executions })
+                Err(ShuttleFailure::Violated {
+                    complaint,
+                    schedule,
+                    executions: world::seen().executions,
+                })
             }
             Ok(_) if !is_done.load(Relaxed) || self.scheduler.has_left(&schedule) => {
-                Err(Failure::OtherProgram)
+                Err(ShuttleFailure::OtherProgram)
             }
             Ok(_) => Ok(world::seen()),
         }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// How the next thread is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scheduler {
+pub enum ShuttleScheduler {
     /// At random, at every step.
     Random,
     /// By random priorities that change at `depth - 1` random steps (Burckhardt et al., 2010): finds
@@ -18,14 +18,14 @@ pub enum Scheduler {
         depth: usize,
     },
     /// As this schedule says, once.
-    Replay(Schedule),
+    Replay(ShuttleSchedule),
 }
 
 /// One execution's choices, in shuttle's own encoding; printed as one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule(::shuttle::scheduler::Schedule);
+pub struct ShuttleSchedule(::shuttle::scheduler::Schedule);
 
-impl Schedule {
+impl ShuttleSchedule {
     /// The choices of the execution that this thread ran last.
     pub(crate) fn of_last_execution() -> Self {
         Self(CurrentSchedule::get_schedule())
@@ -36,14 +36,14 @@ impl Schedule {
     }
 }
 
-impl fmt::Display for Schedule {
+impl fmt::Display for ShuttleSchedule {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let lines = serialize_schedule(&self.0);
         lines.lines().try_for_each(|line| f.write_str(line))
     }
 }
 
-impl FromStr for Schedule {
+impl FromStr for ShuttleSchedule {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         // The decoder panics on a text that was cut off.
@@ -76,10 +76,10 @@ impl<S: ::shuttle::scheduler::Scheduler> ::shuttle::scheduler::Scheduler for Awa
     }
 }
 
-impl Scheduler {
+impl ShuttleScheduler {
     /// True if an execution that ended without a complaint, after these choices, is not the one that was to be
     /// replayed.
-    pub(crate) fn has_left(&self, taken: &Schedule) -> bool {
+    pub(crate) fn has_left(&self, taken: &ShuttleSchedule) -> bool {
         matches!(self, Self::Replay(given) if given.0.steps != taken.0.steps)
     }
     /// Shuttle's form of it, for this many executions: the same seed gives the same schedules.

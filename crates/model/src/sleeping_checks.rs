@@ -6,7 +6,7 @@
 //! successions differ in nothing that it looks at.
 
 use crate::check::{CPUS, Check, row, three_on};
-use crate::{Loom, Settings};
+use crate::{Loom, MachineSettings};
 use lockwright::qspinlock::{Fifo, QSpinlock, Succession, Waiting};
 use lockwright::registry::LockRow;
 use lockwright_clients::prebuilt::{
@@ -18,20 +18,20 @@ const LONG_NS: u64 = 1_000_000;
 
 pub(crate) fn of_fifo<W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = of_any::<Fifo, W>(lock);
-    let waking = Settings::flat(3).with_wake_ups(1);
+    let waking = MachineSettings::flat(3).with_wake_ups(1);
     checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "sleeps end for no reason", waking));
     if W::BARGES {
-        let flat = Settings::flat(CPUS);
+        let flat = MachineSettings::flat(CPUS);
         checks.push(row::<FromQueue<Loom, Fifo, HeadAway, W>>(lock, "flat", 2, flat));
-        let hurried = Settings::flat(3).in_a_hurry();
+        let hurried = MachineSettings::flat(3).in_a_hurry();
         checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "in a hurry", hurried));
     }
     checks
 }
 
 fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
-    let hurried = || Settings::flat(CPUS).in_a_hurry();
-    let mut machines = vec![("flat", Settings::flat(CPUS))];
+    let hurried = || MachineSettings::flat(CPUS).in_a_hurry();
+    let mut machines = vec![("flat", MachineSettings::flat(CPUS))];
     if !W::KEEPS_ORDER {
         machines.push(("in a hurry", hurried()));
     }
@@ -51,14 +51,14 @@ fn of_any<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<
 /// Where sleepers were set aside first. One preemption is enough there: the question is who is
 /// kicked, and the executions are long.
 pub(crate) fn of_cna<S: Succession<Loom>, W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
-    let flat = Settings::flat(CPUS);
+    let flat = MachineSettings::flat(CPUS);
     let mut checks = vec![row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "flat", 2, flat)];
     if W::BARGES {
-        let hurried = Settings::flat(CPUS).in_a_hurry();
+        let hurried = MachineSettings::flat(CPUS).in_a_hurry();
         checks.push(row::<FromQueue<Loom, S, SecondaryAsleep, W>>(lock, "in a hurry", 2, hurried));
     }
     let mut checks: Vec<_> = checks.into_iter().map(|check| at_most(1, check)).collect();
-    let by_turns = Settings::flat(CPUS + 1).with_numa(&[0, 0, 0, 1, 0, 1, 0]);
+    let by_turns = MachineSettings::flat(CPUS + 1).with_numa(&[0, 0, 0, 1, 0, 1, 0]);
     let by_turns = row::<FromQueue<Loom, S, AsideInTurn, W>>(lock, "nodes 0001010", 2, by_turns);
     checks.push(at_most(2, by_turns));
     checks.extend(of_any::<S, W>(lock).into_iter().map(|check| at_most(2, check)));

@@ -1,7 +1,7 @@
 //! What exists once per execution of a model: queue nodes, the clock, and what was counted.
 
 use crate::cell::ANY_CELL;
-use crate::settings::{self, Settings};
+use crate::settings::{self, MachineSettings};
 use lockwright::events::Event;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 /// The shared state of one execution, which the checker builds anew for each.
-pub struct World<P: QueueNodes> {
+pub struct Execution<P: QueueNodes> {
     /// The machine of the run.
-    pub settings: Settings,
+    pub settings: MachineSettings,
     nodes: Vec<Slot<P>>,
     hash: Vec<P::U64>,
     buckets: Vec<Bucket<P>>,
@@ -27,7 +27,7 @@ pub struct World<P: QueueNodes> {
     /// Bounded waits so far of each CPU's thread.
     bounded_waits: Vec<AtomicU32>,
     /// Who can go on.
-    pub activity: Activity,
+    pub activity: RunnableThreads,
 }
 
 /// A queue node and who has it. Its number is `cpu * 4 + level`, in the order of the list.
@@ -51,7 +51,7 @@ const FREE: u32 = 0;
 const CLAIMED: u32 = 1;
 const HANDED_BACK: u32 = 2;
 
-impl<P: QueueNodes> World<P> {
+impl<P: QueueNodes> Execution<P> {
     /// The world of one execution, according to the settings of the run.
     pub fn new() -> Self {
         let settings = settings::current();
@@ -72,7 +72,7 @@ impl<P: QueueNodes> World<P> {
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
             bounded_waits: (0..settings.cpus).map(|_| AtomicU32::new(0)).collect(),
-            activity: Activity::new(settings.cpus),
+            activity: RunnableThreads::new(settings.cpus),
             settings,
         }
     }
@@ -178,14 +178,14 @@ impl<P: QueueNodes> World<P> {
     }
 }
 
-impl<P: QueueNodes> Default for World<P> {
+impl<P: QueueNodes> Default for Execution<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Which threads can go on.
-pub struct Activity {
+pub struct RunnableThreads {
     threads: Vec<Thread>,
     /// The CPU whose thread gave way last: loom does not choose it at once again.
     gave_way_last: AtomicU32,
@@ -202,7 +202,7 @@ struct Thread {
     yields: AtomicU32,
 }
 
-impl Activity {
+impl RunnableThreads {
     fn new(cpus: u32) -> Self {
         let threads = (0..cpus).map(|_| Thread::default()).collect();
         Self { threads, gave_way_last: AtomicU32::new(0), writes: AtomicU32::new(0) }
@@ -257,13 +257,13 @@ impl Activity {
 
 /// What a run did, over all its executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct Explored {
     /// Executions explored.
     pub executions: u64,
     events: Vec<u64>,
 }
 
-impl Seen {
+impl Explored {
     /// How often `event` was counted, over all executions: a model that is meant to reach a part of
     /// a lock shows here that it does.
     pub fn count_of(&self, event: Event) -> u64 {
@@ -273,7 +273,7 @@ impl Seen {
 
 thread_local! {
     static LAST_NUMBER: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-    static SEEN: RefCell<Seen> = RefCell::new(Seen::default());
+    static SEEN: RefCell<Explored> = RefCell::new(Explored::default());
 }
 
 /// A number that no lock had before. It is only ever compared with others.
@@ -284,11 +284,11 @@ pub(crate) fn lock_number() -> u64 {
 
 /// Forgets what was seen: a run begins.
 pub(crate) fn forget_seen() {
-    SEEN.with_borrow_mut(|seen| *seen = Seen::default());
+    SEEN.with_borrow_mut(|seen| *seen = Explored::default());
 }
 /// What the last run of this thread has seen, whether it ended well or not.
-pub fn seen() -> Seen {
-    SEEN.with_borrow(Seen::clone)
+pub fn seen() -> Explored {
+    SEEN.with_borrow(Explored::clone)
 }
 /// An execution begins.
 pub(crate) fn begin_execution() {

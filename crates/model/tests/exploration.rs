@@ -3,9 +3,9 @@
 
 use lockwright::platform::{Atomic, Barriers, Guarded, LockWordOps, QueueNodes, Sleeping, Zeroed};
 use lockwright::registry::Platform;
-use lockwright_clients::Outcome;
-use lockwright_model::{Loom, LoomRun, LoomThreads, Settings, outcome};
-use lockwright_model::{Scheduler, Seen, Shuttle, ShuttleRun, ShuttleThreads};
+use lockwright_clients::ClientOutcome;
+use lockwright_model::{Explored, Shuttle, ShuttleRun, ShuttleScheduler, ShuttleThreads};
+use lockwright_model::{Loom, LoomRun, LoomThreads, MachineSettings, outcome};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
@@ -25,14 +25,14 @@ fn run_two<S: Send + Sync + 'static>(
     state
 }
 
-fn explore(body: impl Fn() + Send + Sync + 'static) -> Outcome {
+fn explore(body: impl Fn() + Send + Sync + 'static) -> ClientOutcome {
     outcome(|| LoomRun::all(2).model(body))
 }
 
-fn assert_violated(outcome: Outcome, complaint: &str) {
+fn assert_violated(outcome: ClientOutcome, complaint: &str) {
     match outcome {
-        Outcome::Violated(message) => assert!(message.contains(complaint), "{message}"),
-        Outcome::Held => panic!("no execution showed: {complaint}"),
+        ClientOutcome::Violated(message) => assert!(message.contains(complaint), "{message}"),
+        ClientOutcome::Held => panic!("no execution showed: {complaint}"),
     }
 }
 
@@ -58,7 +58,7 @@ impl<P: Platform> Message<P> {
 }
 
 /// Passes a message through a flag with these orderings.
-fn pass_message(write: Ordering, read: Ordering) -> Outcome {
+fn pass_message(write: Ordering, read: Ordering) -> ClientOutcome {
     explore(move || {
         let writer = move |message: &Message<Loom>| {
             message.write();
@@ -74,7 +74,7 @@ fn pass_message(write: Ordering, read: Ordering) -> Outcome {
 
 #[test]
 fn loom_sees_a_missing_release_and_a_missing_acquire() {
-    assert_eq!(pass_message(Release, Acquire), Outcome::Held);
+    assert_eq!(pass_message(Release, Acquire), ClientOutcome::Held);
     assert_violated(pass_message(Relaxed, Acquire), "Causality violation");
     assert_violated(pass_message(Release, Relaxed), "Causality violation");
 }
@@ -137,7 +137,7 @@ fn loom_sees_store_buffering_without_a_full_barrier() {
         })
     };
     assert_violated(check(|_| Loom::fence(Ordering::AcqRel)), "both threads read");
-    assert_eq!(check(Loom::full_barrier), Outcome::Held);
+    assert_eq!(check(Loom::full_barrier), ClientOutcome::Held);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_lost_wakeup_is_reported_as_a_deadlock() {
     for wakes in [false, true] {
         let outcome = explore(move || lose_wakeup::<Loom>(LoomThreads::join, wakes));
         assert_violated(outcome, "deadlock");
-        let run = || -> Seen {
+        let run = || -> Explored {
             ShuttleRun::new(2, 200)
                 .model(move || lose_wakeup::<Shuttle>(ShuttleThreads::join, wakes))
         };
@@ -241,7 +241,7 @@ fn a_wait_that_a_third_thread_will_end_is_not_reported() {
             ]);
         })
     });
-    assert_eq!(outcome, Outcome::Held);
+    assert_eq!(outcome, ClientOutcome::Held);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn shuttle_reports_a_wait_for_a_value_that_nobody_writes() {
 
 #[test]
 fn claiming_and_releasing_nodes_adds_no_interleavings() {
-    let run = LoomRun::all(2).on(Settings::flat(2).with_nodes_per_cpu(4));
+    let run = LoomRun::all(2).on(MachineSettings::flat(2).with_nodes_per_cpu(4));
     let seen = run.model(|| {
         let body = |_: &()| {
             for _ in 0..3 {
@@ -314,7 +314,7 @@ fn claiming_and_releasing_nodes_adds_no_interleavings() {
 
 #[test]
 fn one_seed_gives_one_sequence_of_schedules() {
-    let seen_of = |seed: u64, scheduler: &Scheduler| {
+    let seen_of = |seed: u64, scheduler: &ShuttleScheduler| {
         static ORDER: std::sync::Mutex<Vec<u32>> = std::sync::Mutex::new(Vec::new());
         ORDER.lock().unwrap().clear();
         let run = ShuttleRun { seed, ..ShuttleRun::new(2, 50).by(scheduler.clone()) };
@@ -330,7 +330,7 @@ fn one_seed_gives_one_sequence_of_schedules() {
         });
         ORDER.lock().unwrap().clone()
     };
-    for scheduler in [Scheduler::Random, Scheduler::Pct { depth: 3 }] {
+    for scheduler in [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: 3 }] {
         assert_eq!(seen_of(7, &scheduler), seen_of(7, &scheduler), "{scheduler:?}");
         assert_ne!(seen_of(7, &scheduler), seen_of(8, &scheduler), "{scheduler:?}");
     }

@@ -7,13 +7,13 @@ use lockwright::raw::{RawLock, Schedules};
 use lockwright::registry::{LockRow, LockVisitor, find, is_left_out, visit};
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::{
-    CLIENTS, Outcome, READER_CLIENTS, client_types_on, clients_of, is_of_guards, is_of_limits,
-    is_of_reused,
+    CLIENTS, ClientOutcome, READER_CLIENTS, client_types_on, clients_of, is_of_guards,
+    is_of_limits, is_of_reused,
 };
 use lockwright_model::checks::{Bounds, Check, checks_of, client_type};
-use lockwright_model::{Loom, LoomRun, Seen, Settings, outcome};
+use lockwright_model::{Explored, Loom, LoomRun, MachineSettings, outcome};
 
-fn explore(lock: &'static LockRow, client: &str, run: &LoomRun) -> Seen {
+fn explore(lock: &'static LockRow, client: &str, run: &LoomRun) -> Explored {
     run.client_type(client_type(lock, client).expect("a client of the lock"))
 }
 
@@ -54,7 +54,7 @@ fn holds(lock: &'static LockRow) {
         Schedules::Finite => LoomRun::all(2),
     };
     let three = LoomRun::bounded(3, if is_full() { 5 } else { 3 });
-    let three = three.on(Settings::flat(3).with_numa(&[0, 1, 0]));
+    let three = three.on(MachineSettings::flat(3).with_numa(&[0, 1, 0]));
     for run in [two, three] {
         let is_of_any = |client: &&str| CLIENTS.contains(client) || READER_CLIENTS.contains(client);
         for client in clients_of::<Loom>(lock).filter(is_of_any) {
@@ -97,7 +97,7 @@ fn a_mutex_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_li
 
 fn fails(lock: &str, client: &str, complaint: &str) {
     match outcome(|| explore(row(lock), client, &LoomRun::all(2))) {
-        Outcome::Violated(message) if message.contains(complaint) => {}
+        ClientOutcome::Violated(message) if message.contains(complaint) => {}
         other => panic!("{client} on {lock}: {other:?}"),
     }
 }

@@ -11,54 +11,54 @@ use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
 use lockwright::registry::find;
 use lockwright::tunables::Tunable;
 use lockwright_clients::Client;
-use lockwright_clients::exclusion::Exclusion;
+use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
 use lockwright_model::checks::{Bounds, CPUS, V15Eager, checks_of, mixtures};
-use lockwright_model::{Loom, LoomRun, Seen, Settings};
+use lockwright_model::{Explored, Loom, LoomRun, MachineSettings};
 
-fn run(threads: usize, settings: Settings) -> LoomRun {
+fn run(threads: usize, settings: MachineSettings) -> LoomRun {
     let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
     let preemptions = if is_full { 3 } else { 2 };
     LoomRun::bounded(threads, preemptions).on(settings.with_nodes_per_cpu(1))
 }
 
-fn explore<C: Client>(run: &LoomRun) -> Seen {
+fn explore<C: Client>(run: &LoomRun) -> Explored {
     let seen = run.client::<C>();
     assert!(seen.executions > 1, "nothing was explored");
     seen
 }
 
-fn assert_reaches(seen: &Seen, events: &[Event]) {
+fn assert_reaches(seen: &Explored, events: &[Event]) {
     for event in events {
         assert!(seen.count_of(*event) > 0, "no execution reached {}", event.name());
     }
 }
 
 /// Three threads that all queue, with every client.
-fn holds_in_the_queue<S: Succession<Loom>>(settings: Settings) {
+fn holds_in_the_queue<S: Succession<Loom>>(settings: MachineSettings) {
     let run = run(3, settings);
-    let seen = explore::<Exclusion<Loom, QueueOnly<Loom, S, Spin>>>(&run);
+    let seen = explore::<MutualExclusion<Loom, QueueOnly<Loom, S, Spin>>>(&run);
     assert_reaches(&seen, &[Event::lock_slowpath]);
     explore::<TryLock<Loom, QueueOnly<Loom, S, Spin>>>(&run);
 }
 
 #[test]
 fn fifo_holds_without_the_pending_phase() {
-    holds_in_the_queue::<Fifo>(Settings::flat(3));
+    holds_in_the_queue::<Fifo>(MachineSettings::flat(3));
 }
 
 #[test]
 fn fifo_holds_from_the_middle_of_a_queue() {
-    let run = run(2, Settings::flat(CPUS));
+    let run = run(2, MachineSettings::flat(CPUS));
     let seen = explore::<FromQueue<Loom, Fifo, LateWithoutNode>>(&run);
     assert_reaches(&seen, &[Event::lock_no_node]);
 }
 
 #[test]
 fn fifo_holds_without_queue_nodes() {
-    let run = LoomRun::bounded(3, 2).on(Settings::flat(3).with_nodes_per_cpu(0));
-    let seen = explore::<Exclusion<Loom, QSpinlock<Loom>>>(&run);
+    let run = LoomRun::bounded(3, 2).on(MachineSettings::flat(3).with_nodes_per_cpu(0));
+    let seen = explore::<MutualExclusion<Loom, QSpinlock<Loom>>>(&run);
     assert_reaches(&seen, &[Event::lock_no_node]);
 }
 
@@ -78,7 +78,7 @@ fn explore_mixtures<C: Client>(events: &[Event]) {
 
 /// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends.
 fn cna_holds<C: CnaPolicy>(events: &[Event]) {
-    holds_in_the_queue::<Cna<C>>(Settings::flat(3).with_numa(&[0, 1, 0]));
+    holds_in_the_queue::<Cna<C>>(MachineSettings::flat(3).with_numa(&[0, 1, 0]));
     explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(events);
     // No thread passes the end of the primary queue, so one mixture is as good as another.
     let (_, settings) = mixtures().swap_remove(0);

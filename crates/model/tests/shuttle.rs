@@ -10,7 +10,9 @@ use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
 use lockwright_clients::{CLIENTS, READER_CLIENTS};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{FULL, Sample, THREADS, samples_of};
-use lockwright_model::{Failure, Schedule, Scheduler, Seen, Shuttle, ShuttleRun};
+use lockwright_model::{
+    Explored, Shuttle, ShuttleFailure, ShuttleRun, ShuttleSchedule, ShuttleScheduler,
+};
 use std::any::TypeId;
 
 /// Samples the rows of every lock with this many threads.
@@ -66,7 +68,7 @@ impl LockVisitor<Shuttle> for IsGrouped {
     }
 }
 
-fn holds(sample: &Sample) -> Seen {
+fn holds(sample: &Sample) -> Explored {
     let Sample { lock, client, on, run } = sample;
     sample
         .run()
@@ -88,7 +90,8 @@ fn every_lock_holds_in_schedules_of_sixteen_threads() {
     every_lock_holds(THREADS[2]);
 }
 
-const SCHEDULERS: [Scheduler; 2] = [Scheduler::Random, Scheduler::Pct { depth: 3 }];
+const SCHEDULERS: [ShuttleScheduler; 2] =
+    [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: 3 }];
 
 fn sample(lock: &str, client: &'static str, run: ShuttleRun) -> Sample {
     let lock = find(lock).expect("a registered lock");
@@ -96,9 +99,9 @@ fn sample(lock: &str, client: &'static str, run: ShuttleRun) -> Sample {
 }
 
 /// The first violation of `client` on `lock`.
-fn violation(lock: &str, client: &'static str, run: ShuttleRun) -> (String, Schedule) {
+fn violation(lock: &str, client: &'static str, run: ShuttleRun) -> (String, ShuttleSchedule) {
     match sample(lock, client, run).run() {
-        Err(Failure::Violated { complaint, schedule, .. }) => (complaint, schedule),
+        Err(ShuttleFailure::Violated { complaint, schedule, .. }) => (complaint, schedule),
         other => panic!("{client} on {lock}: {other:?}"),
     }
 }
@@ -129,7 +132,7 @@ fn is_found_and_replayed(lock: &str, client: &'static str, run: &ShuttleRun) {
     let (complaint, schedule) = violation(lock, client, run.clone());
     let line = schedule.to_string();
     assert!(!line.contains(char::is_whitespace), "{line}");
-    let replay = Scheduler::Replay(line.parse().expect("what was printed"));
+    let replay = ShuttleScheduler::Replay(line.parse().expect("what was printed"));
     let replayed = violation(lock, client, run.clone().by(replay));
     assert_eq!(replayed, (complaint, schedule));
 }
@@ -147,8 +150,8 @@ fn a_violation_is_found_by_every_scheduler_and_replayed() {
 #[test]
 fn a_schedule_of_another_program_is_not_mistaken_for_a_lock_that_holds() {
     let (_, schedule) = violation("busted", "exclusion", ShuttleRun::new(8, 2000));
-    let correct = ShuttleRun::new(8, 2000).by(Scheduler::Replay(schedule));
-    assert_eq!(sample("cna", "exclusion", correct).run(), Err(Failure::OtherProgram));
+    let correct = ShuttleRun::new(8, 2000).by(ShuttleScheduler::Replay(schedule));
+    assert_eq!(sample("cna", "exclusion", correct).run(), Err(ShuttleFailure::OtherProgram));
 }
 
 #[test]
@@ -157,7 +160,7 @@ fn a_line_that_is_no_schedule_is_refused() {
     let line = schedule.to_string();
     assert_eq!(line.parse(), Ok(schedule));
     for broken in ["", "no", "00", &line[..line.len() - 4], &line[2..]] {
-        broken.parse::<Schedule>().expect_err(broken);
+        broken.parse::<ShuttleSchedule>().expect_err(broken);
     }
 }
 

@@ -1,11 +1,11 @@
 //! A thread of a program in a phase: does its steps, and holds what happens against what is allowed.
 
 use crate::coverage::Method;
-use crate::guards::{Guard, Left, SentGuard};
-use crate::locks::{Object, World, duration};
-use crate::program::{Act, Kind, Op, Time, Wait};
+use crate::guards::{ActResult, Guard, SentGuard};
+use crate::locks::{LockObject, World, duration};
+use crate::program::{Act, LockKind, Op, Time, WaitLimit};
 use crate::rules::awaits;
-use crate::stage::{Outcome, Place, Sent, Stage, WRITER};
+use crate::stage::{Allowed, LockSite, Sent, Stage, WRITER};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A thread in a phase.
@@ -21,27 +21,27 @@ impl<'a, P: World> Actor<'a, P> {
     pub fn new(stage: &'a Stage<P>, thread: usize, number: usize) -> Self {
         Self { stage, thread, number, guards: Vec::new() }
     }
-    fn place(&self, lock: usize) -> &'a Place<P> {
+    fn place(&self, lock: usize) -> &'a LockSite<P> {
         &self.stage.places[lock]
     }
-    fn object(&self, lock: usize) -> &'a Object<P> {
+    fn object(&self, lock: usize) -> &'a LockObject<P> {
         // SAFETY: no thread changes it during a phase.
         unsafe { &*self.place(lock).object.get() }
     }
-    fn kind(&self, lock: usize) -> Kind {
+    fn kind(&self, lock: usize) -> LockKind {
         self.stage.kinds[self.number][lock]
     }
     /// True if only this thread can influence what the lock answers.
     fn is_exact(&self, lock: usize) -> bool {
         // A reader that was leaked in a slot of a thread is not there in a child, one beneath is.
         let is_leaked = self.place(lock).shadow.leaked.load(Relaxed) > 0;
-        if P::is_child() && is_leaked && self.kind(lock) == Kind::PercpuRwLock {
+        if P::is_child() && is_leaked && self.kind(lock) == LockKind::PercpuRwLock {
             return false;
         }
         self.stage.rules[self.number][lock].only == Some(self.thread)
     }
 
-    pub fn ops(&mut self, ops: &[Op]) -> Outcome {
+    pub fn ops(&mut self, ops: &[Op]) -> Allowed {
         for (at, op) in ops.iter().enumerate() {
             if self.stage.is_over.load(Relaxed) {
                 break;
@@ -52,7 +52,7 @@ impl<'a, P: World> Actor<'a, P> {
         Ok(())
     }
 
-    fn op(&mut self, op: &Op) -> Outcome {
+    fn op(&mut self, op: &Op) -> Allowed {
         match *op {
             Op::Exclusive(lock, wait) => self.take(lock, 0, false, wait),
             Op::Shared(lock, wait) => self.take(lock, 0, true, wait),
@@ -76,7 +76,7 @@ impl<'a, P: World> Actor<'a, P> {
             }
             Op::Fork(ref ops) => P::fork(|| {
                 for lock in 0..self.stage.program.locks.len() {
-                    if self.kind(lock) == Kind::PercpuRwLock {
+                    if self.kind(lock) == LockKind::PercpuRwLock {
                         self.place(lock).shadow.keep_readers_of(self.thread);
                     }
                 }
@@ -86,18 +86,18 @@ impl<'a, P: World> Actor<'a, P> {
             .map_err(|why| format!("in the child, {why}")),
         }
     }
-    fn semaphore(&self, op: &Op) -> Outcome {
+    fn semaphore(&self, op: &Op) -> Allowed {
         match *op {
             Op::Release(lock, permits) => {
                 self.cover(lock, Method::Release);
-                let Object::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
+                let LockObject::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
                 self.place(lock).shadow.permits.fetch_add(permits.into(), Relaxed);
                 let is_added = semaphore.add_permits(permits);
                 expect(is_added, || "there was no room for some permits".into())
             }
             Op::Available(lock) => {
                 self.cover(lock, Method::Available);
-                let Object::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
+                let LockObject::Semaphore(semaphore) = self.object(lock) else { return Ok(()) };
                 let (found, right) =
                     (semaphore.available_permits(), self.place(lock).shadow.permits.load(Relaxed));
                 let is_right = !self.is_exact(lock) || i64::from(found) == right;
@@ -106,12 +106,12 @@ impl<'a, P: World> Actor<'a, P> {
             _ => Ok(()),
         }
     }
-    fn sequence(&self, op: &Op) -> Outcome {
+    fn sequence(&self, op: &Op) -> Allowed {
         match *op {
             Op::Copy(lock, wait) => {
-                let is_attempt = wait == Wait::Attempt;
+                let is_attempt = wait == WaitLimit::Attempt;
                 self.cover(lock, if is_attempt { Method::TryRead } else { Method::Read });
-                let Object::SeqLock(seq) = self.object(lock) else { return Ok(()) };
+                let LockObject::SeqLock(seq) = self.object(lock) else { return Ok(()) };
                 let copy = if is_attempt { seq.try_read() } else { Some(seq.read()) };
                 let is_right = copy.is_none_or(|[one, other]| one == other);
                 let is_there = copy.is_some() || !self.is_exact(lock);
@@ -119,13 +119,13 @@ impl<'a, P: World> Actor<'a, P> {
             }
             Op::Put(lock) => {
                 self.cover(lock, Method::Put);
-                let Object::SeqLock(lock) = self.object(lock) else { return Ok(()) };
+                let LockObject::SeqLock(lock) = self.object(lock) else { return Ok(()) };
                 lock.write([self.thread as u64; 2]);
                 Ok(())
             }
             Op::Update(lock) => {
                 self.cover(lock, Method::Update);
-                let Object::SeqLock(lock) = self.object(lock) else { return Ok(()) };
+                let LockObject::SeqLock(lock) = self.object(lock) else { return Ok(()) };
                 let mut is_right = true;
                 lock.update(|[one, other]| {
                     is_right = one == other;
@@ -137,7 +137,7 @@ impl<'a, P: World> Actor<'a, P> {
             _ => Ok(()),
         }
     }
-    fn look(&self, op: &Op) -> Outcome {
+    fn look(&self, op: &Op) -> Allowed {
         match *op {
             Op::IsLocked(lock) => {
                 self.cover(lock, Method::IsLocked);
@@ -160,22 +160,22 @@ impl<'a, P: World> Actor<'a, P> {
             _ => Ok(()),
         }
     }
-    fn read_once(&self, lock: usize) -> Outcome {
-        let guard = self.object(lock).lock().shared(Wait::Forever);
+    fn read_once(&self, lock: usize) -> Allowed {
+        let guard = self.object(lock).lock().shared(WaitLimit::Forever);
         self.place(lock).entered(self.thread, true)?;
         self.place(lock).left_by(self.thread, 0, true);
         drop(guard);
         Ok(())
     }
-    fn forget_one(&self, lock: usize) -> Outcome {
-        if let Some(guard) = self.object(lock).lock().shared(Wait::Attempt) {
+    fn forget_one(&self, lock: usize) -> Allowed {
+        if let Some(guard) = self.object(lock).lock().shared(WaitLimit::Attempt) {
             self.place(lock).entered(self.thread, true)?;
             self.place(lock).shadow.leaked.fetch_add(1, Relaxed);
             guard.forget();
         }
         Ok(())
     }
-    fn receive(&mut self, lock: usize) -> Outcome {
+    fn receive(&mut self, lock: usize) -> Allowed {
         let mut sent = self.place(lock).sent.lock().map_err(|_| "a thread has panicked")?;
         if let Some(Sent(guard)) = sent.take() {
             // SAFETY: as in `send`; it was made in this phase.
@@ -190,20 +190,20 @@ impl<'a, P: World> Actor<'a, P> {
     }
 
     /// In a child, which has one thread: what no thread holds can be had by an attempt.
-    fn free_locks_can_be_had(&mut self) -> Outcome {
+    fn free_locks_can_be_had(&mut self) -> Allowed {
         for lock in 0..self.stage.program.locks.len() {
             let kind = self.kind(lock);
-            if !kind.survives_forks() || kind == Kind::Semaphore {
+            if !kind.survives_forks() || kind == LockKind::Semaphore {
                 continue;
             }
             let object = self.object(lock).lock();
             let is_free = !object.is_locked();
             let may_read = kind.has_readers() && !object.is_locked_exclusive();
-            let has = object.exclusive(Wait::Attempt).is_some();
+            let has = object.exclusive(WaitLimit::Attempt).is_some();
             expect(has || !is_free, || {
                 format!("an attempt does not get {kind:?} {lock}, which is free")
             })?;
-            let has = object.shared(Wait::Attempt).is_some();
+            let has = object.shared(WaitLimit::Attempt).is_some();
             expect(has || !may_read, || {
                 format!("an attempt to read {kind:?} {lock} fails without a writer")
             })?;
@@ -212,9 +212,9 @@ impl<'a, P: World> Actor<'a, P> {
     }
 
     /// Takes a lock, or permits of it.
-    fn take(&mut self, lock: usize, permits: u32, is_shared: bool, wait: Wait) -> Outcome {
+    fn take(&mut self, lock: usize, permits: u32, is_shared: bool, wait: WaitLimit) -> Allowed {
         let wait = match wait {
-            Wait::Until(time) if is_near::<P>(time) => Wait::For(time),
+            WaitLimit::Until(time) if is_near::<P>(time) => WaitLimit::For(time),
             _ => wait,
         };
         let place = self.place(lock);
@@ -235,7 +235,7 @@ impl<'a, P: World> Actor<'a, P> {
         };
         shadow.waiting.fetch_sub(1, Relaxed);
         let passed_ns = P::now_ns().saturating_sub(begin_ns);
-        let is_timed = matches!(wait, Wait::For(_) | Wait::Until(_));
+        let is_timed = matches!(wait, WaitLimit::For(_) | WaitLimit::Until(_));
         if is_timed {
             shadow.is_late.store(guard.is_none(), Relaxed);
         }
@@ -249,7 +249,7 @@ impl<'a, P: World> Actor<'a, P> {
         }
         let Some(guard) = guard else {
             let least_ns = match wait {
-                Wait::For(time) | Wait::Until(time) => deadline_ns(time),
+                WaitLimit::For(time) | WaitLimit::Until(time) => deadline_ns(time),
                 _ => 0,
             };
             return expect(passed_ns >= least_ns && !wait.is_long(), || {
@@ -268,7 +268,7 @@ impl<'a, P: World> Actor<'a, P> {
         Ok(())
     }
 
-    fn act(&mut self, lock: usize, act: Act) -> Outcome {
+    fn act(&mut self, lock: usize, act: Act) -> Allowed {
         let act = match act {
             Act::WaitUntil(time) if is_near::<P>(time) => Act::WaitFor(time),
             _ => act,
@@ -312,10 +312,10 @@ impl<'a, P: World> Actor<'a, P> {
     /// Does what makes another guard of a guard, or gives the lock back and takes it again.
     fn transform(
         &self,
-        place: &'a Place<P>,
+        place: &'a LockSite<P>,
         guard: Guard<'a, P>,
         act: Act,
-    ) -> (Option<Guard<'a, P>>, Outcome) {
+    ) -> (Option<Guard<'a, P>>, Allowed) {
         let is_shared = guard.is_shared();
         let comes_back = comes_back(act);
         if comes_back || act == Act::UnlockFair {
@@ -333,9 +333,9 @@ impl<'a, P: World> Actor<'a, P> {
         let passed_ns = P::now_ns().saturating_sub(begin_ns);
         place.shadow.waiting.fetch_sub(waits, Relaxed);
         let (guard, is_late) = match left {
-            Left::Held(guard) => (guard, false),
-            Left::Waited(guard, is_late) => (guard, is_late),
-            Left::Gone => {
+            ActResult::Held(guard) => (guard, false),
+            ActResult::Waited(guard, is_late) => (guard, is_late),
+            ActResult::Gone => {
                 place.shadow.leaked.fetch_add((act == Act::Leak).into(), Relaxed);
                 return (None, Ok(()));
             }
@@ -371,7 +371,7 @@ impl<'a, P: World> Actor<'a, P> {
             if !threads.iter().any(|ops| awaits(ops, lock)) {
                 continue;
             }
-            if let Object::Mutex(mutex) = self.object(lock) {
+            if let LockObject::Mutex(mutex) = self.object(lock) {
                 mutex.lock().phases = self.number + 1;
                 self.place(lock).condvar.notify_all();
             }
@@ -380,7 +380,7 @@ impl<'a, P: World> Actor<'a, P> {
 }
 
 /// Puts a guard where another thread can take it.
-fn send<'a, P: World>(place: &'a Place<P>, guard: SentGuard<'a, P>) -> Outcome {
+fn send<'a, P: World>(place: &'a LockSite<P>, guard: SentGuard<'a, P>) -> Allowed {
     // SAFETY: it is taken out again before the lock can be changed: `Stage::run` drops what is left at the end of the
     // phase.
     let guard = unsafe { std::mem::transmute::<SentGuard<'a, P>, SentGuard<'static, P>>(guard) };
@@ -406,7 +406,7 @@ fn comes_back(act: Act) -> bool {
     )
 }
 
-fn expect(is_right: bool, why: impl FnOnce() -> String) -> Outcome {
+fn expect(is_right: bool, why: impl FnOnce() -> String) -> Allowed {
     if is_right { Ok(()) } else { Err(why()) }
 }
 
@@ -423,15 +423,15 @@ fn deadline_ns(time: Time) -> u64 {
     }
 }
 
-fn method(kind: Kind, permits: u32, is_shared: bool, wait: Wait) -> Method {
+fn method(kind: LockKind, permits: u32, is_shared: bool, wait: WaitLimit) -> Method {
     use Method::*;
     let of = |now, attempt, within, until| match wait {
-        Wait::Forever => now,
-        Wait::Attempt => attempt,
-        Wait::For(Time::Past) | Wait::Until(_) => until,
-        Wait::For(_) => within,
-        Wait::Again => ReadRecursive,
-        Wait::AttemptAgain => TryReadRecursive,
+        WaitLimit::Forever => now,
+        WaitLimit::Attempt => attempt,
+        WaitLimit::For(Time::Past) | WaitLimit::Until(_) => until,
+        WaitLimit::For(_) => within,
+        WaitLimit::Again => ReadRecursive,
+        WaitLimit::AttemptAgain => TryReadRecursive,
     };
     match (permits, is_shared) {
         (0, false) if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),

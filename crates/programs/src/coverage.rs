@@ -1,6 +1,6 @@
 //! Which methods were called on locks in which state.
 
-use crate::program::Kind;
+use crate::program::LockKind;
 use std::fmt::Write;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -65,7 +65,7 @@ methods! {
     NotifyOne = "Condvar::notify_one"; NotifyAll = "Condvar::notify_all";
 }
 
-const KINDS: usize = Kind::ALL.len();
+const KINDS: usize = LockKind::ALL.len();
 const STATES: usize = State::ALL.len();
 const CELLS: usize = KINDS * Method::ALL.len() * STATES;
 
@@ -94,12 +94,12 @@ fn cells() -> &'static [AtomicU64] {
 }
 
 /// The counts of one method of one kind begin there.
-fn row(kind: Kind, method: Method) -> usize {
+fn row(kind: LockKind, method: Method) -> usize {
     (kind as usize * Method::ALL.len() + method as usize) * STATES
 }
 
 /// Counts a call.
-pub fn count(kind: Kind, method: Method, state: State) {
+pub fn count(kind: LockKind, method: Method, state: State) {
     cells()[row(kind, method) + state as usize].fetch_add(1, Relaxed);
 }
 
@@ -109,10 +109,10 @@ pub fn begin() {
 }
 
 /// True if a kind has a method.
-fn has(kind: Kind, method: Method) -> bool {
+fn has(kind: LockKind, method: Method) -> bool {
     use Method::*;
     let (is_mutex, has_readers) = (kind.is_mutex(), kind.has_readers());
-    let has_guards = kind != Kind::SeqLock;
+    let has_guards = kind != LockKind::SeqLock;
     match method {
         New | Drop | Move | Swap => true,
         IntoInner | GetMut | IsLocked | GuardMap | GuardTryMap | GuardUnlocked => {
@@ -121,23 +121,25 @@ fn has(kind: Kind, method: Method) -> bool {
         Lock | TryLock | GuardLeak => is_mutex,
         TryLockFor | TryLockUntil => is_mutex && kind.is_timed(),
         Write | TryWrite | IsLockedExclusive | GuardDowngrade => has_readers,
-        Read | TryRead => has_readers || kind == Kind::SeqLock,
+        Read | TryRead => has_readers || kind == LockKind::SeqLock,
         TryWriteFor | TryWriteUntil | TryReadFor | TryReadUntil => has_readers && kind.is_timed(),
         ReadRecursive | TryReadRecursive => kind.reads_again(),
         Acquire | AcquireMany | TryAcquire | TryAcquireFor | TryAcquireUntil | TryAcquireMany
-        | TryAcquireManyFor | TryAcquireManyUntil | Release | Available => kind == Kind::Semaphore,
-        Put | Update => kind == Kind::SeqLock,
+        | TryAcquireManyFor | TryAcquireManyUntil | Release | Available => {
+            kind == LockKind::Semaphore
+        }
+        Put | Update => kind == LockKind::SeqLock,
         GuardTouch => is_mutex || has_readers,
         Debug | GuardDrop | GuardForget => has_guards,
         GuardUnlockFair | GuardUnlockedFair | GuardBump => kind.is_fair(),
         GuardSend => kind.sends(),
         CondvarWait | CondvarWaitWhile | CondvarWaitFor | CondvarWaitUntil
-        | CondvarWaitWhileFor | NotifyOne | NotifyAll => kind == Kind::Mutex,
+        | CondvarWaitWhileFor | NotifyOne | NotifyAll => kind == LockKind::Mutex,
     }
 }
 
 /// True if a method can be called in a state at all.
-fn is_possible(kind: Kind, method: Method, state: State) -> bool {
+fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
     use Method::*;
     let is_change = matches!(method, New | Drop | Move | Swap | IntoInner | GetMut);
     let is_guard = method.name().starts_with("Guard")
@@ -163,7 +165,7 @@ fn is_possible(kind: Kind, method: Method, state: State) -> bool {
     );
     let waits = matches!(method, Lock | Write | Acquire | AcquireMany);
     match state {
-        _ if kind == Kind::SeqLock => {
+        _ if kind == LockKind::SeqLock => {
             matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
         }
         State::Free => !is_guard,
@@ -192,7 +194,7 @@ pub struct Row {
 
 /// The table: each public method in each state.
 pub fn table() -> Vec<Row> {
-    let of = |kind: Kind| {
+    let of = |kind: LockKind| {
         let methods = Method::ALL.iter().copied().filter(move |method| has(kind, *method));
         methods.map(move |method| Row {
             lock: format!("{kind:?}"),
@@ -205,7 +207,7 @@ pub fn table() -> Vec<Row> {
                 .to_vec(),
         })
     };
-    Kind::ALL.into_iter().flat_map(of).collect()
+    LockKind::ALL.into_iter().flat_map(of).collect()
 }
 
 /// The table for people, and the calls that are fewer than `least`.

@@ -1,12 +1,12 @@
 //! Random programs.
 
-use crate::program::{Act, Change, Kind, Op, Phase, Program, Time, Wait};
+use crate::program::{Act, Change, LockKind, Op, Phase, Program, Time, WaitLimit};
 use crate::rules::normalize;
 use fastrand::Rng;
 
 /// What a program may contain.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ProgramLimits {
     pub has_forks: bool,
     /// Steps of a thread in a phase, at most.
     pub steps: usize,
@@ -15,7 +15,7 @@ pub struct Limits {
 }
 
 /// The program of a seed.
-pub fn generate(seed: u64, limits: Limits) -> Program {
+pub fn generate(seed: u64, limits: ProgramLimits) -> Program {
     let mut generator = Generator { rng: Rng::with_seed(seed), limits, kinds: Vec::new() };
     let mut program = generator.program();
     normalize(&mut program);
@@ -24,8 +24,8 @@ pub fn generate(seed: u64, limits: Limits) -> Program {
 
 struct Generator {
     rng: Rng,
-    limits: Limits,
-    kinds: Vec<Kind>,
+    limits: ProgramLimits,
+    kinds: Vec<LockKind>,
 }
 
 impl Generator {
@@ -35,9 +35,9 @@ impl Generator {
     fn one_in(&mut self, n: u32) -> bool {
         self.rng.u32(..n) == 0
     }
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> LockKind {
         // Most defects are where there is most to go wrong.
-        if self.one_in(8) { Kind::PercpuRwLock } else { self.pick(&Kind::ALL) }
+        if self.one_in(8) { LockKind::PercpuRwLock } else { self.pick(&LockKind::ALL) }
     }
     fn program(&mut self) -> Program {
         if self.one_in(2) {
@@ -60,7 +60,7 @@ impl Generator {
     }
     /// Threads that all want one lock, mostly as long as it takes, and do something with the guards.
     fn crowd(&mut self) -> Program {
-        self.kinds = vec![self.pick(&Kind::ALL); self.pick(&[1, 1, 2])];
+        self.kinds = vec![self.pick(&LockKind::ALL); self.pick(&[1, 1, 2])];
         let locks = self.kinds.clone();
         let phase = |number| {
             let changes = if number == 0 { Vec::new() } else { self.changes() };
@@ -74,8 +74,8 @@ impl Generator {
         while ops.len() < 2 * self.limits.steps {
             let lock = self.rng.usize(..self.kinds.len());
             let kind = self.kinds[lock];
-            let again = if kind.reads_again() { Wait::Again } else { Wait::Forever };
-            let wait = self.pick(&[Wait::Forever, again, Wait::For(Time::Micros(1))]);
+            let again = if kind.reads_again() { WaitLimit::Again } else { WaitLimit::Forever };
+            let wait = self.pick(&[WaitLimit::Forever, again, WaitLimit::For(Time::Micros(1))]);
             ops.push(match self.one_in(3) {
                 true => self.op(),
                 false => self.take_until(lock, kind, wait),
@@ -143,10 +143,10 @@ impl Generator {
         }
         let lock = self.rng.usize(..self.kinds.len());
         let kind = self.kinds[lock];
-        if kind == Kind::SeqLock {
+        if kind == LockKind::SeqLock {
             return match self.rng.u32(..4) {
-                0 => Op::Copy(lock, Wait::Forever),
-                1 => Op::Copy(lock, Wait::Attempt),
+                0 => Op::Copy(lock, WaitLimit::Forever),
+                1 => Op::Copy(lock, WaitLimit::Attempt),
                 2 => Op::Put(lock),
                 _ => Op::Update(lock),
             };
@@ -154,16 +154,16 @@ impl Generator {
         match self.rng.u32(..20) {
             0..=7 => self.take(lock, kind),
             8..=15 => Op::Act(lock, self.act(kind)),
-            16 if kind == Kind::Semaphore => match self.rng.u32(..2) {
+            16 if kind == LockKind::Semaphore => match self.rng.u32(..2) {
                 0 => Op::Release(lock, 1),
                 _ => Op::Available(lock),
             },
-            16 if kind == Kind::Mutex => match self.rng.u32(..2) {
+            16 if kind == LockKind::Mutex => match self.rng.u32(..2) {
                 0 => Op::NotifyOne(lock),
                 _ => Op::NotifyAll(lock),
             },
             16 if kind.has_readers() => {
-                let times = if kind == Kind::PercpuRwLock { 5000 } else { 20 };
+                let times = if kind == LockKind::PercpuRwLock { 5000 } else { 20 };
                 Op::ReadMany(lock, times.min(self.limits.reads))
             }
             16 | 17 if kind.has_readers() && self.rng.bool() => {
@@ -177,25 +177,25 @@ impl Generator {
             _ => Op::IsLocked(lock),
         }
     }
-    fn take(&mut self, lock: usize, kind: Kind) -> Op {
+    fn take(&mut self, lock: usize, kind: LockKind) -> Op {
         let wait = self.wait();
         self.take_until(lock, kind, wait)
     }
-    fn take_until(&mut self, lock: usize, kind: Kind, wait: Wait) -> Op {
+    fn take_until(&mut self, lock: usize, kind: LockKind, wait: WaitLimit) -> Op {
         match kind {
-            Kind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
+            LockKind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
             _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),
             _ => Op::Exclusive(lock, wait),
         }
     }
-    fn wait(&mut self) -> Wait {
+    fn wait(&mut self) -> WaitLimit {
         match self.rng.u32(..9) {
-            0 | 8 => Wait::Forever,
-            2 | 3 => Wait::Attempt,
-            4 => Wait::For(self.time()),
-            5 => Wait::Until(self.time()),
-            1 | 6 => Wait::Again,
-            _ => Wait::AttemptAgain,
+            0 | 8 => WaitLimit::Forever,
+            2 | 3 => WaitLimit::Attempt,
+            4 => WaitLimit::For(self.time()),
+            5 => WaitLimit::Until(self.time()),
+            1 | 6 => WaitLimit::Again,
+            _ => WaitLimit::AttemptAgain,
         }
     }
     fn time(&mut self) -> Time {
@@ -206,7 +206,7 @@ impl Generator {
         let micros = self.pick(&[1, 30, 300]);
         self.pick(&[Time::Past, Time::Now, Time::Micros(micros)])
     }
-    fn act(&mut self, kind: Kind) -> Act {
+    fn act(&mut self, kind: LockKind) -> Act {
         let found = self.rng.bool();
         let time = self.short_time();
         let common =
@@ -215,8 +215,8 @@ impl Generator {
             0..=5 => self.pick(&common),
             7 | 8 if kind.has_readers() => Act::Downgrade,
             6 if kind.is_mutex() => Act::Leak,
-            6 | 7 if kind == Kind::Semaphore => self.pick(&[Act::Forget, Act::Send]),
-            7..=10 if kind == Kind::Mutex => self.pick(&[
+            6 | 7 if kind == LockKind::Semaphore => self.pick(&[Act::Forget, Act::Send]),
+            7..=10 if kind == LockKind::Mutex => self.pick(&[
                 Act::WaitFor(time),
                 Act::WaitUntil(time),
                 Act::WaitWhileFor(time),
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_program() {
-        let limits = Limits { has_forks: true, steps: 8, reads: 70_000 };
+        let limits = ProgramLimits { has_forks: true, steps: 8, reads: 70_000 };
         assert_eq!(generate(7, limits), generate(7, limits));
         assert_ne!(generate(7, limits), generate(8, limits));
     }

@@ -12,14 +12,14 @@ use lockwright::registry::Platform;
 #[derive(Debug, Default)]
 pub struct Data {
     /// Equal unless a thread is writing.
-    pair: Pair,
+    pair: TwoNumbers,
     /// Thread 0 has done its part of as many phases.
     pub phases: usize,
 }
-pub type Pair = [u64; 2];
+pub type TwoNumbers = [u64; 2];
 
 /// Looks at two numbers, with a pause in between.
-fn look<P: World>(pair: &Pair) -> Result<(), String> {
+fn look<P: World>(pair: &TwoNumbers) -> Result<(), String> {
     let [one, other] = *pair;
     P::pause();
     if one == other && pair[0] == one {
@@ -27,7 +27,7 @@ fn look<P: World>(pair: &Pair) -> Result<(), String> {
     }
     Err(format!("a reader sees {one} and {other} where writers leave equal numbers"))
 }
-fn change<P: World>(pair: &mut Pair) -> Result<(), String> {
+fn change<P: World>(pair: &mut TwoNumbers) -> Result<(), String> {
     let [one, other] = *pair;
     if one != other {
         return Err(format!("a writer finds {one} and {other} where writers leave equal numbers"));
@@ -42,7 +42,7 @@ pub type Guard<'a, P> = Box<dyn Held<'a, P> + 'a>;
 pub type SentGuard<'a, P> = Box<dyn Held<'a, P> + Send + 'a>;
 
 /// What an act leaves.
-pub enum Left<'a, P: World> {
+pub enum ActResult<'a, P: World> {
     Held(Guard<'a, P>),
     /// A wait came to its end. True if by its deadline.
     Waited(Guard<'a, P>, bool),
@@ -65,29 +65,29 @@ pub trait Held<'a, P: World> {
         act: Act,
         condvar: &lockwright::Condvar<P>,
         phase: usize,
-    ) -> Left<'a, P>;
+    ) -> ActResult<'a, P>;
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>>;
     fn forget(self: Box<Self>);
 }
 
 /// The pair, as far as the closure of `try_map` finds something.
-fn part(data: &mut Data, finds: bool) -> Option<&mut Pair> {
+fn part(data: &mut Data, finds: bool) -> Option<&mut TwoNumbers> {
     finds.then_some(&mut data.pair)
 }
-fn read_part(data: &Data, finds: bool) -> Option<&Pair> {
+fn read_part(data: &Data, finds: bool) -> Option<&TwoNumbers> {
     finds.then_some(&data.pair)
 }
 
 pub struct Exclusive<'a, R: lock_api::RawMutex>(pub MutexGuard<'a, R, Data>);
-pub struct ExclusivePart<'a, R: lock_api::RawMutex>(pub MappedMutexGuard<'a, R, Pair>);
+pub struct ExclusivePart<'a, R: lock_api::RawMutex>(pub MappedMutexGuard<'a, R, TwoNumbers>);
 pub struct Write<'a, R: lock_api::RawRwLock>(pub RwLockWriteGuard<'a, R, Data>);
-pub struct WritePart<'a, R: lock_api::RawRwLock>(pub MappedRwLockWriteGuard<'a, R, Pair>);
+pub struct WritePart<'a, R: lock_api::RawRwLock>(pub MappedRwLockWriteGuard<'a, R, TwoNumbers>);
 pub struct Read<'a, R: lock_api::RawRwLock>(pub RwLockReadGuard<'a, R, Data>);
-pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, Pair>);
-pub struct Permits<'a, P: Platform>(pub lockwright::SemaphorePermit<'a, P>);
+pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, TwoNumbers>);
+pub struct HeldPermits<'a, P: Platform>(pub lockwright::SemaphorePermit<'a, P>);
 
-fn held<'a, P: World>(guard: impl Held<'a, P> + 'a) -> Left<'a, P> {
-    Left::Held(Box::new(guard))
+fn held<'a, P: World>(guard: impl Held<'a, P> + 'a) -> ActResult<'a, P> {
+    ActResult::Held(Box::new(guard))
 }
 
 impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for Exclusive<'a, R> {
@@ -99,7 +99,7 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for Exclusive<'a, R> {
         act: Act,
         condvar: &lockwright::Condvar<P>,
         phase: usize,
-    ) -> Left<'a, P> {
+    ) -> ActResult<'a, P> {
         let mut guard = self.0;
         match act {
             Act::Map => {
@@ -113,18 +113,18 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for Exclusive<'a, R> {
             }
             Act::Leak => {
                 MutexGuard::leak(guard).pair[0] += 0;
-                return Left::Gone;
+                return ActResult::Gone;
             }
             Act::UnlockFair => {
                 R::unlock_fair(guard);
-                return Left::Gone;
+                return ActResult::Gone;
             }
             Act::Unlocked => MutexGuard::unlocked(&mut guard, P::pause),
             Act::UnlockedFair => R::unlocked_fair(&mut guard),
             Act::Bump => R::bump(&mut guard),
             _ => {
                 let is_late = R::wait(&mut guard, act, condvar, phase);
-                return Left::Waited(Box::new(Self(guard)), is_late);
+                return ActResult::Waited(Box::new(Self(guard)), is_late);
             }
         }
         held(Self(guard))
@@ -141,7 +141,7 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for ExclusivePart<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(Self(MappedMutexGuard::map(guard, |pair| pair))),
@@ -152,7 +152,7 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for ExclusivePart<'a, R> {
             }
             Act::UnlockFair => {
                 R::unlock_part_fair(guard);
-                Left::Gone
+                ActResult::Gone
             }
             _ => held(Self(guard)),
         }
@@ -169,7 +169,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for Write<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0.pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
         let mut guard = self.0;
         match act {
             Act::Map => held(WritePart(RwLockWriteGuard::map(guard, |data| &mut data.pair))),
@@ -199,7 +199,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for WritePart<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(Self(MappedRwLockWriteGuard::map(guard, |pair| pair))),
@@ -226,7 +226,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for Read<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         look::<P>(&self.0.pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(ReadPart(RwLockReadGuard::map(guard, |data| &data.pair))),
@@ -254,7 +254,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for ReadPart<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         look::<P>(&self.0)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
         let guard = self.0;
         match act {
             Act::Map => held(Self(MappedRwLockReadGuard::map(guard, |pair| pair))),
@@ -274,7 +274,7 @@ impl<'a, P: World, R: RwKind<P>> Held<'a, P> for ReadPart<'a, R> {
     }
 }
 
-impl<'a, P: World> Held<'a, P> for Permits<'a, P> {
+impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {
     fn permits(&self) -> u32 {
         self.0.permits()
     }
@@ -282,7 +282,7 @@ impl<'a, P: World> Held<'a, P> for Permits<'a, P> {
         P::pause();
         Ok(())
     }
-    fn act(self: Box<Self>, _: Act, _: &lockwright::Condvar<P>, _: usize) -> Left<'a, P> {
+    fn act(self: Box<Self>, _: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
         held(*self)
     }
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {

@@ -1,10 +1,10 @@
 //! The locks of the public interface, as one type.
 
 use crate::guards::{
-    Data, Exclusive, ExclusivePart, Guard, Pair, Permits, Read, ReadPart, SentGuard, Write,
-    WritePart,
+    Data, Exclusive, ExclusivePart, Guard, HeldPermits, Read, ReadPart, SentGuard, TwoNumbers,
+    Write, WritePart,
 };
-use crate::program::{Act, Kind, PERMITS, Time, Wait};
+use crate::program::{Act, LockKind, PERMITS, Time, WaitLimit};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
     RwLockReadGuard, RwLockWriteGuard,
@@ -54,13 +54,13 @@ fn instant(time: Time) -> Instant {
 
 /// Mutexes of the interface.
 pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
-    fn within(mutex: &Mutex<Self, Data>, wait: Wait) -> Option<MutexGuard<'_, Self, Data>>;
+    fn within(mutex: &Mutex<Self, Data>, wait: WaitLimit) -> Option<MutexGuard<'_, Self, Data>>;
     fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
-    fn send_part<'a>(guard: MappedMutexGuard<'a, Self, Pair>) -> Option<SentGuard<'a, P>>;
+    fn send_part<'a>(guard: MappedMutexGuard<'a, Self, TwoNumbers>) -> Option<SentGuard<'a, P>>;
     fn unlock_fair(guard: MutexGuard<'_, Self, Data>) {
         drop(guard);
     }
-    fn unlock_part_fair(guard: MappedMutexGuard<'_, Self, Pair>) {
+    fn unlock_part_fair(guard: MappedMutexGuard<'_, Self, TwoNumbers>) {
         drop(guard);
     }
     fn unlocked_fair(_guard: &mut MutexGuard<'_, Self, Data>) {}
@@ -78,13 +78,19 @@ pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
 
 /// Reader-writer locks of the interface.
 pub trait RwKind<P: World>: lock_api::RawRwLockDowngrade + Sized + 'static {
-    fn read(lock: &RwLock<Self, Data>, wait: Wait) -> Option<RwLockReadGuard<'_, Self, Data>>;
-    fn write(lock: &RwLock<Self, Data>, wait: Wait) -> Option<RwLockWriteGuard<'_, Self, Data>>;
+    fn read(lock: &RwLock<Self, Data>, wait: WaitLimit) -> Option<RwLockReadGuard<'_, Self, Data>>;
+    fn write(
+        lock: &RwLock<Self, Data>,
+        wait: WaitLimit,
+    ) -> Option<RwLockWriteGuard<'_, Self, Data>>;
     fn send<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
-    fn send_part<'a>(guard: MappedRwLockWriteGuard<'a, Self, Pair>) -> Option<SentGuard<'a, P>>;
+    fn send_part<'a>(
+        guard: MappedRwLockWriteGuard<'a, Self, TwoNumbers>,
+    ) -> Option<SentGuard<'a, P>>;
     fn send_read<'a>(guard: RwLockReadGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
-    fn send_read_part<'a>(guard: MappedRwLockReadGuard<'a, Self, Pair>)
-    -> Option<SentGuard<'a, P>>;
+    fn send_read_part<'a>(
+        guard: MappedRwLockReadGuard<'a, Self, TwoNumbers>,
+    ) -> Option<SentGuard<'a, P>>;
 }
 
 macro_rules! sending {
@@ -100,17 +106,17 @@ macro_rules! sending {
 macro_rules! mutex_within {
     (timed, $mutex:ident, $wait:ident) => {
         match $wait {
-            Wait::For(Time::Past) | Wait::Until(Time::Past) => {
+            WaitLimit::For(Time::Past) | WaitLimit::Until(Time::Past) => {
                 $mutex.try_lock_until(instant(Time::Past))
             }
-            Wait::For(time) => $mutex.try_lock_for(duration(time)),
-            Wait::Until(time) => $mutex.try_lock_until(instant(time)),
-            Wait::Forever => Some($mutex.lock()),
+            WaitLimit::For(time) => $mutex.try_lock_for(duration(time)),
+            WaitLimit::Until(time) => $mutex.try_lock_until(instant(time)),
+            WaitLimit::Forever => Some($mutex.lock()),
             _ => $mutex.try_lock(),
         }
     };
     (plain, $mutex:ident, $wait:ident) => {
-        if $wait == Wait::Forever { Some($mutex.lock()) } else { $mutex.try_lock() }
+        if $wait == WaitLimit::Forever { Some($mutex.lock()) } else { $mutex.try_lock() }
     };
 }
 macro_rules! fair {
@@ -118,7 +124,7 @@ macro_rules! fair {
         fn unlock_fair(guard: MutexGuard<'_, Self, Data>) {
             MutexGuard::unlock_fair(guard);
         }
-        fn unlock_part_fair(guard: MappedMutexGuard<'_, Self, Pair>) {
+        fn unlock_part_fair(guard: MappedMutexGuard<'_, Self, TwoNumbers>) {
             MappedMutexGuard::unlock_fair(guard);
         }
         fn unlocked_fair(guard: &mut MutexGuard<'_, Self, Data>) {
@@ -165,14 +171,14 @@ macro_rules! mutex_kinds {
         impl<P: World> MutexKind<P> for $raw {
             fn within(
                 mutex: &Mutex<Self, Data>,
-                wait: Wait,
+                wait: WaitLimit,
             ) -> Option<MutexGuard<'_, Self, Data>> {
                 mutex_within!($timed, mutex, wait)
             }
             fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
                 sending!($sends, Exclusive(guard))
             }
-            fn send_part<'a>(guard: MappedMutexGuard<'a, Self, Pair>) -> Option<SentGuard<'a, P>> {
+            fn send_part<'a>(guard: MappedMutexGuard<'a, Self, TwoNumbers>) -> Option<SentGuard<'a, P>> {
                 sending!($sends, ExclusivePart(guard))
             }
             fair!($timed);
@@ -190,22 +196,24 @@ mutex_kinds! {
 macro_rules! rw_within {
     (timed, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
         match $wait {
-            Wait::For(Time::Past) | Wait::Until(Time::Past) => $lock.$until(instant(Time::Past)),
-            Wait::For(time) => $lock.$for(duration(time)),
-            Wait::Until(time) => $lock.$until(instant(time)),
-            Wait::Forever => Some($lock.$now()),
+            WaitLimit::For(Time::Past) | WaitLimit::Until(Time::Past) => {
+                $lock.$until(instant(Time::Past))
+            }
+            WaitLimit::For(time) => $lock.$for(duration(time)),
+            WaitLimit::Until(time) => $lock.$until(instant(time)),
+            WaitLimit::Forever => Some($lock.$now()),
             _ => $lock.$attempt(),
         }
     };
     (plain, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
-        if $wait == Wait::Forever { Some($lock.$now()) } else { $lock.$attempt() }
+        if $wait == WaitLimit::Forever { Some($lock.$now()) } else { $lock.$attempt() }
     };
 }
 macro_rules! again {
     (again, $lock:ident, $wait:ident) => {
         match $wait {
-            Wait::Again => return Some($lock.read_recursive()),
-            Wait::AttemptAgain => return $lock.try_read_recursive(),
+            WaitLimit::Again => return Some($lock.read_recursive()),
+            WaitLimit::AttemptAgain => return $lock.try_read_recursive(),
             _ => {}
         }
     };
@@ -216,14 +224,14 @@ macro_rules! rw_kinds {
         impl<P: World> RwKind<P> for $raw {
             fn read(
                 lock: &RwLock<Self, Data>,
-                wait: Wait,
+                wait: WaitLimit,
             ) -> Option<RwLockReadGuard<'_, Self, Data>> {
                 again!($again, lock, wait);
                 rw_within!($timed, lock, wait, read, try_read, try_read_for, try_read_until)
             }
             fn write(
                 lock: &RwLock<Self, Data>,
-                wait: Wait,
+                wait: WaitLimit,
             ) -> Option<RwLockWriteGuard<'_, Self, Data>> {
                 rw_within!($timed, lock, wait, write, try_write, try_write_for, try_write_until)
             }
@@ -231,7 +239,7 @@ macro_rules! rw_kinds {
                 sending!($sends, Write(guard))
             }
             fn send_part<'a>(
-                guard: MappedRwLockWriteGuard<'a, Self, Pair>,
+                guard: MappedRwLockWriteGuard<'a, Self, TwoNumbers>,
             ) -> Option<SentGuard<'a, P>> {
                 sending!($sends, WritePart(guard))
             }
@@ -239,7 +247,7 @@ macro_rules! rw_kinds {
                 sending!($sends, Read(guard))
             }
             fn send_read_part<'a>(
-                guard: MappedRwLockReadGuard<'a, Self, Pair>,
+                guard: MappedRwLockReadGuard<'a, Self, TwoNumbers>,
             ) -> Option<SentGuard<'a, P>> {
                 sending!($sends, ReadPart(guard))
             }
@@ -256,16 +264,16 @@ rw_kinds! {
 }
 
 /// A lock of the interface.
-pub trait Lock<P: World> {
-    fn exclusive(&self, wait: Wait) -> Option<Guard<'_, P>> {
+pub trait AnyLock<P: World> {
+    fn exclusive(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
         let _ = wait;
         None
     }
-    fn shared(&self, wait: Wait) -> Option<Guard<'_, P>> {
+    fn shared(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
         let _ = wait;
         None
     }
-    fn acquire(&self, permits: u32, wait: Wait) -> Option<Guard<'_, P>> {
+    fn acquire(&self, permits: u32, wait: WaitLimit) -> Option<Guard<'_, P>> {
         let _ = (permits, wait);
         None
     }
@@ -280,8 +288,8 @@ pub trait Lock<P: World> {
     }
 }
 
-impl<P: World, R: MutexKind<P>> Lock<P> for Mutex<R, Data> {
-    fn exclusive(&self, wait: Wait) -> Option<Guard<'_, P>> {
+impl<P: World, R: MutexKind<P>> AnyLock<P> for Mutex<R, Data> {
+    fn exclusive(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
         Some(Box::new(Exclusive(R::within(self, wait)?)))
     }
     fn is_locked(&self) -> bool {
@@ -293,11 +301,11 @@ impl<P: World, R: MutexKind<P>> Lock<P> for Mutex<R, Data> {
 }
 /// A reader-writer lock; apart from mutexes for the compiler.
 pub struct Rw<R>(RwLock<R, Data>);
-impl<P: World, R: RwKind<P>> Lock<P> for Rw<R> {
-    fn exclusive(&self, wait: Wait) -> Option<Guard<'_, P>> {
+impl<P: World, R: RwKind<P>> AnyLock<P> for Rw<R> {
+    fn exclusive(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
         Some(Box::new(Write(R::write(&self.0, wait)?)))
     }
-    fn shared(&self, wait: Wait) -> Option<Guard<'_, P>> {
+    fn shared(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
         Some(Box::new(Read(R::read(&self.0, wait)?)))
     }
     fn is_locked(&self) -> bool {
@@ -310,38 +318,38 @@ impl<P: World, R: RwKind<P>> Lock<P> for Rw<R> {
         Some(self.0.get_mut())
     }
 }
-impl<P: World> Lock<P> for lockwright::Semaphore<P> {
-    fn acquire(&self, permits: u32, wait: Wait) -> Option<Guard<'_, P>> {
-        let past = Wait::Until(Time::Past);
-        let wait = if wait == Wait::For(Time::Past) { past } else { wait };
+impl<P: World> AnyLock<P> for lockwright::Semaphore<P> {
+    fn acquire(&self, permits: u32, wait: WaitLimit) -> Option<Guard<'_, P>> {
+        let past = WaitLimit::Until(Time::Past);
+        let wait = if wait == WaitLimit::For(Time::Past) { past } else { wait };
         let permits = match (permits, wait) {
-            (1, Wait::Forever) => Some(self.acquire()),
-            (1, Wait::For(time)) => self.try_acquire_for(duration(time)),
-            (1, Wait::Until(time)) => self.try_acquire_until(instant(time)),
+            (1, WaitLimit::Forever) => Some(self.acquire()),
+            (1, WaitLimit::For(time)) => self.try_acquire_for(duration(time)),
+            (1, WaitLimit::Until(time)) => self.try_acquire_until(instant(time)),
             (1, _) => self.try_acquire(),
-            (_, Wait::Forever) => Some(self.acquire_many(permits)),
-            (_, Wait::For(time)) => self.try_acquire_many_for(permits, duration(time)),
-            (_, Wait::Until(time)) => self.try_acquire_many_until(permits, instant(time)),
+            (_, WaitLimit::Forever) => Some(self.acquire_many(permits)),
+            (_, WaitLimit::For(time)) => self.try_acquire_many_for(permits, duration(time)),
+            (_, WaitLimit::Until(time)) => self.try_acquire_many_until(permits, instant(time)),
             _ => self.try_acquire_many(permits),
         };
-        Some(Box::new(Permits(permits?)))
+        Some(Box::new(HeldPermits(permits?)))
     }
 }
 /// A sequence lock; it has no guards.
 pub type Seq<P> = SeqLock<[u64; 2], P>;
-impl<P: World> Lock<P> for Seq<P> {}
+impl<P: World> AnyLock<P> for Seq<P> {}
 
 macro_rules! objects {
     ($($kind:ident($type:ty) = $new:expr, $inner:expr;)+) => {
         /// Any of the locks, in place.
         #[repr(C)]
-        pub enum Object<P: World> {
+        pub enum LockObject<P: World> {
             $($kind($type)),+
         }
-        impl<P: World> Object<P> {
-            pub fn new(kind: Kind) -> Self {
+        impl<P: World> LockObject<P> {
+            pub fn new(kind: LockKind) -> Self {
                 match kind {
-                    $(Kind::$kind => Self::$kind($new(Data::default()))),+
+                    $(LockKind::$kind => Self::$kind($new(Data::default()))),+
                 }
             }
             /// Gives a new semaphore its permits, which a simulated one gets only where it stays.
@@ -351,17 +359,17 @@ macro_rules! objects {
                     _ => true,
                 }
             }
-            pub fn kind(&self) -> Kind {
+            pub fn kind(&self) -> LockKind {
                 match self {
-                    $(Self::$kind(_) => Kind::$kind),+
+                    $(Self::$kind(_) => LockKind::$kind),+
                 }
             }
-            pub fn lock(&self) -> &dyn Lock<P> {
+            pub fn lock(&self) -> &dyn AnyLock<P> {
                 match self {
                     $(Self::$kind(lock) => lock),+
                 }
             }
-            pub fn lock_mut(&mut self) -> &mut dyn Lock<P> {
+            pub fn lock_mut(&mut self) -> &mut dyn AnyLock<P> {
                 match self {
                     $(Self::$kind(lock) => lock),+
                 }

@@ -15,7 +15,7 @@ mod simulated;
 mod stage;
 
 use clap::{Parser, ValueEnum};
-use generate::{Limits, generate};
+use generate::{ProgramLimits, generate};
 use program::Program;
 use simulated::Simulated;
 use std::path::{Path, PathBuf};
@@ -66,9 +66,9 @@ enum On {
 }
 
 impl Arguments {
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ProgramLimits {
         let has_forks = self.on == On::Native && !self.no_forks && !cfg!(miri);
-        Limits { has_forks, steps: 10, reads: self.reads }
+        ProgramLimits { has_forks, steps: 10, reads: self.reads }
     }
     fn ends(&self) -> Ends {
         let minutes = self.minutes.unwrap_or(1.0);

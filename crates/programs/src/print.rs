@@ -1,6 +1,6 @@
 //! A program as Rust.
 
-use crate::program::{Act, Change, Kind, Op, PERMITS, Program, Time, Wait};
+use crate::program::{Act, Change, LockKind, Op, PERMITS, Program, Time, WaitLimit};
 use std::fmt::Write;
 
 /// A program of one's own that does the same, but for the checks: these are comments.
@@ -9,7 +9,7 @@ pub fn print(program: &Program) -> String {
     out.text += "use lockwright::*;\nuse std::mem::forget;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
     for (lock, kind) in program.locks.iter().enumerate() {
         out.line(1, &format!("let mut lock{lock} = {};", new(*kind)));
-        if *kind == Kind::Mutex {
+        if *kind == LockKind::Mutex {
             out.line(1, &format!("let changed{lock} = Condvar::new();"));
         }
     }
@@ -31,9 +31,9 @@ pub fn print(program: &Program) -> String {
     out.text + "}\n"
 }
 
-fn new(kind: Kind) -> String {
+fn new(kind: LockKind) -> String {
     match kind {
-        Kind::Semaphore => format!("Semaphore::new({PERMITS})"),
+        LockKind::Semaphore => format!("Semaphore::new({PERMITS})"),
         _ => format!("{kind:?}::new([0u64; 2])"),
     }
 }
@@ -69,18 +69,18 @@ impl Printer {
         self.held.push((lock, guard));
         self.line(depth, &format!("let mut guard{guard} = lock{lock}.{call};"));
     }
-    fn op(&mut self, depth: usize, op: &Op, kinds: &[Kind]) {
+    fn op(&mut self, depth: usize, op: &Op, kinds: &[LockKind]) {
         match *op {
             Op::Exclusive(lock, wait) => {
                 let name = if kinds[lock].is_mutex() { "lock" } else { "write" };
                 self.take(depth, lock, &call(name, "", wait));
             }
             Op::Shared(lock, wait) => self.take(depth, lock, &call("read", "", wait)),
-            Op::Acquire(lock, permits, Wait::Forever) => {
+            Op::Acquire(lock, permits, WaitLimit::Forever) => {
                 self.take(depth, lock, &format!("acquire_many({permits})"));
             }
             Op::Acquire(lock, permits, wait) => {
-                let separator = if wait == Wait::Attempt { "" } else { ", " };
+                let separator = if wait == WaitLimit::Attempt { "" } else { ", " };
                 let first = format!("{permits}{separator}");
                 self.take(depth, lock, &call("acquire_many", &first, wait));
             }
@@ -191,17 +191,17 @@ impl Printer {
     }
 }
 
-fn call(name: &str, first: &str, wait: Wait) -> String {
+fn call(name: &str, first: &str, wait: WaitLimit) -> String {
     match wait {
-        Wait::Forever => format!("{name}({first})"),
-        Wait::Attempt => format!("try_{name}({first})"),
-        Wait::For(Time::Past) | Wait::Until(Time::Past) => {
+        WaitLimit::Forever => format!("{name}({first})"),
+        WaitLimit::Attempt => format!("try_{name}({first})"),
+        WaitLimit::For(Time::Past) | WaitLimit::Until(Time::Past) => {
             format!("try_{name}_until({first}{})", instant(Time::Past))
         }
-        Wait::For(time) => format!("try_{name}_for({first}{})", duration(time)),
-        Wait::Until(time) => format!("try_{name}_until({first}{})", instant(time)),
-        Wait::Again => format!("{name}_recursive()"),
-        Wait::AttemptAgain => format!("try_{name}_recursive()"),
+        WaitLimit::For(time) => format!("try_{name}_for({first}{})", duration(time)),
+        WaitLimit::Until(time) => format!("try_{name}_until({first}{})", instant(time)),
+        WaitLimit::Again => format!("{name}_recursive()"),
+        WaitLimit::AttemptAgain => format!("try_{name}_recursive()"),
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A lock type of the public interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Kind {
+pub enum LockKind {
     Mutex,
     SendMutex,
     SpinLock,
@@ -19,7 +19,7 @@ pub enum Kind {
     SeqLock,
 }
 
-impl Kind {
+impl LockKind {
     pub const ALL: [Self; 12] = [
         Self::Mutex,
         Self::SendMutex,
@@ -95,7 +95,7 @@ impl Time {
 
 /// How long an operation may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Wait {
+pub enum WaitLimit {
     Forever,
     Attempt,
     /// `..._for`; one with an instant that has passed is `..._until`.
@@ -108,7 +108,7 @@ pub enum Wait {
     AttemptAgain,
 }
 
-impl Wait {
+impl WaitLimit {
     /// True if it ends only with the lock.
     pub fn is_long(self) -> bool {
         match self {
@@ -154,15 +154,15 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// `lock`, `write`, or an attempt.
-    Exclusive(usize, Wait),
+    Exclusive(usize, WaitLimit),
     /// `read`, or an attempt.
-    Shared(usize, Wait),
+    Shared(usize, WaitLimit),
     /// Permits of a semaphore.
-    Acquire(usize, u32, Wait),
+    Acquire(usize, u32, WaitLimit),
     Release(usize, u32),
     Available(usize),
     /// `SeqLock::read`; attempts are `try_read`.
-    Copy(usize, Wait),
+    Copy(usize, WaitLimit),
     /// `SeqLock::write`.
     Put(usize),
     /// `SeqLock::update`.
@@ -213,7 +213,7 @@ impl Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     /// It is dropped, and a new lock is made in its place.
-    New(usize, Kind),
+    New(usize, LockKind),
     /// It moves somewhere else, where it is used once, and back.
     Move(usize),
     /// Two locks of one kind change places.
@@ -235,7 +235,7 @@ pub struct Phase {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// The locks at the beginning.
-    pub locks: Vec<Kind>,
+    pub locks: Vec<LockKind>,
     pub phases: Vec<Phase>,
 }
 
@@ -255,7 +255,7 @@ impl Program {
         self.phases.iter().map(of_phase).sum()
     }
     /// The kinds of the locks in each phase.
-    pub fn kinds(&self) -> Vec<Vec<Kind>> {
+    pub fn kinds(&self) -> Vec<Vec<LockKind>> {
         let mut kinds = self.locks.clone();
         let mut of = |phase: &Phase| {
             for change in &phase.changes {

@@ -10,7 +10,7 @@
 //!   slots, and waits on a condition variable only with the last of its locks;
 //! - a child waits for nothing without a deadline.
 
-use crate::program::{Act, Change, Kind, Op, Phase, Program, Time, Wait};
+use crate::program::{Act, Change, LockKind, Op, Phase, Program, Time, WaitLimit};
 use lockwright::platform::ReaderSlots;
 use lockwright_sim::Sim;
 
@@ -119,7 +119,7 @@ fn fix_changes(program: &mut Program) {
             }
             Change::Move(lock) => lock < locks,
             Change::IntoInner(lock) | Change::GetMut(lock) => {
-                lock < locks && !matches!(kinds[lock], Kind::Semaphore | Kind::SeqLock)
+                lock < locks && !matches!(kinds[lock], LockKind::Semaphore | LockKind::SeqLock)
             }
             Change::New(..) => false,
         });
@@ -127,7 +127,7 @@ fn fix_changes(program: &mut Program) {
 }
 
 struct Normal<'a> {
-    kinds: &'a [Kind],
+    kinds: &'a [LockKind],
     rules: &'a [Rule],
     held: Vec<Bound>,
     is_first: bool,
@@ -157,8 +157,8 @@ impl Normal<'_> {
                 if !(kind.is_mutex() || kind.has_readers()) {
                     return false;
                 }
-                if matches!(wait, Wait::Again | Wait::AttemptAgain) {
-                    *wait = Wait::Attempt;
+                if matches!(wait, WaitLimit::Again | WaitLimit::AttemptAgain) {
+                    *wait = WaitLimit::Attempt;
                 }
                 *wait = self.wait(lock, *wait, self.may_wait(lock));
                 self.held[lock].exclusive += 1;
@@ -167,31 +167,41 @@ impl Normal<'_> {
                 if !kind.has_readers() {
                     return false;
                 }
-                let is_again = matches!(wait, Wait::Again | Wait::AttemptAgain);
+                let is_again = matches!(wait, WaitLimit::Again | WaitLimit::AttemptAgain);
                 if is_again && !kind.reads_again() {
-                    *wait = if *wait == Wait::Again { Wait::Forever } else { Wait::Attempt };
+                    *wait = if *wait == WaitLimit::Again {
+                        WaitLimit::Forever
+                    } else {
+                        WaitLimit::Attempt
+                    };
                 }
                 *wait = self.wait(lock, *wait, self.may_read(lock));
                 self.held[lock].shared += 1;
             }
             Op::Acquire(_, permits, wait) => {
-                if kind != Kind::Semaphore || matches!(wait, Wait::Again | Wait::AttemptAgain) {
+                if kind != LockKind::Semaphore
+                    || matches!(wait, WaitLimit::Again | WaitLimit::AttemptAgain)
+                {
                     return false;
                 }
                 let may = self.may_wait(lock) && *permits <= crate::program::PERMITS;
                 *wait = self.wait(lock, *wait, may);
                 self.held[lock].exclusive += 1;
             }
-            Op::Release(_, permits) => return kind == Kind::Semaphore && *permits <= 2,
-            Op::Available(_) => return kind == Kind::Semaphore,
+            Op::Release(_, permits) => return kind == LockKind::Semaphore && *permits <= 2,
+            Op::Available(_) => return kind == LockKind::Semaphore,
             Op::Copy(_, wait) => {
-                *wait = if *wait == Wait::Forever { Wait::Forever } else { Wait::Attempt };
-                return kind == Kind::SeqLock;
+                *wait = if *wait == WaitLimit::Forever {
+                    WaitLimit::Forever
+                } else {
+                    WaitLimit::Attempt
+                };
+                return kind == LockKind::SeqLock;
             }
-            Op::Put(_) | Op::Update(_) => return kind == Kind::SeqLock,
+            Op::Put(_) | Op::Update(_) => return kind == LockKind::SeqLock,
             Op::IsLocked(_) => return kind.is_mutex() || kind.has_readers(),
             Op::IsLockedExclusive(_) => return kind.has_readers(),
-            Op::Debug(_) => return kind != Kind::SeqLock,
+            Op::Debug(_) => return kind != LockKind::SeqLock,
             Op::ReadMany(_, times) => {
                 return kind.has_readers() && (*times > 0) && !self.is_child && self.may_read(lock);
             }
@@ -202,7 +212,7 @@ impl Normal<'_> {
                 }
                 self.held[lock].exclusive += 1;
             }
-            Op::NotifyOne(_) | Op::NotifyAll(_) => return kind == Kind::Mutex,
+            Op::NotifyOne(_) | Op::NotifyAll(_) => return kind == LockKind::Mutex,
             Op::Act(_, act) => return self.act(lock, act),
             Op::Fork(_) => {}
         }
@@ -222,26 +232,26 @@ impl Normal<'_> {
     }
     fn may_read(&self, lock: usize) -> bool {
         let Bound { exclusive, shared } = self.held[lock];
-        let is_counted = self.kinds[lock] != Kind::PercpuRwLock || shared <= Sim::DEPTH_MAX;
+        let is_counted = self.kinds[lock] != LockKind::PercpuRwLock || shared <= Sim::DEPTH_MAX;
         let again = self.kinds[lock].reads_again() && exclusive == 0 && is_counted;
         let is_free_of_me = again || !self.held[lock].is_held();
         !self.is_child && is_free_of_me && self.is_last(lock) && !self.rules[lock].is_lost
     }
-    fn wait(&self, lock: usize, wait: Wait, may_be_long: bool) -> Wait {
+    fn wait(&self, lock: usize, wait: WaitLimit, may_be_long: bool) -> WaitLimit {
         let is_timed = self.kinds[lock].is_timed();
         match wait {
-            Wait::Again if !may_be_long => Wait::AttemptAgain,
-            Wait::For(_) | Wait::Until(_) if !is_timed => {
+            WaitLimit::Again if !may_be_long => WaitLimit::AttemptAgain,
+            WaitLimit::For(_) | WaitLimit::Until(_) if !is_timed => {
                 if may_be_long {
-                    Wait::Forever
+                    WaitLimit::Forever
                 } else {
-                    Wait::Attempt
+                    WaitLimit::Attempt
                 }
             }
             _ if !wait.is_long() || may_be_long => wait,
-            Wait::For(_) => Wait::For(Time::Micros(50)),
-            Wait::Until(_) => Wait::Until(Time::Past),
-            _ => Wait::Attempt,
+            WaitLimit::For(_) => WaitLimit::For(Time::Micros(50)),
+            WaitLimit::Until(_) => WaitLimit::Until(Time::Past),
+            _ => WaitLimit::Attempt,
         }
     }
     /// Makes an act right.
@@ -259,22 +269,22 @@ impl Normal<'_> {
             && !rule.is_lost
             && !rule.is_read_lost;
         let is_possible = match *act {
-            Act::Touch => kind != Kind::Semaphore,
+            Act::Touch => kind != LockKind::Semaphore,
             Act::Drop | Act::DropOldest | Act::Forget => true,
             Act::Leak => kind.is_mutex(),
-            Act::Map | Act::TryMap(_) => kind != Kind::Semaphore,
+            Act::Map | Act::TryMap(_) => kind != LockKind::Semaphore,
             Act::Downgrade => kind.has_readers(),
             Act::UnlockFair => kind.is_fair(),
             Act::Unlocked => (kind.is_mutex() || kind.has_readers()) && may_come_back,
             Act::UnlockedFair | Act::Bump => kind.is_fair() && may_come_back,
             Act::Send => kind.sends() && !self.is_child,
             Act::WaitFor(time) | Act::WaitUntil(time) | Act::WaitWhileFor(time) => {
-                kind == Kind::Mutex && may_come_back && time.is_short()
+                kind == LockKind::Mutex && may_come_back && time.is_short()
             }
             Act::Wait | Act::WaitWhile => {
                 let is_alone = self.held[..lock].iter().all(|bound| !bound.is_held());
                 let may = !self.is_first && !self.is_child && is_alone;
-                kind == Kind::Mutex && may_come_back && may
+                kind == LockKind::Mutex && may_come_back && may
             }
         };
         if !is_possible {
@@ -299,7 +309,7 @@ impl Normal<'_> {
 mod tests {
     use super::*;
 
-    fn normal(locks: &[Kind], threads: Vec<Vec<Op>>) -> Vec<Vec<Op>> {
+    fn normal(locks: &[LockKind], threads: Vec<Vec<Op>>) -> Vec<Vec<Op>> {
         let phase = Phase { changes: Vec::new(), threads };
         let mut program = Program { locks: locks.to_vec(), phases: vec![phase] };
         normalize(&mut program);
@@ -308,23 +318,25 @@ mod tests {
 
     #[test]
     fn nobody_waits_in_a_circle_or_for_what_is_lost() {
-        let backward = vec![Op::Exclusive(1, Wait::Forever), Op::Exclusive(0, Wait::Forever)];
-        let right = vec![Op::Exclusive(1, Wait::Forever), Op::Exclusive(0, Wait::Attempt)];
-        assert_eq!(normal(&[Kind::Mutex; 2], vec![backward]), [right]);
-        let lost = vec![Op::Exclusive(0, Wait::Attempt), Op::Act(0, Act::Forget)];
-        let other = vec![Op::Exclusive(0, Wait::For(Time::Never))];
-        let right = vec![Op::Exclusive(0, Wait::For(Time::Micros(50)))];
-        assert_eq!(normal(&[Kind::Mutex], vec![lost.clone(), other]), [lost, right]);
+        let backward =
+            vec![Op::Exclusive(1, WaitLimit::Forever), Op::Exclusive(0, WaitLimit::Forever)];
+        let right =
+            vec![Op::Exclusive(1, WaitLimit::Forever), Op::Exclusive(0, WaitLimit::Attempt)];
+        assert_eq!(normal(&[LockKind::Mutex; 2], vec![backward]), [right]);
+        let lost = vec![Op::Exclusive(0, WaitLimit::Attempt), Op::Act(0, Act::Forget)];
+        let other = vec![Op::Exclusive(0, WaitLimit::For(Time::Never))];
+        let right = vec![Op::Exclusive(0, WaitLimit::For(Time::Micros(50)))];
+        assert_eq!(normal(&[LockKind::Mutex], vec![lost.clone(), other]), [lost, right]);
     }
 
     #[test]
     fn who_reads_may_read_again_where_that_is_allowed() {
-        let twice = vec![Op::Shared(0, Wait::Forever); 2];
+        let twice = vec![Op::Shared(0, WaitLimit::Forever); 2];
         let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
-        assert_eq!(ops(Kind::RwLock), twice);
-        assert_eq!(ops(Kind::FairRwLock)[1], Op::Shared(0, Wait::Attempt));
-        let often = vec![Op::Shared(0, Wait::Forever); 4];
-        let ops = normal(&[Kind::PercpuRwLock], vec![often.clone()]).remove(0);
-        assert_eq!((&ops[..3], &ops[3]), (&often[..3], &Op::Shared(0, Wait::Attempt)));
+        assert_eq!(ops(LockKind::RwLock), twice);
+        assert_eq!(ops(LockKind::FairRwLock)[1], Op::Shared(0, WaitLimit::Attempt));
+        let often = vec![Op::Shared(0, WaitLimit::Forever); 4];
+        let ops = normal(&[LockKind::PercpuRwLock], vec![often.clone()]).remove(0);
+        assert_eq!((&ops[..3], &ops[3]), (&often[..3], &Op::Shared(0, WaitLimit::Attempt)));
     }
 }

@@ -1,6 +1,6 @@
 //! Makes a program that fails smaller.
 
-use crate::program::{Change, Op, Phase, Program, Wait};
+use crate::program::{Change, Op, Phase, Program, WaitLimit};
 use crate::rules::normalize;
 
 /// The smallest program found that still `fails`, by leaving parts out as long as that works.
@@ -79,11 +79,14 @@ fn simplify(
         add(&|program| program.phases[at].threads[thread][step] = new.clone());
     };
     match *op {
-        Op::Exclusive(lock, Wait::For(_) | Wait::Until(_)) => {
-            replace(Op::Exclusive(lock, Wait::Attempt));
+        Op::Exclusive(lock, WaitLimit::For(_) | WaitLimit::Until(_)) => {
+            replace(Op::Exclusive(lock, WaitLimit::Attempt));
         }
-        Op::Shared(lock, Wait::For(_) | Wait::Until(_) | Wait::Again | Wait::AttemptAgain) => {
-            replace(Op::Shared(lock, Wait::Attempt));
+        Op::Shared(
+            lock,
+            WaitLimit::For(_) | WaitLimit::Until(_) | WaitLimit::Again | WaitLimit::AttemptAgain,
+        ) => {
+            replace(Op::Shared(lock, WaitLimit::Attempt));
         }
         Op::ReadMany(lock, times) if times > 1 => replace(Op::ReadMany(lock, times / 2)),
         Op::ForgetMany(lock, times) if times > 1 => {
@@ -161,14 +164,14 @@ fn leave_out_of(ops: &mut Vec<Op>, is_other: &impl Fn(&Op) -> bool, lower: &impl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{Limits, generate};
-    use crate::program::Kind;
+    use crate::generate::{ProgramLimits, generate};
+    use crate::program::LockKind;
 
     #[test]
     fn what_does_not_matter_is_left_out() {
-        let limits = Limits { has_forks: true, steps: 8, reads: 10 };
+        let limits = ProgramLimits { has_forks: true, steps: 8, reads: 10 };
         let has = |program: &Program| {
-            let updates = |op: &Op| matches!(op, Op::Update(lock) if program.locks.get(*lock) == Some(&Kind::SeqLock));
+            let updates = |op: &Op| matches!(op, Op::Update(lock) if program.locks.get(*lock) == Some(&LockKind::SeqLock));
             program.phases.iter().any(|phase| phase.threads.iter().flatten().any(updates))
         };
         let found = (0..).map(|seed| generate(seed, limits)).find(has).expect("there is one");

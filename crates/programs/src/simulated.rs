@@ -86,12 +86,12 @@ impl Simulated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{Limits, generate};
+    use crate::generate::{ProgramLimits, generate};
 
     /// Fails in the copy with bug 17, 40 or 45: the zoo checks that.
     #[test]
     fn programs_find_nothing_in_correct_locks() {
-        let limits = Limits { has_forks: false, steps: 10, reads: 100 };
+        let limits = ProgramLimits { has_forks: false, steps: 10, reads: 100 };
         let mut simulated = Simulated::new().expect("a machine");
         let found = (1..2_000).find(|seed| simulated.run(&generate(*seed, limits), *seed).is_err());
         assert_eq!(found, None);

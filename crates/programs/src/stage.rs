@@ -3,8 +3,8 @@
 use crate::actor::Actor;
 use crate::coverage::{self, Method, State};
 use crate::guards::{Held, SentGuard};
-use crate::locks::{Object, World};
-use crate::program::{Change, Kind, PERMITS, Program, Wait};
+use crate::locks::{LockObject, World};
+use crate::program::{Change, LockKind, PERMITS, Program, WaitLimit};
 use crate::rules::{Rule, rules};
 use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
@@ -24,7 +24,7 @@ pub struct Shadow {
     /// Writers in the upper half, readers in the lower one. Leaked guards count.
     pub users: AtomicU64,
     pub leaked: AtomicU32,
-    /// Readers that are guards of each thread, or were: those of a [`Kind::PercpuRwLock`] stay there.
+    /// Readers that are guards of each thread, or were: those of a [`LockKind::PercpuRwLock`] stay there.
     pub readers_of: [AtomicU32; THREADS_MAX],
     /// Threads in an operation that may wait.
     pub waiting: AtomicU32,
@@ -65,8 +65,8 @@ impl Shadow {
 }
 
 /// A lock, its condition variable, and a guard of it that is on its way.
-pub struct Place<P: World> {
-    pub object: UnsafeCell<Object<P>>,
+pub struct LockSite<P: World> {
+    pub object: UnsafeCell<LockObject<P>>,
     pub condvar: Condvar<P>,
     pub shadow: Shadow,
     pub sent: Mutex<Option<Sent<P>>>,
@@ -76,14 +76,14 @@ pub struct Sent<P: World>(pub SentGuard<'static, P>);
 
 /// What the threads of a program share.
 pub struct Stage<P: World> {
-    pub places: [Place<P>; LOCKS_MAX],
-    spare: UnsafeCell<Object<P>>,
+    pub places: [LockSite<P>; LOCKS_MAX],
+    spare: UnsafeCell<LockObject<P>>,
     /// Threads that have come to the end of the phase, and the phase.
     arrived: P::U32,
     phase: P::U32,
     pub program: Program,
     pub rules: Vec<Vec<Rule>>,
-    pub kinds: Vec<Vec<Kind>>,
+    pub kinds: Vec<Vec<LockKind>>,
     threads: usize,
     complaint: Mutex<Option<String>>,
     pub is_over: AtomicBool,
@@ -94,15 +94,15 @@ unsafe impl<P: World> Sync for Stage<P> {}
 unsafe impl<P: World> Send for Stage<P> {}
 
 /// What was not allowed, if something.
-pub type Outcome = Result<(), String>;
+pub type Allowed = Result<(), String>;
 
 impl<P: World> Stage<P> {
     /// For a program that is right.
     pub fn new(program: Program) -> Self {
-        let kind = |at: usize| program.locks.get(at).copied().unwrap_or(Kind::Mutex);
+        let kind = |at: usize| program.locks.get(at).copied().unwrap_or(LockKind::Mutex);
         let place = |at| {
-            let place = Place {
-                object: UnsafeCell::new(Object::new(kind(at))),
+            let place = LockSite {
+                object: UnsafeCell::new(LockObject::new(kind(at))),
                 condvar: Condvar::new_on(),
                 shadow: Shadow::default(),
                 sent: Mutex::new(None),
@@ -112,7 +112,7 @@ impl<P: World> Stage<P> {
         };
         Self {
             places: std::array::from_fn(place),
-            spare: UnsafeCell::new(Object::new(Kind::SeqLock)),
+            spare: UnsafeCell::new(LockObject::new(LockKind::SeqLock)),
             arrived: Zeroed::zeroed(),
             phase: Zeroed::zeroed(),
             rules: rules(&program),
@@ -170,7 +170,7 @@ impl<P: World> Stage<P> {
             }
         }
     }
-    fn drop_sent(&self, place: &Place<P>) {
+    fn drop_sent(&self, place: &LockSite<P>) {
         let sent = place.sent.lock().ok().and_then(|mut sent| sent.take());
         if let Some(Sent(guard)) = sent {
             place.left(&*guard);
@@ -195,7 +195,7 @@ impl<P: World> Stage<P> {
     }
 
     /// A change, by thread 0, before the others go on.
-    fn change(&self, change: Change) -> Outcome {
+    fn change(&self, change: Change) -> Allowed {
         // What this thread has written is in place before locks are moved as bytes.
         P::full_barrier(&self.phase);
         let place = |lock: usize| &self.places[lock];
@@ -214,7 +214,7 @@ impl<P: World> Stage<P> {
         );
         match change {
             Change::New(_, kind) => {
-                *object = Object::new(kind);
+                *object = LockObject::new(kind);
                 if !object.begin() {
                     return Err("a new semaphore takes no permits".into());
                 }
@@ -231,7 +231,7 @@ impl<P: World> Stage<P> {
                 let spare = unsafe { &mut *self.spare.get() };
                 std::mem::swap(object, spare);
                 let is_free = place(lock).shadow.users.load(Relaxed) == 0;
-                let guard = spare.lock().exclusive(Wait::Attempt);
+                let guard = spare.lock().exclusive(WaitLimit::Attempt);
                 if guard.is_some() != is_free
                     && (spare.kind().is_mutex() || spare.kind().has_readers())
                 {
@@ -248,7 +248,7 @@ impl<P: World> Stage<P> {
         }
         Ok(())
     }
-    fn change_inside(&self, change: Change) -> Outcome {
+    fn change_inside(&self, change: Change) -> Allowed {
         let (Change::IntoInner(lock) | Change::GetMut(lock)) = change else { return Ok(()) };
         let place = &self.places[lock];
         // SAFETY: as in `change`.
@@ -261,19 +261,19 @@ impl<P: World> Stage<P> {
             return Ok(());
         }
         place.cover(object.kind(), Method::IntoInner);
-        let old = std::mem::replace(object, Object::new(Kind::SeqLock));
+        let old = std::mem::replace(object, LockObject::new(LockKind::SeqLock));
         *object = old.renewed();
         place.shadow.reset();
         Ok(())
     }
 }
 
-impl<P: World> Place<P> {
+impl<P: World> LockSite<P> {
     /// Counts a call of a method.
-    pub fn cover(&self, kind: Kind, method: Method) {
+    pub fn cover(&self, kind: LockKind, method: Method) {
         let shadow = &self.shadow;
         let is_taken = match kind {
-            Kind::Semaphore => shadow.permits.load(Relaxed) < PERMITS.into(),
+            LockKind::Semaphore => shadow.permits.load(Relaxed) < PERMITS.into(),
             _ => shadow.users.load(Relaxed) > 0,
         };
         let state = if P::is_child() {
@@ -304,7 +304,7 @@ impl<P: World> Place<P> {
         }
     }
     /// A thread has got it.
-    pub fn entered(&self, thread: usize, is_shared: bool) -> Outcome {
+    pub fn entered(&self, thread: usize, is_shared: bool) -> Allowed {
         self.shadow.readers_of[thread].fetch_add(is_shared.into(), Relaxed);
         let add = if is_shared { 1 } else { WRITER };
         let before = self.shadow.users.fetch_add(add, Relaxed);

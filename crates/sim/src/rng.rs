@@ -14,7 +14,7 @@ fn mixed(state: u64) -> u64 {
 
 /// What a stream of random numbers is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RandomStream {
     /// Jitter of transfers and of work.
     Noise = 1,
     /// What the simulated program asks for.
@@ -35,7 +35,7 @@ pub struct Rng(u64);
 
 impl Rng {
     /// The stream of thread `thread` for `purpose` in the run with this seed.
-    pub fn split(seed: u64, thread: usize, purpose: Purpose) -> Self {
+    pub fn split(seed: u64, thread: usize, purpose: RandomStream) -> Self {
         let stream = (thread as u64) << 8 | purpose as u64;
         Self(mixed(seed.wrapping_add(STEP)) ^ mixed(stream.wrapping_mul(STEP)))
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn streams_of_one_seed_differ() {
         let first = |thread, purpose| Rng::split(7, thread, purpose).next();
-        assert_ne!(first(0, Purpose::Noise), first(0, Purpose::Program));
-        assert_ne!(first(0, Purpose::Noise), first(1, Purpose::Noise));
+        assert_ne!(first(0, RandomStream::Noise), first(0, RandomStream::Program));
+        assert_ne!(first(0, RandomStream::Noise), first(1, RandomStream::Noise));
     }
 }

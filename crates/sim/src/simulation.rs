@@ -3,10 +3,10 @@
 use crate::arena::{Arena, LINE_BYTES};
 use crate::checker::stuck_threads;
 use crate::config::{Config, NodesMode};
-use crate::engine::{Engine, Exploration, Thread, queue::Event};
-use crate::explore::{Limits, Move, Policy};
+use crate::engine::{Engine, Exploration, Thread, queue::QueuedEvent};
+use crate::explore::{Limits, Move, SchedulePolicy};
 use crate::machine::Machine;
-use crate::memory::{CORES_MAX, CostTable, Memory, Site};
+use crate::memory::{CORES_MAX, CoreSite, CostTable, Memory};
 use crate::nodes::{LockHashTable, NodeTable};
 use crate::park::{BUCKETS, SleepMemory, SleepSlots};
 use crate::platform::{Sim, begin_lock_numbers};
@@ -224,11 +224,11 @@ impl<'a> Simulation<'a> {
     /// `stacks` lends stacks and gets more back. With `is_traced` the report says what each move did.
     pub(crate) fn explore(
         mut self,
-        policy: Box<dyn Policy>,
+        policy: Box<dyn SchedulePolicy>,
         limits: Limits,
         stacks: &mut Vec<DefaultStack>,
         is_traced: bool,
-    ) -> (RunReport, Box<dyn Policy>, Vec<Move>) {
+    ) -> (RunReport, Box<dyn SchedulePolicy>, Vec<Move>) {
         assert!(self.config.scheduling.is_none(), "what a scheduler does cannot be explored");
         self.make_tables();
         let mut engine = self.engine();
@@ -296,7 +296,7 @@ impl<'a> Simulation<'a> {
         }
         for (number, &(cpu, _)) in bodies.iter().enumerate() {
             let core = topology.core_of(cpu) as u16;
-            let site = Site { core, socket: topology.socket_of(cpu) as u16 };
+            let site = CoreSite { core, socket: topology.socket_of(cpu) as u16 };
             engine.threads.push(Thread::new(cpu, site, self.seed, number));
             if scheduling.is_none() {
                 engine.busy_on_core[usize::from(core)] += 1;
@@ -335,7 +335,7 @@ fn run_threads(here: Here, threads: &mut [Stackful]) {
     let mut is_decided = false;
     loop {
         if !is_decided {
-            here.drive(Event::NEVER);
+            here.drive(QueuedEvent::NEVER);
         }
         if here.with(|engine| engine.ending.is_some()) {
             return;

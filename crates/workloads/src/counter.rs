@@ -5,10 +5,11 @@
 //! inside. By default they are spread as evenly as can be, which at 50 % is every other one, and threads are out of
 //! step.
 
-use super::{Line, Worker, locked, locked_shared};
+use super::{OwnLine, Worker, locked, locked_shared};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use lockwright::platform::{Atomic, Barriers, Cells, SchedulerHints, Zeroed};
 use lockwright::raw::RawLock;
+use serde::Serialize;
 
 /// Parts of the real benchmark's software that [`Worker::software`] is told about.
 pub mod part {
@@ -37,13 +38,27 @@ pub struct CounterParams {
 }
 
 /// Which operations of a thread read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ReaderOrder {
-    /// Evenly spread.
+    /// As evenly spread as can be: every other one of 50 %.
     #[default]
     Alternate,
     /// Drawn for each.
     Random,
+}
+
+impl ReaderOrder {
+    /// Every order.
+    pub const ALL: &[Self] = &[Self::Alternate, Self::Random];
+
+    /// The name it is selected by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Alternate => "alternate",
+            Self::Random => "random",
+        }
+    }
 }
 
 /// What one thread did as a reader.
@@ -57,15 +72,15 @@ pub struct CounterTally {
 
 /// What the threads share: the lock on a line of its own, the counter on another.
 pub struct CounterState<P: Cells, L> {
-    lock: Line<L>,
-    value: Line<P::U64>,
+    lock: OwnLine<L>,
+    value: OwnLine<P::U64>,
     /// Empty sections that wrote, in memory that the machine does not have.
     unseen: AtomicU64,
 }
 
 impl<P: Cells, L: RawLock> Zeroed for CounterState<P, L> {
     fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()), value: Zeroed::zeroed(), unseen: AtomicU64::new(0) }
+        Self { lock: OwnLine::new(L::new()), value: Zeroed::zeroed(), unseen: AtomicU64::new(0) }
     }
 }
 

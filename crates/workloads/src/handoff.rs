@@ -6,7 +6,7 @@
 //! ("1us sleep critical section") does not say which it was, and its rates fit neither literally, so both are
 //! here. A sleep lasts at least its time; natively the system's timer makes it ten times as long.
 
-use super::{Line, Worker, locked};
+use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Cells, Clock, Sleeping, Zeroed};
 use lockwright::raw::RawLock;
@@ -40,14 +40,14 @@ pub struct HandoffParams {
 /// What the threads share: the lock on a line of its own, the counter on another, and a word to sleep on that no thread
 /// writes.
 pub struct HandoffState<P: Cells, L> {
-    lock: Line<L>,
-    value: Line<P::U64>,
-    never: Line<P::U32>,
+    lock: OwnLine<L>,
+    value: OwnLine<P::U64>,
+    never: OwnLine<P::U32>,
 }
 
 impl<P: Cells, L: RawLock> Zeroed for HandoffState<P, L> {
     fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()), value: Zeroed::zeroed(), never: Zeroed::zeroed() }
+        Self { lock: OwnLine::new(L::new()), value: Zeroed::zeroed(), never: Zeroed::zeroed() }
     }
 }
 

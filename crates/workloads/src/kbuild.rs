@@ -10,7 +10,7 @@
 //! meanwhile. A section increments the counter of its lock, so that a lock that does not exclude shows
 //! in [`sections`].
 
-use super::{Line, LockAndValue, Worker, locked};
+use super::{LockAndValue, OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, AtomicInt, Cells, Clock, Sleeping, Zeroed};
 use lockwright::raw::RawLock;
@@ -57,11 +57,11 @@ impl BuildParams {
 /// What the workers share apart from the locks.
 pub struct BuildState<P: Cells> {
     /// Parallel units taken.
-    taken: Line<P::U64>,
+    taken: OwnLine<P::U64>,
     /// Parallel units finished.
-    finished: Line<P::U64>,
+    finished: OwnLine<P::U64>,
     /// A word to sleep on, which no thread writes.
-    never: Line<P::U32>,
+    never: OwnLine<P::U32>,
 }
 
 impl<P: Cells> Zeroed for BuildState<P> {

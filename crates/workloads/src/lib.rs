@@ -56,22 +56,22 @@ pub trait Worker {
 
 /// Something that has a cache line to itself.
 #[repr(C, align(64))]
-pub struct Line<T>(T);
+pub struct OwnLine<T>(T);
 
-impl<T> Line<T> {
+impl<T> OwnLine<T> {
     /// Puts `value` at the start of a line.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 }
 
-impl<T: Zeroed> Zeroed for Line<T> {
+impl<T: Zeroed> Zeroed for OwnLine<T> {
     fn zeroed() -> Self {
         Self(T::zeroed())
     }
 }
 
-impl<T> Deref for Line<T> {
+impl<T> Deref for OwnLine<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.0
@@ -104,12 +104,12 @@ mod scripted;
 
 /// A lock and what it guards, a line each.
 pub struct LockAndValue<P: Cells, L> {
-    pub(crate) lock: Line<L>,
-    pub(crate) value: Line<P::U64>,
+    pub(crate) lock: OwnLine<L>,
+    pub(crate) value: OwnLine<P::U64>,
 }
 
 impl<P: Cells, L: RawLock> Zeroed for LockAndValue<P, L> {
     fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()), value: Zeroed::zeroed() }
+        Self { lock: OwnLine::new(L::new()), value: Zeroed::zeroed() }
     }
 }

@@ -17,7 +17,7 @@
 //! Not modelled: the list of all locks of a CPU, and the read side of the semaphore around it, which
 //! stay local; what a process with one thread saves.
 
-use super::{Line, Worker, locked};
+use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::RawLock;
@@ -39,7 +39,7 @@ const KEPT_MAX: usize = 16;
 
 /// The lock context of the file.
 pub struct Lock2State<P: Cells, L> {
-    context: Line<Context<P, L>>,
+    context: OwnLine<Context<P, L>>,
 }
 
 #[repr(C)]
@@ -50,11 +50,11 @@ struct Context<P: Cells, L> {
 }
 
 /// What is known of a lock that is held.
-pub type LockEntry<P> = Line<<P as Cells>::U64>;
+pub type LockEntry<P> = OwnLine<<P as Cells>::U64>;
 
 impl<P: Cells, L: RawLock> Zeroed for Lock2State<P, L> {
     fn zeroed() -> Self {
-        Self { context: Line::new(Context { lock: L::new(), head: Zeroed::zeroed() }) }
+        Self { context: OwnLine::new(Context { lock: L::new(), head: Zeroed::zeroed() }) }
     }
 }
 

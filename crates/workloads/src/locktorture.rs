@@ -35,7 +35,7 @@ mod readers;
 
 pub use readers::{Inside, WRITER_HOLD, is_reader};
 
-use super::{Line, Worker, locked};
+use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::RawLock;
@@ -81,9 +81,9 @@ pub struct TortureParams {
 
 /// A lock and its flag: what the threads share. Nested locks are further ones.
 pub struct TortureState<P: Cells, L> {
-    lock: Line<L>,
+    lock: OwnLine<L>,
     /// Not 0 while a thread is in the critical section.
-    held: Line<P::U32>,
+    held: OwnLine<P::U32>,
 }
 
 /// The statistics of four threads.
@@ -114,7 +114,7 @@ pub struct TortureTally {
 
 impl<P: Cells, L: RawLock> Zeroed for TortureState<P, L> {
     fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()), held: Zeroed::zeroed() }
+        Self { lock: OwnLine::new(L::new()), held: Zeroed::zeroed() }
     }
 }
 

@@ -21,7 +21,7 @@
 //! Not modelled: the name and the inode of the file, which no other thread uses; allocators; what a process with one
 //! thread saves.
 
-use super::{Line, Worker, locked};
+use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
 use lockwright::raw::RawLock;
@@ -56,16 +56,16 @@ const GOES_FOR_LOCK: u32 = 1 << 16;
 
 /// What the threads share apart from the table's lines.
 pub struct Open1State<P: Cells, L> {
-    files: Line<Files<P, L>>,
+    files: OwnLine<Files<P, L>>,
     /// The bits of a table that has grown.
-    bits: Line<[P::U64; WORDS]>,
-    root: Line<Counted<P, L>>,
+    bits: OwnLine<[P::U64; WORDS]>,
+    root: OwnLine<Counted<P, L>>,
     credentials: Credentials<P>,
 }
 
 struct Credentials<P: Cells> {
-    count: Line<P::U32>,
-    mark: Line<P::U32>,
+    count: OwnLine<P::U32>,
+    mark: OwnLine<P::U32>,
 }
 
 #[repr(C)]
@@ -85,15 +85,15 @@ struct Counted<P: Cells, L> {
 }
 
 /// Eight entries of the table.
-pub type Slots<P> = Line<[<P as Cells>::U64; SLOTS_PER_LINE]>;
+pub type Slots<P> = OwnLine<[<P as Cells>::U64; SLOTS_PER_LINE]>;
 
 impl<P: Cells, L: RawLock> Zeroed for Open1State<P, L> {
     fn zeroed() -> Self {
         let files = Files { lock: L::new(), next: Zeroed::zeroed(), bits: Zeroed::zeroed() };
         Self {
-            files: Line::new(files),
-            bits: Line::new(core::array::from_fn(|_| Zeroed::zeroed())),
-            root: Line::new(Counted { lock: L::new(), count: Zeroed::zeroed() }),
+            files: OwnLine::new(files),
+            bits: OwnLine::new(core::array::from_fn(|_| Zeroed::zeroed())),
+            root: OwnLine::new(Counted { lock: L::new(), count: Zeroed::zeroed() }),
             credentials: Credentials { count: Zeroed::zeroed(), mark: Zeroed::zeroed() },
         }
     }
@@ -102,7 +102,7 @@ impl<P: Cells, L: RawLock> Zeroed for Open1State<P, L> {
 /// Lines of the table.
 pub fn slots<P: Cells>() -> impl Iterator<Item = Slots<P>> {
     (0..THREADS_MAX.div_ceil(SLOTS_PER_LINE) + 1)
-        .map(|_| Line::new(core::array::from_fn(|_| Zeroed::zeroed())))
+        .map(|_| OwnLine::new(core::array::from_fn(|_| Zeroed::zeroed())))
 }
 
 impl<P: Cells, L: RawLock> Open1State<P, L> {

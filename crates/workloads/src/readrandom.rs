@@ -21,7 +21,7 @@
 //! Not modelled: the locks of the block cache, which are many; the scheduler's own locks, which woken
 //! threads meet on; other buckets.
 
-use super::{Line, Worker, locked};
+use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use lockwright::platform::{Atomic, AtomicInt, Cells, Sleeping, Zeroed};
 use lockwright::raw::RawLock;
@@ -49,9 +49,9 @@ const ASLEEP: u32 = 1;
 
 /// What the threads share apart from the entries.
 pub struct ReadState<P: Cells, L> {
-    mutex: Line<P::U32>,
-    references: Line<P::U64>,
-    bucket: Line<Bucket<P, L>>,
+    mutex: OwnLine<P::U32>,
+    references: OwnLine<P::U64>,
+    bucket: OwnLine<Bucket<P, L>>,
 }
 
 #[repr(C)]
@@ -65,7 +65,7 @@ struct Bucket<P: Cells, L> {
 }
 
 /// The entry of a thread in the list.
-pub type ReadSleeper<P> = Line<ReadEntry<P>>;
+pub type ReadSleeper<P> = OwnLine<ReadEntry<P>>;
 
 /// See [`ReadSleeper`].
 #[repr(C)]
@@ -90,7 +90,7 @@ impl<P: Cells, L: RawLock> Zeroed for ReadState<P, L> {
             first: Zeroed::zeroed(),
             last: Zeroed::zeroed(),
         };
-        Self { mutex: Zeroed::zeroed(), references: Zeroed::zeroed(), bucket: Line::new(bucket) }
+        Self { mutex: Zeroed::zeroed(), references: Zeroed::zeroed(), bucket: OwnLine::new(bucket) }
     }
 }
 

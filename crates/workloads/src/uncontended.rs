@@ -1,17 +1,17 @@
 //! Lock and unlock, nothing else: what a lock costs when no thread wants it.
 
-use super::{Line, Worker, locked, locked_shared};
+use super::{OwnLine, Worker, locked, locked_shared};
 use lockwright::platform::Zeroed;
 use lockwright::raw::RawLock;
 
 /// What the threads share: the lock.
 pub struct UncontendedState<L> {
-    lock: Line<L>,
+    lock: OwnLine<L>,
 }
 
 impl<L: RawLock> Zeroed for UncontendedState<L> {
     fn zeroed() -> Self {
-        Self { lock: Line::new(L::new()) }
+        Self { lock: OwnLine::new(L::new()) }
     }
 }
 

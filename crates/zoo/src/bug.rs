@@ -1,6 +1,6 @@
 //! A bug of the zoo, as data.
 
-use crate::seen::{Checker, EXPLORED, Seen};
+use crate::seen::{Checker, Detection, EXPLORED};
 
 /// A bug that locks can be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Bug {
     /// The registered locks that have it.
     pub locks: &'static [&'static str],
     /// What it is about, and which checkers must see it.
-    pub seen: Seen,
+    pub seen: Detection,
     /// The client of `explore` that shows it soonest, for some of the locks.
     pub shown_by: &'static [(&'static str, &'static str)],
     /// The tests that must see it, each.

@@ -43,7 +43,7 @@ mod sleeping;
 mod spin;
 
 pub use bug::{Bug, Edit, Test};
-pub use seen::{Checker, Kind, Seen, fault_of};
+pub use seen::{BugKind, Checker, Detection, fault_of};
 
 /// True in the copy that has the bugs. `xtask`, which writes the copy, changes this line there.
 pub const IS_COPY: bool = false;

@@ -36,7 +36,7 @@ impl Checker {
 
 /// What a bug is about. It decides which checkers can see it at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BugKind {
     /// The order in which threads take their steps, or in which a store and a later load of one thread reach the
     /// others.
     Steps,
@@ -50,7 +50,7 @@ pub enum Kind {
     Tests,
 }
 
-impl Kind {
+impl BugKind {
     /// Why `explore` cannot see a bug of this kind, to be read after its name; `None` if it can.
     pub const fn hides_from_explore(self) -> Option<&'static str> {
         match self {
@@ -64,38 +64,42 @@ impl Kind {
 
 /// What a bug is about, and the checkers that must see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct Detection {
     /// What it is about.
-    pub kind: Kind,
+    pub kind: BugKind,
     /// Those that must see it.
     pub by: &'static [Checker],
 }
 
 /// A bug of ordering: loom's alone.
-pub(crate) const MEMORY: Seen = Seen { kind: Kind::Memory, by: &[Checker::Loom] };
+pub(crate) const MEMORY: Detection = Detection { kind: BugKind::Memory, by: &[Checker::Loom] };
 /// Loom finds it; a checker that samples is not asked, because it may take long.
-pub(crate) const BY_LOOM: Seen = Seen { kind: Kind::Steps, by: &[Checker::Loom] };
+pub(crate) const BY_LOOM: Detection = Detection { kind: BugKind::Steps, by: &[Checker::Loom] };
 /// It takes more threads, more preemptions or another memory than loom is given, so schedules are sampled.
-pub(crate) const EXPLORED: Seen = Seen { kind: Kind::Steps, by: &[Checker::Explore] };
+pub(crate) const EXPLORED: Detection = Detection { kind: BugKind::Steps, by: &[Checker::Explore] };
 /// About going to sleep and waking up.
-pub(crate) const ASLEEP: Seen =
-    Seen { kind: Kind::Sleeping, by: &[Checker::Loom, Checker::Explore] };
+pub(crate) const ASLEEP: Detection =
+    Detection { kind: BugKind::Sleeping, by: &[Checker::Loom, Checker::Explore] };
 /// A checker that samples finds it soon in every lock that has it.
-pub(crate) const SOON: Seen =
-    Seen { kind: Kind::Steps, by: &[Checker::Loom, Checker::Shuttle, Checker::Explore] };
+pub(crate) const SOON: Detection =
+    Detection { kind: BugKind::Steps, by: &[Checker::Loom, Checker::Shuttle, Checker::Explore] };
 /// Waiting too long violates no property that the others know.
-pub(crate) const LATE: Seen = Seen { kind: Kind::Waiting, by: &[Checker::Fairness] };
+pub(crate) const LATE: Detection = Detection { kind: BugKind::Waiting, by: &[Checker::Fairness] };
 /// Tests on the real machine see it, and some explored schedules.
-pub(crate) const EDIT: Seen = Seen { kind: Kind::Tests, by: &[Checker::Native, Checker::Explored] };
+pub(crate) const EDIT: Detection =
+    Detection { kind: BugKind::Tests, by: &[Checker::Native, Checker::Explored] };
 /// Only tests on the real machine see it.
-pub(crate) const NATIVE_EDIT: Seen = Seen { kind: Kind::Tests, by: &[Checker::Native] };
+pub(crate) const NATIVE_EDIT: Detection =
+    Detection { kind: BugKind::Tests, by: &[Checker::Native] };
 
 /// What is wrong with a registered lock that is broken on purpose; `None` if it is not.
-pub fn fault_of(lock: &str) -> Option<Kind> {
+pub fn fault_of(lock: &str) -> Option<BugKind> {
     match lock {
-        "busted" | "busted-rw" => Some(Kind::Steps),
-        "rwsem-v3_12_wake_flag_as_posted" | "rwsem-v4_14_handoff_as_posted" => Some(Kind::Sleeping),
-        "busted-relaxed" => Some(Kind::Memory),
+        "busted" | "busted-rw" => Some(BugKind::Steps),
+        "rwsem-v3_12_wake_flag_as_posted" | "rwsem-v4_14_handoff_as_posted" => {
+            Some(BugKind::Sleeping)
+        }
+        "busted-relaxed" => Some(BugKind::Memory),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::limit::output_within;
 use crate::weaken::copy::{CHECK, FAIRNESS, LAB, PREFIX, VARIABLE};
-use lockwright_zoo::{Bug, Checker, Kind, locks};
+use lockwright_zoo::{Bug, BugKind, Checker, locks};
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -162,7 +162,7 @@ pub fn must_see(checker: Checker, bug: &Bug) -> bool {
 /// was not chosen for it.
 pub fn is_asked_in(checker: Checker, bug: &Bug, lock: &str) -> bool {
     let seldom_sleeps = locks::SELDOM_SLEEPING.contains(&lock);
-    checker != Checker::Explore || bug.seen.kind != Kind::Sleeping || !seldom_sleeps
+    checker != Checker::Explore || bug.seen.kind != BugKind::Sleeping || !seldom_sleeps
 }
 
 /// The program of a checker, below the folder of the copy's build.

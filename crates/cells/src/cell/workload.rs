@@ -1,8 +1,8 @@
 //! What the threads of a cell do.
 
-use super::reader_order::ReaderOrder;
 use super::sleepers::Section;
 use super::{kbuild, sleepers};
+use lockwright_workloads::counter::ReaderOrder;
 use lockwright_workloads::kbuild::BuildParams;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use super::affinity::put;
 use super::gate::Gate;
-use super::run::Plan;
+use super::run::ThreadPlan;
 use crate::interrupt;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub struct Conducted {
 /// Conducts `threads` until the window is over, `is_done` says so or Ctrl-C was pressed. Threads that
 /// are moved must not end before that.
 pub fn conduct(
-    plan: &Plan<'_>,
+    plan: &ThreadPlan<'_>,
     gate: &Gate,
     threads: &[libc::pid_t],
     is_done: impl Fn() -> bool,

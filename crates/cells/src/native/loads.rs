@@ -74,7 +74,6 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
     match spec.workload {
         Workload::Uncontended => Box::new(Pairs::<L>(Zeroed::zeroed())),
         Workload::Counter { cs_load, think_load, readers, reader_order, is_empty } => {
-            let reader_order = reader_order.into();
             Box::new(Counter::<L> {
                 state: Zeroed::zeroed(),
                 knobs: counter::CounterParams {
@@ -348,7 +347,7 @@ mod tests {
     use crate::broken::{ForgetsInside, LosesPatience};
     use crate::cell::Measurement;
     use crate::native::affinity::allowed_cpus;
-    use crate::native::run::{Plan, run_threads};
+    use crate::native::run::{ThreadPlan, run_threads};
     use crate::subject::Subject;
     use lockwright::busted::BustedRwLock;
     use lockwright_clients::plain_rw::PlainRwLock;
@@ -369,7 +368,7 @@ mod tests {
             purpose: Purpose::Torture(stress),
         };
         let (cpus, all_cpus) = (&cpus[..], &cpus[..]);
-        let plan = Plan {
+        let plan = ThreadPlan {
             threads: 2,
             cpus,
             all_cpus,

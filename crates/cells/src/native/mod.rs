@@ -26,7 +26,7 @@ use crate::cell::{
 use crate::compiles_every_lock;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
-use crate::subject::{Origin, Subject};
+use crate::subject::{Subject, SubjectOrigin};
 use lockwright::native::{Native, set_tunable};
 use lockwright::platform::Placement as _;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ impl LabMachine for NativeMachine {
     fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
         compiles_every_lock();
         let quiet_cpu = [self.quiet_cpu().unwrap_or(0)];
-        let plan = run::Plan {
+        let plan = run::ThreadPlan {
             threads: spec.threads,
             cpus: if spec.threads == 1 { &quiet_cpu } else { &self.cpus },
             all_cpus: &self.cpus,
@@ -104,7 +104,7 @@ impl LabMachine for NativeMachine {
         let is_pairs = |spec: &CellSpec| {
             let is_alike = spec.workload == specs[0].workload && spec.threads == specs[0].threads;
             let has_cpus = spec.threads <= self.cpus.len().max(1);
-            let is_pair = pairs::Pair::of(spec.workload).is_some();
+            let is_pair = pairs::PairForm::of(spec.workload).is_some();
             is_alike && has_cpus && is_pair && spec.purpose == Purpose::Throughput
         };
         if specs.iter().all(is_pairs) {
@@ -122,7 +122,7 @@ impl LabMachine for NativeMachine {
     }
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
         let is_alone = workload == Workload::Uncontended;
-        (lock.origin == Origin::Floor && !is_alone).then(|| {
+        (lock.origin == SubjectOrigin::Floor && !is_alone).then(|| {
             format!(
                 "`floor` is no lock: it runs with `--workload uncontended`, not `{}`",
                 workload.name()

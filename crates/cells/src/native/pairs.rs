@@ -29,14 +29,14 @@ const COMPANY: u64 = 32;
 
 /// What a pair is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pair {
+pub enum PairForm {
     /// Taking the lock and giving it back.
     Own,
     /// Beginning and ending to read.
     Read,
 }
 
-impl Pair {
+impl PairForm {
     /// What the operations of a workload are that does nothing but pairs.
     pub const fn of(workload: Workload) -> Option<Self> {
         match workload {
@@ -52,7 +52,7 @@ impl Pair {
 /// Runs a batch of one lock and times it.
 type Batch = Box<dyn Fn(u64) -> Duration + Send + Sync>;
 
-struct MakeBatch(Pair);
+struct MakeBatch(PairForm);
 
 impl LockVisitor<Native> for MakeBatch {
     type Output = Batch;
@@ -60,8 +60,8 @@ impl LockVisitor<Native> for MakeBatch {
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Batch {
         let state: Box<UncontendedState<L>> = Box::new(Zeroed::zeroed());
         match self.0 {
-            Pair::Own => Box::new(move |pairs| time_batch(&state, pairs)),
-            Pair::Read => Box::new(move |pairs| time_batch_of_readers(&state, pairs)),
+            PairForm::Own => Box::new(move |pairs| time_batch(&state, pairs)),
+            PairForm::Read => Box::new(move |pairs| time_batch_of_readers(&state, pairs)),
         }
     }
 }
@@ -90,8 +90,10 @@ impl Contestant {
     /// A lock whose batches have their length and whose code and data are in the caches.
     fn warmed_up(spec: &CellSpec) -> Self {
         compiles_every_lock();
-        let batch =
-            peers::visit(spec.lock, MakeBatch(Pair::of(spec.workload).unwrap_or(Pair::Own)));
+        let batch = peers::visit(
+            spec.lock,
+            MakeBatch(PairForm::of(spec.workload).unwrap_or(PairForm::Own)),
+        );
         let mut pairs = 64;
         while batch(pairs) < BATCH && pairs < 1 << 24 {
             pairs *= 2;
@@ -270,10 +272,10 @@ mod tests {
 
     #[test]
     fn only_what_does_nothing_else_is_pairs() {
-        assert_eq!(Pair::of(Workload::Uncontended), Some(Pair::Own));
-        assert_eq!(Pair::of(READERS), Some(Pair::Read));
-        assert_eq!(Pair::of(READERS.with_cs_load(1)), None);
-        assert_eq!(Pair::of(Workload::counter(0, 0)), None);
+        assert_eq!(PairForm::of(Workload::Uncontended), Some(PairForm::Own));
+        assert_eq!(PairForm::of(READERS), Some(PairForm::Read));
+        assert_eq!(PairForm::of(READERS.with_cs_load(1)), None);
+        assert_eq!(PairForm::of(Workload::counter(0, 0)), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::floor::Floor;
 use super::looks_locked::looks_locked;
 use super::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
 use super::rw_peers::{OfRwTrait, PthreadRwLock, StdRwLock};
-use crate::subject::{Origin, Subject};
+use crate::subject::{Subject, SubjectOrigin};
 use lockwright::native::Native;
 use lockwright::platform::{Counters as _, Placement as _};
 use lockwright::raw::{FairnessThreshold, Order, RawLock};
@@ -137,9 +137,9 @@ pub fn is_left_out(name: &str) -> bool {
 pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {
     let row = subject.row;
     let output = match subject.origin {
-        Origin::Registry => registry::visit(row, visitor),
-        Origin::Peer => visit_peer(row, visitor),
-        Origin::Floor => Some(visitor.visit::<Floor>(row)),
+        SubjectOrigin::Registry => registry::visit(row, visitor),
+        SubjectOrigin::Peer => visit_peer(row, visitor),
+        SubjectOrigin::Floor => Some(visitor.visit::<Floor>(row)),
     };
     output.unwrap_or_else(|| unreachable!("no lock {}", row.name))
 }

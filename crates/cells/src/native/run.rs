@@ -37,7 +37,7 @@ pub trait Load: Send + Sync + 'static {
 
 /// How long threads may take to come back after the stop flag is up: the last of a crowd of
 /// spinners gets the lock after many scheduling slices of all the others, and each may hold it long.
-fn return_timeout(plan: &Plan<'_>) -> Duration {
+fn return_timeout(plan: &ThreadPlan<'_>) -> Duration {
     let each = Duration::from_millis(250) + Duration::from_nanos(plan.stress.longest_hold_ns()) * 2;
     Duration::from_secs(20) + each * plan.threads as u32
 }
@@ -46,7 +46,7 @@ fn return_timeout(plan: &Plan<'_>) -> Duration {
 const SHORTEST: Duration = Duration::from_millis(5);
 
 /// Which threads run, where, and for how long.
-pub struct Plan<'a> {
+pub struct ThreadPlan<'a> {
     /// Number of threads.
     pub threads: usize,
     /// The CPUs to use, one thread each as long as there are enough; otherwise the scheduler
@@ -92,7 +92,7 @@ struct Stage {
 ///
 /// The threads own what they touch together with this function, so that a lock that never lets its
 /// thread go ends in an error and not in a wait. Only the loop of a thread knows the type of its lock.
-pub fn run_threads(plan: &Plan<'_>, load: Box<dyn Load>) -> Result<Measurement, CellError> {
+pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measurement, CellError> {
     let start = Barrier::new(plan.threads + 1);
     let threads = (0..plan.threads).map(|_| AtomicI32::new(0)).collect();
     let stage = Arc::new(Stage { load, start, gate: Gate::default(), threads });
@@ -135,7 +135,7 @@ pub fn run_threads(plan: &Plan<'_>, load: Box<dyn Load>) -> Result<Measurement, 
 }
 
 /// Starts the threads, which wait for the start; what they will report.
-fn spawn(plan: &Plan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, CellError> {
+fn spawn(plan: &ThreadPlan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, CellError> {
     let (sender, reports) = channel();
     for index in 0..plan.threads {
         let (stage, sender) = (Arc::clone(stage), sender.clone());
@@ -158,7 +158,7 @@ fn spawn(plan: &Plan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, CellEr
 /// lock to itself until the others have had a CPU. In a run of half a second it would have most of the
 /// operations of a lock that is slow in contention, and as the others have as many as each other,
 /// what looks like unfairness would be the start.
-fn wait_until_warm(plan: &Plan<'_>, gate: &Gate) {
+fn wait_until_warm(plan: &ThreadPlan<'_>, gate: &Gate) {
     let start = Instant::now();
     let is_warm = || gate.warm_threads() as usize >= plan.threads;
     while !is_warm() && start.elapsed() < plan.window / 4 && !interrupt::is_requested() {
@@ -259,8 +259,8 @@ mod tests {
         }
     }
 
-    fn plan(cpus: &[usize]) -> Plan<'_> {
-        Plan {
+    fn plan(cpus: &[usize]) -> ThreadPlan<'_> {
+        ThreadPlan {
             threads: 2,
             cpus,
             all_cpus: cpus,
@@ -286,7 +286,7 @@ mod tests {
     fn threads_pause_together_and_are_moved() {
         let cpus = allowed_cpus();
         let stress = Stress { stutter_ns: 20_000_000, shuffle_ns: 15_000_000, ..Stress::default() };
-        let stress_plan = Plan { stress, window: Duration::from_millis(300), ..plan(&cpus) };
+        let stress_plan = ThreadPlan { stress, window: Duration::from_millis(300), ..plan(&cpus) };
         let measured = run_threads(&stress_plan, Box::new(Spin)).expect("nothing can fail here");
         let exercised = measured.exercised;
         // On a busy computer a thread may sleep through some of the seven pauses.

@@ -2,17 +2,17 @@
 
 use super::{Cell, Fitted, Outcome, SimulatedError};
 use crate::cell::{
-    CellError, CellSpec, Host, LabMachine, Measurement, On, PlacementPolicy, Settings, Workload,
+    CellError, CellSpec, LabMachine, Measurement, On, ScheduleCounts, Settings, Workload,
 };
 use crate::error::Error;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
-use crate::subject::{Origin, Subject};
+use crate::subject::{Subject, SubjectOrigin};
 use lockwright::raw::{FairnessThreshold, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor};
 use lockwright::tunables::Tunable;
 use lockwright_sim::machine::{
-    Calibration, Machine, MachineError, MachineFile, Parameters, Placement,
+    Calibration, Machine, MachineError, MachineFile, Parameters, ThreadPlacement,
 };
 use lockwright_sim::{ScheduleReport, ScheduledKind, Sim};
 use std::collections::BTreeSet;
@@ -97,15 +97,9 @@ impl SimulatedMachine {
 
     /// Where the threads of a workload run: what the user asked for, what the calibration was made
     /// with, or socket by socket.
-    pub fn placement(&self, workload: Workload) -> Placement {
+    pub fn placement(&self, workload: Workload) -> ThreadPlacement {
         let fitted = || fitted_placement(self.calibration.as_ref()?, workload);
-        match self.settings.placement {
-            Some(PlacementPolicy::Compact) => Placement::Compact,
-            Some(PlacementPolicy::Spread) => Placement::Spread,
-            Some(PlacementPolicy::Random) => Placement::Random,
-            Some(PlacementPolicy::Scheduler56) => Placement::Scheduler56,
-            None => fitted().unwrap_or(Placement::Compact),
-        }
+        self.settings.placement.or_else(fitted).unwrap_or(ThreadPlacement::Compact)
     }
 
     /// The NUMA nodes on which the threads of a cell run, and how many its lock sees.
@@ -150,13 +144,13 @@ impl SimulatedMachine {
 }
 
 /// The placement with which the columns of a workload were fitted, if some were.
-fn fitted_placement(calibration: &Calibration, workload: Workload) -> Option<Placement> {
+fn fitted_placement(calibration: &Calibration, workload: Workload) -> Option<ThreadPlacement> {
     let fit = calibration.fits.iter().find(|fit| fit.workload == workload.name())?;
-    Placement::named(&fit.placement)
+    ThreadPlacement::named(&fit.placement)
 }
 
 /// The same of a built-in machine.
-fn placement_of(name: &str, workload: Workload) -> Option<Placement> {
+fn placement_of(name: &str, workload: Workload) -> Option<ThreadPlacement> {
     fitted_placement(&Calibration::builtin(name)?, workload)
 }
 
@@ -243,7 +237,7 @@ impl LabMachine for SimulatedMachine {
     }
 
     fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
-        let is_ours = lock.origin == Origin::Registry;
+        let is_ours = lock.origin == SubjectOrigin::Registry;
         (!is_ours).then(|| {
             format!("`{}` runs on this computer only: leave it out, or leave out --on", lock.name())
         })
@@ -274,7 +268,7 @@ impl LabMachine for SimulatedMachine {
             cpu_s,
             voluntary_switches,
             involuntary_switches,
-            host: outcome.schedule.map(Host::from),
+            host: outcome.schedule.map(ScheduleCounts::from),
             window_ns: outcome.window_ns,
             wall_ns: outcome.wall_ns,
             per_thread_ops: outcome.per_thread_ops,
@@ -310,12 +304,15 @@ mod tests {
 
     #[test]
     fn a_placement_that_is_asked_for_wins() {
-        let placement = Some(PlacementPolicy::Spread);
+        let placement = Some(ThreadPlacement::Spread);
         let machine = open(Settings { placement, ..Settings::default() });
         let torture = Workload::Locktorture { long_hold: false };
-        assert_eq!(machine.placement(torture), Placement::Spread);
-        assert_eq!(open(Settings::default()).placement(torture), Placement::Scheduler56);
-        assert_eq!(open(Settings::default()).placement(Workload::Uncontended), Placement::Compact);
+        assert_eq!(machine.placement(torture), ThreadPlacement::Spread);
+        assert_eq!(open(Settings::default()).placement(torture), ThreadPlacement::Scheduler56);
+        assert_eq!(
+            open(Settings::default()).placement(Workload::Uncontended),
+            ThreadPlacement::Compact
+        );
     }
 
     #[test]
@@ -387,7 +384,7 @@ mod tests {
             (&copy.parameters, &copy.machine.costs),
             (&original.parameters, &original.machine.costs)
         );
-        assert_eq!(copy.placement(TORTURE), Placement::Scheduler56);
+        assert_eq!(copy.placement(TORTURE), ThreadPlacement::Scheduler56);
         assert_eq!(copy.fitted(TORTURE), original.fitted(TORTURE));
         assert!(copy.warnings(TORTURE).is_empty());
 
@@ -403,7 +400,7 @@ mod tests {
         folder.write("mine.toml", &["calibrated_as = \"x5-4\"", &smaller()].join("\n"));
         let borrows = folder.open("mine.toml").expect("it says what it is like");
         assert_eq!(borrows.parameters, original.parameters);
-        assert_eq!(borrows.placement(TORTURE), Placement::Scheduler56);
+        assert_eq!(borrows.placement(TORTURE), ThreadPlacement::Scheduler56);
         assert!(borrows.warnings(TORTURE).is_empty());
         let fitted = borrows.fitted(TORTURE).expect("it is calibrated").to_string();
         assert!(

@@ -1,6 +1,6 @@
 //! Running a cell: the settings of the run, its threads, and what is made of its report.
 
-use super::worker::{Seen, SimWorker};
+use super::worker::{SimWorker, WorkerCounts};
 use super::{Cell, Outcome, SimulatedError, Watched};
 use crate::cell::{EventCounts, Purpose, Workload};
 use crate::erased::{self, ErasedVisitor, Operations, erase};
@@ -17,7 +17,7 @@ use lockwright_workloads::{
 };
 
 /// What a cell needs of the type of its lock.
-pub struct Program {
+pub struct LockProgram {
     order: Order,
     word_is_legal: fn(u32) -> bool,
     operations: &'static Operations,
@@ -25,7 +25,7 @@ pub struct Program {
 }
 
 /// Adds the threads of a cell.
-type Spawn = for<'a> fn(&Cell<'_>, &mut Stage<'a, '_>, Parts<'a>, &'a Seen);
+type Spawn = for<'a> fn(&Cell<'_>, &mut Stage<'a, '_>, Parts<'a>, &'a WorkerCounts);
 
 /// What the parts of the workload's software take, in picoseconds.
 type Parts<'a> = &'a [(&'static str, u64)];
@@ -34,14 +34,14 @@ type Parts<'a> = &'a [(&'static str, u64)];
 pub struct ProgramOf<'a, 'b>(pub &'a Cell<'b>);
 
 impl LockVisitor<Sim> for ProgramOf<'_, '_> {
-    type Output = Program;
+    type Output = LockProgram;
 
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Program {
-        Program::of::<L>(self.0)
+    fn visit<L: RawLock>(self, _row: &'static LockRow) -> LockProgram {
+        LockProgram::of::<L>(self.0)
     }
 }
 
-impl Program {
+impl LockProgram {
     /// What `cell` needs of the lock `L`.
     pub(super) fn of<L: RawLock>(cell: &Cell<'_>) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl<'a> Stage<'a, '_> {
 
 impl Cell<'_> {
     /// The settings of the run.
-    pub(super) fn config(&self, program: &Program) -> Config {
+    pub(super) fn config(&self, program: &LockProgram) -> Config {
         let checks = match self.purpose {
             Purpose::Torture(_) => Checks {
                 fifo: matches!(program.order, Order::Fifo | Order::FifoAfterPending),
@@ -157,10 +157,10 @@ impl Cell<'_> {
         Ok(cpus.into_iter().map(Some).collect())
     }
 
-    pub(super) fn run_program(&self, program: &Program) -> Result<Outcome, SimulatedError> {
+    pub(super) fn run_program(&self, program: &LockProgram) -> Result<Outcome, SimulatedError> {
         let seats = self.seats()?;
         let parts = self.software_ps();
-        let seen = Seen::default();
+        let seen = WorkerCounts::default();
         let mut arena = Arena::default();
         let config = self.config(program);
         let simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
@@ -191,7 +191,7 @@ impl Cell<'_> {
         parts.iter().map(part).collect()
     }
 
-    fn outcome(&self, report: RunReport, seen: &Seen) -> Result<Outcome, SimulatedError> {
+    fn outcome(&self, report: RunReport, seen: &WorkerCounts) -> Result<Outcome, SimulatedError> {
         let mut violations: Vec<String> =
             report.failures.iter().map(|failure| failure.to_string()).collect();
         let untold = report.failures_total - violations.len() as u64;
@@ -250,7 +250,7 @@ fn spawn<'a, L: RawLock>(
     cell: &Cell<'_>,
     stage: &mut Stage<'a, '_>,
     parts: Parts<'a>,
-    seen: &'a Seen,
+    seen: &'a WorkerCounts,
 ) {
     match cell.workload {
         Workload::Uncontended => {
@@ -258,7 +258,6 @@ fn spawn<'a, L: RawLock>(
             stage.spawn(|_| move || uncontended::run(&mut SimWorker::new(parts), state));
         }
         Workload::Counter { cs_load, think_load, readers, reader_order, is_empty } => {
-            let reader_order = reader_order.into();
             let knobs =
                 counter::CounterParams { cs_load, think_load, readers, reader_order, is_empty };
             spawn_counter::<L>(knobs, stage, parts, seen);
@@ -318,7 +317,7 @@ fn spawn_counter<'a, L: RawLock>(
     knobs: counter::CounterParams,
     stage: &mut Stage<'a, '_>,
     parts: Parts<'a>,
-    seen: &'a Seen,
+    seen: &'a WorkerCounts,
 ) {
     let state = stage.simulation.alloc(counter::CounterState::<Sim, L>::zeroed());
     stage.spawn(|_| {
@@ -360,7 +359,7 @@ fn spawn_torture<'a, L: RawLock>(
     cell: &Cell<'_>,
     stage: &mut Stage<'a, '_>,
     parts: Parts<'a>,
-    seen: &'a Seen,
+    seen: &'a WorkerCounts,
 ) {
     let stress = cell.purpose.stress();
     let simulation = &mut stage.simulation;

@@ -99,7 +99,7 @@ impl Worker for SimWorker<'_> {
 
 /// What the threads of a run saw and did, all together.
 #[derive(Default)]
-pub struct Seen {
+pub struct WorkerCounts {
     failed: Cell<u64>,
     long_holds: Cell<u64>,
     nested: Cell<u64>,
@@ -109,7 +109,7 @@ pub struct Seen {
     fewest_pauses: Cell<Option<u64>>,
 }
 
-impl Seen {
+impl WorkerCounts {
     /// Adds what one thread saw and did.
     pub fn add(&self, tally: TortureTally, pauses: u64) {
         self.failed.set(self.failed.get() + tally.failed);

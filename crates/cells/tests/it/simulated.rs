@@ -5,7 +5,7 @@ use lockwright::registry::{LOCKS, LockClass};
 use lockwright_cells::cell::{Purpose, Section, Workload};
 use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
 use lockwright_cells::stress::{Exercised, Stress};
-use lockwright_sim::machine::{Machine, Parameters, Placement, PlacementError};
+use lockwright_sim::machine::{Machine, Parameters, PlacementError, ThreadPlacement};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, StartState};
 use std::sync::Mutex;
 
@@ -37,7 +37,7 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &str) -> Cel
         workload: TORTURE,
         threads: 8,
         has_siblings: true,
-        placement: Placement::Random,
+        placement: ThreadPlacement::Random,
         scheduling: None,
         seed: 1,
         warmup_ns: 50_000,

@@ -1,11 +1,12 @@
 //! Which machine, and how its locks are set.
 
-use super::values::{between, count, name, nanoseconds, whole};
+use super::values::{between, count, name, nanoseconds, one_of, whole};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
-use lockwright_cells::cell::{PlacementPolicy, Settings};
+use lockwright_cells::cell::Settings;
 use lockwright_sim::StartState;
+use lockwright_sim::machine::ThreadPlacement;
 use std::path::PathBuf;
 
 /// Where the help lists the options about simulated machines.
@@ -30,8 +31,9 @@ pub struct MachineArgs {
     /// Where threads are pinned: compact (socket by socket), spread (round robin over the sockets),
     /// random, or scheduler-5.6 (as Linux 5.6 placed threads: random, but a run with two threads has both on
     /// one socket) [default: as in the published benchmark that the workload models, else compact]
-    #[arg(long, value_enum, help_heading = SIMULATED, hide_possible_values = true)]
-    pub placement: Option<PlacementPolicy>,
+    #[arg(long, value_parser = one_of(ThreadPlacement::ALL, ThreadPlacement::name), help_heading = SIMULATED,
+          hide_possible_values = true)]
+    pub placement: Option<ThreadPlacement>,
     /// A guest.
     #[command(flatten)]
     pub guest: GuestArgs,

@@ -1,7 +1,18 @@
 //! What options take: numbers, times and names. A refusal says what to type instead.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use std::time::Duration;
+
+/// One of `all`, by its name.
+pub fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let named = move |given: String| all.iter().copied().find(|&one| name(one) == given);
+    let names = all.iter().map(|&one| name(one));
+    PossibleValuesParser::new(names).try_map(move |given| named(given).ok_or("no such name"))
+}
 
 /// What a time looks like.
 const A_TIME: &str = "write a time such as 100ms, 2us or 1.5s";

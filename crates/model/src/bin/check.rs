@@ -4,9 +4,9 @@
 //! violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the arguments are wrong.
 
 use lockwright::events::Event;
-use lockwright_clients::Outcome;
+use lockwright_clients::ClientOutcome;
 use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
-use lockwright_model::{Seen, outcome};
+use lockwright_model::{Explored, outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -55,8 +55,8 @@ fn report(check: &Check, request: &Request) -> bool {
     let seen = lockwright_model::world::seen();
     let seconds = start.elapsed().as_secs_f64();
     let complaint = match outcome {
-        Outcome::Held => None,
-        Outcome::Violated(message) => Some(message),
+        ClientOutcome::Held => None,
+        ClientOutcome::Violated(message) => Some(message),
     };
     let Check { lock, client, on, threads, .. } = check;
     println!(
@@ -71,7 +71,7 @@ fn report(check: &Check, request: &Request) -> bool {
 }
 
 /// How often each event was counted that was.
-fn events_of(seen: &Seen) -> BTreeMap<&'static str, u64> {
+fn events_of(seen: &Explored) -> BTreeMap<&'static str, u64> {
     let counts = Event::ALL.iter().map(|event| (event.name(), seen.count_of(*event)));
     counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -9,7 +9,7 @@ use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::{clients, clients_of};
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
-use lockwright_model::{Failure, Scheduler, Shuttle, ShuttleRun};
+use lockwright_model::{Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -42,10 +42,10 @@ fn report(sample: &Sample, how: &str) -> Result<(), String> {
     let seconds = start.elapsed().as_secs_f64();
     let (executions, violation) = match result {
         Ok(seen) => (seen.executions, None),
-        Err(Failure::Violated { complaint, schedule, executions }) => {
+        Err(ShuttleFailure::Violated { complaint, schedule, executions }) => {
             (executions, Some((complaint, schedule.to_string())))
         }
-        Err(Failure::OtherProgram) => {
+        Err(ShuttleFailure::OtherProgram) => {
             return Err(
                 "the schedule is of another program: repeat every argument of the line that \
                         came with it, with the same version"
@@ -56,9 +56,9 @@ fn report(sample: &Sample, how: &str) -> Result<(), String> {
     let (complaint, schedule) = violation.unzip();
     let Sample { lock, client, on, run } = sample;
     let scheduler = match &run.scheduler {
-        Scheduler::Random => "random".to_string(),
-        Scheduler::Pct { depth } => format!("pct {depth}"),
-        Scheduler::Replay(_) => "replay".to_string(),
+        ShuttleScheduler::Random => "random".to_string(),
+        ShuttleScheduler::Pct { depth } => format!("pct {depth}"),
+        ShuttleScheduler::Replay(_) => "replay".to_string(),
     };
     println!(
         "{}",
@@ -89,7 +89,7 @@ struct Request {
     depth: usize,
     schedules: usize,
     seed: u64,
-    replay: Option<Scheduler>,
+    replay: Option<ShuttleScheduler>,
 }
 
 /// The rows that the arguments ask for, and for each how to ask for it alone.
@@ -136,8 +136,8 @@ impl Request {
         let of = if self.is_impatient { impatient_machine } else { machine };
         let scheduler = match (&self.replay, self.scheduler.as_str()) {
             (Some(replay), _) => replay.clone(),
-            (None, "random") => Scheduler::Random,
-            (None, "pct") => Scheduler::Pct { depth },
+            (None, "random") => ShuttleScheduler::Random,
+            (None, "pct") => ShuttleScheduler::Pct { depth },
             (None, name) => {
                 return Err(format!("no scheduler is called {name}; type random or pct"));
             }
@@ -186,7 +186,7 @@ fn request(
             "--depth" => request.depth = number(name, &value()?, 1)?,
             "--schedules" => request.schedules = number(name, &value()?, 1)?,
             "--seed" => request.seed = number(name, &value()?, 0)?,
-            "--replay" => request.replay = Some(Scheduler::Replay(value()?.parse()?)),
+            "--replay" => request.replay = Some(ShuttleScheduler::Replay(value()?.parse()?)),
             _ => return Err(format!("{name} means nothing here; type {USAGE}")),
         }
     }

@@ -4,7 +4,7 @@ use lockwright_cells::cell::{CellSpec, LabMachine, Purpose, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::stalls_in_a_crowd;
 use lockwright_cells::simulated::SimulatedMachine;
-use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
+use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// Pauses inside and outside of the critical section: nothing to speak of, and a section that is a sixth
@@ -61,14 +61,17 @@ impl CheckPlan {
             LOADS.map(|(cs_load, think_load)| CheckCell { cs_load, think_load, threads })
         };
         let locks = Selection::of(locks)?.subjects;
-        if let Some(named) =
-            locks.iter().find(|lock| lock.explicitly && lock.subject.origin != Origin::Registry)
+        if let Some(named) = locks
+            .iter()
+            .find(|lock| lock.explicitly && lock.subject.origin != SubjectOrigin::Registry)
             && let Some(why) = simulated.refuses(named.subject, Workload::counter(1, 0))
         {
             return Err(Error::usage(why));
         }
-        let locks: Vec<_> =
-            locks.into_iter().filter(|lock| lock.subject.origin == Origin::Registry).collect();
+        let locks: Vec<_> = locks
+            .into_iter()
+            .filter(|lock| lock.subject.origin == SubjectOrigin::Registry)
+            .collect();
         if locks.is_empty() {
             return Err(Error::usage("no lock to compare: name one with --lock"));
         }

@@ -2,7 +2,7 @@
 
 use lockwright::tunables::Tunable;
 use lockwright_cells::cell::Workload;
-use lockwright_sim::machine::Placement;
+use lockwright_sim::machine::ThreadPlacement;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// A question, and the cells that answer it.
@@ -19,7 +19,7 @@ pub struct Study {
     /// What is varied.
     pub x: &'static str,
     /// Where threads run that have a CPU each.
-    pub placement: Placement,
+    pub placement: ThreadPlacement,
     /// True if the threads are vCPUs of a guest that sees the sockets.
     pub is_guest: bool,
     /// True if the fairness factor of the first lock is drawn, too.
@@ -66,7 +66,7 @@ pub static STUDIES: &[Study] = &[
         machine: "x5-4",
         workload: LOCKTORTURE,
         x: "threshold (handoffs)",
-        placement: Placement::Random,
+        placement: ThreadPlacement::Random,
         is_guest: false,
         shows_fairness: true,
         locks: &["cna", "qspinlock"],
@@ -80,7 +80,7 @@ pub static STUDIES: &[Study] = &[
         machine: "x5-4",
         workload: LOCKTORTURE,
         x: "threads",
-        placement: Placement::Scheduler56,
+        placement: ThreadPlacement::Scheduler56,
         is_guest: false,
         shows_fairness: false,
         locks: &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11"],
@@ -94,7 +94,7 @@ pub static STUDIES: &[Study] = &[
         machine: "x5-4",
         workload: LOCKTORTURE,
         x: "vcpus",
-        placement: Placement::Compact,
+        placement: ThreadPlacement::Compact,
         is_guest: true,
         shows_fairness: false,
         locks: &[

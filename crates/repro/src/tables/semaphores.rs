@@ -27,7 +27,7 @@ use lockwright::events::Event;
 use lockwright_cells::cell::Section;
 use lockwright_cells::cell::{ReaderOrder, Workload};
 use lockwright_sim::StartState;
-use lockwright_sim::machine::{Parameters, Placement};
+use lockwright_sim::machine::{Parameters, ThreadPlacement};
 use lockwright_workloads::{counter, handoff};
 
 const fn depth(
@@ -78,7 +78,7 @@ pub static READER_SPINNING: SimulatedTable = SimulatedTable {
         reader_order: ReaderOrder::Alternate,
         is_empty: true,
     },
-    crew: TableCrew::Threads(Placement::Compact),
+    crew: TableCrew::Threads(ThreadPlacement::Compact),
     columns: &[
         column("vanilla_kops_per_s", Quantity::Of("rwsem-v5_10", KOPS), 1.0),
         column("before_kops_per_s", Quantity::Of("rwsem-v5_10_before", KOPS), 0.0),
@@ -126,7 +126,7 @@ pub static FAIRNESS: SimulatedTable = SimulatedTable {
         section: Section::Sleep,
         section_ns: parameters.software_ns("handoff", tasks::SECTION_PART).round() as u64,
     },
-    crew: TableCrew::Threads(Placement::Random),
+    crew: TableCrew::Threads(ThreadPlacement::Random),
     columns: &[
         column("reported_locking_rate_kops_per_s", Quantity::OfRow(REPORTED_RATE), 1.0),
         column("locking_rate_ratio_to_unpatched", Quantity::RowOver(UNPATCHED, REPORTED_RATE), 0.0),

@@ -3,7 +3,7 @@
 use super::measure::TableMeasure;
 use super::row::{Key, TableRow};
 use lockwright_cells::cell::Workload;
-use lockwright_sim::machine::{Parameters, Placement};
+use lockwright_sim::machine::{Parameters, ThreadPlacement};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// A published table and how it is simulated.
@@ -56,7 +56,7 @@ pub struct TableDepth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableCrew {
     /// Threads with a CPU each, placed like this.
-    Threads(Placement),
+    Threads(ThreadPlacement),
     /// The vCPUs of a guest.
     Guest,
     /// The tasks of a kernel.
@@ -185,10 +185,10 @@ impl SimulatedTable {
 
 impl TableCrew {
     /// Where threads are placed; of no effect if a scheduler places them.
-    pub fn placement(self) -> Placement {
+    pub fn placement(self) -> ThreadPlacement {
         match self {
             Self::Threads(placement) => placement,
-            Self::Guest | Self::Kernel => Placement::Compact,
+            Self::Guest | Self::Kernel => ThreadPlacement::Compact,
         }
     }
     /// What a calibration calls the placement.

@@ -7,7 +7,7 @@
 //! So a thread that got an ordered lock before that step has not overtaken it. A thread that only attempts to take the
 //! lock does not count as overtaken: it may be leaving the queue.
 
-use super::place::Place;
+use super::place::QueuePlace;
 use super::{Call, Checkers};
 use crate::arena::LINE_BYTES;
 use crate::report::FailureKind;
@@ -15,12 +15,13 @@ use crate::report::FailureKind;
 impl Checkers {
     pub(super) fn queue_up(&mut self, thread: usize, lock: usize) {
         self.turns += 1;
-        self.places[thread] = Place { lock: Some(lock), turn: self.turns, ..Place::default() };
+        self.places[thread] =
+            QueuePlace { lock: Some(lock), turn: self.turns, ..QueuePlace::default() };
     }
     /// `thread` has changed a cell at `offset` by a read-modify-write.
     #[inline]
     pub fn rmw(&mut self, thread: usize, offset: usize) {
-        let Some(Place { lock: Some(lock), is_settled: false, .. }) = self.places.get(thread)
+        let Some(QueuePlace { lock: Some(lock), is_settled: false, .. }) = self.places.get(thread)
         else {
             return;
         };
@@ -50,7 +51,7 @@ impl Checkers {
             return;
         }
         let turn = self.turn_of(call.thread, lock);
-        let is_passed = |other: &Place| {
+        let is_passed = |other: &QueuePlace| {
             let stays = other.is_settled && !other.may_withdraw;
             other.lock == Some(lock) && stays && other.turn < turn
         };

@@ -17,7 +17,7 @@ use crate::report::{Failure, FailureKind};
 use core::ops::Range;
 use exclusion::Exclusion;
 use freed::Freed;
-use place::Place;
+use place::QueuePlace;
 
 /// Failures that are described; more are only counted.
 const DESCRIBED_MAX: usize = 32;
@@ -42,7 +42,7 @@ pub struct Checkers {
     /// By offset / 4: the number of a lock plus one, or 0.
     lock_at: Vec<u32>,
     /// Where each thread is in the queue of the lock it waits for.
-    places: Vec<Place>,
+    places: Vec<QueuePlace>,
     turns: u64,
     /// What no thread may touch, because it was freed.
     freed: Freed,
@@ -71,7 +71,7 @@ impl Checkers {
     }
     /// Prepares for this many threads.
     pub fn expect_threads(&mut self, threads: usize) {
-        self.places.resize_with(threads, Place::default);
+        self.places.resize_with(threads, QueuePlace::default);
     }
     /// Notes a failure.
     pub fn failed(&mut self, at_ps: u64, thread: usize, kind: FailureKind) {
@@ -109,7 +109,7 @@ impl Checkers {
         self.places[call.thread].may_withdraw = true;
     }
     pub fn withdrew(&mut self, call: Call) {
-        self.places[call.thread] = Place::default();
+        self.places[call.thread] = QueuePlace::default();
     }
     pub fn entered(&mut self, call: Call) {
         let lock = self.lock(call.offset);
@@ -125,7 +125,7 @@ impl Checkers {
     fn served(&mut self, call: Call, lock: usize) {
         self.check_overtaking(call, lock);
         self.note_overtakes(call.thread, lock);
-        self.places[call.thread] = Place::default();
+        self.places[call.thread] = QueuePlace::default();
     }
     pub fn left(&mut self, call: Call) {
         let lock = self.lock(call.offset);

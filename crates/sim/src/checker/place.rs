@@ -2,7 +2,7 @@
 
 /// The place of a thread in the queue of a lock.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub struct QueuePlace {
     /// The lock the thread waits for.
     pub lock: Option<usize>,
     /// Larger is later.

@@ -1,8 +1,8 @@
 //! The CPUs that the threads of a run share, and the times of their scheduler.
 
 use crate::machine::{Machine, Scheduler};
-use crate::memory::{Factor, Site, ps};
-use crate::rng::{Purpose, Rng};
+use crate::memory::{CoreSite, Factor, ps};
+use crate::rng::{RandomStream, Rng};
 use crate::scheduling::{ScheduleReport, ScheduledKind};
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ pub struct Times {
 
 pub struct Cpu {
     pub(super) number: u32,
-    pub(super) site: Site,
+    pub(super) site: CoreSite,
     /// The thread that has the CPU.
     pub(super) current: Option<usize>,
     /// Threads that wait for it.
@@ -80,7 +80,7 @@ impl Host {
         let topology = &machine.topology;
         let cpu = |number: u32| Cpu {
             number,
-            site: Site {
+            site: CoreSite {
                 core: topology.core_of(number) as u16,
                 socket: topology.socket_of(number) as u16,
             },
@@ -89,7 +89,7 @@ impl Host {
             slice_end: 0,
             away_until: 0,
             noise_period: 0,
-            noise: Rng::split(seed, number as usize, Purpose::Host),
+            noise: Rng::split(seed, number as usize, RandomStream::Host),
         };
         Self {
             cpus: (0..topology.cpus()).map(cpu).collect(),

@@ -1,6 +1,6 @@
 //! The event loop: what happens next is what is due.
 
-use super::queue::{Event, EventKind};
+use super::queue::{EventKind, QueuedEvent};
 use super::thread::{Activity, Thread};
 use super::{Engine, Step};
 use crate::report::Ending;
@@ -26,8 +26,8 @@ impl Engine {
     }
 
     /// Runs the event loop until something has to be done that only its caller can do. `own` is
-    /// the event that the calling thread waits for, or [`Event::NEVER`].
-    pub(super) fn step(&mut self, own: Event) -> Step {
+    /// the event that the calling thread waits for, or [`QueuedEvent::NEVER`].
+    pub(super) fn step(&mut self, own: QueuedEvent) -> Step {
         loop {
             if self.ending.is_some() {
                 return Step::Over;
@@ -52,7 +52,7 @@ impl Engine {
             self.time.happened(top.at_ps(), top.what());
             if top.kind() == EventKind::Resume {
                 self.next = top.thread();
-                if own == Event::NEVER {
+                if own == QueuedEvent::NEVER {
                     self.time.queue.pop();
                 } else {
                     self.time.queue.replace_top(own);
@@ -70,7 +70,7 @@ impl Engine {
                 kind => self.turn(kind, top.thread()),
             };
             if let Some(stop) = stop {
-                if matches!(stop, Step::Switch) && own != Event::NEVER {
+                if matches!(stop, Step::Switch) && own != QueuedEvent::NEVER {
                     self.time.queue.push(own);
                 }
                 return stop;
@@ -157,14 +157,14 @@ impl Here {
             // No thread will run from now on, and there is nothing true to return: leave for good.
             self.with(|engine| engine.ending = Some(Ending::WaitWhilePanicking(me)));
         }
-        self.drive(Event::NEVER);
+        self.drive(QueuedEvent::NEVER);
         if self.with(|engine| engine.ending.is_some() || engine.next != me) {
             self.suspend();
         }
     }
     /// Runs the event loop until `own` is the next event (`true`), or until another thread goes on
     /// or the run is over (`false`).
-    pub fn drive(self, own: Event) -> bool {
+    pub fn drive(self, own: QueuedEvent) -> bool {
         let mut step = self.with(|engine| engine.step(own));
         loop {
             match step {

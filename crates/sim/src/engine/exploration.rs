@@ -1,6 +1,6 @@
 //! An explored run: what can happen, what threads intend to do, and what was picked.
 
-use crate::explore::{Action, Choice, Limits, Move, Policy, Touch, Traced};
+use crate::explore::{Action, Choice, Limits, Move, SchedulePolicy, Touch, Traced};
 use crate::report::Ending;
 
 /// Which stores have to be visible before a thread's next step.
@@ -47,7 +47,7 @@ impl Intent {
 
 /// A run that is explored: its policy, and what was picked so far.
 pub struct Exploration {
-    pub(super) policy: Box<dyn Policy>,
+    pub(super) policy: Box<dyn SchedulePolicy>,
     pub(super) taken: Vec<Move>,
     pub(super) limits: Limits,
     /// What is possible now; kept to reuse its memory.
@@ -64,7 +64,7 @@ pub struct Exploration {
 
 impl Exploration {
     /// A run of `threads` threads.
-    pub fn new(policy: Box<dyn Policy>, limits: Limits, threads: usize) -> Self {
+    pub fn new(policy: Box<dyn SchedulePolicy>, limits: Limits, threads: usize) -> Self {
         Self {
             policy,
             taken: Vec::new(),
@@ -81,7 +81,7 @@ impl Exploration {
         Self { trace: Some(Vec::new()), ..self }
     }
     /// The policy, what it has picked, and that in words.
-    pub fn into_parts(self) -> (Box<dyn Policy>, Vec<Move>, Vec<Traced>) {
+    pub fn into_parts(self) -> (Box<dyn SchedulePolicy>, Vec<Move>, Vec<Traced>) {
         (self.policy, self.taken, self.trace.unwrap_or_default())
     }
     pub(super) fn is_tracing(&self) -> bool {

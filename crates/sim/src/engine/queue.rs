@@ -63,9 +63,9 @@ impl EventKind {
 /// +----------------+------------+-------+---------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Event(u128);
+pub struct QueuedEvent(u128);
 
-impl Event {
+impl QueuedEvent {
     /// Later than everything.
     pub const NEVER: Self = Self(u128::MAX);
 
@@ -95,16 +95,16 @@ impl Event {
 
 /// The events to come.
 #[derive(Default)]
-pub struct EventQueue(Vec<Event>);
+pub struct EventQueue(Vec<QueuedEvent>);
 
 impl EventQueue {
     /// The next event.
     #[inline]
-    pub fn top(&self) -> Event {
-        self.0.first().copied().unwrap_or(Event::NEVER)
+    pub fn top(&self) -> QueuedEvent {
+        self.0.first().copied().unwrap_or(QueuedEvent::NEVER)
     }
     #[inline]
-    pub fn push(&mut self, event: Event) {
+    pub fn push(&mut self, event: QueuedEvent) {
         let mut hole = self.0.len();
         self.0.push(event);
         while hole > 0 {
@@ -119,7 +119,7 @@ impl EventQueue {
     }
     /// Takes the next event out.
     #[inline]
-    pub fn pop(&mut self) -> Option<Event> {
+    pub fn pop(&mut self) -> Option<QueuedEvent> {
         let last = self.0.pop()?;
         match self.0.first().copied() {
             None => Some(last),
@@ -131,12 +131,12 @@ impl EventQueue {
     }
     /// Puts `event` in the place of the next one: a pop and a push in one go.
     #[inline]
-    pub fn replace_top(&mut self, event: Event) {
+    pub fn replace_top(&mut self, event: QueuedEvent) {
         self.sink(event);
     }
     /// Writes `event` where it belongs, starting from a hole at the top.
     #[inline]
-    fn sink(&mut self, event: Event) {
+    fn sink(&mut self, event: QueuedEvent) {
         let items = self.0.as_mut_slice();
         let mut hole = 0;
         loop {
@@ -166,15 +166,15 @@ impl EventQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Purpose, Rng};
+    use crate::rng::{RandomStream, Rng};
 
     #[test]
     fn events_come_out_by_time_and_then_by_age() {
-        let mut rng = Rng::split(1, 0, Purpose::Program);
+        let mut rng = Rng::split(1, 0, RandomStream::Program);
         let mut queue = EventQueue::default();
         let mut expected = Vec::new();
         for sequence in 0..500 {
-            let event = Event::new(rng.next() % 50, sequence, EventKind::Resume, 3);
+            let event = QueuedEvent::new(rng.next() % 50, sequence, EventKind::Resume, 3);
             queue.push(event);
             expected.push(event);
         }
@@ -182,7 +182,7 @@ mod tests {
         for &event in &expected[..100] {
             assert_eq!(queue.pop(), Some(event));
         }
-        let late = Event::new(25, 1000, EventKind::Commit, 4);
+        let late = QueuedEvent::new(25, 1000, EventKind::Commit, 4);
         queue.replace_top(late);
         let mut rest = expected.split_off(101);
         rest.push(late);
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn an_event_carries_its_parts() {
         for kind in EventKind::ALL {
-            let event = Event::new(u64::MAX / 3, 12_345_678_901, kind, 999);
+            let event = QueuedEvent::new(u64::MAX / 3, 12_345_678_901, kind, 999);
             assert_eq!((event.at_ps(), event.kind(), event.thread()), (u64::MAX / 3, kind, 999));
         }
     }

@@ -3,9 +3,9 @@
 use super::cell::{CellRef, PendingStore};
 use super::handler::Signals;
 use super::predicate::Predicate;
-use super::turn::Turn;
-use crate::memory::{NOBODY, Site};
-use crate::rng::{Purpose, Rng};
+use super::turn::CpuTurn;
+use crate::memory::{CoreSite, NOBODY};
+use crate::rng::{RandomStream, Rng};
 use crate::suspender::Suspender;
 use std::collections::VecDeque;
 
@@ -49,8 +49,8 @@ pub struct Wait {
 
 pub struct Thread {
     pub cpu: u32,
-    pub site: Site,
-    pub turn: Turn,
+    pub site: CoreSite,
+    pub turn: CpuTurn,
     pub activity: Activity,
     /// Stores that are not visible to others yet, oldest first.
     pub stores: VecDeque<PendingStore>,
@@ -82,11 +82,11 @@ pub struct Thread {
 pub const STORES_MAX: usize = 56;
 
 impl Thread {
-    pub fn new(cpu: u32, site: Site, seed: u64, number: usize) -> Self {
+    pub fn new(cpu: u32, site: CoreSite, seed: u64, number: usize) -> Self {
         Self {
             cpu,
             site,
-            turn: Turn::default(),
+            turn: CpuTurn::default(),
             activity: Activity::Busy,
             stores: VecDeque::with_capacity(STORES_MAX),
             last_commit: 0,
@@ -109,9 +109,9 @@ impl Thread {
             previous_spinner: NOBODY,
             next_spinner: NOBODY,
             timer_at: u64::MAX,
-            noise: Rng::split(seed, number, Purpose::Noise),
-            program: Rng::split(seed, number, Purpose::Program),
-            faults: Rng::split(seed, number, Purpose::Faults),
+            noise: Rng::split(seed, number, RandomStream::Noise),
+            program: Rng::split(seed, number, RandomStream::Program),
+            faults: Rng::split(seed, number, RandomStream::Faults),
             is_urgent: false,
             ops: 0,
             suspender: Suspender::none(),

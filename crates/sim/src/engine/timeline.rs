@@ -1,6 +1,6 @@
 //! The simulated time of a run, and what is due when.
 
-use super::queue::{Event, EventKind, EventQueue};
+use super::queue::{EventKind, EventQueue, QueuedEvent};
 use crate::digest::Digest;
 
 /// Picoseconds of a nanosecond.
@@ -22,14 +22,14 @@ impl Timeline {
     /// The beginning of a run that ends at `limit_ps`.
     pub fn new(events_max: u64, limit_ps: u64) -> Self {
         let mut queue = EventQueue::default();
-        queue.push(Event::new(limit_ps, 0, EventKind::Limit, 0));
+        queue.push(QueuedEvent::new(limit_ps, 0, EventKind::Limit, 0));
         Self { now: 0, queue, sequence: 0, events: 0, events_max, digest: Digest::new() }
     }
     /// An event that is younger than all others.
     #[inline]
-    pub fn stamp(&mut self, at: u64, kind: EventKind, thread: usize) -> Event {
+    pub fn stamp(&mut self, at: u64, kind: EventKind, thread: usize) -> QueuedEvent {
         self.sequence += 1;
-        Event::new(at, self.sequence, kind, thread as u16)
+        QueuedEvent::new(at, self.sequence, kind, thread as u16)
     }
     /// Something happens at `at`.
     #[inline]

@@ -1,9 +1,9 @@
 //! A thread, as the scheduler sees it.
 
-use super::queue::Event;
+use super::queue::QueuedEvent;
 
 /// What the scheduler knows about a thread. Without a scheduler a thread is always on its CPU.
-pub struct Turn {
+pub struct CpuTurn {
     /// Has no CPU.
     pub is_off: bool,
     /// Of a kernel: computes in user mode, where its CPU can be taken away.
@@ -23,8 +23,8 @@ pub struct Turn {
     pub(super) off_since: u64,
     /// All the time it had no CPU.
     pub off_ps: u64,
-    /// The event that it waits for, if that is planned; [`Event::NEVER`] if not.
-    pub(super) due: Event,
+    /// The event that it waits for, if that is planned; [`QueuedEvent::NEVER`] if not.
+    pub(super) due: QueuedEvent,
     /// What was left of a wait for a time when the thread lost its CPU.
     pub(super) rest_ps: u64,
     /// What is left of its slice; 0 stands for a whole one.
@@ -37,7 +37,7 @@ pub struct Turn {
     pub(super) pause_loop_at: u64,
 }
 
-impl Default for Turn {
+impl Default for CpuTurn {
     fn default() -> Self {
         Self {
             is_off: false,
@@ -50,7 +50,7 @@ impl Default for Turn {
             on_since: 0,
             off_since: 0,
             off_ps: 0,
-            due: Event::NEVER,
+            due: QueuedEvent::NEVER,
             rest_ps: 0,
             slice_left: 0,
             spins_since: 0,

@@ -1,6 +1,6 @@
 //! Spinning without polling: a spinner sleeps on its cache line until that is invalidated.
 
-use super::queue::{Event, EventKind};
+use super::queue::{EventKind, QueuedEvent};
 use super::thread::Activity;
 use super::{CellRef, Engine, Predicate, Step};
 use crate::memory::{Kind, NOBODY};
@@ -134,7 +134,7 @@ impl Engine {
         Some(Step::Look { thread, predicate, value })
     }
     /// What follows from the answer of a thread's predicate; then the event loop goes on.
-    pub(super) fn looked(&mut self, thread: usize, held: bool, own: Event) -> Step {
+    pub(super) fn looked(&mut self, thread: usize, held: bool, own: QueuedEvent) -> Step {
         let wait = &mut self.threads[thread].wait;
         wait.held = held;
         if !(held || wait.expired || wait.is_eager) {
@@ -144,7 +144,7 @@ impl Engine {
         }
         self.threads[thread].activity = Activity::Busy;
         self.next = thread;
-        if own != Event::NEVER {
+        if own != QueuedEvent::NEVER {
             self.time.queue.push(own);
         }
         Step::Switch

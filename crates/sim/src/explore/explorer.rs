@@ -1,6 +1,6 @@
 //! Runs a program in one schedule after another.
 
-use super::policy::{Policy, PolicyKind, Replayed, replay};
+use super::policy::{PolicyKind, Replayed, SchedulePolicy, replay};
 use super::schedule::Schedule;
 use super::shorten::{beginning, shortened};
 use super::{Limits, Move, Traced};
@@ -14,7 +14,7 @@ use lockwright::events::Event;
 use std::collections::HashSet;
 
 /// Allocates the objects of a program and spawns its threads.
-pub type Program<'p> = dyn Fn(&mut Simulation<'_>) + 'p;
+pub type SpawnProgram<'p> = dyn Fn(&mut Simulation<'_>) + 'p;
 
 /// A program, ready to be run in any order.
 ///
@@ -24,7 +24,7 @@ pub struct Explorer<'p> {
     machine: &'p Machine,
     seed: u64,
     variations: Vec<Config>,
-    program: &'p Program<'p>,
+    program: &'p SpawnProgram<'p>,
     arena: Arena,
     stacks: Vec<DefaultStack>,
     /// The next run says what each move did.
@@ -81,7 +81,7 @@ const DISTINCT_MAX: usize = 4_000_000;
 /// One run.
 struct Ran {
     report: RunReport,
-    policy: Box<dyn Policy>,
+    policy: Box<dyn SchedulePolicy>,
     moves: Vec<Move>,
 }
 
@@ -91,7 +91,7 @@ struct Lane {
     variation: usize,
     /// Decides the lane's random numbers.
     number: usize,
-    policy: Box<dyn Policy>,
+    policy: Box<dyn SchedulePolicy>,
     has_run: bool,
     is_exhausted: bool,
 }
@@ -99,7 +99,12 @@ struct Lane {
 impl<'p> Explorer<'p> {
     /// Explores `program` on `machine`. The settings are those of every run; their limits of time
     /// and events do not count.
-    pub fn new(machine: &'p Machine, seed: u64, config: Config, program: &'p Program<'p>) -> Self {
+    pub fn new(
+        machine: &'p Machine,
+        seed: u64,
+        config: Config,
+        program: &'p SpawnProgram<'p>,
+    ) -> Self {
         let (arena, stacks) = (Arena::default(), Vec::new());
         Self { machine, seed, variations: vec![config], program, arena, stacks, is_tracing: false }
     }
@@ -189,7 +194,12 @@ impl<'p> Explorer<'p> {
         core::mem::swap(&mut lane.policy, &mut ran.policy);
         ran
     }
-    fn run_with(&mut self, policy: Box<dyn Policy>, variation: usize, limits: Limits) -> Ran {
+    fn run_with(
+        &mut self,
+        policy: Box<dyn SchedulePolicy>,
+        variation: usize,
+        limits: Limits,
+    ) -> Ran {
         let config = self.variations[variation].clone();
         let mut simulation = Simulation::new(self.machine, &mut self.arena, self.seed, config);
         (self.program)(&mut simulation);

@@ -57,9 +57,9 @@ mod trace;
 
 pub use choice::{Action, Move};
 pub(crate) use choice::{Choice, Touch};
-pub use explorer::{Explorer, Findings, Found, Plan, Program};
-pub(crate) use policy::Policy;
+pub use explorer::{Explorer, Findings, Found, Plan, SpawnProgram};
 pub use policy::PolicyKind;
+pub(crate) use policy::SchedulePolicy;
 pub use schedule::{NotASchedule, Schedule, THREADS_MAX, letter};
 pub use trace::Traced;
 

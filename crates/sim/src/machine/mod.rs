@@ -3,7 +3,7 @@
 //! A machine is a TOML file in `machines/` ([`MachineFile`]): what hardware costs, each number with its source. Numbers
 //! that had to be fitted to published measurements are in a second file next to it ([`Calibration`]), so that a reader
 //! can tell the two apart; [`Machine::with`] puts them together. [`Scheduler`] is the part that only runs with more
-//! threads than CPUs need. [`Placement`] says which CPUs a benchmark's threads run on.
+//! threads than CPUs need. [`ThreadPlacement`] says which CPUs a benchmark's threads run on.
 
 mod calibration;
 mod calibration_file;
@@ -23,7 +23,7 @@ pub use calibration::{Alternative, Calibration, Fit, Parameters};
 pub use costs::Unit;
 pub use error::{MachineError, Problem};
 pub use load::MachineFile;
-pub use placement::{Placement, PlacementError};
+pub use placement::{PlacementError, ThreadPlacement};
 pub use provenance::{Origin, Sourced};
 pub use scheduler::Scheduler;
 

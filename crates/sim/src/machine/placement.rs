@@ -6,7 +6,7 @@ use core::fmt;
 /// A rule that gives each thread a CPU. Every rule uses the first hardware thread of all cores
 /// before the second of any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
+pub enum ThreadPlacement {
     /// Socket by socket.
     Compact,
     /// Sockets in turn.
@@ -39,7 +39,7 @@ impl fmt::Display for PlacementError {
 
 impl core::error::Error for PlacementError {}
 
-impl Placement {
+impl ThreadPlacement {
     /// Every rule.
     pub const ALL: &[Self] = &[Self::Compact, Self::Spread, Self::Random, Self::Scheduler56];
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn no_rule_gives_a_cpu_twice_and_every_rule_fills_the_machine() {
         let topology = x5_4();
-        for &placement in Placement::ALL {
+        for &placement in ThreadPlacement::ALL {
             for threads in [0, 1, 2, 17, 72, 73, 144] {
                 let cpus = placement.place(&topology, threads, 7).expect("they fit");
                 let distinct: BTreeSet<_> = cpus.iter().copied().collect();
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn siblings_come_last_under_every_rule() {
         let topology = x5_4();
-        for &placement in Placement::ALL {
+        for &placement in ThreadPlacement::ALL {
             let cpus = placement.place(&topology, 72, 3).expect("they fit");
             let cores: BTreeSet<_> = cpus.iter().map(|&cpu| topology.core_of(cpu)).collect();
             assert_eq!(cores.len(), 72, "{placement:?}: a core is used twice before all are used");
@@ -158,21 +158,21 @@ mod tests {
     #[test]
     fn compact_fills_a_socket_before_the_next() {
         let topology = x5_4();
-        let cpus = Placement::Compact.place(&topology, 19, 1).expect("they fit");
+        let cpus = ThreadPlacement::Compact.place(&topology, 19, 1).expect("they fit");
         assert_eq!(sockets(&topology, &cpus), [[0; 18].as_slice(), &[1]].concat());
     }
 
     #[test]
     fn spread_takes_the_sockets_in_turn() {
         let topology = x5_4();
-        let cpus = Placement::Spread.place(&topology, 6, 1).expect("they fit");
+        let cpus = ThreadPlacement::Spread.place(&topology, 6, 1).expect("they fit");
         assert_eq!(sockets(&topology, &cpus), [0, 1, 2, 3, 0, 1]);
     }
 
     #[test]
     fn random_depends_on_the_seed_and_on_nothing_else() {
         let topology = x5_4();
-        let place = |seed| Placement::Random.place(&topology, 8, seed).expect("they fit");
+        let place = |seed| ThreadPlacement::Random.place(&topology, 8, seed).expect("they fit");
         assert_eq!(place(5), place(5));
         assert_ne!(place(5), place(6));
         let first: BTreeSet<_> = (0..64).map(|seed| topology.socket_of(place(seed)[0])).collect();
@@ -183,13 +183,13 @@ mod tests {
     fn the_scheduler_of_5_6_keeps_two_threads_on_one_socket_and_places_others_at_random() {
         let topology = x5_4();
         for seed in 0..64 {
-            let two = Placement::Scheduler56.place(&topology, 2, seed).expect("they fit");
+            let two = ThreadPlacement::Scheduler56.place(&topology, 2, seed).expect("they fit");
             assert_eq!(topology.socket_of(two[0]), topology.socket_of(two[1]));
             assert_ne!(topology.core_of(two[0]), topology.core_of(two[1]));
             for threads in [1, 3, 36] {
                 assert_eq!(
-                    Placement::Scheduler56.place(&topology, threads, seed),
-                    Placement::Random.place(&topology, threads, seed),
+                    ThreadPlacement::Scheduler56.place(&topology, threads, seed),
+                    ThreadPlacement::Random.place(&topology, threads, seed),
                 );
             }
         }
@@ -197,16 +197,16 @@ mod tests {
 
     #[test]
     fn more_threads_than_cpus_are_refused_with_both_numbers() {
-        let error = Placement::Compact.place(&x5_4(), 145, 0).expect_err("one too many");
+        let error = ThreadPlacement::Compact.place(&x5_4(), 145, 0).expect_err("one too many");
         assert_eq!(error, PlacementError { threads: 145, cpus: 144 });
         assert_eq!(error.to_string(), "145 threads do not fit on the machine's 144 CPUs");
     }
 
     #[test]
     fn names_select_their_rule() {
-        for &placement in Placement::ALL {
-            assert_eq!(Placement::named(placement.name()), Some(placement));
+        for &placement in ThreadPlacement::ALL {
+            assert_eq!(ThreadPlacement::named(placement.name()), Some(placement));
         }
-        assert_eq!(Placement::named("dense"), None);
+        assert_eq!(ThreadPlacement::named("dense"), None);
     }
 }

@@ -154,11 +154,11 @@ impl CostTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Purpose;
+    use crate::rng::RandomStream;
 
     #[test]
     fn jitter_stays_within_its_factor_and_averages_out() {
-        let mut rng = Rng::split(3, 0, Purpose::Noise);
+        let mut rng = Rng::split(3, 0, RandomStream::Noise);
         let quarter = Factor::new(0.25);
         let draws: Vec<u64> = (0..10_000).map(|_| quarter.jitter(100_000, &mut rng)).collect();
         assert!(draws.iter().all(|draw| (74_999..=125_000).contains(draw)));
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_has_a_chance_happens_as_often_and_what_has_none_draws_nothing() {
-        let mut rng = Rng::split(3, 0, Purpose::Noise);
+        let mut rng = Rng::split(3, 0, RandomStream::Noise);
         let mut untouched = rng.clone();
         assert!(!(0..1_000).any(|_| Factor::new(0.0).happens(&mut rng)));
         assert_eq!(rng.next(), untouched.next());

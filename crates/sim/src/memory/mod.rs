@@ -27,7 +27,7 @@ pub enum Kind {
 
 /// Where an access comes from.
 #[derive(Clone, Copy, Debug)]
-pub struct Site {
+pub struct CoreSite {
     pub core: u16,
     pub socket: u16,
 }
@@ -133,7 +133,7 @@ impl Memory {
         &mut self,
         costs: &CostTable,
         now: u64,
-        site: Site,
+        site: CoreSite,
         line: usize,
         kind: Kind,
         noise: &mut Rng,
@@ -165,7 +165,7 @@ impl Memory {
         &mut self,
         costs: &CostTable,
         now: u64,
-        site: Site,
+        site: CoreSite,
         line: usize,
         kind: Kind,
         noise: &mut Rng,
@@ -214,7 +214,7 @@ impl Memory {
     }
 
     /// What a miss takes before jitter, by the cores that have the line.
-    fn latency(&mut self, costs: &CostTable, site: Site, line: usize, kind: Kind) -> u64 {
+    fn latency(&mut self, costs: &CostTable, site: CoreSite, line: usize, kind: Kind) -> u64 {
         let line = &self.lines[line];
         if line.owner != NOBODY {
             let class = costs.class(costs.socket_of_core[usize::from(line.owner)], site.socket);

@@ -12,7 +12,7 @@ use super::{
     Entry, JIFFY_NS, LONG_HOLD_MEAN_NS, SLEEP_ONE_IN, STATS_PER_LINE, StatsLine, TortureParams,
     TortureState, TortureTally, add_one, one_in, part,
 };
-use crate::{Line, Worker, locked_shared};
+use crate::{OwnLine, Worker, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
 use lockwright::raw::RawLock;
@@ -22,7 +22,7 @@ pub const WRITER_HOLD: u64 = 10;
 const READER_HOLD: u64 = 2;
 
 /// How many readers are inside.
-pub struct Inside<P: Cells>(Line<P::U32>);
+pub struct Inside<P: Cells>(OwnLine<P::U32>);
 
 impl<P: Cells> Zeroed for Inside<P> {
     fn zeroed() -> Self {

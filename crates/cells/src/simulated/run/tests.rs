@@ -6,7 +6,7 @@ use crate::subject::Subject;
 use lockwright::busted::BustedRwLock;
 use lockwright::registry::LockClass;
 use lockwright_clients::plain_rw::PlainRwLock;
-use lockwright_sim::machine::{Machine, Parameters, Placement};
+use lockwright_sim::machine::{Machine, Parameters, ThreadPlacement};
 
 fn x5_4() -> Machine {
     Machine::builtin("x5-4").expect("it is built in")
@@ -38,7 +38,7 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, stress: Stress) ->
         workload: Workload::Locktorture { long_hold: false },
         threads: 2,
         has_siblings: true,
-        placement: Placement::Compact,
+        placement: ThreadPlacement::Compact,
         scheduling: None,
         seed: 1,
         warmup_ns: 50_000,
@@ -57,7 +57,7 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
         let order = order_of(Subject::find(lock).expect("a lock of the registry"));
         let operations = Operations::of::<lockwright::ticket::TicketLock<Sim>>();
         let program =
-            Program { order, word_is_legal: |_| true, operations, spawn: |_, _, _, _| () };
+            LockProgram { order, word_is_legal: |_| true, operations, spawn: |_, _, _, _| () };
         let config = cell(&machine, &parameters, NO_STRESS).config(&program);
         assert_eq!(config.checks.fifo, promises, "{lock}");
     }
@@ -67,7 +67,7 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
 fn torture<L: RawLock>(stress: Stress) -> Outcome {
     let (machine, parameters) = (x5_4(), software());
     let cell = cell(&machine, &parameters, stress);
-    match cell.run_program(&Program::of::<L>(&cell)) {
+    match cell.run_program(&LockProgram::of::<L>(&cell)) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error}"),
     }

@@ -2,7 +2,7 @@
 
 use crate::options::{
     BuildArgs, HANDOFF_HEADING, MachineArgs, SIMULATED, Switch, between, count, long_hold, name,
-    read_percent_renamed, seconds,
+    one_of, read_percent_renamed, seconds,
 };
 use clap::Args;
 use lockwright_cells::cell::{ReaderOrder, Section};
@@ -58,7 +58,8 @@ pub struct BenchArgs {
     #[arg(long, hide = true, value_name = "PERCENT", value_parser = read_percent_renamed)]
     pub readers: Option<u32>,
     /// Which operations read: alternate (evenly spread) or random [default: alternate]
-    #[arg(long, value_enum, value_name = "ORDER", help_heading = COUNTER, hide_possible_values = true)]
+    #[arg(long, value_parser = one_of(ReaderOrder::ALL, ReaderOrder::name), value_name = "ORDER",
+          help_heading = COUNTER, hide_possible_values = true)]
     pub reader_order: Option<ReaderOrder>,
     /// Critical sections only pause and do not touch the counter [default: off; on for simulated
     /// readers, as in the published benchmark]

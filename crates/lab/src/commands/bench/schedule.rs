@@ -6,7 +6,7 @@ use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpo
 use lockwright_cells::error::Error;
 use lockwright_cells::fairness::FairnessWindow;
 use lockwright_cells::interrupt;
-use lockwright_cells::subject::{Asked, Origin};
+use lockwright_cells::subject::{Asked, SubjectOrigin};
 use lockwright_report::Progress;
 
 /// A benchmark to be run.
@@ -171,7 +171,7 @@ impl Benchmark {
                 break;
             }
         }
-        let floor = samples.iter().find(|sample| sample.spec.lock.origin == Origin::Floor);
+        let floor = samples.iter().find(|sample| sample.spec.lock.origin == SubjectOrigin::Floor);
         if let Some(floor) = floor.map(|sample| sample.throughput.clone()) {
             samples.iter_mut().for_each(|sample| sample.floor.clone_from(&floor));
         }

@@ -11,7 +11,7 @@ use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::readers_share;
-use lockwright_cells::subject::{Asked, Origin, Selection, Subject};
+use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
 use lockwright_report::{DocumentArgs, Progress};
 
 /// Arguments of `compare`.
@@ -114,7 +114,7 @@ impl CompareArgs {
         let mut peers = Selection::of(&names)?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
         for peer in &peers {
-            let is_lock = peer.subject.origin != Origin::Floor;
+            let is_lock = peer.subject.origin != SubjectOrigin::Floor;
             if !is_lock || peer.subject.row.class == LockClass::Busted {
                 let name = peer.subject.name();
                 return Err(Error::usage(format!(
@@ -152,7 +152,7 @@ impl CompareArgs {
 fn our_lock(name: &str) -> Result<Subject, Error> {
     let lock = Subject::find(name.trim())?;
     match lock.origin {
-        Origin::Registry if lock.row.is_in_all() => Ok(lock),
+        SubjectOrigin::Registry if lock.row.is_in_all() => Ok(lock),
         _ => Err(Error::usage(format!(
             "--ours takes Lockwright's own locks, and `{}` is not one: leave it out, or name one such as \
              `{OURS}`",

@@ -8,7 +8,7 @@ use crate::outcome::what_broke;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
 use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
-use lockwright_cells::subject::{FLOOR, Origin, Subject};
+use lockwright_cells::subject::{FLOOR, Subject, SubjectOrigin};
 
 /// What has a turn in each repetition: a lock, the floor, or our lock with one thread.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ fn contestants(plan: &ComparePlan, cell: CompareCell) -> Vec<Contestant> {
     let mut all: Vec<Contestant> = ours.clone().map(as_role(Role::Ours)).collect();
     all.extend(plan.peers_in(cell).map(|peer| peer.subject).map(as_role(Role::Peer)));
     if cell.has_floor() {
-        let lock = Subject { row: &FLOOR, origin: Origin::Floor };
+        let lock = Subject { row: &FLOOR, origin: SubjectOrigin::Floor };
         all.push(Contestant { lock, role: Role::Floor, threads });
     }
     if cell.has_single_thread() {

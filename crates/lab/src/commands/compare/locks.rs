@@ -1,7 +1,7 @@
 //! Which locks a comparison is of: ours, their peers, and what they are called.
 
 use lockwright_cells::native::peers::{peers, readers_share, stalls_in_a_crowd};
-use lockwright_cells::subject::{Asked, Origin, Subject};
+use lockwright_cells::subject::{Asked, Subject, SubjectOrigin};
 
 /// Our lock in cells without readers.
 pub const OURS: &str = "mutex";
@@ -99,7 +99,7 @@ pub fn label(lock: Subject) -> &'static str {
 /// The reader-writer locks of a library, or of one version of it; none if `family` is not a library's name.
 pub fn rw_locks_of(family: &str) -> impl Iterator<Item = &'static str> + use<> {
     let of_family = peers().filter(|peer| peer.libraries.contains(&family));
-    let subjects = of_family.map(|peer| Subject { row: &peer.row, origin: Origin::Peer });
+    let subjects = of_family.map(|peer| Subject { row: &peer.row, origin: SubjectOrigin::Peer });
     let locks: Vec<_> = subjects.filter(|&lock| readers_share(lock)).map(Subject::name).collect();
     locks.into_iter()
 }

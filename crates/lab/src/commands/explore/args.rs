@@ -4,16 +4,16 @@ use crate::machines;
 use crate::options::{SeedArgs, between, whole};
 use clap::{Args, ValueEnum};
 use lockwright::registry::{LOCKS, LockRow};
-use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::client::{LockAndClient, Target};
 use lockwright_cells::error::Error;
-use lockwright_cells::subject::{Origin, Selection, USUAL};
+use lockwright_cells::subject::{Selection, SubjectOrigin, USUAL};
 use lockwright_cells::suggest::nearest;
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
 use lockwright_report::{DocumentArgs, Progress};
 use lockwright_sim::Sim;
 use lockwright_sim::explore::{Limits, Plan, PolicyKind, Schedule, THREADS_MAX};
-use lockwright_sim::machine::Placement;
-use lockwright_zoo::{Bug, Kind, fault_of};
+use lockwright_sim::machine::ThreadPlacement;
+use lockwright_zoo::{Bug, BugKind, fault_of};
 
 /// Where the help lists what decides how the schedules are searched.
 const SEARCH: &str = "How schedules are searched";
@@ -98,20 +98,20 @@ const DEFAULT_DEPTH: u32 = 3;
 
 impl ExploreArgs {
     /// The pairs of a lock and a client.
-    pub fn pairs(&self) -> Result<Vec<Pair>, Error> {
+    pub fn pairs(&self) -> Result<Vec<LockAndClient>, Error> {
         let bug = self.bug()?;
         let clients = self.clients()?;
         let mut pairs = Vec::new();
         for asked in Selection::of(&self.lock)?.subjects {
             let (row, name) = (asked.subject.row, asked.subject.name());
             let has_bug = bug.is_none_or(|bug| bug.is_in(name));
-            if asked.explicitly && asked.subject.origin != Origin::Registry {
+            if asked.explicitly && asked.subject.origin != SubjectOrigin::Registry {
                 let why = format!(
                     "`{name}` runs on this computer only, and schedules are simulated: leave it out"
                 );
                 return Err(Error::usage(why));
             }
-            if let Some(Kind::Memory) = fault_of(name) {
+            if let Some(BugKind::Memory) = fault_of(name) {
                 return Err(Error::usage(format!(
                     "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
                      that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` in the source tree (loom)"
@@ -122,9 +122,9 @@ impl ExploreArgs {
                 let why = format!("`{name}` cannot have bug {bug}: --lock can be {locks}");
                 return Err(Error::usage(why));
             }
-            if asked.subject.origin == Origin::Registry && has_bug {
+            if asked.subject.origin == SubjectOrigin::Registry && has_bug {
                 let its = fitting(row).filter(|client| clients.contains(client));
-                pairs.extend(its.map(|client| Pair { lock: row, client }));
+                pairs.extend(its.map(|client| LockAndClient { lock: row, client }));
             }
         }
         if pairs.is_empty() { Err(self.nothing_fits(&clients, bug)) } else { Ok(pairs) }
@@ -221,7 +221,7 @@ impl ExploreArgs {
             }
             Some(on) => machines::described(on)?,
         };
-        let placed = Placement::Spread.place(&machine.topology, threads, self.random.seed);
+        let placed = ThreadPlacement::Spread.place(&machine.topology, threads, self.random.seed);
         let cpus = placed.map_err(|error| Error::usage(format!("--threads {threads}: {error}")))?;
         let (rounds, seed) = (self.rounds, self.random.seed);
         Ok(Target { machine, cpus, rounds, seed })

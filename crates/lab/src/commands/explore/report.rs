@@ -7,7 +7,7 @@ pub use trace::Trace;
 use super::args::ExploreArgs;
 use crate::options::SeedArgs;
 use lockwright::events::Event;
-use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::client::{LockAndClient, Target};
 use lockwright_report::{
     Grid, Report, count, hanging, optional, plural, quoted, to_json, width, wrapped,
 };
@@ -167,14 +167,14 @@ fn kind_name(kind: &FailureKind) -> &'static str {
 }
 
 /// What is wrong on purpose with the lock of a pair: the bug that it is seeded with, or all of it.
-fn wrong_on_purpose(pair: Pair) -> Option<String> {
+fn wrong_on_purpose(pair: LockAndClient) -> Option<String> {
     let seeded = |bug: &Bug| format!("seeded with bug {} ({})", bug.row, bug.name);
     let broken = || fault_of(pair.lock.name).map(|_| "broken on purpose".into());
     Bug::chosen().map(seeded).or_else(broken)
 }
 
 /// The command that runs a schedule of a pair again.
-pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> String {
+pub fn replay_line(args: &ExploreArgs, pair: LockAndClient, schedule: &Schedule) -> String {
     let ExploreArgs { threads, rounds, random: SeedArgs { seed }, .. } = args;
     let (lock, client) = (pair.lock.name, pair.client);
     let mut line = format!(
@@ -192,7 +192,7 @@ pub fn replay_line(args: &ExploreArgs, pair: Pair, schedule: &Schedule) -> Strin
 
 impl ExploreResult {
     /// What was found out about `pair`.
-    pub fn new(args: &ExploreArgs, pair: Pair, plan: &Plan, findings: &Findings) -> Self {
+    pub fn new(args: &ExploreArgs, pair: LockAndClient, plan: &Plan, findings: &Findings) -> Self {
         let policies: Vec<_> = plan.policies.iter().map(|policy| policy.name()).collect();
         let counts =
             Event::ALL.iter().map(|event| (event.name(), findings.lock_events[*event as usize]));
@@ -228,7 +228,7 @@ impl ExploreResult {
     /// The result of a schedule of `pair` that was run again.
     pub fn replayed(
         args: &ExploreArgs,
-        pair: Pair,
+        pair: LockAndClient,
         schedule: &Schedule,
         (failure, trace): (Option<&Failure>, Trace),
     ) -> Self {
@@ -390,9 +390,10 @@ impl ExploreVerdict {
 
 impl ExploreDocument {
     /// A document without results.
-    pub fn new(args: &ExploreArgs, target: &Target, pairs: &[Pair]) -> Self {
-        let widest =
-            |name: fn(&Pair) -> &str| pairs.iter().map(|pair| name(pair).len()).max().unwrap_or(0);
+    pub fn new(args: &ExploreArgs, target: &Target, pairs: &[LockAndClient]) -> Self {
+        let widest = |name: fn(&LockAndClient) -> &str| {
+            pairs.iter().map(|pair| name(pair).len()).max().unwrap_or(0)
+        };
         Self {
             schema: "lockwright.explore/1",
             on: On {

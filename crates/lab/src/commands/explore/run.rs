@@ -4,7 +4,7 @@ use super::args::ExploreArgs;
 use super::report::{ExploreDocument, ExploreResult, Trace};
 use super::seeded;
 use crate::outcome::exit_code;
-use lockwright_cells::client::{Pair, Target};
+use lockwright_cells::client::{LockAndClient, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_report::{Outputs, Progress, plural, print};
@@ -58,10 +58,10 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
 /// Explores the pairs side by side; `tell` hears of each as soon as all before it are known.
 fn explore(
     target: &Target,
-    pairs: &[Pair],
+    pairs: &[LockAndClient],
     plan: &Plan,
     progress: Progress,
-    mut tell: impl FnMut(Pair, Findings) -> Result<(), Error>,
+    mut tell: impl FnMut(LockAndClient, Findings) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pairs.len());
     let (sender, receiver) = mpsc::channel();
@@ -103,7 +103,7 @@ fn explore(
 /// Runs one schedule again.
 fn replay(
     args: &ExploreArgs,
-    pairs: &[Pair],
+    pairs: &[LockAndClient],
     target: &Target,
     schedule: &Schedule,
     progress: Progress,

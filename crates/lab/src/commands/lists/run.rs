@@ -8,7 +8,7 @@ use lockwright::events::Event;
 use lockwright::raw::Order;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::peers::order_of;
-use lockwright_cells::subject::{Origin, Subject};
+use lockwright_cells::subject::{Subject, SubjectOrigin};
 use lockwright_report::{DocumentArgs, OutputArgs, Outputs, hanging, wrapped};
 use lockwright_repro::reproduce::has_published_predictions;
 use lockwright_repro::study::STUDIES;
@@ -69,7 +69,7 @@ fn combined(combinations: &[Subject]) -> String {
 /// The order in which a lock serves its waiters, in words.
 fn order(subject: Subject) -> &'static str {
     match (subject.origin, order_of(subject)) {
-        (Origin::Floor, _) | (_, Order::Broken) => "-",
+        (SubjectOrigin::Floor, _) | (_, Order::Broken) => "-",
         (_, Order::Fifo) => "FIFO",
         (_, Order::FifoAfterPending) => "FIFO, except for the first waiter",
         (_, Order::Grouped) => "by NUMA node, bounded",

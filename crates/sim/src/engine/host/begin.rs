@@ -3,8 +3,8 @@
 use crate::engine::Engine;
 use crate::engine::cpus::Host;
 use crate::engine::queue::EventKind;
-use crate::machine::{Machine, Placement, Scheduler};
-use crate::rng::{Purpose, Rng};
+use crate::machine::{Machine, Scheduler, ThreadPlacement};
+use crate::rng::{RandomStream, Rng};
 use crate::scheduling::{ScheduleReport, ScheduledKind, Scheduling, StartState};
 
 /// Between the starts of two threads that start together, in picoseconds.
@@ -29,7 +29,7 @@ impl Engine {
             involuntary_switches: vec![0; threads],
             ..ScheduleReport::default()
         };
-        let mut random = Rng::split(seed, 0, Purpose::Start);
+        let mut random = Rng::split(seed, 0, RandomStream::Start);
         let numbers = match start {
             StartState::Queued => shuffled(threads, &mut random),
             StartState::Running | StartState::Preempted => (0..threads).collect(),
@@ -51,7 +51,7 @@ impl Engine {
     /// hardware threads last, and over again.
     fn deal_out(&mut self, machine: &Machine, kind: ScheduledKind, numbers: &[usize], seed: u64) {
         let topology = &machine.topology;
-        let Ok(order) = Placement::Random.place(topology, topology.cpus(), seed) else {
+        let Ok(order) = ThreadPlacement::Random.place(topology, topology.cpus(), seed) else {
             unreachable!("every CPU has room for one")
         };
         let sockets = topology.sockets as usize;

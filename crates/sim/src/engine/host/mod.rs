@@ -3,7 +3,7 @@
 //! The rules are described in the [crate's documentation](crate#the-scheduler). A thread changes
 //! between on and off a CPU only here, and only while every thread waits for something: in the event
 //! loop, or as the last act of a thread that falls asleep or returns. What a thread waits for is
-//! [`Turn::due`](super::turn::Turn::due); when it loses its CPU, that event stays in the queue and is stale.
+//! [`CpuTurn::due`](super::turn::CpuTurn::due); when it loses its CPU, that event stays in the queue and is stale.
 
 mod begin;
 mod kernel;
@@ -11,7 +11,7 @@ mod pick;
 mod turns;
 
 use super::Engine;
-use super::queue::{Event, EventKind};
+use super::queue::{EventKind, QueuedEvent};
 use super::thread::Activity;
 use crate::report::Ending;
 use crate::scheduling::ScheduleReport;
@@ -73,17 +73,17 @@ impl Engine {
     }
     /// Returns true if what an event stands for was called off. It is called only once for each event.
     #[inline]
-    pub(super) fn is_stale(&mut self, event: Event) -> bool {
+    pub(super) fn is_stale(&mut self, event: QueuedEvent) -> bool {
         self.is_scheduled() && self.is_called_off(event)
     }
-    fn is_called_off(&mut self, event: Event) -> bool {
+    fn is_called_off(&mut self, event: QueuedEvent) -> bool {
         let (at, number) = (event.at_ps(), event.thread());
         match event.kind() {
             EventKind::Resume | EventKind::Reread | EventKind::Look => {
                 let due = &mut self.threads[number].turn.due;
                 let is_stale = *due != event;
                 if !is_stale {
-                    *due = Event::NEVER;
+                    *due = QueuedEvent::NEVER;
                 }
                 is_stale
             }
@@ -163,8 +163,8 @@ impl Engine {
         turn.off_since = off_since;
         turn.slice_left = host.slice_end.saturating_sub(off_since);
         turn.rest_ps = 0;
-        let due = core::mem::replace(&mut turn.due, Event::NEVER);
-        if state.activity == Activity::Busy && due != Event::NEVER {
+        let due = core::mem::replace(&mut turn.due, QueuedEvent::NEVER);
+        if state.activity == Activity::Busy && due != QueuedEvent::NEVER {
             turn.rest_ps = due.at_ps() - off_since;
         }
         if state.activity == Activity::Reading {

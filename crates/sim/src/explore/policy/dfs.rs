@@ -1,6 +1,6 @@
 //! Depth-first search with a bound on preemptions (Musuvathi and Qadeer, 2007).
 
-use super::pick::Policy;
+use super::pick::SchedulePolicy;
 use crate::explore::choice::{Action, Choice};
 
 /// Every schedule with at most `bound` preemptions, one after the other.
@@ -53,7 +53,7 @@ impl Dfs {
     }
 }
 
-impl Policy for Dfs {
+impl SchedulePolicy for Dfs {
     fn begin(&mut self) -> bool {
         (self.at, self.spent, self.last) = (0, 0, None);
         if !core::mem::replace(&mut self.has_begun, true) {

@@ -1,13 +1,13 @@
 //! Fairness for schedules that get long.
 
-use super::pick::{Policy, pick_where};
+use super::pick::{SchedulePolicy, pick_where};
 use crate::explore::choice::Choice;
-use crate::rng::{Purpose, Rng};
+use crate::rng::{RandomStream, Rng};
 
 /// A policy until a schedule gets long, then a fair one. A thread that still does not come to an end is stuck in a
 /// loop.
-pub struct Fair {
-    inner: Box<dyn Policy>,
+pub struct FairAfter {
+    inner: Box<dyn SchedulePolicy>,
     fair_after: u64,
     seed: u64,
     rng: Rng,
@@ -15,16 +15,16 @@ pub struct Fair {
     has_taken_over: bool,
 }
 
-impl Fair {
-    pub fn new(inner: Box<dyn Policy>, fair_after: u64, mut rng: Rng) -> Self {
+impl FairAfter {
+    pub fn new(inner: Box<dyn SchedulePolicy>, fair_after: u64, mut rng: Rng) -> Self {
         Self { inner, fair_after, seed: rng.next(), rng, has_taken_over: false }
     }
 }
 
-impl Policy for Fair {
+impl SchedulePolicy for FairAfter {
     fn begin(&mut self) -> bool {
         // The same for every schedule, because a search takes the same way several times.
-        self.rng = Rng::split(self.seed, 0, Purpose::Schedule);
+        self.rng = Rng::split(self.seed, 0, RandomStream::Schedule);
         self.inner.begin()
     }
     fn pick(&mut self, choices: &[Choice], step: u64) -> Option<usize> {

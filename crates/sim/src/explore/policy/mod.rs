@@ -9,13 +9,13 @@ mod random;
 mod rarely;
 mod replay;
 
-pub(crate) use pick::Policy;
+pub(crate) use pick::SchedulePolicy;
 pub(crate) use replay::Replayed;
 
 use super::Limits;
-use crate::rng::{Purpose, Rng};
+use crate::rng::{RandomStream, Rng};
 use dfs::Dfs;
-use fair::Fair;
+use fair::FairAfter;
 use pct::Pct;
 use pos::Pos;
 use random::RandomWalk;
@@ -46,21 +46,21 @@ impl PolicyKind {
         }
     }
     /// The policy, with the random numbers of `stream`, fair from half of the steps on.
-    pub(crate) fn build(self, seed: u64, stream: usize, limits: Limits) -> Box<dyn Policy> {
-        let rng = || Rng::split(seed, stream, Purpose::Schedule);
-        let inner: Box<dyn Policy> = match self {
+    pub(crate) fn build(self, seed: u64, stream: usize, limits: Limits) -> Box<dyn SchedulePolicy> {
+        let rng = || Rng::split(seed, stream, RandomStream::Schedule);
+        let inner: Box<dyn SchedulePolicy> = match self {
             Self::Random => Box::new(RandomWalk::new(limits, rng())),
             Self::Pct(depth) => Box::new(Pct::new(depth, limits, rng())),
             Self::Pos => Box::new(Pos::new(limits, rng())),
             Self::Dfs(preemptions) => Box::new(Dfs::new(preemptions)),
         };
-        Box::new(Fair::new(inner, limits.steps_max / 2, rng()))
+        Box::new(FairAfter::new(inner, limits.steps_max / 2, rng()))
     }
 }
 
 /// The moves of a list, and on from its end; fair after `fair_after` steps, if that is later.
-pub(crate) fn replay(moves: Replayed, fair_after: u64) -> Box<dyn Policy> {
+pub(crate) fn replay(moves: Replayed, fair_after: u64) -> Box<dyn SchedulePolicy> {
     let fair_after = fair_after.max(moves.len() as u64);
     let inner = Box::new(Replay::new(moves));
-    Box::new(Fair::new(inner, fair_after, Rng::split(0, 0, Purpose::Schedule)))
+    Box::new(FairAfter::new(inner, fair_after, Rng::split(0, 0, RandomStream::Schedule)))
 }

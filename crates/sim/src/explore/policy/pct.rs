@@ -1,6 +1,6 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, 2010).
 
-use super::pick::Policy;
+use super::pick::SchedulePolicy;
 use super::rarely::Rarely;
 use crate::explore::Limits;
 use crate::explore::choice::Choice;
@@ -63,7 +63,7 @@ impl Pct {
     }
 }
 
-impl Policy for Pct {
+impl SchedulePolicy for Pct {
     fn begin(&mut self) -> bool {
         self.rarely.begin();
         self.longest = self.longest.max(self.steps);

@@ -6,7 +6,7 @@ use crate::rng::Rng;
 /// Decides what happens next, in one schedule after another.
 ///
 /// The same calls with the same arguments have to give the same answers: schedules are repeated.
-pub trait Policy {
+pub trait SchedulePolicy {
     /// The next schedule begins. `false` if there is none left that is worth it.
     fn begin(&mut self) -> bool;
     /// The index of the choice to take after `step` others; `None` to give up. There is always a

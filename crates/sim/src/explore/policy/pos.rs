@@ -1,6 +1,6 @@
 //! Partial order sampling (Yuan, Yang and Gu, 2018).
 
-use super::pick::Policy;
+use super::pick::SchedulePolicy;
 use super::rarely::Rarely;
 use crate::explore::Limits;
 use crate::explore::choice::Choice;
@@ -32,7 +32,7 @@ impl Pos {
     }
 }
 
-impl Policy for Pos {
+impl SchedulePolicy for Pos {
     fn begin(&mut self) -> bool {
         self.rarely.begin();
         self.priorities.clear();

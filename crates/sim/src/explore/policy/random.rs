@@ -1,6 +1,6 @@
 //! Every choice is as likely as every other.
 
-use super::pick::{Policy, pick_where};
+use super::pick::{SchedulePolicy, pick_where};
 use super::rarely::Rarely;
 use crate::explore::Limits;
 use crate::explore::choice::Choice;
@@ -18,7 +18,7 @@ impl RandomWalk {
     }
 }
 
-impl Policy for RandomWalk {
+impl SchedulePolicy for RandomWalk {
     fn begin(&mut self) -> bool {
         self.rarely.begin();
         true

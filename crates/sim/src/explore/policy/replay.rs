@@ -1,6 +1,6 @@
 //! A schedule again.
 
-use super::pick::Policy;
+use super::pick::SchedulePolicy;
 use crate::explore::choice::{Choice, Move};
 
 /// Moves to be done again.
@@ -44,7 +44,7 @@ impl Replay {
     }
 }
 
-impl Policy for Replay {
+impl SchedulePolicy for Replay {
     fn begin(&mut self) -> bool {
         (self.at, self.last) = (0, 0);
         true

@@ -3,7 +3,7 @@
 use crate::commands::bench::schedule::{BenchRuns, Benchmark};
 use lockwright::events::Event;
 use lockwright_cells::cell::{
-    CellSpec, EventCounts, Host, LabMachine, Measurement, On, Settings, Workload,
+    CellSpec, EventCounts, LabMachine, Measurement, On, ScheduleCounts, Settings, Workload,
 };
 use lockwright_cells::error::Error;
 use lockwright_cells::latency::Waited;
@@ -79,7 +79,7 @@ pub(super) struct BenchResult {
     pub(super) involuntary_switches: u64,
     /// If the threads share simulated CPUs, what their host did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) host: Option<Host>,
+    pub(super) host: Option<ScheduleCounts>,
     pub(super) events: BTreeMap<&'static str, u64>,
     /// A lock that has modes: how it was acquired by threads that had to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,7 @@ impl BenchResult {
             cpu_s: mean(|run| run.cpu_s),
             voluntary_switches: rounded(|run| run.voluntary_switches as f64),
             involuntary_switches: rounded(|run| run.involuntary_switches as f64),
-            host: Host::mean(runs.iter().filter_map(|run| run.host)),
+            host: ScheduleCounts::mean(runs.iter().filter_map(|run| run.host)),
             mode_shares: ModeShares::of(lock, &events),
             events: events.happened().collect(),
             readers,
