@@ -3,7 +3,7 @@
 use crate::coverage::Method;
 use crate::guards::{ActResult, Guard, SentGuard};
 use crate::locks::{LockObject, World, duration};
-use crate::program::{Act, LockKind, Op, Time, WaitLimit};
+use crate::program::{Act, Limit, LockKind, Op, Time};
 use crate::rules::awaits;
 use crate::stage::{Allowed, LockSite, Sent, Stage, WRITER};
 use std::sync::atomic::Ordering::Relaxed;
@@ -109,7 +109,7 @@ impl<'a, P: World> Actor<'a, P> {
     fn sequence(&self, op: &Op) -> Allowed {
         match *op {
             Op::Copy(lock, wait) => {
-                let is_attempt = wait == WaitLimit::Attempt;
+                let is_attempt = wait == Limit::Attempt;
                 self.cover(lock, if is_attempt { Method::TryRead } else { Method::Read });
                 let LockObject::SeqLock(seq) = self.object(lock) else { return Ok(()) };
                 let copy = if is_attempt { seq.try_read() } else { Some(seq.read()) };
@@ -161,14 +161,14 @@ impl<'a, P: World> Actor<'a, P> {
         }
     }
     fn read_once(&self, lock: usize) -> Allowed {
-        let guard = self.object(lock).lock().shared(WaitLimit::Forever);
+        let guard = self.object(lock).lock().shared(Limit::Forever);
         self.place(lock).entered(self.thread, true)?;
         self.place(lock).left_by(self.thread, 0, true);
         drop(guard);
         Ok(())
     }
     fn forget_one(&self, lock: usize) -> Allowed {
-        if let Some(guard) = self.object(lock).lock().shared(WaitLimit::Attempt) {
+        if let Some(guard) = self.object(lock).lock().shared(Limit::Attempt) {
             self.place(lock).entered(self.thread, true)?;
             self.place(lock).shadow.leaked.fetch_add(1, Relaxed);
             guard.forget();
@@ -199,11 +199,11 @@ impl<'a, P: World> Actor<'a, P> {
             let object = self.object(lock).lock();
             let is_free = !object.is_locked();
             let may_read = kind.has_readers() && !object.is_locked_exclusive();
-            let has = object.exclusive(WaitLimit::Attempt).is_some();
+            let has = object.exclusive(Limit::Attempt).is_some();
             expect(has || !is_free, || {
                 format!("an attempt does not get {kind:?} {lock}, which is free")
             })?;
-            let has = object.shared(WaitLimit::Attempt).is_some();
+            let has = object.shared(Limit::Attempt).is_some();
             expect(has || !may_read, || {
                 format!("an attempt to read {kind:?} {lock} fails without a writer")
             })?;
@@ -212,9 +212,9 @@ impl<'a, P: World> Actor<'a, P> {
     }
 
     /// Takes a lock, or permits of it.
-    fn take(&mut self, lock: usize, permits: u32, is_shared: bool, wait: WaitLimit) -> Allowed {
+    fn take(&mut self, lock: usize, permits: u32, is_shared: bool, wait: Limit) -> Allowed {
         let wait = match wait {
-            WaitLimit::Until(time) if is_near::<P>(time) => WaitLimit::For(time),
+            Limit::Until(time) if is_near::<P>(time) => Limit::For(time),
             _ => wait,
         };
         let place = self.place(lock);
@@ -235,7 +235,7 @@ impl<'a, P: World> Actor<'a, P> {
         };
         shadow.waiting.fetch_sub(1, Relaxed);
         let passed_ns = P::now_ns().saturating_sub(begin_ns);
-        let is_timed = matches!(wait, WaitLimit::For(_) | WaitLimit::Until(_));
+        let is_timed = matches!(wait, Limit::For(_) | Limit::Until(_));
         if is_timed {
             shadow.is_late.store(guard.is_none(), Relaxed);
         }
@@ -249,7 +249,7 @@ impl<'a, P: World> Actor<'a, P> {
         }
         let Some(guard) = guard else {
             let least_ns = match wait {
-                WaitLimit::For(time) | WaitLimit::Until(time) => deadline_ns(time),
+                Limit::For(time) | Limit::Until(time) => deadline_ns(time),
                 _ => 0,
             };
             return expect(passed_ns >= least_ns && !wait.is_long(), || {
@@ -423,15 +423,15 @@ fn deadline_ns(time: Time) -> u64 {
     }
 }
 
-fn method(kind: LockKind, permits: u32, is_shared: bool, wait: WaitLimit) -> Method {
+fn method(kind: LockKind, permits: u32, is_shared: bool, wait: Limit) -> Method {
     use Method::*;
     let of = |now, attempt, within, until| match wait {
-        WaitLimit::Forever => now,
-        WaitLimit::Attempt => attempt,
-        WaitLimit::For(Time::Past) | WaitLimit::Until(_) => until,
-        WaitLimit::For(_) => within,
-        WaitLimit::Again => ReadRecursive,
-        WaitLimit::AttemptAgain => TryReadRecursive,
+        Limit::Forever => now,
+        Limit::Attempt => attempt,
+        Limit::For(Time::Past) | Limit::Until(_) => until,
+        Limit::For(_) => within,
+        Limit::Again => ReadRecursive,
+        Limit::AttemptAgain => TryReadRecursive,
     };
     match (permits, is_shared) {
         (0, false) if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),

@@ -1,6 +1,6 @@
 //! Random programs.
 
-use crate::program::{Act, Change, LockKind, Op, Phase, Program, Time, WaitLimit};
+use crate::program::{Act, Change, Limit, LockKind, Op, Phase, Program, Time};
 use crate::rules::normalize;
 use fastrand::Rng;
 
@@ -74,8 +74,8 @@ impl Generator {
         while ops.len() < 2 * self.limits.steps {
             let lock = self.rng.usize(..self.kinds.len());
             let kind = self.kinds[lock];
-            let again = if kind.reads_again() { WaitLimit::Again } else { WaitLimit::Forever };
-            let wait = self.pick(&[WaitLimit::Forever, again, WaitLimit::For(Time::Micros(1))]);
+            let again = if kind.reads_again() { Limit::Again } else { Limit::Forever };
+            let wait = self.pick(&[Limit::Forever, again, Limit::For(Time::Micros(1))]);
             ops.push(match self.one_in(3) {
                 true => self.op(),
                 false => self.take_until(lock, kind, wait),
@@ -145,8 +145,8 @@ impl Generator {
         let kind = self.kinds[lock];
         if kind == LockKind::SeqLock {
             return match self.rng.u32(..4) {
-                0 => Op::Copy(lock, WaitLimit::Forever),
-                1 => Op::Copy(lock, WaitLimit::Attempt),
+                0 => Op::Copy(lock, Limit::Forever),
+                1 => Op::Copy(lock, Limit::Attempt),
                 2 => Op::Put(lock),
                 _ => Op::Update(lock),
             };
@@ -181,21 +181,21 @@ impl Generator {
         let wait = self.wait();
         self.take_until(lock, kind, wait)
     }
-    fn take_until(&mut self, lock: usize, kind: LockKind, wait: WaitLimit) -> Op {
+    fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
         match kind {
             LockKind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
             _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),
             _ => Op::Exclusive(lock, wait),
         }
     }
-    fn wait(&mut self) -> WaitLimit {
+    fn wait(&mut self) -> Limit {
         match self.rng.u32(..9) {
-            0 | 8 => WaitLimit::Forever,
-            2 | 3 => WaitLimit::Attempt,
-            4 => WaitLimit::For(self.time()),
-            5 => WaitLimit::Until(self.time()),
-            1 | 6 => WaitLimit::Again,
-            _ => WaitLimit::AttemptAgain,
+            0 | 8 => Limit::Forever,
+            2 | 3 => Limit::Attempt,
+            4 => Limit::For(self.time()),
+            5 => Limit::Until(self.time()),
+            1 | 6 => Limit::Again,
+            _ => Limit::AttemptAgain,
         }
     }
     fn time(&mut self) -> Time {

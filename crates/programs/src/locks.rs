@@ -4,7 +4,7 @@ use crate::guards::{
     Data, Exclusive, ExclusivePart, Guard, HeldPermits, Read, ReadPart, SentGuard, TwoNumbers,
     Write, WritePart,
 };
-use crate::program::{Act, LockKind, PERMITS, Time, WaitLimit};
+use crate::program::{Act, Limit, LockKind, PERMITS, Time};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
     RwLockReadGuard, RwLockWriteGuard,
@@ -54,7 +54,7 @@ fn instant(time: Time) -> Instant {
 
 /// Mutexes of the interface.
 pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
-    fn within(mutex: &Mutex<Self, Data>, wait: WaitLimit) -> Option<MutexGuard<'_, Self, Data>>;
+    fn within(mutex: &Mutex<Self, Data>, wait: Limit) -> Option<MutexGuard<'_, Self, Data>>;
     fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
     fn send_part<'a>(guard: MappedMutexGuard<'a, Self, TwoNumbers>) -> Option<SentGuard<'a, P>>;
     fn unlock_fair(guard: MutexGuard<'_, Self, Data>) {
@@ -78,11 +78,8 @@ pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
 
 /// Reader-writer locks of the interface.
 pub trait RwKind<P: World>: lock_api::RawRwLockDowngrade + Sized + 'static {
-    fn read(lock: &RwLock<Self, Data>, wait: WaitLimit) -> Option<RwLockReadGuard<'_, Self, Data>>;
-    fn write(
-        lock: &RwLock<Self, Data>,
-        wait: WaitLimit,
-    ) -> Option<RwLockWriteGuard<'_, Self, Data>>;
+    fn read(lock: &RwLock<Self, Data>, wait: Limit) -> Option<RwLockReadGuard<'_, Self, Data>>;
+    fn write(lock: &RwLock<Self, Data>, wait: Limit) -> Option<RwLockWriteGuard<'_, Self, Data>>;
     fn send<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
     fn send_part<'a>(
         guard: MappedRwLockWriteGuard<'a, Self, TwoNumbers>,
@@ -106,17 +103,17 @@ macro_rules! sending {
 macro_rules! mutex_within {
     (timed, $mutex:ident, $wait:ident) => {
         match $wait {
-            WaitLimit::For(Time::Past) | WaitLimit::Until(Time::Past) => {
+            Limit::For(Time::Past) | Limit::Until(Time::Past) => {
                 $mutex.try_lock_until(instant(Time::Past))
             }
-            WaitLimit::For(time) => $mutex.try_lock_for(duration(time)),
-            WaitLimit::Until(time) => $mutex.try_lock_until(instant(time)),
-            WaitLimit::Forever => Some($mutex.lock()),
+            Limit::For(time) => $mutex.try_lock_for(duration(time)),
+            Limit::Until(time) => $mutex.try_lock_until(instant(time)),
+            Limit::Forever => Some($mutex.lock()),
             _ => $mutex.try_lock(),
         }
     };
     (plain, $mutex:ident, $wait:ident) => {
-        if $wait == WaitLimit::Forever { Some($mutex.lock()) } else { $mutex.try_lock() }
+        if $wait == Limit::Forever { Some($mutex.lock()) } else { $mutex.try_lock() }
     };
 }
 macro_rules! fair {
@@ -171,7 +168,7 @@ macro_rules! mutex_kinds {
         impl<P: World> MutexKind<P> for $raw {
             fn within(
                 mutex: &Mutex<Self, Data>,
-                wait: WaitLimit,
+                wait: Limit,
             ) -> Option<MutexGuard<'_, Self, Data>> {
                 mutex_within!($timed, mutex, wait)
             }
@@ -196,24 +193,22 @@ mutex_kinds! {
 macro_rules! rw_within {
     (timed, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
         match $wait {
-            WaitLimit::For(Time::Past) | WaitLimit::Until(Time::Past) => {
-                $lock.$until(instant(Time::Past))
-            }
-            WaitLimit::For(time) => $lock.$for(duration(time)),
-            WaitLimit::Until(time) => $lock.$until(instant(time)),
-            WaitLimit::Forever => Some($lock.$now()),
+            Limit::For(Time::Past) | Limit::Until(Time::Past) => $lock.$until(instant(Time::Past)),
+            Limit::For(time) => $lock.$for(duration(time)),
+            Limit::Until(time) => $lock.$until(instant(time)),
+            Limit::Forever => Some($lock.$now()),
             _ => $lock.$attempt(),
         }
     };
     (plain, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
-        if $wait == WaitLimit::Forever { Some($lock.$now()) } else { $lock.$attempt() }
+        if $wait == Limit::Forever { Some($lock.$now()) } else { $lock.$attempt() }
     };
 }
 macro_rules! again {
     (again, $lock:ident, $wait:ident) => {
         match $wait {
-            WaitLimit::Again => return Some($lock.read_recursive()),
-            WaitLimit::AttemptAgain => return $lock.try_read_recursive(),
+            Limit::Again => return Some($lock.read_recursive()),
+            Limit::AttemptAgain => return $lock.try_read_recursive(),
             _ => {}
         }
     };
@@ -224,14 +219,14 @@ macro_rules! rw_kinds {
         impl<P: World> RwKind<P> for $raw {
             fn read(
                 lock: &RwLock<Self, Data>,
-                wait: WaitLimit,
+                wait: Limit,
             ) -> Option<RwLockReadGuard<'_, Self, Data>> {
                 again!($again, lock, wait);
                 rw_within!($timed, lock, wait, read, try_read, try_read_for, try_read_until)
             }
             fn write(
                 lock: &RwLock<Self, Data>,
-                wait: WaitLimit,
+                wait: Limit,
             ) -> Option<RwLockWriteGuard<'_, Self, Data>> {
                 rw_within!($timed, lock, wait, write, try_write, try_write_for, try_write_until)
             }
@@ -265,15 +260,15 @@ rw_kinds! {
 
 /// A lock of the interface.
 pub trait AnyLock<P: World> {
-    fn exclusive(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
+    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         let _ = wait;
         None
     }
-    fn shared(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
+    fn shared(&self, wait: Limit) -> Option<Guard<'_, P>> {
         let _ = wait;
         None
     }
-    fn acquire(&self, permits: u32, wait: WaitLimit) -> Option<Guard<'_, P>> {
+    fn acquire(&self, permits: u32, wait: Limit) -> Option<Guard<'_, P>> {
         let _ = (permits, wait);
         None
     }
@@ -289,7 +284,7 @@ pub trait AnyLock<P: World> {
 }
 
 impl<P: World, R: MutexKind<P>> AnyLock<P> for Mutex<R, Data> {
-    fn exclusive(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
+    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Exclusive(R::within(self, wait)?)))
     }
     fn is_locked(&self) -> bool {
@@ -302,10 +297,10 @@ impl<P: World, R: MutexKind<P>> AnyLock<P> for Mutex<R, Data> {
 /// A reader-writer lock; apart from mutexes for the compiler.
 pub struct Rw<R>(RwLock<R, Data>);
 impl<P: World, R: RwKind<P>> AnyLock<P> for Rw<R> {
-    fn exclusive(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
+    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Write(R::write(&self.0, wait)?)))
     }
-    fn shared(&self, wait: WaitLimit) -> Option<Guard<'_, P>> {
+    fn shared(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Read(R::read(&self.0, wait)?)))
     }
     fn is_locked(&self) -> bool {
@@ -319,17 +314,17 @@ impl<P: World, R: RwKind<P>> AnyLock<P> for Rw<R> {
     }
 }
 impl<P: World> AnyLock<P> for lockwright::Semaphore<P> {
-    fn acquire(&self, permits: u32, wait: WaitLimit) -> Option<Guard<'_, P>> {
-        let past = WaitLimit::Until(Time::Past);
-        let wait = if wait == WaitLimit::For(Time::Past) { past } else { wait };
+    fn acquire(&self, permits: u32, wait: Limit) -> Option<Guard<'_, P>> {
+        let past = Limit::Until(Time::Past);
+        let wait = if wait == Limit::For(Time::Past) { past } else { wait };
         let permits = match (permits, wait) {
-            (1, WaitLimit::Forever) => Some(self.acquire()),
-            (1, WaitLimit::For(time)) => self.try_acquire_for(duration(time)),
-            (1, WaitLimit::Until(time)) => self.try_acquire_until(instant(time)),
+            (1, Limit::Forever) => Some(self.acquire()),
+            (1, Limit::For(time)) => self.try_acquire_for(duration(time)),
+            (1, Limit::Until(time)) => self.try_acquire_until(instant(time)),
             (1, _) => self.try_acquire(),
-            (_, WaitLimit::Forever) => Some(self.acquire_many(permits)),
-            (_, WaitLimit::For(time)) => self.try_acquire_many_for(permits, duration(time)),
-            (_, WaitLimit::Until(time)) => self.try_acquire_many_until(permits, instant(time)),
+            (_, Limit::Forever) => Some(self.acquire_many(permits)),
+            (_, Limit::For(time)) => self.try_acquire_many_for(permits, duration(time)),
+            (_, Limit::Until(time)) => self.try_acquire_many_until(permits, instant(time)),
             _ => self.try_acquire_many(permits),
         };
         Some(Box::new(HeldPermits(permits?)))

@@ -1,6 +1,6 @@
 //! A program as Rust.
 
-use crate::program::{Act, Change, LockKind, Op, PERMITS, Program, Time, WaitLimit};
+use crate::program::{Act, Change, Limit, LockKind, Op, PERMITS, Program, Time};
 use std::fmt::Write;
 
 /// A program of one's own that does the same, but for the checks: these are comments.
@@ -76,11 +76,11 @@ impl Printer {
                 self.take(depth, lock, &call(name, "", wait));
             }
             Op::Shared(lock, wait) => self.take(depth, lock, &call("read", "", wait)),
-            Op::Acquire(lock, permits, WaitLimit::Forever) => {
+            Op::Acquire(lock, permits, Limit::Forever) => {
                 self.take(depth, lock, &format!("acquire_many({permits})"));
             }
             Op::Acquire(lock, permits, wait) => {
-                let separator = if wait == WaitLimit::Attempt { "" } else { ", " };
+                let separator = if wait == Limit::Attempt { "" } else { ", " };
                 let first = format!("{permits}{separator}");
                 self.take(depth, lock, &call("acquire_many", &first, wait));
             }
@@ -191,17 +191,17 @@ impl Printer {
     }
 }
 
-fn call(name: &str, first: &str, wait: WaitLimit) -> String {
+fn call(name: &str, first: &str, wait: Limit) -> String {
     match wait {
-        WaitLimit::Forever => format!("{name}({first})"),
-        WaitLimit::Attempt => format!("try_{name}({first})"),
-        WaitLimit::For(Time::Past) | WaitLimit::Until(Time::Past) => {
+        Limit::Forever => format!("{name}({first})"),
+        Limit::Attempt => format!("try_{name}({first})"),
+        Limit::For(Time::Past) | Limit::Until(Time::Past) => {
             format!("try_{name}_until({first}{})", instant(Time::Past))
         }
-        WaitLimit::For(time) => format!("try_{name}_for({first}{})", duration(time)),
-        WaitLimit::Until(time) => format!("try_{name}_until({first}{})", instant(time)),
-        WaitLimit::Again => format!("{name}_recursive()"),
-        WaitLimit::AttemptAgain => format!("try_{name}_recursive()"),
+        Limit::For(time) => format!("try_{name}_for({first}{})", duration(time)),
+        Limit::Until(time) => format!("try_{name}_until({first}{})", instant(time)),
+        Limit::Again => format!("{name}_recursive()"),
+        Limit::AttemptAgain => format!("try_{name}_recursive()"),
     }
 }
 

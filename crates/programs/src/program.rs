@@ -95,7 +95,7 @@ impl Time {
 
 /// How long an operation may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum WaitLimit {
+pub enum Limit {
     Forever,
     Attempt,
     /// `..._for`; one with an instant that has passed is `..._until`.
@@ -108,7 +108,7 @@ pub enum WaitLimit {
     AttemptAgain,
 }
 
-impl WaitLimit {
+impl Limit {
     /// True if it ends only with the lock.
     pub fn is_long(self) -> bool {
         match self {
@@ -154,15 +154,15 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// `lock`, `write`, or an attempt.
-    Exclusive(usize, WaitLimit),
+    Exclusive(usize, Limit),
     /// `read`, or an attempt.
-    Shared(usize, WaitLimit),
+    Shared(usize, Limit),
     /// Permits of a semaphore.
-    Acquire(usize, u32, WaitLimit),
+    Acquire(usize, u32, Limit),
     Release(usize, u32),
     Available(usize),
     /// `SeqLock::read`; attempts are `try_read`.
-    Copy(usize, WaitLimit),
+    Copy(usize, Limit),
     /// `SeqLock::write`.
     Put(usize),
     /// `SeqLock::update`.

@@ -10,7 +10,7 @@
 //!   slots, and waits on a condition variable only with the last of its locks;
 //! - a child waits for nothing without a deadline.
 
-use crate::program::{Act, Change, LockKind, Op, Phase, Program, Time, WaitLimit};
+use crate::program::{Act, Change, Limit, LockKind, Op, Phase, Program, Time};
 use lockwright::platform::ReaderSlots;
 use lockwright_sim::Sim;
 
@@ -157,8 +157,8 @@ impl Normal<'_> {
                 if !(kind.is_mutex() || kind.has_readers()) {
                     return false;
                 }
-                if matches!(wait, WaitLimit::Again | WaitLimit::AttemptAgain) {
-                    *wait = WaitLimit::Attempt;
+                if matches!(wait, Limit::Again | Limit::AttemptAgain) {
+                    *wait = Limit::Attempt;
                 }
                 *wait = self.wait(lock, *wait, self.may_wait(lock));
                 self.held[lock].exclusive += 1;
@@ -167,20 +167,15 @@ impl Normal<'_> {
                 if !kind.has_readers() {
                     return false;
                 }
-                let is_again = matches!(wait, WaitLimit::Again | WaitLimit::AttemptAgain);
+                let is_again = matches!(wait, Limit::Again | Limit::AttemptAgain);
                 if is_again && !kind.reads_again() {
-                    *wait = if *wait == WaitLimit::Again {
-                        WaitLimit::Forever
-                    } else {
-                        WaitLimit::Attempt
-                    };
+                    *wait = if *wait == Limit::Again { Limit::Forever } else { Limit::Attempt };
                 }
                 *wait = self.wait(lock, *wait, self.may_read(lock));
                 self.held[lock].shared += 1;
             }
             Op::Acquire(_, permits, wait) => {
-                if kind != LockKind::Semaphore
-                    || matches!(wait, WaitLimit::Again | WaitLimit::AttemptAgain)
+                if kind != LockKind::Semaphore || matches!(wait, Limit::Again | Limit::AttemptAgain)
                 {
                     return false;
                 }
@@ -191,11 +186,7 @@ impl Normal<'_> {
             Op::Release(_, permits) => return kind == LockKind::Semaphore && *permits <= 2,
             Op::Available(_) => return kind == LockKind::Semaphore,
             Op::Copy(_, wait) => {
-                *wait = if *wait == WaitLimit::Forever {
-                    WaitLimit::Forever
-                } else {
-                    WaitLimit::Attempt
-                };
+                *wait = if *wait == Limit::Forever { Limit::Forever } else { Limit::Attempt };
                 return kind == LockKind::SeqLock;
             }
             Op::Put(_) | Op::Update(_) => return kind == LockKind::SeqLock,
@@ -237,21 +228,21 @@ impl Normal<'_> {
         let is_free_of_me = again || !self.held[lock].is_held();
         !self.is_child && is_free_of_me && self.is_last(lock) && !self.rules[lock].is_lost
     }
-    fn wait(&self, lock: usize, wait: WaitLimit, may_be_long: bool) -> WaitLimit {
+    fn wait(&self, lock: usize, wait: Limit, may_be_long: bool) -> Limit {
         let is_timed = self.kinds[lock].is_timed();
         match wait {
-            WaitLimit::Again if !may_be_long => WaitLimit::AttemptAgain,
-            WaitLimit::For(_) | WaitLimit::Until(_) if !is_timed => {
+            Limit::Again if !may_be_long => Limit::AttemptAgain,
+            Limit::For(_) | Limit::Until(_) if !is_timed => {
                 if may_be_long {
-                    WaitLimit::Forever
+                    Limit::Forever
                 } else {
-                    WaitLimit::Attempt
+                    Limit::Attempt
                 }
             }
             _ if !wait.is_long() || may_be_long => wait,
-            WaitLimit::For(_) => WaitLimit::For(Time::Micros(50)),
-            WaitLimit::Until(_) => WaitLimit::Until(Time::Past),
-            _ => WaitLimit::Attempt,
+            Limit::For(_) => Limit::For(Time::Micros(50)),
+            Limit::Until(_) => Limit::Until(Time::Past),
+            _ => Limit::Attempt,
         }
     }
     /// Makes an act right.
@@ -318,25 +309,23 @@ mod tests {
 
     #[test]
     fn nobody_waits_in_a_circle_or_for_what_is_lost() {
-        let backward =
-            vec![Op::Exclusive(1, WaitLimit::Forever), Op::Exclusive(0, WaitLimit::Forever)];
-        let right =
-            vec![Op::Exclusive(1, WaitLimit::Forever), Op::Exclusive(0, WaitLimit::Attempt)];
+        let backward = vec![Op::Exclusive(1, Limit::Forever), Op::Exclusive(0, Limit::Forever)];
+        let right = vec![Op::Exclusive(1, Limit::Forever), Op::Exclusive(0, Limit::Attempt)];
         assert_eq!(normal(&[LockKind::Mutex; 2], vec![backward]), [right]);
-        let lost = vec![Op::Exclusive(0, WaitLimit::Attempt), Op::Act(0, Act::Forget)];
-        let other = vec![Op::Exclusive(0, WaitLimit::For(Time::Never))];
-        let right = vec![Op::Exclusive(0, WaitLimit::For(Time::Micros(50)))];
+        let lost = vec![Op::Exclusive(0, Limit::Attempt), Op::Act(0, Act::Forget)];
+        let other = vec![Op::Exclusive(0, Limit::For(Time::Never))];
+        let right = vec![Op::Exclusive(0, Limit::For(Time::Micros(50)))];
         assert_eq!(normal(&[LockKind::Mutex], vec![lost.clone(), other]), [lost, right]);
     }
 
     #[test]
     fn who_reads_may_read_again_where_that_is_allowed() {
-        let twice = vec![Op::Shared(0, WaitLimit::Forever); 2];
+        let twice = vec![Op::Shared(0, Limit::Forever); 2];
         let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
         assert_eq!(ops(LockKind::RwLock), twice);
-        assert_eq!(ops(LockKind::FairRwLock)[1], Op::Shared(0, WaitLimit::Attempt));
-        let often = vec![Op::Shared(0, WaitLimit::Forever); 4];
+        assert_eq!(ops(LockKind::FairRwLock)[1], Op::Shared(0, Limit::Attempt));
+        let often = vec![Op::Shared(0, Limit::Forever); 4];
         let ops = normal(&[LockKind::PercpuRwLock], vec![often.clone()]).remove(0);
-        assert_eq!((&ops[..3], &ops[3]), (&often[..3], &Op::Shared(0, WaitLimit::Attempt)));
+        assert_eq!((&ops[..3], &ops[3]), (&often[..3], &Op::Shared(0, Limit::Attempt)));
     }
 }

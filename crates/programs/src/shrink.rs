@@ -1,6 +1,6 @@
 //! Makes a program that fails smaller.
 
-use crate::program::{Change, Op, Phase, Program, WaitLimit};
+use crate::program::{Change, Limit, Op, Phase, Program};
 use crate::rules::normalize;
 
 /// The smallest program found that still `fails`, by leaving parts out as long as that works.
@@ -79,14 +79,11 @@ fn simplify(
         add(&|program| program.phases[at].threads[thread][step] = new.clone());
     };
     match *op {
-        Op::Exclusive(lock, WaitLimit::For(_) | WaitLimit::Until(_)) => {
-            replace(Op::Exclusive(lock, WaitLimit::Attempt));
+        Op::Exclusive(lock, Limit::For(_) | Limit::Until(_)) => {
+            replace(Op::Exclusive(lock, Limit::Attempt));
         }
-        Op::Shared(
-            lock,
-            WaitLimit::For(_) | WaitLimit::Until(_) | WaitLimit::Again | WaitLimit::AttemptAgain,
-        ) => {
-            replace(Op::Shared(lock, WaitLimit::Attempt));
+        Op::Shared(lock, Limit::For(_) | Limit::Until(_) | Limit::Again | Limit::AttemptAgain) => {
+            replace(Op::Shared(lock, Limit::Attempt));
         }
         Op::ReadMany(lock, times) if times > 1 => replace(Op::ReadMany(lock, times / 2)),
         Op::ForgetMany(lock, times) if times > 1 => {

@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::coverage::{self, Method, State};
 use crate::guards::{Held, SentGuard};
 use crate::locks::{LockObject, World};
-use crate::program::{Change, LockKind, PERMITS, Program, WaitLimit};
+use crate::program::{Change, Limit, LockKind, PERMITS, Program};
 use crate::rules::{Rule, rules};
 use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
@@ -231,7 +231,7 @@ impl<P: World> Stage<P> {
                 let spare = unsafe { &mut *self.spare.get() };
                 std::mem::swap(object, spare);
                 let is_free = place(lock).shadow.users.load(Relaxed) == 0;
-                let guard = spare.lock().exclusive(WaitLimit::Attempt);
+                let guard = spare.lock().exclusive(Limit::Attempt);
                 if guard.is_some() != is_free
                     && (spare.kind().is_mutex() || spare.kind().has_readers())
                 {

@@ -46,6 +46,7 @@ const RULES: &[Rule] = &[
     registry::every_ordering_is_watched,
     registry::every_lock_is_registered,
     graph::a_circle_has_at_most_two_files,
+    graph::a_type_has_a_name_of_its_own,
 ];
 
 /// The files of the repository at `root`.

@@ -15,6 +15,7 @@ pub use circles::a_circle_has_at_most_two_files;
 use circles::circles;
 use crates::{Graph, crates};
 pub use layers::layers_are_those_of_the_diagram;
+pub use names::a_type_has_a_name_of_its_own;
 use paths::Arrow;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! A word means one thing: no two public types of the product have one name.
 
-use super::super::Source;
+use super::super::{Finding, Source};
 use super::crates::{crates, trees};
 use super::tree::{Parts, is_test};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -15,6 +15,22 @@ const KINDS: &[&str] = &["struct", "enum", "union", "trait", "type"];
 
 /// Where types are defined: name, file and line.
 type Types = BTreeMap<String, Vec<(String, usize)>>;
+
+/// No two types that other files can see have one name. Re-exports are no types, and a macro defines its types once.
+pub fn a_type_has_a_name_of_its_own(source: &Source, all: &[Source]) -> Vec<Finding> {
+    if source.path != "Cargo.toml" {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for (name, places) in duplicates(all) {
+        let (first, first_line) = &places[0];
+        for (path, line) in &places[1..] {
+            let message = format!("a second public type `{name}`; one is in {first}:{first_line}");
+            findings.push(Finding { path: path.clone(), line: *line, message, is_warning: false });
+        }
+    }
+    findings
+}
 
 /// The names that more than one public type has.
 pub fn duplicates(sources: &[Source]) -> Types {
@@ -94,11 +110,18 @@ mod tests {
     }
 
     #[test]
-    fn a_second_public_type_of_one_name_is_found() {
+    fn a_second_public_type_of_one_name_is_an_error() {
         let a = ("crates/a/src/lib.rs", "mod x; pub struct Cell; struct Own;");
         let x = ("crates/a/src/x.rs", "pub(crate) enum Cell {} struct Own; pub trait Kind {}");
         let b = ("crates/b/src/lib.rs", "pub type Kind = u8; pub use a::Cell; fn Own() {}");
         assert_eq!(names(&[a, x, b]), ["Cell", "Kind"]);
+        let files = [a, x, ("crates/a/Cargo.toml", ""), ("Cargo.toml", "")];
+        let all = tree(&files);
+        let found: Vec<_> =
+            all.iter().flat_map(|it| a_type_has_a_name_of_its_own(it, &all)).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!((&*found[0].path, found[0].line), ("crates/a/src/x.rs", 1));
+        assert!(found[0].message.contains("`Cell`; one is in crates/a/src/lib.rs:1"));
     }
 
     #[test]
