@@ -1,7 +1,6 @@
 //! What can be measured: the locks of the registry, their native peers, and the floor.
 
 use crate::error::Error;
-use crate::native::peers::{self, peers};
 use crate::suggest::nearest;
 use lockwright::registry::{LOCKS, LockClass, LockRow, ONLY, is_left_out};
 
@@ -46,13 +45,14 @@ impl Subject {
     /// Every subject, in the order of the lists.
     pub fn all() -> impl Iterator<Item = Self> {
         let registry = LOCKS.iter().map(|row| Self { row, origin: SubjectOrigin::Registry });
-        let peers = peers().map(|peer| Self { row: &peer.row, origin: SubjectOrigin::Peer });
+        let peers = lockwright_peers::peers()
+            .map(|peer| Self { row: &peer.row, origin: SubjectOrigin::Peer });
         registry.chain(peers).chain([Self { row: &FLOOR, origin: SubjectOrigin::Floor }])
     }
     /// The subject that answers to `name`.
     pub fn find(name: &str) -> Result<Self, Error> {
         Self::all().find(|subject| subject.row.answers_to(name)).ok_or_else(|| {
-            if let Some(only) = ONLY.filter(|_| is_left_out(name) || peers::is_left_out(name)) {
+            if let Some(only) = ONLY.filter(|_| is_left_out(name) || lockwright_peers::is_left_out(name)) {
                 return Error::usage(format!(
                     "`{name}` is not in this build, which was made with LOCKWRIGHT_ONLY={only}: add `{name}` \
                      to the names there, and build again"

@@ -2,7 +2,6 @@
 
 mod cli;
 mod commands;
-mod crew;
 mod machines;
 mod matrix;
 #[cfg(test)]
@@ -10,6 +9,7 @@ mod mock;
 mod options;
 mod outcome;
 mod replay;
+mod thread_counts;
 
 use clap::FromArgMatches;
 use cli::Cli;

@@ -1,9 +1,9 @@
 //! Which cells a command runs: locks, threads and time, checked before anything is measured.
 
-use crate::crew::Crew;
+use crate::thread_counts::ThreadCounts;
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
-use lockwright_cells::native::peers::stalls_in_a_crowd;
+use lockwright_cells::native::locks::stalls_if_oversubscribed;
 use lockwright_cells::subject::{Asked, Selection};
 
 /// The locks and thread counts of a command.
@@ -12,7 +12,7 @@ pub struct Matrix {
     /// The locks, each once.
     pub locks: Vec<Asked>,
     /// Who runs.
-    pub crew: Crew,
+    pub thread_counts: ThreadCounts,
     /// What the reader should know about it.
     pub warnings: Vec<String>,
     cpus: usize,
@@ -24,15 +24,15 @@ impl Matrix {
         machine: &dyn LabMachine,
         workload: Workload,
         locks: &[String],
-        crew: Crew,
+        thread_counts: ThreadCounts,
     ) -> Result<Self, Error> {
         let mut matrix = Self {
             locks: runnable(machine, workload, locks)?,
-            crew,
+            thread_counts,
             warnings: machine.warnings(workload),
             cpus: machine.cpus(),
         };
-        matrix.warn_about_crowds();
+        matrix.warn_about_oversubscription();
         Ok(matrix)
     }
     /// The locks to run with that many threads.
@@ -41,19 +41,20 @@ impl Matrix {
     /// with more threads than CPUs such locks run only when they were named, natively and simulated.
     /// What comes out is the collapse, in a bounded time.
     pub fn locks_with(&self, threads: usize) -> impl Iterator<Item = Asked> + '_ {
-        let crowded = threads > self.cpus;
-        let runs =
-            move |asked: &Asked| !crowded || asked.explicitly || !stalls_in_a_crowd(asked.subject);
+        let oversubscribed = threads > self.cpus;
+        let runs = move |asked: &Asked| {
+            !oversubscribed || asked.explicitly || !stalls_if_oversubscribed(asked.subject)
+        };
         self.locks.iter().copied().filter(runs)
     }
-    fn warn_about_crowds(&mut self) {
-        if self.crew.counts().iter().all(|&threads| threads <= self.cpus) {
+    fn warn_about_oversubscription(&mut self) {
+        if self.thread_counts.counts().iter().all(|&threads| threads <= self.cpus) {
             return;
         }
-        let more = format!("more {} than the {} CPUs", self.crew.noun(), self.cpus);
+        let more = format!("more {} than the {} CPUs", self.thread_counts.noun(), self.cpus);
         let why = "the next waiter in the queue often has no CPU, and all others wait for it";
         let names = |explicitly: bool| {
-            let locks = self.locks.iter().filter(|asked| stalls_in_a_crowd(asked.subject));
+            let locks = self.locks.iter().filter(|asked| stalls_if_oversubscribed(asked.subject));
             let locks = locks.filter(|asked| asked.explicitly == explicitly);
             locks.map(|asked| asked.subject.name()).collect::<Vec<_>>().join(", ")
         };
@@ -121,7 +122,12 @@ mod tests {
     fn matrix(locks: &str, threads: &[usize]) -> Result<Matrix, Error> {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();
         let machine = MockMachine::default();
-        Matrix::new(&machine, COUNTER, &locks, Crew::of_threads(&machine, COUNTER, threads)?)
+        Matrix::new(
+            &machine,
+            COUNTER,
+            &locks,
+            ThreadCounts::of_threads(&machine, COUNTER, threads)?,
+        )
     }
 
     fn names(matrix: &Matrix, threads: usize) -> Vec<&'static str> {
@@ -129,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn in_a_crowd_a_queue_runs_only_if_it_was_named() {
+    fn oversubscribed_a_queue_runs_only_if_it_was_named() {
         let matrix = matrix("mcs,all", &[2, 64]).expect("a sound matrix");
         assert!(names(&matrix, 2).contains(&"ticket"));
-        let crowded = names(&matrix, 64);
-        assert!(crowded.contains(&"mcs") && crowded.contains(&"unfair"));
-        assert!(!crowded.contains(&"ticket"));
+        let oversubscribed = names(&matrix, 64);
+        assert!(oversubscribed.contains(&"mcs") && oversubscribed.contains(&"unfair"));
+        assert!(!oversubscribed.contains(&"ticket"));
         assert_eq!(matrix.warnings.len(), 2, "{:?}", matrix.warnings);
     }
 
@@ -142,7 +148,7 @@ mod tests {
     fn thread_counts_that_make_no_sense_are_refused() {
         assert!(matrix("mcs", &[0]).is_err());
         assert!(matrix("mcs", &[5_000]).is_err());
-        assert_eq!(matrix("mcs", &[2, 1, 2]).expect("sound").crew.counts(), [2, 1]);
+        assert_eq!(matrix("mcs", &[2, 1, 2]).expect("sound").thread_counts.counts(), [2, 1]);
     }
 
     #[test]

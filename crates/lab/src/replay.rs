@@ -7,7 +7,7 @@ use crate::machines::NATIVE;
 use crate::options::{MachineArgs, typed};
 use clap::ValueEnum;
 use lockwright_cells::cell::{CellSpec, Purpose, Workload};
-use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::native::locks::readers_share;
 use lockwright_cells::stress::Stress;
 use lockwright_report::quoted;
 use lockwright_sim::{ScheduledKind, Scheduling};
@@ -25,10 +25,10 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> Option<String> {
         Purpose::Throughput | Purpose::Latency => bench(spec),
     };
     let CellSpec { lock, threads, .. } = spec;
-    let crew = crew(spec.scheduling);
+    let thread_counts = thread_counts(spec.scheduling);
     let (on, secs) = (quoted(&machine.on), spec.window_ns as f64 / 1e9);
     let mut line = format!(
-        "replay: lockwright {command} --on {on} --lock {} {crew} {threads} --secs {secs} \
+        "replay: lockwright {command} --on {on} --lock {} {thread_counts} {threads} --secs {secs} \
          --seed {seed}",
         lock.name()
     );
@@ -45,7 +45,7 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> Option<String> {
 }
 
 /// The flag that takes the number of threads.
-fn crew(scheduling: Option<Scheduling>) -> &'static str {
+fn thread_counts(scheduling: Option<Scheduling>) -> &'static str {
     match scheduling.map(|scheduling| scheduling.kind) {
         Some(ScheduledKind::Guest { .. }) => "--vcpus",
         Some(ScheduledKind::Program | ScheduledKind::Kernel) | None => "--threads",

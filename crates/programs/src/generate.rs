@@ -41,7 +41,7 @@ impl Generator {
     }
     fn program(&mut self) -> Program {
         if self.one_in(2) {
-            return self.crowd();
+            return self.oversubscribed();
         }
         let locks = self.pick(&[1, 1, 1, 2, 2, 3]);
         self.kinds = (0..locks).map(|_| self.kind()).collect();
@@ -59,7 +59,7 @@ impl Generator {
         Program { locks, phases: (0..phases).map(phase).collect() }
     }
     /// Threads that all want one lock, mostly as long as it takes, and do something with the guards.
-    fn crowd(&mut self) -> Program {
+    fn oversubscribed(&mut self) -> Program {
         self.kinds = vec![self.pick(&LockKind::ALL); self.pick(&[1, 1, 2])];
         let locks = self.kinds.clone();
         let phase = |number| {

@@ -1,20 +1,15 @@
 //! This computer as a machine of the lab.
 
 pub mod affinity;
-#[cfg(feature = "c-peers")]
-mod c_peers;
 mod checked;
 mod compute;
 mod conduct;
 mod floor;
 mod gate;
 mod loads;
-mod looks_locked;
+pub mod locks;
 mod pairs;
-pub mod peers;
 mod run;
-mod rw_api_peers;
-mod rw_peers;
 mod usage;
 mod worker;
 
@@ -85,7 +80,7 @@ impl LabMachine for NativeMachine {
             counts_events: spec.purpose == Purpose::Latency,
             stress: spec.purpose.stress(),
         };
-        run::run_threads(&plan, peers::visit(spec.lock, loads::LoadOf(spec)))
+        run::run_threads(&plan, locks::visit(spec.lock, loads::LoadOf(spec)))
     }
     fn fairness_window(&self, spec: &CellSpec) -> FairnessWindow {
         let used: BTreeSet<u32> = self
@@ -94,7 +89,7 @@ impl LabMachine for NativeMachine {
             .take(spec.threads)
             .map(|&cpu| Native::numa_node_of(cpu.try_into().unwrap_or(u32::MAX)))
             .collect();
-        spec.fairness_window(peers::fairness_threshold(spec.lock), used.len() as u32)
+        spec.fairness_window(locks::fairness_threshold(spec.lock), used.len() as u32)
     }
     fn run_batch(
         &self,

@@ -7,7 +7,7 @@
 //! is done goes on, untimed, until all are done: a batch is timed only while the other threads run theirs.
 
 use super::affinity::stay_on;
-use super::peers;
+use super::locks;
 use crate::cell::{CellError, CellSpec, Measurement, Workload};
 use crate::compiles_every_lock;
 use crate::interrupt;
@@ -90,7 +90,7 @@ impl Contestant {
     /// A lock whose batches have their length and whose code and data are in the caches.
     fn warmed_up(spec: &CellSpec) -> Self {
         compiles_every_lock();
-        let batch = peers::visit(
+        let batch = locks::visit(
             spec.lock,
             MakeBatch(PairForm::of(spec.workload).unwrap_or(PairForm::Own)),
         );

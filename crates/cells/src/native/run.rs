@@ -35,7 +35,7 @@ pub trait Load: Send + Sync + 'static {
     }
 }
 
-/// How long threads may take to come back after the stop flag is up: the last of a crowd of
+/// How long threads may take to come back after the stop flag is up: the last of many threads of
 /// spinners gets the lock after many scheduling slices of all the others, and each may hold it long.
 fn return_timeout(plan: &ThreadPlan<'_>) -> Duration {
     let each = Duration::from_millis(250) + Duration::from_nanos(plan.stress.longest_hold_ns()) * 2;
@@ -126,7 +126,7 @@ pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measure
     let window = wall_ns.map_or(window, Duration::from_nanos);
     let mut measured = summarize(&reports?, window, &*stage.load);
     measured.exercised.shuffles = shuffles;
-    // Threads that have warmed up work on until the others have, and the last of a crowd ends long after the
+    // Threads that have warmed up work on until the others have, and the last of many threads ends long after the
     // window: neither is a part of it.
     if let (true, Some(before_s), Some(after_s)) = (warms_up, cpu_before_s, cpu_after_s) {
         measured.cpu_s = after_s - before_s;

@@ -93,7 +93,7 @@ mod tests {
     };
 
     /// Readers, owners and owners that become readers, each of which holds the lock for a while.
-    fn crowd<L: RawLock>() -> RunReport {
+    fn oversubscribed<L: RawLock>() -> RunReport {
         let (machine, mut arena) = (Machine::builtin("x5-4").expect("built in"), Arena::default());
         let checks = Checks { overtaking_max: Some(u32::MAX), ..Checks::default() };
         let config = Config { checks, ..Config::window(0, 200_000) };
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn readers_beside_readers_break_nothing() {
-        let report = crowd::<PlainRwLock<Sim>>();
+        let report = oversubscribed::<PlainRwLock<Sim>>();
         assert_eq!(report.failures, []);
         assert!(report.ops.iter().all(|&ops| ops > 1), "{:?}", report.ops);
         // Readers pass an owner that waits: this lock lets them.
@@ -140,14 +140,14 @@ mod tests {
 
     #[test]
     fn readers_that_take_nothing_are_caught_beside_an_owner() {
-        let report = crowd::<BustedRwLock<Sim>>();
+        let report = oversubscribed::<BustedRwLock<Sim>>();
         let is_beside = |it: &Failure| matches!(it.kind, FailureKind::Exclusion { .. });
         assert!(report.failures.iter().any(is_beside), "{:?}", report.failures);
     }
 
     #[test]
     fn where_to_read_is_to_own_a_reader_breaks_nothing_either() {
-        let report = crowd::<lockwright::ticket::TicketLock<Sim>>();
+        let report = oversubscribed::<lockwright::ticket::TicketLock<Sim>>();
         assert_eq!(report.failures, []);
         assert!(report.ops.iter().all(|&ops| ops > 1), "{:?}", report.ops);
     }

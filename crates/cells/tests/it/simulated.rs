@@ -158,9 +158,9 @@ fn what_cannot_run_says_why() {
     let (machine, parameters) = (x5_4(), software());
     let unknown = SimulatedError::UnknownLock("no-such-lock".into());
     assert_eq!(registered("no-such-lock").err(), Some(unknown));
-    let crowd = Cell { threads: 145, ..cell(&machine, &parameters, "mcs") };
+    let oversubscribed = Cell { threads: 145, ..cell(&machine, &parameters, "mcs") };
     assert_eq!(
-        crowd.run().err(),
+        oversubscribed.run().err(),
         Some(SimulatedError::Placement(PlacementError { threads: 145, cpus: 144 }))
     );
 }

@@ -172,18 +172,22 @@ fn more_threads_than_cpus_are_warned_about() {
 }
 
 #[test]
-fn a_fair_spinlock_in_a_crowd_is_measured_all_the_same_if_it_is_named() {
+fn a_fair_spinlock_that_is_oversubscribed_is_measured_all_the_same_if_it_is_named() {
     let line = "bench --lock fifo,hybrid-bounded --threads 8 --secs 0.05 --runs 1 --json out.json";
     let directory = tempfile::tempdir().expect("a temporary directory");
     let output = lockwright_in(directory.path(), line);
     let said = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(output.status.success(), "{}", stderr(&output));
-    let is_crowd = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 8);
-    assert_eq!(said.contains("these locks are very slow: qspinlock; "), is_crowd, "{said}");
+    let is_oversubscribed = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 8);
+    assert_eq!(
+        said.contains("these locks are very slow: qspinlock; "),
+        is_oversubscribed,
+        "{said}"
+    );
     let document = std::fs::read(directory.path().join("out.json")).expect("written");
     let document: serde_json::Value = serde_json::from_slice(&document).expect("JSON");
     let has_warning = document["warnings"].as_array().is_some_and(|all| {
         all.iter().any(|one| one.as_str().is_some_and(|one| one.contains("slow: qspinlock;")))
     });
-    assert_eq!(has_warning, is_crowd, "{document}");
+    assert_eq!(has_warning, is_oversubscribed, "{document}");
 }

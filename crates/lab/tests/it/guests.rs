@@ -88,8 +88,8 @@ fn one_seed_gives_identical_bytes_of_a_guest() {
 fn a_fair_spinlock_collapses_without_cpus_of_its_own_and_says_so() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let on = small_host(directory.path());
-    let run = |crew: &str, lock: &str| {
-        let line = format!("bench --on {on} {crew} --lock {lock} --secs 0.01 --json out.json");
+    let run = |options: &str, lock: &str| {
+        let line = format!("bench --on {on} {options} --lock {lock} --secs 0.01 --json out.json");
         let output = lockwright_in(directory.path(), &line);
         assert!(output.status.success(), "{}", stderr(&output));
         let text = std::fs::read(directory.path().join("out.json")).expect("written");
@@ -97,13 +97,13 @@ fn a_fair_spinlock_collapses_without_cpus_of_its_own_and_says_so() {
         let said = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         (said, results(&document).to_vec())
     };
-    for (crew, noun) in [("--vcpus 16", "vCPUs"), ("--threads 16", "threads")] {
-        let (said, rows) = run(crew, "ticket,unfair");
+    for (options, noun) in [("--vcpus 16", "vCPUs"), ("--threads 16", "threads")] {
+        let (said, rows) = run(options, "ticket,unfair");
         let slow = format!("more {noun} than the 4 CPUs, these locks are very slow: ticket;");
         assert!(said.contains(&slow), "{said}");
         let rate = |row: &Value| row["ops_per_s"]["median"].as_f64().expect("a number");
         assert!(rate(&rows[0]) * 5.0 < rate(&rows[3]), "{} and {}", rows[0], rows[3]);
-        let (said, rows) = run(crew, "all");
+        let (said, rows) = run(options, "all");
         assert!(said.contains("left out because they are very slow: qspinlock"), "{said}");
         assert!(rows.iter().all(|row| row["lock"] != "ticket"));
     }
@@ -236,11 +236,11 @@ fn a_machine_without_a_scheduler_has_no_guests() {
     let text = include_str!("../../../../machines/haswell-2s.toml");
     let bare = text.split("[scheduler.").next().expect("the rest of the file");
     std::fs::write(directory.path().join("bare.toml"), bare).expect("written");
-    let bench = |crew: &str| {
-        lockwright_in(directory.path(), &format!("bench --on ./bare.toml --lock unfair {crew}"))
+    let bench = |options: &str| {
+        lockwright_in(directory.path(), &format!("bench --on ./bare.toml --lock unfair {options}"))
     };
-    for crew in ["--vcpus 2", "--threads 37"] {
-        let output = bench(crew);
+    for options in ["--vcpus 2", "--threads 37"] {
+        let output = bench(options);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains("scheduler"), "{}", stderr(&output));
         assert_eq!(stderr(&output).lines().count(), 1);

@@ -36,8 +36,8 @@ fn the_document_has_the_fields_of_the_schema() {
         );
         assert!(result["ops_per_s"]["median"].as_f64() > Some(0.0), "{result}");
     }
-    let crowded = results.iter().find(|r| r["lock"] == "cna" && r["threads"] == 142);
-    assert!(crowded.expect("a result")["events"]["lock_slowpath"].as_u64() > Some(0));
+    let oversubscribed = results.iter().find(|r| r["lock"] == "cna" && r["threads"] == 142);
+    assert!(oversubscribed.expect("a result")["events"]["lock_slowpath"].as_u64() > Some(0));
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn every_lock_survives() {
 }
 
 #[test]
-fn locks_whose_waiters_sleep_survive_a_crowd() {
+fn locks_whose_waiters_sleep_survive_oversubscription() {
     let document =
         json("torture --lock park,hybrid,hybrid-bounded --threads 16 --secs 0.1 --json -");
     for result in document["results"].as_array().expect("results") {

@@ -2,7 +2,7 @@
 
 use lockwright_cells::cell::{CellSpec, LabMachine, Purpose, Workload};
 use lockwright_cells::error::Error;
-use lockwright_cells::native::peers::stalls_in_a_crowd;
+use lockwright_cells::native::locks::stalls_if_oversubscribed;
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
@@ -14,10 +14,10 @@ pub const LOADS: [(u32, u32); 2] = [(1, 0), (20, 100)];
 pub const THREADS: [usize; 6] = [1, 2, 8, 16, 32, 64];
 /// A native repetition with a CPU for each thread, and one in which all threads have their slices.
 const WINDOW_NS: u64 = 20_000_000;
-const CROWD_WINDOW_NS: u64 = 250_000_000;
+const OVERSUBSCRIBED_WINDOW_NS: u64 = 250_000_000;
 /// The same simulated, where nothing disturbs.
 const SIMULATED_WINDOW_NS: u64 = 5_000_000;
-const SIMULATED_CROWD_WINDOW_NS: u64 = 250_000_000;
+const SIMULATED_OVERSUBSCRIBED_WINDOW_NS: u64 = 250_000_000;
 /// Native repetitions.
 const RUNS: u32 = 5;
 /// Simulated repetitions, each with another seed.
@@ -83,27 +83,29 @@ impl CheckPlan {
             seed,
         })
     }
-    /// The locks of a cell: in a crowd no queue of spinners, unless it was named.
+    /// The locks of a cell: with more threads than CPUs no queue of spinners, unless it was named.
     pub fn locks_in(&self, cell: CheckCell) -> Vec<Subject> {
-        let is_crowd = self.is_crowd(cell);
-        let takes_part =
-            |lock: &&Asked| !is_crowd || lock.explicitly || !stalls_in_a_crowd(lock.subject);
+        let is_oversubscribed = self.is_oversubscribed(cell);
+        let takes_part = |lock: &&Asked| {
+            !is_oversubscribed || lock.explicitly || !stalls_if_oversubscribed(lock.subject)
+        };
         self.locks.iter().filter(takes_part).map(|lock| lock.subject).collect()
     }
-    fn is_crowd(&self, cell: CheckCell) -> bool {
+    fn is_oversubscribed(&self, cell: CheckCell) -> bool {
         cell.threads > self.cpus
     }
     /// A native repetition.
     pub fn native(&self, cell: CheckCell, lock: Subject, repetition: u32) -> CellSpec {
-        let window_ns = if self.is_crowd(cell) { CROWD_WINDOW_NS } else { WINDOW_NS };
+        let window_ns =
+            if self.is_oversubscribed(cell) { OVERSUBSCRIBED_WINDOW_NS } else { WINDOW_NS };
         self.spec(cell, lock, repetition, None, window_ns)
     }
     /// The simulated repetitions of a cell, lock by lock.
     pub fn simulated(&self, cell: CheckCell) -> Vec<CellSpec> {
         // Native threads have run for different times when they are measured.
         let scheduling = Scheduling { kind: ScheduledKind::Program, start: StartState::Queued };
-        let (scheduling, window_ns) = match self.is_crowd(cell) {
-            true => (Some(scheduling), SIMULATED_CROWD_WINDOW_NS),
+        let (scheduling, window_ns) = match self.is_oversubscribed(cell) {
+            true => (Some(scheduling), SIMULATED_OVERSUBSCRIBED_WINDOW_NS),
             false => (None, SIMULATED_WINDOW_NS),
         };
         let spec = |lock, repetition| self.spec(cell, lock, repetition, scheduling, window_ns);

@@ -102,7 +102,7 @@ impl Windows {
             seeds: depth.seeds,
             start_states: depth.starts.iter().map(|start| start.name()).collect(),
             fits,
-            placement: table.crew.name(),
+            placement: table.runs_as.name(),
         }
     }
     /// What each cell is made of, in words.

@@ -11,7 +11,7 @@ use super::build::{COMPUTE, PARALLEL, SERIAL, WORKLOAD};
 use super::measure::TableMeasure;
 use super::row::TableRow;
 use super::row::by_threads;
-use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
 use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
 use lockwright_sim::StartState;
@@ -83,7 +83,7 @@ pub static BUILD_2699: SimulatedTable = SimulatedTable {
     rows: by_threads![30, 36, 45, 54, 72, 108],
     fitted_rows: by_threads![30, 36, 45, 54, 72, 108],
     workload: build,
-    crew: TableCrew::Guest,
+    runs_as: TableThreads::Guest,
     columns: BUILD_COLUMNS,
     software: BUILD_SOFTWARE,
     search: depth(1, RUNNING, 2_000_000, 800),
@@ -100,7 +100,7 @@ pub static BUILD_2620: SimulatedTable = SimulatedTable {
     rows: by_threads![16, 36, 48, 64],
     fitted_rows: by_threads![16, 36, 48, 64],
     workload: build,
-    crew: TableCrew::Guest,
+    runs_as: TableThreads::Guest,
     columns: BUILD_COLUMNS,
     software: BUILD_SOFTWARE,
     search: depth(1, ALL_STARTS, 2_000_000, 500),
@@ -117,7 +117,7 @@ pub static MODES: SimulatedTable = SimulatedTable {
     rows: by_threads![30, 36, 45, 54, 72],
     fitted_rows: &[],
     workload: build,
-    crew: TableCrew::Guest,
+    runs_as: TableThreads::Guest,
     columns: &[
         column(
             "queued_mode_acquisitions",
@@ -151,7 +151,7 @@ pub static MICROBENCHMARK: SimulatedTable = SimulatedTable {
     rows: by_threads![36, 54, 72, 108],
     fitted_rows: by_threads![36, 54, 72],
     workload: |_, _, _| Workload::counter(0, 0),
-    crew: TableCrew::Guest,
+    runs_as: TableThreads::Guest,
     columns: &[
         column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", TableMeasure::Least(5.0), 0.1),
         column("unfair_lock_avg_ops_per_thread_in_5_s", "unfair", TableMeasure::Average(5.0), 1.0),

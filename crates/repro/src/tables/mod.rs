@@ -19,7 +19,9 @@ pub use meaning::meaning;
 pub use measure::TableMeasure;
 pub use row::{Key, Symbol, TableRow};
 pub use run::{Runs, TableJob, run};
-pub use table::{CellRun, Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
+pub use table::{
+    CellRun, Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable,
+};
 pub use tasks::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
 
 /// Every table, in the order in which they are reproduced.

@@ -2,7 +2,7 @@
 
 use super::measure::TableMeasure;
 use super::row::TableRow;
-use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads};
 use lockwright_cells::cell::{Done, Purpose};
 use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
 use lockwright_sim::machine::{Machine, Parameters};
@@ -87,7 +87,7 @@ impl<'a> TableJob<'a> {
             workload: (table.workload)(parameters, depth, row),
             threads: row.threads,
             has_siblings: row.has_siblings,
-            placement: table.crew.placement(),
+            placement: table.runs_as.placement(),
             scheduling: sample.scheduling,
             seed: seed.wrapping_add(sample.seed),
             warmup_ns: depth.warmup_us * 1_000,
@@ -179,7 +179,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-impl TableCrew {
+impl TableThreads {
     /// What a calibration calls the starts, if there are any.
     pub fn starts(self, depth: &TableDepth) -> Option<String> {
         let names: Vec<_> = depth.starts.iter().map(|start| start.name()).collect();

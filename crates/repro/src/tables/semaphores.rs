@@ -21,7 +21,7 @@
 use super::measure::TableMeasure;
 use super::row::Symbol;
 use super::row::{Key, TableRow};
-use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
 use super::tasks;
 use lockwright::events::Event;
 use lockwright_cells::cell::Section;
@@ -78,7 +78,7 @@ pub static READER_SPINNING: SimulatedTable = SimulatedTable {
         reader_order: ReaderOrder::Alternate,
         is_empty: true,
     },
-    crew: TableCrew::Threads(ThreadPlacement::Compact),
+    runs_as: TableThreads::Threads(ThreadPlacement::Compact),
     columns: &[
         column("vanilla_kops_per_s", Quantity::Of("rwsem-v5_10", KOPS), 1.0),
         column("before_kops_per_s", Quantity::Of("rwsem-v5_10_before", KOPS), 0.0),
@@ -126,7 +126,7 @@ pub static FAIRNESS: SimulatedTable = SimulatedTable {
         section: Section::Sleep,
         section_ns: parameters.software_ns("handoff", tasks::SECTION_PART).round() as u64,
     },
-    crew: TableCrew::Threads(ThreadPlacement::Random),
+    runs_as: TableThreads::Threads(ThreadPlacement::Random),
     columns: &[
         column("reported_locking_rate_kops_per_s", Quantity::OfRow(REPORTED_RATE), 1.0),
         column("locking_rate_ratio_to_unpatched", Quantity::RowOver(UNPATCHED, REPORTED_RATE), 0.0),
@@ -174,7 +174,7 @@ pub static HIGH_SYSTIME: SimulatedTable = SimulatedTable {
     rows: &[OFF, ON],
     fitted_rows: &[OFF, ON],
     workload: |parameters, _, _| tasks(parameters),
-    crew: TableCrew::Kernel,
+    runs_as: TableThreads::Kernel,
     columns: &[
         column("jpm_without_patch", Quantity::Of(WITHOUT, TableMeasure::JobsPerMinute), 1.0),
         column("jpm_with_patch", Quantity::Of(WITH, TableMeasure::JobsPerMinute), 0.0),
@@ -239,7 +239,7 @@ pub static PROFILE: SimulatedTable = SimulatedTable {
     rows: profiled!["without_patch" WITHOUT, "with_patch" WITH],
     fitted_rows: profiled!["without_patch" WITHOUT],
     workload: |parameters, _, _| tasks(parameters),
-    crew: TableCrew::Kernel,
+    runs_as: TableThreads::Kernel,
     columns: &[
         column("self_percent_of_cycles", Quantity::OfRow(TableMeasure::OfCycles), 1.0),
         column("caller_share_of_symbol_percent", Quantity::OfRow(TableMeasure::OfFunction), 1.0),

@@ -24,7 +24,7 @@ pub struct SimulatedTable {
     /// The workload that stands for the benchmark in a row, with what was fitted of it.
     pub workload: fn(&Parameters, &TableDepth, &TableRow) -> Workload,
     /// Who runs.
-    pub crew: TableCrew,
+    pub runs_as: TableThreads,
     /// The columns that are simulated.
     pub columns: &'static [TableColumn],
     /// The times of its software that are fitted.
@@ -54,7 +54,7 @@ pub struct TableDepth {
 
 /// Who runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableCrew {
+pub enum TableThreads {
     /// Threads with a CPU each, placed like this.
     Threads(ThreadPlacement),
     /// The vCPUs of a guest.
@@ -166,11 +166,13 @@ impl SimulatedTable {
     /// The runs of a cell.
     pub fn samples(&self, depth: &TableDepth) -> Vec<CellRun> {
         let seeds = 0..depth.seeds;
-        match self.crew {
-            TableCrew::Threads(_) => seeds.map(|seed| CellRun { seed, scheduling: None }).collect(),
-            TableCrew::Guest | TableCrew::Kernel => {
-                let kind = match self.crew {
-                    TableCrew::Kernel => ScheduledKind::Kernel,
+        match self.runs_as {
+            TableThreads::Threads(_) => {
+                seeds.map(|seed| CellRun { seed, scheduling: None }).collect()
+            }
+            TableThreads::Guest | TableThreads::Kernel => {
+                let kind = match self.runs_as {
+                    TableThreads::Kernel => ScheduledKind::Kernel,
                     _ => ScheduledKind::Guest { virtual_numa: false },
                 };
                 let of_start = |&start| {
@@ -183,7 +185,7 @@ impl SimulatedTable {
     }
 }
 
-impl TableCrew {
+impl TableThreads {
     /// Where threads are placed; of no effect if a scheduler places them.
     pub fn placement(self) -> ThreadPlacement {
         match self {

@@ -7,7 +7,7 @@
 use super::measure::TableMeasure;
 use super::row::TableRow;
 use super::row::by_threads;
-use super::table::{Quantity, SimulatedTable, TableColumn, TableCrew, TableDepth, Variable};
+use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
 use lockwright_cells::cell::Workload;
 use lockwright_sim::machine::ThreadPlacement;
 use lockwright_workloads::{lock2, locktorture, open1, readrandom};
@@ -46,7 +46,7 @@ pub static LOCKTORTURE: SimulatedTable = SimulatedTable {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Locktorture { long_hold: true },
-    crew: TableCrew::Threads(ThreadPlacement::Scheduler56),
+    runs_as: TableThreads::Threads(ThreadPlacement::Scheduler56),
     columns: &[
         column("stock_ops_1e7", STOCK, 1e7 / 30.0, 1.0),
         column("patch_cna_ops_1e7", CNA, 1e7 / 30.0, 0.0),
@@ -74,7 +74,7 @@ pub static OPEN1: SimulatedTable = SimulatedTable {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Open1,
-    crew: TableCrew::Threads(ThreadPlacement::Compact),
+    runs_as: TableThreads::Threads(ThreadPlacement::Compact),
     columns: PER_US,
     software: &[
         Variable { name: open1::part::OUTSIDE, low: 600.0, high: 978.0 },
@@ -94,7 +94,7 @@ pub static LOCK2: SimulatedTable = SimulatedTable {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Lock2,
-    crew: TableCrew::Threads(ThreadPlacement::Compact),
+    runs_as: TableThreads::Threads(ThreadPlacement::Compact),
     columns: PER_US,
     software: &[
         Variable { name: lock2::part::OUTSIDE, low: 400.0, high: 632.0 },
@@ -114,7 +114,7 @@ pub static READRANDOM: SimulatedTable = SimulatedTable {
     rows: ROWS,
     fitted_rows: ROWS,
     workload: |_, _, _| Workload::Readrandom,
-    crew: TableCrew::Threads(ThreadPlacement::Scheduler56),
+    runs_as: TableThreads::Threads(ThreadPlacement::Scheduler56),
     columns: PER_US,
     software: &[
         Variable { name: readrandom::part::OUTSIDE, low: 1_000.0, high: 1_887.0 },

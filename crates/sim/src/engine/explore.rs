@@ -36,7 +36,7 @@ impl Engine {
         self.exploration.as_ref().is_some_and(|exploration| exploration.is_preempted[thread])
     }
     /// Returns true if some thread has no CPU.
-    pub fn is_crowded(&self) -> bool {
+    pub fn is_oversubscribed(&self) -> bool {
         let preempted = self.exploration.as_ref().map(|exploration| &exploration.is_preempted);
         preempted.is_some_and(|threads| threads.contains(&true))
     }

@@ -205,7 +205,8 @@ impl SchedulerHints for Sim {
     /// Returns true if some thread waits in the run queue of the caller's CPU, even if only the host of a guest can
     /// know that. In an exploration: if some thread has no CPU.
     fn need_resched() -> bool {
-        Here::expect("a hint").with(|engine| engine.is_awaited_on_host() || engine.is_crowded())
+        Here::expect("a hint")
+            .with(|engine| engine.is_awaited_on_host() || engine.is_oversubscribed())
     }
     fn usable_cpus() -> u32 {
         Here::expect("a hint").with(|engine| engine.numa.node_of_cpu.len() as u32)

@@ -1,6 +1,6 @@
 use super::*;
 use crate::broken::{ForgetsInside, LosesPatience};
-use crate::native::peers::order_of;
+use crate::native::locks::order_of;
 use crate::stress::Stress;
 use crate::subject::Subject;
 use lockwright::busted::BustedRwLock;

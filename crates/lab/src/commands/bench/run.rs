@@ -4,8 +4,8 @@ use super::args::BenchArgs;
 use super::report::BenchDocument;
 use super::schedule::{Benchmark, Together};
 use super::{handoff_aim7, workloads};
-use crate::crew::Crew;
 use crate::matrix::{self, Matrix};
+use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
@@ -86,8 +86,9 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
         Workload::Aim7 { .. } => vec![machine.cpus() * handoff_aim7::TASKS_PER_CPU],
         _ => matrix::usual_threads(machine.cpus()),
     };
-    let crew = Crew::asked(machine, workload, &args.machine, &args.threads, &usual)?;
-    let shares_cpus = crew.kind().is_some();
+    let thread_counts =
+        ThreadCounts::asked(machine, workload, &args.machine, &args.threads, &usual)?;
+    let shares_cpus = thread_counts.kind().is_some();
     let default_s = match (workload.is_fixed_work(), is_simulated, shares_cpus) {
         (true, ..) => WORK_DEFAULT_S,
         (false, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
@@ -98,7 +99,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
     };
     let usual_runs = if shares_cpus { SHARED_DEFAULT_RUNS } else { DEFAULT_RUNS };
     Ok(Benchmark {
-        matrix: Matrix::new(machine, workload, &args.lock, crew)?,
+        matrix: Matrix::new(machine, workload, &args.lock, thread_counts)?,
         workload,
         cs_loads: args.cs_load.clone(),
         runs: args.runs.unwrap_or(usual_runs),

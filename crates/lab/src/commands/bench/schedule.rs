@@ -108,7 +108,7 @@ impl Benchmark {
         progress.expect(stages.iter().map(cells).sum());
         for lines in stages {
             let Some(CellSpec { threads, .. }) = lines.first() else { continue };
-            progress.say(&format!("{}: {threads}", self.matrix.crew.noun()));
+            progress.say(&format!("{}: {threads}", self.matrix.thread_counts.noun()));
             let samples = self.run_lines(machine, &lines, progress);
             let failed = samples.iter().any(|sample| sample.failure.is_some());
             for sample in samples {
@@ -125,7 +125,7 @@ impl Benchmark {
 
     /// What is run together: the lines of each load and each number of threads.
     fn stages(&self) -> Vec<Vec<CellSpec>> {
-        let counts = self.matrix.crew.counts();
+        let counts = self.matrix.thread_counts.counts();
         let stages =
             self.workloads().flat_map(|workload| counts.iter().map(move |&it| (workload, it)));
         let lines = |(workload, threads)| {
@@ -139,7 +139,7 @@ impl Benchmark {
                 seed: self.seed,
                 purpose: Purpose::Throughput,
             };
-            let schedulings = self.matrix.crew.schedulings(threads);
+            let schedulings = self.matrix.thread_counts.schedulings(threads);
             let of_lock = |asked| schedulings.iter().map(move |&s| line(asked, s));
             self.matrix.locks_with(threads).flat_map(of_lock).collect()
         };
@@ -204,14 +204,15 @@ impl Benchmark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::Crew;
     use crate::mock::MockMachine;
+    use crate::thread_counts::ThreadCounts;
 
     fn schedule(machine: &dyn LabMachine, locks: &str) -> Benchmark {
         let locks: Vec<String> = locks.split(',').map(String::from).collect();
         let workload = Workload::counter(1, 0);
-        let crew = Crew::of_threads(machine, workload, &[2]).expect("a sound number");
-        let matrix = Matrix::new(machine, workload, &locks, crew).expect("a sound matrix");
+        let thread_counts =
+            ThreadCounts::of_threads(machine, workload, &[2]).expect("a sound number");
+        let matrix = Matrix::new(machine, workload, &locks, thread_counts).expect("a sound matrix");
         Benchmark {
             matrix,
             workload,

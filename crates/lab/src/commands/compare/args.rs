@@ -2,7 +2,7 @@
 
 use super::cells::{self, CellKind};
 use super::effort::CompareEffort;
-use super::locks::{OURS, OURS_RW, PEERS, RW_PEERS, Versions, all_peers, rw_locks_of};
+use super::locks::{OURS, OURS_RW, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use crate::matrix::window_ns;
 use crate::options::{SeedArgs, between, seconds};
@@ -10,8 +10,9 @@ use clap::Args;
 use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
-use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::native::locks::readers_share;
 use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
+use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::{DocumentArgs, Progress};
 
 /// Arguments of `compare`.
@@ -110,7 +111,7 @@ impl CompareArgs {
     fn peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
         self.peer.iter().try_for_each(|name| needs_c_peers(name))?;
         let is_named = !self.peer.is_empty();
-        let names = if is_named { both_versions(&self.peer) } else { owned(PEERS) };
+        let names = if is_named { both_versions(&self.peer) } else { usual(Comparison::Owning) };
         let mut peers = Selection::of(&names)?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
         for peer in &peers {
@@ -126,7 +127,8 @@ impl CompareArgs {
         // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named.
         let is_meant = |peer: &Asked| {
             let name = peer.subject.name();
-            peer.explicitly || PEERS.contains(&name) || !readers_share(peer.subject)
+            let is_usual = usual_peers(Comparison::Owning).any(|usual| usual == name);
+            peer.explicitly || is_usual || !readers_share(peer.subject)
         };
         peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
         Ok(peers)
@@ -140,7 +142,7 @@ impl CompareArgs {
         };
         let names: Vec<String> = match is_named {
             true => both_versions(&self.peer).into_iter().flat_map(with_family).collect(),
-            false => owned(RW_PEERS),
+            false => usual(Comparison::Reading),
         };
         let mut peers = Selection::of(&names)?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
@@ -161,8 +163,8 @@ fn our_lock(name: &str) -> Result<Subject, Error> {
     }
 }
 
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| name.to_string()).collect()
+fn usual(comparison: Comparison) -> Vec<String> {
+    usual_peers(comparison).map(String::from).collect()
 }
 
 /// The names, and the name of the newer version of a lock that has two.
@@ -180,6 +182,6 @@ fn needs_c_peers(name: &str) -> Result<(), Error> {
     }
     Err(Error::usage(format!(
         "`{name}` needs a build with `--features c-peers`, which docs/lab.md describes; --peer takes {} now",
-        PEERS.join(", ")
+        usual(Comparison::Owning).join(", ")
     )))
 }

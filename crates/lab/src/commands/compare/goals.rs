@@ -287,7 +287,7 @@ fn overall(what: &'static str, measure: GoalMeasure, limit: f64) -> Goal {
 fn contended() -> Vec<Goal> {
     use GoalBound::{AtLeast, AtMost};
     use GoalMeasure::{GeometricMean, Worst};
-    let (crowd, long_crowd) = ((1, 8..=64), (100, 8..=64));
+    let (oversubscribed, long_oversubscribed) = ((1, 8..=64), (100, 8..=64));
     vec![
         overall(
             "exclusive cells: geometric mean of the ratios",
@@ -297,23 +297,28 @@ fn contended() -> Vec<Goal> {
         overall("exclusive cells: worst ratio", Worst(CellKind::Exclusive), 0.81),
         counter(
             "cs1, 8 to 64 threads: throughput relative to parking_lot",
-            crowd.clone(),
+            oversubscribed.clone(),
             Figure::Rate(Against::ParkingLot),
             AtLeast(1.3),
         ),
         counter(
             "cs1, 8 to 64 threads: CPU time relative to the best peer",
-            crowd,
+            oversubscribed,
             Figure::CpuTime(Against::BestPeer),
             AtMost(0.6),
         ),
         counter(
             "cs100, 8 to 64 threads: throughput relative to one thread",
-            long_crowd.clone(),
+            long_oversubscribed.clone(),
             Figure::RateOfSingleThread,
             AtLeast(0.95),
         ),
-        counter("cs100, 8 to 64 threads: CPUs in use", long_crowd, Figure::Cpus, AtMost(1.1)),
+        counter(
+            "cs100, 8 to 64 threads: CPUs in use",
+            long_oversubscribed,
+            Figure::Cpus,
+            AtMost(1.1),
+        ),
         counter(
             "cs20, 32 threads: min/max",
             (SHARES.0, SHARES.1..=SHARES.1),

@@ -1,7 +1,8 @@
 //! Which locks a comparison is of: ours, their peers, and what they are called.
 
-use lockwright_cells::native::peers::{peers, readers_share, stalls_in_a_crowd};
+use lockwright_cells::native::locks::{readers_share, stalls_if_oversubscribed};
 use lockwright_cells::subject::{Asked, Subject, SubjectOrigin};
+use lockwright_peers::{Comparison, peers, usual_peers};
 
 /// Our lock in cells without readers.
 pub const OURS: &str = "mutex";
@@ -12,56 +13,6 @@ pub const OURS_RW: &[&str] = &["rwlock", "percpu-rwlock"];
 pub const OURS_MIXED: &str = OURS_RW[0];
 /// The one for reading.
 pub const OURS_READING: &str = OURS_RW[OURS_RW.len() - 1];
-
-/// The peers in cells without readers, unless others are asked for.
-pub const PEERS: &[&str] = &[
-    "std",
-    "parking_lot",
-    "parking_lot-0.13",
-    "pthread",
-    "pthread-adaptive",
-    "spin",
-    "usync",
-    #[cfg(feature = "c-peers")]
-    "ck_fas",
-    #[cfg(feature = "c-peers")]
-    "ck_ticket",
-    #[cfg(feature = "c-peers")]
-    "ck_mcs",
-    #[cfg(feature = "c-peers")]
-    "tbb_spin_mutex",
-    #[cfg(feature = "c-peers")]
-    "tbb_mutex",
-    #[cfg(feature = "c-peers")]
-    "nsync",
-    #[cfg(feature = "c-peers")]
-    "absl",
-];
-
-/// The peers in cells with readers, unless others are asked for.
-pub const RW_PEERS: &[&str] = &[
-    "std-rwlock",
-    "parking_lot-rwlock",
-    "parking_lot-rwlock-0.13",
-    "pthread-rwlock",
-    "pthread-rwlock-writer",
-    "spin-rwlock",
-    "usync-rwlock",
-    #[cfg(feature = "c-peers")]
-    "ck_rwlock",
-    #[cfg(feature = "c-peers")]
-    "ck_pflock",
-    #[cfg(feature = "c-peers")]
-    "ck_bytelock",
-    #[cfg(feature = "c-peers")]
-    "tbb_rw_mutex",
-    #[cfg(feature = "c-peers")]
-    "tbb_spin_rw_mutex",
-    #[cfg(feature = "c-peers")]
-    "nsync",
-    #[cfg(feature = "c-peers")]
-    "absl",
-];
 
 /// A lock of two versions.
 pub struct Versions {
@@ -106,14 +57,15 @@ pub fn rw_locks_of(family: &str) -> impl Iterator<Item = &'static str> + use<> {
 
 /// True if `peer` takes part with more threads than CPUs. A lock that stops whenever its next waiter has no CPU
 /// does so only if it was named.
-pub fn bears_a_crowd(peer: Asked) -> bool {
-    peer.explicitly || !stalls_in_a_crowd(peer.subject)
+pub fn bears_oversubscription(peer: Asked) -> bool {
+    peer.explicitly || !stalls_if_oversubscribed(peer.subject)
 }
 
 /// What --peer takes.
 pub fn all_peers() -> String {
-    let rw = RW_PEERS.iter().filter(|name| !PEERS.contains(name));
-    PEERS.iter().chain(rw).copied().collect::<Vec<_>>().join(", ")
+    let owning: Vec<_> = usual_peers(Comparison::Owning).collect();
+    let rw = usual_peers(Comparison::Reading).filter(|name| !owning.contains(name));
+    owning.iter().copied().chain(rw).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -123,12 +75,12 @@ mod tests {
     #[test]
     fn every_name_is_that_of_a_lock_of_its_kind() {
         let find = |name: &str| Subject::find(name).expect("a known lock");
-        let rw = RW_PEERS.iter().chain(OURS_RW).map(|name| find(name));
+        let reading: Vec<_> = usual_peers(Comparison::Reading).collect();
+        let rw = reading.iter().chain(OURS_RW).map(|name| find(name));
         assert!(rw.into_iter().all(readers_share));
-        assert!(PEERS.iter().all(|name| find(name).name() == *name));
         assert!(!readers_share(find(OURS)));
-        for family in PEERS {
-            assert!(rw_locks_of(family).all(|name| RW_PEERS.contains(&name)), "{family}");
+        for family in usual_peers(Comparison::Owning) {
+            assert!(rw_locks_of(family).all(|name| reading.contains(&name)), "{family}");
         }
     }
 

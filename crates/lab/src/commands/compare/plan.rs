@@ -2,10 +2,11 @@
 
 use super::cells::{CellKind, CompareCell};
 use super::effort::CompareEffort;
-use super::locks::{OURS_MIXED, PEERS, RW_PEERS, all_peers, bears_a_crowd, label};
+use super::locks::{OURS_MIXED, all_peers, bears_oversubscription, label};
 use lockwright_cells::cell::Purpose;
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::{Asked, Subject};
+use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::plural;
 
 /// No repetition should be shorter than this: rather there are fewer of them.
@@ -73,9 +74,9 @@ impl ComparePlan {
     }
     /// The peers that take part in a cell.
     pub fn peers_in(&self, cell: CompareCell) -> impl Iterator<Item = Asked> + '_ {
-        let is_crowded = cell.threads > self.cpus;
+        let is_oversubscribed = cell.threads > self.cpus;
         let peers = self.side(cell).peers.iter().copied();
-        peers.filter(move |&peer| !is_crowded || bears_a_crowd(peer))
+        peers.filter(move |&peer| !is_oversubscribed || bears_oversubscription(peer))
     }
     /// All our locks that run.
     pub fn ours(&self) -> Vec<Subject> {
@@ -116,12 +117,13 @@ impl ComparePlan {
     }
     /// In which cells the peers of the goals take part, all of them and no other.
     pub fn has_usual_peers(&self) -> UsualPeers {
-        let is_usual = |side: &Side, usual: &[&str]| {
-            let is_one = |peer: &Asked| usual.contains(&peer.subject.name());
-            side.peers.len() == usual.len() && side.peers.iter().all(is_one)
+        let is_usual = |side: &Side, comparison| {
+            let named = |name| side.peers.iter().any(|peer| peer.subject.name() == name);
+            side.peers.len() == usual_peers(comparison).count()
+                && usual_peers(comparison).all(named)
         };
-        let exclusive = is_usual(&self.exclusive, PEERS);
-        UsualPeers { exclusive, rw: is_usual(&self.rw, RW_PEERS) }
+        let exclusive = is_usual(&self.exclusive, Comparison::Owning);
+        UsualPeers { exclusive, rw: is_usual(&self.rw, Comparison::Reading) }
     }
     /// Repetitions of a cell in which operations are counted.
     pub fn runs(&self, kind: CellKind) -> u32 {
@@ -333,8 +335,8 @@ mod tests {
         let usual = |line| plan(line).has_usual_peers();
         assert!(usual("").exclusive && usual("").rw);
         assert!(!usual("--peer std").exclusive && !usual("--peer std").rw);
-        let exclusive = format!("--peer {}", PEERS.join(","));
-        assert!(usual(&exclusive).exclusive);
+        let exclusive = usual_peers(Comparison::Owning).collect::<Vec<_>>().join(",");
+        assert!(usual(&format!("--peer {exclusive}")).exclusive);
     }
 
     #[test]
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_crowd_a_queue_takes_part_only_if_it_was_named() {
+    fn oversubscribed_a_queue_takes_part_only_if_it_was_named() {
         assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t2"), 0), ["ticket", "std"]);
         assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t4"), 0), ["std"]);
         assert_eq!(peers(&plan("--peer ticket --cell cs1-t4"), 0), ["ticket"]);

@@ -7,7 +7,7 @@ use super::report::CompareDocument;
 use lockwright_cells::cell::{LabMachine, Purpose, Settings};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_cells::native::peers::stalls_in_a_crowd;
+use lockwright_cells::native::locks::stalls_if_oversubscribed;
 use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::subject::Subject;
 use lockwright_report::{Outputs, Progress, foreign_load};
@@ -68,8 +68,9 @@ fn has_membarrier() -> bool {
 
 /// A warning for each lock of ours that needs a CPU for every thread and does not get it.
 fn slow_locks(plan: &ComparePlan) -> Vec<String> {
-    let is_crowded = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
-    let stalls = plan.ours().into_iter().filter(|&lock| is_crowded && stalls_in_a_crowd(lock));
+    let is_oversubscribed = plan.cells.iter().any(|cell| cell.threads > plan.cpus);
+    let stalls =
+        plan.ours().into_iter().filter(|&lock| is_oversubscribed && stalls_if_oversubscribed(lock));
     let warning = |lock: Subject| {
         format!(
             "{} is very slow with more threads than the {} CPUs: the next waiter in its queue often has no \

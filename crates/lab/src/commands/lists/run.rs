@@ -7,7 +7,7 @@ use crate::machines::{self, ListedMachine};
 use lockwright::events::Event;
 use lockwright::raw::Order;
 use lockwright_cells::error::Error;
-use lockwright_cells::native::peers::order_of;
+use lockwright_cells::native::locks::order_of;
 use lockwright_cells::subject::{Subject, SubjectOrigin};
 use lockwright_report::{DocumentArgs, OutputArgs, Outputs, hanging, wrapped};
 use lockwright_repro::reproduce::has_published_predictions;

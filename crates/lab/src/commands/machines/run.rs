@@ -2,8 +2,8 @@
 
 use super::args::{CheckArgs, MachinesArgs, MachinesCommand, ProbeArgs};
 use crate::commands::lists;
-use crate::crew::Crew;
 use crate::machines::{self, NATIVE};
+use crate::thread_counts::ThreadCounts;
 use lockwright_cells::cell::{LabMachine, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::NativeMachine;
@@ -64,7 +64,13 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
         )));
     }
     let asked = if args.threads.is_empty() { &THREADS[..] } else { &args.threads };
-    let crew = Crew::of_threads(&simulated, Workload::counter(1, 0), asked)?;
-    let plan = CheckPlan::new(&args.lock, crew.counts(), args.runs, args.random.seed, &simulated)?;
+    let thread_counts = ThreadCounts::of_threads(&simulated, Workload::counter(1, 0), asked)?;
+    let plan = CheckPlan::new(
+        &args.lock,
+        thread_counts.counts(),
+        args.runs,
+        args.random.seed,
+        &simulated,
+    )?;
     check::run(&plan, &native, &simulated, &outputs, args.progress)
 }

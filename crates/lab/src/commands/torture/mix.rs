@@ -4,7 +4,7 @@
 //! pauses and moves, so that each of them happens in it.
 
 use super::args::StressArgs;
-use crate::crew::Crew;
+use crate::thread_counts::ThreadCounts;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::stress::Stress;
@@ -32,10 +32,10 @@ const LONG_HOLD_MAX_NS: u64 = 10_000_000_000;
 pub fn stress(
     args: &StressArgs,
     machine: &dyn LabMachine,
-    crew: &Crew,
+    thread_counts: &ThreadCounts,
     window_ns: u64,
 ) -> Result<Stress, Error> {
-    let shares_cpus = crew.kind().is_some();
+    let shares_cpus = thread_counts.kind().is_some();
     let long_hold_part = if shares_cpus { SHARED_LONG_HOLD_PART } else { LONG_HOLD_PART };
     let stutter = periodic("--stutter", args.stutter, window_ns)?;
     Ok(Stress {
@@ -128,9 +128,9 @@ mod tests {
 
     const WINDOW_NS: u64 = 250_000_000;
 
-    fn two(machine: &dyn LabMachine) -> Crew {
+    fn two(machine: &dyn LabMachine) -> ThreadCounts {
         let any = Workload::Locktorture { long_hold: false };
-        Crew::of_threads(machine, any, &[2]).expect("a sound number")
+        ThreadCounts::of_threads(machine, any, &[2]).expect("a sound number")
     }
 
     fn asked(args: &StressArgs) -> Result<Stress, String> {

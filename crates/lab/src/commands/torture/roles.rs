@@ -6,7 +6,7 @@
 use super::args::TortureArgs;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
-use lockwright_cells::native::peers::readers_share;
+use lockwright_cells::native::locks::readers_share;
 use lockwright_cells::subject::{Asked, Subject};
 
 /// How many threads read, and of how many.

@@ -4,10 +4,10 @@ use super::args::TortureArgs;
 use super::mix;
 use super::report::TortureDocument;
 use super::roles::Roles;
-use crate::crew::Crew;
 use crate::matrix::{self, Matrix};
 use crate::options::MachineArgs;
 use crate::outcome::{exit_code, what_broke};
+use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_cells::error::Error;
@@ -39,23 +39,23 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let machine = machine.as_ref();
     let usual = if machine.is_simulated() { SIMULATED } else { NATIVE };
     let roles = Roles::asked(args, machine);
-    let crew = crew(args, machine, roles, usual.threads)?;
-    let usual_s = crew.kind().map_or(usual.secs, |_| SHARED_DEFAULT_S);
+    let thread_counts = thread_counts(args, machine, roles, usual.threads)?;
+    let usual_s = thread_counts.kind().map_or(usual.secs, |_| SHARED_DEFAULT_S);
     let window_ns = matrix::window_ns(args.secs, usual_s)?;
-    let stress = mix::stress(&args.stress, machine, &crew, window_ns)?;
+    let stress = mix::stress(&args.stress, machine, &thread_counts, window_ns)?;
     let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
-    let mut matrix = Matrix::new(machine, workload, &args.lock, crew)?;
+    let mut matrix = Matrix::new(machine, workload, &args.lock, thread_counts)?;
     roles.retain(&mut matrix.locks)?;
     let outputs = args.output.open()?;
 
     let seed = args.machine.random.seed;
-    let on = machine.on(workload).shared_by(matrix.crew.kind());
+    let on = machine.on(workload).shared_by(matrix.thread_counts.kind());
     let mut document = TortureDocument::new(on, workload, seed, args.machine.settings());
     document.stress = stress.into();
     document.warnings.append(&mut matrix.warnings);
     let teller = Teller { outputs: &outputs, progress, machine: &args.machine };
     let foreign = machines::watch(machine, progress);
-    let stages = matrix.crew.counts().iter().map(|&threads| {
+    let stages = matrix.thread_counts.counts().iter().map(|&threads| {
         let of_lock = |Asked { subject: lock, .. }| {
             let (threads, readers) = roles.of(lock, threads);
             let spec = move |scheduling| CellSpec {
@@ -68,7 +68,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
                 seed,
                 purpose: Purpose::Torture(Stress { readers, ..stress }),
             };
-            matrix.crew.schedulings(threads).into_iter().map(spec)
+            matrix.thread_counts.schedulings(threads).into_iter().map(spec)
         };
         matrix.locks_with(threads).flat_map(of_lock).collect()
     });
@@ -88,17 +88,17 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
 }
 
 /// Who was asked for, or `usual` threads.
-fn crew(
+fn thread_counts(
     args: &TortureArgs,
     machine: &dyn LabMachine,
     roles: Roles,
     usual: usize,
-) -> Result<Crew, Error> {
+) -> Result<ThreadCounts, Error> {
     let any = Workload::Locktorture { long_hold: false };
     let usual = [roles.usual_threads(usual)];
-    let crew = Crew::asked(machine, any, &args.machine, &args.threads, &usual)?;
-    roles.check(crew.counts(), crew.noun())?;
-    Ok(crew)
+    let thread_counts = ThreadCounts::asked(machine, any, &args.machine, &args.threads, &usual)?;
+    roles.check(thread_counts.counts(), thread_counts.noun())?;
+    Ok(thread_counts)
 }
 
 /// Tells what happens, as it happens.

@@ -2,9 +2,9 @@
 //! published table, simulated. Under a minute on two cores.
 
 mod args;
-mod crowds;
 mod guide;
 mod native;
+mod oversubscribed;
 mod plan;
 mod report;
 mod run;

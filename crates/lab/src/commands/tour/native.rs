@@ -4,7 +4,7 @@
 use super::guide::Guide;
 use super::plan::StopPlan;
 use crate::commands::bench::BenchDocument;
-use crate::crew::Crew;
+use crate::thread_counts::ThreadCounts;
 use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
 use lockwright_cells::error::Error;
 
@@ -58,7 +58,7 @@ fn run(
     threads: &[usize],
     guide: &Guide,
 ) -> Result<BenchDocument, Error> {
-    let crew = Crew::of_threads(native, workload, threads)?;
+    let thread_counts = ThreadCounts::of_threads(native, workload, threads)?;
     let plan = StopPlan { workload, locks, runs: RUNS, window_ns: WINDOW_NS, seed: guide.seed };
-    plan.run(native, crew, guide)
+    plan.run(native, thread_counts, guide)
 }

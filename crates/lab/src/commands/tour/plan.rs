@@ -2,9 +2,9 @@
 
 use super::guide::Guide;
 use crate::commands::bench::{BenchDocument, Benchmark, Together};
-use crate::crew::Crew;
 use crate::machines;
 use crate::matrix::Matrix;
+use crate::thread_counts::ThreadCounts;
 use lockwright_cells::cell::{LabMachine, Settings, Workload};
 use lockwright_cells::error::Error;
 
@@ -27,12 +27,12 @@ impl StopPlan<'_> {
     pub fn run(
         &self,
         machine: &dyn LabMachine,
-        crew: Crew,
+        thread_counts: ThreadCounts,
         guide: &Guide,
     ) -> Result<BenchDocument, Error> {
         let locks: Vec<String> = self.locks.split(',').map(String::from).collect();
         let schedule = Benchmark {
-            matrix: Matrix::new(machine, self.workload, &locks, crew)?,
+            matrix: Matrix::new(machine, self.workload, &locks, thread_counts)?,
             workload: self.workload,
             cs_loads: Vec::new(),
             runs: self.runs,

@@ -3,7 +3,7 @@
 use super::args::TourArgs;
 use super::guide::{Guide, Stop};
 use super::report::Tour;
-use super::{crowds, native, sentences};
+use super::{native, oversubscribed, sentences};
 use crate::commands::bench::BenchDocument;
 use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
 use lockwright_cells::error::Error;
@@ -31,19 +31,19 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     let progress = args.progress;
     let outputs = Outputs::open(&args.documents, None)?;
     let pictures = open_pictures(&args.plot_dir)?;
-    let [alone, contended, readers, mixed, crowd, guest, published] = &pictures;
+    let [alone, contended, readers, mixed, oversubscribed, guest, published] = &pictures;
     let guide = Guide { talks: outputs.stdout_is_for_people(), progress, seed: args.random.seed };
 
     let native = NativeMachine::new(&Settings::default());
     let mut tour = Tour::new(native.on(Workload::Uncontended));
     guide.say(&this_machine(&tour.on))?;
-    let drawn = [alone, contended, readers, mixed, crowd];
+    let drawn = [alone, contended, readers, mixed, oversubscribed];
     let measured = here(&native, &guide, drawn)?;
     [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] = measured;
     progress.answer_interrupts();
     let [guest] = guide.visit([Stop {
         about: "6. Simulated: a guest with more vCPUs than its host has CPUs",
-        measure: &|| crowds::in_a_guest(&guide),
+        measure: &|| oversubscribed::in_a_guest(&guide),
         tell: &sentences::oversubscribed,
         on: guest,
     }])?;
@@ -68,7 +68,7 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
 fn here(
     native: &NativeMachine,
     guide: &Guide,
-    [alone, contended, readers, mixed, crowd]: [&Outputs; 5],
+    [alone, contended, readers, mixed, oversubscribed]: [&Outputs; 5],
 ) -> Result<[Option<BenchDocument>; 5], Error> {
     guide.visit([
         Stop {
@@ -98,9 +98,9 @@ fn here(
         Stop {
             about: "5. More threads than CPUs: why a spinlock is the wrong choice for a program.\n\
                     Its waiters burn the CPU time that the owner needs; those of a mutex sleep.",
-            measure: &|| crowds::natively(native, guide),
+            measure: &|| oversubscribed::natively(native, guide),
             tell: &sentences::oversubscribed,
-            on: crowd,
+            on: oversubscribed,
         },
     ])
 }

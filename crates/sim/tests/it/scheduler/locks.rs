@@ -138,13 +138,13 @@ fn fair_queues_collapse_without_a_cpu_for_everybody_and_an_unfair_lock_does_not(
         };
         (ops(4), ops(16))
     }
-    for (fair, crowded) in
+    for (fair, oversubscribed) in
         [rates::<TicketLock<Sim>>(), rates::<McsLock<Sim>>(), rates::<QSpinlock<Sim>>()]
     {
-        assert!(crowded * 10 < fair, "{fair} and {crowded}");
+        assert!(oversubscribed * 10 < fair, "{fair} and {oversubscribed}");
     }
-    let (alone, crowded) = rates::<UnfairLock<Sim>>();
-    assert!(crowded * 2 > alone, "{alone} and {crowded}");
+    let (alone, oversubscribed) = rates::<UnfairLock<Sim>>();
+    assert!(oversubscribed * 2 > alone, "{alone} and {oversubscribed}");
 }
 
 /// A convoy of sleepers in which each handoff is a kick, or a queue of spinners in which none is: in a

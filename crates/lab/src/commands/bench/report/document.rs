@@ -8,7 +8,7 @@ use lockwright_cells::cell::{
 use lockwright_cells::error::Error;
 use lockwright_cells::latency::Waited;
 use lockwright_cells::native::ForeignLoad;
-use lockwright_cells::native::peers::waiters_sleep;
+use lockwright_cells::native::locks::waiters_sleep;
 use lockwright_cells::stats::Summary;
 use lockwright_cells::subject::Subject;
 use lockwright_report::{Waits, foreign_load};
@@ -236,7 +236,7 @@ impl BenchDocument {
         let tunables = settings.tunables.iter().map(|&(tunable, value)| (tunable.name(), value));
         Self {
             schema: "lockwright.bench/1",
-            on: machine.on(schedule.workload).shared_by(schedule.matrix.crew.kind()),
+            on: machine.on(schedule.workload).shared_by(schedule.matrix.thread_counts.kind()),
             workload: schedule.workload,
             cs_loads: if schedule.cs_loads.len() > 1 {
                 schedule.cs_loads.clone()

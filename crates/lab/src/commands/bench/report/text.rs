@@ -147,9 +147,9 @@ fn notes(document: &BenchDocument) -> String {
 mod tests {
     use super::*;
     use crate::commands::bench::schedule::{BenchRuns, Benchmark, Together};
-    use crate::crew::Crew;
     use crate::matrix::Matrix;
     use crate::mock::MockMachine;
+    use crate::thread_counts::ThreadCounts;
     use lockwright_cells::cell::{LabMachine, Settings};
     use lockwright_report::Progress;
 
@@ -158,9 +158,9 @@ mod tests {
     fn document(locks: &[&str]) -> BenchDocument {
         let machine = MockMachine::default();
         let locks: Vec<String> = locks.iter().map(ToString::to_string).collect();
-        let crew = Crew::of_threads(&machine, COUNTER, &[2]).expect("a number");
+        let thread_counts = ThreadCounts::of_threads(&machine, COUNTER, &[2]).expect("a number");
         let schedule = Benchmark {
-            matrix: Matrix::new(&machine, COUNTER, &locks, crew).expect("known names"),
+            matrix: Matrix::new(&machine, COUNTER, &locks, thread_counts).expect("known names"),
             workload: COUNTER,
             cs_loads: Vec::new(),
             runs: 2,

@@ -8,7 +8,7 @@ fn main() {
 
 #[cfg(feature = "c-peers")]
 mod c_peers {
-    const DIRECTORY: &str = "src/native/c_peers";
+    const DIRECTORY: &str = "src/shim";
     /// Their libraries; Concurrency Kit is in headers.
     const LIBRARIES: [&str; 3] = ["nsync", "tbb", "absl_synchronization"];
 

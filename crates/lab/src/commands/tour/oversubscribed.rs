@@ -3,9 +3,9 @@
 use super::guide::Guide;
 use super::plan::StopPlan;
 use crate::commands::bench::BenchDocument;
-use crate::crew::Crew;
 use crate::machines;
 use crate::options::{self, MachineArgs};
+use crate::thread_counts::ThreadCounts;
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 
@@ -21,10 +21,10 @@ pub fn natively(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument,
     let cpus = native.cpus();
     let most = if cpus <= FEW_CPUS { 8 } else { 2 };
     let workload = Workload::counter(20, 0);
-    let crew = Crew::of_threads(native, workload, &[cpus, cpus * most])?;
+    let thread_counts = ThreadCounts::of_threads(native, workload, &[cpus, cpus * most])?;
     let locks = "mutex,std,parking_lot,qspinlock";
     let plan = StopPlan { workload, locks, runs: 3, window_ns: 50_000_000, seed: guide.seed };
-    plan.run(native, crew, guide)
+    plan.run(native, thread_counts, guide)
 }
 
 /// vCPUs of a guest, up to three for each CPU of its host.
@@ -32,8 +32,8 @@ pub fn in_a_guest(guide: &Guide) -> Result<BenchDocument, Error> {
     let asked: MachineArgs = options::read(GUEST);
     let host = machines::open(&asked)?;
     let workload = Workload::counter(1, 0);
-    let crew = Crew::asked(host.as_ref(), workload, &asked, &[], &[])?;
+    let thread_counts = ThreadCounts::asked(host.as_ref(), workload, &asked, &[], &[])?;
     let locks = "qspinlock,park,hybrid,unfair";
     let plan = StopPlan { workload, locks, runs: 1, window_ns: 50_000_000, seed: guide.seed };
-    plan.run(host.as_ref(), crew, guide)
+    plan.run(host.as_ref(), thread_counts, guide)
 }

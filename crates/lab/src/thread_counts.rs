@@ -8,7 +8,7 @@ use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// Who runs: a number of threads, or a guest with a number of vCPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crew {
+pub struct ThreadCounts {
     /// The numbers of threads or vCPUs, each once.
     counts: Vec<usize>,
     /// What a guest sees of the sockets, if it is one.
@@ -31,7 +31,7 @@ const NATIVE_MAX: usize = 4096;
 /// The most simulated threads that a command line can ask for.
 const SIMULATED_MAX: usize = 1024;
 
-impl Crew {
+impl ThreadCounts {
     /// Threads with a CPU each, or natively as many as there are.
     pub fn of_threads(
         machine: &dyn LabMachine,
@@ -88,8 +88,9 @@ impl Crew {
             ([], []) => usual,
             ([], asked) | (asked, _) => asked,
         };
-        let crew = Self::new(machine, workload, counts, guest, &args.starts())?;
-        let shares_cpus = crew.counts.iter().any(|&count| crew.kind_of(count).is_some());
+        let thread_counts = Self::new(machine, workload, counts, guest, &args.starts())?;
+        let shares_cpus =
+            thread_counts.counts.iter().any(|&count| thread_counts.kind_of(count).is_some());
         if !args.start_state.is_empty() && !shares_cpus {
             return Err(Error::usage(format!(
                 "--start-state is for simulated threads that share CPUs: add --vcpus, or more \
@@ -97,7 +98,7 @@ impl Crew {
                 machine.cpus()
             )));
         }
-        Ok(crew)
+        Ok(thread_counts)
     }
 
     fn new(
@@ -112,7 +113,7 @@ impl Crew {
         let limit = if simulated_cpus.is_some() { SIMULATED_MAX } else { NATIVE_MAX };
         let is_left_alone =
             |start: &&StartState| **start != StartState::Preempted || !workload.is_in_kernel();
-        let mut crew = Self {
+        let mut thread_counts = Self {
             counts: Vec::new(),
             guest,
             starts: starts.iter().filter(is_left_alone).copied().collect(),
@@ -133,14 +134,14 @@ impl Crew {
                     "{flag} {count} is too many: give at most {limit}"
                 )));
             }
-            if crew.kind_of(count).is_some() {
+            if thread_counts.kind_of(count).is_some() {
                 machine.has_scheduler()?;
             }
-            if !crew.counts.contains(&count) {
-                crew.counts.push(count);
+            if !thread_counts.counts.contains(&count) {
+                thread_counts.counts.push(count);
             }
         }
-        Ok(crew)
+        Ok(thread_counts)
     }
 
     /// How many, each number once.
@@ -190,14 +191,17 @@ mod tests {
         machine.expect("it is built in").expect("it is valid")
     }
 
-    fn kinds(crew: &Crew, count: usize) -> Vec<Option<(ScheduledKind, StartState)>> {
-        crew.schedulings(count).into_iter().map(|s| s.map(|s| (s.kind, s.start))).collect()
+    fn kinds(
+        thread_counts: &ThreadCounts,
+        count: usize,
+    ) -> Vec<Option<(ScheduledKind, StartState)>> {
+        thread_counts.schedulings(count).into_iter().map(|s| s.map(|s| (s.kind, s.start))).collect()
     }
 
     #[test]
     fn only_those_who_share_simulated_cpus_have_a_scheduler() {
         let threads = |machine: &dyn LabMachine| {
-            Crew::of_threads(machine, COUNTER, &[36, 37]).expect("sound numbers")
+            ThreadCounts::of_threads(machine, COUNTER, &[36, 37]).expect("sound numbers")
         };
         let native = threads(&MockMachine::default());
         assert_eq!((kinds(&native, 36), kinds(&native, 37)), (vec![None], vec![None]));
@@ -211,9 +215,10 @@ mod tests {
     #[test]
     fn a_guest_is_one_with_any_number_of_vcpus() {
         let asked = options::read("--vcpus 2,72,2 --virtual-numa --start-state after-preemption");
-        let crew = Crew::asked(&haswell(), COUNTER, &asked, &[], &[1]).expect("it is sound");
-        assert_eq!((crew.counts(), crew.noun()), (&[2, 72][..], "vCPUs"));
+        let thread_counts =
+            ThreadCounts::asked(&haswell(), COUNTER, &asked, &[], &[1]).expect("it is sound");
+        assert_eq!((thread_counts.counts(), thread_counts.noun()), (&[2, 72][..], "vCPUs"));
         let guest = ScheduledKind::Guest { virtual_numa: true };
-        assert_eq!(kinds(&crew, 2), [Some((guest, StartState::Preempted))]);
+        assert_eq!(kinds(&thread_counts, 2), [Some((guest, StartState::Preempted))]);
     }
 }

@@ -1,6 +1,6 @@
 //! Reader-writer locks of others behind the interface of ours.
 
-use super::looks_locked::looks_locked;
+use crate::looks_locked::looks_locked;
 use lockwright::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -123,7 +123,35 @@ impl RawLock for StdRwLock {
 #[repr(align(64))]
 pub struct OfRwTrait<R>(R);
 
-impl<R: lock_api::RawRwLockDowngrade + Send + Sync + 'static> RawLock for OfRwTrait<R> {
+/// Making an owner a reader.
+pub trait MakeReader: lock_api::RawRwLock {
+    /// Does so, if the lock can.
+    ///
+    /// # Safety
+    /// The caller owns the lock.
+    unsafe fn make_reader(&self);
+}
+
+macro_rules! downgrade {
+    ($($lock:ty),+) => {$(
+        impl MakeReader for $lock {
+            #[inline]
+            unsafe fn make_reader(&self) {
+                // SAFETY: the caller owns the lock.
+                unsafe { lock_api::RawRwLockDowngrade::downgrade(self) }
+            }
+        }
+    )+};
+}
+
+downgrade!(parking_lot::RawRwLock, spin::RwLock<()>);
+
+impl MakeReader for usync::RawRwLock {
+    /// It cannot.
+    unsafe fn make_reader(&self) {}
+}
+
+impl<R: MakeReader + Send + Sync + 'static> RawLock for OfRwTrait<R> {
     const ORDER: Order = Order::None;
     const READERS_SHARE: bool = true;
 
@@ -159,10 +187,74 @@ impl<R: lock_api::RawRwLockDowngrade + Send + Sync + 'static> RawLock for OfRwTr
     #[inline]
     unsafe fn downgrade(&self) {
         // SAFETY: the caller owns the lock.
-        unsafe { self.0.downgrade() }
+        unsafe { self.0.make_reader() }
     }
     fn is_locked(&self) -> bool {
         self.0.is_locked()
+    }
+}
+
+/// parking_lot's raw reader-writer lock with the trait of `lock_api` 0.5. What an acquisition hands to its
+/// release is without content there, so it need not be kept.
+#[repr(align(64))]
+pub struct ParkingLot013Rw(parking_lot_013::RawRwLock);
+
+/// What stands for being the owner.
+type Owned013 = <parking_lot_013::RawRwLock as lock_api_05::RawRwLock>::ExclusiveGuard;
+/// What stands for being a reader.
+type Shared013 = <parking_lot_013::RawRwLock as lock_api_05::RawRwLock>::SharedGuard;
+
+const _: () = assert!(size_of::<Owned013>() == 0 && !std::mem::needs_drop::<Owned013>());
+const _: () = assert!(size_of::<Shared013>() == 0 && !std::mem::needs_drop::<Shared013>());
+
+impl RawLock for ParkingLot013Rw {
+    const ORDER: Order = Order::None;
+    const READERS_SHARE: bool = true;
+
+    fn new() -> Self {
+        Self(<parking_lot_013::RawRwLock as lock_api_05::RawRwLock>::INIT)
+    }
+    #[inline]
+    fn lock(&self) {
+        // What it returns has no content.
+        let _: Owned013 = lock_api_05::RawRwLock::lock_exclusive(&self.0);
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        lock_api_05::RawRwLock::try_lock_exclusive(&self.0).is_some()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: a type without size; the caller owns the lock, so there was a value of it.
+        let owned = unsafe { std::mem::zeroed::<Owned013>() };
+        // SAFETY: the caller owns the lock.
+        unsafe { lock_api_05::RawRwLock::unlock_exclusive(&self.0, owned) }
+    }
+    #[inline]
+    fn lock_shared(&self) {
+        // What it returns has no content.
+        let _: Shared013 = lock_api_05::RawRwLock::lock_shared(&self.0);
+    }
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        lock_api_05::RawRwLock::try_lock_shared(&self.0).is_some()
+    }
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        // SAFETY: a type without size; the caller is a reader, so there was a value of it.
+        let shared = unsafe { std::mem::zeroed::<Shared013>() };
+        // SAFETY: the caller is a reader of the lock.
+        unsafe { lock_api_05::RawRwLock::unlock_shared(&self.0, shared) }
+    }
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // SAFETY: as in `unlock`.
+        let owned = unsafe { std::mem::zeroed::<Owned013>() };
+        // SAFETY: the caller owns the lock. What it returns has no content.
+        let _: Shared013 = unsafe { lock_api_05::RawRwLockDowngrade::downgrade(&self.0, owned) };
+    }
+    fn is_locked(&self) -> bool {
+        lock_api_05::RawRwLock::is_locked(&self.0)
     }
 }
 
@@ -235,139 +327,5 @@ impl<const PREFERS_WRITERS: bool> RawLock for PthreadRwLock<PREFERS_WRITERS> {
     }
     fn is_locked(&self) -> bool {
         looks_locked(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    #[cfg(feature = "c-peers")]
-    use crate::native::c_peers;
-    use crate::native::rw_api_peers::{ParkingLot013Rw, StaysOwner, UsyncRw};
-
-    /// What another thread finds.
-    fn elsewhere(what: impl FnOnce() -> bool + Send) -> bool {
-        std::thread::scope(|scope| scope.spawn(what).join()).expect("an attempt does not panic")
-    }
-
-    fn has_the_manners_of_a_lock<L: RawLock>() {
-        let lock = L::new();
-        let can_own = || {
-            let taken = lock.try_lock();
-            if taken {
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            }
-            taken
-        };
-        let can_read = || {
-            let taken = lock.try_lock_shared();
-            if taken {
-                // SAFETY: taken above.
-                unsafe { lock.unlock_shared() };
-            }
-            taken
-        };
-        for _ in 0..3 {
-            assert!(!lock.is_locked() && can_own() && can_read());
-            lock.lock();
-            assert!(lock.is_locked());
-            assert!(!elsewhere(can_own) && !elsewhere(can_read));
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
-            assert!(elsewhere(can_own));
-            lock.lock_shared();
-            assert!(lock.is_locked());
-            assert!(!elsewhere(can_own) && elsewhere(can_read));
-            // SAFETY: taken above.
-            unsafe { lock.unlock_shared() };
-            lock.lock();
-            // SAFETY: taken above.
-            unsafe { lock.downgrade() };
-            assert!(!elsewhere(can_own));
-            // SAFETY: downgraded above.
-            unsafe { lock.unlock_shared() };
-            assert!(elsewhere(can_own));
-        }
-    }
-
-    #[test]
-    fn every_peer_lets_readers_in_beside_readers_and_nobody_beside_an_owner() {
-        has_the_manners_of_a_lock::<StdRwLock>();
-        has_the_manners_of_a_lock::<OfRwTrait<parking_lot::RawRwLock>>();
-        has_the_manners_of_a_lock::<ParkingLot013Rw>();
-        has_the_manners_of_a_lock::<OfRwTrait<spin::RwLock<()>>>();
-        has_the_manners_of_a_lock::<StaysOwner<UsyncRw>>();
-        has_the_manners_of_a_lock::<PthreadRwLock<false>>();
-        has_the_manners_of_a_lock::<PthreadRwLock<true>>();
-    }
-
-    #[cfg(feature = "c-peers")]
-    #[test]
-    fn every_peer_in_c_does_so_too() {
-        has_the_manners_of_a_lock::<c_peers::CkRwlock>();
-        has_the_manners_of_a_lock::<c_peers::CkPflock>();
-        has_the_manners_of_a_lock::<c_peers::CkBytelock>();
-        has_the_manners_of_a_lock::<c_peers::TbbRw>();
-        has_the_manners_of_a_lock::<c_peers::TbbSpinRw>();
-        has_the_manners_of_a_lock::<c_peers::Nsync>();
-        has_the_manners_of_a_lock::<c_peers::Absl>();
-    }
-
-    #[test]
-    fn an_owner_becomes_a_reader_beside_others_where_the_peer_can_do_so() {
-        fn does<L: RawLock>() -> bool {
-            let lock = L::new();
-            lock.lock();
-            // SAFETY: taken above.
-            unsafe { lock.downgrade() };
-            let joined = elsewhere(|| {
-                let taken = lock.try_lock_shared();
-                if taken {
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock_shared() };
-                }
-                taken
-            });
-            // SAFETY: downgraded above.
-            unsafe { lock.unlock_shared() };
-            joined
-        }
-        assert!(does::<StdRwLock>() && does::<OfRwTrait<parking_lot::RawRwLock>>());
-        assert!(does::<ParkingLot013Rw>() && does::<OfRwTrait<spin::RwLock<()>>>());
-        assert!(!does::<PthreadRwLock<false>>() && !does::<StaysOwner<UsyncRw>>());
-        #[cfg(feature = "c-peers")]
-        assert!(does::<c_peers::CkRwlock>() && does::<c_peers::CkBytelock>());
-    }
-
-    #[test]
-    fn readers_of_the_default_kind_pass_a_writer_that_waits_and_of_the_other_kind_do_not() {
-        fn passes<const PREFERS_WRITERS: bool>() -> bool {
-            let lock = PthreadRwLock::<PREFERS_WRITERS>::new();
-            lock.lock_shared();
-            let mut passed = true;
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    lock.lock();
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock() };
-                });
-                // The writer waits after some of them at the latest; a second is long.
-                for _ in 0..if PREFERS_WRITERS { 1_000 } else { 30 } {
-                    std::thread::sleep(std::time::Duration::from_millis(1));
-                    passed = lock.try_lock_shared();
-                    if !passed {
-                        break;
-                    }
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock_shared() };
-                }
-                // SAFETY: taken above.
-                unsafe { lock.unlock_shared() };
-            });
-            passed
-        }
-        assert!(passes::<false>());
-        assert!(!passes::<true>());
     }
 }

@@ -4,8 +4,11 @@
 //! (Concurrency Kit, oneTBB's spinlocks and `tbb_rw_mutex`) do not: their lock/unlock pair costs more here than in a
 //! program of their own language.
 
-use super::rw_api_peers::StaysOwner;
+use crate::stays_owner::StaysOwner;
+use crate::{Comparison, Peer};
+use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
+use lockwright::registry::{LockClass, LockRow, LockVisitor, is_compiled};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
@@ -54,7 +57,7 @@ macro_rules! owner_calls {
             call!($unlock(self))
         }
         fn is_locked(&self) -> bool {
-            super::looks_locked::looks_locked(self)
+            crate::looks_locked::looks_locked(self)
         }
     };
 }
@@ -87,7 +90,7 @@ macro_rules! reader_calls {
 
 /// Locks of the shim: a type, its calls there, those of readers if they share it, and the order in which it
 /// serves its waiters.
-macro_rules! peers {
+macro_rules! types {
     ($(
         $(#[$doc:meta])*
         $Type:ident, $order:expr, ($($own:ident),+) $(, readers ($($read:ident),+))?;
@@ -109,7 +112,7 @@ macro_rules! peers {
     )*};
 }
 
-peers! {
+types! {
     /// Concurrency Kit's fetch-and-store spinlock.
     CkFas, Order::None, (lockwright_ck_fas_lock, lockwright_ck_fas_try_lock, lockwright_ck_fas_unlock);
     /// Concurrency Kit's ticket lock.
@@ -186,6 +189,34 @@ pub type TbbSpinRw = StaysOwner<TbbSpinRwAlone>;
 pub type Nsync = StaysOwner<NsyncAlone>;
 /// Abseil's mutex, which readers share.
 pub type Absl = StaysOwner<AbslAlone>;
+
+// Names, the names of the library, where it is compared, the type, what it is.
+crate::table! { IN_C, visit_in_c:
+    "ck_fas", [], [Owning], CkFas,
+        "Concurrency Kit's fetch-and-store spinlock";
+    "ck_ticket", [], [Owning], CkTicket,
+        "Concurrency Kit's ticket lock";
+    "ck_mcs", [], [Owning], CkMcs,
+        "Concurrency Kit's MCS lock";
+    "tbb_spin_mutex", [], [Owning], TbbSpin,
+        "oneTBB's spinlock, which yields";
+    "tbb_mutex", [], [Owning], TbbMutex,
+        "oneTBB's mutex";
+    "ck_rwlock", [], [Reading], CkRwlock,
+        "Concurrency Kit's reader-writer spinlock: writers pass readers";
+    "ck_pflock", [], [Reading], CkPflock,
+        "Concurrency Kit's phase-fair lock: readers and writers take turns";
+    "ck_bytelock", [], [Reading], CkBytelock,
+        "Concurrency Kit's byte lock: each of 56 threads has a byte to read by";
+    "tbb_rw_mutex", [], [Reading], TbbRw,
+        "oneTBB's reader-writer lock";
+    "tbb_spin_rw_mutex", [], [Reading], TbbSpinRw,
+        "oneTBB's reader-writer spinlock, which yields";
+    "nsync", [], [Owning Reading], Nsync,
+        "nsync's mutex, which readers share";
+    "absl", [], [Owning Reading], Absl,
+        "Abseil's mutex, which readers share";
+}
 
 #[cfg(test)]
 mod tests {

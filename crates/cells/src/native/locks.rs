@@ -1,0 +1,86 @@
+//! The type of a subject, and what it says of itself.
+
+use super::floor::Floor;
+use crate::subject::{Subject, SubjectOrigin};
+use lockwright::native::Native;
+use lockwright::platform::{Counters as _, Placement as _};
+use lockwright::raw::{FairnessThreshold, Order, RawLock};
+use lockwright::registry::{self, LockRow, LockVisitor};
+
+/// Calls `visitor` with the type of `subject`.
+pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {
+    let row = subject.row;
+    let output = match subject.origin {
+        SubjectOrigin::Registry => registry::visit(row, visitor),
+        SubjectOrigin::Peer => lockwright_peers::visit(row, visitor),
+        SubjectOrigin::Floor => Some(visitor.visit::<Floor>(row)),
+    };
+    output.unwrap_or_else(|| unreachable!("no lock {}", row.name))
+}
+
+/// What the type of a lock says about it.
+struct Traits {
+    order: Order,
+    waiters_sleep: bool,
+    readers_share: bool,
+}
+
+fn traits_of(subject: Subject) -> Traits {
+    struct OfType;
+    impl LockVisitor<Native> for OfType {
+        type Output = Traits;
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> Traits {
+            Traits {
+                order: L::ORDER,
+                waiters_sleep: L::WAITERS_SLEEP,
+                readers_share: L::READERS_SHARE,
+            }
+        }
+    }
+    visit(subject, OfType)
+}
+
+/// The order in which `subject` serves its waiters.
+pub fn order_of(subject: Subject) -> Order {
+    traits_of(subject).order
+}
+
+/// Returns true if the waiters of a lock of ours give up their CPU. Such a lock has a queued mode and may have an
+/// unfair one.
+pub fn waiters_sleep(subject: Subject) -> bool {
+    traits_of(subject).waiters_sleep
+}
+
+/// Returns true if `subject` may be handed to a waiter without a CPU, if there are more threads than CPUs.
+pub fn stalls_if_oversubscribed(subject: Subject) -> bool {
+    order_of(subject).is_queue() && !waiters_sleep(subject)
+}
+
+/// How long `subject` lets waiters be overtaken on this machine, as far as it says so.
+pub fn fairness_threshold(subject: Subject) -> FairnessThreshold {
+    struct Threshold;
+    impl LockVisitor<Native> for Threshold {
+        type Output = FairnessThreshold;
+        fn visit<L: RawLock>(self, _row: &'static LockRow) -> FairnessThreshold {
+            L::fairness_threshold(Native::numa_nodes(), &Native::tunable)
+        }
+    }
+    visit(subject, Threshold)
+}
+
+/// Returns true if several readers may hold `subject` at once.
+pub fn readers_share(subject: Subject) -> bool {
+    traits_of(subject).readers_share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subject_has_a_type() {
+        for subject in Subject::all() {
+            order_of(subject);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Locks of other libraries behind the interface of ours, and all of them by name.
+
+#[cfg(feature = "c-peers")]
+mod in_c;
+mod looks_locked;
+mod mutexes;
+mod rwlocks;
+mod stays_owner;
+
+use lockwright::native::Native;
+use lockwright::registry::{LockClass, LockRow, LockVisitor, is_compiled};
+use mutexes::{OfTrait, ParkingLot013, PthreadMutex, PthreadSpin, StdMutex};
+use rwlocks::{OfRwTrait, ParkingLot013Rw, PthreadRwLock, StdRwLock};
+use stays_owner::StaysOwner;
+
+/// A lock of another library.
+#[derive(Debug)]
+pub struct Peer {
+    /// Name, aliases, what it is.
+    pub row: LockRow,
+    /// The names of its library, with a version and without.
+    pub libraries: &'static [&'static str],
+    /// The comparisons that it takes part in without being named.
+    pub compared_in: &'static [Comparison],
+}
+
+/// What locks are compared in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Programs without readers.
+    Owning,
+    /// Programs with readers.
+    Reading,
+}
+
+/// A table of peers, and the call of a visitor with one of them.
+macro_rules! table {
+    ($PEERS:ident, $visit:ident: $(
+        $name:literal $(| $alias:literal)*, [$($library:literal)*], [$($in:ident)*], $lock:ty, $models:literal;
+    )+) => {
+        pub(crate) static $PEERS: &[Peer] = &[$(Peer {
+            row: LockRow {
+                name: $name,
+                aliases: &[$($alias),*],
+                class: LockClass::Reference,
+                models: $models,
+            },
+            libraries: &[$($library),*],
+            compared_in: &[$(Comparison::$in),*],
+        },)+];
+
+        pub(crate) fn $visit<V: LockVisitor<Native>>(
+            row: &'static LockRow,
+            visitor: V,
+        ) -> Result<V::Output, V> {
+            let mut peers = $PEERS.iter().map(|peer| &peer.row);
+            $({
+                let is_it = peers.next().is_some_and(|other| std::ptr::eq(other, row));
+                if const { is_compiled(&[$name $(, $alias)*]) } && is_it {
+                    return Ok(visitor.visit::<$lock>(row));
+                }
+            })+
+            Err(visitor)
+        }
+    };
+}
+#[cfg(feature = "c-peers")]
+pub(crate) use table;
+
+// Names, the names of the library, where it is compared, the type, what it is.
+table! { IN_RUST, visit_in_rust:
+    "std", ["std"], [Owning], StdMutex,
+        "Rust's std::sync::Mutex (futex)";
+    "parking_lot" | "parking_lot-0.12", ["parking_lot" "parking_lot-0.12"], [Owning], OfTrait<parking_lot::RawMutex>,
+        "parking_lot 0.12 RawMutex";
+    "parking_lot-0.13", ["parking_lot" "parking_lot-0.13"], [Owning], ParkingLot013,
+        "parking_lot 0.13 RawMutex";
+    "pthread", ["pthread"], [Owning], PthreadMutex<false>,
+        "glibc pthread_mutex, default kind";
+    "pthread-adaptive", ["pthread"], [Owning], PthreadMutex<true>,
+        "glibc pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP";
+    "pthread-spin", ["pthread"], [], PthreadSpin,
+        "glibc pthread_spinlock";
+    "spin", ["spin"], [Owning], OfTrait<spin::mutex::SpinMutex<()>>,
+        "spin 0.12 SpinMutex";
+    "usync", ["usync"], [Owning], OfTrait<usync::RawMutex>,
+        "usync 0.2 RawMutex";
+    "std-rwlock", ["std"], [Reading], StdRwLock,
+        "Rust's std::sync::RwLock (futex)";
+    "parking_lot-rwlock" | "parking_lot-rwlock-0.12", ["parking_lot" "parking_lot-0.12"], [Reading], OfRwTrait<parking_lot::RawRwLock>,
+        "parking_lot 0.12 RawRwLock";
+    "parking_lot-rwlock-0.13", ["parking_lot" "parking_lot-0.13"], [Reading], ParkingLot013Rw,
+        "parking_lot 0.13 RawRwLock";
+    "pthread-rwlock", ["pthread"], [Reading], PthreadRwLock<false>,
+        "glibc pthread_rwlock, default kind: readers pass waiting writers";
+    "pthread-rwlock-writer", ["pthread"], [Reading], PthreadRwLock<true>,
+        "glibc pthread_rwlock, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP";
+    "spin-rwlock", ["spin"], [Reading], OfRwTrait<spin::RwLock<()>>,
+        "spin 0.12 RwLock: readers pass waiting writers";
+    "usync-rwlock", ["usync"], [Reading], StaysOwner<OfRwTrait<usync::RawRwLock>>,
+        "usync 0.2 RawRwLock";
+}
+
+/// Every peer that can be compiled. A build with some locks only has those of them that it names.
+fn all() -> impl Iterator<Item = &'static Peer> {
+    #[cfg(feature = "c-peers")]
+    return IN_RUST.iter().chain(in_c::IN_C);
+    #[cfg(not(feature = "c-peers"))]
+    IN_RUST.iter()
+}
+
+/// The peers of this build.
+pub fn peers() -> impl Iterator<Item = &'static Peer> {
+    all().filter(|peer| is_compiled(&[peer.row.name]) || is_compiled(peer.row.aliases))
+}
+
+/// The names of the peers that take part in `comparison` without being named.
+pub fn usual_peers(comparison: Comparison) -> impl Iterator<Item = &'static str> {
+    all().filter(move |peer| peer.compared_in.contains(&comparison)).map(|peer| peer.row.name)
+}
+
+/// Returns true if a peer answers to `name` that this build does not have.
+pub fn is_left_out(name: &str) -> bool {
+    let has_it = peers().any(|peer| peer.row.answers_to(name));
+    !has_it && all().any(|peer| peer.row.answers_to(name))
+}
+
+/// Calls `visitor` with the peer of this row; `None` if it is none of this build.
+pub fn visit<V: LockVisitor<Native>>(row: &'static LockRow, visitor: V) -> Option<V::Output> {
+    let output = visit_in_rust(row, visitor);
+    #[cfg(feature = "c-peers")]
+    let output = output.or_else(|visitor| in_c::visit_in_c(row, visitor));
+    output.ok()
+}
+
+#[cfg(test)]
+mod tests;

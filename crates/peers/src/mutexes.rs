@@ -1,0 +1,206 @@
+//! Mutexes and spinlocks of others behind the interface of ours.
+
+use crate::looks_locked::looks_locked;
+use lockwright::raw::{Order, RawLock};
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// `std::sync::Mutex`, poison check included.
+///
+/// It has no unlock but its guard, so the guard is kept next to it: two plain stores and two loads of the owner's own
+/// cache line.
+#[repr(align(64))]
+pub struct StdMutex {
+    mutex: Mutex<()>,
+    guard: UnsafeCell<MaybeUninit<MutexGuard<'static, ()>>>,
+}
+
+// SAFETY: the guard is touched by the owner of the mutex only. It is dropped where it was made:
+// lock and unlock of the workloads happen on one thread.
+unsafe impl Send for StdMutex {}
+// SAFETY: as above.
+unsafe impl Sync for StdMutex {}
+
+impl StdMutex {
+    #[inline]
+    fn keep(&self, guard: MutexGuard<'_, ()>) {
+        // SAFETY: only the lifetime changes, and `unlock` drops the guard while `self` is borrowed.
+        let guard = unsafe { std::mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'_, ()>>(guard) };
+        // SAFETY: the mutex is held, so no other thread touches the slot.
+        unsafe { *self.guard.get() = MaybeUninit::new(guard) };
+    }
+}
+
+impl RawLock for StdMutex {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self { mutex: Mutex::new(()), guard: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+    #[inline]
+    fn lock(&self) {
+        self.keep(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        match self.mutex.try_lock() {
+            Ok(guard) => self.keep(guard),
+            Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock, so no other thread touches the slot.
+        let slot = unsafe { &*self.guard.get() };
+        // SAFETY: `lock` or `try_lock` filled the slot, and it is read once per acquisition.
+        drop(unsafe { slot.assume_init_read() });
+    }
+    fn is_locked(&self) -> bool {
+        matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock))
+    }
+}
+
+/// A lock that has `lock_api`'s trait.
+#[repr(align(64))]
+pub struct OfTrait<R>(R);
+
+impl<R: lock_api::RawMutex + Send + Sync + 'static> RawLock for OfTrait<R> {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(R::INIT)
+    }
+    #[inline]
+    fn lock(&self) {
+        self.0.lock();
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() }
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}
+
+/// parking_lot's raw mutex with the trait of `lock_api` 0.5. What an acquisition hands to its release is
+/// without content there, so it need not be kept.
+#[repr(align(64))]
+pub struct ParkingLot013(parking_lot_013::RawMutex);
+
+/// What stands for an acquisition.
+type Taken013 = <parking_lot_013::RawMutex as lock_api_05::RawMutex>::Guard;
+
+const _: () = assert!(size_of::<Taken013>() == 0 && !std::mem::needs_drop::<Taken013>());
+
+impl RawLock for ParkingLot013 {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(<parking_lot_013::RawMutex as lock_api_05::RawMutex>::INIT)
+    }
+    #[inline]
+    fn lock(&self) {
+        // What it returns has no content.
+        let _: Taken013 = lock_api_05::RawMutex::lock(&self.0);
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        lock_api_05::RawMutex::try_lock(&self.0).is_some()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: a type without size; the caller holds the lock, so there was a value of it.
+        let taken = unsafe { std::mem::zeroed::<Taken013>() };
+        // SAFETY: the caller holds the lock.
+        unsafe { lock_api_05::RawMutex::unlock(&self.0, taken) }
+    }
+    fn is_locked(&self) -> bool {
+        lock_api_05::RawMutex::is_locked(&self.0)
+    }
+}
+
+/// The C library's mutex, of the default kind or of the one that spins for a while.
+#[repr(align(64))]
+pub struct PthreadMutex<const ADAPTIVE: bool>(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: the C library synchronises its mutexes.
+unsafe impl<const ADAPTIVE: bool> Send for PthreadMutex<ADAPTIVE> {}
+// SAFETY: as above.
+unsafe impl<const ADAPTIVE: bool> Sync for PthreadMutex<ADAPTIVE> {}
+
+impl<const ADAPTIVE: bool> RawLock for PthreadMutex<ADAPTIVE> {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        Self(UnsafeCell::new(match ADAPTIVE {
+            false => libc::PTHREAD_MUTEX_INITIALIZER,
+            true => libc::PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
+        }))
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: a statically initialised mutex that does not move while it is borrowed.
+        unsafe { libc::pthread_mutex_lock(self.0.get()) };
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_mutex_trylock(self.0.get()) == 0 }
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as in `lock`; the caller holds the mutex.
+        unsafe { libc::pthread_mutex_unlock(self.0.get()) };
+    }
+    fn is_locked(&self) -> bool {
+        looks_locked(self)
+    }
+}
+
+/// The C library's spinlock.
+#[repr(align(64))]
+pub struct PthreadSpin(UnsafeCell<libc::pthread_spinlock_t>);
+
+// SAFETY: the C library synchronises its spinlocks.
+unsafe impl Send for PthreadSpin {}
+// SAFETY: as above.
+unsafe impl Sync for PthreadSpin {}
+
+impl RawLock for PthreadSpin {
+    const ORDER: Order = Order::None;
+
+    fn new() -> Self {
+        let lock = Self(UnsafeCell::new(0));
+        // SAFETY: the pointer is to a live spinlock. It is an integer without address, so it may
+        // move between here and its first use.
+        unsafe { libc::pthread_spin_init(lock.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
+        lock
+    }
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: an initialised spinlock that does not move while it is borrowed.
+        unsafe { libc::pthread_spin_lock(self.0.get()) };
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: as in `lock`.
+        unsafe { libc::pthread_spin_trylock(self.0.get()) == 0 }
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: as in `lock`; the caller holds the spinlock.
+        unsafe { libc::pthread_spin_unlock(self.0.get()) };
+    }
+    fn is_locked(&self) -> bool {
+        looks_locked(self)
+    }
+}
