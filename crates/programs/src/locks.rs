@@ -259,7 +259,7 @@ rw_kinds! {
 }
 
 /// A lock of the interface.
-pub trait AnyLock<P: World> {
+pub trait ProgramLock<P: World> {
     fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         let _ = wait;
         None
@@ -283,7 +283,7 @@ pub trait AnyLock<P: World> {
     }
 }
 
-impl<P: World, R: MutexKind<P>> AnyLock<P> for Mutex<R, Data> {
+impl<P: World, R: MutexKind<P>> ProgramLock<P> for Mutex<R, Data> {
     fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Exclusive(R::within(self, wait)?)))
     }
@@ -296,7 +296,7 @@ impl<P: World, R: MutexKind<P>> AnyLock<P> for Mutex<R, Data> {
 }
 /// A reader-writer lock; apart from mutexes for the compiler.
 pub struct Rw<R>(RwLock<R, Data>);
-impl<P: World, R: RwKind<P>> AnyLock<P> for Rw<R> {
+impl<P: World, R: RwKind<P>> ProgramLock<P> for Rw<R> {
     fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Write(R::write(&self.0, wait)?)))
     }
@@ -313,7 +313,7 @@ impl<P: World, R: RwKind<P>> AnyLock<P> for Rw<R> {
         Some(self.0.get_mut())
     }
 }
-impl<P: World> AnyLock<P> for lockwright::Semaphore<P> {
+impl<P: World> ProgramLock<P> for lockwright::Semaphore<P> {
     fn acquire(&self, permits: u32, wait: Limit) -> Option<Guard<'_, P>> {
         let past = Limit::Until(Time::Past);
         let wait = if wait == Limit::For(Time::Past) { past } else { wait };
@@ -332,7 +332,7 @@ impl<P: World> AnyLock<P> for lockwright::Semaphore<P> {
 }
 /// A sequence lock; it has no guards.
 pub type Seq<P> = SeqLock<[u64; 2], P>;
-impl<P: World> AnyLock<P> for Seq<P> {}
+impl<P: World> ProgramLock<P> for Seq<P> {}
 
 macro_rules! objects {
     ($($kind:ident($type:ty) = $new:expr, $inner:expr;)+) => {
@@ -359,12 +359,12 @@ macro_rules! objects {
                     $(Self::$kind(_) => LockKind::$kind),+
                 }
             }
-            pub fn lock(&self) -> &dyn AnyLock<P> {
+            pub fn lock(&self) -> &dyn ProgramLock<P> {
                 match self {
                     $(Self::$kind(lock) => lock),+
                 }
             }
-            pub fn lock_mut(&mut self) -> &mut dyn AnyLock<P> {
+            pub fn lock_mut(&mut self) -> &mut dyn ProgramLock<P> {
                 match self {
                     $(Self::$kind(lock) => lock),+
                 }

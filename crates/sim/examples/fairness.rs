@@ -7,9 +7,8 @@
 use lockwright::events::Event;
 use lockwright::qspinlock::CnaSpinlock;
 use lockwright::qspinlock::cna::V10Limited;
-use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
 use lockwright::tunables::Tunable;
+use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};
 use std::any::TypeId;
@@ -31,8 +30,8 @@ const LOOKS_MAX: u64 = 8;
 
 /// What a check found wrong.
 type Finding = Option<String>;
-/// A check of the lock of that row; `None` if this build does not have it.
-type Check = fn(&'static LockRow) -> Option<Finding>;
+/// A check of a lock.
+type Check = fn(&AnyLock) -> Finding;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -41,14 +40,14 @@ fn main() -> ExitCode {
         eprintln!("fairness: say `fairness LOCK`");
         return ExitCode::from(2);
     };
-    let Some(row) = find(lock) else {
+    let Some(any) = AnyLock::find(lock) else {
         eprintln!("fairness: no lock is called {lock}; `lockwright locks` lists them");
         return ExitCode::from(2);
     };
     let checks: [(&str, Check); 2] = [("overtaking", overtaking), ("scan", scan)];
     for (client, check) in checks {
         let start = Instant::now();
-        let complaint = check(row).expect("a row of the registry");
+        let complaint = check(&any);
         print(lock, client, complaint, start.elapsed().as_secs_f64());
     }
     ExitCode::SUCCESS
@@ -64,7 +63,7 @@ fn print(lock: &str, client: &str, complaint: Finding, seconds: f64) {
 }
 
 /// Waiters that were set aside are passed for at most one threshold.
-fn overtaking(row: &'static LockRow) -> Option<Finding> {
+fn overtaking(lock: &AnyLock) -> Finding {
     let (log2, ns) = THRESHOLD;
     // The larger of the bounds of the two kinds of threshold; the way to the queue adds at most one
     // overtaking by each other thread.
@@ -74,23 +73,23 @@ fn overtaking(row: &'static LockRow) -> Option<Finding> {
     let tunables =
         vec![(Tunable::numa_spinlock_threshold, log2), (Tunable::numa_spinlock_threshold_ns, ns)];
     let config = Config { checks, tunables, ..Config::window(0, 5_000_000) };
-    let report = visit(row, Storm(config))?;
-    Some(report.failures.first().map(ToString::to_string))
+    let report = storm(lock, config);
+    report.failures.first().map(ToString::to_string)
 }
 
 /// A head that has taken the lock looks at a bounded number of waiters; each later head looks at the
 /// one behind it.
-fn scan(row: &'static LockRow) -> Option<Finding> {
-    let is_limited = type_of::<Sim>(row) == Some(TypeId::of::<CnaSpinlock<Sim, V10Limited>>());
-    let report = visit(row, LateArrivals(Config::default()))?;
+fn scan(lock: &AnyLock) -> Finding {
+    let is_limited = lock.type_id == TypeId::of::<CnaSpinlock<Sim, V10Limited>>();
+    let report = late_arrivals(lock);
     if let Some(failure) = report.failures.first() {
-        return Some(Some(failure.to_string()));
+        return Some(failure.to_string());
     }
     let looks = report.count_of(Event::cna_scanned);
     let max = LOOKS_MAX + u64::from(REMOTE) + 1;
     let is_exceeded = is_limited && looks > max;
     let complaint = || format!("heads looked at {looks} waiters, more than {max} (simulated)");
-    Some(is_exceeded.then(complaint))
+    is_exceeded.then(complaint)
 }
 
 /// The machine of the published tables; the checks use two of its sockets.
@@ -100,59 +99,47 @@ fn machine() -> Machine {
 }
 
 /// Threads that take a lock again and again.
-struct Storm(Config);
-
-impl LockVisitor<Sim> for Storm {
-    type Output = RunReport;
-
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
-        let machine = machine();
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine, &mut arena, SEED, self.0);
-        let lock = simulation.alloc(L::new());
-        let of_socket = |socket| (0..PER_SOCKET as u32).map(move |core| (socket, core));
-        for (socket, core) in of_socket(0).chain(of_socket(1)) {
-            simulation.spawn(socket * machine.topology.cores_per_socket + core, move || {
-                while !thread::is_over() {
-                    watch::requested(lock);
-                    lock.lock();
-                    watch::entered(lock);
-                    thread::hold_ps(HOLD_NS * 1000);
-                    watch::left(lock);
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock() };
-                    thread::op_done();
-                }
-            });
-        }
-        simulation.run()
+fn storm(lock: &AnyLock, config: Config) -> RunReport {
+    let machine = machine();
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine, &mut arena, SEED, config);
+    let lock = (lock.alloc)(&mut simulation);
+    let of_socket = |socket| (0..PER_SOCKET as u32).map(move |core| (socket, core));
+    for (socket, core) in of_socket(0).chain(of_socket(1)) {
+        simulation.spawn(socket * machine.topology.cores_per_socket + core, move || {
+            while !thread::is_over() {
+                watch::requested(lock);
+                lock.lock();
+                watch::entered(lock);
+                thread::hold_ps(HOLD_NS * 1000);
+                watch::left(lock);
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+                thread::op_done();
+            }
+        });
     }
+    simulation.run()
 }
 
 /// A head that waits with no waiter behind it, until many of another socket and then one of its own
 /// have queued; then it takes the lock.
-struct LateArrivals(Config);
-
-impl LockVisitor<Sim> for LateArrivals {
-    type Output = RunReport;
-
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
-        let machine = machine();
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine, &mut arena, SEED, self.0);
-        let lock = simulation.alloc(L::new());
-        let remote = machine.topology.cores_per_socket;
-        // The owner, a pending waiter, the head, the others, the last.
-        let cpus = (0..3).chain((0..REMOTE).map(|core| remote + core)).chain([3]);
-        for (number, cpu) in cpus.enumerate() {
-            simulation.spawn(cpu, move || {
-                thread::hold_ps(number as u64 * 5_000_000);
-                lock.lock();
-                thread::hold_ps(if number == 0 { 500_000_000 } else { HOLD_NS * 1000 });
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            });
-        }
-        simulation.run()
+fn late_arrivals(lock: &AnyLock) -> RunReport {
+    let machine = machine();
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine, &mut arena, SEED, Config::default());
+    let lock = (lock.alloc)(&mut simulation);
+    let remote = machine.topology.cores_per_socket;
+    // The owner, a pending waiter, the head, the others, the last.
+    let cpus = (0..3).chain((0..REMOTE).map(|core| remote + core)).chain([3]);
+    for (number, cpu) in cpus.enumerate() {
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(number as u64 * 5_000_000);
+            lock.lock();
+            thread::hold_ps(if number == 0 { 500_000_000 } else { HOLD_NS * 1000 });
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        });
     }
+    simulation.run()
 }

@@ -148,6 +148,7 @@
 
 pub mod machine;
 
+pub mod any_lock;
 mod arena;
 mod checker;
 mod config;

@@ -4,17 +4,14 @@
 //! lock: `requested`, `lock()`, `entered`, the critical section, `left`, `unlock()`; for a reader
 //! `requested`, `lock_shared()`, `entered_shared`, its section, `left_shared`, `unlock_shared()`.
 
+use crate::checker::{Call, Checkers};
 use crate::switch::Here;
 
-fn tell<L>(
-    lock: &L,
-    words: &'static str,
-    what: impl FnOnce(&mut crate::checker::Checkers, crate::checker::Call),
-) {
-    let address = core::ptr::from_ref(lock).addr();
+/// Tells the checkers about the lock at `address`; `words` is what a trace says.
+fn tell(address: usize, words: &'static str, what: fn(&mut Checkers, Call)) {
     Here::expect("to be watched").with(|engine| {
         assert!(engine.region.line_at(address).is_some(), "a watched lock must lie in the arena");
-        let call = crate::checker::Call {
+        let call = Call {
             at_ps: engine.time.now,
             thread: engine.current,
             offset: engine.region.offset_of(address),
@@ -24,6 +21,10 @@ fn tell<L>(
             what(&mut engine.checkers, call);
         }
     });
+}
+
+fn address_of<L: ?Sized>(lock: &L) -> usize {
+    core::ptr::from_ref(lock).addr()
 }
 
 /// The threads have done their part. What is told from here on does not count: a thread that looks at what is left may
@@ -42,41 +43,41 @@ pub fn freed<T>(object: &T) {
 }
 
 /// The thread is about to ask for `lock`, exclusively or as a reader.
-pub fn requested<L>(lock: &L) {
-    tell(lock, "asks for the lock", |checkers, call| checkers.requested(call));
+pub fn requested<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "asks for the lock", Checkers::requested);
 }
 
 /// The thread is about to ask for `lock`, exclusively, and may withdraw: it does not count as overtaken.
-pub fn attempted<L>(lock: &L) {
-    tell(lock, "asks for the lock", |checkers, call| checkers.attempted(call));
+pub fn attempted<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "asks for the lock", Checkers::attempted);
 }
 
 /// The thread no longer waits for `lock` and has not got it.
-pub fn withdrew<L>(lock: &L) {
-    tell(lock, "withdraws", |checkers, call| checkers.withdrew(call));
+pub fn withdrew<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "withdraws", Checkers::withdrew);
 }
 
 /// The thread holds `lock` exclusively.
-pub fn entered<L>(lock: &L) {
-    tell(lock, "has the lock", |checkers, call| checkers.entered(call));
+pub fn entered<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "has the lock", Checkers::entered);
 }
 
 /// The thread is about to give back `lock`, which it holds exclusively.
-pub fn left<L>(lock: &L) {
-    tell(lock, "gives the lock back", |checkers, call| checkers.left(call));
+pub fn left<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "gives the lock back", Checkers::left);
 }
 
 /// The thread holds `lock` together with other readers.
-pub fn entered_shared<L>(lock: &L) {
-    tell(lock, "has the lock as a reader", |checkers, call| checkers.entered_shared(call));
+pub fn entered_shared<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "has the lock as a reader", Checkers::entered_shared);
 }
 
 /// The thread holds `lock` exclusively and is about to become a reader.
-pub fn downgraded<L>(lock: &L) {
-    tell(lock, "becomes a reader", |checkers, call| checkers.downgraded(call));
+pub fn downgraded<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "becomes a reader", Checkers::downgraded);
 }
 
 /// The thread is about to give back `lock`, which it holds as a reader.
-pub fn left_shared<L>(lock: &L) {
-    tell(lock, "gives the lock back as a reader", |checkers, call| checkers.left_shared(call));
+pub fn left_shared<L: ?Sized>(lock: &L) {
+    tell(address_of(lock), "gives the lock back as a reader", Checkers::left_shared);
 }

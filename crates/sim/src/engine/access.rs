@@ -1,6 +1,7 @@
 //! Loads, stores and read-modify-writes.
 
 use super::cell::PendingStore;
+use super::change::CellChange;
 use super::exploration::Intent;
 use super::queue::EventKind;
 use super::thread::STORES_MAX;
@@ -93,7 +94,6 @@ impl Engine {
 
 impl Here {
     /// A load of the current thread.
-    #[inline]
     pub fn load(self, cell: CellRef) -> u64 {
         let done = self.with(|engine| engine.issue_here(cell.address(), Kind::Read, 0));
         self.until(done);
@@ -111,7 +111,6 @@ impl Here {
         })
     }
     /// A store of the bits in `mask`: asks for the line now, commits in order, goes on at once.
-    #[inline]
     pub fn store(self, cell: CellRef, mask: u64, bits: u64) {
         self.may_be_interrupted();
         let full_until = self.with(|engine| {
@@ -124,16 +123,9 @@ impl Here {
         let next = self.with(|engine| engine.buffer(cell, mask, bits));
         self.until(next);
     }
-    /// A locked read-modify-write: drains the store buffer, then replaces the value by what `new`
-    /// says, or leaves it (a failed compare-exchange owns the line all the same). Returns the old
-    /// value. A trace calls it `name`.
-    #[inline]
-    pub fn rmw(
-        self,
-        name: &'static str,
-        cell: CellRef,
-        new: impl FnOnce(u64) -> Option<u64>,
-    ) -> u64 {
+    /// A locked read-modify-write: drains the store buffer, then changes the value, or leaves it (a failed
+    /// compare-exchange owns the line all the same). Returns the old value.
+    pub fn rmw(self, cell: CellRef, change: CellChange) -> u64 {
         let beaten_until = self.with(|engine| engine.beaten_until(cell.address()));
         if beaten_until > 0 {
             self.until(beaten_until);
@@ -154,8 +146,8 @@ impl Here {
             );
             let old = cell.read();
             engine.fold_value(cell, old);
-            let new = new(old);
-            let name = if new.is_some() { name } else { "compare-exchange fails" };
+            let new = change.of(old);
+            let name = if new.is_some() { change.name() } else { "compare-exchange fails" };
             engine.trace_access(current, name, cell, (old, new));
             if let Some(value) = new {
                 engine.write(current, cell, value);

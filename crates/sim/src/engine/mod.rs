@@ -9,6 +9,7 @@
 mod access;
 mod arbitration;
 pub mod cell;
+mod change;
 mod cpus;
 mod event_loop;
 mod exploration;
@@ -30,6 +31,7 @@ mod trace;
 mod turn;
 mod wait;
 
+pub use change::CellChange;
 pub use exploration::Exploration;
 pub use state::Engine;
 pub use thread::{Activity, Thread};

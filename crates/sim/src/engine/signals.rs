@@ -78,10 +78,13 @@ impl Here {
     }
     /// Runs `section`, in which no signal interrupts the thread.
     pub fn uninterrupted<R>(self, section: impl FnOnce() -> R) -> R {
-        self.may_be_interrupted();
-        self.with(|engine| engine.threads[engine.current].signals.held_back += 1);
+        self.hold_signals_back();
         let result = section();
         self.with(|engine| engine.threads[engine.current].signals.held_back -= 1);
         result
+    }
+    fn hold_signals_back(self) {
+        self.may_be_interrupted();
+        self.with(|engine| engine.threads[engine.current].signals.held_back += 1);
     }
 }

@@ -32,23 +32,27 @@ impl Engine {
         thread: usize,
         what: &'static str,
         cell: CellRef,
-        (old, new): (u64, Option<u64>),
+        values: (u64, Option<u64>),
     ) {
         if self.is_tracing() {
-            let place = self.region.place_at(self.region.offset_of(cell.address()));
-            let place = if cell.is_word() { format!("lock word of {place}") } else { place };
-            let values = match new {
-                None => self.value_in_words(cell, old),
-                Some(new) => {
-                    format!(
-                        "{} -> {}",
-                        self.value_in_words(cell, old),
-                        self.value_in_words(cell, new)
-                    )
-                }
-            };
-            self.add_to_trace(thread, what.to_owned(), place, values);
+            self.add_access_to_trace(thread, what, cell, values);
         }
+    }
+    #[cold]
+    fn add_access_to_trace(
+        &mut self,
+        thread: usize,
+        what: &'static str,
+        cell: CellRef,
+        (old, new): (u64, Option<u64>),
+    ) {
+        let place = self.region.place_at(self.region.offset_of(cell.address()));
+        let place = if cell.is_word() { format!("lock word of {place}") } else { place };
+        let mut values = self.value_in_words(cell, old);
+        if let Some(new) = new {
+            values += &format!(" -> {}", self.value_in_words(cell, new));
+        }
+        self.add_to_trace(thread, what.to_owned(), place, values);
     }
     /// As [`trace`](Self::trace), for a thread that wakes another one.
     pub(super) fn trace_wake(&mut self, other: usize) {

@@ -223,6 +223,7 @@ impl Here {
     }
     /// Spins on `cell`, whose value the thread has just found wanting, until `holds`, until the
     /// deadline, or if it is eager until it has looked again.
+    #[inline]
     pub fn park<F: FnMut(u64) -> bool>(
         self,
         cell: CellRef,
@@ -230,7 +231,15 @@ impl Here {
         deadline: Deadline,
         is_eager: bool,
     ) -> Looked {
-        let predicate = Predicate::of(holds);
+        self.park_until(cell, Predicate::of(holds), deadline, is_eager)
+    }
+    fn park_until(
+        self,
+        cell: CellRef,
+        predicate: Predicate,
+        deadline: Deadline,
+        is_eager: bool,
+    ) -> Looked {
         self.with(|engine| {
             let line = engine.line_of(cell.address());
             let (now, current) = (engine.time.now, engine.current);

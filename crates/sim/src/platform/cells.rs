@@ -1,7 +1,7 @@
 //! Cells: the value in place, the cost in the event loop.
 
-use crate::engine::Deadline;
 use crate::engine::cell::{CellRef, Shape};
+use crate::engine::{CellChange, Deadline};
 use crate::switch::Here;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -103,19 +103,19 @@ impl<S: Storage, const IS_WORD: bool> SimCell<S, IS_WORD> {
         match Here::get() {
             Some(here) if order != Ordering::SeqCst => here.store(self.cell(), mask, bits),
             _ => {
-                self.update("store", |old| Some(old & !mask | bits & mask));
+                self.update(CellChange::Store { mask, bits });
             }
         }
     }
-    /// Replaces the value by what `new` makes of it, in one step, which a trace calls `name`; returns the bits before.
+    /// Changes the value in one step; returns the bits before.
     #[inline]
-    pub(super) fn update(&self, name: &'static str, new: impl FnOnce(u64) -> Option<u64>) -> u64 {
+    pub(super) fn update(&self, change: CellChange) -> u64 {
         let cell = self.cell();
         match Here::get() {
-            Some(here) => here.rmw(name, cell, new),
+            Some(here) => here.rmw(cell, change),
             None => {
                 let old = cell.read();
-                if let Some(value) = new(old) {
+                if let Some(value) = change.of(old) {
                     cell.write(value);
                 }
                 old
@@ -149,7 +149,7 @@ unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_
     }
     #[inline]
     fn swap(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update("swap", |_| Some(S::bits(value))))
+        S::value(self.update(CellChange::Swap { mask: u64::MAX, bits: S::bits(value) }))
     }
     #[inline]
     fn compare_exchange(
@@ -159,9 +159,9 @@ unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_
         _success: Ordering,
         _failure: Ordering,
     ) -> Result<S::Value, S::Value> {
-        let expected = S::bits(old);
-        let found = self.update("compare-exchange", |now| (now == expected).then(|| S::bits(new)));
-        if found == expected { Ok(S::value(found)) } else { Err(S::value(found)) }
+        let (old, bits) = (S::bits(old), S::bits(new));
+        let found = self.update(CellChange::CompareExchange { mask: u64::MAX, old, bits });
+        if found == old { Ok(S::value(found)) } else { Err(S::value(found)) }
     }
 
     fn cond_load(&self, _order: Ordering, mut pred: impl FnMut(S::Value) -> bool) -> S::Value {
@@ -179,11 +179,11 @@ unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_
         _order: Ordering,
         bound: Bound,
         mut pred: impl FnMut(S::Value) -> bool,
-        stop: impl FnMut() -> bool,
+        mut stop: impl FnMut() -> bool,
     ) -> Result<S::Value, S::Value> {
         let mut holds = |bits| pred(S::value(bits));
         match Here::get() {
-            Some(here) => spin_bounded(here, self.cell(), bound, &mut holds, stop),
+            Some(here) => spin_bounded(here, self.cell(), bound, &mut holds, &mut stop),
             None => {
                 let bits = self.load_bits();
                 if holds(bits) { Ok(bits) } else { Err(bits) }
@@ -220,8 +220,8 @@ fn spin_bounded(
     here: Here,
     cell: CellRef,
     bound: Bound,
-    holds: &mut impl FnMut(u64) -> bool,
-    mut stop: impl FnMut() -> bool,
+    mut holds: &mut dyn FnMut(u64) -> bool,
+    stop: &mut dyn FnMut() -> bool,
 ) -> Result<u64, u64> {
     here.settle();
     let cpu_time = || here.with(|engine| engine.cpu_time());
@@ -261,7 +261,7 @@ fn spin_bounded(
             }
         }
         let first = here.with(|engine| deadline.or_earlier(Deadline::OnCpu(next_stop), engine));
-        let looked = here.park(cell, holds, first, has_stop);
+        let looked = here.park(cell, &mut holds, first, has_stop);
         value = looked.value;
         was_woken = !looked.expired;
     }
@@ -276,20 +276,19 @@ impl Integer for AtomicU64 {}
 unsafe impl<S: Integer, const IS_WORD: bool> AtomicInt<S::Value> for SimCell<S, IS_WORD> {
     #[inline]
     fn fetch_add(&self, value: S::Value, _order: Ordering) -> S::Value {
-        // Bits above the value's width are dropped when it is written.
-        S::value(self.update("add", |old| Some(old.wrapping_add(S::bits(value)))))
+        S::value(self.update(CellChange::Add(S::bits(value))))
     }
     #[inline]
     fn fetch_sub(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update("subtract", |old| Some(old.wrapping_sub(S::bits(value)))))
+        S::value(self.update(CellChange::Subtract(S::bits(value))))
     }
     #[inline]
     fn fetch_or(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update("or", |old| Some(old | S::bits(value))))
+        S::value(self.update(CellChange::Or(S::bits(value))))
     }
     #[inline]
     fn fetch_and(&self, value: S::Value, _order: Ordering) -> S::Value {
-        S::value(self.update("and", |old| Some(old & S::bits(value))))
+        S::value(self.update(CellChange::And(S::bits(value))))
     }
 }
 

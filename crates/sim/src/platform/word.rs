@@ -1,6 +1,7 @@
 //! Narrow accesses of a lock word: the same cell and the same line, under a mask.
 
 use super::cells::SimCell;
+use crate::engine::CellChange;
 use core::sync::atomic::{AtomicU32, Ordering};
 use lockwright::platform::LockWordOps;
 
@@ -21,10 +22,6 @@ impl Part {
     fn of(self, word: u64) -> u64 {
         (word & self.mask) >> self.shift
     }
-    #[inline]
-    fn put(self, word: u64, value: u64) -> u64 {
-        word & !self.mask | value << self.shift & self.mask
-    }
 }
 
 impl SimCell<AtomicU32, true> {
@@ -34,13 +31,13 @@ impl SimCell<AtomicU32, true> {
     }
     #[inline]
     fn swap_part(&self, part: Part, value: u64) -> u64 {
-        part.of(self.update("swap", |word| Some(part.put(word, value))))
+        part.of(self.update(CellChange::Swap { mask: part.mask, bits: value << part.shift }))
     }
     #[inline]
     fn replace_part(&self, part: Part, old: u64, new: u64) -> Result<u64, u64> {
-        let word = self
-            .update("compare-exchange", |word| (part.of(word) == old).then(|| part.put(word, new)));
-        let found = part.of(word);
+        let Part { mask, shift } = part;
+        let change = CellChange::CompareExchange { mask, old: old << shift, bits: new << shift };
+        let found = part.of(self.update(change));
         if found == old { Ok(found) } else { Err(found) }
     }
 }

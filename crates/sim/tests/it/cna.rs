@@ -2,13 +2,10 @@
 
 use crate::machines::machine;
 use lockwright::events::Event;
-use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor, find, visit};
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::machine::Machine;
-use lockwright_sim::{
-    Arena, Checks, Config, FailureKind, RunReport, Sim, Simulation, thread, watch,
-};
+use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, thread, watch};
 
 /// The policies that count handoffs, those that measure time.
 const COUNTING: [&str; 2] = ["cna", "cna-v10_limited"];
@@ -53,19 +50,12 @@ impl Storm {
         self
     }
     fn run(self, name: &str) -> RunReport {
-        visit(find(name).expect("a lock of the registry"), self).expect("it was found there")
-    }
-}
-
-impl LockVisitor<Sim> for Storm {
-    type Output = RunReport;
-
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> RunReport {
+        let any = AnyLock::named(name);
         let mut arena = Arena::default();
-        let checks = Checks { word_is_legal: Some(L::word_is_legal), ..self.checks };
+        let checks = Checks { word_is_legal: Some(any.word_is_legal), ..self.checks };
         let config = Config { checks, tunables: self.tunables, ..Config::window(0, 5_000_000) };
         let mut simulation = Simulation::new(&self.machine, &mut arena, 1, config);
-        let lock = simulation.alloc(L::new());
+        let lock = (any.alloc)(&mut simulation);
         for (number, cpu) in self.cpus.into_iter().enumerate() {
             let is_urgent = self.urgent.contains(&number);
             simulation.spawn(cpu, move || {
@@ -196,42 +186,33 @@ fn an_urgent_waiter_is_never_set_aside() {
 }
 
 /// A head that waits with no waiter behind it, until this many of another socket and then one of its
-/// own have queued; then it takes the lock. How many are set aside in the run.
-struct LateArrivals {
-    remote: u32,
-}
-
-impl LockVisitor<Sim> for LateArrivals {
-    type Output = u64;
-
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> u64 {
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
-        let lock = simulation.alloc(L::new());
-        // The owner, a pending waiter, the head, the others, the last.
-        let cpus = (0..3).chain((0..self.remote).map(|n| 16 + n)).chain([3]);
-        for (number, cpu) in cpus.enumerate() {
-            simulation.spawn(cpu, move || {
-                thread::hold_ps(number as u64 * 5_000_000);
-                lock.lock();
-                thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            });
-        }
-        let report = simulation.run();
-        assert_eq!(report.failures, []);
-        assert_eq!(report.count_of(Event::lock_slowpath), u64::from(self.remote) + 2);
-        report.count_of(Event::cna_set_aside)
+/// own have queued; then it takes the lock. Returns how many are set aside in the run.
+fn late_arrivals(name: &str, remote: u32) -> u64 {
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    // The owner, a pending waiter, the head, the others, the last.
+    let cpus = (0..3).chain((0..remote).map(|n| 16 + n)).chain([3]);
+    for (number, cpu) in cpus.enumerate() {
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(number as u64 * 5_000_000);
+            lock.lock();
+            thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        });
     }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    assert_eq!(report.count_of(Event::lock_slowpath), u64::from(remote) + 2);
+    report.count_of(Event::cna_set_aside)
 }
 
 #[test]
 fn the_limited_scan_looks_at_eight_waiters_once_the_lock_is_taken() {
-    let set_aside = |name, remote| visit(find(name)?, LateArrivals { remote });
     for remote in [7, 8, 12] {
-        assert_eq!(set_aside("cna", remote), Some(remote.into()));
+        assert_eq!(late_arrivals("cna", remote), u64::from(remote));
     }
-    assert_eq!(set_aside("cna-v10_limited", 7), Some(7));
-    assert_eq!(set_aside("cna-v10_limited", 8), Some(0));
+    assert_eq!(late_arrivals("cna-v10_limited", 7), 7);
+    assert_eq!(late_arrivals("cna-v10_limited", 8), 0);
 }

@@ -2,26 +2,23 @@
 
 use crate::machines::machine;
 use lockwright::events::Event;
-use lockwright::mcs::McsLock;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::{LOCKS, LockRow, LockVisitor, find, type_of, visit};
-use lockwright::ticket::TicketLock;
+use lockwright::registry::LOCKS;
 use lockwright::tunables::Tunable;
-use lockwright::unfair::UnfairLock;
+use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{Arena, Config, RunReport, Sim, Simulation, thread};
 use std::any::TypeId;
 use std::sync::atomic::Ordering::Relaxed;
 
-fn torture<L: RawLock>(seed: u64) -> RunReport {
-    torture_with::<L>(seed, Config::window(5_000, 100_000))
+fn torture(name: &str, seed: u64) -> RunReport {
+    torture_with(&AnyLock::named(name), seed, Config::window(5_000, 100_000))
 }
 
-fn torture_with<L: RawLock>(seed: u64, config: Config) -> RunReport {
+fn torture_with(lock: &AnyLock, seed: u64, config: Config) -> RunReport {
     let mut arena = Arena::new(1 << 20);
     let mut simulation = Simulation::new(&machine(4, 4, 2), &mut arena, seed, config);
-    let lock = simulation.alloc(L::new());
+    let lock = (lock.alloc)(&mut simulation);
     let counter = simulation.alloc_at(1, <Sim as Cells>::U64::zeroed());
     for cpu in 0..24 {
         simulation.spawn(cpu, move || {
@@ -42,8 +39,7 @@ fn torture_with<L: RawLock>(seed: u64, config: Config) -> RunReport {
 
 #[test]
 fn one_seed_gives_one_history_and_another_seed_another() {
-    let (one, same, other) =
-        (torture::<McsLock<Sim>>(1), torture::<McsLock<Sim>>(1), torture::<McsLock<Sim>>(2));
+    let (one, same, other) = (torture("mcs", 1), torture("mcs", 1), torture("mcs", 2));
     assert_eq!(one.digest, same.digest);
     assert_eq!((one.events, one.switches, &one.ops), (same.events, same.switches, &same.ops));
     assert_ne!(one.digest, other.digest);
@@ -52,11 +48,10 @@ fn one_seed_gives_one_history_and_another_seed_another() {
 
 #[test]
 fn runs_on_several_host_threads_do_not_disturb_each_other() {
-    let serial: Vec<_> = (0..4).map(|seed| torture::<UnfairLock<Sim>>(seed).digest).collect();
+    let serial: Vec<_> = (0..4).map(|seed| torture("unfair", seed).digest).collect();
     let parallel: Vec<_> = std::thread::scope(|scope| {
-        let runs: Vec<_> = (0..4)
-            .map(|seed| scope.spawn(move || torture::<UnfairLock<Sim>>(seed).digest))
-            .collect();
+        let runs: Vec<_> =
+            (0..4).map(|seed| scope.spawn(move || torture("unfair", seed).digest)).collect();
         runs.into_iter().map(|run| run.join().expect("a run without panic")).collect()
     });
     assert_eq!(serial, parallel);
@@ -88,39 +83,24 @@ fn the_golden_runs_have_their_digests() {
     let history =
         |report: RunReport| (report.digest.to_string(), report.events, report.ops_total());
     let golden = |digest: &str, events, ops| (digest.to_owned(), events, ops);
+    assert_eq!(history(torture("mcs", 1)), golden("b06730e9913e31c54274683892cf938f", 4200, 149));
     assert_eq!(
-        history(torture::<McsLock<Sim>>(1)),
-        golden("b06730e9913e31c54274683892cf938f", 4200, 149)
-    );
-    assert_eq!(
-        history(torture::<TicketLock<Sim>>(1)),
+        history(torture("ticket", 1)),
         golden("37ca40fa1941687192f0a13990703e66", 12947, 142)
     );
     assert_eq!(
-        history(torture::<UnfairLock<Sim>>(1)),
+        history(torture("unfair", 1)),
         golden("1dba3a5310ec4d05e65b12ad949a639d", 6559, 178)
     );
 }
 
-/// A run in which the waiters that CNA sets aside become due many times. Its report, and true if the lock serves by
-/// NUMA node.
-struct SmallThresholds;
-
-impl LockVisitor<Sim> for SmallThresholds {
-    type Output = (RunReport, bool);
-
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
-        // Where newcomers take the lock past the queue, queues have their turns less often.
-        let threshold = L::fairness_threshold(2, &|_| None);
-        let window_ns = if threshold.ns_per_waiter > 0 { 8_000_000 } else { 1_000_000 };
-        let is_grouped = threshold.handoffs_per_node > 0 || threshold.ns_per_node > 0;
-        let tunables = vec![
-            (Tunable::numa_spinlock_threshold, 3),
-            (Tunable::numa_spinlock_threshold_ns, 3_000),
-        ];
-        let config = Config { tunables, ..Config::window(5_000, window_ns) };
-        (torture_with::<L>(1, config), is_grouped)
-    }
+/// A run in which the waiters that CNA sets aside become due many times.
+fn small_thresholds(lock: &AnyLock) -> RunReport {
+    // Where newly arriving threads take the lock past the queue, queues have their turns less often.
+    let window_ns = if lock.threshold.ns_per_waiter > 0 { 8_000_000 } else { 1_000_000 };
+    let tunables =
+        vec![(Tunable::numa_spinlock_threshold, 3), (Tunable::numa_spinlock_threshold_ns, 3_000)];
+    torture_with(lock, 1, Config { tunables, ..Config::window(5_000, window_ns) })
 }
 
 /// A lock of the registry, and what its run comes to: digest, events, operations.
@@ -169,11 +149,11 @@ const GOLDEN: &[Golden] = &[
 fn the_golden_runs_of_the_registry_have_their_digests() {
     let mut differing = Vec::new();
     for &(name, digest, events, ops) in GOLDEN {
-        let row = find(name).expect("a lock of the registry");
-        let (report, is_grouped) = visit(row, SmallThresholds).expect("it was found there");
+        let lock = AnyLock::named(name);
+        let report = small_thresholds(&lock);
+        let is_by_node = lock.threshold.handoffs_per_node > 0 || lock.threshold.ns_per_node > 0;
         // The mutex puts its spinners in that order, but its bound is another one.
-        let is_grouped =
-            is_grouped || TypeId::of::<RawMutex<Sim>>() == type_of::<Sim>(row).expect("as above");
+        let is_grouped = is_by_node || lock.type_id == TypeId::of::<RawMutex<Sim>>();
         for event in [Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold] {
             let reached = report.count_of(event) > 0;
             assert_eq!(reached, is_grouped, "{name}: {}", event.name());

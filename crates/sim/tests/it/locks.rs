@@ -2,62 +2,41 @@
 
 use crate::machines::machine;
 use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LOCKS, LockRow, LockVisitor, find, visit};
-use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation, thread, watch};
+use lockwright::registry::LOCKS;
+use lockwright_sim::any_lock::AnyLock;
+use lockwright_sim::{Arena, Config, NodesMode, RunReport, Sim, Simulation, thread, watch};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Each thread increments a plain counter under the lock, this often.
 const ROUNDS: u32 = 30;
 
-struct Torture {
-    threads: u32,
-    seed: u64,
-    nodes: NodesMode,
-}
-
-impl LockVisitor<Sim> for Torture {
-    type Output = (RunReport, u32);
-
-    fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output {
-        let mut arena = Arena::default();
-        let checks = Checks {
-            // A place in the order is taken with the last change of the word before the first
-            // wait, so an attempt at the pending bit that fails does not count.
-            fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
-            word_is_legal: Some(L::word_is_legal),
-            ..Checks::default()
-        };
-        let config = Config { checks, nodes: self.nodes, ..Config::default() };
-        let mut simulation = Simulation::new(&machine(4, 8, 2), &mut arena, self.seed, config);
-        let lock = simulation.alloc(L::new());
-        let counter = simulation.alloc(<Sim as Cells>::U32::zeroed());
-        for cpu in 0..self.threads {
-            simulation.spawn(cpu, move || {
-                for _ in 0..ROUNDS {
-                    watch::requested(lock);
-                    lock.lock();
-                    watch::entered(lock);
-                    let value = counter.load(Relaxed);
-                    thread::work_ns(20);
-                    counter.store(value + 1, Relaxed);
-                    watch::left(lock);
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock() };
-                    thread::work_ns(thread::random() % 200);
-                }
-            });
-        }
-        let report = simulation.run();
-        // That one would look at slots, which only threads of the machine have.
-        assert!(row.name == "percpu-rwlock-in_slots" || !lock.is_locked(), "left locked");
-        (report, counter.load(Relaxed))
-    }
-}
-
 fn torture(name: &str, threads: u32, seed: u64, nodes: NodesMode) -> (RunReport, u32) {
-    let row = find(name).expect("a lock of the registry");
-    visit(row, Torture { threads, seed, nodes }).expect("it was found there")
+    let any = AnyLock::named(name);
+    let mut arena = Arena::default();
+    let config = Config { checks: any.checks(), nodes, ..Config::default() };
+    let mut simulation = Simulation::new(&machine(4, 8, 2), &mut arena, seed, config);
+    let lock = (any.alloc)(&mut simulation);
+    let counter = simulation.alloc(<Sim as Cells>::U32::zeroed());
+    for cpu in 0..threads {
+        simulation.spawn(cpu, move || {
+            for _ in 0..ROUNDS {
+                watch::requested(lock);
+                lock.lock();
+                watch::entered(lock);
+                let value = counter.load(Relaxed);
+                thread::work_ns(20);
+                counter.store(value + 1, Relaxed);
+                watch::left(lock);
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+                thread::work_ns(thread::random() % 200);
+            }
+        });
+    }
+    let report = simulation.run();
+    // That one would look at slots, which only threads of the machine have.
+    assert!(name == "percpu-rwlock-in_slots" || !lock.is_locked(), "left locked");
+    (report, counter.load(Relaxed))
 }
 
 /// The locks that need nothing but this crate's platform to be right.

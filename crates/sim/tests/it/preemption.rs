@@ -1,15 +1,11 @@
 //! Preemption: a thread that is away stalls, and nothing else breaks.
 
 use crate::machines::machine;
-use lockwright::busted::BustedLock;
-use lockwright::mcs::McsLock;
 use lockwright::platform::{
     Atomic, Cells, Placement as _, QueueNodes, SchedulerHints, Sleeping, Zeroed,
 };
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
-use lockwright::ticket::TicketLock;
-use lockwright::unfair::UnfairLock;
+use lockwright::registry::{LOCKS, LockClass};
+use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
     Arena, Checks, Config, FailureKind, Preemption, RunReport, Sim, Simulation, thread, watch,
 };
@@ -21,18 +17,14 @@ const WINDOW_NS: u64 = 400_000;
 const HALF: Preemption = Preemption { every_ns: 10_000, for_ns: 10_000 };
 
 /// What came out, and the longest wait in nanoseconds.
-fn torture<L: RawLock>(seed: u64, preemption: Option<Preemption>) -> (RunReport, u64) {
+fn torture(name: &str, seed: u64, preemption: Option<Preemption>) -> (RunReport, u64) {
     let longest_ps = Cell::new(0);
     let mut arena = Arena::default();
-    let is_fifo = matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending);
-    let checks = Checks {
-        fifo: is_fifo,
-        overtaking_max: Some(u32::MAX),
-        word_is_legal: Some(L::word_is_legal),
-    };
+    let any = AnyLock::named(name);
+    let checks = Checks { overtaking_max: Some(u32::MAX), ..any.checks() };
     let config = Config { checks, preemption, ..Config::window(0, WINDOW_NS) };
     let mut simulation = Simulation::new(&machine(2, 4, 1), &mut arena, seed, config);
-    let lock = simulation.alloc(L::new());
+    let lock = (any.alloc)(&mut simulation);
     let longest = &longest_ps;
     for cpu in 0..8 {
         simulation.spawn(cpu, move || {
@@ -54,38 +46,28 @@ fn torture<L: RawLock>(seed: u64, preemption: Option<Preemption>) -> (RunReport,
     (report, longest_ps.get() / 1000)
 }
 
-struct Survives;
-
-impl LockVisitor<Sim> for Survives {
-    type Output = ();
-
-    fn visit<L: RawLock>(self, row: &'static LockRow) {
-        let (report, _) = torture::<L>(1, Some(HALF));
+#[test]
+fn every_lock_holds_while_its_threads_are_preempted() {
+    for row in LOCKS {
+        let (report, _) = torture(row.name, 1, Some(HALF));
         if row.class == LockClass::Busted {
-            return;
+            continue;
         }
+        let AnyLock { waiters_sleep, is_fifo, .. } = AnyLock::named(row.name);
         assert_eq!(report.failures, [], "{}", row.name);
         // A thread that sleeps has no CPU that could be taken away.
-        let least = if L::WAITERS_SLEEP { 20 } else { 100 };
+        let least = if waiters_sleep { 20 } else { 100 };
         assert!(report.preemptions > least, "{}: {}", row.name, report.preemptions);
         let starved = report.ops.iter().filter(|&&ops| ops == 0).count();
-        let is_fair = matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending);
-        assert!(!is_fair || starved == 0, "{}: {:?}", row.name, report.ops);
+        assert!(!is_fifo || starved == 0, "{}: {:?}", row.name, report.ops);
         assert!(report.ops_total() > 50, "{}: {:?}", row.name, report.ops);
     }
 }
 
 #[test]
-fn every_lock_holds_while_its_threads_are_preempted() {
-    for row in LOCKS {
-        visit(row, Survives).expect("it is registered");
-    }
-}
-
-#[test]
 fn preempting_half_the_waiters_shows_in_the_longest_wait_of_a_fair_lock() {
-    let (calm, calm_ns) = torture::<TicketLock<Sim>>(1, None);
-    let (report, longest_ns) = torture::<TicketLock<Sim>>(1, Some(HALF));
+    let (calm, calm_ns) = torture("ticket", 1, None);
+    let (report, longest_ns) = torture("ticket", 1, Some(HALF));
     assert_eq!(calm.preemptions, 0);
     // Eight turns of a section and a handoff.
     assert!(calm_ns < 5_000, "{calm_ns} ns");
@@ -95,14 +77,14 @@ fn preempting_half_the_waiters_shows_in_the_longest_wait_of_a_fair_lock() {
 
 #[test]
 fn the_busted_lock_fails_under_preemption() {
-    let (report, _) = torture::<BustedLock<Sim>>(1, Some(HALF));
+    let (report, _) = torture("busted", 1, Some(HALF));
     let is_exclusion = |kind: &FailureKind| matches!(kind, FailureKind::Exclusion { .. });
     assert!(report.failures.iter().any(|failure| is_exclusion(&failure.kind)));
 }
 
 #[test]
 fn preemptions_come_from_the_seed() {
-    let run = |seed| torture::<McsLock<Sim>>(seed, Some(HALF)).0;
+    let run = |seed| torture("mcs", seed, Some(HALF)).0;
     let (one, same, other) = (run(1), run(1), run(2));
     assert_eq!((one.digest, one.preemptions), (same.digest, same.preemptions));
     assert_ne!(one.digest, other.digest);
@@ -110,9 +92,9 @@ fn preemptions_come_from_the_seed() {
 
 #[test]
 fn overtakes_are_counted_and_a_queue_has_none() {
-    assert_eq!(torture::<TicketLock<Sim>>(1, None).0.most_overtakes, Some(0));
-    assert_eq!(torture::<McsLock<Sim>>(1, Some(HALF)).0.most_overtakes, Some(0));
-    assert!(torture::<UnfairLock<Sim>>(1, None).0.most_overtakes > Some(10));
+    assert_eq!(torture("ticket", 1, None).0.most_overtakes, Some(0));
+    assert_eq!(torture("mcs", 1, Some(HALF)).0.most_overtakes, Some(0));
+    assert!(torture("unfair", 1, None).0.most_overtakes > Some(10));
 }
 
 /// Two threads and a word between them.

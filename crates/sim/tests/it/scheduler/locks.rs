@@ -2,17 +2,13 @@
 
 use super::{GUEST, with};
 use crate::machines::machine;
-use lockwright::mcs::McsLock;
 use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
-use lockwright::qspinlock::QSpinlock;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, find, visit};
+use lockwright::registry::{LOCKS, LockClass};
 use lockwright::rwsem::{self, RwSem};
-use lockwright::ticket::TicketLock;
-use lockwright::unfair::UnfairLock;
+use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
-    Arena, Checks, Config, FailureKind, NodesMode, RunReport, ScheduledKind, Scheduling, Sim,
-    Simulation, StartState, thread, watch,
+    Arena, Config, FailureKind, NodesMode, RunReport, ScheduledKind, Scheduling, Sim, Simulation,
+    StartState, thread, watch,
 };
 use std::any::TypeId;
 
@@ -44,23 +40,24 @@ impl Guest {
             is_sleepy: false,
         }
     }
-    fn torture<L: RawLock>(self) -> RunReport {
+    fn torture(self, name: &str) -> RunReport {
         let Self { kind, start, threads, seed, slice_ns, noise_ns, window_ns, is_sleepy } = self;
         let machine = with(machine(2, 2, 1), |scheduler| {
             scheduler.slice_ns = slice_ns;
             scheduler.noise_ns = noise_ns;
         });
         let nodes = if kind == PROGRAM { NodesMode::Pool(64) } else { NodesMode::PerCpu };
-        let checks = Checks {
-            fifo: matches!(L::ORDER, Order::Fifo | Order::FifoAfterPending),
-            overtaking_max: None,
-            word_is_legal: Some(L::word_is_legal),
-        };
+        let any = AnyLock::named(name);
         let scheduling = Some(Scheduling { kind, start });
-        let config = Config { checks, nodes, scheduling, ..Config::window(100_000, window_ns) };
+        let config = Config {
+            checks: any.checks(),
+            nodes,
+            scheduling,
+            ..Config::window(100_000, window_ns)
+        };
         let mut arena = Arena::default();
         let mut simulation = Simulation::new(&machine, &mut arena, seed, config);
-        let lock = simulation.alloc(L::new());
+        let lock = (any.alloc)(&mut simulation);
         let bed = simulation.alloc(<Sim as Cells>::U32::zeroed());
         for _ in 0..threads {
             simulation.spawn_scheduled(move || {
@@ -94,56 +91,44 @@ fn toss(bed: &<Sim as Cells>::U32) {
     }
 }
 
-struct Survives(ScheduledKind);
-
-impl LockVisitor<Sim> for Survives {
-    type Output = ();
-
-    fn visit<L: RawLock>(self, row: &'static LockRow) {
-        // The handoff of 2017 lets a waiter wait for 10 ms, asleep, while others spin without success.
-        let is_patient = TypeId::of::<L>() == TypeId::of::<RwSem<Sim, rwsem::V4_14Handoff>>();
-        let window_ns = if is_patient { 25_000_000 } else { 10_000_000 };
-        let report = Guest { kind: self.0, window_ns, ..Guest::of(16) }.torture::<L>();
-        if row.class == LockClass::Busted {
-            return;
-        }
-        assert_eq!(report.failures, [], "{}", row.name);
-        assert!(report.ops_total() > 50, "{}: {:?}", row.name, report.ops);
-    }
-}
-
 #[test]
 fn every_lock_holds_with_four_threads_on_each_cpu() {
     for row in LOCKS {
+        // The handoff of 2017 lets a waiter wait for 10 ms, asleep, while others spin without success.
+        let is_patient =
+            AnyLock::named(row.name).type_id == TypeId::of::<RwSem<Sim, rwsem::V4_14Handoff>>();
+        let window_ns = if is_patient { 25_000_000 } else { 10_000_000 };
         for kind in [GUEST, PROGRAM] {
-            visit(row, Survives(kind)).expect("it is registered");
+            let report = Guest { kind, window_ns, ..Guest::of(16) }.torture(row.name);
+            if row.class != LockClass::Busted {
+                assert_eq!(report.failures, [], "{}", row.name);
+                assert!(report.ops_total() > 50, "{}: {:?}", row.name, report.ops);
+            }
         }
     }
 }
 
 #[test]
 fn the_busted_lock_fails_with_four_threads_on_each_cpu() {
-    let report = Guest::of(16).torture::<lockwright::busted::BustedLock<Sim>>();
+    let report = Guest::of(16).torture("busted");
     let is_exclusion = |kind: &FailureKind| matches!(kind, FailureKind::Exclusion { .. });
     assert!(report.failures.iter().any(|failure| is_exclusion(&failure.kind)));
 }
 
 #[test]
 fn fair_queues_collapse_without_a_cpu_for_everybody_and_an_unfair_lock_does_not() {
-    fn rates<L: RawLock>() -> (u64, u64) {
+    fn rates(name: &str) -> (u64, u64) {
         let ops = |threads| {
-            let report = Guest::of(threads).torture::<L>();
+            let report = Guest::of(threads).torture(name);
             assert_eq!(report.failures, []);
             report.ops_total()
         };
         (ops(4), ops(16))
     }
-    for (fair, oversubscribed) in
-        [rates::<TicketLock<Sim>>(), rates::<McsLock<Sim>>(), rates::<QSpinlock<Sim>>()]
-    {
+    for (fair, oversubscribed) in [rates("ticket"), rates("mcs"), rates("qspinlock")] {
         assert!(oversubscribed * 10 < fair, "{fair} and {oversubscribed}");
     }
-    let (alone, oversubscribed) = rates::<UnfairLock<Sim>>();
+    let (alone, oversubscribed) = rates("unfair");
     assert!(oversubscribed * 2 > alone, "{alone} and {oversubscribed}");
 }
 
@@ -151,18 +136,11 @@ fn fair_queues_collapse_without_a_cpu_for_everybody_and_an_unfair_lock_does_not(
 /// quiet guest, the start decides.
 #[test]
 fn a_guest_with_sleeping_waiters_stays_in_what_it_began_with() {
-    struct Quiet(StartState);
-    impl LockVisitor<Sim> for Quiet {
-        type Output = (u64, u64);
-        fn visit<L: RawLock>(self, _row: &'static LockRow) -> (u64, u64) {
-            let (slice_ns, noise_ns) = (3_000_000.0, 0.0);
-            let report = Guest { start: self.0, slice_ns, noise_ns, ..Guest::of(4) }.torture::<L>();
-            assert_eq!(report.failures, []);
-            (report.ops_total(), report.schedule.map_or(0, |schedule| schedule.kicks))
-        }
-    }
     let from = |start| {
-        visit(find("park").expect("it is registered"), Quiet(start)).expect("it was found there")
+        let (slice_ns, noise_ns) = (3_000_000.0, 0.0);
+        let report = Guest { start, slice_ns, noise_ns, ..Guest::of(4) }.torture("park");
+        assert_eq!(report.failures, []);
+        (report.ops_total(), report.schedule.map_or(0, |schedule| schedule.kicks))
     };
     let (running, kicks) = from(StartState::Running);
     assert_eq!(kicks, 0);
@@ -173,7 +151,7 @@ fn a_guest_with_sleeping_waiters_stays_in_what_it_began_with() {
 
 #[test]
 fn one_seed_and_one_start_state_give_one_history() {
-    let run = |start, seed| Guest { start, seed, ..Guest::of(12) }.torture::<UnfairLock<Sim>>();
+    let run = |start, seed| Guest { start, seed, ..Guest::of(12) }.torture("unfair");
     let mut digests = Vec::new();
     for &start in StartState::ALL {
         let (one, same, other) = (run(start, 1), run(start, 1), run(start, 2));
@@ -188,7 +166,7 @@ fn one_seed_and_one_start_state_give_one_history() {
 
 #[test]
 fn the_threads_of_an_overcommitted_guest_share_the_time_of_its_cpus() {
-    let report = Guest::of(16).torture::<UnfairLock<Sim>>();
+    let report = Guest::of(16).torture("unfair");
     let schedule = report.schedule.as_ref().expect("the run has a scheduler");
     let run: u64 = schedule.run_ps.iter().sum();
     // Noise takes a twentieth, switches between slices less than a fortieth.
@@ -202,7 +180,7 @@ fn the_threads_of_an_overcommitted_guest_share_the_time_of_its_cpus() {
 #[test]
 fn an_overcommitted_run_has_its_golden_digest() {
     let guest = Guest { start: StartState::Preempted, is_sleepy: true, ..Guest::of(12) };
-    let report = guest.torture::<UnfairLock<Sim>>();
+    let report = guest.torture("unfair");
     let schedule = report.schedule.as_ref().expect("the run has a scheduler");
     assert!(schedule.kicks > 500 && schedule.steals > 500, "{schedule:?}");
     let found = (&*report.digest.to_string(), report.events, report.ops_total());
