@@ -1,6 +1,6 @@
 //! One row of the table of model checks, and how to make one.
 
-use crate::{Explored, Loom, LoomRun, MachineSettings};
+use crate::{CheckDepth, Explored, Loom, LoomRun, MachineSettings};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LockRow};
 use lockwright_clients::{
@@ -38,6 +38,16 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Those of `depth`.
+    pub const fn of(depth: CheckDepth) -> Self {
+        match depth {
+            CheckDepth::Brief => Self::BRIEF,
+            CheckDepth::Usual => Self::QUICK,
+            CheckDepth::Full => Self::FULL,
+        }
+    }
+    /// For a quick look.
+    pub const BRIEF: Self = Self { of_two: Some(2), of_three: Some(1) };
     /// For every change.
     pub const QUICK: Self = Self { of_two: Some(3), of_three: Some(2) };
     /// When there is time.

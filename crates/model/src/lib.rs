@@ -17,6 +17,7 @@
 pub mod cell;
 mod check;
 pub mod checks;
+mod depth;
 pub mod raw;
 pub mod settings;
 pub mod shuttle_checks;
@@ -40,6 +41,7 @@ mod threads;
 
 pub use self::loom::Loom;
 pub use self::shuttle::Shuttle;
+pub use depth::CheckDepth;
 pub use loom_run::LoomRun;
 pub use settings::MachineSettings;
 pub use shuttle_run::{ShuttleFailure, ShuttleRun};

@@ -2,7 +2,9 @@
 
 use crate::reused_checks::has_own_rows;
 use crate::rwsem_checks::policy_of;
-use crate::{Explored, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler};
+use crate::{
+    CheckDepth, Explored, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler,
+};
 use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
@@ -21,19 +23,22 @@ pub struct Sample {
 
 /// How many threads the rows have.
 pub const THREADS: [usize; 3] = [4, 8, 16];
-/// Lock operations of all threads in all executions of one row.
+/// Lock operations of all threads in all executions of one row, usually.
 const OPERATIONS: usize = 4_000;
 /// A platform with few or no resources.
 const LITTLE: &str = "no queue nodes, two readers' slots";
-/// By what the executions are multiplied when there is time.
-pub const FULL: usize = 100;
 /// Constraints on the order of steps that a bug may need for PCT to find it soon.
 const DEPTH: usize = 3;
 /// Operations of each thread where something has to happen that seldom does.
 const ROUNDS_OF_LONG: u32 = 64;
 
-/// The rows of `lock` with this many threads; `scale` multiplies the executions.
-pub fn samples_of(lock: &'static LockRow, threads: usize, scale: usize) -> Vec<Sample> {
+/// The rows of `lock` with this many threads.
+pub fn samples_of(lock: &'static LockRow, threads: usize, depth: CheckDepth) -> Vec<Sample> {
+    let operations = match depth {
+        CheckDepth::Brief => OPERATIONS / 8,
+        CheckDepth::Usual => OPERATIONS,
+        CheckDepth::Full => OPERATIONS * 100,
+    };
     let numa_nodes = (threads as u32 / 4).clamp(2, 4);
     let mut machines = vec![
         ("flat".to_string(), machine(threads, 1), 2),
@@ -55,7 +60,7 @@ pub fn samples_of(lock: &'static LockRow, threads: usize, scale: usize) -> Vec<S
     let mut samples = Vec::new();
     for (on, settings, rounds) in machines {
         for scheduler in [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: DEPTH }] {
-            let executions = (OPERATIONS * scale / (threads * rounds as usize)).max(2);
+            let executions = (operations / (threads * rounds as usize)).max(2);
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);
             let run = ShuttleRun { rounds, ..run };
             let row = |client| Sample { lock, client, on: on.clone(), run: run.clone() };

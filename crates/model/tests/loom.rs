@@ -1,7 +1,7 @@
 //! Every lock, every client, every schedule of two threads (of locks whose waiters write while they
 //! spin: up to a bound) and of three threads up to a bound.
 //!
-//! `LOCKWRIGHT_CHECK=full` explores two preemptions more.
+//! `LOCKWRIGHT_CHECK=usual` explores one preemption more, `full` two more than that.
 
 use lockwright::raw::{RawLock, Schedules};
 use lockwright::registry::{LockRow, LockVisitor, find, is_left_out, visit};
@@ -11,7 +11,7 @@ use lockwright_clients::{
     is_of_limits, is_of_reused,
 };
 use lockwright_model::checks::{Bounds, Check, checks_of, client_type};
-use lockwright_model::{Explored, Loom, LoomRun, MachineSettings, outcome};
+use lockwright_model::{CheckDepth, Explored, Loom, LoomRun, MachineSettings, outcome};
 
 fn explore(lock: &'static LockRow, client: &str, run: &LoomRun) -> Explored {
     run.client_type(client_type(lock, client).expect("a client of the lock"))
@@ -21,18 +21,13 @@ fn row(lock: &str) -> &'static LockRow {
     find(lock).expect("a registered lock")
 }
 
-fn is_full() -> bool {
-    std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full")
-}
-
 /// The rows of a lock whose cost is bounded there.
 fn rows_hold(lock: &'static LockRow) {
     checks_of(lock).iter().for_each(row_holds);
 }
 
 fn row_holds(check: &Check) {
-    let bounds = if is_full() { Bounds::FULL } else { Bounds::QUICK };
-    let seen = check.explore(bounds);
+    let seen = check.explore(Bounds::of(CheckDepth::asked()));
     let Check { lock, client, on, .. } = check;
     println!("{} {client}, {on}: {} executions", lock.name, seen.executions);
     assert!(seen.executions > 1, "nothing was explored");
@@ -48,12 +43,17 @@ impl LockVisitor<Loom> for SchedulesOf {
 }
 
 fn holds(lock: &'static LockRow) {
+    let (of_endless, of_three) = match CheckDepth::asked() {
+        CheckDepth::Brief => (4, 2),
+        CheckDepth::Usual => (5, 3),
+        CheckDepth::Full => (5, 5),
+    };
     let two = match visit::<Loom, _>(lock, SchedulesOf).expect("a registered lock") {
         Schedules::OfRows => return rows_hold(lock),
-        Schedules::Endless => LoomRun::bounded(2, 5),
+        Schedules::Endless => LoomRun::bounded(2, of_endless),
         Schedules::Finite => LoomRun::all(2),
     };
-    let three = LoomRun::bounded(3, if is_full() { 5 } else { 3 });
+    let three = LoomRun::bounded(3, of_three);
     let three = three.on(MachineSettings::flat(3).with_numa(&[0, 1, 0]));
     for run in [two, three] {
         let is_of_any = |client: &&str| CLIENTS.contains(client) || READER_CLIENTS.contains(client);

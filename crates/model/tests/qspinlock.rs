@@ -15,11 +15,10 @@ use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
 use lockwright_clients::try_lock::TryLock;
 use lockwright_model::checks::{Bounds, CPUS, V15Eager, checks_of, mixtures};
-use lockwright_model::{Explored, Loom, LoomRun, MachineSettings};
+use lockwright_model::{CheckDepth, Explored, Loom, LoomRun, MachineSettings};
 
 fn run(threads: usize, settings: MachineSettings) -> LoomRun {
-    let is_full = std::env::var("LOCKWRIGHT_CHECK").is_ok_and(|value| value == "full");
-    let preemptions = if is_full { 3 } else { 2 };
+    let preemptions = if CheckDepth::asked() == CheckDepth::Full { 3 } else { 2 };
     LoomRun::bounded(threads, preemptions).on(settings.with_nodes_per_cpu(1))
 }
 

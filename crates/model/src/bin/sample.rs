@@ -7,6 +7,7 @@
 
 use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::{clients, clients_of};
+use lockwright_model::CheckDepth;
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
 use lockwright_model::{Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler};
@@ -110,7 +111,9 @@ fn samples(arguments: &mut impl Iterator<Item = String>) -> Result<Vec<(Sample, 
     let mut samples = Vec::new();
     for &lock in &locks {
         if request.is_table {
-            let rows = THREADS.into_iter().flat_map(|threads| samples_of(lock, threads, 1));
+            let rows = THREADS
+                .into_iter()
+                .flat_map(|threads| samples_of(lock, threads, CheckDepth::Usual));
             let rows = rows.filter(|row| clients.contains(&row.client));
             samples.extend(rows.map(|row| (row, String::new())));
         } else {
