@@ -4,7 +4,7 @@ pub mod affinity;
 mod checked;
 mod compute;
 mod conduct;
-mod floor;
+pub(crate) mod floor;
 mod gate;
 mod loads;
 pub mod locks;
