@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn oversubscribed_a_queue_runs_only_if_it_was_named() {
+    fn with_more_threads_than_cpus_a_queue_runs_only_if_it_was_named() {
         let matrix = matrix("mcs,all", &[2, 64]).expect("a sound matrix");
         assert!(names(&matrix, 2).contains(&"ticket"));
         let oversubscribed = names(&matrix, 64);

@@ -3,7 +3,7 @@
 /// How much the test suites explore, as `LOCKWRIGHT_CHECK` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckDepth {
-    /// For each change on a developer's machine: what finds nearly every mistake, in minutes.
+    /// For a developer's machine: takes minutes.
     Brief,
     /// `usual`: for continuous integration.
     Usual,

@@ -29,7 +29,7 @@ fn every_lock_holds(threads: usize) {
         };
         let executions: u64 = seen.iter().map(|(_, seen)| seen.executions).sum();
         println!("{lock}: {executions} executions of {threads} threads");
-        // As few schedules may not reach what happens seldom.
+        // In a short sample a rare event need not happen.
         if depth == CheckDepth::Brief {
             continue;
         }

@@ -35,7 +35,7 @@ pub trait Load: Send + Sync + 'static {
     }
 }
 
-/// How long threads may take to come back after the stop flag is up: the last of many threads of
+/// How long threads may take to come back after the stop flag is up: the last of many
 /// spinners gets the lock after many scheduling slices of all the others, and each may hold it long.
 fn return_timeout(plan: &ThreadPlan<'_>) -> Duration {
     let each = Duration::from_millis(250) + Duration::from_nanos(plan.stress.longest_hold_ns()) * 2;

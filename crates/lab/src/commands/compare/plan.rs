@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn oversubscribed_a_queue_takes_part_only_if_it_was_named() {
+    fn with_more_threads_than_cpus_a_queue_takes_part_only_if_it_was_named() {
         assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t2"), 0), ["ticket", "std"]);
         assert_eq!(peers(&plan("--peer tick*,std --cell cs1-t4"), 0), ["std"]);
         assert_eq!(peers(&plan("--peer ticket --cell cs1-t4"), 0), ["ticket"]);
