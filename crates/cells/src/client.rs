@@ -1,6 +1,7 @@
 //! A client on a lock, as a program that is explored.
 
 use crate::compiles_every_lock;
+use crate::erased::{self, ErasedVisitor, Operations, erase};
 use crate::simulated::Watched;
 use lockwright::platform::Barriers;
 use lockwright::raw::{Order, RawLock};
@@ -8,8 +9,8 @@ use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright::rwsem::{Handoff, RwSemPolicy};
 use lockwright::tunables::Tunable;
 use lockwright_clients::{
-    Client, ClientVisitor, clients_on, is_of_limits, is_of_reused, visit_client, visit_client_of,
-    visit_disturbed,
+    AnyClient, Client, ClientVisitor, clients_on, is_of_limits, is_of_reused, visit_client,
+    visit_client_of, visit_disturbed,
 };
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
@@ -96,7 +97,7 @@ impl Target {
         };
         let config = Config { checks, ..Config::default() };
         let variations = variations(pair, program.order, &config);
-        let spawn = |simulation: &mut Simulation<'_>| (program.spawn)(simulation, cpus, *rounds);
+        let spawn = |simulation: &mut Simulation<'_>| program.spawn(simulation, cpus, *rounds);
         let explorer = Explorer::new(machine, *seed, config, &spawn);
         work(&mut explorer.with_variations(variations))
     }
@@ -106,11 +107,12 @@ impl Target {
 struct Program {
     order: Order,
     word_is_legal: fn(u32) -> bool,
-    spawn: Spawn,
+    operations: &'static Operations,
+    alloc: Alloc,
 }
 
-/// Adds the threads of a client, one on each of the CPUs, which do the given number of rounds.
-type Spawn = fn(&mut Simulation<'_>, &[u32], u32);
+/// Places a client for a number of threads, each of which does a number of rounds.
+type Alloc = for<'a> fn(&mut Simulation<'a>, usize, u32) -> &'a dyn AnyClient;
 
 impl Program {
     /// That of a pair of the tables.
@@ -118,6 +120,31 @@ impl Program {
         compiles_every_lock();
         let program = registry::visit::<Sim, _>(pair.lock, OfLock(pair.client)).flatten();
         program.unwrap_or_else(|| unreachable!("both names are from their tables"))
+    }
+
+    /// A thread on each of the CPUs; the last one to end looks at what is left.
+    fn spawn(&self, simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) {
+        erased::choose(self.operations);
+        let client = (self.alloc)(simulation, cpus.len(), rounds);
+        let running = Rc::new(Cell::new(cpus.len()));
+        for (number, &cpu) in cpus.iter().enumerate() {
+            let running = Rc::clone(&running);
+            simulation.spawn(cpu, move || {
+                let body = || client.body(number);
+                match client.has_handler() {
+                    true => thread::handling(|| client.handle(number), body),
+                    false => body(),
+                }
+                running.set(running.get() - 1);
+                // In a forked child the others are not done but gone.
+                if running.get() == 0 && !thread::has_forked() {
+                    // A thread that waits for the end of another sees all its stores.
+                    Sim::heavy_barrier();
+                    watch::done();
+                    client.finish();
+                }
+            });
+        }
     }
 }
 
@@ -129,51 +156,47 @@ impl LockVisitor<Sim> for OfLock {
 
     fn visit<L: RawLock>(self, row: &'static LockRow) -> Option<Program> {
         let Self(client) = self;
-        let spawn = match clients_on::<L>().any(|name| name == client) {
-            true => visit_client::<Sim, Watched<L>, _>(client, SpawnOf),
+        let alloc = match clients_on::<L>().any(|name| name == client) {
+            true => erase::<L, _>(OnErased(client)),
             // It counts what it finds by itself.
-            false => visit_client_of::<Sim, _>(row, client, SpawnOf)
-                .or_else(|| visit_disturbed::<Sim, _>(row, client, SpawnOf)),
+            false => visit_client_of::<Sim, _>(row, client, AllocOf)
+                .or_else(|| visit_disturbed::<Sim, _>(row, client, AllocOf)),
         };
-        let (order, word_is_legal) = (L::ORDER, L::word_is_legal);
-        spawn.map(|spawn| Program { order, word_is_legal, spawn })
+        let (order, word_is_legal) = (L::ORDER, L::word_is_legal as _);
+        let operations = Operations::of::<L>();
+        alloc.map(|alloc| Program { order, word_is_legal, operations, alloc })
     }
 }
 
-struct SpawnOf;
+/// A client that every lock has, by name, on a lock that tells the checkers what is done with it.
+struct OnErased(&'static str);
 
-impl ClientVisitor for SpawnOf {
-    type Output = Spawn;
+impl ErasedVisitor for OnErased {
+    type Output = Option<Alloc>;
 
-    fn visit<C: Client>(self) -> Spawn {
-        spawn::<C>
+    fn visit<L: RawLock>(self) -> Option<Alloc> {
+        visit_client::<Sim, Watched<L>, _>(self.0, AllocOf)
     }
 }
 
-/// A thread for each body; the last one to end looks at what is left.
-fn spawn<C: Client>(simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) {
-    let mut client = C::new(cpus.len());
+struct AllocOf;
+
+impl ClientVisitor for AllocOf {
+    type Output = Alloc;
+
+    fn visit<C: Client>(self) -> Alloc {
+        alloc::<C>
+    }
+}
+
+fn alloc<'a, C: Client>(
+    simulation: &mut Simulation<'a>,
+    threads: usize,
+    rounds: u32,
+) -> &'a dyn AnyClient {
+    let mut client = C::new(threads);
     client.set_rounds(rounds);
     // SAFETY: a client's threads own nothing that is not the client's.
     client.set_fork(|runs_handlers| unsafe { thread::fork_point(runs_handlers) });
-    let client = simulation.alloc(client);
-    let running = Rc::new(Cell::new(cpus.len()));
-    for (number, &cpu) in cpus.iter().enumerate() {
-        let running = Rc::clone(&running);
-        simulation.spawn(cpu, move || {
-            let body = || client.body(number);
-            match C::HAS_HANDLER {
-                true => thread::handling(|| client.handle(number), body),
-                false => body(),
-            }
-            running.set(running.get() - 1);
-            // In a forked child the others are not done but gone.
-            if running.get() == 0 && !thread::has_forked() {
-                // A thread that waits for the end of another sees all its stores.
-                Sim::heavy_barrier();
-                watch::done();
-                client.finish();
-            }
-        });
-    }
+    simulation.alloc(client)
 }

@@ -6,7 +6,7 @@ use lockwright::platform::Barriers;
 use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::conformance::laws;
 use lockwright_clients::{
-    CLIENTS, Client, ClientVisitor, READER_CLIENTS, Threads, clients_of, is_of_guards,
+    AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, Threads, clients_of, is_of_guards,
     is_of_limits, is_of_reused, visit_client_of,
 };
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
@@ -110,34 +110,38 @@ fn a_body_that_panics_fails_its_law() {
     threads.run((), &[|()| (), |()| panic!("the law is broken")], |()| ());
 }
 
-/// Adds the threads of a client to a run, `rounds` rounds of each.
-struct Spawn<'a, 's> {
-    simulation: &'a mut Simulation<'s>,
-    threads: usize,
-    rounds: u32,
+/// Places a client for a number of threads in a run.
+type Alloc = for<'a> fn(&mut Simulation<'a>, usize) -> &'a dyn AnyClient;
+
+struct AllocOf;
+
+impl ClientVisitor for AllocOf {
+    type Output = Alloc;
+    fn visit<C: Client>(self) -> Alloc {
+        |simulation, threads| {
+            let mut client = C::new(threads);
+            client.set_rounds(2);
+            simulation.alloc(client)
+        }
+    }
 }
 
-impl ClientVisitor for Spawn<'_, '_> {
-    type Output = ();
-    fn visit<C: Client>(self) {
-        let Self { simulation, threads, rounds } = self;
-        let mut client = C::new(threads);
-        client.set_rounds(rounds);
-        let client = simulation.alloc(client);
-        let running = Rc::new(Cell::new(threads));
-        for thread in 0..threads {
-            let running = Rc::clone(&running);
-            simulation.spawn(thread as u32, move || {
-                client.body(thread);
-                running.set(running.get() - 1);
-                if running.get() == 0 {
-                    // Who waits for the end of a thread sees all its stores.
-                    Sim::heavy_barrier();
-                    watch::done();
-                    client.finish();
-                }
-            });
-        }
+/// Adds the threads of a client to a run.
+fn spawn(simulation: &mut Simulation<'_>, threads: usize, alloc: Alloc) {
+    let client = alloc(simulation, threads);
+    let running = Rc::new(Cell::new(threads));
+    for thread in 0..threads {
+        let running = Rc::clone(&running);
+        simulation.spawn(thread as u32, move || {
+            client.body(thread);
+            running.set(running.get() - 1);
+            if running.get() == 0 {
+                // Who waits for the end of a thread sees all its stores.
+                Sim::heavy_barrier();
+                watch::done();
+                client.finish();
+            }
+        });
     }
 }
 
@@ -155,10 +159,9 @@ fn holds_in_schedules(
     assert!(clients.peek().is_some(), "{lock} has no such client");
     for client in clients {
         let machine = machine::machine();
-        let spawn = |simulation: &mut Simulation<'_>| {
-            let spawn = Spawn { simulation, threads, rounds: 2 };
-            visit_client_of::<Sim, _>(row, client, spawn).expect("both are in their tables");
-        };
+        let alloc = visit_client_of::<Sim, _>(row, client, AllocOf);
+        let alloc = alloc.expect("both are in their tables");
+        let spawn = |simulation: &mut Simulation<'_>| spawn(simulation, threads, alloc);
         let mut explorer = Explorer::new(&machine, 1, config.clone(), &spawn);
         let findings = explorer.explore(&plan, |_| true);
         let found = findings.failure.map(|it| format!("{}, schedule {}", it.failure, it.number));
