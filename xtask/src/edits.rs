@@ -114,7 +114,7 @@ fn place(text: &[char], path: &str, group: &[Located<'_>]) -> Place {
         let (mut form, mut at) = (String::new(), first);
         for it in group.iter().filter(|it| it.number == number) {
             form.extend(&text[at..it.span.0]);
-            form += it.edit.new;
+            form += &it.edit.new_text();
             at = it.span.1;
         }
         form.extend(&text[at..end]);
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     const fn edit(old: &'static str, new: &'static str) -> Edit {
-        Edit { file: "a.rs", old, new, is_always: false }
+        Edit { file: "a.rs", old, new: Some(new), is_always: false }
     }
     fn located(text: &str, bugs: &[(&str, &[Edit])]) -> Result<Vec<Place>, Vec<String>> {
         locate_in(&[Source::new("crates/locks/src/a.rs", text)], bugs.iter().copied())

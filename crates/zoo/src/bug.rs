@@ -1,6 +1,6 @@
 //! A bug of the zoo, as data.
 
-use crate::seen::{Checker, Detection, EXPLORED};
+use crate::seen::{Checker, Detection};
 
 /// A bug that locks can be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub struct Edit {
     pub file: &'static str,
     /// What stands there, once in the file: an expression, statements, or the body of a function.
     pub old: &'static str,
-    /// What stands there with the bug.
-    pub new: &'static str,
+    /// What stands there with the bug; `None` if it is the same with its first strong ordering relaxed.
+    pub new: Option<&'static str>,
     /// True if the new text stands in the copy at all times: an item that other edits of the bug use.
     pub is_always: bool,
 }
@@ -52,28 +52,59 @@ pub struct Test {
 }
 
 impl Edit {
-    pub(crate) const fn new(file: &'static str, old: &'static str, new: &'static str) -> Self {
-        Self { file, old, new, is_always: false }
+    /// Something else stands there with the bug.
+    pub(crate) const fn change(file: &'static str, old: &'static str, new: &'static str) -> Self {
+        Self { file, old, new: Some(new), is_always: false }
     }
-    pub(crate) const fn always(file: &'static str, old: &'static str, new: &'static str) -> Self {
-        Self { file, old, new, is_always: true }
+    /// Nothing stands there with the bug.
+    pub(crate) const fn remove(file: &'static str, old: &'static str) -> Self {
+        Self::change(file, old, "")
+    }
+    /// The access there is relaxed with the bug.
+    pub(crate) const fn relax(file: &'static str, old: &'static str) -> Self {
+        Self { file, old, new: None, is_always: false }
+    }
+    /// The new text begins with the old one, and stands in the copy at all times.
+    pub(crate) const fn add(file: &'static str, old: &'static str, new: &'static str) -> Self {
+        Self { file, old, new: Some(new), is_always: true }
+    }
+
+    /// What stands there with the bug.
+    pub fn new_text(&self) -> String {
+        let strong = ["AcqRel", "Acquire", "Release"].into_iter();
+        let first = || strong.min_by_key(|order| self.old.find(order).unwrap_or(usize::MAX));
+        let relaxed = || self.old.replacen(first().unwrap_or_default(), "Relaxed", 1);
+        self.new.map_or_else(relaxed, str::to_string)
     }
 }
 
-impl Bug {
-    /// What an entry need not say.
-    pub(crate) const NONE: Self = Self {
-        row: "",
-        name: "",
-        what: "",
-        source: "",
-        locks: &[],
-        seen: EXPLORED,
-        shown_by: &[],
-        tests: &[],
-        edits: &[],
+/// Declares the bugs of a file, in the order of their numbers. An edit is `change FILE: OLD => NEW`,
+/// `remove FILE: OLD`, `relax FILE: OLD` or `add FILE: OLD => NEW`, as [`Edit`] says.
+macro_rules! bugs {
+    ($($row:literal $name:ident in $locks:expr, seen $seen:ident {
+        what: $what:literal,
+        source: $source:expr,
+        $(shown_by: [$($shown:expr),+],)?
+        $(tests: [$($test:expr),+ $(,)?],)?
+        edits: [$($kind:ident $file:literal: $old:literal $(=> $new:literal)?),+ $(,)?],
+    })+) => {
+        /// In the order of their numbers.
+        pub const BUGS: &[crate::Bug] = &[$(crate::Bug {
+            row: $row,
+            name: stringify!($name),
+            what: $what,
+            source: $source,
+            locks: $locks,
+            seen: $seen,
+            shown_by: &[$($($shown),+)?],
+            tests: &[$($($test),+)?],
+            edits: &[$(crate::Edit::$kind($file, $old $(, $new)?)),+],
+        }),+];
     };
+}
+pub(crate) use bugs;
 
+impl Bug {
     /// Returns `true` if the registered lock of this name has it.
     pub fn is_in(&self, lock: &str) -> bool {
         self.locks.contains(&lock)

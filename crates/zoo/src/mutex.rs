@@ -1,6 +1,6 @@
 //! Bugs of the mutex, and of other locks whose waiters sleep.
 
-use crate::bug::{Bug, Edit, Test};
+use crate::bug::{Test, bugs};
 use crate::locks::*;
 use crate::seen::*;
 
@@ -12,49 +12,36 @@ const RANDOM_PROGRAMS: Test = Test {
     checker: Checker::Explored,
 };
 
-/// In the order of their numbers.
-pub const BUGS: &[Bug] = &[
-    Bug {
-        row: "8",
-        name: "HandoffTwice",
+bugs! {
+    "8" HandoffTwice in MUTEX, seen ASLEEP {
         what: "The owner hands the lock to a waiter and leaves this waiter in the list. The next owner hands it to the same thread again, which may own it already.",
         source: "Linux mutex handoff, 2017 (e274795ea7b7)",
-        locks: MUTEX,
-        seen: ASLEEP,
-        shown_by: &[("mutex", "mutex-timed")],
-        edits: &[Edit::new(
-            "park/mod.rs",
-            r"Self::take_out(section, name, id);
+        shown_by: [("mutex", "mutex-timed")],
+        edits: [
+            change "park/mod.rs": r"Self::take_out(section, name, id);
             if section.first_of(name).is_some() {
                 Self::want_as_owner(at, section);
             }
-            before();",
-            r"if section.first_of(name).is_some() {
+            before();"
+                => r"if section.first_of(name).is_some() {
                 Self::want_as_owner(at, section);
             }
             before();",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "12",
-        name: "WaitersClearedUnlocked",
+        ],
+    }
+    "12" WaitersClearedUnlocked in RWSEM_TODAY_OR_RWLOCK, seen EXPLORED {
         what: "The last waiter leaves and says outside the internal lock that no thread waits. A thread may have come in between.",
         source: "parking_lot RwLock, 2025 (PR 466)",
-        locks: RWSEM_TODAY_OR_RWLOCK,
-        seen: EXPLORED,
-        shown_by: &[("rwlock", "rwlock-timed-reader")],
-        edits: &[
-            Edit::new(
-                "rwlock/sleepers.rs",
-                r"let woken = SleepTable::<P>::within(name, |_, section| {
+        shown_by: [("rwlock", "rwlock-timed-reader")],
+        edits: [
+            change "rwlock/sleepers.rs": r"let woken = SleepTable::<P>::within(name, |_, section| {
             let was_first = section.first_of(name) == Some(id);
             section.remove(id);
             let next = section.first_of(name);
             if was_first { self.make_first(section, next) } else { None }
         });
-        wake::<P>(woken);",
-                r"let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
+        wake::<P>(woken);"
+                => r"let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
             let was_first = section.first_of(name) == Some(id);
             section.remove(id);
             let next = section.first_of(name);
@@ -65,130 +52,80 @@ pub const BUGS: &[Bug] = &[
             self.word.fetch_and(!SLEEPER, Relaxed);
         }
         wake::<P>(woken);",
-            ),
-            Edit::new(
-                "rwlock/sleepers.rs",
-                r"match next {
+            change "rwlock/sleepers.rs": r"match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
             Some(_) => RESERVED,
             None => RESERVED | SLEEPER,
-        }",
-                r"match next {
+        }"
+                => r"match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair => 0,
             _ => RESERVED,
         }",
-            ),
-            Edit::new(
-                "rwsem/mod.rs",
-                "section.remove(id);",
-                r"section.remove(id);
+            change "rwsem/mod.rs": "section.remove(id);"
+                => r"section.remove(id);
         if section.is_empty() {
             drop(section);
             self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed);
             return;
         }",
-            ),
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "13",
-        name: "TimeoutWakesNobody",
+    }
+    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK, seen EXPLORED {
         what: "A waiter at the head of the list gives up and leaves. The waiters behind it could have the lock, and no thread wakes them.",
         source: "parking_lot RwLock, 2025 (249cb2a)",
-        locks: RWSEM_OR_RWLOCK,
-        seen: EXPLORED,
-        shown_by: &[("rwlock", "rwlock-timed-reader")],
-        edits: &[
-            Edit::new(
-                "rwlock/sleepers.rs",
-                r"if self.is_held_against(kind) {
+        shown_by: [("rwlock", "rwlock-timed-reader")],
+        edits: [
+            change "rwlock/sleepers.rs": r"if self.is_held_against(kind) {
             return None;
-        }",
-                r"self.is_held_against(kind);
+        }"
+                => r"self.is_held_against(kind);
         return None;",
-            ),
-            Edit::new(
-                "rwsem/mod.rs",
-                "section.first() == Some(id)",
-                "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",
-            ),
+            change "rwsem/mod.rs": "section.first() == Some(id)"
+                => "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "14",
-        name: "GrantReadRelaxed",
+    }
+    "14" GrantReadRelaxed in MUTEX, seen MEMORY {
         what: "A waiter reads that it was handed the lock with no acquire ordering. Its critical section may not see what the last owner wrote.",
         source: "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)",
-        locks: MUTEX,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "park/mod.rs",
-            "waiter::<P>(id).signal.fetch_or(0, Acquire)",
-            "waiter::<P>(id).signal.fetch_or(0, Relaxed)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "17",
-        name: "FirstAfterRemoval",
+        edits: [relax "park/mod.rs": "waiter::<P>(id).signal.fetch_or(0, Acquire)"],
+    }
+    "17" FirstAfterRemoval in IN_TABLE, seen EXPLORED {
         what: "A waiter that gives up asks whether it was the first one after it has left the list. The answer is no, so the next waiter is never woken.",
         source: "parking_lot core, 2019 (PR 129)",
-        locks: IN_TABLE,
-        seen: EXPLORED,
-        shown_by: &[("mutex", "mutex-timed")],
-        tests: &[RANDOM_PROGRAMS],
-        edits: &[
-            Edit::new(
-                "park/mod.rs",
-                "!was_first || section.first_of(name).is_none()",
-                "section.first_of(name) != Some(id)",
-            ),
-            Edit::new("rwlock/sleepers.rs", "section.first_of(name) == Some(id)", "false"),
+        shown_by: [("mutex", "mutex-timed")],
+        tests: [RANDOM_PROGRAMS],
+        edits: [
+            change "park/mod.rs": "!was_first || section.first_of(name).is_none()"
+                => "section.first_of(name) != Some(id)",
+            change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false",
         ],
-    },
-    Bug {
-        row: "19",
-        name: "RobbedSleepsUnannounced",
+    }
+    "19" RobbedSleepsUnannounced in HYBRID_OR_MUTEX, seen ASLEEP {
         what: "The head of the queue was woken, lost the lock to a thief, and sleeps again without saying so in the lock word. The thief sees no sleeper when it releases the lock.",
         source: "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
-        locks: HYBRID_OR_MUTEX,
-        seen: ASLEEP,
-        shown_by: &[("mutex", "condvar")],
-        edits: &[
-            Edit::new(
-                "park/mod.rs",
-                r"Self::want(at, section);
-            true",
-                "false",
-            ),
-            Edit::new(
-                "qspinlock/pv/wait.rs",
-                "me.state.load(Acquire) != HASHED",
-                r"{
+        shown_by: [("mutex", "condvar")],
+        edits: [
+            change "park/mod.rs": r"Self::want(at, section);
+            true"
+                => "false",
+            change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED"
+                => r"{
             if has_slept {
                 me.state.store(HASHED, Relaxed);
             }
             me.state.load(Acquire) != HASHED
         }",
-            ),
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "20",
-        name: "TakeoverForgetsQueue",
+    }
+    "20" TakeoverForgetsQueue in MUTEX, seen BY_LOOM {
         what: "The first sleeper takes a lock that is reserved for it and writes the whole word. The queue of the spinning threads is forgotten.",
         source: "glibc robust mutex, 2016 (BZ 20973)",
-        locks: MUTEX,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "mutex/sleep.rs",
-            "self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()",
-            r"{
+        edits: [
+            change "mutex/sleep.rs":
+                "self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()"
+                => r"{
             let is_ours = self
                 .word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok();
             if is_ours {
@@ -196,160 +133,92 @@ pub const BUGS: &[Bug] = &[
             }
             is_ours
         }",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "24",
-        name: "StaleExpected",
+        ],
+    }
+    "24" StaleExpected in MUTEX, seen EXPLORED {
         what: "A thread that wakes up for no reason sleeps again while its word has the value that it has now, and not the value that means sleep. If it was told in between, it sleeps for ever.",
         source: "Darwin pthread_rwlock, 2026 (ClickHouse PR 112267)",
-        locks: MUTEX,
-        seen: EXPLORED,
-        shown_by: &[("mutex", "condvar-exact")],
-        edits: &[Edit::new(
-            "mutex/sleep.rs",
-            "P::futex_wait(signal, ASLEEP, deadline_ns);",
-            "P::futex_wait(signal, signal.load(Relaxed), deadline_ns);",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "33",
-        name: "SlowTakeRelaxed",
+        shown_by: [("mutex", "condvar-exact")],
+        edits: [
+            change "mutex/sleep.rs": "P::futex_wait(signal, ASLEEP, deadline_ns);"
+                => "P::futex_wait(signal, signal.load(Relaxed), deadline_ns);",
+        ],
+    }
+    "33" SlowTakeRelaxed in SLEEPING_OR_MUTEX, seen MEMORY {
         what: "In the slow path, the head of the queue or a thief takes the lock by an exchange with no acquire ordering. Its critical section may not see what the last owner wrote.",
         source: "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
-        locks: SLEEPING_OR_MUTEX,
-        seen: MEMORY,
-        edits: &[
-            Edit::new(
-                "mutex/sleep.rs",
+        edits: [
+            relax "mutex/sleep.rs":
                 "self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()",
-                "self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Relaxed, Relaxed).is_ok()",
-            ),
-            Edit::new(
-                "qspinlock/pv/bounded.rs",
+            relax "qspinlock/pv/bounded.rs":
                 "word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed)",
-                "word.compare_exchange_half0(0, word::LOCKED_HALF, Relaxed, Relaxed)",
-            ),
-            Edit::new(
-                "qspinlock/pv/bounded.rs",
+            relax "qspinlock/pv/bounded.rs":
                 "word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Acquire, Relaxed)",
-                "word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Relaxed, Relaxed)",
-            ),
-            Edit::new(
-                "qspinlock/pv/rules.rs",
-                "word.compare_exchange_byte0(0, word::LOCKED, Acquire, Relaxed)",
-                "word.compare_exchange_byte0(0, word::LOCKED, Relaxed, Relaxed)",
-            ),
-            Edit::new(
-                "qspinlock/pv/rules.rs",
+            relax "qspinlock/pv/rules.rs": "word.compare_exchange_byte0(0, word::LOCKED, Acquire, Relaxed)",
+            relax "qspinlock/pv/rules.rs":
                 "word.compare_exchange_half0(waiting, word::LOCKED_HALF, Acquire, Relaxed).is_ok()",
-                "word.compare_exchange_half0(waiting, word::LOCKED_HALF, Relaxed, Relaxed).is_ok()",
-            ),
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "36",
-        name: "LookBeforeMark",
+    }
+    "36" LookBeforeMark in RWLOCK, seen BY_LOOM {
         what: "The first waiter checks whether the lock is held, and only then says that it sleeps. A release in between wakes no thread.",
         source: "bcachefs six lock (e057a290ef71)",
-        locks: RWLOCK,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "rwlock/sleepers.rs",
-            "self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0",
-            r"let is_held = self.word.load(Relaxed) & kind.held_against() != 0;
+        edits: [
+            change "rwlock/sleepers.rs": "self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0"
+                => r"let is_held = self.word.load(Relaxed) & kind.held_against() != 0;
         self.word.fetch_or(SLEEPER, Relaxed);
         is_held",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "39",
-        name: "NumberReused",
+        ],
+    }
+    "39" NumberReused in MUTEX, seen ASLEEP {
         what: "The owner hands the lock to a waiter by the waiter's number, after it has unlocked the sleep table. By then the waiter may have left, and another thread may have the number.",
         source: "Rust std ReentrantLock, 2025 (PR 141248)",
-        locks: MUTEX,
-        seen: ASLEEP,
-        shown_by: &[("mutex", "mutex-timed")],
-        edits: &[
-            Edit::new("park/mod.rs", "signal.swap(GRANTED, Release);", ""),
-            Edit::new(
-                "park/mod.rs",
-                "P::count(Event::mutex_handoff);",
-                r"signal.swap(GRANTED, Release);
+        shown_by: [("mutex", "mutex-timed")],
+        edits: [
+            remove "park/mod.rs": "signal.swap(GRANTED, Release);",
+            change "park/mod.rs": "P::count(Event::mutex_handoff);"
+                => r"signal.swap(GRANTED, Release);
             P::count(Event::mutex_handoff);",
-            ),
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "40",
-        name: "WordEaten",
+    }
+    "40" WordEaten in MUTEX, seen ASLEEP {
         what: "A thread that sleeps in one wait consumes the wake-up of another wait of its own. When it comes to that other wait, its wake-up is gone, and it sleeps for ever.",
         source: "Rust std thread parking, 2025 (issue 145816)",
-        locks: MUTEX,
-        seen: ASLEEP,
-        shown_by: &[("mutex", "mutex-timed")],
-        tests: &[RANDOM_PROGRAMS],
-        edits: &[Edit::new(
-            "park/mod.rs",
-            "waiter::<P>(id).signal.fetch_or(0, Acquire)",
-            "waiter::<P>(id).signal.swap(ASLEEP, Acquire)",
-        )],
-    },
-    Bug {
-        row: "42",
-        name: "SleeperMissed",
+        shown_by: [("mutex", "mutex-timed")],
+        tests: [RANDOM_PROGRAMS],
+        edits: [
+            change "park/mod.rs": "waiter::<P>(id).signal.fetch_or(0, Acquire)"
+                => "waiter::<P>(id).signal.swap(ASLEEP, Acquire)",
+        ],
+    }
+    "42" SleeperMissed in SLEEPING_OR_MUTEX, seen ASLEEP {
         what: "The owner releases the lock and does not check whether a thread sleeps for it.",
         source: "gperftools SpinLock (93a69c4df287)",
-        locks: SLEEPING_OR_MUTEX,
-        seen: ASLEEP,
-        shown_by: &[("mutex", "mutex-timed")],
-        edits: &[
-            Edit::new(
-                "park/mod.rs",
-                r"if bucket.wanted.load(Relaxed) == 0 {
+        shown_by: [("mutex", "mutex-timed")],
+        edits: [
+            change "park/mod.rs": r"if bucket.wanted.load(Relaxed) == 0 {
             return Self::calm_down(at, bucket);
-        }",
-                "return;",
-            ),
-            Edit::new("qspinlock/pv/mod.rs", "hash::remove::<P>(word, |_| true)", "None"),
-            Edit::new("qspinlock/pv/mod.rs", "sleeper.is_some() || P::has_forked()", "true"),
+        }"
+                => "return;",
+            change "qspinlock/pv/mod.rs": "hash::remove::<P>(word, |_| true)" => "None",
+            change "qspinlock/pv/mod.rs": "sleeper.is_some() || P::has_forked()" => "true",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "45",
-        name: "WakeTakenForHandoff",
+    }
+    "45" WakeTakenForHandoff in SLEEPING_OR_MUTEX, seen ASLEEP {
         what: "The owner finds a sleeper and leaves the lock to it without a release, because the thread that wakes up is the owner. But the sleeper woke up by itself before, and does not know.",
         source: "litebox RwLock, 2026 (PR 809)",
-        locks: SLEEPING_OR_MUTEX,
-        seen: ASLEEP,
-        shown_by: &[("mutex", "condvar")],
-        tests: &[RANDOM_PROGRAMS],
-        edits: &[
-            Edit::new(
-                "mutex/sleep.rs",
-                r"self.take_as_first(id, since_ns, &mut has_reserved)
-                        || SleepTable::<P>::sleep_again(name, id) && self.take_reserved_or_free()",
-                "true",
-            ),
-            Edit::new(
-                "qspinlock/pv/mod.rs",
-                "word.store_byte0(0, Release);",
-                "word.store_byte0(LOCKED, Release);",
-            ),
-            Edit::new(
-                "qspinlock/pv/wait.rs",
-                "sleep_while(me, HASHED);",
-                r"sleep_while(me, HASHED);
+        shown_by: [("mutex", "condvar")],
+        tests: [RANDOM_PROGRAMS],
+        edits: [
+            change "mutex/sleep.rs": r"self.take_as_first(id, since_ns, &mut has_reserved)
+                        || SleepTable::<P>::sleep_again(name, id) && self.take_reserved_or_free()"
+                => "true",
+            change "qspinlock/pv/mod.rs": "word.store_byte0(0, Release);"
+                => "word.store_byte0(LOCKED, Release);",
+            change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);"
+                => r"sleep_while(me, HASHED);
         if forget_kick(me) {
             break;
         }",
-            ),
         ],
-    },
-];
+    }
+}

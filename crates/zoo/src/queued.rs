@@ -1,294 +1,151 @@
 //! Bugs of the queued spinlocks: queue, CNA and paravirtual waiting.
 
-use crate::bug::{Bug, Edit};
+use crate::bug::bugs;
 use crate::locks::*;
 use crate::seen::*;
 
-/// In the order of their numbers.
-pub const BUGS: &[Bug] = &[
-    Bug {
-        row: "9",
-        name: "LinkBeforeInit",
+bugs! {
+    "9" LinkBeforeInit in QUEUED, seen MEMORY {
         what: "A waiter links itself behind another waiter before the initialisation of its node is visible. The exchange of the tail and the store of the link order nothing.",
         source: "Linux qspinlock, 2018 (95bcade33a8a)",
-        locks: QUEUED,
-        seen: MEMORY,
-        edits: &[
-            Edit::new(
-                "qspinlock/queue.rs",
-                "word.swap_half1(id.code().bits(), AcqRel)",
-                "word.swap_half1(id.code().bits(), Relaxed)",
-            ),
-            Edit::new(
-                "qspinlock/queue.rs",
-                "node::<P>(prev).next.store(link_to(id), Release)",
-                "node::<P>(prev).next.store(link_to(id), Relaxed)",
-            ),
+        edits: [
+            relax "qspinlock/queue.rs": "word.swap_half1(id.code().bits(), AcqRel)",
+            relax "qspinlock/queue.rs": "node::<P>(prev).next.store(link_to(id), Release)",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "27",
-        name: "HaltUnordered",
+    }
+    "27" HaltUnordered in SLEEPING, seen BY_LOOM {
         what: "A waiter says that it sleeps and looks at its grant with no full barrier in between (store buffering). The granter does not see it sleep, the waiter does not see the grant, and the wake-up is lost.",
         source: "Linux futex, 2014 (76835b0ebf8a)",
-        locks: SLEEPING,
-        seen: BY_LOOM,
-        edits: &[Edit::new("qspinlock/pv/wait.rs", "P::full_barrier(&me.state);", "")],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "28",
-        name: "KickUnordered",
+        edits: [remove "qspinlock/pv/wait.rs": "P::full_barrier(&me.state);"],
+    }
+    "28" KickUnordered in SLEEPING, seen BY_LOOM {
         what: "There is no full barrier between the grant and the check whether the waiter sleeps. This is the other side of bug 27.",
         source: "Xen paravirtual spinlock, about 2009 (2496afbf1e50)",
-        locks: SLEEPING,
-        seen: BY_LOOM,
-        edits: &[Edit::new("qspinlock/pv/mod.rs", "P::full_barrier(&granted.state);", "")],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "29",
-        name: "HeadSaysHalted",
+        edits: [remove "qspinlock/pv/mod.rs": "P::full_barrier(&granted.state);"],
+    }
+    "29" HeadSaysHalted in SLEEPING, seen ASLEEP {
         what: "The head of the queue says before it sleeps that it sleeps, but not that it has an entry in the hash. The owner that has just granted it enters it a second time. One of the entries stays, and a later owner kicks the thread that it names.",
         source: "pvqspinlock, 2016 (229ce6315747)",
-        locks: SLEEPING,
-        seen: ASLEEP,
-        edits: &[
-            Edit::new(
-                "qspinlock/pv/wait.rs",
-                "me.state.load(Acquire) != HASHED",
-                "me.state.load(Acquire) != HALTED",
-            ),
-            Edit::new(
-                "qspinlock/pv/wait.rs",
-                "sleep_while(me, HASHED);",
-                "sleep_while(me, HALTED);",
-            ),
-            Edit::new(
-                "qspinlock/pv/wait.rs",
-                "me.state.store(HASHED, Relaxed);",
-                "me.state.store(HALTED, Relaxed);",
-            ),
+        edits: [
+            change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED"
+                => "me.state.load(Acquire) != HALTED",
+            change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);" => "sleep_while(me, HALTED);",
+            change "qspinlock/pv/wait.rs": "me.state.store(HASHED, Relaxed);"
+                => "me.state.store(HALTED, Relaxed);",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "30",
-        name: "KickForgottenUnseen",
+    }
+    "30" KickForgottenUnseen in SLEEPING, seen ASLEEP {
         what: "A waiter checks whether it has to sleep, and only then prepares what it sleeps on. A kick in between is forgotten.",
         source: "Xen PVHVM, 2013 (1fb3a8b2cfb2)",
-        locks: SLEEPING,
-        seen: ASLEEP,
-        edits: &[Edit::new(
-            "qspinlock/pv/wait.rs",
-            r"forget_kick(me);
+        edits: [
+            change "qspinlock/pv/wait.rs": r"forget_kick(me);
     if !is_still::<P>(me, state) {
         return;
-    }",
-            r"if !is_still::<P>(me, state) {
+    }"
+                => r"if !is_still::<P>(me, state) {
         return;
     }
     forget_kick(me);",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "31a",
-        name: "CutUnpublished",
+        ],
+    }
+    "31a" CutUnpublished in CNA, seen MEMORY {
         what: "The head cuts the circle of the secondary queue and publishes its tail without a release. The cut may overwrite the link of a newly arriving thread.",
         source: CNA_VERIFIED,
-        locks: CNA,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "qspinlock/cna/mod.rs",
-            "word.compare_exchange(seen.bits(), left, Release, Relaxed)",
-            "word.compare_exchange(seen.bits(), left, Relaxed, Relaxed)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "31b",
-        name: "ScanUnordered",
+        edits: [relax "qspinlock/cna/mod.rs": "word.compare_exchange(seen.bits(), left, Release, Relaxed)"],
+    }
+    "31b" ScanUnordered in CNA_LOOKING_TWICE, seen MEMORY {
         what: "The head scans the queue without acquiring the links. It may read a waiter's NUMA node, or grant it the lock, as it was before the waiter initialised its queue node.",
         source: CNA_VERIFIED,
-        locks: CNA_LOOKING_TWICE,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "qspinlock/cna/mod.rs",
-            "node::<P>(last).next.load(Acquire)",
-            "node::<P>(last).next.load(Relaxed)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "31c",
-        name: "NeighbourUnordered",
+        edits: [relax "qspinlock/cna/mod.rs": "node::<P>(last).next.load(Acquire)"],
+    }
+    "31c" NeighbourUnordered in CNA_LOOKING_AT_NEIGHBOURS, seen MEMORY {
         what: "The head looks at its neighbour without acquiring the link. This is bug 31b where the head looks at one neighbour at a time.",
         source: CNA_VERIFIED,
-        locks: CNA_LOOKING_AT_NEIGHBOURS,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "qspinlock/cna/mod.rs",
-            "linked(me.next.load(Acquire))",
-            "linked(me.next.load(Relaxed))",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "31d",
-        name: "BehindUnordered",
+        edits: [relax "qspinlock/cna/mod.rs": "linked(me.next.load(Acquire))"],
+    }
+    "31d" BehindUnordered in CNA_LOOKING_AT_NEIGHBOURS, seen MEMORY {
         what: "The head looks at the waiter behind its neighbour without acquiring the link. This is bug 31c, one waiter further.",
         source: CNA_VERIFIED,
-        locks: CNA_LOOKING_AT_NEIGHBOURS,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "qspinlock/cna/mod.rs",
-            "node::<P>(next).next.load(Acquire)",
-            "node::<P>(next).next.load(Relaxed)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "32a",
-        name: "NeverDue",
+        edits: [relax "qspinlock/cna/mod.rs": "node::<P>(next).next.load(Acquire)"],
+    }
+    "32a" NeverDue in CNA, seen LATE {
         what: "The threshold is never reached. Waiters that were set aside wait as long as the preferred NUMA node has any waiter.",
         source: CNA_REVIEWED,
-        locks: CNA,
-        seen: LATE,
-        edits: &[
-            Edit::new(
-                "qspinlock/cna/mod.rs",
-                "me.intra_count.load(Relaxed) >= policy::handoffs_max(log2, P::tunable)",
-                "false",
-            ),
-            Edit::new(
-                "qspinlock/cna/mod.rs",
-                r"self.secondary.is_some()
-                    && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max(ns, P::tunable)",
-                "false",
-            ),
+        edits: [
+            change "qspinlock/cna/mod.rs":
+                "me.intra_count.load(Relaxed) >= policy::handoffs_max(log2, P::tunable)"
+                => "false",
+            change "qspinlock/cna/mod.rs": r"self.secondary.is_some()
+                    && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max(ns, P::tunable)"
+                => "false",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "32b",
-        name: "ScanUnlimited",
+    }
+    "32b" ScanUnlimited in &["cna-v10_limited"], seen LATE {
         what: "The head scans the whole queue after it has taken the lock, when it could run its critical section.",
         source: CNA_REVIEWED,
-        locks: &["cna-v10_limited"],
-        seen: LATE,
-        edits: &[Edit::new(
-            "qspinlock/cna/mod.rs",
-            "self.scan::<P, C>(me, last, waiters_max)",
-            "self.scan::<P, C>(me, last, u32::MAX)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "47",
-        name: "GrantChosenEarly",
+        edits: [
+            change "qspinlock/cna/mod.rs": "self.scan::<P, C>(me, last, waiters_max)"
+                => "self.scan::<P, C>(me, last, u32::MAX)",
+        ],
+    }
+    "47" GrantChosenEarly in CNA_LOOKING_TWICE, seen SOON {
         what: "The head chooses the waiter to grant and then reorders the queues. This waiter may be in the secondary queue by then, and the next one is forgotten.",
         source: "design: a grant is chosen after the last reordering",
-        locks: CNA_LOOKING_TWICE,
-        seen: SOON,
-        edits: &[
-            Edit::new("qspinlock/cna/mod.rs", "turn.look_after_taking::<P, C>(me);", ""),
-            Edit::new(
-                "qspinlock/cna/mod.rs",
-                "behind(me)",
-                r"{
+        edits: [
+            remove "qspinlock/cna/mod.rs": "turn.look_after_taking::<P, C>(me);",
+            change "qspinlock/cna/mod.rs": "behind(me)"
+                => r"{
             let early = behind(me);
             turn.look_after_taking::<P, C>(me);
             early
         }",
-            ),
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "48",
-        name: "GrantForgotten",
+    }
+    "48" GrantForgotten in CNA, seen SOON {
         what: "The head takes the lock from the end of the primary queue and forgets to grant the head of the secondary queue, which waits for ever.",
         source: "design: every grant goes through one place",
-        locks: CNA,
-        seen: SOON,
-        edits: &[Edit::new("qspinlock/queue.rs", "return self.deliver(grant)", "return")],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "49",
-        name: "PendingTakenForQueued",
+        edits: [change "qspinlock/queue.rs": "return self.deliver(grant)" => "return"],
+    }
+    "49" PendingTakenForQueued in QUEUED, seen BY_LOOM {
         what: "The head cannot leave alone because a thread has just set the pending bit, and takes this for a sign that a thread queues behind it. With no queue node left, that thread takes its bit back and competes for the word. The head, now the owner, waits for a link that no thread writes.",
         source: "our own finding, from the rules of the kernel's slow path",
-        locks: QUEUED,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "qspinlock/queue.rs",
-            "seen = W::wait_for_lock(&self.word, (id, me), false, || false);",
-            "break;",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "50",
-        name: "KickComputedEarly",
+        edits: [
+            change "qspinlock/queue.rs": "seen = W::wait_for_lock(&self.word, (id, me), false, || false);"
+                => "break;",
+        ],
+    }
+    "50" KickComputedEarly in SLEEPING_CNA, seen BY_LOOM {
         what: "The owner reads from its link which waiter to kick and then reorders the queues. It kicks another waiter than it grants, and the granted one sleeps for ever.",
         source: "design: the succession returns the waiter that it grants",
-        locks: SLEEPING_CNA,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "qspinlock/queue.rs",
-            "self.deliver(S::choose(id, me, turn));",
-            r"let next = me.next.load(Relaxed);
+        edits: [
+            change "qspinlock/queue.rs": "self.deliver(S::choose(id, me, turn));"
+                => r"let next = me.next.load(Relaxed);
         make_head::<P>(S::choose(id, me, turn));
         W::kick(&self.word, crate::queue::named(next));",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "51",
-        name: "KickForgotten",
+        ],
+    }
+    "51" KickForgotten in SLEEPING_CNA, seen BY_LOOM {
         what: "The owner takes the lock from the end of the primary queue, grants the head of the secondary queue and does not kick it.",
         source: "design: every grant is kicked",
-        locks: SLEEPING_CNA,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "qspinlock/queue.rs",
-            "return self.deliver(grant)",
-            "return make_head::<P>(grant)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "53",
-        name: "PrevTrusted",
+        edits: [change "qspinlock/queue.rs": "return self.deliver(grant)" => "return make_head::<P>(grant)"],
+    }
+    "53" PrevTrusted in SLEEPING, seen BY_LOOM {
         what: "A waiter sees that its predecessor does not run, concludes that it cannot have been granted the lock, and sleeps without another look. The predecessor may have granted it the lock before, and wait again, for this lock or another one.",
         source: "design: the predecessor's node is a hint",
-        locks: SLEEPING,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "qspinlock/pv/wait.rs",
-            "me.locked.load(Relaxed) == 0",
-            "is_early || me.locked.load(Relaxed) == 0",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "54",
-        name: "SlowTakenForHeld",
+        edits: [
+            change "qspinlock/pv/wait.rs": "me.locked.load(Relaxed) == 0"
+                => "is_early || me.locked.load(Relaxed) == 0",
+        ],
+    }
+    "54" SlowTakenForHeld in SLEEPING, seen ASLEEP {
         what: "The head of the queue wakes up spuriously, marks the lock word as slow and finds that it is marked already. It takes this for an owner that will kick it. But that owner has taken out the head's last entry and is about to overwrite the mark, so the wake-up is lost.",
         source: "our own finding, by the Promela model",
-        locks: SLEEPING,
-        seen: ASLEEP,
-        edits: &[Edit::new(
-            "qspinlock/pv/wait.rs",
-            "word.swap_byte0(word::SLOW, AcqRel)",
-            r"match word.swap_byte0(word::SLOW, AcqRel) {
+        edits: [
+            change "qspinlock/pv/wait.rs": "word.swap_byte0(word::SLOW, AcqRel)"
+                => r"match word.swap_byte0(word::SLOW, AcqRel) {
         word::SLOW => word::LOCKED,
         was => was,
     }",
-        )],
-        ..Bug::NONE
-    },
-];
+        ],
+    }
+}

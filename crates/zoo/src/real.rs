@@ -1,6 +1,6 @@
 //! Bugs that show on the real machine, under tests of the locks there, and some in explored schedules of clients.
 
-use crate::bug::{Bug, Edit, Test};
+use crate::bug::{Test, bugs};
 use crate::seen::{Checker, EDIT, NATIVE_EDIT};
 
 const OURS: &str = "this project, until November 2026";
@@ -23,143 +23,72 @@ const DISTURBED: Test = explored(
     "locks_hold_where_signals_interrupt_their_threads_and_in_forked_children",
 );
 
-/// In the order of their numbers.
-pub const BUGS: &[Bug] = &[
-    Bug {
-        row: "80",
-        name: "AddressReused",
+bugs! {
+    "80" AddressReused in &["percpu-rwlock"], seen EDIT {
         what: "Slots name a lock by its address, so the entry of a forgotten guard is taken for the next lock at this address.",
         source: OURS,
-        locks: &["percpu-rwlock"],
-        seen: EDIT,
-        tests: &[
-            native(
-                "reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it",
-            ),
+        tests: [
+            native("reuse::a_read_guard_that_was_forgotten_opens_no_later_lock_at_its_address_and_keeps_nobody_out_of_it"),
             GUARDS,
         ],
-        edits: &[Edit::new(
-            "percpu_rwlock/mod.rs",
-            "P::lock_number() << 1",
-            "(core::ptr::from_ref(self).addr() as u64) << 1",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "81",
-        name: "DepthWraps",
+        edits: [
+            change "percpu_rwlock/mod.rs": "P::lock_number() << 1"
+                => "(core::ptr::from_ref(self).addr() as u64) << 1",
+        ],
+    }
+    "81" DepthWraps in &["percpu-rwlock"], seen EDIT {
         what: "The depth of a thread that reads again and again wraps around in 16 bits, and a writer gets the lock while there are readers.",
         source: OURS,
-        locks: &["percpu-rwlock"],
-        seen: EDIT,
-        tests: &[
-            native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"),
-            LIMITS,
+        tests: [native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"), LIMITS],
+        edits: [
+            change "percpu_rwlock/slot.rs": "depth < P::DEPTH_MAX" => "depth < u32::MAX",
+            change "percpu_rwlock/slot.rs": "self.set_depth(at, self.depth(at) + 1)"
+                => "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
         ],
-        edits: &[
-            Edit::new("percpu_rwlock/slot.rs", "depth < P::DEPTH_MAX", "depth < u32::MAX"),
-            Edit::new(
-                "percpu_rwlock/slot.rs",
-                "self.set_depth(at, self.depth(at) + 1)",
-                "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
-            ),
-        ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "82",
-        name: "KindForgotten",
+    }
+    "82" KindForgotten in &["mutex", "semaphore"], seen EDIT {
         what: "Sleepers are named by the address of a word alone, so a late unlock wakes a thread that waits for a lock of another kind at this address, and a semaphore takes that for a grant.",
         source: OURS,
-        locks: &["mutex", "semaphore"],
-        seen: EDIT,
-        tests: &[
-            native(
-                "reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address",
-            ),
-            REUSED,
+        tests: [native("reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address"), REUSED],
+        edits: [
+            change "park/mod.rs": "P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT"
+                => "P::lock_name(word.cast()) | (kind as u64 / 4) << KIND_SHIFT",
+            change "semaphore.rs": "told::<P>(id) != GRANTED" => "told::<P>(id) == crate::park::ASLEEP",
         ],
-        edits: &[
-            Edit::new(
-                "park/mod.rs",
-                "P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT",
-                "P::lock_name(word.cast()) | (kind as u64 / 4) << KIND_SHIFT",
-            ),
-            Edit::new(
-                "semaphore.rs",
-                "told::<P>(id) != GRANTED",
-                "told::<P>(id) == crate::park::ASLEEP",
-            ),
-        ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "83",
-        name: "EntryUnconfirmed",
+    }
+    "83" EntryUnconfirmed in &["percpu-rwlock"], seen EDIT {
         what: "A reader believes an entry of its slot before its thread has looked at the mode, so a signal handler in between reads while there is a writer.",
         source: OURS,
-        locks: &["percpu-rwlock"],
-        seen: EDIT,
-        tests: &[
-            native("reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed"),
-            DISTURBED,
+        tests: [native("reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed"), DISTURBED],
+        edits: [
+            change "percpu_rwlock/slot.rs": "entry.load(Relaxed) == name | CONFIRMED"
+                => "entry.load(Relaxed) & !CONFIRMED == name",
         ],
-        edits: &[Edit::new(
-            "percpu_rwlock/slot.rs",
-            "entry.load(Relaxed) == name | CONFIRMED",
-            "entry.load(Relaxed) & !CONFIRMED == name",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "84",
-        name: "TimeoutIgnored",
+    }
+    "84" TimeoutIgnored in &["mutex"], seen EDIT {
         what: "A timed wait for a condition variable without a queue node says that it was notified, even after its time-out.",
         source: OURS,
-        locks: &["mutex"],
-        seen: EDIT,
-        tests: &[native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
-        edits: &[Edit::new(
-            "condvar.rs",
-            "deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns)",
-            "true",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "85",
-        name: "GoneWaitersHeeded",
+        tests: [native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
+        edits: [
+            change "condvar.rs": "deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns)" => "true",
+        ],
+    }
+    "85" GoneWaitersHeeded in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen EDIT {
         what: "An attempt in a forked child respects waiters that do not exist there, and never gets a free lock.",
         source: OURS,
-        locks: &["rwlock", "rwlock-fair", "percpu-rwlock"],
-        seen: EDIT,
-        tests: &[
-            native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"),
-            DISTURBED,
-        ],
-        edits: &[Edit::new("rwlock/mod.rs", "self.shared().forget_the_gone()", "false")],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "86",
-        name: "ParentSlotsUnseen",
+        tests: [native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"), DISTURBED],
+        edits: [change "rwlock/mod.rs": "self.shared().forget_the_gone()" => "false"],
+    }
+    "86" ParentSlotsUnseen in &["percpu-rwlock"], seen NATIVE_EDIT {
         what: "In a child that was made without the fork handlers, writers do not look at the slots of the parent, in which the child reads.",
         source: OURS,
-        locks: &["percpu-rwlock"],
-        seen: NATIVE_EDIT,
-        tests: &[native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
-        edits: &[Edit::new("native/reader_slots.rs", "LIFE.load(Relaxed)", "fork::epoch()")],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "87",
-        name: "BarrierRefused",
+        tests: [native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
+        edits: [change "native/reader_slots.rs": "LIFE.load(Relaxed)" => "fork::epoch()"],
+    }
+    "87" BarrierRefused in &["mutex", "percpu-rwlock"], seen NATIVE_EDIT {
         what: "A heavy barrier that a system call filter refuses ends the process, although another barrier would do.",
         source: OURS,
-        locks: &["mutex", "percpu-rwlock"],
-        seen: NATIVE_EDIT,
-        tests: &[native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
-        edits: &[Edit::new("native/barrier.rs", "!visit_all_cpus()", "true")],
-        ..Bug::NONE
-    },
-];
+        tests: [native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
+        edits: [change "native/barrier.rs": "!visit_all_cpus()" => "true"],
+    }
+}

@@ -1,213 +1,110 @@
 //! Bugs of the reader-writer semaphore.
 
-use crate::bug::{Bug, Edit};
+use crate::bug::bugs;
 use crate::locks::*;
 use crate::seen::*;
 
-/// In the order of their numbers.
-pub const BUGS: &[Bug] = &[
-    Bug {
-        row: "1",
-        name: "HandoffClearedStale",
+bugs! {
+    "1" HandoffClearedStale in RWSEM_TODAY, seen BY_LOOM {
         what: "A waiter whose wait is over clears the handoff bit that it believes to have set. It never set it, so the count is wrong from then on.",
         source: "Linux rwsem, 2021 (d257cc8cb8d5)",
-        locks: RWSEM_TODAY,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "rwsem/mod.rs",
-            "section.remove(id);",
-            r"section.remove(id);
+        edits: [
+            change "rwsem/mod.rs": "section.remove(id);"
+                => r"section.remove(id);
         if section.is_due(id) {
             self.sem.count.fetch_sub(HANDOFF, Relaxed);
         }",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "3",
-        name: "HandoffToAnybody",
+        ],
+    }
+    "3" HandoffToAnybody in RWSEM_TODAY, seen BY_LOOM {
         what: "A writer that is not the first waiter asks for the lock to be reserved, and it is reserved for this writer. The first waiter is overtaken, however long it has waited.",
         source: "Linux rwsem, 2023 (b613c7f31476)",
-        locks: RWSEM_TODAY,
-        seen: BY_LOOM,
-        edits: &[
-            Edit::new(
-                "rwsem/write.rs",
-                "first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))",
-                "!section.has_handoff(me.id)",
-            ),
-            Edit::new(
-                "rwsem/write.rs",
-                "self.keep(section, first);",
-                "self.keep(section, Some(me.id));",
-            ),
+        edits: [
+            change "rwsem/write.rs":
+                "first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))"
+                => "!section.has_handoff(me.id)",
+            change "rwsem/write.rs": "self.keep(section, first);" => "self.keep(section, Some(me.id));",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "4",
-        name: "WokenBeforeGranted",
+    }
+    "4" WokenBeforeGranted in RWSEM, seen BY_LOOM {
         what: "A reader is woken first and told afterwards that it was granted the lock. It finds nothing and sleeps for ever.",
         source: "Linux rwsem, 2018",
-        locks: RWSEM,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "rwsem/wake.rs",
-            r"grant.store(GRANTED, Release);
+        edits: [
+            change "rwsem/wake.rs": r"grant.store(GRANTED, Release);
             queue.add(id);
-            self.flush_if_inside(queue);",
-            r"P::futex_wake(grant, 1);
+            self.flush_if_inside(queue);"
+                => r"P::futex_wake(grant, 1);
             grant.store(GRANTED, Release);",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "5",
-        name: "FastReadRelaxed",
+        ],
+    }
+    "5" FastReadRelaxed in RWSEM_TODAY, seen MEMORY {
         what: "A reader finds the list empty and the writer gone, and enters with no acquire ordering. It may not see what the writer wrote.",
         source: "Linux rwsem, 2019 (e1b98fa31664)",
-        locks: RWSEM_TODAY,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "rwsem/read.rs",
-            "self.sem.count.load(Acquire)",
-            "self.sem.count.load(Relaxed)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "6",
-        name: "GrantPolledRelaxed",
+        edits: [relax "rwsem/read.rs": "self.sem.count.load(Acquire)"],
+    }
+    "6" GrantPolledRelaxed in RWSEM, seen MEMORY {
         what: "A waiting reader sees its grant with a load that has no acquire ordering. Its critical section may read what was there before the last write.",
         source: "Linux rwsem, 2019 (99143f82a255)",
-        locks: RWSEM,
-        seen: MEMORY,
-        edits: &[Edit::new(
-            "rwsem/read.rs",
-            "grant.fetch_and(!NUDGED, Acquire)",
-            "grant.fetch_and(!NUDGED, Relaxed)",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "7",
-        name: "WriterReleaseRelaxed",
+        edits: [relax "rwsem/read.rs": "grant.fetch_and(!NUDGED, Acquire)"],
+    }
+    "7" WriterReleaseRelaxed in RWSEM, seen MEMORY {
         what: "A writer unlocks with no release ordering. The next owner may not see what the writer wrote.",
         source: "Linux rwbase, 2021",
-        locks: RWSEM,
-        seen: MEMORY,
-        edits: &[
-            Edit::new(
-                "rwsem/mod.rs",
-                "self.sem.count.fetch_sub(WRITER, Release)",
-                "self.sem.count.fetch_sub(WRITER, Relaxed)",
-            ),
-            Edit::new(
-                "rwsem/mod.rs",
-                "self.sem.count.fetch_sub(WRITE, Release)",
-                "self.sem.count.fetch_sub(WRITE, Relaxed)",
-            ),
+        edits: [
+            relax "rwsem/mod.rs": "self.sem.count.fetch_sub(WRITER, Release)",
+            relax "rwsem/mod.rs": "self.sem.count.fetch_sub(WRITE, Release)",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "23",
-        name: "StaleCount",
+    }
+    "23" StaleCount in RWSEM_LOOKING, seen BY_LOOM {
         what: "A writer that wakes up decides by the count from before its sleep whether it sleeps again.",
         source: "glibc rwlock, 2018 (BZ 23861)",
-        locks: RWSEM_LOOKING,
-        seen: BY_LOOM,
-        edits: &[Edit::new("rwsem/write.rs", "me.seen = self.sem.count.load(Relaxed);", "")],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "38",
-        name: "DowngradeUnguarded",
+        edits: [remove "rwsem/write.rs": "me.seen = self.sem.count.load(Relaxed);"],
+    }
+    "38" DowngradeUnguarded in RWSEM, seen BY_LOOM {
         what: "A writer that becomes a reader walks the list without the internal lock, to take other readers along.",
         source: "Rust std RwLock, 2024 (PR 128219)",
-        locks: RWSEM,
-        seen: BY_LOOM,
-        edits: &[Edit::new(
-            "rwsem/wake.rs",
-            "self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);",
-            r"let unguarded = core::mem::ManuallyDrop::new(super::list::WaitListGuard(self));
+        edits: [
+            change "rwsem/wake.rs": "self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);"
+                => r"let unguarded = core::mem::ManuallyDrop::new(super::list::WaitListGuard(self));
         let mut queue = WakeQueue::new();
         self.mark(&unguarded, Wake::ReadOwned, false, &mut queue);
         queue.flush();",
-        )],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "41",
-        name: "ReadersOverflow",
+        ],
+    }
+    "41" ReadersOverflow in RWSEM_TODAY, seen BY_LOOM {
         what: "Readers are counted in four bits, and a reader does not check for the greatest number. After some more of them the lock is free while they read.",
         source: "spin RwLock, 2022 (0.9.4)",
-        locks: RWSEM_TODAY,
-        seen: BY_LOOM,
-        edits: &[
-            Edit::new(
-                "rwsem/count.rs",
-                "(count & !GUARD) / READER",
-                "(count & !GUARD) / (1 << 59)",
-            ),
-            Edit::new(
-                "rwsem/count.rs",
-                r"match self {
+        edits: [
+            change "rwsem/count.rs": "(count & !GUARD) / READER" => "(count & !GUARD) / (1 << 59)",
+            change "rwsem/count.rs": r"match self {
             Self::Bits => READER,
             Self::Biased => ACTIVE,
-        }",
-                r"match self {
+        }"
+                => r"match self {
             Self::Bits => 1 << 59,
             Self::Biased => ACTIVE,
         }",
-            ),
-            Edit::new(
-                "rwsem/count.rs",
-                "count & READER_WAITS_MASK == 0",
-                "count & (READER_WAITS_MASK & !GUARD) == 0",
-            ),
-            Edit::new(
-                "rwsem/wake.rs",
-                r"if is_full {
+            change "rwsem/count.rs": "count & READER_WAITS_MASK == 0"
+                => "count & (READER_WAITS_MASK & !GUARD) == 0",
+            remove "rwsem/wake.rs": r"if is_full {
                 return None;
             }",
-                "",
-            ),
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "44",
-        name: "OldValueTested",
+    }
+    "44" OldValueTested in RWSEM, seen BY_LOOM {
         what: "The last reader looks for other readers in the value from before its own subtraction. It finds itself there, so it wakes no thread.",
         source: "Asterinas RwMutex, 2024 (issue 1303)",
-        locks: RWSEM,
-        seen: BY_LOOM,
-        edits: &[
-            Edit::new("rwsem/mod.rs", "before.wrapping_sub(reader)", "before"),
-            Edit::new("rwsem/mod.rs", "before.wrapping_sub(ACTIVE)", "before"),
+        edits: [
+            change "rwsem/mod.rs": "before.wrapping_sub(reader)" => "before",
+            change "rwsem/mod.rs": "before.wrapping_sub(ACTIVE)" => "before",
         ],
-        ..Bug::NONE
-    },
-    Bug {
-        row: "59",
-        name: "GrantUnacquired",
+    }
+    "59" GrantUnacquired in RWSEM, seen MEMORY {
         what: "Readers are granted the lock by an addition with no acquire ordering. What the last writer released does not reach them.",
         source: "design: a thread that grants has acquired",
-        locks: RWSEM,
-        seen: MEMORY,
-        edits: &[
-            Edit::new(
-                "rwsem/wake.rs",
-                "count.fetch_add(reader, Acquire)",
-                "count.fetch_add(reader, Relaxed)",
-            ),
-            Edit::new(
-                "rwsem/wake.rs",
-                "count.fetch_add(ACTIVE, Acquire)",
-                "count.fetch_add(ACTIVE, Relaxed)",
-            ),
+        edits: [
+            relax "rwsem/wake.rs": "count.fetch_add(reader, Acquire)",
+            relax "rwsem/wake.rs": "count.fetch_add(ACTIVE, Acquire)",
         ],
-        ..Bug::NONE
-    },
-];
+    }
+}
