@@ -115,7 +115,7 @@ fn has(kind: LockKind, method: Method) -> bool {
     let has_guards = kind != LockKind::SeqLock;
     match method {
         New | Drop | Move | Swap => true,
-        IntoInner | GetMut | IsLocked | GuardMap | GuardTryMap | GuardUnlocked => {
+        IntoInner | GetMut | IsLocked | GuardTouch | GuardMap | GuardTryMap | GuardUnlocked => {
             is_mutex || has_readers
         }
         Lock | TryLock | GuardLeak => is_mutex,
@@ -129,7 +129,6 @@ fn has(kind: LockKind, method: Method) -> bool {
             kind == LockKind::Semaphore
         }
         Put | Update => kind == LockKind::SeqLock,
-        GuardTouch => is_mutex || has_readers,
         Debug | GuardDrop | GuardForget => has_guards,
         GuardUnlockFair | GuardUnlockedFair | GuardBump => kind.is_fair(),
         GuardSend => kind.sends(),
@@ -142,35 +141,18 @@ fn has(kind: LockKind, method: Method) -> bool {
 fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
     use Method::*;
     let is_change = matches!(method, New | Drop | Move | Swap | IntoInner | GetMut);
-    let is_guard = method.name().starts_with("Guard")
-        || matches!(
-            method,
-            CondvarWait
-                | CondvarWaitWhile
-                | CondvarWaitFor
-                | CondvarWaitUntil
-                | CondvarWaitWhileFor
-        );
+    let waits_for_change = method.name().starts_with("Condvar::wait");
+    let is_guard = method.name().starts_with("Guard") || waits_for_change;
     // These let others in and take the lock again, or wait for it, which must not go on for ever.
-    let comes_back = matches!(
-        method,
-        GuardUnlocked
-            | GuardUnlockedFair
-            | GuardBump
-            | CondvarWait
-            | CondvarWaitWhile
-            | CondvarWaitFor
-            | CondvarWaitUntil
-            | CondvarWaitWhileFor
-    );
+    let comes_back =
+        waits_for_change || matches!(method, GuardUnlocked | GuardUnlockedFair | GuardBump);
     let waits = matches!(method, Lock | Write | Acquire | AcquireMany);
     match state {
         _ if kind == LockKind::SeqLock => {
             matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
         }
         State::Free => !is_guard,
-        State::Held => !is_change,
-        State::Contended => !is_change,
+        State::Held | State::Contended => !is_change,
         // A mutex of which a guard is leaked has no other.
         State::Leaked if kind.is_mutex() && is_guard => false,
         State::Leaked => !(comes_back || waits || method == New),
@@ -207,7 +189,7 @@ pub fn table() -> Vec<Row> {
                 .to_vec(),
         })
     };
-    LockKind::ALL.into_iter().flat_map(of).collect()
+    LockKind::ALL.iter().copied().flat_map(of).collect()
 }
 
 /// The table for people, and the calls that are fewer than `least`.

@@ -37,7 +37,7 @@ impl Generator {
     }
     fn kind(&mut self) -> LockKind {
         // Most defects are where there is most to go wrong.
-        if self.one_in(8) { LockKind::PercpuRwLock } else { self.pick(&LockKind::ALL) }
+        if self.one_in(8) { LockKind::PercpuRwLock } else { self.pick(LockKind::ALL) }
     }
     fn program(&mut self) -> Program {
         if self.one_in(2) {
@@ -60,7 +60,7 @@ impl Generator {
     }
     /// Threads that all want one lock, mostly as long as it takes, and do something with the guards.
     fn oversubscribed(&mut self) -> Program {
-        self.kinds = vec![self.pick(&LockKind::ALL); self.pick(&[1, 1, 2])];
+        self.kinds = vec![self.pick(LockKind::ALL); self.pick(&[1, 1, 2])];
         let locks = self.kinds.clone();
         let phase = |number| {
             let changes = if number == 0 { Vec::new() } else { self.changes() };

@@ -70,14 +70,6 @@ pub trait Held<'a, P: World> {
     fn forget(self: Box<Self>);
 }
 
-/// The pair, as far as the closure of `try_map` finds something.
-fn part(data: &mut Data, finds: bool) -> Option<&mut TwoNumbers> {
-    finds.then_some(&mut data.pair)
-}
-fn read_part(data: &Data, finds: bool) -> Option<&TwoNumbers> {
-    finds.then_some(&data.pair)
-}
-
 pub struct Exclusive<'a, R: lock_api::RawMutex>(pub MutexGuard<'a, R, Data>);
 pub struct ExclusivePart<'a, R: lock_api::RawMutex>(pub MappedMutexGuard<'a, R, TwoNumbers>);
 pub struct Write<'a, R: lock_api::RawRwLock>(pub RwLockWriteGuard<'a, R, Data>);
@@ -90,27 +82,53 @@ fn held<'a, P: World>(guard: impl Held<'a, P> + 'a) -> ActResult<'a, P> {
     ActResult::Held(Box::new(guard))
 }
 
-impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for Exclusive<'a, R> {
-    fn touch(&mut self) -> Result<(), String> {
-        change::<P>(&mut self.0.pair)
-    }
-    fn act(
-        self: Box<Self>,
-        act: Act,
-        condvar: &lockwright::Condvar<P>,
-        phase: usize,
-    ) -> ActResult<'a, P> {
-        let mut guard = self.0;
+/// Makes [`Held`] of guards of `lock_api`. `$place` is what the guard is mapped to; `$others` are the acts apart from
+/// `map` and `try_map`.
+macro_rules! guards {
+    ($($held:ident<$kind:ident> by $raw:ident is $is_shared:literal, $send:ident;
+       $touch:ident |$data:ident| $place:expr => $part:ident;
+       |$guard:ident, $act:ident, $condvar:ident, $phase:ident| $others:expr;)+) => {$(
+        impl<'a, P: World, R: $kind<P>> Held<'a, P> for $held<'a, R> {
+            fn is_shared(&self) -> bool {
+                $is_shared
+            }
+            fn touch(&mut self) -> Result<(), String> {
+                let $data = &mut self.0;
+                $touch::<P>($place)
+            }
+            fn act(
+                self: Box<Self>,
+                $act: Act,
+                $condvar: &lockwright::Condvar<P>,
+                $phase: usize,
+            ) -> ActResult<'a, P> {
+                let $guard = self.0;
+                match $act {
+                    Act::Map => held($part($raw::map($guard, |$data| $place))),
+                    Act::TryMap(finds) => {
+                        match $raw::try_map($guard, |$data| finds.then_some($place)) {
+                            Ok(part) => held($part(part)),
+                            Err(guard) => held(Self(guard)),
+                        }
+                    }
+                    _ => $others,
+                }
+            }
+            fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
+                R::$send(self.0)
+            }
+            fn forget(self: Box<Self>) {
+                std::mem::forget(self.0);
+            }
+        }
+    )+};
+}
+guards! {
+    Exclusive<MutexKind> by MutexGuard is false, send;
+    change |data| &mut data.pair => ExclusivePart;
+    |guard, act, condvar, phase| {
+        let mut guard = guard;
         match act {
-            Act::Map => {
-                return held(ExclusivePart(MutexGuard::map(guard, |data| &mut data.pair)));
-            }
-            Act::TryMap(finds) => {
-                return match MutexGuard::try_map(guard, |data| part(data, finds)) {
-                    Ok(part) => held(ExclusivePart(part)),
-                    Err(guard) => held(Self(guard)),
-                };
-            }
             Act::Leak => {
                 MutexGuard::leak(guard).pair[0] += 0;
                 return ActResult::Gone;
@@ -128,150 +146,36 @@ impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for Exclusive<'a, R> {
             }
         }
         held(Self(guard))
-    }
-    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
-        R::send(self.0)
-    }
-    fn forget(self: Box<Self>) {
-        std::mem::forget(self.0);
-    }
-}
-
-impl<'a, P: World, R: MutexKind<P>> Held<'a, P> for ExclusivePart<'a, R> {
-    fn touch(&mut self) -> Result<(), String> {
-        change::<P>(&mut self.0)
-    }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
-        let guard = self.0;
-        match act {
-            Act::Map => held(Self(MappedMutexGuard::map(guard, |pair| pair))),
-            Act::TryMap(finds) => {
-                match MappedMutexGuard::try_map(guard, |pair| finds.then_some(pair)) {
-                    Ok(guard) | Err(guard) => held(Self(guard)),
-                }
-            }
-            Act::UnlockFair => {
-                R::unlock_part_fair(guard);
-                ActResult::Gone
-            }
-            _ => held(Self(guard)),
+    };
+    ExclusivePart<MutexKind> by MappedMutexGuard is false, send_part;
+    change |pair| pair => Self;
+    |guard, act, _condvar, _phase| {
+        if act == Act::UnlockFair {
+            R::unlock_part_fair(guard);
+            return ActResult::Gone;
         }
-    }
-    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
-        R::send_part(self.0)
-    }
-    fn forget(self: Box<Self>) {
-        std::mem::forget(self.0);
-    }
-}
-
-impl<'a, P: World, R: RwKind<P>> Held<'a, P> for Write<'a, R> {
-    fn touch(&mut self) -> Result<(), String> {
-        change::<P>(&mut self.0.pair)
-    }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
-        let mut guard = self.0;
+        held(Self(guard))
+    };
+    Write<RwKind> by RwLockWriteGuard is false, send;
+    change |data| &mut data.pair => WritePart;
+    |guard, act, _condvar, _phase| {
+        let mut guard = guard;
         match act {
-            Act::Map => held(WritePart(RwLockWriteGuard::map(guard, |data| &mut data.pair))),
-            Act::TryMap(finds) => {
-                match RwLockWriteGuard::try_map(guard, |data| part(data, finds)) {
-                    Ok(part) => held(WritePart(part)),
-                    Err(guard) => held(Self(guard)),
-                }
-            }
-            Act::Downgrade => held(Read(RwLockWriteGuard::downgrade(guard))),
-            Act::Unlocked => {
-                RwLockWriteGuard::unlocked(&mut guard, P::pause);
-                held(Self(guard))
-            }
-            _ => held(Self(guard)),
+            Act::Downgrade => return held(Read(RwLockWriteGuard::downgrade(guard))),
+            Act::Unlocked => RwLockWriteGuard::unlocked(&mut guard, P::pause),
+            _ => {}
         }
-    }
-    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
-        R::send(self.0)
-    }
-    fn forget(self: Box<Self>) {
-        std::mem::forget(self.0);
-    }
-}
-
-impl<'a, P: World, R: RwKind<P>> Held<'a, P> for WritePart<'a, R> {
-    fn touch(&mut self) -> Result<(), String> {
-        change::<P>(&mut self.0)
-    }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
-        let guard = self.0;
-        match act {
-            Act::Map => held(Self(MappedRwLockWriteGuard::map(guard, |pair| pair))),
-            Act::TryMap(finds) => {
-                match MappedRwLockWriteGuard::try_map(guard, |pair| finds.then_some(pair)) {
-                    Ok(guard) | Err(guard) => held(Self(guard)),
-                }
-            }
-            _ => held(Self(guard)),
-        }
-    }
-    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
-        R::send_part(self.0)
-    }
-    fn forget(self: Box<Self>) {
-        std::mem::forget(self.0);
-    }
-}
-
-impl<'a, P: World, R: RwKind<P>> Held<'a, P> for Read<'a, R> {
-    fn is_shared(&self) -> bool {
-        true
-    }
-    fn touch(&mut self) -> Result<(), String> {
-        look::<P>(&self.0.pair)
-    }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
-        let guard = self.0;
-        match act {
-            Act::Map => held(ReadPart(RwLockReadGuard::map(guard, |data| &data.pair))),
-            Act::TryMap(finds) => {
-                match RwLockReadGuard::try_map(guard, |data| read_part(data, finds)) {
-                    Ok(part) => held(ReadPart(part)),
-                    Err(guard) => held(Self(guard)),
-                }
-            }
-            _ => held(Self(guard)),
-        }
-    }
-    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
-        R::send_read(self.0)
-    }
-    fn forget(self: Box<Self>) {
-        std::mem::forget(self.0);
-    }
-}
-
-impl<'a, P: World, R: RwKind<P>> Held<'a, P> for ReadPart<'a, R> {
-    fn is_shared(&self) -> bool {
-        true
-    }
-    fn touch(&mut self) -> Result<(), String> {
-        look::<P>(&self.0)
-    }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
-        let guard = self.0;
-        match act {
-            Act::Map => held(Self(MappedRwLockReadGuard::map(guard, |pair| pair))),
-            Act::TryMap(finds) => {
-                match MappedRwLockReadGuard::try_map(guard, |pair| finds.then_some(pair)) {
-                    Ok(guard) | Err(guard) => held(Self(guard)),
-                }
-            }
-            _ => held(Self(guard)),
-        }
-    }
-    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
-        R::send_read_part(self.0)
-    }
-    fn forget(self: Box<Self>) {
-        std::mem::forget(self.0);
-    }
+        held(Self(guard))
+    };
+    WritePart<RwKind> by MappedRwLockWriteGuard is false, send_part;
+    change |pair| pair => Self;
+    |guard, act, _condvar, _phase| held(Self(guard));
+    Read<RwKind> by RwLockReadGuard is true, send_read;
+    look |data| &data.pair => ReadPart;
+    |guard, act, _condvar, _phase| held(Self(guard));
+    ReadPart<RwKind> by MappedRwLockReadGuard is true, send_read_part;
+    look |pair| pair => Self;
+    |guard, act, _condvar, _phase| held(Self(guard));
 }
 
 impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {

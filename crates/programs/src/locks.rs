@@ -296,6 +296,11 @@ impl<P: World, R: MutexKind<P>> ProgramLock<P> for Mutex<R, Data> {
 }
 /// A reader-writer lock; apart from mutexes for the compiler.
 pub struct Rw<R>(RwLock<R, Data>);
+impl<R: lock_api::RawRwLock> Debug for Rw<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 impl<P: World, R: RwKind<P>> ProgramLock<P> for Rw<R> {
     fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Write(R::write(&self.0, wait)?)))
@@ -376,22 +381,8 @@ macro_rules! objects {
                 }
             }
             pub fn debug(&self) -> String {
-                fn text(lock: &dyn Debug) -> String {
-                    format!("{lock:?}")
-                }
                 match self {
-                    Self::Mutex(lock) => text(lock),
-                    Self::SendMutex(lock) => text(lock),
-                    Self::SpinLock(lock) => text(lock),
-                    Self::CnaSpinLock(lock) => text(lock),
-                    Self::RwLock(lock) => text(&lock.0),
-                    Self::FairRwLock(lock) => text(&lock.0),
-                    Self::SendRwLock(lock) => text(&lock.0),
-                    Self::PercpuRwLock(lock) => text(&lock.0),
-                    Self::QRwLock(lock) => text(&lock.0),
-                    Self::RwSemLock(lock) => text(&lock.0),
-                    Self::Semaphore(lock) => text(lock),
-                    Self::SeqLock(lock) => text(lock),
+                    $(Self::$kind(lock) => format!("{lock:?}")),+
                 }
             }
         }

@@ -64,68 +64,48 @@ impl Printer {
         let _ = writeln!(self.text, "{}{line}", "    ".repeat(depth));
     }
     fn take(&mut self, depth: usize, lock: usize, call: &str) {
-        let guard = self.guards;
-        self.guards += 1;
-        self.held.push((lock, guard));
+        let guard = self.new_guard(lock);
         self.line(depth, &format!("let mut guard{guard} = lock{lock}.{call};"));
     }
+    fn new_guard(&mut self, lock: usize) -> usize {
+        self.held.push((lock, self.guards));
+        self.guards += 1;
+        self.guards - 1
+    }
     fn op(&mut self, depth: usize, op: &Op, kinds: &[LockKind]) {
-        match *op {
+        let text = match *op {
             Op::Exclusive(lock, wait) => {
                 let name = if kinds[lock].is_mutex() { "lock" } else { "write" };
-                self.take(depth, lock, &call(name, "", wait));
+                return self.take(depth, lock, &call(name, "", wait));
             }
-            Op::Shared(lock, wait) => self.take(depth, lock, &call("read", "", wait)),
-            Op::Acquire(lock, permits, Limit::Forever) => {
-                self.take(depth, lock, &format!("acquire_many({permits})"));
-            }
+            Op::Shared(lock, wait) => return self.take(depth, lock, &call("read", "", wait)),
             Op::Acquire(lock, permits, wait) => {
-                let separator = if wait == Limit::Attempt { "" } else { ", " };
+                let separator =
+                    if matches!(wait, Limit::Forever | Limit::Attempt) { "" } else { ", " };
                 let first = format!("{permits}{separator}");
-                self.take(depth, lock, &call("acquire_many", &first, wait));
+                return self.take(depth, lock, &call("acquire_many", &first, wait));
             }
-            Op::Release(lock, permits) => {
-                self.line(depth, &format!("assert!(lock{lock}.add_permits({permits}));"))
-            }
-            Op::Available(lock) => {
-                self.line(depth, &format!("let _ = lock{lock}.available_permits();"))
-            }
-            Op::Copy(lock, wait) => {
-                self.line(depth, &format!("lock{lock}.{};", call("read", "", wait)))
-            }
-            Op::Put(lock) => self.line(depth, &format!("lock{lock}.write([1, 1]);")),
-            Op::Update(lock) => {
-                self.line(
-                    depth,
-                    &format!("lock{lock}.update(|[one, other]| [one + 1, other + 1]);"),
-                );
-            }
-            Op::IsLocked(lock) => self.line(depth, &format!("lock{lock}.is_locked();")),
-            Op::IsLockedExclusive(lock) => {
-                self.line(depth, &format!("lock{lock}.is_locked_exclusive();"));
-            }
-            Op::Debug(lock) => self.line(depth, &format!("format!(\"{{lock{lock}:?}}\");")),
+            Op::Release(lock, permits) => format!("assert!(lock{lock}.add_permits({permits}));"),
+            Op::Available(lock) => format!("let _ = lock{lock}.available_permits();"),
+            Op::Copy(lock, wait) => format!("lock{lock}.{};", call("read", "", wait)),
+            Op::Put(lock) => format!("lock{lock}.write([1, 1]);"),
+            Op::Update(lock) => format!("lock{lock}.update(|[one, other]| [one + 1, other + 1]);"),
+            Op::IsLocked(lock) => format!("lock{lock}.is_locked();"),
+            Op::IsLockedExclusive(lock) => format!("lock{lock}.is_locked_exclusive();"),
+            Op::Debug(lock) => format!("format!(\"{{lock{lock}:?}}\");"),
             Op::ReadMany(lock, times) => {
-                self.line(depth, &format!("for _ in 0..{times} {{ drop(lock{lock}.read()); }}"));
+                format!("for _ in 0..{times} {{ drop(lock{lock}.read()); }}")
             }
             Op::ForgetMany(lock, times) => {
-                self.line(
-                    depth,
-                    &format!("for _ in 0..{times} {{ forget(lock{lock}.try_read()); }}"),
-                );
+                format!("for _ in 0..{times} {{ forget(lock{lock}.try_read()); }}")
             }
             Op::Receive(lock) => {
-                let guard = self.guards;
-                self.guards += 1;
-                self.held.push((lock, guard));
-                self.line(
-                    depth,
-                    &format!("let mut guard{guard} = receiver{lock}.try_recv().ok();"),
-                );
+                let guard = self.new_guard(lock);
+                format!("let mut guard{guard} = receiver{lock}.try_recv().ok();")
             }
-            Op::NotifyOne(lock) => self.line(depth, &format!("changed{lock}.notify_one();")),
-            Op::NotifyAll(lock) => self.line(depth, &format!("changed{lock}.notify_all();")),
-            Op::Act(lock, act) => self.act(depth, lock, act),
+            Op::NotifyOne(lock) => format!("changed{lock}.notify_one();"),
+            Op::NotifyAll(lock) => format!("changed{lock}.notify_all();"),
+            Op::Act(lock, act) => return self.act(depth, lock, act),
             Op::Fork(ref ops) => {
                 self.line(depth, "if unsafe { libc::fork() } == 0 {");
                 let held = self.held.clone();
@@ -134,9 +114,10 @@ impl Printer {
                 }
                 self.held = held;
                 self.line(depth + 1, "unsafe { libc::_exit(0) };");
-                self.line(depth, "}");
+                "}".into()
             }
-        }
+        };
+        self.line(depth, &text);
     }
     fn act(&mut self, depth: usize, lock: usize, act: Act) {
         let found = match act {

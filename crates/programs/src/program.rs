@@ -2,39 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A lock type of the public interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum LockKind {
-    Mutex,
-    SendMutex,
-    SpinLock,
-    CnaSpinLock,
-    RwLock,
-    FairRwLock,
-    SendRwLock,
-    PercpuRwLock,
-    QRwLock,
-    RwSemLock,
-    Semaphore,
-    SeqLock,
+macro_rules! lock_kinds {
+    ($($kind:ident),+) => {
+        /// A lock type of the public interface.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum LockKind {
+            $($kind),+
+        }
+        impl LockKind {
+            pub const ALL: &[Self] = &[$(Self::$kind),+];
+        }
+    };
+}
+lock_kinds! {
+    Mutex, SendMutex, SpinLock, CnaSpinLock,
+    RwLock, FairRwLock, SendRwLock, PercpuRwLock, QRwLock, RwSemLock,
+    Semaphore, SeqLock
 }
 
 impl LockKind {
-    pub const ALL: [Self; 12] = [
-        Self::Mutex,
-        Self::SendMutex,
-        Self::SpinLock,
-        Self::CnaSpinLock,
-        Self::RwLock,
-        Self::FairRwLock,
-        Self::SendRwLock,
-        Self::PercpuRwLock,
-        Self::QRwLock,
-        Self::RwSemLock,
-        Self::Semaphore,
-        Self::SeqLock,
-    ];
-
     /// True if it has `lock` and the guards of a mutex.
     pub fn is_mutex(self) -> bool {
         self <= Self::CnaSpinLock
@@ -183,29 +169,29 @@ pub enum Op {
     Fork(Vec<Self>),
 }
 
+/// The lock that a step is about, by reference.
+macro_rules! lock_of {
+    ($op:expr) => {
+        match $op {
+            Op::Exclusive(lock, _) | Op::Shared(lock, _) | Op::Acquire(lock, ..) => Some(lock),
+            Op::Release(lock, _) | Op::Available(lock) | Op::Copy(lock, _) => Some(lock),
+            Op::Put(lock) | Op::Update(lock) | Op::IsLocked(lock) => Some(lock),
+            Op::IsLockedExclusive(lock) | Op::Debug(lock) | Op::ReadMany(lock, _) => Some(lock),
+            Op::ForgetMany(lock, _) | Op::Act(lock, _) | Op::Receive(lock) => Some(lock),
+            Op::NotifyOne(lock) | Op::NotifyAll(lock) => Some(lock),
+            Op::Fork(_) => None,
+        }
+    };
+}
+
 impl Op {
     /// The lock it is about.
     pub fn lock(&self) -> Option<usize> {
-        match *self {
-            Self::Exclusive(lock, _)
-            | Self::Shared(lock, _)
-            | Self::Acquire(lock, ..)
-            | Self::Release(lock, _)
-            | Self::Available(lock)
-            | Self::Copy(lock, _)
-            | Self::Put(lock)
-            | Self::Update(lock)
-            | Self::IsLocked(lock)
-            | Self::IsLockedExclusive(lock)
-            | Self::Debug(lock)
-            | Self::ReadMany(lock, _)
-            | Self::ForgetMany(lock, _)
-            | Self::Act(lock, _)
-            | Self::Receive(lock)
-            | Self::NotifyOne(lock)
-            | Self::NotifyAll(lock) => Some(lock),
-            Self::Fork(_) => None,
-        }
+        lock_of!(self).copied()
+    }
+    /// The same, to be changed.
+    pub fn lock_mut(&mut self) -> Option<&mut usize> {
+        lock_of!(self)
     }
 }
 

@@ -136,24 +136,8 @@ fn leave_out_of(ops: &mut Vec<Op>, is_other: &impl Fn(&Op) -> bool, lower: &impl
     ops.retain(is_other);
     for op in ops {
         match op {
-            Op::Exclusive(lock, _)
-            | Op::Shared(lock, _)
-            | Op::Acquire(lock, ..)
-            | Op::Release(lock, _)
-            | Op::Available(lock)
-            | Op::Copy(lock, _)
-            | Op::Put(lock)
-            | Op::Update(lock)
-            | Op::IsLocked(lock)
-            | Op::IsLockedExclusive(lock)
-            | Op::Debug(lock)
-            | Op::ReadMany(lock, _)
-            | Op::ForgetMany(lock, _)
-            | Op::Act(lock, _)
-            | Op::Receive(lock)
-            | Op::NotifyOne(lock)
-            | Op::NotifyAll(lock) => lower(lock),
             Op::Fork(ops) => leave_out_of(ops, is_other, lower),
+            _ => op.lock_mut().into_iter().for_each(lower),
         }
     }
 }
