@@ -20,27 +20,12 @@ use std::time::SystemTime;
 const DOCUMENT: &str = "docs/evidence.md";
 const TEMPLATE: &str = include_str!("template.md");
 
-/// The commands that write the inputs; that of the samples to its standard output.
-const WRITERS: [(&str, &[&str]); 4] = [
-    (
-        EXPLORED,
-        &[
-            "run",
-            "-q",
-            "-p",
-            "lockwright-lab",
-            "--",
-            "explore",
-            "--lock",
-            "all",
-            "--quiet",
-            "--json",
-            EXPLORED,
-        ],
-    ),
-    (WEAKEN, &["xtask", "weaken", "--matrix", "--json", WEAKEN]),
-    (ZOO, &["xtask", "zoo", "--matrix", "--json", ZOO]),
-    (SAMPLES, &["run", "-q", "-p", "lockwright-model", "--bin", "sample", "--", "all", "--table"]),
+/// The commands of cargo that write the inputs; that of the samples to its standard output.
+const WRITERS: [(&str, &str); 4] = [
+    (EXPLORED, "run -q -p lockwright-lab -- explore --lock all --quiet --json"),
+    (WEAKEN, "xtask weaken --matrix --json"),
+    (ZOO, "xtask zoo --matrix --json"),
+    (SAMPLES, "run -q -p lockwright-model --bin sample -- all --table"),
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.
@@ -118,10 +103,12 @@ fn last_change(path: &Path) -> Option<SystemTime> {
     }
 }
 
-fn write_input(root: &Path, name: &str, command: &[&str]) -> Result<(), String> {
-    let mut process = Command::new("cargo");
-    process.args(command).current_dir(root);
-    eprintln!("evidence: cargo {}", command.join(" "));
+fn write_input(root: &Path, name: &str, command: &str) -> Result<(), String> {
+    let command = format!("cargo {command} {}", if name == SAMPLES { "" } else { name });
+    let mut words = command.split_whitespace();
+    let mut process = Command::new(words.next().unwrap_or_default());
+    process.args(words).current_dir(root);
+    eprintln!("evidence: {}", command.trim_end());
     let file = root.join(name);
     let written = if name == SAMPLES {
         let printed = |file: &Path| process.stdout(File::create(file)?).status();
@@ -130,7 +117,7 @@ fn write_input(root: &Path, name: &str, command: &[&str]) -> Result<(), String> 
         // What it found is judged from its document; finding something makes it fail with 1.
         write_anew(&file, &[0, 1], |_| process.status())
     };
-    written.map_err(|why| format!("cargo {}: {name} {why}", command.join(" ")))
+    written.map_err(|why| format!("{}: {name} {why}", command.trim_end()))
 }
 
 /// Has `file` written by `writer`, which ends with one of these codes; there is no file otherwise,

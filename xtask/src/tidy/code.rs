@@ -1,4 +1,7 @@
-//! Rust text taken apart into code, comments and literals: enough of a lexer to look at words.
+//! Rust text taken apart into code, comments and literals, to look at words.
+
+use proc_macro2::{TokenStream, TokenTree};
+use std::ops::Range;
 
 /// The lines of a Rust file three times, without their ends: each time all but one kind of text is blanked out.
 #[derive(Default)]
@@ -20,28 +23,37 @@ enum Kind {
 }
 
 impl Code {
-    /// The text of a Rust file, taken apart.
+    /// The text of a Rust file, taken apart. What the compiler would not take is code.
     pub fn of(text: &str) -> Self {
-        let (mut code, mut comments, mut literals) = (String::new(), String::new(), String::new());
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let (length, kind) = match literal_or_comment(rest, &code) {
-                Some(length) if rest.starts_with('/') => (length, Kind::Comment),
-                Some(length) => (length, Kind::Literal),
-                None => (first.len_utf8(), Kind::Code),
-            };
-            let (piece, after) = rest.split_at(length);
-            let push = |to: &mut String, of: Kind| match kind == of {
-                true => to.push_str(piece),
-                false => to.extend(piece.chars().map(|c| if c == '\n' { '\n' } else { ' ' })),
-            };
-            push(&mut code, Kind::Code);
-            push(&mut comments, Kind::Comment);
-            push(&mut literals, Kind::Literal);
-            rest = after;
+        let mut tokens = Vec::new();
+        match text.parse() {
+            Ok(stream) => add(stream, text, &mut tokens),
+            Err(_) => tokens.push(0..text.len()),
         }
-        let lines = |text: String| text.lines().map(str::to_string).collect();
-        Self { lines: lines(code), comments: lines(comments), literals: lines(literals) }
+        tokens.push(text.len()..text.len());
+        let mut kinds =
+            [Kind::Code, Kind::Comment, Kind::Literal].map(|kind| (kind, String::new()));
+        let mut end = 0;
+        for token in tokens {
+            // The parts of a comment for documentation are tokens in the same place.
+            let (begin, after) = (token.start.max(end), token.end.max(end));
+            let (gap, piece) = (&text[end..begin], &text[begin..after]);
+            // Between tokens there are comments.
+            for (piece, kind) in [(gap, Kind::Comment), (piece, Kind::of(piece))] {
+                for (of, to) in &mut kinds {
+                    match kind == *of {
+                        true => to.push_str(piece),
+                        false => {
+                            to.extend(piece.chars().map(|c| if c == '\n' { '\n' } else { ' ' }))
+                        }
+                    }
+                }
+            }
+            end = after;
+        }
+        let lines = |(_, text): (Kind, String)| text.lines().map(str::to_string).collect();
+        let [lines, comments, literals] = kinds.map(lines);
+        Self { lines, comments, literals }
     }
     /// The first line (counted from 0) of the test module, or the number of lines.
     pub fn tests_begin(&self) -> usize {
@@ -55,73 +67,33 @@ pub fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// If a comment or a literal begins here, its length in bytes. `before` is the code in front.
-fn literal_or_comment(rest: &str, before: &str) -> Option<usize> {
-    if rest.starts_with("//") {
-        return Some(rest.find('\n').unwrap_or(rest.len()));
-    }
-    if rest.starts_with("/*") {
-        return Some(block_comment(rest));
-    }
-    if rest.starts_with('"') {
-        return Some(quoted(rest, '"'));
-    }
-    let continues_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-    if !continues_word && let Some(length) = raw_string(rest) {
-        return Some(length);
-    }
-    if let Some(inside) = rest.strip_prefix('\'') {
-        // `'a'` and `'\n'` are characters, `'a` is a lifetime.
-        let mut characters = inside.chars();
-        let is_character = characters.next() == Some('\\') || characters.next() == Some('\'');
-        return is_character.then(|| quoted(rest, '\''));
-    }
-    None
-}
-
-fn block_comment(rest: &str) -> usize {
-    let (mut depth, mut at) = (0, 0);
-    while at < rest.len() {
-        let step = if rest[at..].starts_with("/*") {
-            depth += 1;
-            2
-        } else if rest[at..].starts_with("*/") {
-            depth -= 1;
-            2
-        } else {
-            rest[at..].chars().next().map_or(1, char::len_utf8)
-        };
-        at += step;
-        if depth == 0 {
-            break;
+impl Kind {
+    /// What a token is.
+    fn of(token: &str) -> Self {
+        match token {
+            _ if is_comment(token) => Self::Comment,
+            _ if token.len() > 1 && token.ends_with(['"', '\'', '#']) => Self::Literal,
+            _ => Self::Code,
         }
     }
-    at
 }
 
-fn quoted(rest: &str, quote: char) -> usize {
-    let mut is_escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            _ if c == quote => return at + 1,
-            _ => {}
+fn is_comment(token: &str) -> bool {
+    token.starts_with("//") || token.starts_with("/*")
+}
+
+/// Adds where the tokens are, in bytes of the text.
+fn add(stream: TokenStream, text: &str, tokens: &mut Vec<Range<usize>>) {
+    for token in stream {
+        match &token {
+            TokenTree::Group(group) if !is_comment(&text[group.span().byte_range()]) => {
+                tokens.push(group.span_open().byte_range());
+                add(group.stream(), text, tokens);
+                tokens.push(group.span_close().byte_range());
+            }
+            _ => tokens.push(token.span().byte_range()),
         }
     }
-    rest.len()
-}
-
-fn raw_string(rest: &str) -> Option<usize> {
-    let prefix = if rest.starts_with("br") { 2 } else { usize::from(rest.starts_with('r')) };
-    let hashes = rest[prefix..].len() - rest[prefix..].trim_start_matches('#').len();
-    let open = prefix + hashes;
-    if prefix == 0 || !rest[open..].starts_with('"') {
-        return None;
-    }
-    let close = format!("\"{}", "#".repeat(hashes));
-    let inside = open + 1;
-    Some(rest[inside..].find(&close).map_or(rest.len(), |at| inside + at + close.len()))
 }
 
 #[cfg(test)]

@@ -36,22 +36,17 @@ pub fn no_test_is_switched_off(source: &Source, _: &[Source]) -> Vec<Finding> {
 
 /// A lint is allowed by its own name, where it is broken.
 pub fn lints_are_allowed_one_by_one(source: &Source, _: &[Source]) -> Vec<Finding> {
-    const GROUPS: &[&str] = &[
-        "dead_code",
-        "unused",
-        "warnings",
-        "clippy::all",
-        "clippy::pedantic",
-        "clippy::correctness",
-        "clippy::style",
-        "clippy::complexity",
-        "clippy::suspicious",
-        "clippy::perf",
-    ];
+    const RUSTC: [&str; 3] = ["dead_code", "unused", "warnings"];
+    const CLIPPY: [&str; 7] =
+        ["all", "pedantic", "correctness", "style", "complexity", "suspicious", "perf"];
+    let is_group = |lint: &str| match lint.trim().strip_prefix("clippy::") {
+        Some(group) => CLIPPY.contains(&group),
+        None => RUSTC.contains(&lint.trim()),
+    };
     let is_blanket = |line: &str| {
         let Some((_, list)) = line.split_once("allow(") else { return false };
         let list = list.split(')').next().unwrap_or(list);
-        list.split(',').any(|lint| GROUPS.contains(&lint.trim()))
+        list.split(',').any(is_group)
     };
     bad_lines(source, code_lines(source), is_blanket, "a blanket allow")
 }

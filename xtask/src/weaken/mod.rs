@@ -143,7 +143,12 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     }
     let runner = build(root, &all, &sites, request)?;
     let has_miri = request.wants_checker("miri") && prepare_miri(&mutants, &runner, request)?;
-    let reports = judge_all(&mutants, &sites, &survivors, &runner, has_miri, request)?;
+    // Some at the same time; each is reported as soon as it is known.
+    let reports = on_all(&mutants, |mutant| {
+        let report = judge(mutant, &sites[mutant.site], &survivors, &runner, has_miri, request)?;
+        say(&request.json, &report.line());
+        Ok(report)
+    })?;
     let stale = stale(&survivors, &sites, &mutants, &reports);
     let bounds = if request.full { "full" } else { "quick" };
     let document = Document::new(bounds, sites.len(), text_search, reports);
@@ -151,13 +156,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     output::write(&request.json, &document)?;
     for survivor in &stale {
         let name = survivor.name();
-        say(
-            &request.json,
-            &format!(
-                "{}: {name}: the ordering is gone, or a check kills the mutant; delete the entry",
-                survivors::FILE
-            ),
-        );
+        let what = "the ordering is gone, or a check kills the mutant; delete the entry";
+        say(&request.json, &format!("{}: {name}: {what}", survivors::FILE));
     }
     Ok(stale.is_empty() && document.is_green(request.full && request.checker.is_none()))
 }
@@ -193,40 +193,26 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
     for (number, site) in sites.iter().enumerate() {
         let path = site.path.trim_start_matches(CRATE);
         let checker = checker_of(path).ok_or_else(|| {
-            format!(
-                "{} has orderings and no checker; add it to xtask/src/weaken/table.rs",
-                site.path
-            )
+            let what = "has orderings and no checker; add it to xtask/src/weaken/table.rs";
+            format!("{} {what}", site.path)
         })?;
         if request.wants(site) {
-            mutants.extend(site.weaker().into_iter().map(|to| Mutant {
-                site: number,
-                to,
-                checker,
-            }));
+            let mutant = |to| Mutant { site: number, to, checker };
+            mutants.extend(site.weaker().into_iter().map(mutant));
         }
     }
     Ok(mutants)
 }
 
-/// Writes the copy. Returns its folder.
+/// Writes the copy and builds the programs of its checkers. Returns the folder of the copy.
 ///
 /// # Errors
-/// If it cannot be written, or if an edit does not fit.
-fn write_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
+/// If it cannot be written, an edit does not fit, or it does not build.
+pub fn build_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
     let copy = root.join("target").join("weaken");
     let edits = edits::locate(all).map_err(|complaints| complaints.join("\n"))?;
     copy::write(root, &copy, all, sites, &edits)
         .map_err(|error| format!("the copy cannot be written: {error}"))?;
-    Ok(copy)
-}
-
-/// Writes the copy and builds the programs of its checkers. Returns the folder of the copy.
-///
-/// # Errors
-/// If it cannot be written, or does not build.
-pub fn build_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
-    let copy = write_copy(root, all, sites)?;
     let mut cargo = Command::new("cargo");
     // Packages that are built one by one are built with other features, and twice.
     cargo.args(["build", "--workspace", "--bins", "--example", copy::FAIRNESS]);
@@ -284,22 +270,6 @@ fn prepare_miri(mutants: &[Mutant], runner: &Runner, request: &Request) -> Resul
     runner.build_for_miri(&tests)?;
     say(&request.json, &format!("built for Miri in {:.1} s", start.elapsed().as_secs_f64()));
     Ok(true)
-}
-
-/// Runs all mutants, some at the same time, and reports each as soon as it is known.
-fn judge_all(
-    mutants: &[Mutant],
-    sites: &[Site],
-    survivors: &[Survivor],
-    runner: &Runner,
-    has_miri: bool,
-    request: &Request,
-) -> Result<Vec<MutantReport>, String> {
-    on_all(mutants, |mutant| {
-        let report = judge(mutant, &sites[mutant.site], survivors, runner, has_miri, request)?;
-        say(&request.json, &report.line());
-        Ok(report)
-    })
 }
 
 fn judge(

@@ -108,9 +108,10 @@ impl Runner {
 
     /// Runs one model check with `mutant`, the value of the variable.
     pub fn loom(&self, listed: &Listed, mutant: &str, findings: &mut Findings) {
+        let holds = || self.explore(listed, None).is_ok_and(|said| !said.violated);
         match self.explore(listed, Some(mutant)) {
             Ok(said) if !said.violated => findings.held.push(said.check),
-            Ok(said) if !self.holds_unmodified(listed) => {
+            Ok(said) if !self.holds_unmodified(&listed.check, holds) => {
                 findings.notes.push(format!("{} fails without the mutant", said.check));
             }
             Ok(Said { check, threads, executions, seconds, complaint, .. }) => {
@@ -122,13 +123,13 @@ impl Runner {
     }
 
     /// Returns true if the code as it is passes `check` within the same bounds. Each check is run once.
-    fn holds_unmodified(&self, listed: &Listed) -> bool {
+    fn holds_unmodified(&self, check: &Check, holds: impl FnOnce() -> bool) -> bool {
         let known = || self.baseline.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(holds) = known().get(&listed.check) {
+        if let Some(holds) = known().get(check) {
             return *holds;
         }
-        let holds = self.explore(listed, None).is_ok_and(|said| !said.violated);
-        known().insert(listed.check.clone(), holds);
+        let holds = holds();
+        known().insert(check.clone(), holds);
         holds
     }
 
@@ -192,22 +193,11 @@ impl Runner {
             Err(note) => return findings.notes.push(note),
         };
         let seconds = start.elapsed().as_secs_f64();
-        if self.is_silent_unmodified(test, &check) {
+        if self.holds_unmodified(&check, || self.interpret(test, None) == Ok(None)) {
             findings.kills.push(Kill { check, threads: 2, executions: 0, seconds, complaint });
         } else {
             findings.notes.push(format!("{check} fails without the mutant"));
         }
-    }
-
-    /// As [`holds_unmodified`](Self::holds_unmodified).
-    fn is_silent_unmodified(&self, test: &Test, check: &Check) -> bool {
-        let known = || self.baseline.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(holds) = known().get(check) {
-            return *holds;
-        }
-        let holds = self.interpret(test, None) == Ok(None);
-        known().insert(check.clone(), holds);
-        holds
     }
 
     /// Runs one test under Miri, with many seeds; what it complains about, if it does.

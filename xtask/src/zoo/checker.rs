@@ -123,34 +123,12 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
 ];
 
 /// How `sample` is asked, with the client that can show a bug of this lock.
-fn sampling(lock: &str) -> &'static [&'static str] {
-    const OF_TICKET: &[&str] = &[
-        "--client",
-        "try-lock",
-        "--threads",
-        "3",
-        "--rounds",
-        "4",
-        "--scheduler",
-        "pct",
-        "--schedules",
-        "10000",
-    ];
-    const OF_CNA: &[&str] = &[
-        "--client",
-        "exclusion",
-        "--threads",
-        "8",
-        "--numa",
-        "2",
-        "--rounds",
-        "8",
-        "--scheduler",
-        "pct",
-        "--schedules",
-        "10000",
-    ];
-    if locks::TICKET.contains(&lock) { OF_TICKET } else { OF_CNA }
+fn sampling(lock: &str) -> impl Iterator<Item = &'static str> {
+    let options = match locks::TICKET.contains(&lock) {
+        true => "--client try-lock --threads 3 --rounds 4",
+        false => "--client exclusion --threads 8 --numa 2 --rounds 8",
+    };
+    options.split(' ').chain("--scheduler pct --schedules 10000".split(' '))
 }
 
 /// True if `checker` must see `bug`.

@@ -16,7 +16,7 @@ use crate::workers::on_all;
 use checker::{How, Job, Said};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_zoo::{Bug, Checker};
-use report::{Document, Kill, Row};
+use report::{Document, Row};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,7 +100,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     }
     let document = Document::new(request.full, rows, clean, seconds);
     for kill in &document.reported {
-        say(&request.json, &format!("a check fails on the correct code: {}", Kill::line(kill)));
+        say(&request.json, &format!("a check fails on the correct code: {}", kill.line()));
     }
     say(&request.json, &document.summary());
     output::write(&request.json, &document)?;

@@ -18,29 +18,27 @@ pub enum Verdict {
     NotRun,
 }
 
-/// A check that found something.
+/// A check, and what it said.
 #[derive(Clone, Debug, Serialize)]
-pub struct Kill {
+pub struct CheckReport {
     checker: &'static str,
     lock: String,
     client: String,
     on: String,
-    seed: Option<u64>,
-    schedule: Option<String>,
+    /// If it found something: how to find it again.
+    #[serde(flatten)]
+    found: Option<Origin>,
     executions: u64,
     seconds: f64,
-    complaint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complaint: Option<String>,
 }
 
-/// A check that found nothing.
-#[derive(Clone, Debug, Serialize)]
-pub struct Held {
-    checker: &'static str,
-    lock: String,
-    client: String,
-    on: String,
-    executions: u64,
-    seconds: f64,
+/// Where a schedule comes from.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Origin {
+    seed: Option<u64>,
+    schedule: Option<String>,
 }
 
 /// Where a test runs.
@@ -63,8 +61,8 @@ pub struct Row {
     locks: &'static [&'static str],
     /// What became of it.
     pub verdict: Verdict,
-    kills: Vec<Kill>,
-    survived: Vec<Held>,
+    kills: Vec<CheckReport>,
+    survived: Vec<CheckReport>,
 }
 
 /// The result of a run.
@@ -75,9 +73,9 @@ pub struct Document {
     /// The bugs.
     pub rows: Vec<Row>,
     /// The real code, in the same checks.
-    pub clean: Vec<Held>,
+    pub clean: Vec<CheckReport>,
     /// What should have passed and did not.
-    pub reported: Vec<Kill>,
+    pub reported: Vec<CheckReport>,
     seconds: f64,
 }
 
@@ -86,41 +84,21 @@ impl Row {
     pub fn new(bug: &Bug, said: &[(Job, Vec<Said>)]) -> Self {
         let is_seen = |(_, said): &(Job, Vec<Said>)| said.iter().any(|it| it.violated);
         let is_killed = !said.is_empty() && said.iter().all(is_seen);
-        let (mut kills, mut survived) = (Vec::new(), Vec::new());
-        for (job, said) in said {
-            let (violated, held): (Vec<_>, Vec<_>) = said.iter().partition(|it| it.violated);
-            kills.extend(violated.into_iter().map(|it| Kill::new(job.checker, it)));
-            survived.extend(held.into_iter().map(|it| Held::new(job.checker, it)));
-        }
-        Self {
-            row: bug.row,
-            what: bug.what,
-            source: bug.source,
-            locks: bug.locks,
-            verdict: if is_killed { Verdict::Killed } else { Verdict::Survived },
-            kills,
-            survived,
-        }
+        let (kills, survived) = CheckReport::of_all(said);
+        let Bug { row, what, source, locks, .. } = *bug;
+        let verdict = if is_killed { Verdict::Killed } else { Verdict::Survived };
+        Self { row, what, source, locks, verdict, kills, survived }
     }
 
     /// What the tests of `bug` said without it, and with it.
     pub fn of_tests(bug: &Bug, said: Vec<(Test, Outcome, (Outcome, f64))>) -> Self {
         let Bug { row, what, source, locks, .. } = *bug;
-        let held = |test: Test, seconds| Held {
+        let report = |test: Test, complaint: Option<String>, seconds| CheckReport {
             checker: test.checker.name(),
             lock: locks[0].into(),
             client: test.name.into(),
             on: place(test).into(),
-            executions: 1,
-            seconds,
-        };
-        let kill = |test: Test, complaint: String, seconds| Kill {
-            checker: test.checker.name(),
-            lock: locks[0].into(),
-            client: test.name.into(),
-            on: place(test).into(),
-            seed: None,
-            schedule: None,
+            found: complaint.is_some().then(Origin::default),
             executions: 1,
             seconds,
             complaint,
@@ -130,10 +108,10 @@ impl Row {
             has_run |= !matches!(without, Outcome::NotRun(_));
             match (without, with) {
                 (Outcome::Held, Outcome::Failed(complaint)) => {
-                    kills.push(kill(test, complaint, seconds));
+                    kills.push(report(test, Some(complaint), seconds));
                 }
                 (Outcome::NotRun(_), Outcome::NotRun(_)) => {}
-                _ => silent.push(held(test, seconds)),
+                _ => silent.push(report(test, None, seconds)),
             }
         }
         let verdict = match (has_run, silent.is_empty()) {
@@ -184,27 +162,35 @@ impl Row {
     }
 }
 
-impl Kill {
-    /// The complaint of one check.
-    pub fn new(checker: Checker, said: &Said) -> Self {
+impl CheckReport {
+    /// What the checks of some jobs found, and those that found nothing.
+    fn of_all(said: &[(Job, Vec<Said>)]) -> (Vec<Self>, Vec<Self>) {
+        let said = said.iter().flat_map(|(job, said)| said.iter().map(|it| (job.checker, it)));
+        let (violated, held): (Vec<_>, Vec<_>) = said.partition(|(_, it)| it.violated);
+        let reports = |said: Vec<(Checker, &Said)>| said.into_iter().map(Self::of).collect();
+        (reports(violated), reports(held))
+    }
+    fn of((checker, said): (Checker, &Said)) -> Self {
+        let Said { seed, executions, seconds, violated, .. } = *said;
         Self {
             checker: checker.name(),
             lock: said.lock.clone(),
             client: said.client.clone(),
             on: said.on.clone(),
-            seed: said.seed,
-            schedule: said.schedule.clone(),
-            executions: said.executions,
-            seconds: said.seconds,
-            complaint: said.complaint.clone().unwrap_or_default(),
+            found: violated.then(|| Origin { seed, schedule: said.schedule.clone() }),
+            executions,
+            seconds,
+            complaint: violated.then(|| said.complaint.clone().unwrap_or_default()),
         }
     }
 
     /// One line of the matrix. Schedules are long, and in the document.
     pub fn line(&self) -> String {
         let Self { checker, lock, client, on, executions, seconds, .. } = self;
-        let complaint = self.complaint.lines().next().unwrap_or_default();
-        let seed = self.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
+        let complaint = self.complaint.as_deref().unwrap_or_default();
+        let complaint = complaint.lines().next().unwrap_or_default();
+        let seed = self.found.as_ref().and_then(|found| found.seed);
+        let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
         format!(
             "{lock} by {checker}, {client} ({on}){seed}: \
              {executions} tried, {seconds:.2} s: {complaint}"
@@ -212,35 +198,12 @@ impl Kill {
     }
 }
 
-impl Held {
-    /// The silence of one check.
-    pub fn new(checker: Checker, said: &Said) -> Self {
-        Self {
-            checker: checker.name(),
-            lock: said.lock.clone(),
-            client: said.client.clone(),
-            on: said.on.clone(),
-            executions: said.executions,
-            seconds: said.seconds,
-        }
-    }
-}
-
 impl Document {
     /// The result of a run.
     pub fn new(is_full: bool, rows: Vec<Row>, clean: Vec<(Job, Vec<Said>)>, seconds: f64) -> Self {
-        let (mut held, mut reported) = (Vec::new(), Vec::new());
-        for (job, said) in &clean {
-            for it in said {
-                if it.violated {
-                    reported.push(Kill::new(job.checker, it));
-                } else {
-                    held.push(Held::new(job.checker, it));
-                }
-            }
-        }
+        let (reported, clean) = CheckReport::of_all(&clean);
         let bounds = if is_full { "full" } else { "quick" };
-        Self { schema: "lockwright.zoo/1", bounds, rows, clean: held, reported, seconds }
+        Self { schema: "lockwright.zoo/1", bounds, rows, clean, reported, seconds }
     }
     /// True if every bug is killed and the correct code passes the checks that killed it.
     pub fn is_green(&self) -> bool {
