@@ -1,6 +1,7 @@
 //! Which core gets a line that its last owner wants back.
 
 use crate::machines::machine;
+use crate::programs::hold;
 use lockwright::raw::RawLock;
 use lockwright::unfair::UnfairLock;
 use lockwright_sim::machine::Machine;
@@ -27,12 +28,11 @@ fn storm(machine: &Machine, window_us: u64) -> (RunReport, u64) {
         let (last, changes) = (&last, &changes);
         simulation.spawn(cpu, move || {
             while !thread::is_over() {
-                lock.lock();
-                changes.set(changes.get() + u64::from(last.replace(cpu) != cpu));
-                // Until the line is with the others.
-                thread::work_ns(40);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                hold(lock, || {
+                    changes.set(changes.get() + u64::from(last.replace(cpu) != cpu));
+                    // Until the line is with the others.
+                    thread::work_ns(40);
+                });
                 thread::op_done();
             }
         });

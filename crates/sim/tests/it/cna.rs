@@ -1,11 +1,12 @@
 //! What NUMA-aware succession promises about order, and when it makes no difference.
 
 use crate::machines::machine;
+use crate::programs::{hold, section};
 use lockwright::events::Event;
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::machine::Machine;
-use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, thread, watch};
+use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, thread};
 
 /// The policies that count handoffs, those that measure time.
 const COUNTING: [&str; 2] = ["cna", "cna-v10_limited"];
@@ -61,13 +62,7 @@ impl Storm {
             simulation.spawn(cpu, move || {
                 thread::set_urgent(is_urgent);
                 while !thread::is_over() {
-                    watch::requested(lock);
-                    lock.lock();
-                    watch::entered(lock);
-                    thread::hold_ps(HOLD_NS * 1000);
-                    watch::left(lock);
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock() };
+                    section(lock, || thread::hold_ps(HOLD_NS * 1000));
                     thread::op_done();
                 }
             });
@@ -196,10 +191,7 @@ fn late_arrivals(name: &str, remote: u32) -> u64 {
     for (number, cpu) in cpus.enumerate() {
         simulation.spawn(cpu, move || {
             thread::hold_ps(number as u64 * 5_000_000);
-            lock.lock();
-            thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
+            hold(lock, || thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS }));
         });
     }
     let report = simulation.run();

@@ -1,6 +1,7 @@
 //! One seed gives one history.
 
 use crate::machines::machine;
+use crate::programs::hold;
 use lockwright::events::Event;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::{Atomic, Cells, Zeroed};
@@ -24,10 +25,7 @@ fn torture_with(lock: &AnyLock, seed: u64, config: Config) -> RunReport {
         simulation.spawn(cpu, move || {
             while !thread::is_over() {
                 thread::work_ns(50 + thread::random() % 100);
-                lock.lock();
-                counter.store(counter.load(Relaxed) + 1, Relaxed);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                hold(lock, || counter.store(counter.load(Relaxed) + 1, Relaxed));
                 thread::op_done();
             }
         });

@@ -1,10 +1,11 @@
 //! The reference locks of the registry on simulated machines.
 
 use crate::machines::machine;
+use crate::programs::section;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::registry::LOCKS;
 use lockwright_sim::any_lock::AnyLock;
-use lockwright_sim::{Arena, Config, NodesMode, RunReport, Sim, Simulation, thread, watch};
+use lockwright_sim::{Arena, Config, NodesMode, RunReport, Sim, Simulation, thread};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Each thread increments a plain counter under the lock, this often.
@@ -20,15 +21,11 @@ fn torture(name: &str, threads: u32, seed: u64, nodes: NodesMode) -> (RunReport,
     for cpu in 0..threads {
         simulation.spawn(cpu, move || {
             for _ in 0..ROUNDS {
-                watch::requested(lock);
-                lock.lock();
-                watch::entered(lock);
-                let value = counter.load(Relaxed);
-                thread::work_ns(20);
-                counter.store(value + 1, Relaxed);
-                watch::left(lock);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                section(lock, || {
+                    let value = counter.load(Relaxed);
+                    thread::work_ns(20);
+                    counter.store(value + 1, Relaxed);
+                });
                 thread::work_ns(thread::random() % 200);
             }
         });

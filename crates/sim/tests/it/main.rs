@@ -10,6 +10,7 @@ mod machines;
 mod memory;
 mod model;
 mod preemption;
+mod programs;
 mod qrwlock;
 mod scheduler;
 mod semaphore;

@@ -1,15 +1,14 @@
 //! What single accesses cost: the machine's own numbers must come back.
 
 use crate::machines::{machine, quiet};
-use lockwright::platform::{Atomic, AtomicInt, Barriers, Cells, Zeroed};
+use crate::programs::{Program, U32, hold, sharing, with_word};
+use lockwright::platform::{Atomic, AtomicInt, Barriers, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::unfair::UnfairLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-
-type U32 = <Sim as Cells>::U32;
 
 /// Three sockets in a row, two cores each, two threads per core. CPU 6 is the sibling of CPU 0.
 fn three_sockets() -> Machine {
@@ -31,16 +30,12 @@ fn expected_transfer_ps(machine: &Machine, peer: u32) -> u64 {
 }
 
 /// Runs `first` on CPU 0 of a machine without noise and, long after it, `then` on another CPU.
-fn timed<'a>(arena: &'a mut Arena, first: &'a dyn Fn(&U32), then: (u32, &'a dyn Fn(&U32))) {
-    let mut simulation = Simulation::new(&three_sockets(), arena, 1, Config::default());
-    let word = simulation.alloc(U32::zeroed());
-    simulation.spawn(0, move || first(word));
-    simulation.spawn(then.0, move || {
+fn timed(first: &dyn Fn(&U32), (peer, then): (u32, &dyn Fn(&U32))) {
+    let then = |word: &U32| {
         thread::hold_ps(10_000_000);
-        (then.1)(word);
-    });
-    let report = simulation.run();
-    assert_eq!(report.failures, []);
+        then(word);
+    };
+    with_word(three_sockets()).ends(&[(0, first), (peer, &then)]);
 }
 
 fn elapsed_ps(what: impl FnOnce()) -> u64 {
@@ -54,19 +49,15 @@ fn a_ping_pong_costs_one_transfer_each_way_at_every_distance() {
     // Not the sibling: locked operations that hit do not queue, so siblings take turns faster.
     for peer in [1, 2, 4] {
         let machine = three_sockets();
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
-        let ball = simulation.alloc(U32::zeroed());
         let rounds = 1000;
-        let play = move |mine: u32| {
+        let play = |ball: &U32, mine: u32| {
             for _ in 0..rounds {
                 while ball.compare_exchange(mine, 1 - mine, AcqRel, Relaxed).is_err() {}
             }
         };
-        simulation.spawn(0, move || play(0));
-        simulation.spawn(peer, move || play(1));
-        let report = simulation.run();
-        assert_eq!(report.failures, []);
+        let players: [Program<'_, U32>; 2] =
+            [(0, &|ball| play(ball, 0)), (peer, &|ball| play(ball, 1))];
+        let report = with_word(three_sockets()).ends(&players);
         let one_way_ps = report.end_ps as f64 / f64::from(2 * rounds);
         let expected_ps = expected_transfer_ps(&machine, peer) as f64 + 7000.0;
         let error = one_way_ps / expected_ps - 1.0;
@@ -79,7 +70,6 @@ fn a_load_of_a_modified_line_costs_a_transfer_and_the_next_one_a_hit() {
     for peer in PEERS {
         let (load, again) = (Cell::new(0), Cell::new(0));
         timed(
-            &mut Arena::default(),
             &|word| word.store(1, Relaxed),
             (peer, &|word| {
                 load.set(elapsed_ps(|| assert_eq!(word.load(Acquire), 1)));
@@ -97,7 +87,6 @@ fn a_write_to_a_shared_line_costs_an_upgrade() {
     for (peer, expected_ps) in [(1, 42_500), (2, 117_000), (4, 171_000)] {
         let upgrade = Cell::new(0);
         timed(
-            &mut Arena::default(),
             &|word| {
                 word.store(1, Relaxed);
                 word.load(Relaxed);
@@ -132,78 +121,59 @@ fn the_first_touch_costs_memory_by_where_it_is() {
 
 #[test]
 fn a_shared_line_is_supplied_by_the_own_socket() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&three_sockets(), &mut arena, 1, Config::default());
-    let word = simulation.alloc(U32::zeroed());
     let read_after_us = |us: u64, expected_ps: u64| {
-        move || {
+        move |word: &U32| {
             thread::hold_ps(us * 1_000_000);
             assert_eq!(elapsed_ps(|| assert_eq!(word.load(Relaxed), 0)), expected_ps);
         }
     };
     // Memory; from the owner next door; then shared by socket 0 only; then by socket 1 as well.
-    simulation.spawn(0, read_after_us(1, 100_000));
-    simulation.spawn(1, read_after_us(2, 50_000));
-    simulation.spawn(2, read_after_us(3, 130_000));
-    simulation.spawn(3, read_after_us(4, 20_000));
-    assert_eq!(simulation.run().failures, []);
+    with_word(three_sockets()).ends(&[
+        (0, &read_after_us(1, 100_000)),
+        (1, &read_after_us(2, 50_000)),
+        (2, &read_after_us(3, 130_000)),
+        (3, &read_after_us(4, 20_000)),
+    ]);
 }
 
 #[test]
 fn misses_that_are_asked_for_together_overlap() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&three_sockets(), &mut arena, 1, Config::default());
-    let words = [simulation.alloc(U32::zeroed()), simulation.alloc(U32::zeroed())];
-    simulation.spawn(0, move || {
-        let addresses = words.map(|word| (&raw const *word).cast());
+    let words = [0; 2].map(|_| Aligned(U32::zeroed()));
+    sharing(words, three_sockets()).ends(&[(0, &|words| {
+        let addresses = words.each_ref().map(|word| (&raw const word.0).cast());
         assert_eq!(elapsed_ps(|| thread::prefetch_for_write(&addresses)), 100_000);
-        assert_eq!(elapsed_ps(|| words[1].store(1, Relaxed)), 400);
-    });
-    assert_eq!(simulation.run().failures, []);
+        assert_eq!(elapsed_ps(|| words[1].0.store(1, Relaxed)), 400);
+    })]);
 }
 
 #[test]
 fn an_uncontended_test_and_set_pair_costs_one_locked_operation_and_one_store() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&three_sockets(), &mut arena, 1, Config::default());
-    let lock = simulation.alloc(UnfairLock::<Sim>::new());
-    simulation.spawn(0, move || {
+    sharing(UnfairLock::<Sim>::new(), three_sockets()).ends(&[(0, &|lock| {
         let pairs = 1000;
-        let pair_ps = elapsed_ps(|| {
-            for _ in 0..pairs {
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            }
-        }) / pairs;
+        let pair_ps = elapsed_ps(|| (0..pairs).for_each(|_| hold(lock, || ()))) / pairs;
         // rmw_extra + load_hit + store_issue; the first miss adds a thousandth.
         assert!((8_900..9_100).contains(&pair_ps), "{pair_ps} ps");
-    });
-    assert_eq!(simulation.run().failures, []);
+    })]);
 }
 
 #[test]
 fn a_thread_sees_its_own_stores_before_others_do() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&three_sockets(), &mut arena, 1, Config::default());
-    let word = simulation.alloc(U32::zeroed());
     let own = Cell::new(false);
-    let own_view = &own;
-    simulation.spawn(0, move || {
+    let writer = |word: &U32| {
         // The line is nowhere: the store commits after 100 ns.
         assert_eq!(elapsed_ps(|| word.store(7, Release)), 400);
         assert_eq!(elapsed_ps(|| assert_eq!(word.load(Relaxed), 7)), 1500);
-        own_view.set(true);
-    });
-    simulation.spawn(6, move || {
+        own.set(true);
+    };
+    let sibling = |word: &U32| {
         thread::hold_ps(20_000);
         // The sibling shares the cache and not the store buffer.
-        assert!(own_view.get());
+        assert!(own.get());
         assert_eq!(word.load(Relaxed), 0);
         thread::hold_ps(100_000);
         assert_eq!(word.load(Relaxed), 7);
-    });
-    assert_eq!(simulation.run().failures, []);
+    };
+    with_word(three_sockets()).ends(&[(0, &writer), (6, &sibling)]);
 }
 
 /// Store buffering: each thread writes its own word, behind a store that takes long, and reads the
@@ -284,41 +254,34 @@ fn a_heavy_barrier_waits_for_stores_issued_while_its_caller_drained() {
 
 #[test]
 fn a_heavy_barrier_costs_its_caller_and_everybody_else() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&three_sockets(), &mut arena, 1, Config::default());
-    simulation.spawn(0, || {
+    let caller = |_: &()| {
         thread::hold_ps(1_000_000);
         // Base and two others.
         assert_eq!(elapsed_ps(Sim::heavy_barrier), 1_200_000);
-    });
-    for cpu in 1..3 {
-        simulation.spawn(cpu, || {
-            thread::hold_ps(1_500_000);
-            assert_eq!(elapsed_ps(|| thread::hold_ps(1_000_000)), 1_100_000);
-        });
-    }
-    assert_eq!(simulation.run().failures, []);
+    };
+    let other = |_: &()| {
+        thread::hold_ps(1_500_000);
+        assert_eq!(elapsed_ps(|| thread::hold_ps(1_000_000)), 1_100_000);
+    };
+    sharing((), three_sockets()).ends(&[(0, &caller), (1, &other), (2, &other)]);
 }
 
 #[test]
 fn stores_become_visible_in_order() {
     // The second store hits and the first one misses: it has to wait all the same.
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&three_sockets(), &mut arena, 1, Config::default());
-    let (slow, fast) = (simulation.alloc(U32::zeroed()), simulation.alloc(U32::zeroed()));
-    simulation.spawn(0, move || {
-        fast.fetch_add(1, Relaxed);
-        slow.store(1, Relaxed);
-        fast.store(2, Relaxed);
-    });
-    simulation.spawn(6, move || {
-        while fast.load(Relaxed) != 2 {
+    let words = [0; 2].map(|_| Aligned(U32::zeroed()));
+    let writer = |[slow, fast]: &[Aligned<U32>; 2]| {
+        fast.0.fetch_add(1, Relaxed);
+        slow.0.store(1, Relaxed);
+        fast.0.store(2, Relaxed);
+    };
+    let reader = |[slow, fast]: &[Aligned<U32>; 2]| {
+        while fast.0.load(Relaxed) != 2 {
             Sim::delay(1);
         }
-        assert_eq!(slow.load(Relaxed), 1);
-    });
-    let report = simulation.run();
-    assert_eq!(report.failures, []);
+        assert_eq!(slow.0.load(Relaxed), 1);
+    };
+    sharing(words, three_sockets()).ends(&[(0, &writer), (6, &reader)]);
 }
 
 #[test]
@@ -326,21 +289,18 @@ fn a_line_that_another_core_has_written_comes_to_its_reader_alone_where_lines_mi
     let costs = |migratory: f64| {
         let mut machine = three_sockets();
         machine.costs.migratory = migratory;
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
-        let word = simulation.alloc(U32::zeroed());
         let (taken, read_again) = (Cell::new(0), Cell::new(0));
-        simulation.spawn(0, || {
+        let writer = |word: &U32| {
             word.store(1, Relaxed);
             thread::hold_ps(20_000_000);
             read_again.set(elapsed_ps(|| _ = word.load(Relaxed)));
-        });
-        simulation.spawn(1, || {
+        };
+        let other = |word: &U32| {
             thread::hold_ps(10_000_000);
             word.load(Relaxed);
             taken.set(elapsed_ps(|| _ = word.fetch_add(1, Relaxed)));
-        });
-        assert_eq!(simulation.run().failures, []);
+        };
+        with_word(machine).ends(&[(0, &writer), (1, &other)]);
         (taken.get(), read_again.get())
     };
     // A hit of a read-modify-write, or an upgrade of a line that both have.
@@ -352,24 +312,16 @@ fn a_line_that_another_core_has_written_comes_to_its_reader_alone_where_lines_mi
 fn who_has_just_got_a_line_keeps_it_for_a_moment_however_many_wait_for_it() {
     // How long the operation takes that one of eight waiters does on the line so long after it got it.
     let again_after_ps = |pause_ps: u64| {
-        let mut arena = Arena::default();
-        let machine = quiet(machine(1, 16, 1));
-        let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
-        let word = simulation.alloc(U32::zeroed());
         let took = Cell::new(0);
-        for cpu in 0..8 {
-            let took = &took;
-            simulation.spawn(cpu, move || {
-                word.fetch_add(1, Relaxed);
-                if cpu == 3 {
-                    thread::hold_ps(pause_ps);
-                    took.set(elapsed_ps(|| {
-                        word.fetch_add(1, Relaxed);
-                    }));
-                }
-            });
-        }
-        assert_eq!(simulation.run().failures, []);
+        let waits = |word: &U32| {
+            word.fetch_add(1, Relaxed);
+            if thread::index() == 3 {
+                thread::hold_ps(pause_ps);
+                took.set(elapsed_ps(|| _ = word.fetch_add(1, Relaxed)));
+            }
+        };
+        let programs = [0, 1, 2, 3, 4, 5, 6, 7].map(|cpu| (cpu, &waits as &dyn Fn(&U32)));
+        with_word(quiet(machine(1, 16, 1))).ends(&programs);
         took.get()
     };
     // A hit is 1.5 ns and 7 of the locked operation; half of a local transfer is 25.

@@ -1,6 +1,7 @@
 //! Closed forms of whole locks: what the literature says about their throughput.
 
 use crate::machines::{machine, quiet};
+use crate::programs::hold;
 use lockwright::mcs::McsLock;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::{Order, RawLock};
@@ -57,11 +58,10 @@ fn ops_per_s<L: RawLock>(machine: &Machine, config: Config, threads: u32, think_
     for cpu in 0..threads {
         simulation.spawn(cpu, move || {
             while !thread::is_over() {
-                lock.lock();
-                // Long enough for the line to be with the others then.
-                thread::work_ns(SECTION_NS);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                hold(lock, || {
+                    // Long enough for the line to be with the others then.
+                    thread::work_ns(SECTION_NS);
+                });
                 thread::op_done();
                 thread::work_ns(think_ns);
             }
@@ -166,11 +166,10 @@ fn mcs_period_ns(sockets: u32, remote_ns: f64) -> (f64, f64) {
         let (last, changes, socket) = (&last, &changes, index % sockets);
         simulation.spawn(socket * 16 + index / sockets, move || {
             while !thread::is_over() {
-                lock.lock();
-                changes.set(changes.get() + u64::from(last.replace(socket) != socket));
-                thread::work_ns(SECTION_NS);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                hold(lock, || {
+                    changes.set(changes.get() + u64::from(last.replace(socket) != socket));
+                    thread::work_ns(SECTION_NS);
+                });
                 thread::op_done();
                 thread::work_ns(1_000);
             }

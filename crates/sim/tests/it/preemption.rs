@@ -1,9 +1,8 @@
 //! Preemption: a thread that is away stalls, and nothing else breaks.
 
 use crate::machines::machine;
-use lockwright::platform::{
-    Atomic, Cells, Placement as _, QueueNodes, SchedulerHints, Sleeping, Zeroed,
-};
+use crate::programs::{U32, with_word};
+use lockwright::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
@@ -98,16 +97,10 @@ fn overtakes_are_counted_and_a_queue_has_none() {
 }
 
 /// Two threads and a word between them.
-fn beside(preemption: Preemption, program: impl Fn(usize, &<Sim as Cells>::U32)) -> RunReport {
-    let mut arena = Arena::default();
+fn beside(preemption: Preemption, program: impl Fn(usize, &U32)) -> RunReport {
     let config = Config { preemption: Some(preemption), ..Config::default() };
-    let mut simulation = Simulation::new(&machine(1, 2, 1), &mut arena, 3, config);
-    let word = simulation.alloc(<Sim as Cells>::U32::zeroed());
-    let program = &program;
-    for cpu in 0..2 {
-        simulation.spawn(cpu, move || program(cpu as usize, word));
-    }
-    simulation.run()
+    let program = |word: &U32| program(thread::index(), word);
+    with_word(machine(1, 2, 1)).seeded(3).with(config).run(&[(0, &program), (1, &program)])
 }
 
 #[test]
@@ -127,7 +120,7 @@ fn work_takes_longer_by_the_time_away_and_no_less() {
 #[test]
 fn the_stores_of_a_thread_that_is_away_become_visible() {
     let (stored_ns, seen_ns, back_ns) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let program = |number: usize, word: &<Sim as Cells>::U32| {
+    let program = |number: usize, word: &U32| {
         if number == 0 {
             word.store(1, Release);
             stored_ns.set(thread::now_ps() / 1000);
@@ -148,7 +141,7 @@ fn the_stores_of_a_thread_that_is_away_become_visible() {
 
 #[test]
 fn a_waiter_that_nobody_wakes_is_stuck_also_if_it_is_preempted() {
-    let program = |number: usize, word: &<Sim as Cells>::U32| {
+    let program = |number: usize, word: &U32| {
         if number == 0 {
             word.cond_load(Relaxed, |value| value == 1);
         }
@@ -161,7 +154,7 @@ fn a_waiter_that_nobody_wakes_is_stuck_also_if_it_is_preempted() {
 
 #[test]
 fn a_deadlock_under_preemption_is_told_at_once_and_not_at_the_time_limit() {
-    let program = |number: usize, word: &<Sim as Cells>::U32| {
+    let program = |number: usize, word: &U32| {
         if number == 0 {
             word.cond_load(Relaxed, |value| value == 1);
         } else {
@@ -180,7 +173,7 @@ fn a_deadlock_under_preemption_is_told_at_once_and_not_at_the_time_limit() {
 fn a_hint_tells_that_the_thread_of_a_node_is_away() {
     let (running, away) = (Cell::new(0), Cell::new(0));
     let node = Cell::new(None);
-    let program = |number: usize, word: &<Sim as Cells>::U32| {
+    let program = |number: usize, word: &U32| {
         if number == 0 {
             let id = Sim::claim_node().expect("a fresh machine has nodes");
             node.set(Some(id));
@@ -209,7 +202,7 @@ fn a_hint_tells_that_the_thread_of_a_node_is_away() {
 fn a_waiter_whose_time_runs_out_while_it_is_away_notices_when_it_is_back() {
     use lockwright::platform::{Bound, Budget};
     let late_ns = Cell::new(0);
-    let program = |number: usize, word: &<Sim as Cells>::U32| {
+    let program = |number: usize, word: &U32| {
         if number == 0 {
             let bound = Bound { budget: Budget::Nanoseconds(1_000), stop_every: u32::MAX };
             for _ in 0..100 {

@@ -1,6 +1,7 @@
 //! The queued reader-writer spinlock on simulated machines: which threads overtake which.
 
 use crate::machines::machine;
+use crate::programs::hold;
 use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::raw::RawLock;
@@ -34,10 +35,7 @@ fn read_for(lock: &Lock, ns: u64) {
 }
 
 fn write_for(lock: &Lock, ns: u64) {
-    lock.lock();
-    thread::work_ns(ns);
-    // SAFETY: taken above.
-    unsafe { lock.unlock() };
+    hold(lock, || thread::work_ns(ns));
 }
 
 #[test]
@@ -55,10 +53,7 @@ fn a_waiting_writer_is_passed_by_urgent_readers_and_by_no_others() {
         &|lock| read_for(lock, 20_000),
         &|lock| {
             thread::work_ns(5_000);
-            lock.lock();
-            order.borrow_mut().push("writer");
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
+            hold(lock, || order.borrow_mut().push("writer"));
         },
         &|lock| at(10_000, "reader", lock, false),
         &|lock| at(11_000, "urgent reader", lock, true),

@@ -1,8 +1,9 @@
 //! Spinning, sleeping, deadlines, and threads that wait for ever.
 
 use crate::machines::{machine, quiet};
+use crate::programs::{U32, with_word};
 use lockwright::platform::{
-    Atomic, AtomicInt, Bound, Budget, Cells, Clock, Placement, SchedulerHints, Sleeping, Zeroed,
+    Atomic, AtomicInt, Bound, Budget, Clock, Placement, SchedulerHints, Sleeping,
 };
 use lockwright_sim::{
     Arena, Config, FailureKind, RunReport, Sim, Simulation, StuckThread, WaitKind, thread,
@@ -10,16 +11,16 @@ use lockwright_sim::{
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-type U32 = <Sim as Cells>::U32;
-
-fn run<'a>(arena: &'a mut Arena, bodies: &[&'a dyn Fn(&U32)]) -> RunReport {
-    let machine = quiet(machine(2, 4, 1));
-    let mut simulation = Simulation::new(&machine, arena, 1, Config::default());
-    let word = simulation.alloc(U32::zeroed());
-    for (cpu, &body) in bodies.iter().enumerate() {
-        simulation.spawn(cpu as u32, move || body(word));
-    }
-    simulation.run()
+/// Runs programs that share a word, each on a CPU of its own.
+fn run(bodies: &[&dyn Fn(&U32)]) -> RunReport {
+    let programs: Vec<_> = (0..).zip(bodies.iter().copied()).collect();
+    with_word(quiet(machine(2, 4, 1))).run(&programs)
+}
+/// The same; nothing may fail.
+fn ends(bodies: &[&dyn Fn(&U32)]) -> RunReport {
+    let report = run(bodies);
+    assert_eq!(report.failures, []);
+    report
 }
 
 fn stuck(report: &RunReport) -> &[StuckThread] {
@@ -34,41 +35,33 @@ fn stuck(report: &RunReport) -> &[StuckThread] {
 
 #[test]
 fn a_spinner_sees_the_value_and_takes_no_events_meanwhile() {
-    let mut arena = Arena::default();
-    let report = run(
-        &mut arena,
-        &[
-            &|word| {
-                assert_eq!(word.cond_load(Acquire, |value| value == 5), 5);
-                // The store is issued at 1 ms; upgrade 42.5 ns, then the reader's transfer 50 ns.
-                assert_eq!(thread::now_ps(), 1_000_000_000 + 42_500 + 50_000);
-            },
-            &|word| {
-                word.load(Relaxed);
-                thread::hold_ps(1_000_000_000 - 150_000);
-                word.store(5, Release);
-            },
-        ],
-    );
-    assert_eq!(report.failures, []);
+    let report = ends(&[
+        &|word| {
+            assert_eq!(word.cond_load(Acquire, |value| value == 5), 5);
+            // The store is issued at 1 ms; upgrade 42.5 ns, then the reader's transfer 50 ns.
+            assert_eq!(thread::now_ps(), 1_000_000_000 + 42_500 + 50_000);
+        },
+        &|word| {
+            word.load(Relaxed);
+            thread::hold_ps(1_000_000_000 - 150_000);
+            word.store(5, Release);
+        },
+    ]);
     assert!(report.events < 20, "{} events", report.events);
 }
 
 #[test]
 fn a_lost_wakeup_is_reported_as_stuck_and_not_as_a_hang() {
-    let report = run(
-        &mut Arena::default(),
-        &[
-            &|word| {
-                word.cond_load(Acquire, |value| value == 2);
-            },
-            &|word| word.store(1, Release),
-            &|word| {
-                thread::hold_ps(5_000_000);
-                Sim::futex_wait(word, 1, None);
-            },
-        ],
-    );
+    let report = run(&[
+        &|word| {
+            word.cond_load(Acquire, |value| value == 2);
+        },
+        &|word| word.store(1, Release),
+        &|word| {
+            thread::hold_ps(5_000_000);
+            Sim::futex_wait(word, 1, None);
+        },
+    ]);
     let threads = stuck(&report);
     assert_eq!(threads.len(), 2);
     assert_eq!((threads[0].thread, threads[0].kind), (0, WaitKind::Spinning));
@@ -83,78 +76,64 @@ fn a_lost_wakeup_is_reported_as_stuck_and_not_as_a_hang() {
 
 #[test]
 fn a_futile_spin_costs_the_time_of_its_looks() {
-    let report = run(
-        &mut Arena::default(),
-        &[&|word| {
-            word.load(Relaxed);
-            for looks in [1, 2, 100] {
-                let start = thread::now_ps();
-                let seen =
-                    word.cond_load_bounded(Relaxed, Bound::looks(looks), |v| v != 0, || false);
-                assert_eq!(seen, Err(0));
-                // A hit is 1.5 ns, a pause 4 ns; no pause follows the last look.
-                assert_eq!(thread::now_ps() - start, 1_500 + u64::from(looks - 1) * 5_500);
-            }
-            let start = Sim::now_ns();
-            let seen =
-                word.cond_load_bounded(Relaxed, Bound::nanoseconds(777), |v| v != 0, || false);
-            assert_eq!((seen, Sim::now_ns() - start), (Err(0), 777));
-        }],
-    );
-    assert_eq!(report.failures, []);
+    ends(&[&|word| {
+        word.load(Relaxed);
+        for looks in [1, 2, 100] {
+            let start = thread::now_ps();
+            let seen = word.cond_load_bounded(Relaxed, Bound::looks(looks), |v| v != 0, || false);
+            assert_eq!(seen, Err(0));
+            // A hit is 1.5 ns, a pause 4 ns; no pause follows the last look.
+            assert_eq!(thread::now_ps() - start, 1_500 + u64::from(looks - 1) * 5_500);
+        }
+        let start = Sim::now_ns();
+        let seen = word.cond_load_bounded(Relaxed, Bound::nanoseconds(777), |v| v != 0, || false);
+        assert_eq!((seen, Sim::now_ns() - start), (Err(0), 777));
+    }]);
 }
 
 #[test]
 fn a_bounded_spin_sees_a_write_before_its_deadline() {
-    let report = run(
-        &mut Arena::default(),
-        &[
-            &|word| {
-                let bound = Bound::nanoseconds(5_000);
-                assert_eq!(word.cond_load_bounded(Acquire, bound, |v| v == 3, || false), Ok(3));
-                assert!(Sim::now_ns() < 1_300);
-                // Writes that do not help are looked at and change nothing about the deadline.
-                let start = Sim::now_ns();
-                assert_eq!(word.cond_load_bounded(Acquire, bound, |v| v == 9, || false), Err(8));
-                assert_eq!(Sim::now_ns() - start, 5_000);
-            },
-            &|word| {
-                thread::hold_ps(1_000_000);
-                word.store(3, Release);
-                for value in 4..9 {
-                    thread::hold_ps(500_000);
-                    word.store(value, Release);
-                }
-            },
-        ],
-    );
-    assert_eq!(report.failures, []);
+    ends(&[
+        &|word| {
+            let bound = Bound::nanoseconds(5_000);
+            assert_eq!(word.cond_load_bounded(Acquire, bound, |v| v == 3, || false), Ok(3));
+            assert!(Sim::now_ns() < 1_300);
+            // Writes that do not help are looked at and change nothing about the deadline.
+            let start = Sim::now_ns();
+            assert_eq!(word.cond_load_bounded(Acquire, bound, |v| v == 9, || false), Err(8));
+            assert_eq!(Sim::now_ns() - start, 5_000);
+        },
+        &|word| {
+            thread::hold_ps(1_000_000);
+            word.store(3, Release);
+            for value in 4..9 {
+                thread::hold_ps(500_000);
+                word.store(value, Release);
+            }
+        },
+    ]);
 }
 
 #[test]
 fn the_stop_condition_is_asked_in_time_and_at_wakeups() {
     let asked = RefCell::new(Vec::new());
-    let report = run(
-        &mut Arena::default(),
-        &[
-            &|word| {
-                word.load(Relaxed);
-                let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 100 };
-                let stop = || {
-                    asked.borrow_mut().push(thread::now_ps());
-                    asked.borrow().len() == 4
-                };
-                assert_eq!(word.cond_load_bounded(Relaxed, bound, |v| v == 9, stop), Err(1));
-            },
-            &|word| {
-                // Shared, so that the spinner's next look is a miss and sees the new value.
-                word.load(Relaxed);
-                thread::hold_ps(1_500_000);
-                word.store(1, Release);
-            },
-        ],
-    );
-    assert_eq!(report.failures, []);
+    ends(&[
+        &|word| {
+            word.load(Relaxed);
+            let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 100 };
+            let stop = || {
+                asked.borrow_mut().push(thread::now_ps());
+                asked.borrow().len() == 4
+            };
+            assert_eq!(word.cond_load_bounded(Relaxed, bound, |v| v == 9, stop), Err(1));
+        },
+        &|word| {
+            // Shared, so that the spinner's next look is a miss and sees the new value.
+            word.load(Relaxed);
+            thread::hold_ps(1_500_000);
+            word.store(1, Release);
+        },
+    ]);
     // Twice after 100 looks of 5.5 ns, at the write, and 100 looks later.
     let asked: Vec<u64> = asked.into_inner().windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(asked.len(), 3);
@@ -165,24 +144,20 @@ fn the_stop_condition_is_asked_in_time_and_at_wakeups() {
 #[test]
 fn a_stepping_wait_works_while_it_waits_and_then_sleeps_on_the_line() {
     let steps = Cell::new(0);
-    let report = run(
-        &mut Arena::default(),
-        &[
-            &|word| {
-                let step = || {
-                    steps.set(steps.get() + 1);
-                    thread::work_ns(10);
-                    steps.get() < 5
-                };
-                assert_eq!(word.cond_load_stepping(Acquire, |v| v == 1, step), 1);
-            },
-            &|word| {
-                thread::hold_ps(1_000_000);
-                word.store(1, Release);
-            },
-        ],
-    );
-    assert_eq!(report.failures, []);
+    ends(&[
+        &|word| {
+            let step = || {
+                steps.set(steps.get() + 1);
+                thread::work_ns(10);
+                steps.get() < 5
+            };
+            assert_eq!(word.cond_load_stepping(Acquire, |v| v == 1, step), 1);
+        },
+        &|word| {
+            thread::hold_ps(1_000_000);
+            word.store(1, Release);
+        },
+    ]);
     assert_eq!(steps.get(), 5);
 }
 
@@ -198,59 +173,48 @@ fn sleepers_wake_in_order_and_only_as_many_as_asked_for() {
         }
     };
     let sleepers = [sleep(3), sleep(1), sleep(2)];
-    let report = run(
-        &mut Arena::default(),
-        &[&sleepers[0], &sleepers[1], &sleepers[2], &|word| {
-            thread::hold_ps(10_000_000);
-            assert_eq!(Sim::idle_cpus(), 7);
-            Sim::futex_wake(word, 2);
-            Sim::futex_wake(word, u32::MAX);
-            word.store(1, Relaxed);
-            // The value is not the expected one: returns at once.
-            Sim::futex_wait(word, 0, None);
-        }],
-    );
-    assert_eq!(report.failures, []);
+    ends(&[&sleepers[0], &sleepers[1], &sleepers[2], &|word| {
+        thread::hold_ps(10_000_000);
+        assert_eq!(Sim::idle_cpus(), 7);
+        Sim::futex_wake(word, 2);
+        Sim::futex_wake(word, u32::MAX);
+        word.store(1, Relaxed);
+        // The value is not the expected one: returns at once.
+        Sim::futex_wait(word, 0, None);
+    }]);
     // A wake-up call takes 500 ns, waking 2,000 ns.
     assert_eq!(order.into_inner(), [(1, 12_500), (2, 12_500), (0, 13_000)]);
 }
 
 #[test]
 fn a_sleep_ends_at_its_deadline() {
-    let report = run(
-        &mut Arena::default(),
-        &[&|word| {
-            for deadline_ns in [5_000, 7_000] {
-                Sim::futex_wait(word, 0, Some(deadline_ns));
-                assert_eq!(Sim::now_ns(), deadline_ns);
-            }
-            // Already over: costs the call and the look.
-            Sim::futex_wait(word, 0, Some(1));
-            assert_eq!(thread::now_ps(), 7_000_000 + 700_000 + 1_500);
-        }],
-    );
-    assert_eq!(report.failures, []);
+    ends(&[&|word| {
+        for deadline_ns in [5_000, 7_000] {
+            Sim::futex_wait(word, 0, Some(deadline_ns));
+            assert_eq!(Sim::now_ns(), deadline_ns);
+        }
+        // Already over: costs the call and the look.
+        Sim::futex_wait(word, 0, Some(1));
+        assert_eq!(thread::now_ps(), 7_000_000 + 700_000 + 1_500);
+    }]);
 }
 
 #[test]
 fn a_wakeup_before_the_sleep_does_not_get_lost_if_the_word_changed() {
     // The waker changes the word and wakes while the sleeper is on its way into the kernel.
     for delay_ns in (0..2_000).step_by(50) {
-        let report = run(
-            &mut Arena::default(),
-            &[
-                &|word| {
-                    while word.load(Acquire) == 0 {
-                        Sim::futex_wait(word, 0, None);
-                    }
-                },
-                &|word| {
-                    thread::hold_ps(delay_ns * 1000);
-                    word.store(1, Release);
-                    Sim::futex_wake(word, 1);
-                },
-            ],
-        );
+        let report = run(&[
+            &|word| {
+                while word.load(Acquire) == 0 {
+                    Sim::futex_wait(word, 0, None);
+                }
+            },
+            &|word| {
+                thread::hold_ps(delay_ns * 1000);
+                word.store(1, Release);
+                Sim::futex_wake(word, 1);
+            },
+        ]);
         assert_eq!(report.failures, [], "delay {delay_ns} ns");
     }
 }
@@ -258,14 +222,10 @@ fn a_wakeup_before_the_sleep_does_not_get_lost_if_the_word_changed() {
 #[test]
 fn a_run_ends_at_its_limits() {
     let limited = |config: Config| {
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine(1, 2, 1), &mut arena, 1, config);
-        let word = simulation.alloc(U32::zeroed());
-        simulation.spawn(0, move || while word.fetch_add(1, Relaxed) != u32::MAX {});
-        simulation.spawn(1, move || {
-            word.cond_load(Acquire, |value| value == u32::MAX);
-        });
-        simulation.run()
+        with_word(machine(1, 2, 1)).with(config).run(&[
+            (0, &|word| while word.fetch_add(1, Relaxed) != u32::MAX {}),
+            (1, &|word| _ = word.cond_load(Acquire, |value| value == u32::MAX)),
+        ])
     };
     let report = limited(Config { time_limit_ns: 10_000, ..Config::default() });
     assert!(report.end_ps <= 10_000_000);

@@ -1,6 +1,7 @@
 //! The checkers catch what they are for.
 
 use crate::machines::{costs, machine};
+use crate::programs::{U32, section, sharing, with_word};
 use lockwright::busted::{BustedLock, BustedRwLock};
 use lockwright::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
 use lockwright::queue::NodeId;
@@ -12,7 +13,6 @@ use lockwright_sim::{
 };
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-type U32 = <Sim as Cells>::U32;
 type Word = <Sim as Cells>::Word;
 
 fn torture<L: RawLock>(threads: u32, checks: Checks) -> RunReport {
@@ -23,13 +23,7 @@ fn torture<L: RawLock>(threads: u32, checks: Checks) -> RunReport {
     for cpu in 0..threads {
         simulation.spawn(cpu, move || {
             while !thread::is_over() {
-                watch::requested(lock);
-                lock.lock();
-                watch::entered(lock);
-                thread::work_ns(50);
-                watch::left(lock);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                section(lock, || thread::work_ns(50));
                 thread::op_done();
             }
         });
@@ -43,12 +37,7 @@ fn has(report: &RunReport, is_it: impl Fn(&FailureKind) -> bool) -> bool {
 
 /// One thread on a small machine.
 fn alone(config: Config, body: impl Fn(&Word)) -> RunReport {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(1, 1, 1), &mut arena, 1, config);
-    let word = simulation.alloc(Word::zeroed());
-    let body = &body;
-    simulation.spawn(0, move || body(word));
-    simulation.run()
+    sharing(Word::zeroed(), machine(1, 1, 1)).with(config).run(&[(0, &body)])
 }
 
 #[test]
@@ -71,8 +60,8 @@ fn the_exclusion_watcher_catches_readers_that_take_nothing_and_only_them() {
         for cpu in 0..4 {
             simulation.spawn(cpu, move || {
                 while !thread::is_over() {
-                    watch::requested(lock);
                     if cpu < readers {
+                        watch::requested(lock);
                         lock.lock_shared();
                         watch::entered_shared(lock);
                         thread::work_ns(50);
@@ -80,12 +69,7 @@ fn the_exclusion_watcher_catches_readers_that_take_nothing_and_only_them() {
                         // SAFETY: taken above.
                         unsafe { lock.unlock_shared() };
                     } else {
-                        lock.lock();
-                        watch::entered(lock);
-                        thread::work_ns(50);
-                        watch::left(lock);
-                        // SAFETY: taken above.
-                        unsafe { lock.unlock() };
+                        section(lock, || thread::work_ns(50));
                     }
                     thread::op_done();
                 }
@@ -196,15 +180,13 @@ fn every_kind_of_access_to_what_was_freed_is_a_failure_and_those_before_are_not(
 
 #[test]
 fn a_store_to_what_somebody_else_freed_is_a_failure() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(1, 2, 1), &mut arena, 1, Config::default());
-    let word = simulation.alloc(Word::zeroed());
-    simulation.spawn(0, move || watch::freed(word));
-    simulation.spawn(1, move || {
-        thread::work_ns(1000);
-        word.store_byte0(0, Release);
-    });
-    let report = simulation.run();
+    let report = sharing(Word::zeroed(), machine(1, 2, 1)).run(&[
+        (0, &|word| watch::freed(word)),
+        (1, &|word| {
+            thread::work_ns(1000);
+            word.store_byte0(0, Release);
+        }),
+    ]);
     assert!(has(&report, |kind| matches!(kind, FailureKind::Freed { .. })), "{report:?}");
 }
 
@@ -216,26 +198,22 @@ fn giving_back_what_one_does_not_hold_is_a_failure() {
 
 #[test]
 fn a_panic_ends_the_run_and_becomes_a_failure() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(1, 4, 1), &mut arena, 1, Config::default());
-    let word = simulation.alloc(U32::zeroed());
-    simulation.spawn(0, move || {
-        word.cond_load(Relaxed, |value| value == 1);
-    });
-    simulation.spawn(1, move || {
-        // Waits and writes in a destructor, while the panic unwinds.
-        struct Guard<'a>(&'a U32);
-        impl Drop for Guard<'_> {
-            fn drop(&mut self) {
-                self.0.store(1, Release);
-                self.0.swap(2, Release);
-            }
+    // Waits and writes in a destructor, while the panic unwinds.
+    struct Guard<'a>(&'a U32);
+    impl Drop for Guard<'_> {
+        fn drop(&mut self) {
+            self.0.store(1, Release);
+            self.0.swap(2, Release);
         }
-        let _guard = Guard(word);
-        thread::hold_ps(5_000_000);
-        panic!("on {}", "purpose");
-    });
-    let report = simulation.run();
+    }
+    let report = with_word(machine(1, 4, 1)).run(&[
+        (0, &|word| _ = word.cond_load(Relaxed, |value| value == 1)),
+        (1, &|word| {
+            let _guard = Guard(word);
+            thread::hold_ps(5_000_000);
+            panic!("on {}", "purpose");
+        }),
+    ]);
     let [failure] = report.failures.as_slice() else { panic!("{:?}", report.failures) };
     assert_eq!(failure.thread, Some(1));
     assert_eq!(failure.kind, FailureKind::Panicked { message: "on purpose".to_owned() });
@@ -254,14 +232,11 @@ fn a_destructor_that_waits_for_others_while_a_panic_unwinds_ends_the_run() {
     }
     // On a host thread of its own, whose panic never ends.
     let run = || {
-        let mut arena = Arena::default();
-        let mut simulation = Simulation::new(&machine(1, 1, 1), &mut arena, 1, Config::default());
-        let word = simulation.alloc(U32::zeroed());
-        simulation.spawn(0, move || {
+        let panics = |word: &U32| {
             let _guard = WaitsForever(word);
             panic!("on purpose");
-        });
-        simulation.run().failures
+        };
+        with_word(machine(1, 1, 1)).run(&[(0, &panics)]).failures
     };
     let failures = std::thread::spawn(run).join().expect("a report");
     assert!(failures[0].to_string().contains("a destructor had to wait"), "{failures:?}");
@@ -269,21 +244,19 @@ fn a_destructor_that_waits_for_others_while_a_panic_unwinds_ends_the_run() {
 
 #[test]
 fn a_predicate_that_panics_fails_its_own_thread() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(1, 4, 1), &mut arena, 1, Config::default());
-    let word = simulation.alloc(U32::zeroed());
-    simulation.spawn(0, move || {
-        word.cond_load(Relaxed, |value| {
-            assert_eq!(value, 0, "saw a write");
-            false
-        });
-    });
-    simulation.spawn(1, move || {
-        thread::hold_ps(1_000_000);
-        word.store(1, Release);
-        thread::hold_ps(1_000_000);
-    });
-    let report = simulation.run();
+    let report = with_word(machine(1, 4, 1)).run(&[
+        (0, &|word| {
+            word.cond_load(Relaxed, |value| {
+                assert_eq!(value, 0, "saw a write");
+                false
+            });
+        }),
+        (1, &|word| {
+            thread::hold_ps(1_000_000);
+            word.store(1, Release);
+            thread::hold_ps(1_000_000);
+        }),
+    ]);
     assert_eq!(report.failures.len(), 1);
     assert_eq!(report.failures[0].thread, Some(0));
     assert!(report.failures[0].to_string().contains("saw a write"));
@@ -334,10 +307,7 @@ fn queue_nodes_are_per_cpu_and_nesting_level_or_a_pool() {
 #[test]
 #[should_panic(expected = "has a thread already")]
 fn two_threads_on_one_cpu_are_refused() {
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(1, 2, 1), &mut arena, 1, Config::default());
-    simulation.spawn(1, || ());
-    simulation.spawn(1, || ());
+    sharing((), machine(1, 2, 1)).run(&[(1, &|()| ()), (1, &|()| ())]);
 }
 
 #[test]

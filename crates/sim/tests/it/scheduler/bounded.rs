@@ -1,6 +1,7 @@
 //! How long the lock for programs may pass the head of its queue.
 
 use super::{US, host};
+use crate::programs::hold;
 use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
 use lockwright::qspinlock::{Fifo, HybridBounded, QSpinlock};
 use lockwright::raw::RawLock;
@@ -35,10 +36,7 @@ fn pass(cpus: u32, section_ns: u64) -> Passed {
     for _ in 0..2 {
         simulation.spawn_scheduled(|| {
             while !thread::is_over() {
-                lock.lock();
-                thread::work_ns(section_ns);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                hold(lock, || thread::work_ns(section_ns));
                 sections.set(sections.get() + 1);
             }
         });
@@ -46,10 +44,7 @@ fn pass(cpus: u32, section_ns: u64) -> Passed {
     simulation.spawn_scheduled(|| {
         while !thread::is_over() {
             let asked_ns = Sim::now_ns();
-            lock.lock();
-            longest.set(longest.get().max(Sim::now_ns() - asked_ns));
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
+            hold(lock, || longest.set(longest.get().max(Sim::now_ns() - asked_ns)));
             waits.set(waits.get() + 1);
             thread::work_ns(50_000);
         }

@@ -2,13 +2,14 @@
 
 use super::{GUEST, with};
 use crate::machines::machine;
+use crate::programs::section;
 use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright::rwsem::{self, RwSem};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
     Arena, Config, FailureKind, NodesMode, RunReport, ScheduledKind, Scheduling, Sim, Simulation,
-    StartState, thread, watch,
+    StartState, thread,
 };
 use std::any::TypeId;
 
@@ -62,13 +63,7 @@ impl Guest {
         for _ in 0..threads {
             simulation.spawn_scheduled(move || {
                 while !thread::is_over() {
-                    watch::requested(lock);
-                    lock.lock();
-                    watch::entered(lock);
-                    thread::work_ns(100);
-                    watch::left(lock);
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock() };
+                    section(lock, || thread::work_ns(100));
                     thread::op_done();
                     thread::work_ns(200);
                     if is_sleepy {
