@@ -2,23 +2,23 @@
 //! can be repeated.
 
 use crate::machines::machine;
+use crate::programs::{U32, hold};
 use lockwright::busted::BustedLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::platform::{
-    Atomic, AtomicInt, Barriers, Bound, Cells, Guarded, QueueNodes, SchedulerHints, Sleeping,
-    Zeroed,
+    Atomic, AtomicInt, Barriers, Bound, Guarded, QueueNodes, SchedulerHints, Sleeping, Zeroed,
 };
 use lockwright::raw::RawLock;
 use lockwright::ticket::TicketLock;
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind, Schedule};
+use lockwright_sim::machine::Machine;
 use lockwright_sim::{Config, FailureKind, Sim, Simulation, WaitKind, watch};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-type U32 = <Sim as Cells>::U32;
-
 const RANDOM: [PolicyKind; 3] = [PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
 const SEARCH: PolicyKind = PolicyKind::Dfs(2);
+const ALL: [PolicyKind; 4] = [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH];
 
 fn plan(policy: PolicyKind, schedules: u64) -> Plan {
     Plan { policies: vec![policy], schedules, limits: Limits::default() }
@@ -68,9 +68,26 @@ fn sleepers(simulation: &mut Simulation<'_>, is_hasty: bool) {
     });
 }
 
+/// Searches for all schedules on a machine within some limits. A failure must happen again.
+pub fn search(
+    machine: &Machine,
+    limits: Limits,
+    schedules: u64,
+    program: &dyn Fn(&mut Simulation<'_>),
+) -> Findings {
+    let plan = Plan { policies: vec![PolicyKind::Dfs(3)], schedules, limits };
+    let mut explorer = Explorer::new(machine, 1, Config::default(), program);
+    let findings = explorer.explore(&plan, |_| true);
+    if let Some(found) = &findings.failure {
+        let again = explorer.replay(&found.schedule, limits).map(|failure| failure.kind);
+        assert_eq!(again, Some(found.failure.kind.clone()), "{}", found.schedule);
+    }
+    findings
+}
+
 #[test]
 fn a_lost_wake_up_is_found_as_a_stuck_sleeper() {
-    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+    for policy in ALL {
         let hasty = |simulation: &mut Simulation<'_>| sleepers(simulation, true);
         let FailureKind::Stuck { threads } = found(&explore(policy, 2_000, &hasty), &hasty) else {
             panic!("the failure is that a thread is stuck")
@@ -123,7 +140,7 @@ fn store_buffering(simulation: &mut Simulation<'_>, barrier: fn(&U32)) {
 
 #[test]
 fn store_buffering_is_seen_unless_there_is_a_full_barrier() {
-    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+    for policy in ALL {
         let bare = |simulation: &mut Simulation<'_>| store_buffering(simulation, |_| ());
         let kind = found(&explore(policy, 2_000, &bare), &bare);
         let FailureKind::Panicked { message } = kind else { panic!("{kind:?}") };
@@ -239,22 +256,21 @@ fn counting<L: RawLock>(simulation: &mut Simulation<'_>) {
     let count = simulation.alloc(Guarded::<Sim, u64>::new(0));
     for cpu in 0..4 {
         simulation.spawn(cpu, move || {
-            lock.lock();
-            watch::entered(lock);
-            // SAFETY: the lock is held, if it is one; there is one host thread.
-            let before = unsafe { count.get() };
-            // SAFETY: as above.
-            unsafe { count.set(before + 1) };
-            watch::left(lock);
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
+            hold(lock, || {
+                watch::entered(lock);
+                // SAFETY: the lock is held, if it is one; there is one host thread.
+                let before = unsafe { count.get() };
+                // SAFETY: as above.
+                unsafe { count.set(before + 1) };
+                watch::left(lock);
+            });
         });
     }
 }
 
 #[test]
 fn two_owners_are_found_and_the_schedule_is_short() {
-    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+    for policy in ALL {
         let findings = explore(policy, 1_000, &counting::<BustedLock<Sim>>);
         let kind = found(&findings, &counting::<BustedLock<Sim>>);
         assert!(matches!(kind, FailureKind::Exclusion { .. }), "{kind:?}");
@@ -332,7 +348,7 @@ fn going_round_in_circles_is_told_apart_from_being_slow() {
         simulation.spawn(0, move || while word.load(Relaxed) == 0 {});
         simulation.spawn(1, move || word.store(1, Relaxed));
     };
-    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+    for policy in ALL {
         let findings = explore(policy, 2, &polite);
         let kind = found(&findings, &polite);
         assert!(matches!(kind, FailureKind::EventLimit { .. }), "{policy:?}: {kind:?}");
@@ -376,7 +392,7 @@ fn sleepers_wake_up_for_no_reason() {
             Sim::futex_wake(word, 1);
         });
     };
-    for policy in [RANDOM[0], RANDOM[1], RANDOM[2], SEARCH] {
+    for policy in ALL {
         let kind = found(&explore(policy, 2_000, &trusting), &trusting);
         assert!(matches!(kind, FailureKind::Panicked { .. }), "{kind:?}");
     }

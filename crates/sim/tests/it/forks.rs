@@ -1,8 +1,10 @@
 //! Forks in explorations: the child has one thread, the memory that all threads saw, and a platform that says so.
 
+use crate::explore;
 use crate::machines::machine;
+use crate::programs::U32;
 use lockwright::platform::{
-    Atomic, Cells, Guarded, QueueNodes, ReaderSlots, SleepStorage, Sleeping, Zeroed,
+    Atomic, Guarded, QueueNodes, ReaderSlots, SleepStorage, Sleeping, Zeroed,
 };
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, FailureKind, Sim, Simulation, thread};
@@ -10,19 +12,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-type U32 = <Sim as Cells>::U32;
-
 fn search(forks: u32, program: &dyn Fn(&mut Simulation<'_>)) -> Findings {
-    let machine = machine(1, 4, 1);
     let limits = Limits { wake_ups: 0, forks, ..Limits::default() };
-    let plan = Plan { policies: vec![PolicyKind::Dfs(3)], schedules: 20_000, limits };
-    let mut explorer = Explorer::new(&machine, 1, Config::default(), program);
-    let findings = explorer.explore(&plan, |_| true);
-    if let Some(found) = &findings.failure {
-        let again = explorer.replay(&found.schedule, limits).map(|failure| failure.kind);
-        assert_eq!(again, Some(found.failure.kind.clone()), "{}", found.schedule);
-    }
-    findings
+    explore::search(&machine(1, 4, 1), limits, 20_000, program)
 }
 
 fn fork() -> bool {

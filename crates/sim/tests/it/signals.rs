@@ -1,27 +1,19 @@
 //! Signals in explorations: a handler runs between any two accesses of its thread, and nowhere else.
 
+use crate::explore;
 use crate::machines::machine;
-use lockwright::platform::{Atomic, Bound, Cells, SleepStorage, Sleeping, Zeroed};
-use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
-use lockwright_sim::{Config, FailureKind, Sim, Simulation, thread};
+use crate::programs::U32;
+use lockwright::platform::{Atomic, Bound, SleepStorage, Sleeping, Zeroed};
+use lockwright_sim::explore::{Findings, Limits};
+use lockwright_sim::{FailureKind, Sim, Simulation, thread};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-type U32 = <Sim as Cells>::U32;
-
 /// All schedules with that many signals.
 fn search(signals: u32, program: &dyn Fn(&mut Simulation<'_>)) -> Findings {
-    let machine = machine(1, 2, 1);
     let limits = Limits { wake_ups: 0, signals, ..Limits::default() };
-    let plan = Plan { policies: vec![PolicyKind::Dfs(3)], schedules: 10_000, limits };
-    let mut explorer = Explorer::new(&machine, 1, Config::default(), program);
-    let findings = explorer.explore(&plan, |_| true);
-    if let Some(found) = &findings.failure {
-        let again = explorer.replay(&found.schedule, limits).map(|failure| failure.kind);
-        assert_eq!(again, Some(found.failure.kind.clone()), "{}", found.schedule);
-    }
-    findings
+    explore::search(&machine(1, 2, 1), limits, 10_000, program)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a guest sees, how a run begins, and what is refused.
 
-use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
+use super::{GUEST, MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
 use crate::machines::machine;
 use lockwright::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
 use lockwright_sim::{
@@ -34,7 +34,7 @@ fn a_guest_with_virtual_numa_keeps_each_vcpu_on_its_socket() {
 
     let one = |_: &U32| assert_eq!((Sim::numa_nodes(), Sim::numa_node_of(3)), (1, 0));
     let bodies: Vec<&dyn Fn(&U32)> = vec![&one; 4];
-    assert_eq!(run(&host(2, 1), &bodies).failures, []);
+    host(2, 1).ends(&bodies);
 }
 
 #[test]
@@ -62,25 +62,19 @@ fn a_thread_that_moves_finds_cold_caches() {
 
 #[test]
 fn the_hints_about_cpus_are_exact() {
-    let report = run(
-        &host(1, 2),
-        &[
-            &|_| {
-                assert!(!Sim::need_resched());
-                thread::hold_ps(100 * US);
-            },
-            &|word| {
-                thread::hold_ps(50 * US);
-                assert_eq!(Sim::idle_cpus(), 0);
-                Sim::futex_wait(word, 0, Some(200_000));
-                assert_eq!((Sim::need_resched(), Sim::idle_cpus()), (false, 1));
-            },
-        ],
-    );
-    assert_eq!(report.failures, []);
-    let report =
-        run(&host(1, 1), &[&|_| assert!(Sim::need_resched()), &|_| assert!(!Sim::need_resched())]);
-    assert_eq!(report.failures, []);
+    host(1, 2).ends(&[
+        &|_| {
+            assert!(!Sim::need_resched());
+            thread::hold_ps(100 * US);
+        },
+        &|word| {
+            thread::hold_ps(50 * US);
+            assert_eq!(Sim::idle_cpus(), 0);
+            Sim::futex_wait(word, 0, Some(200_000));
+            assert_eq!((Sim::need_resched(), Sim::idle_cpus()), (false, 1));
+        },
+    ]);
+    host(1, 1).ends(&[&|_| assert!(Sim::need_resched()), &|_| assert!(!Sim::need_resched())]);
 }
 
 #[test]
@@ -101,10 +95,10 @@ fn the_hint_about_a_node_knows_who_runs_who_waits_for_a_cpu_and_who_sleeps() {
             seen.borrow_mut().push(node.get().is_some_and(Sim::is_running));
         }
     };
-    assert_eq!(run(&host(1, 2), &[&claims, &looks]).failures, []);
+    host(1, 2).ends(&[&claims, &looks]);
     let runs: Vec<bool> = (1..=30).map(|step| step <= 11).collect();
     assert_eq!(seen.take(), runs, "it runs for 1.1 ms and sleeps then");
-    assert_eq!(run(&host(1, 1), &[&claims, &looks]).failures, []);
+    host(1, 1).ends(&[&claims, &looks]);
     assert_eq!(seen.take(), [false; 30], "one of the two runs");
 }
 

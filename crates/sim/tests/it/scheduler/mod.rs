@@ -12,15 +12,14 @@ mod spinning;
 mod turns;
 
 use crate::machines::{machine, quiet};
-use lockwright::platform::{Cells, Zeroed};
+use crate::programs::U32;
+use lockwright::platform::Zeroed;
 use lockwright_sim::machine::{Machine, Scheduler};
 use lockwright_sim::{
-    Arena, Config, NodesMode, RunReport, ScheduleReport, ScheduledKind, Scheduling, Sim,
-    Simulation, StartState, thread,
+    Arena, Config, NodesMode, RunReport, ScheduleReport, ScheduledKind, Scheduling, Simulation,
+    StartState, thread,
 };
 use std::cell::Cell;
-
-type U32 = <Sim as Cells>::U32;
 
 const US: u64 = 1_000_000;
 const MS: u64 = 1_000 * US;
@@ -56,9 +55,20 @@ fn run_as<'a>(
     simulation.run()
 }
 
-/// A guest whose vCPUs all start at once.
-fn run(machine: &Machine, bodies: &[&dyn Fn(&U32)]) -> RunReport {
-    run_as(machine, GUEST, StartState::Running, bodies)
+trait RunsGuests {
+    /// Runs the vCPUs of a guest, which all start at once.
+    fn run(&self, bodies: &[&dyn Fn(&U32)]) -> RunReport;
+    /// The same; nothing may fail.
+    fn ends(&self, bodies: &[&dyn Fn(&U32)]) -> RunReport {
+        let report = self.run(bodies);
+        assert_eq!(report.failures, []);
+        report
+    }
+}
+impl RunsGuests for Machine {
+    fn run(&self, bodies: &[&dyn Fn(&U32)]) -> RunReport {
+        run_as(self, GUEST, StartState::Running, bodies)
+    }
 }
 
 fn schedule(report: &RunReport) -> &ScheduleReport {

@@ -1,6 +1,6 @@
 //! Halting, kicking, and where a thread wakes up.
 
-use super::{MS, U32, US, host, run, run_as, schedule, with, works};
+use super::{MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
 use lockwright::platform::{Atomic, Placement as _, Sleeping};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::Cell;
@@ -9,27 +9,24 @@ use std::sync::atomic::Ordering::Relaxed;
 #[test]
 fn a_halt_a_kick_and_its_latency_cost_what_the_machine_says() {
     let (asleep, kicked, awake) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let report = run(
-        &host(1, 2),
-        &[
-            &|word| {
-                word.load(Relaxed);
-                let called = thread::now_ps();
-                Sim::futex_wait(word, 1, None);
-                // The word is 0: only the exit and a look.
-                asleep.set(thread::now_ps() - called);
-                Sim::futex_wait(word, 0, None);
-                awake.set(thread::now_ps());
-            },
-            &|word| {
-                thread::hold_ps(100 * US);
-                let called = thread::now_ps();
-                Sim::futex_wake(word, 1);
-                kicked.set(thread::now_ps());
-                assert_eq!(kicked.get() - called, US);
-            },
-        ],
-    );
+    let report = host(1, 2).run(&[
+        &|word| {
+            word.load(Relaxed);
+            let called = thread::now_ps();
+            Sim::futex_wait(word, 1, None);
+            // The word is 0: only the exit and a look.
+            asleep.set(thread::now_ps() - called);
+            Sim::futex_wait(word, 0, None);
+            awake.set(thread::now_ps());
+        },
+        &|word| {
+            thread::hold_ps(100 * US);
+            let called = thread::now_ps();
+            Sim::futex_wake(word, 1);
+            kicked.set(thread::now_ps());
+            assert_eq!(kicked.get() - called, US);
+        },
+    ]);
     assert_eq!(asleep.get(), 1_500_000 + 1_500);
     assert_eq!(awake.get() - kicked.get(), 20 * US);
     let schedule = schedule(&report);
@@ -66,7 +63,7 @@ fn who_wakes_up_preempts_a_thread_that_has_run_for_a_while() {
         Sim::futex_wait(word, 0, Some(500_000));
         awake.set(thread::now_ps());
     };
-    let report = run(&host(1, 1), &[&sleeper, &works(3 * MS, &done)]);
+    let report = host(1, 1).run(&[&sleeper, &works(3 * MS, &done)]);
     assert_eq!(awake.get(), 502 * US);
     assert_eq!(schedule(&report).involuntary_switches, [0, 1]);
 }
@@ -79,8 +76,7 @@ fn who_wakes_up_waits_behind_all_if_the_thread_on_the_cpu_has_just_got_it() {
         awake.set(thread::now_ps());
     };
     let (a, b) = (works(4 * MS, &done), works(4 * MS, &done));
-    let report = run(&host(1, 1), &[&sleeper, &a, &b]);
-    assert_eq!(report.failures, []);
+    host(1, 1).ends(&[&sleeper, &a, &b]);
     // It slept after its exit and a miss. At 1050 us the third thread has had the CPU for 44 us; the
     // second has another slice after it.
     assert_eq!(awake.get(), 1_600_000 + 3 * MS + 4 * 2 * US);
@@ -95,8 +91,7 @@ fn a_thread_that_was_preempted_by_a_wake_up_goes_on_with_the_rest_of_its_slice()
         done[0].set(thread::now_ps());
     };
     let (a, b) = (works(MS / 2 + 300 * US, &done[1]), works(MS / 2, &done[2]));
-    let report = run(&host(1, 1), &[&sleeper, &a, &b]);
-    assert_eq!(report.failures, []);
+    host(1, 1).ends(&[&sleeper, &a, &b]);
     assert_eq!(done[0].get(), 512 * US);
     // 100 ps after the sleeper began, its exit and miss, a switch, the work, and the interruption
     // of two switches and 10 us. The third waits although its turn would have come first.

@@ -1,6 +1,6 @@
 //! Spinners that lose their CPU, and threads that wait for ever.
 
-use super::{MS, U32, US, host, run, schedule, with};
+use super::{MS, RunsGuests as _, U32, US, host, schedule, with};
 use lockwright::platform::{Atomic, Bound, Budget, Sleeping};
 use lockwright_sim::{FailureKind, Sim, thread};
 use std::cell::{Cell, RefCell};
@@ -13,16 +13,13 @@ fn a_spinner_keeps_its_cpu_for_its_slice_unless_pause_loop_exiting_is_on() {
             scheduler.pause_loop_window_ns = window_us as f64 * 1_000.0;
         });
         let seen = Cell::new(0);
-        let report = run(
-            &machine,
-            &[
-                &|word| {
-                    word.cond_load(Relaxed, |value| value == 1);
-                    seen.set(thread::now_ps());
-                },
-                &|word| word.store(1, Release),
-            ],
-        );
+        let report = machine.run(&[
+            &|word| {
+                word.cond_load(Relaxed, |value| value == 1);
+                seen.set(thread::now_ps());
+            },
+            &|word| word.store(1, Release),
+        ]);
         let schedule = schedule(&report);
         assert_eq!(schedule.pause_loop_exits, exits);
         assert_eq!(schedule.voluntary_switches, [exits, 0]);
@@ -37,23 +34,19 @@ fn short_spins_are_one_go_if_the_gap_between_them_is_short() {
     let machine = with(host(1, 1), |scheduler| scheduler.pause_loop_window_ns = 10_000.0);
     for (gap_ns, expected_us) in [(40, 10), (60, 1_000)] {
         let other_began = Cell::new(0);
-        let report = run(
-            &machine,
-            &[
-                &|word| {
-                    let bound = Bound::nanoseconds(1_000);
-                    while word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err() {
-                        // What comes between two spins: this, and the first look of the next.
-                        thread::hold_ps(gap_ns * 1_000);
-                    }
-                },
-                &|word| {
-                    other_began.set(thread::now_ps() - 2 * US);
-                    word.store(1, Release);
-                },
-            ],
-        );
-        assert_eq!(report.failures, []);
+        machine.ends(&[
+            &|word| {
+                let bound = Bound::nanoseconds(1_000);
+                while word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err() {
+                    // What comes between two spins: this, and the first look of the next.
+                    thread::hold_ps(gap_ns * 1_000);
+                }
+            },
+            &|word| {
+                other_began.set(thread::now_ps() - 2 * US);
+                word.store(1, Release);
+            },
+        ]);
         let expected = expected_us * US;
         assert!((expected..expected + US).contains(&other_began.get()), "{other_began:?}");
     }
@@ -68,24 +61,21 @@ fn a_slow_read_of_its_line_ends_the_loop_of_a_spinner() {
             scheduler.pause_loop_gap_ns = gap_ns;
         });
         let other_began = Cell::new(0);
-        let report = run(
-            &machine,
-            &[
-                &|word| {
-                    word.cond_load(Relaxed, |value| value == 7);
-                },
-                // Never leaves the spinner alone for a window, until it has written the sixth value.
-                &|word| {
-                    for value in 1..=6 {
-                        thread::hold_ps(5 * US);
-                        word.store(value, Relaxed);
-                    }
-                    thread::hold_ps(MS);
-                    word.store(7, Relaxed);
-                },
-                &|_| other_began.set(thread::now_ps() - 2 * US),
-            ],
-        );
+        let report = machine.run(&[
+            &|word| {
+                word.cond_load(Relaxed, |value| value == 7);
+            },
+            // Never leaves the spinner alone for a window, until it has written the sixth value.
+            &|word| {
+                for value in 1..=6 {
+                    thread::hold_ps(5 * US);
+                    word.store(value, Relaxed);
+                }
+                thread::hold_ps(MS);
+                word.store(7, Relaxed);
+            },
+            &|_| other_began.set(thread::now_ps() - 2 * US),
+        ]);
         assert_eq!(schedule(&report).pause_loop_exits, 1);
         let expected = expected_us * US;
         assert!((expected..expected + US).contains(&other_began.get()), "{other_began:?}");
@@ -95,26 +85,22 @@ fn a_slow_read_of_its_line_ends_the_loop_of_a_spinner() {
 #[test]
 fn the_stores_of_a_thread_that_has_lost_its_cpu_become_visible() {
     let (stored, seen, back) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let report = run(
-        &host(1, 2),
-        &[
-            &|word| {
-                thread::hold_ps(MS - 10_000);
-                word.store(1, Release);
-                stored.set(thread::now_ps());
-                thread::hold_ps(US);
-                back.set(thread::now_ps());
-            },
-            &|word| {
-                word.cond_load(Relaxed, |value| value == 1);
-                seen.set(thread::now_ps());
-                thread::hold_ps(3 * MS);
-            },
-            // Waits for the first CPU until its slice is over.
-            &|_| thread::hold_ps(MS / 2),
-        ],
-    );
-    assert_eq!(report.failures, []);
+    host(1, 2).ends(&[
+        &|word| {
+            thread::hold_ps(MS - 10_000);
+            word.store(1, Release);
+            stored.set(thread::now_ps());
+            thread::hold_ps(US);
+            back.set(thread::now_ps());
+        },
+        &|word| {
+            word.cond_load(Relaxed, |value| value == 1);
+            seen.set(thread::now_ps());
+            thread::hold_ps(3 * MS);
+        },
+        // Waits for the first CPU until its slice is over.
+        &|_| thread::hold_ps(MS / 2),
+    ]);
     assert!(back.get() > 3 * MS / 2, "{back:?}");
     assert!(stored.get() < MS && seen.get() < MS + 200_000, "{stored:?} {seen:?}");
 }
@@ -130,17 +116,13 @@ fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
         (Bound { budget: for_time, stop_every: u32::MAX }, &time),
     ];
     for (bound, ended) in bounds {
-        let report = run(
-            &host(1, 1),
-            &[
-                &|word| {
-                    assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err());
-                    ended.set(thread::now_ps());
-                },
-                &|_| thread::hold_ps(3 * MS),
-            ],
-        );
-        assert_eq!(report.failures, []);
+        host(1, 1).ends(&[
+            &|word| {
+                assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err());
+                ended.set(thread::now_ps());
+            },
+            &|_| thread::hold_ps(3 * MS),
+        ]);
     }
     // On the CPU for 1 ms, off it for 1.004 ms, then the rest, and the first miss.
     for looks in [looks, asking] {
@@ -157,21 +139,17 @@ fn a_spinner_asks_its_stop_condition_when_it_gets_a_cpu_again() {
     // The looks between two questions take 5.5 ms, or 1.2 ms, which pass while it has none.
     for stop_every in [1_000_000, 218_182] {
         let asked = RefCell::new(Vec::new());
-        let report = run(
-            &host(1, 1),
-            &[
-                &|word| {
-                    let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every };
-                    let stop = || {
-                        asked.borrow_mut().push(thread::now_ps());
-                        true
-                    };
-                    assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, stop).is_err());
-                },
-                &|_| thread::hold_ps(MS / 2),
-            ],
-        );
-        assert_eq!(report.failures, []);
+        host(1, 1).ends(&[
+            &|word| {
+                let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every };
+                let stop = || {
+                    asked.borrow_mut().push(thread::now_ps());
+                    true
+                };
+                assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, stop).is_err());
+            },
+            &|_| thread::hold_ps(MS / 2),
+        ]);
         // It is back after a slice, a switch, half a millisecond and a switch.
         let [at] = asked.borrow()[..] else { panic!("asked at {:?}", asked.borrow()) };
         let back = MS + 2 * US + MS / 2 + 2 * US;
@@ -184,7 +162,7 @@ fn a_lost_wake_up_is_found_at_once_and_a_dead_spinner_after_a_slice() {
     let noisy = with(host(1, 2), |scheduler| scheduler.noise_ns = 100_000.0);
     let sleeps = |word: &U32| Sim::futex_wait(word, 0, None);
     let bodies: Vec<&dyn Fn(&U32)> = vec![&sleeps; 5];
-    let report = run(&noisy, &bodies);
+    let report = noisy.run(&bodies);
     let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
     assert!(matches!(&failure.kind, FailureKind::Stuck { threads } if threads.len() == 5));
     assert!(failure.at_ps < 200 * US, "{failure}");
@@ -192,7 +170,7 @@ fn a_lost_wake_up_is_found_at_once_and_a_dead_spinner_after_a_slice() {
     let spins = |word: &U32| {
         word.cond_load(Relaxed, |value| value == 1);
     };
-    let report = run(&noisy, &[&sleeps, &spins, &sleeps, &spins]);
+    let report = noisy.run(&[&sleeps, &spins, &sleeps, &spins]);
     let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
     assert!(matches!(&failure.kind, FailureKind::Stuck { threads } if threads.len() == 4));
     assert!(failure.at_ps < 2 * MS, "{failure}");

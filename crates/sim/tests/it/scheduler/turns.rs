@@ -1,8 +1,7 @@
 //! Slices, stealing and noise: which thread has a CPU, and for how long.
 
-use super::{GUEST, MS, U32, US, host, run, run_as, schedule, with, works};
-use lockwright::platform::Placement as _;
-use lockwright::platform::{Atomic, AtomicInt};
+use super::{GUEST, MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
+use lockwright::platform::{Atomic, AtomicInt, Placement as _};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 fn two_that_compute_share_a_cpu_slice_by_slice() {
     let done = [Cell::new(0), Cell::new(0)];
     let (a, b) = (works(9 * MS / 2, &done[0]), works(9 * MS / 2, &done[1]));
-    let report = run(&host(1, 1), &[&a, &b]);
+    let report = host(1, 1).run(&[&a, &b]);
     // Four slices of each, a switch after every one, half a slice.
     let turn = MS + 2 * US;
     assert_eq!(done[0].get(), 8 * turn + MS / 2);
@@ -27,7 +26,7 @@ fn two_that_compute_share_a_cpu_slice_by_slice() {
 #[test]
 fn one_that_is_alone_keeps_its_cpu() {
     let done = Cell::new(0);
-    let report = run(&host(1, 2), &[&works(10 * MS, &done)]);
+    let report = host(1, 2).run(&[&works(10 * MS, &done)]);
     assert_eq!(done.get(), 10 * MS);
     assert_eq!(schedule(&report).involuntary_switches, [0]);
 }
@@ -56,7 +55,7 @@ fn n_threads_on_m_cpus_keep_them_all_busy_until_the_work_is_done() {
 fn noise_takes_its_share_of_each_slice() {
     let noisy = with(host(1, 1), |scheduler| scheduler.noise_ns = 100_000.0);
     let done = Cell::new(0);
-    let report = run(&noisy, &[&works(9 * MS, &done)]);
+    let report = noisy.run(&[&works(9 * MS, &done)]);
     // In each of ten milliseconds 100 us are lost; the last of them may come after the end.
     assert!((9_900 * US..=10_000 * US).contains(&done.get()), "{} ps", done.get());
     let schedule = schedule(&report);
@@ -68,7 +67,7 @@ fn noise_takes_its_share_of_each_slice() {
 fn an_idle_cpu_takes_over_a_thread_that_noise_interrupts() {
     let noisy = with(host(1, 2), |scheduler| scheduler.noise_ns = 500_000.0);
     let done = Cell::new(0);
-    let report = run(&noisy, &[&works(20 * MS, &done)]);
+    let report = noisy.run(&[&works(20 * MS, &done)]);
     let schedule = schedule(&report);
     assert!(schedule.steals > 5, "{schedule:?}");
     // Alone it would take twice as long.
@@ -80,7 +79,7 @@ fn queues_of_different_lengths_stay_so_while_no_cpu_is_idle() {
     let done: [Cell<u64>; 3] = Default::default();
     let bodies: Vec<_> = done.iter().map(|done| works(10 * MS, done)).collect();
     let bodies: Vec<&dyn Fn(&U32)> = bodies.iter().map(|body| body as _).collect();
-    let report = run(&host(1, 2), &bodies);
+    let report = host(1, 2).run(&bodies);
     let schedule = schedule(&report);
     // The second thread is alone on its CPU. When it is done, that takes over one of the others,
     // which have had half as much until then.
@@ -141,7 +140,7 @@ fn a_read_modify_write_is_completed_before_the_slice_ends_where_it_is_shielded()
             },
             &|word| seen.set(word.load(Relaxed)),
         ];
-        assert_eq!(run(&machine, &bodies).failures, []);
+        machine.ends(&bodies);
         seen.get()
     };
     assert_eq!((seen_by_the_next(1.0), seen_by_the_next(0.0)), (1, 0));
