@@ -14,9 +14,9 @@ pub fn text(measured: &Measured, name: &str) -> String {
     let mut text = head(measured, name);
     text += &topology(measured, &numbers);
     text += "\n# Costs.\n";
-    numbers.costs.iter().for_each(|(key, number)| text += &entry("costs", key, number));
+    text.extend(numbers.costs.iter().map(|number| entry("costs", number)));
     text += "\n# How the kernel shares out CPUs.\n";
-    numbers.scheduler.iter().for_each(|(key, number)| text += &entry("scheduler", key, number));
+    text.extend(numbers.scheduler.iter().map(|number| entry("scheduler", number)));
     text
 }
 
@@ -102,8 +102,8 @@ fn topology(measured: &Measured, numbers: &Numbers) -> String {
     text
 }
 
-fn entry(section: &str, key: &str, number: &SourcedNumber) -> String {
-    let SourcedNumber { unit, value, source } = number;
+fn entry(section: &str, number: &SourcedNumber) -> String {
+    let SourcedNumber { key, unit, value, source } = number;
     format!("\n[{section}.{key}]\n{unit} = {value}\nsource = \"{source}\"\n")
 }
 

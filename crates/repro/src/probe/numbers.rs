@@ -5,7 +5,7 @@ use super::measured::Measured;
 use super::samples::{grouped, spread};
 use super::shares;
 use super::sleep::WakeUp;
-use super::sourced::{SourcedNumber, derived, guess, measured, number, plain};
+use super::sourced::{SourcedNumber, factor, fraction, ns, plain};
 use lockwright_cells::stats::median;
 
 /// All numbers of the file.
@@ -15,9 +15,9 @@ pub struct Numbers {
     /// Where they come from.
     pub classes_source: String,
     /// The section `costs`.
-    pub costs: Vec<(&'static str, SourcedNumber)>,
+    pub costs: Vec<SourcedNumber>,
     /// The section `scheduler`.
-    pub scheduler: Vec<(&'static str, SourcedNumber)>,
+    pub scheduler: Vec<SourcedNumber>,
 }
 
 /// Sockets whose transfers differ by less than this factor are equally far.
@@ -88,84 +88,51 @@ impl Numbers {
 }
 
 /// What a core does alone.
-fn own(m: &Measured) -> Vec<(&'static str, SourcedNumber)> {
+fn own(m: &Measured) -> Vec<SourcedNumber> {
     let own = &m.own;
     vec![
-        ("load_hit", measured("ns", own.load, "a chain of loads of one line")),
-        ("store_issue", measured("ns", own.store, "stores to one line, one after the other")),
-        (
-            "rmw_extra",
-            measured(
-                "ns",
-                (own.rmw - own.load).max(0.0),
-                "fetch-and-adds to one line, less a load",
-            ),
-        ),
-        ("pause", measured("ns", own.pause, "pauses, one after the other")),
-        (
-            "spin_reaction",
-            derived(
-                "ns",
-                (own.load + own.pause) / 2.0,
-                "a load and a pause: a polling loop is in the middle of one on average",
-            ),
-        ),
+        ns("load_hit", own.load).measured("a chain of loads of one line"),
+        ns("store_issue", own.store).measured("stores to one line, one after the other"),
+        ns("rmw_extra", (own.rmw - own.load).max(0.0))
+            .measured("fetch-and-adds to one line, less a load"),
+        ns("pause", own.pause).measured("pauses, one after the other"),
+        ns("spin_reaction", (own.load + own.pause) / 2.0)
+            .derived("a load and a pause: a polling loop is in the middle of one on average"),
     ]
 }
 
 /// What lines of others cost.
-fn transfers(m: &Measured, distances: &Distances) -> Vec<(&'static str, SourcedNumber)> {
+fn transfers(m: &Measured, distances: &Distances) -> Vec<SourcedNumber> {
     let local_ns = distances.local.unwrap_or(50.0).max(m.own.load);
     let local = match distances.local {
-        Some(ns) => {
-            measured("ns", ns, "one way of a value that two cores pass back and forth on a line")
-        }
-        None => guess(
-            "ns",
-            local_ns,
-            "one core only, so no line could be passed; 50 is usual in a socket",
-        ),
+        Some(time) => ns("transfer_local", time)
+            .measured("one way of a value that two cores pass back and forth on a line"),
+        None => ns("transfer_local", local_ns)
+            .guess("one core only, so no line could be passed; 50 is usual in a socket"),
     };
     let list = distances.remote.iter().map(|&ns| plain(ns)).collect::<Vec<_>>().join(", ");
-    let remote = SourcedNumber {
-        value: format!("[{list}]"),
-        ..match distances.remote.is_empty() {
-            true => derived("ns", 0.0, "the number of sockets: there is one"),
-            false => measured("ns", 0.0, "as in a socket, for each distance class"),
-        }
+    let remote = ns("transfer_remote", 0.0);
+    let remote = match distances.remote.is_empty() {
+        true => remote.derived("the number of sockets: there is one"),
+        false => remote.measured("as in a socket, for each distance class"),
     };
-    let dram_ns = m.own.dram.unwrap_or(100.0);
-    let dram = match m.own.dram {
-        Some(ns) => measured("ns", ns, "loads of lines that were flushed"),
-        None => guess("ns", dram_ns, "lines cannot be flushed by this program here"),
-    };
+    let dram = ns("dram_local", m.own.dram.unwrap_or(100.0));
     vec![
-        ("transfer_local", local),
-        ("transfer_remote", remote),
-        ("upgrade_local", upgrade(m)),
-        ("upgrade_remote", derived("factor", 1.0, "nothing: sockets were not told apart in this")),
-        (
-            "shared_load",
-            derived(
-                "ns",
-                local_ns,
-                "transfer_local: with the other copies clean it was not told apart",
-            ),
-        ),
-        ("dram_local", dram),
-        (
-            "dram_remote",
-            guess(
-                "ns",
-                dram_ns,
-                "as local; memory of other nodes was not measured, and is touched once",
-            ),
-        ),
-        ("migratory", migratory(m)),
-        (
-            "remote_inflation",
-            guess("fraction", 0.0, "none; more than two cores at once were not measured"),
-        ),
+        local,
+        SourcedNumber { value: format!("[{list}]"), ..remote },
+        upgrade(m),
+        factor("upgrade_remote", 1.0).derived("nothing: sockets were not told apart in this"),
+        ns("shared_load", local_ns)
+            .derived("transfer_local: with the other copies clean it was not told apart"),
+        match m.own.dram {
+            Some(_) => dram.measured("loads of lines that were flushed"),
+            None => dram.guess("lines cannot be flushed by this program here"),
+        },
+        ns("dram_remote", m.own.dram.unwrap_or(100.0))
+            .guess("as local; memory of other nodes was not measured, and is touched once"),
+        migratory(m),
+        fraction("remote_inflation", 0.0)
+            .guess("none; more than two cores at once were not measured"),
     ]
 }
 
@@ -190,13 +157,11 @@ fn migratory(m: &Measured) -> SourcedNumber {
         1.0 - of_read / of_shared.max(1.0)
     });
     match chance {
-        Some(chance) => measured(
-            "fraction",
-            chance.clamp(0.0, 1.0),
+        Some(chance) => fraction("migratory", chance.clamp(0.0, 1.0)).measured(
             "how much less a read-modify-write costs of a line that this core has read since the other \
              one wrote it, than of a line that both have read since",
         ),
-        None => guess("fraction", 0.0, "one core only"),
+        None => fraction("migratory", 0.0).guess("one core only"),
     }
 }
 
@@ -205,8 +170,8 @@ fn shield() -> SourcedNumber {
     const SOURCE: &str = "from memory of Intel's and AMD's manuals: a locked instruction keeps its line \
                           until it is done (cache locking), and interrupts come between instructions";
     match cfg!(target_arch = "x86_64") {
-        true => number("fraction", 1.0, SOURCE.into()),
-        false => guess("fraction", 0.0, "this was not measured"),
+        true => fraction("rmw_shield", 1.0).from(SOURCE),
+        false => fraction("rmw_shield", 0.0).guess("this was not measured"),
     }
 }
 
@@ -216,116 +181,88 @@ fn upgrade(m: &Measured) -> SourcedNumber {
         (median(&pair.rmw_of_shared) - extra) / (median(&pair.rmw_of_dirty) - extra).max(1.0)
     });
     match ratio {
-        Some(ratio) => measured(
-            "factor",
-            ratio.max(0.01),
+        Some(ratio) => factor("upgrade_local", ratio.max(0.01)).measured(
             "a read-modify-write of lines that both cores have read, as a part of one of lines that the \
              other has written",
         ),
-        None => guess("factor", 1.0, "one core only; as much as a transfer"),
+        None => factor("upgrade_local", 1.0).guess("one core only; as much as a transfer"),
     }
 }
 
 /// What happens where several cores want a line.
-fn contention(m: &Measured, distances: &Distances) -> Vec<(&'static str, SourcedNumber)> {
+fn contention(m: &Measured, distances: &Distances) -> Vec<SourcedNumber> {
     let local_ns = distances.local.unwrap_or(50.0);
     let retention = match m.hammer {
-        Some(contest) => measured(
-            "fraction",
-            ((contest.run_length - 1.0) * m.own.rmw / local_ns).clamp(0.0, 1.0),
-            "fetch-and-adds of two cores to one line: those in a row of one core after its first, in \
-             terms of a transfer",
-        ),
-        None => guess("fraction", 0.5, "one core only; the snoop arrives half-way"),
+        Some(contest) => {
+            let kept = (contest.run_length - 1.0) * m.own.rmw / local_ns;
+            fraction("owner_retention", kept.clamp(0.0, 1.0)).measured(
+                "fetch-and-adds of two cores to one line: those in a row of one core after its first, in \
+                 terms of a transfer",
+            )
+        }
+        None => fraction("owner_retention", 0.5).guess("one core only; the snoop arrives half-way"),
     };
     let arbitration = match m.turns {
-        Some(contest) => measured(
-            "fraction",
-            (1.0 / contest.run_length.max(1.0)).clamp(0.0, 1.0),
-            "two cores that take a word, give it back and want it again at once: the part of the \
-             operations that follow one of the other core",
-        ),
-        None => guess("fraction", 0.0, "one core only"),
+        Some(contest) => {
+            let lost = 1.0 / contest.run_length.max(1.0);
+            fraction("arbitration", lost.clamp(0.0, 1.0)).measured(
+                "two cores that take a word, give it back and want it again at once: the part of the \
+                 operations that follow one of the other core",
+            )
+        }
+        None => fraction("arbitration", 0.0).guess("one core only"),
     };
     let jitter = over_pairs(m, |pair| spread(&pair.transfer) * (LINES as f64).sqrt());
-    let jitter = jitter.map(|jitter| jitter.clamp(0.02, 0.5));
     vec![
-        (
-            "smt",
-            match m.sibling {
-                Some(factor) => measured(
-                    "factor",
-                    factor,
-                    "arithmetic while the core's other thread does arithmetic",
-                ),
-                None => derived("factor", 1.0, "the number of hardware threads: a core has one"),
-            },
-        ),
-        ("owner_retention", retention),
-        ("rmw_shield", shield()),
-        ("arbitration", arbitration),
-        (
-            "arbitration_remote",
-            guess("factor", 1.0, "all sockets are equal; this was not measured"),
-        ),
-        (
-            "transfer_jitter",
-            match jitter {
-                Some(jitter) => measured(
-                    "fraction",
-                    jitter,
-                    "quartiles of rounds of 64 loads of modified lines, times 8 for a single one",
-                ),
-                None => guess("fraction", 0.1, "one core only"),
-            },
-        ),
-        ("work_jitter", guess("fraction", 0.1, "without any, simulated threads keep in step")),
+        match m.sibling {
+            Some(slower) => factor("smt", slower)
+                .measured("arithmetic while the core's other thread does arithmetic"),
+            None => factor("smt", 1.0).derived("the number of hardware threads: a core has one"),
+        },
+        retention,
+        shield(),
+        arbitration,
+        factor("arbitration_remote", 1.0).guess("all sockets are equal; this was not measured"),
+        match jitter {
+            Some(jitter) => fraction("transfer_jitter", jitter.clamp(0.02, 0.5)).measured(
+                "quartiles of rounds of 64 loads of modified lines, times 8 for a single one",
+            ),
+            None => fraction("transfer_jitter", 0.1).guess("one core only"),
+        },
+        fraction("work_jitter", 0.1).guess("without any, simulated threads keep in step"),
     ]
 }
 
 /// System calls.
-fn software(m: &Measured) -> Vec<(&'static str, SourcedNumber)> {
+fn software(m: &Measured) -> Vec<SourcedNumber> {
     let per_cpu = match m.barrier_in_company {
-        Some(ns) => measured(
-            "ns",
-            (ns - m.barrier_alone).max(0.0),
+        Some(time) => ns("heavy_barrier_per_cpu", (time - m.barrier_alone).max(0.0)).measured(
             "membarrier(PRIVATE_EXPEDITED) with one other thread running, less one alone",
         ),
-        None => guess("ns", 2_000.0, "one core only; an interrupt"),
+        None => ns("heavy_barrier_per_cpu", 2_000.0).guess("one core only; an interrupt"),
     };
-    let (call, latency) = match typical_wake_up(m) {
-        Some((idle_us, wake_up)) => {
+    let [call, latency] = match typical_wake_up(m) {
+        Some((idle_us, WakeUp { call, latency })) => {
             let how = format!("a wake-up on a CPU that has been idle for {idle_us} us");
-            (
-                measured("ns", wake_up.call, &format!("futex, {how}")),
-                measured("ns", wake_up.latency, &format!("until the thread runs, {how}")),
-            )
+            [
+                ns("wake_call", call).measured(&format!("futex, {how}")),
+                ns("wake_latency", latency).measured(&format!("until the thread runs, {how}")),
+            ]
         }
-        None => (
-            guess("ns", m.round_trip / 4.0, "one core only; a quarter of a round trip on it"),
-            guess("ns", 0.0, "one core only: no thread is woken on another"),
-        ),
+        None => [
+            ns("wake_call", m.round_trip / 4.0)
+                .guess("one core only; a quarter of a round trip on it"),
+            ns("wake_latency", 0.0).guess("one core only: no thread is woken on another"),
+        ],
     };
     vec![
-        (
-            "heavy_barrier",
-            measured(
-                "ns",
-                m.barrier_alone,
-                "membarrier(PRIVATE_EXPEDITED) with no other thread running",
-            ),
-        ),
-        ("heavy_barrier_per_cpu", per_cpu),
-        ("wake_call", call),
-        ("wake_latency", latency),
-        (
-            "sleep_call",
-            measured(
-                "ns",
-                m.refused_sleep,
-                "a futex call that does not sleep, because the word changed",
-            ),
-        ),
+        ns("heavy_barrier", m.barrier_alone)
+            .measured("membarrier(PRIVATE_EXPEDITED) with no other thread running"),
+        per_cpu,
+        call,
+        latency,
+        ns("sleep_call", m.refused_sleep)
+            .measured("a futex call that does not sleep, because the word changed"),
     ]
 }
 

@@ -2,16 +2,13 @@
 
 use super::measured::Measured;
 use super::samples::quantile;
-use super::sourced::{SourcedNumber, guess, measured, number};
+use super::sourced::{SourcedNumber, fraction, ns};
 
 /// A wake-up that takes less than this part of a slice took the CPU away.
 const AT_ONCE: f64 = 1.0 / 16.0;
 
-/// A number of the section and its key.
-type Entry = (&'static str, SourcedNumber);
-
 /// The section `scheduler`.
-pub fn numbers(m: &Measured) -> Vec<Entry> {
+pub fn numbers(m: &Measured) -> Vec<SourcedNumber> {
     let slice = m.slice_ns();
     let (slice, is_seen) = if slice > 0.0 { (slice, true) } else { (3e6, false) };
     let mut numbers = turns(m, slice, is_seen);
@@ -21,68 +18,50 @@ pub fn numbers(m: &Measured) -> Vec<Entry> {
 }
 
 /// How long threads that share a CPU have it in turn.
-fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<Entry> {
+fn turns(m: &Measured, slice: f64, is_seen: bool) -> Vec<SourcedNumber> {
     let switch = (m.round_trip / 2.0 - 2.0 * m.refused_sleep).max(0.0);
     let noise = m.noise_part();
-    let slice_entry = match is_seen {
-        true => {
-            measured("ns", slice, "two threads on one CPU that never sleep: how long one waits")
-        }
-        false => {
-            guess("ns", slice, "two threads on one CPU did not take it from each other in time")
-        }
+    let entry = ns("slice", slice);
+    let entry = match is_seen {
+        true => entry.measured("two threads on one CPU that never sleep: how long one waits"),
+        false => entry.guess("two threads on one CPU did not take it from each other in time"),
     };
-    let switch = measured(
-        "ns",
-        switch,
-        "half a round trip of two threads that wake each other on one CPU, less the two calls",
-    );
-    let noise = measured(
-        "ns",
-        noise * slice,
-        &format!(
-            "a thread alone on a CPU does not have it for {:.2} % of the time, in gaps of {:.0} us \
+    let gap_us = quantile(&m.noise.gaps, 0.5) / 1_000.0;
+    vec![
+        entry,
+        ns("context_switch", switch).measured(
+            "half a round trip of two threads that wake each other on one CPU, less the two calls",
+        ),
+        ns("noise", noise * slice).measured(&format!(
+            "a thread alone on a CPU does not have it for {:.2} % of the time, in gaps of {gap_us:.0} us \
              (median); here as one gap in each slice",
             noise * 100.0,
-            quantile(&m.noise.gaps, 0.5) / 1_000.0
-        ),
-    );
-    vec![("slice", slice_entry), ("context_switch", switch), ("noise", noise)]
+        )),
+    ]
 }
 
 /// Where a woken thread goes, and which thread it interrupts.
-fn wake_ups(m: &Measured, slice: f64) -> Vec<Entry> {
+fn wake_ups(m: &Measured, slice: f64) -> Vec<SourcedNumber> {
     let stayed: Vec<_> = m.visits.iter().filter(|visit| visit.stayed).collect();
     let calls: Vec<f64> = stayed.iter().map(|visit| visit.call).collect();
     let local = match m.visits.is_empty() {
-        true => guess("fraction", 0.0, "one core only"),
-        false => measured(
-            "fraction",
-            stayed.len() as f64 / m.visits.len() as f64,
+        true => fraction("wake_local", 0.0).guess("one core only"),
+        false => fraction("wake_local", stayed.len() as f64 / m.visits.len() as f64).measured(
             "the part of wake-ups after which a thread runs on its last CPU, which its waker has, although \
              another one is idle",
         ),
     };
     let local_call = match stayed.is_empty() {
-        true => guess("ns", m.round_trip / 4.0, "a quarter of a round trip on one CPU"),
-        false => measured(
-            "ns",
-            quantile(&calls, 0.25),
+        true => ns("wake_local_call", m.round_trip / 4.0)
+            .guess("a quarter of a round trip on one CPU"),
+        false => ns("wake_local_call", quantile(&calls, 0.25)).measured(
             "futex, a wake-up on the CPU of the waker, the least quarter: a waker that is preempted in \
              the call sees a longer one",
         ),
     };
-    let steal_after = number(
-        "ns",
-        500_000.0,
-        "from memory of Linux: the default of sched_migration_cost; this was not measured".into(),
-    );
-    vec![
-        ("wake_granularity", granularity(m, slice)),
-        ("wake_local", local),
-        ("wake_local_call", local_call),
-        ("steal_after", steal_after),
-    ]
+    let steal_after = ns("steal_after", 500_000.0)
+        .from("from memory of Linux: the default of sched_migration_cost; this was not measured");
+    vec![granularity(m, slice), local, local_call, steal_after]
 }
 
 /// How long a thread has had its CPU before one that wakes up may take it away.
@@ -94,30 +73,26 @@ fn granularity(m: &Measured, slice: f64) -> SourcedNumber {
     let stayed = m.visits.iter().filter(|visit| visit.stayed).map(|visit| visit.delay);
     let stayed: Vec<f64> = stayed.collect();
     if stayed.is_empty() {
-        return guess("ns", 0.0, "no thread was woken on the CPU of its waker");
+        return ns("wake_granularity", 0.0).guess("no thread was woken on the CPU of its waker");
     }
     let own = at_once(stayed);
     let others = at_once(m.arrivals.iter().map(|arrival| arrival.delay).collect());
-    measured(
-        "ns",
-        (1.0 - own) * slice,
-        &format!(
-            "a thread that is woken on the CPU of its waker gets it at once {:.0} times in 100, as if \
-             wake-ups came at random moments of a slice; one that is woken by another CPU, and sleeps \
-             most of the time, {:.0} times",
-            own * 100.0,
-            others * 100.0
-        ),
-    )
+    ns("wake_granularity", (1.0 - own) * slice).measured(&format!(
+        "a thread that is woken on the CPU of its waker gets it at once {:.0} times in 100, as if \
+         wake-ups came at random moments of a slice; one that is woken by another CPU, and sleeps \
+         most of the time, {:.0} times",
+        own * 100.0,
+        others * 100.0
+    ))
 }
 
 /// What is about guests.
-fn guests(m: &Measured) -> Vec<Entry> {
+fn guests(m: &Measured) -> Vec<SourcedNumber> {
     vec![
-        ("halt_exit", guess("ns", 1_500.0, "guests were not measured: one exit to the host")),
-        ("kick_call", guess("ns", 1_000.0, "guests were not measured: one hypercall")),
-        ("kick_latency", guess("ns", 20_000.0, "guests were not measured")),
-        ("pause_loop_window", guess("ns", 0.0, "off: it is about guests, which were not measured")),
-        ("pause_loop_gap", guess("ns", m.own.pause * 3.0, "unused while the window is 0")),
+        ns("halt_exit", 1_500.0).guess("guests were not measured: one exit to the host"),
+        ns("kick_call", 1_000.0).guess("guests were not measured: one hypercall"),
+        ns("kick_latency", 20_000.0).guess("guests were not measured"),
+        ns("pause_loop_window", 0.0).guess("off: it is about guests, which were not measured"),
+        ns("pause_loop_gap", m.own.pause * 3.0).guess("unused while the window is 0"),
     ]
 }

@@ -6,7 +6,7 @@ use lockwright::native::Native;
 use lockwright::platform::{Barriers, Clock, Sleeping, Zeroed};
 use lockwright_cells::native::affinity::stay_on;
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A word to sleep on, with the cache lines around it to itself.
@@ -68,34 +68,66 @@ pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
 /// Wakes a thread on the second CPU, which sleeps and leaves that idle, from the first, `rounds` times,
 /// each time `idle` after it ran.
 pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> {
-    let (word, ran_at) = (HardwareU32::zeroed(), AtomicU64::new(0));
-    let sleeper = || {
-        stay_on(cpus[1]);
+    let [waker, sleeper] = cpus.map(|cpu| move || stay_on(cpu));
+    let woken = wake(rounds, (waker, || busy(idle)), (sleeper, || ()));
+    let wake_up = |it: Woken| WakeUp {
+        call: (it.back - it.called) as f64,
+        latency: it.ran.saturating_sub(it.back) as f64,
+    };
+    woken.into_iter().map(wake_up).collect()
+}
+
+/// A wake-up, by the clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Woken {
+    /// When the waker called.
+    pub called: u64,
+    /// When the call was over.
+    pub back: u64,
+    /// When the sleeper ran.
+    pub ran: u64,
+    /// The CPU that it ran on.
+    pub ran_on: usize,
+}
+
+/// Wakes a thread from another one, `rounds` times. Of each thread: what it does at first, and before each round.
+pub fn wake(
+    rounds: usize,
+    (at_first, mut before): (impl Fn() + Send, impl FnMut() + Send),
+    (sleeper_at_first, sleeper_before): (impl Fn() + Send, impl Fn() + Send),
+) -> Vec<Woken> {
+    let (word, ran_at, ran_on) = (HardwareU32::zeroed(), AtomicU64::new(0), AtomicUsize::new(0));
+    let (word, ran_at, ran_on) = (&word, &ran_at, &ran_on);
+    let sleeper = move || {
+        sleeper_at_first();
         for round in 0..rounds as u32 {
+            sleeper_before();
             // ordering: Acquire; with the release of the waker.
             while word.core().load(Ordering::Acquire) == round {
-                Native::futex_wait(&word, round, None);
+                Native::futex_wait(word, round, None);
             }
+            let ran = Native::now_ns();
+            // ordering: Relaxed; published below.
+            ran_on.store(this_cpu(), Ordering::Relaxed);
             // ordering: Release; the waker reads it when it sees it.
-            ran_at.store(Native::now_ns(), Ordering::Release);
+            ran_at.store(ran, Ordering::Release);
         }
     };
-    let waker = || {
-        stay_on(cpus[0]);
+    let waker = move || {
+        at_first();
         let mut seen = Vec::new();
         for round in 0..rounds as u32 {
-            busy(idle);
+            before();
             // ordering: Relaxed; the sleeper waits.
             ran_at.store(0, Ordering::Relaxed);
-            let before = Native::now_ns();
+            let called = Native::now_ns();
             // ordering: Release; with the acquire of the sleeper.
             word.core().store(round + 1, Ordering::Release);
-            Native::futex_wake(&word, 1);
-            let after = Native::now_ns();
-            seen.push(WakeUp {
-                call: (after - before) as f64,
-                latency: until_set(&ran_at).saturating_sub(after) as f64,
-            });
+            Native::futex_wake(word, 1);
+            let back = Native::now_ns();
+            let ran = until_set(ran_at);
+            // ordering: Relaxed; published with `ran_at`.
+            seen.push(Woken { called, back, ran, ran_on: ran_on.load(Ordering::Relaxed) });
         }
         seen
     };
@@ -105,8 +137,14 @@ pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> 
     })
 }
 
+/// The CPU that the calling thread runs on.
+fn this_cpu() -> usize {
+    // SAFETY: has no preconditions; -1, if the kernel does not say, is not the number of a CPU.
+    unsafe { libc::sched_getcpu() as usize }
+}
+
 /// What `word` holds once it is not 0.
-pub fn until_set(word: &AtomicU64) -> u64 {
+fn until_set(word: &AtomicU64) -> u64 {
     loop {
         // ordering: Acquire; with the release of the writer.
         match word.load(Ordering::Acquire) {

@@ -1,14 +1,13 @@
 //! How the kernel shares out a CPU: slices, what a thread that wakes up may do, and noise.
 
 use super::pair::{alone, together};
-use super::sleep::{busy, until_set};
-use lockwright::hardware::HardwareU32;
+use super::sleep::{Woken, busy, wake};
 use lockwright::native::Native;
-use lockwright::platform::{Clock, Sleeping, Zeroed};
+use lockwright::platform::Clock;
 use lockwright_cells::native::affinity::{put, stay_on, this_thread};
 use lockwright_cells::random::SplitMix;
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A thread that looks at the clock all the time has lost its CPU if this much passes between two looks.
@@ -80,42 +79,9 @@ pub struct Arrival {
 
 /// Wakes a thread on the second CPU, which another one keeps busy, from the first, at random moments.
 pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival> {
-    let (word, ran_at) = (HardwareU32::zeroed(), AtomicU64::new(0));
     let is_over = AtomicBool::new(false);
-    let sleeper = || {
-        stay_on(cpus[1]);
-        for round in 0..rounds as u32 {
-            // ordering: Acquire; with the release of the waker.
-            while word.core().load(Ordering::Acquire) == round {
-                Native::futex_wait(&word, round, None);
-            }
-            // ordering: Release; the waker reads it when it sees it.
-            ran_at.store(Native::now_ns(), Ordering::Release);
-        }
-    };
-    let waker = || {
-        stay_on(cpus[0]);
-        let mut random = SplitMix::new(1, 1);
-        let mut seen = Vec::new();
-        let mut last_ran = Native::now_ns();
-        for round in 0..rounds as u32 {
-            busy(Duration::from_nanos(random.below(apart_ns.max(1)) as u64));
-            // ordering: Relaxed; the sleeper waits.
-            ran_at.store(0, Ordering::Relaxed);
-            let woken = Native::now_ns();
-            // ordering: Release; with the acquire of the sleeper.
-            word.core().store(round + 1, Ordering::Release);
-            Native::futex_wake(&word, 1);
-            let ran = until_set(&ran_at);
-            let had_run = woken.saturating_sub(last_ran) as f64;
-            seen.push(Arrival { had_run, delay: ran.saturating_sub(woken) as f64 });
-            last_ran = ran;
-        }
-        // ordering: Relaxed; nothing is read through it.
-        is_over.store(true, Ordering::Relaxed);
-        seen
-    };
-    std::thread::scope(|scope| {
+    let mut last_ran = Native::now_ns();
+    let woken = std::thread::scope(|scope| {
         scope.spawn(|| {
             stay_on(cpus[1]);
             // ordering: Relaxed; nothing is read through it.
@@ -123,9 +89,23 @@ pub fn arrivals(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Arrival
                 spin_loop();
             }
         });
-        scope.spawn(sleeper);
-        scope.spawn(waker).join().unwrap_or_default()
-    })
+        let [waker, sleeper] = cpus.map(|cpu| move || stay_on(cpu));
+        let woken = wake(rounds, (waker, pauses(1, apart_ns)), (sleeper, || ()));
+        // ordering: Relaxed; nothing is read through it.
+        is_over.store(true, Ordering::Relaxed);
+        woken
+    });
+    let arrival = |Woken { called, ran, .. }| {
+        let had_run = called.saturating_sub(std::mem::replace(&mut last_ran, ran)) as f64;
+        Arrival { had_run, delay: ran.saturating_sub(called) as f64 }
+    };
+    woken.into_iter().map(arrival).collect()
+}
+
+/// Passes up to this many nanoseconds each time.
+fn pauses(stream: u64, apart_ns: usize) -> impl FnMut() {
+    let mut random = SplitMix::new(1, stream);
+    move || busy(Duration::from_nanos(random.below(apart_ns.max(1)) as u64))
 }
 
 /// A thread that was woken by the one that has its last CPU, while another CPU was idle.
@@ -141,51 +121,17 @@ pub struct Visit {
 
 /// Wakes a thread that ran last on the CPU of its waker, the first one, and may run on both.
 pub fn visits(cpus: [usize; 2], rounds: usize, apart_ns: usize) -> Vec<Visit> {
-    let (word, ran_at, ran_on) = (HardwareU32::zeroed(), AtomicU64::new(0), AtomicUsize::new(0));
-    let sleeper = || {
-        for round in 0..rounds as u32 {
-            stay_on(cpus[0]);
-            let _ = put(this_thread(), &cpus);
-            // ordering: Acquire; with the release of the waker.
-            while word.core().load(Ordering::Acquire) == round {
-                Native::futex_wait(&word, round, None);
-            }
-            // ordering: Relaxed; published below.
-            ran_on.store(this_cpu(), Ordering::Relaxed);
-            // ordering: Release; the waker reads it when it sees it.
-            ran_at.store(Native::now_ns(), Ordering::Release);
-        }
-    };
-    let waker = || {
+    let settles = || {
         stay_on(cpus[0]);
-        let mut random = SplitMix::new(1, 3);
-        let mut seen = Vec::new();
-        for round in 0..rounds as u32 {
-            busy(Duration::from_nanos(random.below(apart_ns.max(1)) as u64));
-            // ordering: Relaxed; the sleeper waits.
-            ran_at.store(0, Ordering::Relaxed);
-            let woken = Native::now_ns();
-            // ordering: Release; with the acquire of the sleeper.
-            word.core().store(round + 1, Ordering::Release);
-            Native::futex_wake(&word, 1);
-            let call = Native::now_ns() - woken;
-            let delay = until_set(&ran_at).saturating_sub(woken);
-            // ordering: Relaxed; published with `ran_at`.
-            let stayed = ran_on.load(Ordering::Relaxed) == cpus[0];
-            seen.push(Visit { stayed, call: call as f64, delay: delay as f64 });
-        }
-        seen
+        let _ = put(this_thread(), &cpus);
     };
-    std::thread::scope(|scope| {
-        scope.spawn(sleeper);
-        scope.spawn(waker).join().unwrap_or_default()
-    })
-}
-
-/// The CPU that the calling thread runs on.
-fn this_cpu() -> usize {
-    // SAFETY: has no preconditions; -1, if the kernel does not say, is not the number of a CPU.
-    unsafe { libc::sched_getcpu() as usize }
+    let woken = wake(rounds, (|| stay_on(cpus[0]), pauses(3, apart_ns)), (|| (), settles));
+    let visit = |Woken { called, back, ran, ran_on }| Visit {
+        stayed: ran_on == cpus[0],
+        call: (back - called) as f64,
+        delay: ran.saturating_sub(called) as f64,
+    };
+    woken.into_iter().map(visit).collect()
 }
 
 /// How many times as long work takes on the first CPU while the second, of the same core, works too.

@@ -2,6 +2,8 @@
 
 /// A number of the file and where it comes from.
 pub struct SourcedNumber {
+    /// What it is called in its section.
+    pub key: &'static str,
     /// Its unit, as the format has it.
     pub unit: &'static str,
     /// The number, or a list of them.
@@ -10,21 +12,44 @@ pub struct SourcedNumber {
     pub source: String,
 }
 
-/// A number with a source as it is.
-pub fn number(unit: &'static str, value: f64, source: String) -> SourcedNumber {
-    SourcedNumber { unit, value: plain(value), source }
+/// A number of the file that has no source yet.
+pub struct Unsourced {
+    key: &'static str,
+    unit: &'static str,
+    value: f64,
 }
-/// A number that was measured, and how.
-pub fn measured(unit: &'static str, value: f64, how: &str) -> SourcedNumber {
-    number(unit, value, format!("measured in this computer by `lockwright machines probe`: {how}"))
+
+/// A time.
+pub fn ns(key: &'static str, value: f64) -> Unsourced {
+    Unsourced { key, unit: "ns", value }
 }
-/// A number that follows from others.
-pub fn derived(unit: &'static str, value: f64, from: &str) -> SourcedNumber {
-    number(unit, value, format!("derived from {from}"))
+/// A part of something.
+pub fn fraction(key: &'static str, value: f64) -> Unsourced {
+    Unsourced { key, unit: "fraction", value }
 }
-/// A number without evidence, and why it is there.
-pub fn guess(unit: &'static str, value: f64, why: &str) -> SourcedNumber {
-    number(unit, value, format!("guess: {why}"))
+/// How many times as much.
+pub fn factor(key: &'static str, value: f64) -> Unsourced {
+    Unsourced { key, unit: "factor", value }
+}
+
+impl Unsourced {
+    /// It has a source as it is.
+    pub fn from(self, source: impl Into<String>) -> SourcedNumber {
+        let Self { key, unit, value } = self;
+        SourcedNumber { key, unit, value: plain(value), source: source.into() }
+    }
+    /// It was measured, and how.
+    pub fn measured(self, how: &str) -> SourcedNumber {
+        self.from(format!("measured in this computer by `lockwright machines probe`: {how}"))
+    }
+    /// It follows from others.
+    pub fn derived(self, from: &str) -> SourcedNumber {
+        self.from(format!("derived from {from}"))
+    }
+    /// It has no evidence, and why it is there.
+    pub fn guess(self, why: &str) -> SourcedNumber {
+        self.from(format!("guess: {why}"))
+    }
 }
 
 /// Four digits, and a point, so that it is a number with a fraction.

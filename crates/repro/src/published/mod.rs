@@ -7,54 +7,24 @@ pub use unpatched::Unpatched;
 use crate::tables::Key;
 use serde::Serialize;
 
-/// The tables: name (the file's stem) and text.
-const TABLES: &[(&str, &str)] = &[
-    (
-        "cna_v10_locktorture_x5_4",
-        include_str!("../../../../data/published/cna_v10_locktorture_x5_4.csv"),
-    ),
-    (
-        "cna_v10_will_it_scale_open1_threads_x5_4",
-        include_str!("../../../../data/published/cna_v10_will_it_scale_open1_threads_x5_4.csv"),
-    ),
-    (
-        "cna_v10_will_it_scale_lock2_threads_x5_4",
-        include_str!("../../../../data/published/cna_v10_will_it_scale_lock2_threads_x5_4.csv"),
-    ),
-    (
-        "cna_v10_leveldb_readrandom_x5_4",
-        include_str!("../../../../data/published/cna_v10_leveldb_readrandom_x5_4.csv"),
-    ),
-    (
-        "pvqspinlock_kernel_build_e5_2620_v4",
-        include_str!("../../../../data/published/pvqspinlock_kernel_build_e5_2620_v4.csv"),
-    ),
-    (
-        "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
-        include_str!(
-            "../../../../data/published/pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3.csv"
-        ),
-    ),
-    (
-        "rwsem_reader_spinning_cs_load_cascade_lake",
-        include_str!("../../../../data/published/rwsem_reader_spinning_cs_load_cascade_lake.csv"),
-    ),
-    (
-        "rwsem_handoff_fairness_2s40c80t",
-        include_str!("../../../../data/published/rwsem_handoff_fairness_2s40c80t.csv"),
-    ),
-    (
-        "rwsem_wakeup_aim7_high_systime_dl980",
-        include_str!("../../../../data/published/rwsem_wakeup_aim7_high_systime_dl980.csv"),
-    ),
-    (
-        "rwsem_wakeup_perf_profile_dl980",
-        include_str!("../../../../data/published/rwsem_wakeup_perf_profile_dl980.csv"),
-    ),
-    (
-        "pvqspinlock_kernel_build_e5_2699_v3",
-        include_str!("../../../../data/published/pvqspinlock_kernel_build_e5_2699_v3.csv"),
-    ),
+/// Tables: name (the file's stem) and text.
+macro_rules! tables {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../data/published/", $name, ".csv")))),+]
+    };
+}
+const TABLES: &[(&str, &str)] = tables![
+    "cna_v10_locktorture_x5_4",
+    "cna_v10_will_it_scale_open1_threads_x5_4",
+    "cna_v10_will_it_scale_lock2_threads_x5_4",
+    "cna_v10_leveldb_readrandom_x5_4",
+    "pvqspinlock_kernel_build_e5_2620_v4",
+    "pvqspinlock_microbenchmark_min_avg_max_e5_2699_v3",
+    "rwsem_reader_spinning_cs_load_cascade_lake",
+    "rwsem_handoff_fairness_2s40c80t",
+    "rwsem_wakeup_aim7_high_systime_dl980",
+    "rwsem_wakeup_perf_profile_dl980",
+    "pvqspinlock_kernel_build_e5_2699_v3",
 ];
 
 /// The columns that say which row it is and how it was run; their numbers are not compared.

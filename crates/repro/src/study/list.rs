@@ -123,23 +123,17 @@ fn thresholds() -> Vec<StudyPoint> {
 }
 
 fn thread_counts() -> Vec<StudyPoint> {
-    let point = |threads: u32| StudyPoint {
-        x: threads.into(),
-        threads,
-        // Three thresholds of the versions that count.
-        window_ns: 80_000_000,
-        tunables: Vec::new(),
-    };
-    [1, 2, 4, 8, 16, 32, 36, 72, 108, 142].map(point).to_vec()
+    // Three thresholds of the versions that count.
+    by_threads(&[1, 2, 4, 8, 16, 32, 36, 72, 108, 142], 80_000_000)
 }
 
 /// From half to twice as many vCPUs as CPUs.
 fn vcpu_counts() -> Vec<StudyPoint> {
-    let point = |threads: u32| StudyPoint {
-        x: threads.into(),
-        threads,
-        window_ns: 400_000_000,
-        tunables: Vec::new(),
-    };
-    [72, 144, 180, 216, 288].map(point).to_vec()
+    by_threads(&[72, 144, 180, 216, 288], 400_000_000)
+}
+
+fn by_threads(counts: &[u32], window_ns: u64) -> Vec<StudyPoint> {
+    let point =
+        |&threads: &u32| StudyPoint { x: threads.into(), threads, window_ns, tunables: Vec::new() };
+    counts.iter().map(point).collect()
 }

@@ -8,7 +8,7 @@
 //! The unfair and the paravirtual columns alone decided the number.
 
 use super::build::{COMPUTE, PARALLEL, SERIAL, WORKLOAD};
-use super::measure::TableMeasure;
+use super::measure::TableMeasure::{self, Average, BuildTime, Greatest, InBuild, Least};
 use super::row::TableRow;
 use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
@@ -60,9 +60,9 @@ const fn column(
 }
 
 const BUILD_COLUMNS: &[TableColumn] = &[
-    column("pvqlock_build_time_s", "park", TableMeasure::BuildTime, 1.0),
-    column("unfair_lock_build_time_s", "unfair", TableMeasure::BuildTime, 1.0),
-    column("hybrid_pvqlock_build_time_s", "hybrid", TableMeasure::BuildTime, 0.0),
+    column("pvqlock_build_time_s", "park", BuildTime, 1.0),
+    column("unfair_lock_build_time_s", "unfair", BuildTime, 1.0),
+    column("hybrid_pvqlock_build_time_s", "hybrid", BuildTime, 0.0),
 ];
 
 /// The ranges, and why. With less time between two operations convoys never end, with more there are none.
@@ -119,18 +119,8 @@ pub static MODES: SimulatedTable = SimulatedTable {
     workload: build,
     runs_as: TableThreads::Guest,
     columns: &[
-        column(
-            "queued_mode_acquisitions",
-            "hybrid",
-            TableMeasure::InBuild(Event::lock_slowpath),
-            0.0,
-        ),
-        column(
-            "unfair_mode_acquisitions",
-            "hybrid",
-            TableMeasure::InBuild(Event::pv_lock_stealing),
-            0.0,
-        ),
+        column("queued_mode_acquisitions", "hybrid", InBuild(Event::lock_slowpath), 0.0),
+        column("unfair_mode_acquisitions", "hybrid", InBuild(Event::pv_lock_stealing), 0.0),
     ],
     software: &[],
     search: depth(1, ALL_STARTS, 2_000_000, 500),
@@ -153,22 +143,12 @@ pub static MICROBENCHMARK: SimulatedTable = SimulatedTable {
     workload: |_, _, _| Workload::counter(0, 0),
     runs_as: TableThreads::Guest,
     columns: &[
-        column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", TableMeasure::Least(5.0), 0.1),
-        column("unfair_lock_avg_ops_per_thread_in_5_s", "unfair", TableMeasure::Average(5.0), 1.0),
-        column("unfair_lock_max_ops_per_thread_in_5_s", "unfair", TableMeasure::Greatest(5.0), 0.1),
-        column("hybrid_pvqlock_min_ops_per_thread_in_5_s", "hybrid", TableMeasure::Least(5.0), 0.0),
-        column(
-            "hybrid_pvqlock_avg_ops_per_thread_in_5_s",
-            "hybrid",
-            TableMeasure::Average(5.0),
-            0.0,
-        ),
-        column(
-            "hybrid_pvqlock_max_ops_per_thread_in_5_s",
-            "hybrid",
-            TableMeasure::Greatest(5.0),
-            0.0,
-        ),
+        column("unfair_lock_min_ops_per_thread_in_5_s", "unfair", Least(5.0), 0.1),
+        column("unfair_lock_avg_ops_per_thread_in_5_s", "unfair", Average(5.0), 1.0),
+        column("unfair_lock_max_ops_per_thread_in_5_s", "unfair", Greatest(5.0), 0.1),
+        column("hybrid_pvqlock_min_ops_per_thread_in_5_s", "hybrid", Least(5.0), 0.0),
+        column("hybrid_pvqlock_avg_ops_per_thread_in_5_s", "hybrid", Average(5.0), 0.0),
+        column("hybrid_pvqlock_max_ops_per_thread_in_5_s", "hybrid", Greatest(5.0), 0.0),
     ],
     software: &[],
     search: depth(1, RUNNING, 70_000, 0),
