@@ -4,7 +4,6 @@ mod machine;
 
 use lockwright::busted::BustedRwLock;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::Barriers;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::LOCKS;
 use lockwright_clients::fork::InChild;
@@ -13,8 +12,6 @@ use lockwright_clients::timed::TimedLock;
 use lockwright_clients::{Client, ClientVisitor, disturbed_clients_of, visit_disturbed};
 use lockwright_sim::explore::{Explorer, Found, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, Sim, Simulation, thread};
-use std::cell::Cell;
-use std::rc::Rc;
 
 /// Schedules of each client, lock and number of threads.
 const SCHEDULES: u64 = 2_000;
@@ -24,24 +21,7 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, threads: usize) {
     // SAFETY: a client's threads own nothing that is not the client's.
     client.set_fork(|runs_handlers| unsafe { thread::fork_point(runs_handlers) });
     let client = simulation.alloc(client);
-    let running = Rc::new(Cell::new(threads));
-    for number in 0..threads {
-        let running = Rc::clone(&running);
-        simulation.spawn(number as u32, move || {
-            let body = || client.body(number);
-            match C::HAS_HANDLER {
-                true => thread::handling(|| client.handle(number), body),
-                false => body(),
-            }
-            running.set(running.get() - 1);
-            // In a forked child the others are not done but gone.
-            if running.get() == 0 && !thread::has_forked() {
-                // Who waits for the end of a thread sees all its stores.
-                Sim::heavy_barrier();
-                client.finish();
-            }
-        });
-    }
+    machine::spawn(simulation, client, threads);
 }
 
 /// Explores a client with this number of threads; what was found.

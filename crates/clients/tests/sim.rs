@@ -2,7 +2,6 @@
 
 mod machine;
 
-use lockwright::platform::Barriers;
 use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::conformance::laws;
 use lockwright_clients::{
@@ -12,10 +11,8 @@ use lockwright_clients::{
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
 use lockwright_sim::machine::{Machine, Scheduler, Topology};
 use lockwright_sim::{
-    Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState, watch,
+    Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState,
 };
-use std::cell::Cell;
-use std::rc::Rc;
 
 /// One CPU of it, which threads take in turns after 1 us.
 fn host() -> Machine {
@@ -126,25 +123,6 @@ impl ClientVisitor for AllocOf {
     }
 }
 
-/// Adds the threads of a client to a run.
-fn spawn(simulation: &mut Simulation<'_>, threads: usize, alloc: Alloc) {
-    let client = alloc(simulation, threads);
-    let running = Rc::new(Cell::new(threads));
-    for thread in 0..threads {
-        let running = Rc::clone(&running);
-        simulation.spawn(thread as u32, move || {
-            client.body(thread);
-            running.set(running.get() - 1);
-            if running.get() == 0 {
-                // Who waits for the end of a thread sees all its stores.
-                Sim::heavy_barrier();
-                watch::done();
-                client.finish();
-            }
-        });
-    }
-}
-
 /// Runs schedules of each pair whose client `is_meant`; the client has to hold in all of them.
 fn holds_in_schedules(
     row: &'static LockRow,
@@ -161,7 +139,10 @@ fn holds_in_schedules(
         let machine = machine::machine();
         let alloc = visit_client_of::<Sim, _>(row, client, AllocOf);
         let alloc = alloc.expect("both are in their tables");
-        let spawn = |simulation: &mut Simulation<'_>| spawn(simulation, threads, alloc);
+        let spawn = |simulation: &mut Simulation<'_>| {
+            let client = alloc(simulation, threads);
+            machine::spawn(simulation, client, threads);
+        };
         let mut explorer = Explorer::new(&machine, 1, config.clone(), &spawn);
         let findings = explorer.explore(&plan, |_| true);
         let found = findings.failure.map(|it| format!("{}, schedule {}", it.failure, it.number));

@@ -1,6 +1,6 @@
 //! What the page has to say about the tree, found without running any checker.
 
-use super::clients::{self, KEPT, kept};
+use super::clients::{self, kept, kept_names};
 use super::documents::CRATE;
 use super::expected::Expected;
 use crate::tidy::Source;
@@ -73,7 +73,7 @@ fn of_clients(words: &str, sources: &[Source]) -> Vec<String> {
     if of_page != kept().split_whitespace().collect::<Vec<_>>().join(" ") {
         differences.push("it gives other reasons for clients than clients.rs of evidence".into());
     }
-    let kept: BTreeSet<_> = KEPT.iter().map(|(name, _)| (*name).to_string()).collect();
+    let kept: BTreeSet<_> = kept_names().map(String::from).collect();
     let all: BTreeSet<_> = clients::all().map(String::from).collect();
     let listed = || needed.union(&kept);
     for name in all.iter().filter(|name| !listed().any(|it| it == *name)) {

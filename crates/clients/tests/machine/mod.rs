@@ -1,6 +1,34 @@
-//! A small machine.
+//! A small machine, and clients on it.
 
+use lockwright::platform::Barriers;
+use lockwright_clients::AnyClient;
 use lockwright_sim::machine::{Costs, Machine, Topology};
+use lockwright_sim::{Sim, Simulation, thread, watch};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Adds the threads of a client to a run.
+pub fn spawn<'a>(simulation: &mut Simulation<'a>, client: &'a dyn AnyClient, threads: usize) {
+    let running = Rc::new(Cell::new(threads));
+    for number in 0..threads {
+        let running = Rc::clone(&running);
+        simulation.spawn(number as u32, move || {
+            let body = || client.body(number);
+            match client.has_handler() {
+                true => thread::handling(|| client.handle(number), body),
+                false => body(),
+            }
+            running.set(running.get() - 1);
+            // In a forked child the others are not done but gone.
+            if running.get() == 0 && !thread::has_forked() {
+                // Who waits for the end of a thread sees all its stores.
+                Sim::heavy_barrier();
+                watch::done();
+                client.finish();
+            }
+        });
+    }
+}
 
 /// Two sockets of two cores, with round costs.
 pub fn machine() -> Machine {

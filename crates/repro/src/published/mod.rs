@@ -6,6 +6,7 @@ pub use unpatched::Unpatched;
 
 use crate::tables::Key;
 use serde::Serialize;
+use std::ops::Deref;
 
 /// Tables: name (the file's stem) and text.
 macro_rules! tables {
@@ -93,7 +94,7 @@ pub struct Published {
 
 /// Columns by name: the texts of the key, and numbers.
 #[derive(Clone, Debug, PartialEq)]
-struct Columns {
+pub struct Columns {
     keys: Vec<(String, Vec<String>)>,
     numbers: Vec<(String, Vec<f64>)>,
 }
@@ -105,39 +106,17 @@ impl Published {
         Some(Self { name, columns: Columns::parse(text, |_| true, |_, _| true) })
     }
 
-    /// The numbers of a column, in the order of the rows.
-    #[cfg(test)]
-    pub fn column(&self, name: &str) -> Option<&[f64]> {
-        self.columns.find(name)
-    }
-
-    /// The number of a column in the row with this key.
-    pub fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
-        self.columns.at(key, column)
-    }
-
     /// What the numbers of a column say.
     pub fn standing(&self, column: &str) -> Standing {
         let it = NOT_EXACT.iter().find(|(table, name, _)| (*table, *name) == (self.name, column));
         it.map_or(Standing::Measured, |&(.., standing)| standing)
     }
+}
 
-    /// True if it has a row with this key.
-    #[cfg(test)]
-    pub fn has_row(&self, key: &[(&str, Key)]) -> bool {
-        self.columns.row(key).is_some()
-    }
-
-    /// The names of the columns of numbers.
-    #[cfg(test)]
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
-        self.columns.numbers.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// How many rows there are.
-    #[cfg(test)]
-    pub fn rows(&self) -> usize {
-        self.columns.rows()
+impl Deref for Published {
+    type Target = Columns;
+    fn deref(&self) -> &Columns {
+        &self.columns
     }
 }
 
@@ -180,21 +159,29 @@ impl Columns {
         columns
     }
 
-    fn find(&self, name: &str) -> Option<&[f64]> {
+    /// The numbers of a column, in the order of the rows.
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.numbers.iter().find(|(column, _)| column == name).map(|(_, cells)| cells.as_slice())
     }
-    fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
-        self.find(column)?.get(self.row(key)?).copied()
+    /// The number of a column in the row with this key.
+    pub fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
+        self.column(column)?.get(self.row(key)?).copied()
+    }
+    /// The names of the columns of numbers.
+    #[cfg(test)]
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.numbers.iter().map(|(name, _)| name.as_str())
     }
     /// The row in which all of `key` stands.
-    fn row(&self, key: &[(&str, Key)]) -> Option<usize> {
+    pub fn row(&self, key: &[(&str, Key)]) -> Option<usize> {
         let stands = |row: usize, (name, key): &(&str, Key)| {
             let column = self.keys.iter().find(|(column, _)| column == name);
             column.is_some_and(|(_, cells)| cells[row] == key.to_string())
         };
         (0..self.rows()).find(|&row| key.iter().all(|part| stands(row, part)))
     }
-    fn rows(&self) -> usize {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
         self.keys.first().map_or(0, |(_, cells)| cells.len())
     }
 }

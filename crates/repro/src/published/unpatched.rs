@@ -1,7 +1,7 @@
 //! What a calibration may see of a published table.
 
 use super::{Columns, text_of};
-use crate::tables::Key;
+use std::ops::Deref;
 
 /// How the names of columns of unpatched code begin.
 const PREFIXES: &[&str] = &["stock_", "vanilla_", "pvqlock_", "unfair_lock_", "jpm_without_"];
@@ -28,16 +28,13 @@ impl Unpatched {
         let (table, text) = text_of(table)?;
         Some(Self { table, columns: read(text) })
     }
+}
 
-    /// The numbers of an unpatched column; `None` for a patched one as for one that does not exist.
-    #[cfg(test)]
-    pub fn column(&self, name: &str) -> Option<&[f64]> {
-        self.columns.find(name)
-    }
-
-    /// The number of an unpatched column in the row with this key; `None` as well if the row is patched.
-    pub fn at(&self, key: &[(&str, Key)], column: &str) -> Option<f64> {
-        self.columns.at(key, column)
+/// `None` stands for a patched column or row as for one that does not exist.
+impl Deref for Unpatched {
+    type Target = Columns;
+    fn deref(&self) -> &Columns {
+        &self.columns
     }
 }
 
@@ -53,6 +50,7 @@ fn read(text: &str) -> Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Key;
 
     const LOCKTORTURE: &str = "cna_v10_locktorture_x5_4";
 

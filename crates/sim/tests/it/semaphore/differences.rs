@@ -95,58 +95,30 @@ struct Possible {
     under: Under,
 }
 
-const POSSIBLE: &[Possible] = &[
-    Possible {
-        letter: 'w',
-        knob: Knob::WriterSpin,
-        allows: |policy| policy.writer_spin != WriterSpin::No,
-        events: &[Event::rwsem_opt_lock, Event::rwsem_opt_wlock],
-        under: Under::Mixed,
-    },
-    Possible {
-        letter: 'h',
-        knob: Knob::Handoff,
-        allows: |policy| policy.handoff != Handoff::Never,
-        events: &[Event::rwsem_wlock_handoff],
-        under: Under::Starving,
-    },
-    Possible {
-        letter: 't',
-        knob: Knob::WriterSpin,
-        allows: |policy| policy.writer_spin == WriterSpin::TimedOnReaders,
-        events: &[Event::rwsem_opt_nospin],
-        under: Under::Mixed,
-    },
-    Possible {
-        letter: 'r',
-        knob: Knob::ReaderSpin,
-        allows: |policy| policy.reader_spin != ReaderSpin::No,
-        events: &[Event::rwsem_opt_rlock],
-        under: Under::Mixed,
-    },
-    Possible {
-        letter: 's',
-        knob: Knob::ReaderSteal,
-        allows: |policy| policy.reader_steal != ReaderSteal::No,
-        events: &[Event::rwsem_rlock_steal],
-        under: Under::Mixed,
-    },
+macro_rules! possible {
+    ($($letter:literal $knob:ident under $under:ident: [$($event:ident),+] if $allows:expr;)+) => {
+        &[$(Possible {
+            letter: $letter,
+            knob: Knob::$knob,
+            allows: $allows,
+            events: &[$(Event::$event),+],
+            under: Under::$under,
+        }),+]
+    };
+}
+const POSSIBLE: &[Possible] = possible! {
+    'w' WriterSpin under Mixed: [rwsem_opt_lock, rwsem_opt_wlock]
+        if |policy| policy.writer_spin != WriterSpin::No;
+    'h' Handoff under Starving: [rwsem_wlock_handoff] if |policy| policy.handoff != Handoff::Never;
+    't' WriterSpin under Mixed: [rwsem_opt_nospin]
+        if |policy| policy.writer_spin == WriterSpin::TimedOnReaders;
+    'r' ReaderSpin under Mixed: [rwsem_opt_rlock] if |policy| policy.reader_spin != ReaderSpin::No;
+    's' ReaderSteal under Mixed: [rwsem_rlock_steal]
+        if |policy| policy.reader_steal != ReaderSteal::No;
     // What else tells of the owner word; no pair needs it.
-    Possible {
-        letter: 'o',
-        knob: Knob::Owner,
-        allows: |policy| policy.owner == OwnerWord::TwoFlags,
-        events: &[Event::rwsem_opt_norspin],
-        under: Under::Mixed,
-    },
-    Possible {
-        letter: 'o',
-        knob: Knob::Owner,
-        allows: |policy| policy.owner == OwnerWord::OneFlag,
-        events: &[Event::rwsem_opt_lock],
-        under: Under::Mixed,
-    },
-];
+    'o' Owner under Mixed: [rwsem_opt_norspin] if |policy| policy.owner == OwnerWord::TwoFlags;
+    'o' Owner under Mixed: [rwsem_opt_lock] if |policy| policy.owner == OwnerWord::OneFlag;
+};
 
 /// An event that happens less often under one preset than under another because of a knob.
 struct Amount {
@@ -157,80 +129,41 @@ struct Amount {
     less: &'static str,
     more: &'static str,
     /// The second preset with the knob of the first, if that is not the first.
-    alone: Option<Preset>,
+    alone: &'static [Preset],
 }
 
-const AMOUNTS: &[Amount] = &[
+macro_rules! amounts {
+    ($($letter:literal $knob:ident under $under:ident: $event:ident of $less:literal < $more:literal
+       $(alone $type:ident $alone:literal)?;)+) => {
+        &[$(Amount {
+            letter: $letter,
+            knob: Knob::$knob,
+            event: Event::$event,
+            under: Under::$under,
+            less: $less,
+            more: $more,
+            alone: &[$(Preset::of::<$type>($alone))?],
+        }),+]
+    };
+}
+const AMOUNTS: &[Amount] = amounts! {
     // A release that sees the flag wakes no waiter. As posted the flag is up for longer, and also where no waiter will
     // be woken.
-    Amount {
-        letter: 'F',
-        knob: Knob::UnlockWake,
-        event: Event::rwsem_wake_writer,
-        under: Under::Writers,
-        less: "rwsem-v3_12_wake_flag",
-        more: "rwsem-v3_12",
-        alone: None,
-    },
-    Amount {
-        letter: 'F',
-        knob: Knob::UnlockWake,
-        event: Event::rwsem_wake_writer,
-        under: Under::Writers,
-        less: "rwsem-v3_12_wake_flag_as_posted",
-        more: "rwsem-v3_12",
-        alone: None,
-    },
-    Amount {
-        letter: 'P',
-        knob: Knob::UnlockWake,
-        event: Event::rwsem_wake_writer,
-        under: Under::Writers,
-        less: "rwsem-v3_12_wake_flag_as_posted",
-        more: "rwsem-v3_12_wake_flag",
-        alone: None,
-    },
+    'F' UnlockWake under Writers: rwsem_wake_writer of "rwsem-v3_12_wake_flag" < "rwsem-v3_12";
+    'F' UnlockWake under Writers: rwsem_wake_writer of "rwsem-v3_12_wake_flag_as_posted" < "rwsem-v3_12";
+    'P' UnlockWake under Writers: rwsem_wake_writer
+        of "rwsem-v3_12_wake_flag_as_posted" < "rwsem-v3_12_wake_flag";
     // A writer that spins anew for each look (`PerTurn`) gives up and queues when it does not see an owner at once.
-    Amount {
-        letter: 'T',
-        knob: Knob::WriterSpin,
-        event: Event::rwsem_opt_fail,
-        under: Under::Writers,
-        less: "rwsem-v4_14",
-        more: "rwsem-v3_12_series",
-        alone: Some(Preset::of::<SeriesUntilReaders>("the series, spinning as in 4.14")),
-    },
+    'T' WriterSpin under Writers: rwsem_opt_fail of "rwsem-v4_14" < "rwsem-v3_12_series"
+        alone SeriesUntilReaders "the series, spinning as in 4.14";
     // A writer that queues and finds the lock free wakes the first.
-    Amount {
-        letter: 'Q',
-        knob: Knob::QueuerWakes,
-        event: Event::rwsem_wake_writer,
-        under: Under::Mixed,
-        less: "rwsem-v4_14_handoff_as_posted",
-        more: "rwsem-v4_14_handoff",
-        alone: None,
-    },
+    'Q' QueuerWakes under Mixed: rwsem_wake_writer of "rwsem-v4_14_handoff_as_posted" < "rwsem-v4_14_handoff";
     // Of the readers that would spin one does.
-    Amount {
-        letter: 'O',
-        knob: Knob::ReaderSpin,
-        event: Event::rwsem_opt_rlock,
-        under: Under::Mixed,
-        less: "rwsem-v5_10_limit_rspin",
-        more: "rwsem-v5_10_before",
-        alone: None,
-    },
+    'O' ReaderSpin under Mixed: rwsem_opt_rlock of "rwsem-v5_10_limit_rspin" < "rwsem-v5_10_before";
     // A reader that steals takes along the readers that wait behind a writer.
-    Amount {
-        letter: 'G',
-        knob: Knob::GrantsPastWriter,
-        event: Event::rwsem_wake_reader,
-        under: Under::Mixed,
-        less: "rwsem-current",
-        more: "rwsem-v5_10_no_rspin",
-        alone: Some(Preset::of::<NotPastWriter>("no_rspin, not past a writer")),
-    },
-];
+    'G' GrantsPastWriter under Mixed: rwsem_wake_reader of "rwsem-current" < "rwsem-v5_10_no_rspin"
+        alone NotPastWriter "no_rspin, not past a writer";
+};
 
 enum SeriesUntilReaders {}
 impl RwSemPolicy for SeriesUntilReaders {
@@ -320,7 +253,7 @@ fn where_all_events_are_possible_one_knob_alone_makes_the_difference() {
     for of in AMOUNTS {
         let (less, more) = (Preset::named(of.less), Preset::named(of.more));
         let changed = of.knob.as_in(&less.policy, more.policy);
-        let with_it = of.alone.as_ref().unwrap_or(less);
+        let with_it = of.alone.first().unwrap_or(less);
         assert!(with_it.policy == changed, "{} differs in more than {:?}", with_it.name, of.knob);
         for seed in 1..=3 {
             let load = of.under.load().with_seed(seed);
