@@ -101,39 +101,40 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         let of_package = ["--package", PACKAGE, "--", "--on", "native"];
         what.iter().chain(&of_package).map(ToString::to_string).collect()
     };
-    let minutes = ["--minutes".to_string(), request.minutes.to_string()];
-    match request.under {
-        Under::Tsan => {
-            check(&[NIGHTLY, SOURCE])?;
-            let command =
-                cargo(&["cargo", "+nightly", "run", "-q", "-Zbuild-std", "--target", &target]);
-            let env = [
+    let (needs, command, env, forks): (&[Need], _, _, _) = match request.under {
+        Under::Tsan => (
+            &[NIGHTLY, SOURCE],
+            cargo(&["cargo", "+nightly", "run", "-q", "-Zbuild-std", "--target", &target]),
+            [
                 ("RUSTFLAGS", "-Zsanitizer=thread --cfg lockwright_whole_word"),
                 ("TSAN_OPTIONS", "halt_on_error=1"),
                 ("CARGO_TARGET_DIR", "target/tsan"),
-            ];
+            ],
             // It does not follow a process with threads into its children.
-            let rest = ["--no-forks".to_string(), "--seed".to_string(), seed.to_string()];
-            succeeds(root, &[&command[..], &minutes, &rest].concat(), &env)
-        }
-        Under::Asan => {
-            check(&[NIGHTLY])?;
-            let command = cargo(&["cargo", "+nightly", "run", "-q", "--target", &target]);
-            let env = [
+            Some("--no-forks"),
+        ),
+        Under::Asan => (
+            &[NIGHTLY],
+            cargo(&["cargo", "+nightly", "run", "-q", "--target", &target]),
+            [
                 ("RUSTFLAGS", "-Zsanitizer=address --cfg lockwright_whole_word"),
                 // Programs leak on purpose.
                 ("ASAN_OPTIONS", "detect_leaks=0"),
                 ("CARGO_TARGET_DIR", "target/asan"),
-            ];
-            let rest = ["--seed".to_string(), seed.to_string()];
-            succeeds(root, &[&command[..], &minutes, &rest].concat(), &env)
-        }
+            ],
+            None,
+        ),
         Under::Miri | Under::Nothing => {
             check(&[MIRI])?;
             let command = cargo(&["cargo", "+nightly", "miri", "run", "-q"]);
-            under_miri(root, request.minutes, seed, &command)
+            return under_miri(root, request.minutes, seed, &command);
         }
-    }
+    };
+    check(needs)?;
+    let (minutes, seed) = (request.minutes.to_string(), seed.to_string());
+    let rest = ["--minutes", &minutes].into_iter().chain(forks).chain(["--seed", &seed]);
+    let rest: Vec<_> = rest.map(str::to_string).collect();
+    succeeds(root, &[command, rest].concat(), &env)
 }
 
 /// How many programs one seed of Miri runs.

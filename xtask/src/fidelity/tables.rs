@@ -2,6 +2,7 @@
 
 use super::predictions::FOLDER;
 use crate::markdown;
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -10,52 +11,33 @@ const KINDS: [(&str, &str); 3] =
     [("baseline", "score"), ("predicted", "predicted_score"), ("derived", "derived_score")];
 
 /// How well the published entries of one kind are met.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 struct Score {
     cells: u64,
-    /// Sum of the squares of the errors in percent.
-    squares: f64,
+    rms_percent: f64,
     /// Published values that are inside the simulated interval.
-    inside: u64,
+    inside_interval: u64,
     pairs: u64,
     pairs_right: u64,
 }
 
 impl Score {
-    /// `None` if nothing was published.
-    fn of(score: &Value) -> Result<Option<Self>, String> {
-        if score.is_null() {
-            return Ok(None);
-        }
-        let count = |key: &str| {
-            let missing = || format!("a score has no {key}: leave out `--keep`");
-            score[key].as_u64().ok_or_else(missing)
-        };
-        let (cells, rms) = (count("cells")?, score["rms_percent"].as_f64().unwrap_or_default());
-        Ok(Some(Self {
-            cells,
-            squares: rms * rms * cells as f64,
-            inside: count("inside_interval")?,
-            pairs: count("pairs")?,
-            pairs_right: count("pairs_right")?,
-        }))
-    }
-    fn rms_percent(self) -> f64 {
-        (self.squares / self.cells as f64).sqrt()
-    }
+    /// Both together.
     fn and(self, other: Self) -> Self {
+        let cells = self.cells + other.cells;
+        let squares = |it: Self| it.rms_percent * it.rms_percent * it.cells as f64;
         Self {
-            cells: self.cells + other.cells,
-            squares: self.squares + other.squares,
-            inside: self.inside + other.inside,
+            cells,
+            rms_percent: ((squares(self) + squares(other)) / cells as f64).sqrt(),
+            inside_interval: self.inside_interval + other.inside_interval,
             pairs: self.pairs + other.pairs,
             pairs_right: self.pairs_right + other.pairs_right,
         }
     }
     fn row(self, table: &str, kind: &str) -> Vec<String> {
-        let Self { cells, inside, pairs, pairs_right, .. } = self;
-        let rms = format!("{:.1}", self.rms_percent());
-        let inside = format!("{inside} of {cells}");
+        let Self { cells, rms_percent, inside_interval, pairs, pairs_right } = self;
+        let rms = format!("{rms_percent:.1}");
+        let inside = format!("{inside_interval} of {cells}");
         let order = match pairs {
             0 => "-".to_string(),
             pairs => format!("{pairs_right} of {pairs}"),
@@ -64,19 +46,26 @@ impl Score {
     }
 }
 
+/// The tables of which entries of a kind were published, and how well these are met.
+fn scores_of(document: &Value, key: &str) -> Result<Vec<(String, Score)>, String> {
+    let scored = list(document, "tables")?.iter().filter(|table| !table[key].is_null());
+    let score = |table: &Value| {
+        let score = Score::deserialize(&table[key]);
+        Ok((text(table, "table")?, score.map_err(|e| format!("{key}: {e}; leave out `--keep`"))?))
+    };
+    scored.map(score).collect()
+}
+
 /// A line for each table and kind of column: how well its published entries are met; and the same of all tables.
 pub fn scores(document: &Value) -> Result<String, String> {
     let tables = list(document, "tables")?;
     let mut rows = Vec::new();
     let mut all = Vec::new();
     for (kind, key) in KINDS {
-        let mut of_all: Option<Score> = None;
-        for table in tables {
-            let Some(score) = Score::of(&table[key])? else { continue };
-            of_all = Some(of_all.unwrap_or_default().and(score));
-            rows.push((text(table, "table")?, kind, score));
-        }
+        let scores = scores_of(document, key)?;
+        let of_all = scores.iter().map(|(_, score)| *score).reduce(Score::and);
         all.extend(of_all.map(|score| ("**all tables**".to_string(), kind, score)));
+        rows.extend(scores.into_iter().map(|(name, score)| (name, kind, score)));
     }
     let at = |name: &str| tables.iter().position(|table| table["table"] == name);
     rows.sort_by_key(|(name, _, _)| at(name));
@@ -115,16 +104,15 @@ fn median(errors: &[f64]) -> Option<f64> {
 }
 
 /// Names the table that makes the error over all tables so large, if there is one.
-fn outlier(scores: &[(&str, Score)], all: f64) -> String {
+fn outlier(scores: &[(String, Score)], all: f64) -> String {
     let [others @ .., (name, worst)] = scores else { return String::new() };
     let Some(without) = others.iter().map(|(_, score)| *score).reduce(Score::and) else {
         return String::new();
     };
-    match without.rms_percent() * 2.0 < all {
+    match without.rms_percent * 2.0 < all {
         true => format!(
             " One table, `{name}` ({:.1} %), makes it so large; without that table it is {:.1} %.",
-            worst.rms_percent(),
-            without.rms_percent()
+            worst.rms_percent, without.rms_percent
         ),
         false => String::new(),
     }
@@ -134,21 +122,16 @@ fn outlier(scores: &[(&str, Score)], all: f64) -> String {
 pub fn summary(document: &Value) -> Result<String, String> {
     let mut lines = String::new();
     for (kind, key) in KINDS {
-        let tables = list(document, "tables")?;
-        let mut scores: Vec<(&str, Score)> = Vec::new();
-        for table in tables {
-            let name = table["table"].as_str().unwrap_or_default();
-            scores.extend(Score::of(&table[key])?.map(|score| (name, score)));
-        }
-        scores.sort_by(|(_, a), (_, b)| a.rms_percent().total_cmp(&b.rms_percent()));
+        let mut scores = scores_of(document, key)?;
+        scores.sort_by(|(_, a), (_, b)| a.rms_percent.total_cmp(&b.rms_percent));
         let Some(all) = scores.iter().map(|(_, score)| *score).reduce(Score::and) else { continue };
         let of = match scores.len() {
             1 => "one table".to_string(),
             count => format!("{count} tables"),
         };
         let missing = || format!("no entry of the {kind} columns has an error: leave out `--keep`");
-        let median = median_error(tables, kind).ok_or_else(missing)?;
-        let (Score { cells, inside, .. }, rms) = (all, all.rms_percent());
+        let median = median_error(list(document, "tables")?, kind).ok_or_else(missing)?;
+        let Score { cells, inside_interval: inside, rms_percent: rms, .. } = all;
         lines += &format!(
             "- **{kind} columns**: the median error of an entry is {median:.1} %. The RMS error over all {cells} \
              entries of {of} is {rms:.1} %.{} {inside} of {cells} published numbers are inside the simulated \

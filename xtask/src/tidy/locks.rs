@@ -192,27 +192,31 @@ pub fn every_bug_of_the_zoo_fits(source: &Source, all: &[Source]) -> Vec<Finding
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rule;
     use super::super::tests::findings;
     use super::*;
 
     const PATH: &str = "crates/locks/src/some.rs";
 
+    /// Where a rule finds something.
+    fn lines(rule: Rule, path: &str, text: &str) -> Vec<usize> {
+        findings(rule, path, text).iter().map(|it| it.line).collect()
+    }
+
     #[test]
     fn an_ordering_without_a_reason_is_found() {
-        let rule = every_ordering_has_a_reason;
-        assert_eq!(findings(rule, PATH, "\nfn f() {\n    a.load(Relaxed);\n}")[0].line, 3);
-        let with_reason =
-            "fn f() {\n    // ordering: Relaxed; only a hint.\n    a.load(Relaxed);\n}";
-        assert!(findings(rule, PATH, with_reason).is_empty());
-        let too_far =
-            format!("// ordering: Relaxed; far away.\n{}a.load(Relaxed);", "\n".repeat(7));
-        assert_eq!(findings(rule, PATH, &too_far).len(), 1);
-        assert!(findings(rule, PATH, "use a::{\n    Acquire,\n    Relaxed,\n};").is_empty());
-        assert!(
-            findings(rule, PATH, "#[cfg(test)]\nmod t { fn f() { a.load(Relaxed); } }").is_empty()
-        );
-        assert_eq!(findings(rule, "crates/locks/src/native/some.rs", "a.load(Relaxed);").len(), 1);
-        assert!(findings(rule, "crates/sim/src/some.rs", "a.load(Relaxed);").is_empty());
+        let too_far = format!("// ordering: Relaxed; far.\n{}a.load(Relaxed);", "\n".repeat(7));
+        for (path, text, found) in [
+            (PATH, "\nfn f() {\n    a.load(Relaxed);\n}", &[3][..]),
+            (PATH, "fn f() {\n    // ordering: Relaxed; a hint.\n    a.load(Relaxed);\n}", &[]),
+            (PATH, &too_far, &[9]),
+            (PATH, "use a::{\n    Acquire,\n    Relaxed,\n};", &[]),
+            (PATH, "#[cfg(test)]\nmod t { fn f() { a.load(Relaxed); } }", &[]),
+            ("crates/locks/src/native/some.rs", "a.load(Relaxed);", &[1]),
+            ("crates/sim/src/some.rs", "a.load(Relaxed);", &[]),
+        ] {
+            assert_eq!(lines(every_ordering_has_a_reason, path, text), found, "{path}: {text}");
+        }
     }
 
     #[test]
@@ -238,34 +242,33 @@ mod tests {
     }
 
     #[test]
-    fn seq_cst_is_found() {
-        assert_eq!(findings(no_access_is_seq_cst, PATH, "a.load(Ordering::SeqCst);").len(), 1);
-        assert!(findings(no_access_is_seq_cst, PATH, "// no SeqCst access here").is_empty());
+    fn seq_cst_waits_by_hand_and_slow_paths_that_are_not_out_of_line_are_found() {
         let native = "crates/locks/src/native/barrier.rs";
-        assert!(findings(no_access_is_seq_cst, native, "fence(SeqCst);").is_empty());
-    }
-
-    #[test]
-    fn waits_by_hand_are_found() {
-        let rule = no_wait_is_written_by_hand;
-        let wait = "while a.load(Relaxed) != 0 {\n    core::hint::spin_loop();\n}";
-        assert_eq!(findings(rule, PATH, wait)[0].line, 2);
-        assert!(findings(rule, PATH, "a.cond_load(Relaxed, |a| a == 0);").is_empty());
         let delay = "loop {\n    P::delay(64);\n}";
-        assert_eq!(findings(rule, PATH, delay)[0].line, 2);
-        assert!(findings(rule, "crates/locks/src/mcs.rs", delay).is_empty());
-        let twice = "while waits {\n    match a {\n        _ => P::delay(64),\n    }\n}";
-        assert_eq!(findings(rule, PATH, twice)[0].line, 3);
         let pause = "impl A for B {\n    fn f() {\n        loop {\n        }\n        P::delay(64);\n    }\n}";
-        assert!(findings(rule, PATH, pause).is_empty());
-    }
-
-    #[test]
-    fn a_slow_path_that_is_not_out_of_line_is_found() {
-        let found = |text: &str| findings(slow_paths_are_cold, PATH, text).len();
-        assert_eq!(found("#[inline]\nfn lock_slowpath() {}"), 1);
-        assert_eq!(found("#[cold]\nfn lock_slow() {}"), 1);
-        assert_eq!(found("/// Waits.\n#[cold]\n#[inline(never)]\npub fn lock_slowpath() {}"), 0);
+        let cold = "/// Waits.\n#[cold]\n#[inline(never)]\npub fn lock_slowpath() {}";
+        let cases: [(Rule, &str, &str, &[usize]); 12] = [
+            (no_access_is_seq_cst, PATH, "a.load(Ordering::SeqCst);", &[1]),
+            (no_access_is_seq_cst, PATH, "// no SeqCst access here", &[]),
+            (no_access_is_seq_cst, native, "fence(SeqCst);", &[]),
+            (no_wait_is_written_by_hand, PATH, "while a.get() {\n    spin_loop();\n}", &[2]),
+            (no_wait_is_written_by_hand, PATH, "a.cond_load(Relaxed, |a| a == 0);", &[]),
+            (no_wait_is_written_by_hand, PATH, delay, &[2]),
+            (no_wait_is_written_by_hand, "crates/locks/src/mcs.rs", delay, &[]),
+            (
+                no_wait_is_written_by_hand,
+                PATH,
+                "while a {\n    match b {\n        _ => P::delay(6),\n    }\n}",
+                &[3],
+            ),
+            (no_wait_is_written_by_hand, PATH, pause, &[]),
+            (slow_paths_are_cold, PATH, "#[inline]\nfn lock_slowpath() {}", &[2]),
+            (slow_paths_are_cold, PATH, "#[cold]\nfn lock_slow() {}", &[2]),
+            (slow_paths_are_cold, PATH, cold, &[]),
+        ];
+        for (rule, path, text, found) in cases {
+            assert_eq!(lines(rule, path, text), found, "{text}");
+        }
     }
 
     #[test]

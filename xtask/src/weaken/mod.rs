@@ -151,7 +151,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     })?;
     let stale = stale(&survivors, &sites, &mutants, &reports);
     let bounds = if request.full { "full" } else { "quick" };
-    let document = Document::new(bounds, sites.len(), text_search, reports);
+    let (schema, sites) = ("lockwright.weaken/1", sites.len());
+    let document = Document { schema, bounds, sites, text_search, mutants: reports };
     say(&request.json, &document.summary());
     output::write(&request.json, &document)?;
     for survivor in &stale {

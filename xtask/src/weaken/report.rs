@@ -46,11 +46,12 @@ pub struct MutantReport {
 /// The result of a run.
 #[derive(Debug, Serialize)]
 pub struct Document {
-    schema: &'static str,
-    bounds: &'static str,
-    sites: usize,
-    text_search: usize,
-    mutants: Vec<MutantReport>,
+    pub schema: &'static str,
+    pub bounds: &'static str,
+    /// How many sites there are, and how many a plain text search finds.
+    pub sites: usize,
+    pub text_search: usize,
+    pub mutants: Vec<MutantReport>,
 }
 
 impl MutantReport {
@@ -128,15 +129,6 @@ fn shown_kill(kill: &Kill) -> String {
 }
 
 impl Document {
-    /// The result of one run.
-    pub fn new(
-        bounds: &'static str,
-        sites: usize,
-        text_search: usize,
-        mutants: Vec<MutantReport>,
-    ) -> Self {
-        Self { schema: "lockwright.weaken/1", bounds, sites, text_search, mutants }
-    }
     fn count(&self, verdict: Verdict) -> usize {
         self.mutants.iter().filter(|mutant| mutant.verdict == verdict).count()
     }

@@ -32,9 +32,8 @@ pub struct CheckDocument {
 /// A cell.
 #[derive(Clone, Debug, Serialize)]
 pub struct JudgedCell {
-    threads: usize,
-    cs_load: u32,
-    think_load: u32,
+    #[serde(flatten)]
+    cell: CheckCell,
     locks: Vec<CheckEntry>,
     order: LockOrder,
     median_error_percent: f64,
@@ -56,17 +55,8 @@ struct Overall {
 impl JudgedCell {
     /// Judges the locks of a cell.
     pub fn of(cell: CheckCell, locks: Vec<CheckEntry>) -> Self {
-        Self {
-            threads: cell.threads,
-            cs_load: cell.cs_load,
-            think_load: cell.think_load,
-            order: LockOrder::of(&locks),
-            median_error_percent: median_error(locks.iter()),
-            locks,
-        }
-    }
-    fn cell(&self) -> CheckCell {
-        CheckCell { cs_load: self.cs_load, think_load: self.think_load, threads: self.threads }
+        let (order, median_error_percent) = (LockOrder::of(&locks), median_error(locks.iter()));
+        Self { cell, order, median_error_percent, locks }
     }
     /// One sentence about the order.
     fn verdict(&self) -> String {
@@ -76,14 +66,10 @@ impl JudgedCell {
             format!("{} > {}{but}", wrong.faster, wrong.slower)
         };
         let pairs: Vec<_> = wrong.iter().map(pair).collect();
+        let have = "clear pairs of locks have the native order";
         match self.order.is_right() {
-            true => format!("all {judged} clear pairs of locks have the native order"),
-            false => {
-                let pairs = pairs.join(", ");
-                format!(
-                    "{right} of {judged} clear pairs of locks have the native order, but not {pairs}"
-                )
-            }
+            true => format!("all {judged} {have}"),
+            false => format!("{right} of {judged} {have}, but not {}", pairs.join(", ")),
         }
     }
 }
@@ -174,7 +160,7 @@ impl Report for CheckDocument {
              native runs; error: simulated relative to native",
         );
         for cell in &self.cells {
-            text = text + "\n" + &wrapped(&described(cell.cell())) + &cell.table().text();
+            text = text + "\n" + &wrapped(&described(cell.cell)) + &cell.table().text();
             let error = percent(cell.median_error_percent);
             text += &wrapped(&format!("median error {error}; {}", cell.verdict()));
         }
@@ -193,9 +179,9 @@ impl Report for CheckDocument {
         Grid::of(
             self.cells.iter().flat_map(|cell| cell.locks.iter().map(move |entry| (cell, entry))),
             &[
-                ("threads", &|(cell, _)| cell.threads.to_string()),
-                ("cs_load", &|(cell, _)| cell.cs_load.to_string()),
-                ("think_load", &|(cell, _)| cell.think_load.to_string()),
+                ("threads", &|(it, _)| it.cell.threads.to_string()),
+                ("cs_load", &|(it, _)| it.cell.cs_load.to_string()),
+                ("think_load", &|(it, _)| it.cell.think_load.to_string()),
                 ("lock", &|(_, entry)| entry.lock.into()),
                 ("native_ops_per_s", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.median)),
                 ("native_min", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.min)),

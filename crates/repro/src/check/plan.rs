@@ -6,6 +6,7 @@ use lockwright_cells::native::locks::stalls_if_oversubscribed;
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
+use serde::Serialize;
 
 /// Pauses inside and outside of the critical section: nothing to speak of, and a section that is a sixth
 /// of a thread's time.
@@ -24,14 +25,14 @@ const RUNS: u32 = 5;
 const SIMULATED_RUNS: u32 = 2;
 
 /// Threads that do something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckCell {
+    /// How many threads.
+    pub threads: usize,
     /// Pauses inside.
     pub cs_load: u32,
     /// Pauses outside.
     pub think_load: u32,
-    /// How many threads.
-    pub threads: usize,
 }
 
 /// What is compared.

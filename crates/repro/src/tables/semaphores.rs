@@ -200,6 +200,10 @@ const IRQSAVE: Symbol =
 const IRQ: Symbol =
     Symbol { event: Event::rwsem_wait_lock_write_ns, elsewhere_percent: elsewhere(1.61, 92.37) };
 
+/// A key of words.
+macro_rules! words {
+    ($($word:literal),+) => { &[$(Key::Word($word)),+] };
+}
 /// Rows of the profile of a kernel: the release's way into the internal lock, and the writers'.
 macro_rules! profiled {
     ($($kernel:literal $lock:ident),+) => {
@@ -207,23 +211,13 @@ macro_rules! profiled {
             TableRow {
                 lock: Some($lock),
                 symbol: Some(IRQSAVE),
-                key: &[
-                    Key::Word("off"),
-                    Key::Word($kernel),
-                    Key::Word("_raw_spin_lock_irqsave"),
-                    Key::Word("rwsem_wake"),
-                ],
+                key: words!["off", $kernel, "_raw_spin_lock_irqsave", "rwsem_wake"],
                 ..OFF
             },
             TableRow {
                 lock: Some($lock),
                 symbol: Some(IRQ),
-                key: &[
-                    Key::Word("off"),
-                    Key::Word($kernel),
-                    Key::Word("_raw_spin_lock_irq"),
-                    Key::Word("rwsem_down_write_failed"),
-                ],
+                key: words!["off", $kernel, "_raw_spin_lock_irq", "rwsem_down_write_failed"],
                 ..OFF
             },
         )+]

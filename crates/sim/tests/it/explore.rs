@@ -30,6 +30,22 @@ fn explore(policy: PolicyKind, schedules: u64, program: &dyn Fn(&mut Simulation<
     explorer.explore(&plan(policy, schedules), |_| true)
 }
 
+/// The same; nothing may be found.
+fn holds(policy: PolicyKind, schedules: u64, program: &dyn Fn(&mut Simulation<'_>)) -> Findings {
+    let findings = explore(policy, schedules, program);
+    assert!(findings.failure.is_none(), "{policy:?}: {findings:?}");
+    findings
+}
+
+/// A panic that says this is found.
+fn panics(policy: PolicyKind, schedules: u64, program: &dyn Fn(&mut Simulation<'_>), text: &str) {
+    let kind = found(&explore(policy, schedules, program), program);
+    assert!(
+        matches!(&kind, FailureKind::Panicked { message } if message.contains(text)),
+        "{kind:?}"
+    );
+}
+
 /// Runs a schedule of `program`, as text, once.
 fn replay(schedule: &str, program: &dyn Fn(&mut Simulation<'_>)) -> Option<FailureKind> {
     let machine = machine(2, 4, 1);
@@ -94,8 +110,7 @@ fn a_lost_wake_up_is_found_as_a_stuck_sleeper() {
         };
         assert_eq!(threads.len(), 1);
         assert_eq!((threads[0].thread, threads[0].kind), (0, WaitKind::Sleeping));
-        let careful = explore(policy, 2_000, &|simulation| sleepers(simulation, false));
-        assert!(careful.failure.is_none(), "{policy:?}: {careful:?}");
+        holds(policy, 2_000, &|simulation| sleepers(simulation, false));
     }
 }
 
@@ -141,14 +156,9 @@ fn store_buffering(simulation: &mut Simulation<'_>, barrier: fn(&U32)) {
 #[test]
 fn store_buffering_is_seen_unless_there_is_a_full_barrier() {
     for policy in ALL {
-        let bare = |simulation: &mut Simulation<'_>| store_buffering(simulation, |_| ());
-        let kind = found(&explore(policy, 2_000, &bare), &bare);
-        let FailureKind::Panicked { message } = kind else { panic!("{kind:?}") };
-        assert!(message.contains("both read"), "{message}");
-        let full = explore(policy, 2_000, &|s| store_buffering(s, Sim::full_barrier));
-        assert!(full.failure.is_none(), "{policy:?}: {full:?}");
-        let heavy = explore(policy, 2_000, &|s| store_buffering(s, |_| Sim::heavy_barrier()));
-        assert!(heavy.failure.is_none(), "{policy:?}: {heavy:?}");
+        panics(policy, 2_000, &|s| store_buffering(s, |_| ()), "both read");
+        holds(policy, 2_000, &|s| store_buffering(s, Sim::full_barrier));
+        holds(policy, 2_000, &|s| store_buffering(s, |_| Sim::heavy_barrier()));
     }
 }
 
@@ -189,9 +199,7 @@ fn a_heavy_barrier_drains_each_thread_at_a_moment_of_its_own() {
     };
     // A random walk takes tens of thousands of schedules.
     for policy in [RANDOM[1], RANDOM[2], SEARCH] {
-        let kind = found(&explore(policy, 20_000, &one_by_one), &one_by_one);
-        let FailureKind::Panicked { message } = kind else { panic!("{kind:?}") };
-        assert!(message.contains("one by one"), "{message}");
+        panics(policy, 20_000, &one_by_one, "one by one");
     }
 }
 
@@ -202,10 +210,9 @@ fn of_a_heavy_and_a_light_barrier_one_side_sees_the_other() {
         heavy_and_light(simulation, |[b, _, _, x]| assert_ne!((b, x), (0, 0), "neither saw"));
     };
     for policy in RANDOM {
-        assert!(explore(policy, 5_000, &dekker).failure.is_none());
+        holds(policy, 5_000, &dekker);
     }
-    let all = explore(PolicyKind::Dfs(1), 200_000, &dekker);
-    assert!(all.failure.is_none() && all.is_exhausted, "{all:?}");
+    assert!(holds(PolicyKind::Dfs(1), 200_000, &dekker).is_exhausted);
 }
 
 /// Two threads that do two steps each on one cell.
@@ -276,8 +283,7 @@ fn two_owners_are_found_and_the_schedule_is_short() {
         assert!(matches!(kind, FailureKind::Exclusion { .. }), "{kind:?}");
         let found = findings.failure.expect("a failure");
         assert!(found.schedule.switches() <= 2, "{} is long", found.schedule);
-        let sound = explore(policy, 1_000, &counting::<TicketLock<Sim>>);
-        assert!(sound.failure.is_none(), "{sound:?}");
+        holds(policy, 1_000, &counting::<TicketLock<Sim>>);
     }
 }
 
@@ -285,8 +291,7 @@ fn two_owners_are_found_and_the_schedule_is_short() {
 fn a_lock_that_has_a_number_has_the_same_one_in_each_schedule() {
     // The second exploration has been preceded by many such locks.
     for _ in 0..2 {
-        let findings = explore(PolicyKind::Random, 10, &counting::<InSlots<Sim>>);
-        assert!(findings.failure.is_none(), "{findings:?}");
+        holds(PolicyKind::Random, 10, &counting::<InSlots<Sim>>);
     }
 }
 
@@ -353,7 +358,7 @@ fn going_round_in_circles_is_told_apart_from_being_slow() {
         let kind = found(&findings, &polite);
         assert!(matches!(kind, FailureKind::EventLimit { .. }), "{policy:?}: {kind:?}");
         assert!(findings.failure.expect("a failure").schedule.moves.is_empty());
-        assert!(explore(policy, 20, &rescued).failure.is_none(), "{policy:?}");
+        holds(policy, 20, &rescued);
     }
 }
 
@@ -370,12 +375,9 @@ fn the_time_of_a_wait_may_run_out_whenever_it_waits_and_need_not() {
             Sim::futex_wait(word, waited.unwrap_or(0), Some(1 << 40));
         });
     };
-    let any = explore(SEARCH, 10_000, &|simulation| waits(simulation, None));
-    assert!(any.failure.is_none() && any.is_exhausted, "{any:?}");
+    assert!(holds(SEARCH, 10_000, &|simulation| waits(simulation, None)).is_exhausted);
     for way in [true, false] {
-        let this_way = |simulation: &mut Simulation<'_>| waits(simulation, Some(way));
-        let kind = found(&explore(SEARCH, 10_000, &this_way), &this_way);
-        assert!(matches!(kind, FailureKind::Panicked { .. }), "{kind:?}");
+        panics(SEARCH, 10_000, &|simulation| waits(simulation, Some(way)), "it went this way");
     }
 }
 
@@ -393,8 +395,7 @@ fn sleepers_wake_up_for_no_reason() {
         });
     };
     for policy in ALL {
-        let kind = found(&explore(policy, 2_000, &trusting), &trusting);
-        assert!(matches!(kind, FailureKind::Panicked { .. }), "{kind:?}");
+        panics(policy, 2_000, &trusting, "woken too early");
     }
 }
 
@@ -418,13 +419,9 @@ fn the_schedulers_hints_say_who_has_no_cpu() {
         });
     };
     for policy in RANDOM {
-        let FailureKind::Panicked { message } = found(&explore(policy, 2_000, &hints), &hints)
-        else {
-            panic!("a lost CPU is found")
-        };
-        assert!(message.contains("the other one"), "{message}");
+        panics(policy, 2_000, &hints, "the other one");
     }
-    assert!(explore(SEARCH, 2_000, &hints).failure.is_none());
+    holds(SEARCH, 2_000, &hints);
 }
 
 #[test]
