@@ -14,7 +14,7 @@ const CRATE: &str = "crates/locks/src/";
 pub struct Place {
     /// Its file, from the root of the repository.
     pub path: String,
-    /// The characters of the file that are replaced.
+    /// The bytes of the file that are replaced.
     pub span: (usize, usize),
     /// The number of a bug, and what stands there with it.
     pub forms: Vec<(usize, String)>,
@@ -76,20 +76,19 @@ fn text_of<'a>(all: &'a [Source], file: &str) -> &'a str {
     all.iter().find(|source| source.path == path).map_or("", |source| &source.text)
 }
 
-/// The characters that an edit replaces; how often its old text is there if that is not once.
+/// The bytes that an edit replaces; how often its old text is there if that is not once.
 fn span_of(all: &[Source], edit: &Edit) -> Result<(usize, usize), usize> {
     let text = text_of(all, edit.file);
     let mut found = text.match_indices(edit.old);
     let (Some((at, _)), None) = (found.next(), found.next()) else {
         return Err(text.matches(edit.old).count());
     };
-    let first = text[..at].chars().count();
-    Ok((first, first + edit.old.chars().count()))
+    Ok((at, at + edit.old.len()))
 }
 
 /// The places of a file: edits that overlap are one.
 fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Place> {
-    let text: Vec<char> = text_of(all, file).chars().collect();
+    let text = text_of(all, file);
     let path = format!("{CRATE}{file}");
     located.sort_by_key(|it| (it.edit.is_always, it.span));
     let mut groups: Vec<Vec<Located<'_>>> = Vec::new();
@@ -100,10 +99,10 @@ fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Plac
             _ => groups.push(vec![it]),
         }
     }
-    groups.iter().map(|group| place(&text, &path, group)).collect()
+    groups.iter().map(|group| place(text, &path, group)).collect()
 }
 
-fn place(text: &[char], path: &str, group: &[Located<'_>]) -> Place {
+fn place(text: &str, path: &str, group: &[Located<'_>]) -> Place {
     // In the order of their beginnings.
     let first = group.first().map_or(0, |it| it.span.0);
     let end = group.iter().map(|it| it.span.1).max().unwrap_or_default();
@@ -113,11 +112,11 @@ fn place(text: &[char], path: &str, group: &[Located<'_>]) -> Place {
     let form = |number: usize| {
         let (mut form, mut at) = (String::new(), first);
         for it in group.iter().filter(|it| it.number == number) {
-            form.extend(&text[at..it.span.0]);
+            form += &text[at..it.span.0];
             form += &it.edit.new_text();
             at = it.span.1;
         }
-        form.extend(&text[at..end]);
+        form += &text[at..end];
         (number, form)
     };
     Place {
@@ -131,13 +130,12 @@ fn place(text: &[char], path: &str, group: &[Located<'_>]) -> Place {
 
 /// True if statements stand at a place, or the expression that ends a block: then an `if` needs no parentheses, and
 /// may have none.
-fn are_statements(text: &[char], first: usize, end: usize) -> bool {
-    let before: String = text[..first].iter().collect();
+fn are_statements(text: &str, first: usize, end: usize) -> bool {
     let is_comment = |line: &&str| line.trim().is_empty() || line.trim().starts_with("//");
-    let before = before.lines().rev().find(|line| !is_comment(line));
+    let before = text[..first].lines().rev().find(|line| !is_comment(line));
     let begins = before.is_none_or(|line| line.trim_end().ends_with(['{', '}', ';']));
-    let last = text[..end].last().copied().unwrap_or_default();
-    let next = text[end..].iter().copied().find(|c| !c.is_whitespace()).unwrap_or('}');
+    let last = text[..end].chars().next_back().unwrap_or_default();
+    let next = text[end..].chars().find(|c| !c.is_whitespace()).unwrap_or('}');
     let ends = next == '}'
         || last == ';'
         || last == '}' && !matches!(next, ';' | '.' | '?' | '|' | '&' | '=' | '+' | '-' | '*');

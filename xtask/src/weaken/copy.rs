@@ -192,14 +192,14 @@ fn weakenable(source: &Source, sites: &[Site], edits: &[Place]) -> String {
     insertions.extend(edits.iter().map(|edit| {
         let close = if edit.is_statements { " }" } else { " })" };
         // The text of one that is always there begins with what stands there.
-        let added = || edit.forms[0].1.chars().skip(edit.span.1 - edit.span.0).collect();
+        let added = || edit.forms[0].1[edit.span.1 - edit.span.0..].to_string();
         (edit.span.1, if edit.is_always { added() } else { close.to_string() })
     }));
     // Stable: what closes inside comes before what closes outside, which was found first.
     insertions.sort_by_key(|(at, _)| *at);
     let mut insertions = insertions.into_iter().peekable();
     let mut text = String::with_capacity(source.text.len() * 2);
-    for (at, c) in source.text.chars().enumerate() {
+    for (at, c) in source.text.char_indices() {
         while let Some((_, inserted)) = insertions.next_if(|(position, _)| *position == at) {
             text.push_str(&inserted);
         }
@@ -249,7 +249,7 @@ mod tests {
         let text = "// ordering: AcqRel; Q1 — both ways.\na.swap(b, AcqRel);\n";
         let source = Source::new("crates/locks/src/some.rs", text);
         let (sites, _) = scan(&source, std::slice::from_ref(&source));
-        let first = text[..text.find("a.swap").expect("it is there")].chars().count();
+        let first = text.find("a.swap").expect("it is there");
         let span = (first, first + "a.swap(b, AcqRel)".len());
         let forms = vec![(7, "a.load(Relaxed)".to_string())];
         let path = source.path.clone();

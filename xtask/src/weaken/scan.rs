@@ -2,6 +2,7 @@
 
 use crate::tidy::Source;
 use crate::tidy::locks::{has_id_in_table, ids_in_comment};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Where the locks are.
 pub const CRATE: &str = "crates/locks/src/";
@@ -30,7 +31,7 @@ pub struct Site {
     pub ids: Vec<String>,
     /// What stands there.
     pub what: What,
-    /// The characters of the file that are the expression, without its statement.
+    /// The bytes of the file that are the expression, without its statement.
     pub span: (usize, usize),
 }
 
@@ -92,13 +93,16 @@ pub fn lock_files(all: &[Source]) -> impl Iterator<Item = &Source> {
 
 /// The sites of one file, in order, and what is wrong with them. `all` is where tables are.
 pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
-    let text = Text::of(source);
+    let mut found = Vec::new();
+    if let Ok(stream) = source.text.parse() {
+        find(stream, &source.text, "", &mut found);
+    }
     let (mut sites, mut complaints) = (Vec::new(), Vec::new());
-    for word in text.words() {
-        let Some((what, span)) = text.ordering(&word).or_else(|| text.barrier(&word)) else {
+    for (what, line, span) in found {
+        // From there on all is for tests.
+        if line > source.code.tests_begin() {
             continue;
-        };
-        let line = text.line_of(word.begin);
+        }
         let code = source.text.lines().nth(line - 1).unwrap_or_default().trim().to_string();
         let ids: Vec<_> = ids_in_comment(source, line - 1)
             .into_iter()
@@ -150,7 +154,6 @@ pub fn count_in_lines(source: &Source) -> usize {
         let code = code.trim_start();
         in_import |= code.starts_with("use ") || code.starts_with("pub use ");
         if !in_import {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
             count += code.split(|c| !is_word(c)).filter(|word| STRONG.contains(word)).count();
             let calls = BARRIERS.iter().flat_map(|name| {
                 let call = format!("{name}(");
@@ -165,124 +168,55 @@ pub fn count_in_lines(source: &Source) -> usize {
     count
 }
 
-/// A file as characters, without comments and literals, up to its tests.
-struct Text {
-    code: Vec<char>,
+/// What a site is, its line counted from 1, and its bytes.
+type Found = (What, usize, (usize, usize));
+
+/// Adds the sites among tokens that are arguments of the function `of`; of none, if that is empty.
+fn find(stream: TokenStream, text: &str, of: &str, found: &mut Vec<Found>) {
+    let tokens: Vec<_> = stream.into_iter().collect();
+    let (mut of, mut in_import) = (of, false);
+    for (at, token) in tokens.iter().enumerate() {
+        let (span, line) = (token.span().byte_range(), token.span().start().line);
+        match token {
+            TokenTree::Punct(it) if it.as_char() == ';' => (of, in_import) = ("", false),
+            TokenTree::Group(group) if !in_import => {
+                let is_call = group.delimiter() == Delimiter::Parenthesis;
+                let function = if is_call { name_before(&text[..span.start]) } else { "" };
+                let of = if function.is_empty() { of } else { function };
+                find(group.stream(), text, of, found);
+            }
+            TokenTree::Ident(word) => {
+                let name = word.to_string();
+                in_import |= name == "use";
+                let is_path = |c: char| is_word(c) || c == ':';
+                let begin = text[..span.start].trim_end_matches(is_path).len();
+                let is_defined = at > 0 && tokens[at - 1].to_string() == "fn";
+                match tokens.get(at + 1) {
+                    _ if in_import => {}
+                    _ if STRONG.contains(&&*name) => {
+                        let what = What::Ordering { order: name, of: of.to_string() };
+                        found.push((what, line, (begin, span.end)));
+                    }
+                    Some(TokenTree::Group(group)) if !is_defined && BARRIERS.contains(&&*name) => {
+                        let end = group.span().byte_range().end;
+                        found.push((What::Barrier(name), line, (begin, end)));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
-/// A word of the code.
-struct Word {
-    begin: usize,
-    end: usize,
-    text: String,
-    /// The word before it.
-    before: String,
-}
-
-impl Text {
-    /// Blanking keeps the number of characters, so positions are those of the file.
-    fn of(source: &Source) -> Self {
-        let lines = &source.code.lines;
-        let end = source.code.tests_begin().min(lines.len());
-        Self { code: lines[..end].join("\n").chars().collect() }
-    }
-
-    /// The words that are not in an import.
-    fn words(&self) -> Vec<Word> {
-        let mut words: Vec<Word> = Vec::new();
-        let (mut at, mut in_import, mut before) = (0, false, String::new());
-        while at < self.code.len() {
-            let end = at + self.code[at..].iter().take_while(|c| is_word(**c)).count();
-            if end == at {
-                in_import &= self.code[at] != ';';
-                at += 1;
-                continue;
-            }
-            let text: String = self.code[at..end].iter().collect();
-            in_import |= text == "use";
-            if !in_import {
-                let word = Word { begin: at, end, text: text.clone(), before };
-                words.push(word);
-            }
-            (before, at) = (text, end);
-        }
-        words
-    }
-
-    fn line_of(&self, at: usize) -> usize {
-        1 + self.code[..at].iter().filter(|c| **c == '\n').count()
-    }
-
-    fn ordering(&self, word: &Word) -> Option<(What, (usize, usize))> {
-        if !STRONG.contains(&word.text.as_str()) {
-            return None;
-        }
-        let begin = self.path_begin(word.begin);
-        let what = What::Ordering { order: word.text.clone(), of: self.function_around(begin) };
-        Some((what, (begin, word.end)))
-    }
-
-    fn barrier(&self, word: &Word) -> Option<(What, (usize, usize))> {
-        let is_call = self.code.get(word.end) == Some(&'(') && word.before != "fn";
-        if !is_call || !BARRIERS.contains(&word.text.as_str()) {
-            return None;
-        }
-        let span = (self.path_begin(word.begin), self.closing(word.end)?);
-        Some((What::Barrier(word.text.clone()), span))
-    }
-
-    /// Where the path begins whose last word begins here.
-    fn path_begin(&self, word: usize) -> usize {
-        let is_path = |c: &&char| is_word(**c) || **c == ':';
-        word - self.code[..word].iter().rev().take_while(is_path).count()
-    }
-
-    /// Behind the bracket that closes the one that opens here.
-    fn closing(&self, open: usize) -> Option<usize> {
-        let mut depth = 0;
-        for (at, c) in self.code.iter().enumerate().skip(open) {
-            match c {
-                '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(at + 1);
-            }
-        }
-        None
-    }
-
-    /// The innermost function that what begins here is an argument of; empty if there is none in this statement.
-    fn function_around(&self, begin: usize) -> String {
-        let mut depth = 0;
-        for at in (0..begin).rev() {
-            match self.code[at] {
-                ')' | ']' | '}' => depth += 1,
-                '(' | '[' | '{' if depth > 0 => depth -= 1,
-                ';' if depth == 0 => break,
-                '(' => match self.name_before(at).as_str() {
-                    "" => {}
-                    name => return name.to_string(),
-                },
-                _ => {}
-            }
-        }
-        String::new()
-    }
-
-    /// The name of the function whose arguments open here.
-    fn name_before(&self, open: usize) -> String {
-        let mut end = open;
-        if end > 0 && self.code[end - 1] == '>' {
-            // `name::<P>(`
-            let generic = self.code[..end].iter().rev().position(|c| *c == '<');
-            end -= generic.map_or(0, |length| length + 1);
-            end -= self.code[..end].iter().rev().take_while(|c| **c == ':').count();
-        }
-        let length = self.code[..end].iter().rev().take_while(|c| is_word(**c)).count();
-        self.code[end - length..end].iter().collect()
-    }
+/// The name of the function whose arguments open behind this text.
+fn name_before(text: &str) -> &str {
+    let end = match text.ends_with('>') {
+        // `name::<P>(`
+        true => text.rfind('<').map_or(text, |at| text[..at].trim_end_matches(':')),
+        false => text,
+    };
+    &end[end.trim_end_matches(is_word).len()..]
 }
 
 fn is_word(c: char) -> bool {
