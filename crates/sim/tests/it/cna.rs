@@ -1,7 +1,7 @@
 //! What NUMA-aware succession promises about order, and when it makes no difference.
 
 use crate::machines::machine;
-use crate::programs::{hold, section};
+use crate::programs::{has, hold, section};
 use lockwright::events::Event;
 use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
 use lockwright_sim::any_lock::AnyLock;
@@ -72,7 +72,7 @@ impl Storm {
 }
 
 fn is_overtaken(report: &RunReport) -> bool {
-    report.failures.iter().any(|failure| matches!(failure.kind, FailureKind::Overtaken { .. }))
+    has(report, |kind| matches!(kind, FailureKind::Overtaken { .. }))
 }
 
 /// How many may pass a thread between its request and its place in the queue.
@@ -137,8 +137,8 @@ fn switched_off_or_on_one_socket_waiters_are_served_in_order() {
         }
         for setting in [NUMA_AUTO, NUMA_ON] {
             let report = Storm::on(2).set(Tunable::numa_spinlock, setting).fifo().run(name);
-            let is_passed = |kind: &FailureKind| matches!(kind, FailureKind::OutOfOrder { .. });
-            assert!(report.failures.iter().any(|failure| is_passed(&failure.kind)), "{name}");
+            let is_passed = has(&report, |kind| matches!(kind, FailureKind::OutOfOrder { .. }));
+            assert!(is_passed, "{name}");
             assert!(report.count_of(Event::cna_set_aside) > 0, "{name}");
         }
     }

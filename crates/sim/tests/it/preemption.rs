@@ -1,12 +1,12 @@
 //! Preemption: a thread that is away stalls, and nothing else breaks.
 
 use crate::machines::machine;
-use crate::programs::{U32, with_word};
+use crate::programs::{U32, has, section, with_word};
 use lockwright::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
-    Arena, Checks, Config, FailureKind, Preemption, RunReport, Sim, Simulation, thread, watch,
+    Arena, Checks, Config, FailureKind, Preemption, RunReport, Sim, Simulation, thread,
 };
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -28,15 +28,11 @@ fn torture(name: &str, seed: u64, preemption: Option<Preemption>) -> (RunReport,
     for cpu in 0..8 {
         simulation.spawn(cpu, move || {
             while !thread::is_over() {
-                watch::requested(lock);
                 let asked_ps = thread::now_ps();
-                lock.lock();
-                longest.set(longest.get().max(thread::now_ps() - asked_ps));
-                watch::entered(lock);
-                thread::work_ns(100);
-                watch::left(lock);
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                section(lock, || {
+                    longest.set(longest.get().max(thread::now_ps() - asked_ps));
+                    thread::work_ns(100);
+                });
                 thread::op_done();
             }
         });
@@ -77,8 +73,7 @@ fn preempting_half_the_waiters_shows_in_the_longest_wait_of_a_fair_lock() {
 #[test]
 fn the_busted_lock_fails_under_preemption() {
     let (report, _) = torture("busted", 1, Some(HALF));
-    let is_exclusion = |kind: &FailureKind| matches!(kind, FailureKind::Exclusion { .. });
-    assert!(report.failures.iter().any(|failure| is_exclusion(&failure.kind)));
+    assert!(has(&report, |kind| matches!(kind, FailureKind::Exclusion { .. })));
 }
 
 #[test]
@@ -149,7 +144,7 @@ fn a_waiter_that_nobody_wakes_is_stuck_also_if_it_is_preempted() {
     let report = beside(Preemption { every_ns: 100_000, for_ns: 100_000 }, program);
     let is_stuck =
         |kind: &FailureKind| matches!(kind, FailureKind::Stuck { threads } if threads.len() == 1);
-    assert!(report.failures.iter().any(|failure| is_stuck(&failure.kind)), "{:?}", report.failures);
+    assert!(has(&report, is_stuck), "{:?}", report.failures);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use lockwright::platform::{Cells, Zeroed};
 use lockwright_sim::any_lock::DynLock;
 use lockwright_sim::machine::Machine;
-use lockwright_sim::{Arena, Config, RunReport, Sim, Simulation, watch};
+use lockwright_sim::{Arena, Config, FailureKind, RunReport, Sim, Simulation, watch};
 
 pub type U32 = <Sim as Cells>::U32;
 
@@ -52,6 +52,11 @@ impl<T: 'static> Shared<T> {
         assert_eq!(report.failures, []);
         report
     }
+}
+
+/// True if a run has such a failure.
+pub fn has(report: &RunReport, is_it: impl Fn(&FailureKind) -> bool) -> bool {
+    report.failures.iter().any(|failure| is_it(&failure.kind))
 }
 
 /// Does something with a lock held.

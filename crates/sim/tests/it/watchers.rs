@@ -1,7 +1,7 @@
 //! The checkers catch what they are for.
 
 use crate::machines::{costs, machine};
-use crate::programs::{U32, section, sharing, with_word};
+use crate::programs::{U32, has, section, sharing, with_word};
 use lockwright::busted::{BustedLock, BustedRwLock};
 use lockwright::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
 use lockwright::queue::NodeId;
@@ -29,10 +29,6 @@ fn torture<L: RawLock>(threads: u32, checks: Checks) -> RunReport {
         });
     }
     simulation.run()
-}
-
-fn has(report: &RunReport, is_it: impl Fn(&FailureKind) -> bool) -> bool {
-    report.failures.iter().any(|failure| is_it(&failure.kind))
 }
 
 /// One thread on a small machine.

@@ -2,7 +2,7 @@
 
 use super::{GUEST, with};
 use crate::machines::machine;
-use crate::programs::section;
+use crate::programs::{has, section};
 use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
 use lockwright::registry::{LOCKS, LockClass};
 use lockwright::rwsem::{self, RwSem};
@@ -106,8 +106,7 @@ fn every_lock_holds_with_four_threads_on_each_cpu() {
 #[test]
 fn the_busted_lock_fails_with_four_threads_on_each_cpu() {
     let report = Guest::of(16).torture("busted");
-    let is_exclusion = |kind: &FailureKind| matches!(kind, FailureKind::Exclusion { .. });
-    assert!(report.failures.iter().any(|failure| is_exclusion(&failure.kind)));
+    assert!(has(&report, |kind| matches!(kind, FailureKind::Exclusion { .. })));
 }
 
 #[test]
