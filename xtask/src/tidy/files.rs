@@ -1,6 +1,6 @@
 //! Rules about files as such, and finding them.
 
-use super::{Finding, Source, prose};
+use super::{Finding, Source};
 use std::path::Path;
 
 /// Directories that are not part of the product.
@@ -54,9 +54,6 @@ const DOCUMENTS: &[(&str, usize, usize)] =
 
 /// The documents at the root are short enough to be read.
 pub fn documents_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
-    if prose::is_left_out(&source.path) {
-        return Vec::new();
-    }
     let Some((_, lines_max, words_max)) = DOCUMENTS.iter().find(|it| it.0 == source.path) else {
         return Vec::new();
     };

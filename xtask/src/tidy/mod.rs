@@ -14,6 +14,7 @@ mod source;
 mod width;
 mod words;
 
+pub use files::read_all as sources;
 pub use source::{Finding, Source};
 use std::path::Path;
 
@@ -48,11 +49,6 @@ const RULES: &[Rule] = &[
     graph::a_circle_has_at_most_two_files,
     graph::a_type_has_a_name_of_its_own,
 ];
-
-/// The files of the repository at `root`.
-pub fn sources(root: &Path) -> Vec<Source> {
-    files::read_all(root)
-}
 
 /// Checks the repository at `root` and prints what it finds, warnings only if not `errors_only`. Returns true if
 /// there are no errors.

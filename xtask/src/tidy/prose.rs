@@ -2,14 +2,6 @@
 
 use super::Source;
 
-/// Files and folders whose prose is not judged yet, by the beginning of their paths.
-const NOT_YET: &[&str] = &[];
-
-/// True if the rules about prose do not look at this file yet.
-pub fn is_left_out(path: &str) -> bool {
-    NOT_YET.iter().any(|start| path.starts_with(start))
-}
-
 /// A word or the end of a sentence, in small letters, with its line counted from 1.
 #[derive(Debug, PartialEq)]
 pub struct Token {
@@ -114,13 +106,5 @@ mod tests {
         let rust = Source::new("a.rs", "//! a\n//! ```\n//! b\n//! ```\nfn f() {} // c\n");
         let lines: Vec<_> = comment_lines(&rust).iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 5]);
-    }
-
-    #[test]
-    fn what_is_left_out_is_in_the_tree() {
-        let root = crate::root();
-        for path in NOT_YET {
-            assert!(root.join(path).exists(), "{path} is not there: take it out of NOT_YET");
-        }
     }
 }

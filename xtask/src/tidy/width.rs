@@ -7,9 +7,6 @@ use crate::markdown::COLUMNS_MAX;
 /// Lines of prose end at 120 columns: in Markdown, and in comments of Rust. Rows of tables, blocks of code,
 /// pictures and links that cannot be broken may be longer.
 pub fn prose_is_narrow(source: &Source, _: &[Source]) -> Vec<Finding> {
-    if prose::is_left_out(&source.path) {
-        return Vec::new();
-    }
     let lines = if source.is_rust() {
         prose::comment_lines(source)
     } else if source.path.ends_with(".md") {
