@@ -165,49 +165,26 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
     }
 }
 
-/// A line of the table.
-#[derive(serde::Serialize, Clone)]
-pub struct Row {
-    pub lock: String,
-    pub method: &'static str,
-    /// Calls in each state, in the order of [`State::ALL`]; nothing if there can be none.
-    pub calls: Vec<Option<u64>>,
-}
-
-/// The table: each public method in each state.
-pub fn table() -> Vec<Row> {
-    let of = |kind: LockKind| {
-        let methods = Method::ALL.iter().copied().filter(move |method| has(kind, *method));
-        methods.map(move |method| Row {
-            lock: format!("{kind:?}"),
-            method: method.name(),
-            calls: State::ALL
-                .map(|state| {
-                    let calls = cells()[row(kind, method) + state as usize].load(Relaxed);
-                    is_possible(kind, method, state).then_some(calls)
-                })
-                .to_vec(),
-        })
-    };
-    LockKind::ALL.iter().copied().flat_map(of).collect()
-}
-
-/// The table for people, and the calls that are fewer than `least`.
+/// The table, each public method in each state, and how many calls are fewer than `least`.
 pub fn text(least: u64) -> String {
     let mut text = format!("{:<14}{:<24}", "lock", "method");
     for state in State::ALL {
         let _ = write!(text, "{:>11}", format!("{state:?}"));
     }
     let (mut rare, mut all) = (0, 0);
-    for row in table() {
-        let _ = write!(text, "\n{:<14}{:<24}", row.lock, row.method);
-        for calls in row.calls {
-            let calls = calls.inspect(|calls| {
-                all += 1;
-                rare += u64::from(*calls < least);
-            });
-            let _ =
-                write!(text, "{:>11}", calls.map_or("-".to_string(), |calls| calls.to_string()));
+    let of_kind = |&kind| Method::ALL.iter().map(move |&method| (kind, method));
+    let rows = LockKind::ALL.iter().flat_map(of_kind);
+    for (kind, method) in rows.filter(|&(kind, method)| has(kind, method)) {
+        let _ = write!(text, "\n{:<14}{:<24}", format!("{kind:?}"), method.name());
+        for state in State::ALL {
+            if !is_possible(kind, method, state) {
+                text += "          -";
+                continue;
+            }
+            let calls = cells()[row(kind, method) + state as usize].load(Relaxed);
+            all += 1;
+            rare += u64::from(calls < least);
+            let _ = write!(text, "{calls:>11}");
         }
     }
     let _ = write!(text, "\n{rare} of {all} cells have fewer than {least} calls");
