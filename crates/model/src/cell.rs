@@ -73,17 +73,17 @@ impl<A: RawCell, C: ModelChecker> CheckedCell<A, C> {
         self.writes.fetch_add(1, Relaxed);
         C::written(self.address());
     }
-    /// True if the value stored last is `expected`, whatever a load may return: a system call finds the newest value in
+    /// True if the value stored last `is_expected`, whatever a load may return: a system call finds the newest value in
     /// the word that it was given. Loom knows the order of two stores only if something orders their threads, so the
     /// load is there for it to see an access, and the value is our own.
-    pub(crate) fn holds_now(&self, expected: A::Value) -> bool {
+    pub(crate) fn holds_now(&self, is_expected: impl Fn(A::Value) -> bool) -> bool {
         self.raw.load(Relaxed);
         let latest = self.latest.get();
-        if latest != expected {
+        if !is_expected(latest) {
             // A thread that has seen it sees nothing older later: an exchange with itself.
             let _ = self.raw.compare_exchange(latest, latest, Relaxed, Relaxed);
         }
-        latest == expected
+        is_expected(latest)
     }
     /// Waits until the cell has been written more often than `writes` times.
     fn wait_for_news(&self, writes: u32) {

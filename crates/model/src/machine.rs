@@ -7,6 +7,8 @@
 pub(crate) struct Sleeper {
     /// The word it sleeps on. Only compared.
     pub address: usize,
+    /// Its kinds.
+    pub kinds: u32,
     /// The CPU it runs on: names its condition variable.
     pub cpu: u32,
 }
@@ -16,9 +18,9 @@ pub(crate) struct Sleeper {
 pub(crate) struct SleepQueue(Vec<Sleeper>);
 
 impl SleepQueue {
-    /// `cpu` goes to sleep on `address`.
-    pub fn push(&mut self, address: usize, cpu: u32) {
-        self.0.push(Sleeper { address, cpu });
+    /// `cpu` goes to sleep on `address`, as one of these kinds.
+    pub fn push(&mut self, address: usize, kinds: u32, cpu: u32) {
+        self.0.push(Sleeper { address, kinds, cpu });
     }
     /// True if no thread has woken `cpu` yet.
     pub fn has(&self, cpu: u32) -> bool {
@@ -30,12 +32,20 @@ impl SleepQueue {
         self.0.retain(|sleeper| sleeper.cpu != cpu);
         self.0.len() < before
     }
-    /// Takes out the first `count` sleepers of `address`.
-    pub fn wake(&mut self, address: usize, count: u32) -> Vec<Sleeper> {
+    /// Those that sleep on `from` sleep on `to`, behind those that do so already. Returns how many they are.
+    pub fn move_all(&mut self, from: usize, to: usize) -> u32 {
+        let moved: Vec<Sleeper> =
+            self.0.extract_if(.., |sleeper| sleeper.address == from).collect();
+        let count = moved.len() as u32;
+        self.0.extend(moved.into_iter().map(|sleeper| Sleeper { address: to, ..sleeper }));
+        count
+    }
+    /// Takes out the first `count` sleepers of one of `kinds` on `address`.
+    pub fn wake(&mut self, kinds: u32, address: usize, count: u32) -> Vec<Sleeper> {
         let mut left = count;
         self.0
             .extract_if(.., |sleeper| {
-                let wakes = left > 0 && sleeper.address == address;
+                let wakes = left > 0 && sleeper.address == address && sleeper.kinds & kinds != 0;
                 left -= u32::from(wakes);
                 wakes
             })
@@ -150,6 +160,9 @@ macro_rules! machine {
             fn sleep_mark(at: usize) -> std::ptr::NonNull<Self::U32> {
                 MACHINE.world.mark(at)
             }
+            fn counting_mark(at: usize) -> std::ptr::NonNull<Self::U64> {
+                MACHINE.world.counting_mark(at)
+            }
             fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)
             }
@@ -217,15 +230,62 @@ macro_rules! machine {
         }
 
         impl lockwright::platform::Sleeping for $platform {
-            fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
+            fn futex_wait_as(
+                kinds: u32,
+                word: &Self::U32,
+                expected: u32,
+                deadline_ns: Option<u64>,
+            ) -> bool {
+                let is_expected = || word.holds_now(|value| value == expected);
+                Self::sleep(kinds, std::ptr::from_ref(word), is_expected, deadline_ns)
+            }
+            fn futex_wait_low(word: &Self::U64, expected: u32, deadline_ns: Option<u64>) -> bool {
+                let is_expected = || word.holds_now(|value| value as u32 == expected);
+                let (every, address) = (lockwright::platform::EVERY_KIND, std::ptr::from_ref(word));
+                Self::sleep(every, address.cast(), is_expected, deadline_ns)
+            }
+            fn futex_wake_only(kinds: u32, address: *const Self::U32, count: u32) -> u32 {
+                let mut sleepers = MACHINE.sleepers.lock().unwrap();
+                let woken = sleepers.wake(kinds, address.addr(), count);
+                woken.iter().for_each(Self::ring);
+                woken.len() as u32
+            }
+            fn futex_requeue(
+                count: u32,
+                from: &Self::U64,
+                expected: u32,
+                to: *const Self::U32,
+            ) -> Option<u32> {
+                let mut sleepers = MACHINE.sleepers.lock().unwrap();
+                if !from.holds_now(|value| value as u32 == expected) {
+                    return None;
+                }
+                let address = std::ptr::from_ref(from).addr();
+                let woken = sleepers.wake(lockwright::platform::EVERY_KIND, address, count);
+                woken.iter().for_each(Self::ring);
+                Some(woken.len() as u32 + sleepers.move_all(address, to.addr()))
+            }
+        }
+
+        impl $platform {
+            fn ring(sleeper: &$crate::machine::Sleeper) {
+                MACHINE.bells[sleeper.cpu as usize].notify_one();
+            }
+            fn sleep(
+                kinds: u32,
+                address: *const <Self as lockwright::platform::Cells>::U32,
+                is_expected: impl FnOnce() -> bool,
+                deadline_ns: Option<u64>,
+            ) -> bool {
+                use lockwright::platform::Placement;
                 let (machine, cpu) = (&*MACHINE, Self::this_cpu());
                 let mut sleepers = machine.sleepers.lock().unwrap();
                 // A thread that wakes others has written the word before it asked for the mutex, so an older value
                 // would be one that no kernel finds.
-                if !word.holds_now(expected) {
-                    return;
+                if !is_expected() {
+                    return false;
                 }
-                sleepers.push(std::ptr::from_ref(word).addr(), cpu);
+                sleepers.push(address.addr(), kinds, cpu);
                 let ends = deadline_ns.is_some() || machine.world.may_wake_up();
                 if !ends {
                     while sleepers.has(cpu) {
@@ -233,23 +293,17 @@ macro_rules! machine {
                         sleepers = machine.bells[cpu as usize].wait(sleepers).unwrap();
                         machine.world.activity.set_active(cpu, true);
                     }
-                    return;
+                    return true;
                 }
                 // The thread that takes the mutex first decides what comes first: a waker, or the deadline, or no
                 // reason. So the checker explores all of them.
                 drop(sleepers);
                 Self::give_way();
-                if machine.sleepers.lock().unwrap().leave(cpu)
-                    && let Some(deadline_ns) = deadline_ns
-                {
+                let is_over = machine.sleepers.lock().unwrap().leave(cpu);
+                if let (true, Some(deadline_ns)) = (is_over, deadline_ns) {
                     machine.world.pass_until(deadline_ns);
                 }
-            }
-            fn futex_wake(address: *const Self::U32, count: u32) {
-                let mut sleepers = MACHINE.sleepers.lock().unwrap();
-                for sleeper in sleepers.wake(address.addr(), count) {
-                    MACHINE.bells[sleeper.cpu as usize].notify_one();
-                }
+                !is_over
             }
         }
 

@@ -20,6 +20,7 @@ pub struct Execution<P: QueueNodes> {
     hash: Vec<P::U64>,
     buckets: Vec<Bucket<P>>,
     marks: Vec<P::U32>,
+    counting_marks: Vec<P::U64>,
     reader_slots: Vec<ReaderSlot<P>>,
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
@@ -68,6 +69,7 @@ impl<P: QueueNodes> Execution<P> {
             hash: (0..HASH_SLOTS).map(|_| Zeroed::zeroed()).collect(),
             buckets: (0..BUCKETS).map(|_| Bucket::new()).collect(),
             marks: (0..BUCKETS).map(|_| Zeroed::zeroed()).collect(),
+            counting_marks: (0..BUCKETS).map(|_| Zeroed::zeroed()).collect(),
             reader_slots: (0..settings.cpus).map(|_| ReaderSlot::new()).collect(),
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
@@ -126,6 +128,10 @@ impl<P: QueueNodes> Execution<P> {
     /// Its mark, the same.
     pub fn mark(&self, at: usize) -> NonNull<P::U32> {
         NonNull::from(&self.marks[at])
+    }
+    /// The mark that counts, the same.
+    pub fn counting_mark(&self, at: usize) -> NonNull<P::U64> {
+        NonNull::from(&self.counting_marks[at])
     }
     /// The waiter of a node, the same.
     pub fn waiter(&self, id: NodeId) -> NonNull<Waiter<P>> {

@@ -7,6 +7,7 @@ use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::Cells;
 
 type Mark = <Sim as Cells>::U32;
+type CountingMark = <Sim as Cells>::U64;
 
 /// How many buckets there are: few, so that short runs begin fast.
 pub const BUCKETS: usize = 64;
@@ -20,10 +21,12 @@ pub struct SleepMemory<'a> {
     pub waiters: &'a [Waiter<Sim>],
     /// One for each thread, and an empty one.
     pub reader_slots: &'a [ReaderSlot<Sim>],
+    pub counting_marks: &'a [CountingMark],
 }
 
 impl SleepMemory<'_> {
-    pub const NONE: Self = Self { buckets: &[], marks: &[], waiters: &[], reader_slots: &[] };
+    pub const NONE: Self =
+        Self { buckets: &[], marks: &[], waiters: &[], reader_slots: &[], counting_marks: &[] };
 }
 
 /// The same, for as long as a run lasts.
@@ -32,6 +35,7 @@ pub struct SleepSlots {
     marks: NonNull<[Mark]>,
     waiters: NonNull<[Waiter<Sim>]>,
     reader_slots: NonNull<[ReaderSlot<Sim>]>,
+    counting_marks: NonNull<[CountingMark]>,
 }
 
 impl SleepSlots {
@@ -42,6 +46,7 @@ impl SleepSlots {
             marks: NonNull::from(memory.marks),
             waiters: NonNull::from(memory.waiters),
             reader_slots: NonNull::from(memory.reader_slots),
+            counting_marks: NonNull::from(memory.counting_marks),
         }
     }
     pub fn bucket(&self, at: usize) -> NonNull<Bucket<Sim>> {
@@ -49,6 +54,9 @@ impl SleepSlots {
     }
     pub fn mark(&self, at: usize) -> NonNull<Mark> {
         element(self.marks, at)
+    }
+    pub fn counting_mark(&self, at: usize) -> NonNull<CountingMark> {
+        element(self.counting_marks, at)
     }
     pub fn waiter(&self, at: usize) -> NonNull<Waiter<Sim>> {
         element(self.waiters, at)

@@ -133,6 +133,7 @@ impl<'a> Simulation<'a> {
             marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
             waiters: self.alloc_slice_at(0, self.nodes.len(), |_| Waiter::new()),
             reader_slots: self.alloc_slice_at(0, self.bodies.len() + 1, |_| ReaderSlot::new()),
+            counting_marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
         };
     }
 

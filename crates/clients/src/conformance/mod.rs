@@ -92,6 +92,10 @@ laws! { P;
     "S2" sleeping::everybody_can_be_woken_at_once;
     "S3" sleeping::a_deadline_ends_a_wait;
     "S4" sleeping::waking_nobody_does_nothing;
+    "S6" sleeping::a_wake_passes_over_sleepers_of_another_kind;
+    "S7" sleeping::who_was_woken_was_counted;
+    "S8" sleeping::moved_sleepers_are_woken_where_they_were_moved_to;
+    "S8" sleeping::only_the_lower_half_is_compared;
     "T1" machine::the_clock_does_not_go_backwards;
     "E1" machine::counting_and_tunables_answer;
 }

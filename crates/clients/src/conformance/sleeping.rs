@@ -3,7 +3,7 @@
 use super::note::nothing_more;
 use crate::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, Zeroed};
+use lockwright::platform::{Atomic, AtomicInt, EVERY_KIND, Zeroed, low_half};
 use lockwright::registry::Platform;
 
 pub fn a_wait_for_another_value_returns<P: Platform, T: Threads>(threads: &T) {
@@ -60,4 +60,79 @@ pub fn waking_nobody_does_nothing<P: Platform, T: Threads>(threads: &T) {
         P::futex_wake(address, u32::MAX);
     }
     threads.run(P::U32::zeroed(), &[body::<P>], nothing_more);
+}
+
+pub fn a_wake_passes_over_sleepers_of_another_kind<P: Platform, T: Threads>(threads: &T) {
+    const ITS_KIND: u32 = 1;
+    const OTHER_KINDS: u32 = !ITS_KIND;
+    let sleep: fn(&P::U32) = |word| {
+        while word.load(Acquire) == 0 {
+            P::futex_wait_as(ITS_KIND, word, 0, None);
+        }
+    };
+    let wake: fn(&P::U32) = |word| {
+        assert_eq!(P::futex_wake_only(OTHER_KINDS, word, 1), 0, "a sleeper of another kind");
+        word.store(1, Release);
+        assert_eq!(P::futex_wake_only(OTHER_KINDS, word, 1), 0, "a sleeper of another kind");
+        P::futex_wake_only(OTHER_KINDS | ITS_KIND, word, 1);
+    };
+    threads.run(P::U32::zeroed(), &[wake, sleep], nothing_more);
+}
+
+pub fn who_was_woken_was_counted<P: Platform, T: Threads>(threads: &T) {
+    struct Counted<P: Platform> {
+        word: P::U32,
+        woken: P::U32,
+        told: P::U32,
+    }
+    fn sleep<P: Platform>(it: &Counted<P>) {
+        while it.word.load(Acquire) == 0 {
+            let was_woken = P::futex_wait_as(EVERY_KIND, &it.word, 0, None);
+            it.told.fetch_add(u32::from(was_woken), Relaxed);
+        }
+    }
+    fn wake<P: Platform>(it: &Counted<P>) {
+        it.word.store(1, Release);
+        it.woken.fetch_add(P::futex_wake_only(EVERY_KIND, &it.word, 5), Relaxed);
+    }
+    let state =
+        Counted::<P> { word: Zeroed::zeroed(), woken: Zeroed::zeroed(), told: Zeroed::zeroed() };
+    threads.run(state, &[wake::<P>, sleep::<P>], |it| {
+        assert_eq!(it.woken.load(Relaxed), it.told.load(Relaxed));
+    });
+}
+
+/// Two words, as a condition variable and its mutex.
+struct TwoWords<P: Platform> {
+    from: P::U64,
+    to: P::U32,
+}
+
+pub fn moved_sleepers_are_woken_where_they_were_moved_to<P: Platform, T: Threads>(threads: &T) {
+    fn sleep<P: Platform>(it: &TwoWords<P>) {
+        while it.from.load(Acquire) as u32 == 0 {
+            P::futex_wait_low(&it.from, 0, None);
+        }
+    }
+    fn wake<P: Platform>(it: &TwoWords<P>) {
+        it.from.store(1, Release);
+        if P::futex_requeue(1, &it.from, 1, &it.to).is_none() {
+            P::futex_wake(low_half::<P>(&it.from), u32::MAX);
+        }
+        P::futex_wake(&it.to, u32::MAX);
+    }
+    let state = TwoWords::<P> { from: Zeroed::zeroed(), to: Zeroed::zeroed() };
+    threads.run(state, &[wake::<P>, sleep::<P>, sleep::<P>], nothing_more);
+}
+
+pub fn only_the_lower_half_is_compared<P: Platform, T: Threads>(threads: &T) {
+    let body: fn(&TwoWords<P>) = |it| {
+        it.from.store(1 << 32 | 2, Relaxed);
+        P::futex_wait_low(&it.from, 1, None);
+        assert_eq!(P::futex_requeue(1, &it.from, 1, &it.to), None, "another value");
+        let moved = P::futex_requeue(1, &it.from, 2, &it.to);
+        assert!(matches!(moved, Some(0) | None), "nobody sleeps");
+    };
+    let state = TwoWords::<P> { from: Zeroed::zeroed(), to: Zeroed::zeroed() };
+    threads.run(state, &[body], nothing_more);
 }

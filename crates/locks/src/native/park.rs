@@ -2,7 +2,7 @@
 
 use super::table::{Table, table};
 use super::{Native, fork, syscall};
-use crate::hardware::HardwareU32;
+use crate::hardware::{HardwareU32, HardwareU64};
 use crate::park::{Bucket, Waiter};
 use crate::platform::{ConstZeroed, SleepStorage};
 use crate::queue::{NODES_MAX, NodeId};
@@ -15,6 +15,8 @@ const TABLE: Table<Bucket<Native>, BUCKETS> = table!([Bucket<Native>; BUCKETS] =
 /// Apart from the buckets, so that the look of every release is at few lines.
 const MARKS: Table<HardwareU32<Native>, BUCKETS> =
     table!([HardwareU32<Native>; BUCKETS] = ConstZeroed::ZEROED);
+const COUNTING_MARKS: Table<HardwareU64<Native>, BUCKETS> =
+    table!([HardwareU64<Native>; BUCKETS] = ConstZeroed::ZEROED);
 /// Four mebibytes of zeroes, of which only the pages exist that were ever used.
 const WAITERS: Table<Waiter<Native>, NODES_MAX> =
     table!([Waiter<Native>; NODES_MAX] = Waiter::FRESH);
@@ -35,6 +37,10 @@ unsafe impl SleepStorage for Native {
     fn sleep_mark(at: usize) -> NonNull<HardwareU32<Self>> {
         // A power of two: the bound costs an instruction and no branch.
         NonNull::from(MARKS.at(at % BUCKETS))
+    }
+    #[inline(always)]
+    fn counting_mark(at: usize) -> NonNull<HardwareU64<Self>> {
+        NonNull::from(COUNTING_MARKS.at(at % BUCKETS))
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         NonNull::from(WAITERS.at(usize::from(id.number())))

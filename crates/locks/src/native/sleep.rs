@@ -1,31 +1,51 @@
 //! Sleeping and waking by address, and the clock.
 
 use super::Native;
-use crate::hardware::HardwareU32;
-use crate::platform::{Clock, Sleeping};
+use crate::hardware::{HardwareU32, HardwareU64};
+use crate::platform::{Clock, EVERY_KIND, Sleeping, low_half};
 use core::num::NonZeroU32;
+use core::sync::atomic::AtomicU32;
 use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl Sleeping for Native {
-    fn futex_wait(word: &HardwareU32<Self>, expected: u32, deadline_ns: Option<u64>) {
-        let deadline = deadline_ns
-            .map(|ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ });
-        // The bitset form takes an absolute deadline on the monotonic clock. Every result means
-        // "look again": woken, value changed, interrupted, too late.
-        let _ = futex::wait_bitset(
-            word.core(),
-            futex::Flags::PRIVATE,
-            expected,
-            deadline.as_ref(),
-            NonZeroU32::MAX,
-        );
+    fn futex_wait_as(
+        kinds: u32,
+        word: &HardwareU32<Self>,
+        expected: u32,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        wait(kinds, word.core(), expected, deadline_ns)
     }
-    fn futex_wake(address: *const HardwareU32<Self>, count: u32) {
-        super::syscall::futex_wake(address.cast(), count);
+    fn futex_wait_low(word: &HardwareU64<Self>, expected: u32, deadline_ns: Option<u64>) -> bool {
+        let half = low_half::<Self>(word).cast::<AtomicU32>();
+        // SAFETY: the lower half of a 64-bit cell is aligned, and outlives the reference to the cell. Only the kernel
+        // reads it.
+        wait(EVERY_KIND, unsafe { &*half }, expected, deadline_ns)
     }
+    fn futex_wake_only(kinds: u32, address: *const HardwareU32<Self>, count: u32) -> u32 {
+        super::syscall::futex_wake(kinds, address.cast(), count)
+    }
+    fn futex_requeue(
+        count: u32,
+        from: &HardwareU64<Self>,
+        expected: u32,
+        to: *const HardwareU32<Self>,
+    ) -> Option<u32> {
+        let from = low_half::<Self>(from).cast();
+        super::syscall::futex_requeue(count, from, expected, to.cast())
+    }
+}
+
+fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -> bool {
+    let timespec = |ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
+    let deadline = deadline_ns.map(timespec);
+    let Some(kinds) = NonZeroU32::new(kinds) else { return false };
+    // The bitset form takes an absolute deadline on the monotonic clock. An error means that the value has changed,
+    // that a signal has come, or that it is too late.
+    futex::wait_bitset(word, futex::Flags::PRIVATE, expected, deadline.as_ref(), kinds).is_ok()
 }
 
 impl Clock for Native {

@@ -25,14 +25,39 @@ mod number {
     pub const SCHED_GETAFFINITY: core::ffi::c_long = 123;
 }
 
-const FUTEX_WAKE_PRIVATE: c_int = 1 | 128;
+const FUTEX_PRIVATE: c_int = 128;
+const FUTEX_CMP_REQUEUE: c_int = 4;
+const FUTEX_WAKE_BITSET: c_int = 10;
 
-/// Wakes up to `count` sleepers on the word at `address`, which may be gone: so no reference to it
-/// is made, the kernel only takes its address.
-pub(super) fn futex_wake(address: *const AtomicU32, count: u32) {
+/// Wakes up to `count` sleepers of these kinds on the word at `address`, which may be gone: so no reference to it
+/// is made, the kernel only takes its address. Returns how many were woken.
+pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u32 {
     let count = c_int::try_from(count).unwrap_or(c_int::MAX);
-    // SAFETY: FUTEX_WAKE reads and writes no memory of ours.
-    unsafe { syscall(number::FUTEX, address, FUTEX_WAKE_PRIVATE, count) };
+    let (operation, none) = (FUTEX_WAKE_BITSET | FUTEX_PRIVATE, core::ptr::null::<AtomicU32>());
+    // SAFETY: FUTEX_WAKE_BITSET reads and writes no memory of ours.
+    let woken =
+        unsafe { syscall(number::FUTEX, address, operation, count, none, none, kinds as c_int) };
+    woken.try_into().unwrap_or(0)
+}
+
+/// If the word at `from` holds `expected`: wakes up to `count` sleepers there and moves the others to the word at `to`, which
+/// may be gone. Returns how many these were; `None` if it holds something else.
+pub(super) fn futex_requeue(
+    count: u32,
+    from: *const AtomicU32,
+    expected: u32,
+    to: *const AtomicU32,
+) -> Option<u32> {
+    if cfg!(miri) {
+        return None;
+    }
+    let operation = FUTEX_CMP_REQUEUE | FUTEX_PRIVATE;
+    let count = c_int::try_from(count).unwrap_or(c_int::MAX);
+    let rest = c_int::MAX as usize;
+    // SAFETY: FUTEX_CMP_REQUEUE reads the word at `from`, and no other memory of ours.
+    let moved =
+        unsafe { syscall(number::FUTEX, from, operation, count, rest, to, expected as c_int) };
+    moved.try_into().ok()
 }
 
 /// The scheduling policy of the calling thread, with flags. The system call itself, because one C

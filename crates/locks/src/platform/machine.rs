@@ -118,6 +118,8 @@ pub unsafe trait SleepStorage: QueueNodes {
     fn sleep_bucket(at: usize) -> NonNull<Self::Bucket>;
     /// The mark of bucket `at`, which every release of a lock looks at.
     fn sleep_mark(at: usize) -> NonNull<Self::U32>;
+    /// The mark of bucket `at` that counts.
+    fn counting_mark(at: usize) -> NonNull<Self::U64>;
     /// The waiter that belongs to a queue node, valid as that is.
     fn waiter(id: NodeId) -> NonNull<Self::Waiter>;
     /// How often this process was forked since its first ancestor used a lock: what the table held
@@ -203,15 +205,49 @@ pub trait SchedulerHints: QueueNodes {
 }
 
 /// Sleeping, keyed by address.
+///
+/// A sleeper has a set of kinds, one bit each, and a wake-up is for a set of them: it passes over a sleeper that has
+/// none of these.
 pub trait Sleeping: Cells {
-    /// Sleeps while `word` holds `expected`, until woken or until the platform's clock reaches
-    /// `deadline_ns`. May return at any time for no reason, so the caller loops; returns nothing,
-    /// so that nobody concludes anything from it.
-    fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>);
-    /// Wakes up to `count` threads that sleep on the word at `address`, in the order they came.
-    /// The word is not accessed and may no longer exist. Returns nothing on purpose: that
-    /// somebody was woken does not mean that somebody slept.
-    fn futex_wake(address: *const Self::U32, count: u32);
+    /// As [`futex_wait_as`](Self::futex_wait_as), as a sleeper of every kind.
+    fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
+        Self::futex_wait_as(EVERY_KIND, word, expected, deadline_ns);
+    }
+    /// Sleeps while `word` holds `expected`, as a sleeper of these `kinds`, until woken or until the platform's clock
+    /// reaches `deadline_ns`. May return at any time for no reason, so the caller loops. Returns `true` if a wake-up
+    /// has counted the caller, which may have been meant for another word that was at this address before.
+    fn futex_wait_as(kinds: u32, word: &Self::U32, expected: u32, deadline_ns: Option<u64>)
+    -> bool;
+    /// As [`futex_wait_as`](Self::futex_wait_as) on the lower half of `word`, as a sleeper of every kind. The address
+    /// of this half is [`low_half`].
+    fn futex_wait_low(word: &Self::U64, expected: u32, deadline_ns: Option<u64>) -> bool;
+    /// As [`futex_wake_only`](Self::futex_wake_only), of every kind.
+    fn futex_wake(address: *const Self::U32, count: u32) {
+        Self::futex_wake_only(EVERY_KIND, address, count);
+    }
+    /// Wakes up to `count` threads of these `kinds` that sleep on the word at `address`, in the order they came;
+    /// returns how many. The word is not accessed and may no longer exist. A thread that was about to sleep is not
+    /// counted.
+    fn futex_wake_only(kinds: u32, address: *const Self::U32, count: u32) -> u32;
+    /// If the lower half of `from` holds `expected`: wakes up to `count` threads that sleep there, in the order they
+    /// came, and lets the others sleep on the word at `to`, behind those that do so already. Returns how many these
+    /// were in all, or `None` if it holds something else, or if this platform cannot move sleepers. The word at `to` is
+    /// not accessed and may no longer exist.
+    fn futex_requeue(
+        count: u32,
+        from: &Self::U64,
+        expected: u32,
+        to: *const Self::U32,
+    ) -> Option<u32>;
+}
+
+/// A set of all kinds of sleepers.
+pub const EVERY_KIND: u32 = u32::MAX;
+
+/// Where the lower half of a 64-bit cell is: the threads that wait for it sleep on this address.
+pub fn low_half<P: Cells>(word: *const P::U64) -> *const P::U32 {
+    let offset = if cfg!(target_endian = "big") { 4 } else { 0 };
+    word.cast::<u8>().wrapping_add(offset).cast()
 }
 
 /// The clock.

@@ -122,6 +122,7 @@ unsafe impl LockHash for Hooked {
 const BUCKETS: usize = 4;
 static TABLE: [Bucket<Hooked>; BUCKETS] = [const { Bucket::EMPTY }; BUCKETS];
 static MARKS: [HardwareU32<Native>; BUCKETS] = [const { ConstZeroed::ZEROED }; BUCKETS];
+static COUNTING_MARKS: [HardwareU64<Native>; BUCKETS] = [const { ConstZeroed::ZEROED }; BUCKETS];
 static WAITERS: [Waiter<Hooked>; NODES] = [const { Waiter::FRESH }; NODES];
 
 // SAFETY: elements of statics.
@@ -137,6 +138,9 @@ unsafe impl SleepStorage for Hooked {
     }
     fn sleep_mark(at: usize) -> NonNull<HardwareU32<Native>> {
         NonNull::from(&MARKS[at])
+    }
+    fn counting_mark(at: usize) -> NonNull<HardwareU64<Native>> {
+        NonNull::from(&COUNTING_MARKS[at])
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         NonNull::from(&WAITERS[usize::from(id.number())])
@@ -209,11 +213,27 @@ impl SchedulerHints for Hooked {
 }
 
 impl Sleeping for Hooked {
-    fn futex_wait(word: &HardwareU32<Native>, expected: u32, deadline_ns: Option<u64>) {
-        Native::futex_wait(word, expected, deadline_ns);
+    fn futex_wait_as(
+        kinds: u32,
+        word: &HardwareU32<Native>,
+        expected: u32,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        Native::futex_wait_as(kinds, word, expected, deadline_ns)
     }
-    fn futex_wake(address: *const HardwareU32<Native>, count: u32) {
-        Native::futex_wake(address, count);
+    fn futex_wait_low(word: &HardwareU64<Native>, expected: u32, deadline_ns: Option<u64>) -> bool {
+        Native::futex_wait_low(word, expected, deadline_ns)
+    }
+    fn futex_wake_only(kinds: u32, address: *const HardwareU32<Native>, count: u32) -> u32 {
+        Native::futex_wake_only(kinds, address, count)
+    }
+    fn futex_requeue(
+        count: u32,
+        from: &HardwareU64<Native>,
+        expected: u32,
+        to: *const HardwareU32<Native>,
+    ) -> Option<u32> {
+        Native::futex_requeue(count, from, expected, to)
     }
 }
 

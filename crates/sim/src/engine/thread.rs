@@ -44,6 +44,8 @@ pub struct Wait {
     pub held: bool,
     /// The deadline has come.
     pub expired: bool,
+    /// Another thread has woken it.
+    pub was_woken: bool,
     pub since_ps: u64,
 }
 
@@ -103,6 +105,7 @@ impl Thread {
                 seen: 0,
                 held: false,
                 expired: false,
+                was_woken: false,
                 since_ps: 0,
             },
             signals: Signals::default(),

@@ -10,8 +10,8 @@ use lockwright::events::Event;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, ReaderSlots,
-    SchedulerHints, SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, LockHash, Placement, QueueNodes,
+    ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -110,6 +110,9 @@ unsafe impl SleepStorage for Sim {
     }
     fn sleep_mark(at: usize) -> NonNull<<Self as Cells>::U32> {
         Here::expect("a mark").with(|engine| engine.tables.sleepers.mark(at))
+    }
+    fn counting_mark(at: usize) -> NonNull<<Self as Cells>::U64> {
+        Here::expect("a mark").with(|engine| engine.tables.sleepers.counting_mark(at))
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         Here::expect("a waiter").with(|engine| engine.tables.sleepers.waiter(id.number().into()))
@@ -224,15 +227,42 @@ impl SchedulerHints for Sim {
 }
 
 impl Sleeping for Sim {
-    fn futex_wait(word: &Self::U32, expected: u32, deadline_ns: Option<u64>) {
-        let deadline_ps = deadline_ns.map_or(u64::MAX, |ns| ns.saturating_mul(1000));
+    fn futex_wait_as(
+        kinds: u32,
+        word: &Self::U32,
+        expected: u32,
+        deadline_ns: Option<u64>,
+    ) -> bool {
         // SAFETY: `word` is a 32-bit cell, alive until the call returns.
         let cell = unsafe { CellRef::new(NonNull::from(word).cast(), Shape::U32) };
-        Here::expect("to sleep").sleep(cell, expected.into(), deadline_ps);
+        Here::expect("to sleep").sleep(kinds, cell, expected, deadline_ps(deadline_ns))
     }
-    fn futex_wake(address: *const <Self as Cells>::U32, count: u32) {
-        Here::expect("to wake").wake(address.addr(), count);
+    fn futex_wait_low(word: &Self::U64, expected: u32, deadline_ns: Option<u64>) -> bool {
+        let cell = low_cell(word);
+        Here::expect("to sleep").sleep(EVERY_KIND, cell, expected, deadline_ps(deadline_ns))
     }
+    fn futex_wake_only(kinds: u32, address: *const <Self as Cells>::U32, count: u32) -> u32 {
+        Here::expect("to wake").wake(kinds, address.addr(), count)
+    }
+    fn futex_requeue(
+        count: u32,
+        from: &Self::U64,
+        expected: u32,
+        to: *const <Self as Cells>::U32,
+    ) -> Option<u32> {
+        Here::expect("to wake").requeue(count, low_cell(from), expected, to.addr())
+    }
+}
+
+fn deadline_ps(deadline_ns: Option<u64>) -> u64 {
+    deadline_ns.map_or(u64::MAX, |ns| ns.saturating_mul(1000))
+}
+
+/// A 64-bit cell, which sleepers know by the address of its lower half: the same on the hosts that simulate.
+fn low_cell(word: &<Sim as Cells>::U64) -> CellRef {
+    const { assert!(cfg!(target_endian = "little")) };
+    // SAFETY: `word` is a 64-bit cell, alive until the call of the platform returns.
+    unsafe { CellRef::new(NonNull::from(word).cast(), Shape::U64) }
 }
 
 impl Clock for Sim {
