@@ -4,9 +4,9 @@
 
 use crate::handler::{Asks, Deadlines, GiveUpAt, Way, drawn};
 use crate::shared::Twins;
-use crate::timed::TimedLock;
 use crate::{Client, Fork};
 use core::sync::atomic::Ordering::Relaxed;
+use lockwright::capabilities::TimedLock;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::{Atomic, Zeroed};

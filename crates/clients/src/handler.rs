@@ -5,10 +5,10 @@
 use crate::Client;
 use crate::mutex::Counter;
 use crate::shared::Twins;
-use crate::timed::TimedLock;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
+use lockwright::capabilities::TimedLock;
 use lockwright::condvar::RawCondvar;
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;

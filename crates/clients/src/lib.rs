@@ -41,7 +41,6 @@ pub mod seqlock;
 pub mod shared;
 mod table;
 mod threads;
-pub mod timed;
 pub mod try_lock;
 pub mod try_shared;
 

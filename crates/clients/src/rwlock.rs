@@ -3,10 +3,10 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use crate::timed::TimedLock as WithDeadlines;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
+use lockwright::capabilities::TimedLock as WithDeadlines;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::raw::RawLock;

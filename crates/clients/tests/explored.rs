@@ -3,12 +3,12 @@
 mod machine;
 
 use lockwright::busted::BustedRwLock;
+use lockwright::capabilities::TimedLock;
 use lockwright::mutex::RawMutex;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::LOCKS;
 use lockwright_clients::fork::InChild;
 use lockwright_clients::handler::{Attempts, InHandler};
-use lockwright_clients::timed::TimedLock;
 use lockwright_clients::{Client, ClientVisitor, disturbed_clients_of, visit_disturbed};
 use lockwright_sim::explore::{Explorer, Found, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, Sim, Simulation, thread};

@@ -152,6 +152,8 @@ compile_error!(
 pub mod api;
 #[cfg(feature = "internals")]
 pub mod busted;
+#[cfg(feature = "internals")]
+pub mod capabilities;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod clh;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]

@@ -3,11 +3,13 @@
 //! A lock is added to the table below and nowhere else; torture, benchmarks, the lists of the lab
 //! and the checkers all walk it. The table is generic over the platform: a row is the name of the test of its model
 //! checks, the name of the lock, its class, a type constructor, and what it is. What a lock can do (readers, order,
-//! who may free it) is in its [`RawLock`].
+//! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline` and
+//! `condvar`, the traits [`TimedLock`] and [`CondvarLock`].
 //!
 //! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
 //! crate is compiled, the table has only the locks that it names, separated by commas. Such a build takes seconds.
 
+use crate::capabilities::{CondvarLock, TimedLock};
 use crate::percpu_rwlock::ReaderPlatform;
 use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
 use crate::raw::RawLock;
@@ -72,6 +74,22 @@ pub trait LockVisitor<P: Platform> {
     type Output;
     /// Does it with lock `L`.
     fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output;
+}
+
+/// Something to be done with a lock that has deadlines, whose type is chosen by its row.
+pub trait TimedVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with lock `L`.
+    fn visit<L: TimedLock>(self) -> Self::Output;
+}
+
+/// Something to be done with a lock that has a condition variable, whose type is chosen by its row.
+pub trait CondvarVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with lock `L`.
+    fn visit<L: CondvarLock>(self) -> Self::Output;
 }
 
 /// Something to be done with a semaphore whose policy is chosen by its row.
@@ -174,14 +192,14 @@ pub fn type_of<P: Platform>(row: &'static LockRow) -> Option<TypeId> {
 macro_rules! locks {
     (
         $dollar:tt $P:ident;
-        $($test:ident: $name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
+        $($test:ident: $name:literal $(| $alias:literal)* , $class:ident, $lock:ty $([$($can:ident)*])?, $models:literal;)+
         [semaphores] {
             $($sem_test:ident: $sem:literal $(| $sem_alias:literal)* , $sem_class:ident, $policy:ty, $sem_models:literal;)+
         }
         $($last_test:ident: $last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty, $last_models:literal;)+
     ) => {
         locks! { table $P;
-            $($name $(| $alias)*, $class, $lock, $models;)+
+            $($name $(| $alias)*, $class, $lock $([$($can)*])?, $models;)+
             $($sem $(| $sem_alias)*, $sem_class, RwSem<$P, $policy>, $sem_models;)+
             $($last $(| $last_alias)*, $last_class, $last_lock, $last_models;)+
         }
@@ -214,7 +232,7 @@ macro_rules! locks {
     };
     (
         table $P:ident;
-        $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty, $models:literal;)+
+        $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty $([$($can:ident)*])?, $models:literal;)+
     ) => {
         const ALL: &[LockRow] = &[$(LockRow {
             name: $name,
@@ -237,7 +255,37 @@ macro_rules! locks {
             })+
             None
         }
+
+        /// Calls `visitor` with the lock of this row, if it has deadlines.
+        pub fn visit_timed<$P: Platform, V: TimedVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } {
+                let _is_it = rows.next()?.is(row);
+                $($(if_can! { deadline $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
+            })+
+            None
+        }
+
+        /// Calls `visitor` with the lock of this row, if it has a condition variable.
+        pub fn visit_condvar<$P: Platform, V: CondvarVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } {
+                let _is_it = rows.next()?.is(row);
+                $($(if_can! { condvar $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
+            })+
+            None
+        }
     };
+}
+
+/// Code for a capability, where a row names it: the capability, what the row names, and the code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! if_can {
+    (deadline deadline $($code:tt)*) => { $($code)* };
+    (condvar condvar $($code:tt)*) => { $($code)* };
+    (deadline condvar $($code:tt)*) => {};
+    (condvar deadline $($code:tt)*) => {};
 }
 
 locks! { $ P;
@@ -265,19 +313,19 @@ locks! { $ P;
         "CNA v10 whose waiters wait as in hybrid";
     cna_hybrid_bounded: "cna-hybrid-bounded" | "hybrid-lock", Product, CnaSpinlock<P, cna::V10, HybridBounded>,
         "CNA v10 whose waiters wait as in hybrid-bounded";
-    mutex: "mutex", Product, crate::mutex::RawMutex<P>,
+    mutex: "mutex", Product, crate::mutex::RawMutex<P> [deadline condvar],
         "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in CNA order, then sleep";
-    rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P>,
+    rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P> [deadline],
         "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
-    rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair>,
+    rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair> [deadline],
         "`FairRwLock` for programs: first come, first served";
-    percpu_rwlock: "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P>,
+    percpu_rwlock: "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P> [deadline],
         "`PercpuRwLock` for programs: for data that is nearly always read";
-    percpu_rwlock_in_slots: "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P>,
+    percpu_rwlock_in_slots: "percpu-rwlock-in_slots", Reference, crate::percpu_rwlock::testing::InSlots<P> [deadline],
         "percpu-rwlock whose readers use memory of their own threads from the start";
     seqlock: "seqlock", Product, crate::seqlock::RawSeqLock<P, 2>,
         "the write side of `SeqLock`; its readers copy the value, and copy again if it changed meanwhile";
-    semaphore: "semaphore", Product, crate::semaphore::RawSemaphore<P, 1>,
+    semaphore: "semaphore", Product, crate::semaphore::RawSemaphore<P, 1> [deadline],
         "`Semaphore` for programs with one permit: first come, first served; waiters sleep";
     qrwlock: "qrwlock", Product, crate::qrwlock::RawQRwLock<P>,
         "the Linux kernel's queued reader-writer spinlock";

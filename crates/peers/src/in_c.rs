@@ -8,7 +8,9 @@ use crate::stays_owner::StaysOwner;
 use crate::{Comparison, Peer};
 use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LockClass, LockRow, LockVisitor, is_compiled};
+use lockwright::registry::{
+    CondvarVisitor, LockClass, LockRow, LockVisitor, TimedVisitor, is_compiled,
+};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
@@ -191,7 +193,7 @@ pub type Nsync = StaysOwner<NsyncAlone>;
 pub type Absl = StaysOwner<AbslAlone>;
 
 // Names, the names of the library, where it is compared, the type, what it is.
-crate::table! { IN_C, visit_in_c:
+crate::table! { IN_C, visit_in_c, visit_timed_in_c, visit_condvar_in_c:
     "ck_fas", [], [Owning], CkFas,
         "Concurrency Kit's fetch-and-store spinlock";
     "ck_ticket", [], [Owning], CkTicket,

@@ -1,5 +1,6 @@
 //! Locks of other libraries behind the interface of ours, and all of them by name.
 
+mod condvars;
 #[cfg(feature = "c-peers")]
 mod in_c;
 mod looks_locked;
@@ -7,8 +8,11 @@ mod mutexes;
 mod rwlocks;
 mod stays_owner;
 
+use lockwright::if_can;
 use lockwright::native::Native;
-use lockwright::registry::{LockClass, LockRow, LockVisitor, is_compiled};
+use lockwright::registry::{
+    CondvarVisitor, LockClass, LockRow, LockVisitor, TimedVisitor, is_compiled,
+};
 use mutexes::{OfTrait, ParkingLot013, PthreadMutex, PthreadSpin, StdMutex};
 use rwlocks::{OfRwTrait, ParkingLot013Rw, PthreadRwLock, StdRwLock};
 use stays_owner::StaysOwner;
@@ -31,12 +35,16 @@ pub enum Comparison {
     Owning,
     /// Programs with readers.
     Reading,
+    /// Programs as they are: queues, sections that take microseconds, maps. There a lock is compared with those that
+    /// nearly every program uses.
+    RealUse,
 }
 
 /// A table of peers, and the call of a visitor with one of them.
 macro_rules! table {
-    ($PEERS:ident, $visit:ident: $(
-        $name:literal $(| $alias:literal)*, [$($library:literal)*], [$($in:ident)*], $lock:ty, $models:literal;
+    ($PEERS:ident, $visit:ident, $visit_timed:ident, $visit_condvar:ident: $(
+        $name:literal $(| $alias:literal)*, [$($library:literal)*], [$($in:ident)*], $lock:ty $([$($can:ident)*])?,
+        $models:literal;
     )+) => {
         pub(crate) static $PEERS: &[Peer] = &[$(Peer {
             row: LockRow {
@@ -62,36 +70,58 @@ macro_rules! table {
             })+
             Err(visitor)
         }
+
+        pub(crate) fn $visit_timed<V: TimedVisitor>(row: &LockRow, visitor: V) -> Result<V::Output, V> {
+            let mut peers = $PEERS.iter().map(|peer| &peer.row);
+            $({
+                let is_it = peers.next().is_some_and(|other| std::ptr::eq(other, row));
+                if const { is_compiled(&[$name $(, $alias)*]) } && is_it {
+                    $($(if_can! { deadline $can return Ok(visitor.visit::<$lock>()); })*)?
+                }
+            })+
+            Err(visitor)
+        }
+
+        pub(crate) fn $visit_condvar<V: CondvarVisitor>(row: &LockRow, visitor: V) -> Result<V::Output, V> {
+            let mut peers = $PEERS.iter().map(|peer| &peer.row);
+            $({
+                let is_it = peers.next().is_some_and(|other| std::ptr::eq(other, row));
+                if const { is_compiled(&[$name $(, $alias)*]) } && is_it {
+                    $($(if_can! { condvar $can return Ok(visitor.visit::<$lock>()); })*)?
+                }
+            })+
+            Err(visitor)
+        }
     };
 }
 #[cfg(feature = "c-peers")]
 pub(crate) use table;
 
-// Names, the names of the library, where it is compared, the type, what it is.
-table! { IN_RUST, visit_in_rust:
-    "std", ["std"], [Owning], StdMutex,
+// Names, the names of the library, where it is compared, the type and what else it can do, what it is.
+table! { IN_RUST, visit_in_rust, visit_timed_in_rust, visit_condvar_in_rust:
+    "std", ["std"], [Owning RealUse], StdMutex [condvar],
         "Rust's std::sync::Mutex (futex)";
-    "parking_lot" | "parking_lot-0.12", ["parking_lot" "parking_lot-0.12"], [Owning], OfTrait<parking_lot::RawMutex>,
+    "parking_lot" | "parking_lot-0.12", ["parking_lot" "parking_lot-0.12"], [Owning RealUse], OfTrait<parking_lot::RawMutex> [deadline condvar],
         "parking_lot 0.12 RawMutex";
-    "parking_lot-0.13", ["parking_lot" "parking_lot-0.13"], [Owning], ParkingLot013,
+    "parking_lot-0.13", ["parking_lot" "parking_lot-0.13"], [Owning], ParkingLot013 [deadline condvar],
         "parking_lot 0.13 RawMutex";
-    "pthread", ["pthread"], [Owning], PthreadMutex<false>,
+    "pthread", ["pthread"], [Owning RealUse], PthreadMutex<false> [deadline condvar],
         "glibc pthread_mutex, default kind";
-    "pthread-adaptive", ["pthread"], [Owning], PthreadMutex<true>,
+    "pthread-adaptive", ["pthread"], [Owning], PthreadMutex<true> [deadline condvar],
         "glibc pthread_mutex, PTHREAD_MUTEX_ADAPTIVE_NP";
     "pthread-spin", ["pthread"], [], PthreadSpin,
         "glibc pthread_spinlock";
     "spin", ["spin"], [Owning], OfTrait<spin::mutex::SpinMutex<()>>,
         "spin 0.12 SpinMutex";
-    "usync", ["usync"], [Owning], OfTrait<usync::RawMutex>,
+    "usync", ["usync"], [Owning], OfTrait<usync::RawMutex> [condvar],
         "usync 0.2 RawMutex";
-    "std-rwlock", ["std"], [Reading], StdRwLock,
+    "std-rwlock", ["std"], [Reading RealUse], StdRwLock,
         "Rust's std::sync::RwLock (futex)";
-    "parking_lot-rwlock" | "parking_lot-rwlock-0.12", ["parking_lot" "parking_lot-0.12"], [Reading], OfRwTrait<parking_lot::RawRwLock>,
+    "parking_lot-rwlock" | "parking_lot-rwlock-0.12", ["parking_lot" "parking_lot-0.12"], [Reading RealUse], OfRwTrait<parking_lot::RawRwLock>,
         "parking_lot 0.12 RawRwLock";
     "parking_lot-rwlock-0.13", ["parking_lot" "parking_lot-0.13"], [Reading], ParkingLot013Rw,
         "parking_lot 0.13 RawRwLock";
-    "pthread-rwlock", ["pthread"], [Reading], PthreadRwLock<false>,
+    "pthread-rwlock", ["pthread"], [Reading RealUse], PthreadRwLock<false>,
         "glibc pthread_rwlock, default kind: readers pass waiting writers";
     "pthread-rwlock-writer", ["pthread"], [Reading], PthreadRwLock<true>,
         "glibc pthread_rwlock, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP";
@@ -130,6 +160,22 @@ pub fn visit<V: LockVisitor<Native>>(row: &'static LockRow, visitor: V) -> Optio
     let output = visit_in_rust(row, visitor);
     #[cfg(feature = "c-peers")]
     let output = output.or_else(|visitor| in_c::visit_in_c(row, visitor));
+    output.ok()
+}
+
+/// Calls `visitor` with the peer of this row, if it has deadlines.
+pub fn visit_timed<V: TimedVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+    let output = visit_timed_in_rust(row, visitor);
+    #[cfg(feature = "c-peers")]
+    let output = output.or_else(|visitor| in_c::visit_timed_in_c(row, visitor));
+    output.ok()
+}
+
+/// Calls `visitor` with the peer of this row, if it has a condition variable.
+pub fn visit_condvar<V: CondvarVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+    let output = visit_condvar_in_rust(row, visitor);
+    #[cfg(feature = "c-peers")]
+    let output = output.or_else(|visitor| in_c::visit_condvar_in_c(row, visitor));
     output.ok()
 }
 

@@ -23,12 +23,24 @@ unsafe impl Send for StdMutex {}
 unsafe impl Sync for StdMutex {}
 
 impl StdMutex {
+    /// Keeps the guard of an owner for its unlock.
     #[inline]
-    fn keep(&self, guard: MutexGuard<'_, ()>) {
+    pub(crate) fn keep(&self, guard: MutexGuard<'_, ()>) {
         // SAFETY: only the lifetime changes, and `unlock` drops the guard while `self` is borrowed.
         let guard = unsafe { std::mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'_, ()>>(guard) };
         // SAFETY: the mutex is held, so no other thread touches the slot.
         unsafe { *self.guard.get() = MaybeUninit::new(guard) };
+    }
+    /// The guard of the owner.
+    ///
+    /// # Safety
+    /// The caller owns the mutex, and takes the guard once for each time that it was kept.
+    #[inline]
+    pub(crate) unsafe fn take(&self) -> MutexGuard<'static, ()> {
+        // SAFETY: the caller owns the mutex, so no other thread touches the slot.
+        let slot = unsafe { &*self.guard.get() };
+        // SAFETY: `keep` filled the slot, and it is read once.
+        unsafe { slot.assume_init_read() }
     }
 }
 
@@ -53,84 +65,118 @@ impl RawLock for StdMutex {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        // SAFETY: the caller holds the lock, so no other thread touches the slot.
-        let slot = unsafe { &*self.guard.get() };
-        // SAFETY: `lock` or `try_lock` filled the slot, and it is read once per acquisition.
-        drop(unsafe { slot.assume_init_read() });
+        // SAFETY: the caller holds the lock, and no more after this.
+        drop(unsafe { self.take() });
     }
     fn is_locked(&self) -> bool {
         matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock))
     }
 }
 
-/// A lock that has `lock_api`'s trait.
+/// A lock that has `lock_api`'s trait. It is kept as a mutex of nothing, whose guards condition variables want.
 #[repr(align(64))]
-pub struct OfTrait<R>(R);
+pub struct OfTrait<R>(pub(crate) lock_api::Mutex<R, ()>);
+
+impl<R: lock_api::RawMutex> OfTrait<R> {
+    #[inline(always)]
+    fn raw(&self) -> &R {
+        // SAFETY: no guard of this mutex exists but inside of a wait, whose caller owns it.
+        unsafe { self.0.raw() }
+    }
+    /// A guard, for a condition variable.
+    ///
+    /// # Safety
+    /// The caller owns the lock, and forgets the guard.
+    #[inline(always)]
+    pub(crate) unsafe fn guard(&self) -> lock_api::MutexGuard<'_, R, ()> {
+        // SAFETY: the caller owns the lock, and there is no other guard.
+        unsafe { self.0.make_guard_unchecked() }
+    }
+}
 
 impl<R: lock_api::RawMutex + Send + Sync + 'static> RawLock for OfTrait<R> {
     const ORDER: Order = Order::None;
 
     fn new() -> Self {
-        Self(R::INIT)
+        Self(lock_api::Mutex::from_raw(R::INIT, ()))
     }
     #[inline]
     fn lock(&self) {
-        self.0.lock();
+        self.raw().lock();
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.0.try_lock()
+        self.raw().try_lock()
     }
     #[inline]
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        unsafe { self.0.unlock() }
+        unsafe { self.raw().unlock() }
     }
     fn is_locked(&self) -> bool {
-        self.0.is_locked()
+        self.raw().is_locked()
     }
 }
 
 /// parking_lot's raw mutex with the trait of `lock_api` 0.5. What an acquisition hands to its release is
 /// without content there, so it need not be kept.
 #[repr(align(64))]
-pub struct ParkingLot013(parking_lot_013::RawMutex);
+pub struct ParkingLot013(pub(crate) parking_lot_013::Mutex<()>);
 
 /// What stands for an acquisition.
 type Taken013 = <parking_lot_013::RawMutex as lock_api_05::RawMutex>::Guard;
 
 const _: () = assert!(size_of::<Taken013>() == 0 && !std::mem::needs_drop::<Taken013>());
 
+impl ParkingLot013 {
+    #[inline(always)]
+    fn raw(&self) -> &parking_lot_013::RawMutex {
+        // SAFETY: as for `OfTrait`.
+        unsafe { self.0.raw() }
+    }
+    /// A guard, for a condition variable.
+    ///
+    /// # Safety
+    /// The caller owns the lock, and forgets the guard.
+    #[inline(always)]
+    pub(crate) unsafe fn guard(&self) -> parking_lot_013::MutexGuard<'_, ()> {
+        // SAFETY: a type without size; the caller owns the lock, so there was a value of it.
+        let taken = unsafe { std::mem::zeroed::<Taken013>() };
+        // SAFETY: the caller owns the lock, and there is no other guard.
+        unsafe { self.0.make_guard_unchecked(taken) }
+    }
+}
+
 impl RawLock for ParkingLot013 {
     const ORDER: Order = Order::None;
 
     fn new() -> Self {
-        Self(<parking_lot_013::RawMutex as lock_api_05::RawMutex>::INIT)
+        Self(parking_lot_013::Mutex::new(()))
     }
     #[inline]
     fn lock(&self) {
         // What it returns has no content.
-        let _: Taken013 = lock_api_05::RawMutex::lock(&self.0);
+        let _: Taken013 = lock_api_05::RawMutex::lock(self.raw());
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        lock_api_05::RawMutex::try_lock(&self.0).is_some()
+        lock_api_05::RawMutex::try_lock(self.raw()).is_some()
     }
     #[inline]
     unsafe fn unlock(&self) {
         // SAFETY: a type without size; the caller holds the lock, so there was a value of it.
         let taken = unsafe { std::mem::zeroed::<Taken013>() };
         // SAFETY: the caller holds the lock.
-        unsafe { lock_api_05::RawMutex::unlock(&self.0, taken) }
+        unsafe { lock_api_05::RawMutex::unlock(self.raw(), taken) }
     }
     fn is_locked(&self) -> bool {
-        lock_api_05::RawMutex::is_locked(&self.0)
+        lock_api_05::RawMutex::is_locked(self.raw())
     }
 }
 
 /// The C library's mutex, of the default kind or of the one that spins for a while.
 #[repr(align(64))]
-pub struct PthreadMutex<const ADAPTIVE: bool>(UnsafeCell<libc::pthread_mutex_t>);
+pub struct PthreadMutex<const ADAPTIVE: bool>(pub(crate) UnsafeCell<libc::pthread_mutex_t>);
 
 // SAFETY: the C library synchronises its mutexes.
 unsafe impl<const ADAPTIVE: bool> Send for PthreadMutex<ADAPTIVE> {}

@@ -1,5 +1,9 @@
 use super::*;
+use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
+use lockwright::platform::Clock;
 use lockwright::raw::RawLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 /// What another thread finds.
 fn elsewhere(what: impl FnOnce() -> bool + Send) -> bool {
@@ -107,4 +111,77 @@ fn readers_of_the_default_kind_pass_a_writer_that_waits_and_of_the_other_kind_do
     }
     assert!(passes::<false>());
     assert!(!passes::<true>());
+}
+
+/// A thread that waits is notified, and one that nobody notifies gives up at its deadline and owns the lock then.
+struct Waits;
+
+impl CondvarVisitor for Waits {
+    type Output = ();
+
+    fn visit<L: CondvarLock>(self) {
+        let (lock, condvar, is_set) = (L::new(), L::Condvar::new(), AtomicBool::new(false));
+        let wait = |deadline_ns| {
+            // SAFETY: called with the lock taken.
+            unsafe { condvar.wait(&lock, deadline_ns) }
+        };
+        let unlock = || {
+            // SAFETY: called with the lock taken.
+            unsafe { lock.unlock() }
+        };
+        for notify in [L::Condvar::notify_one as fn(&L::Condvar), L::Condvar::notify_all] {
+            is_set.store(false, Relaxed);
+            std::thread::scope(|scope| {
+                let waiter = scope.spawn(|| {
+                    lock.lock();
+                    while !is_set.load(Relaxed) {
+                        wait(None);
+                    }
+                    unlock();
+                });
+                std::thread::sleep(Duration::from_millis(5));
+                lock.lock();
+                is_set.store(true, Relaxed);
+                unlock();
+                notify(&condvar);
+                waiter.join().expect("no panic");
+            });
+        }
+        lock.lock();
+        let deadline_ns = Native::now_ns() + 20_000_000;
+        while wait(Some(deadline_ns)) {}
+        assert!(Native::now_ns() >= deadline_ns, "it gave up before its deadline");
+        assert!(!elsewhere(|| can_own(&lock)), "it does not own the lock");
+        unlock();
+        assert!(can_own(&lock));
+    }
+}
+
+/// A thread takes a free lock at once, and gives up a held one at its deadline.
+struct GivesUp;
+
+impl TimedVisitor for GivesUp {
+    type Output = ();
+
+    fn visit<L: TimedLock>(self) {
+        let lock = L::new();
+        assert!(lock.lock_until(Native::now_ns()), "it is free");
+        let deadline_ns = Native::now_ns() + 20_000_000;
+        assert!(!elsewhere(|| lock.lock_until(deadline_ns)));
+        assert!(Native::now_ns() >= deadline_ns, "it gave up before its deadline");
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        assert!(elsewhere(|| can_own(&lock)));
+    }
+}
+
+#[test]
+fn peers_with_a_condition_variable_are_notified_and_give_up_at_a_deadline() {
+    let names = |can: fn(&LockRow) -> bool| -> Vec<&str> {
+        peers().filter(|peer| can(&peer.row)).map(|peer| peer.row.name).collect()
+    };
+    let with_condvar = names(|row| visit_condvar(row, Waits).is_some());
+    let both = ["parking_lot", "parking_lot-0.13", "pthread", "pthread-adaptive"];
+    assert_eq!(with_condvar, [&["std"], &both[..], &["usync"]].concat());
+    assert_eq!(names(|row| visit_timed(row, GivesUp).is_some()), both);
 }

@@ -1,0 +1,104 @@
+//! What only some locks can do: give up at a deadline, and lend themselves to a condition variable.
+//!
+//! A row of the registry says which of these its lock can do. Then the lock has the trait, and harnesses can ask for
+//! its type as a lock with that trait.
+
+use crate::condvar::RawCondvar;
+use crate::mutex::RawMutex;
+use crate::park::ParkPlatform;
+use crate::percpu_rwlock::testing::InSlots;
+use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
+use crate::qspinlock::Succession;
+use crate::raw::RawLock;
+use crate::rwlock::{Fairness, RawRwLock};
+use crate::semaphore::RawSemaphore;
+
+/// A lock with deadlines, of the platform's clock.
+pub trait TimedLock: RawLock {
+    /// True if a forked child may forget the readers that do not exist in it.
+    const FORGETS_READERS: bool = false;
+    /// Takes it as the owner before a deadline. Returns `true` if it did.
+    fn lock_until(&self, deadline_ns: u64) -> bool;
+    /// Takes it as a reader before a deadline, or as the owner where readers do not share. Returns `true` if it did.
+    fn lock_shared_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+}
+
+/// A lock whose library has a condition variable for it.
+pub trait CondvarLock: RawLock {
+    /// The condition variable.
+    type Condvar: LockCondvar<Self>;
+}
+
+/// A condition variable for locks of the type `L`.
+pub trait LockCondvar<L>: Send + Sync + Sized + 'static {
+    /// One on which no thread waits.
+    fn new() -> Self;
+    /// Releases `lock`, waits to be notified, and takes `lock` again. Returns `false` if the deadline, of the
+    /// platform's clock, has passed and no thread had notified this one. It may return for no reason, so the caller
+    /// looks at its condition again.
+    ///
+    /// # Safety
+    /// The caller owns `lock`, and owns it again afterwards. All waits on a condition variable are with one lock.
+    unsafe fn wait(&self, lock: &L, deadline_ns: Option<u64>) -> bool;
+    /// Notifies one thread that waits, if there is one.
+    fn notify_one(&self);
+    /// Notifies all threads that wait.
+    fn notify_all(&self);
+}
+
+impl<P: ParkPlatform, S: Succession<P>> CondvarLock for RawMutex<P, S> {
+    type Condvar = RawCondvar<P>;
+}
+
+impl<P: ParkPlatform, S: Succession<P>> LockCondvar<RawMutex<P, S>> for RawCondvar<P> {
+    fn new() -> Self {
+        Self::new()
+    }
+    #[inline]
+    unsafe fn wait(&self, lock: &RawMutex<P, S>, deadline_ns: Option<u64>) -> bool {
+        // SAFETY: the caller owns the lock.
+        unsafe { Self::wait(self, lock, deadline_ns) }
+    }
+    #[inline]
+    fn notify_one(&self) {
+        Self::notify_one(self);
+    }
+    #[inline]
+    fn notify_all(&self) {
+        Self::notify_all(self);
+    }
+}
+
+impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawMutex<P, S> {
+    #[inline]
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        Self::lock_until(self, deadline_ns)
+    }
+}
+
+impl<P: ParkPlatform> TimedLock for RawSemaphore<P, 1> {
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.acquire_until(1, deadline_ns)
+    }
+}
+
+macro_rules! reader_writer {
+    ($([$($bounds:tt)*] $lock:ty, $forgets:literal;)+) => {
+        $(impl<$($bounds)*> TimedLock for $lock {
+            const FORGETS_READERS: bool = $forgets;
+            fn lock_until(&self, deadline_ns: u64) -> bool {
+                <$lock>::lock_until(self, deadline_ns)
+            }
+            fn lock_shared_until(&self, deadline_ns: u64) -> bool {
+                <$lock>::lock_shared_until(self, deadline_ns)
+            }
+        })+
+    };
+}
+reader_writer! {
+    [P: ParkPlatform, F: Fairness] RawRwLock<P, F>, false;
+    [P: ReaderPlatform] RawPercpuRwLock<P>, true;
+    [P: ReaderPlatform] InSlots<P>, true;
+}
