@@ -117,7 +117,7 @@ mod tests {
 
     fn run_with(
         knobs: Aim7Params,
-    ) -> (u64, Scripted, Vec<LockAndValue<ScriptedPlatform, SpyLock>>) {
+    ) -> (u64, Scripted<'static>, Vec<LockAndValue<ScriptedPlatform, SpyLock>>) {
         let sites: Vec<_> = (0..knobs.lock_count).map(|_| LockAndValue::zeroed()).collect();
         let mut worker = Scripted::new(2_000);
         let writes = run(&mut worker, &sites, knobs);

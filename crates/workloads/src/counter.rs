@@ -113,7 +113,7 @@ pub fn run<W: Worker, L: RawLock>(
         }
         return tally;
     }
-    let mut kinds = Kinds::of(knobs, worker.index());
+    let mut kinds = Kinds::new(knobs.readers, knobs.reader_order, worker.index());
     while worker.keep_going() {
         if kinds.next_is_read(worker) {
             tally.disturbed += u64::from(read(worker, state, knobs));
@@ -195,7 +195,7 @@ fn between<W: Worker>(worker: &mut W, knobs: CounterParams) {
 }
 
 /// Decides which operations of a thread read.
-struct Kinds {
+pub(crate) struct Kinds {
     percent: u32,
     order: ReaderOrder,
     /// Hundredths of a read that are due.
@@ -204,12 +204,12 @@ struct Kinds {
 
 impl Kinds {
     /// Those of the thread of that number; each begins where the one before it would go on.
-    fn of(knobs: CounterParams, thread: usize) -> Self {
-        let CounterParams { readers: percent, reader_order: order, .. } = knobs;
+    pub(crate) fn new(percent: u32, order: ReaderOrder, thread: usize) -> Self {
         Self { percent, order, due: (thread as u64 * u64::from(percent) % 100) as u32 }
     }
+    /// True if the next operation reads.
     #[inline]
-    fn next_is_read(&mut self, worker: &mut impl Worker) -> bool {
+    pub(crate) fn next_is_read(&mut self, worker: &mut impl Worker) -> bool {
         if self.order == ReaderOrder::Random {
             return worker.random() % 100 < u64::from(self.percent);
         }
@@ -271,8 +271,7 @@ mod tests {
 
     /// Which of the first operations of a thread read.
     fn first(readers: u32, reader_order: ReaderOrder, thread: usize) -> String {
-        let knobs = CounterParams { readers, reader_order, ..CounterParams::default() };
-        let (mut kinds, mut worker) = (Kinds::of(knobs, thread), Scripted::new(0));
+        let (mut kinds, mut worker) = (Kinds::new(readers, reader_order, thread), Scripted::new(0));
         let letter = |_| if kinds.next_is_read(&mut worker) { 'r' } else { 'w' };
         (0..10).map(letter).collect()
     }

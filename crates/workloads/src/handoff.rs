@@ -84,7 +84,8 @@ pub fn run<W: Worker, L: RawLock>(
     }
 }
 
-fn sleep<P: Clock + Sleeping>(never: &P::U32, ns: u64) {
+/// Sleeps for `ns` on a word that no thread writes.
+pub(crate) fn sleep<P: Clock + Sleeping>(never: &P::U32, ns: u64) {
     let deadline_ns = P::now_ns() + ns;
     while P::now_ns() < deadline_ns {
         P::futex_wait(never, 0, Some(deadline_ns));

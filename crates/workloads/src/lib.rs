@@ -7,17 +7,25 @@
 #![warn(missing_docs)]
 
 pub mod aim7;
+pub mod attempts;
 pub mod counter;
 pub mod handoff;
 pub mod kbuild;
 pub mod lock2;
 pub mod locktorture;
+pub mod lru;
+pub mod map;
 pub mod open1;
+pub mod pingpong;
+pub mod queue;
 pub mod readrandom;
+pub mod sections;
+pub mod shards;
 pub mod uncontended;
 
 use core::ops::Deref;
-use lockwright::platform::{Cells, Zeroed};
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::platform::{Atomic, Cells, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
@@ -33,6 +41,8 @@ pub trait Worker {
     fn keep_going(&mut self) -> bool;
     /// Says that an operation is complete.
     fn op_done(&mut self);
+    /// Says that this thread got on with something that is not an operation of its own.
+    fn step_done(&mut self) {}
     /// The next number of this thread's seeded generator.
     fn random(&mut self) -> u64;
     /// This thread's number, from 0.
@@ -111,5 +121,13 @@ pub struct LockAndValue<P: Cells, L> {
 impl<P: Cells, L: RawLock> Zeroed for LockAndValue<P, L> {
     fn zeroed() -> Self {
         Self { lock: OwnLine::new(L::new()), value: Zeroed::zeroed() }
+    }
+}
+
+impl<P: Cells, L> LockAndValue<P, L> {
+    /// The value. Only when all threads are done.
+    pub fn value(&self) -> u64 {
+        // ordering: Relaxed; the caller waited for the threads, and so is ordered after them.
+        self.value.load(Relaxed)
     }
 }

@@ -3,14 +3,21 @@
 use super::Worker;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
+use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
 use lockwright::native::Native;
 use lockwright::raw::{Order, RawLock};
+use std::sync::Mutex;
 
 pub(super) type ScriptedPlatform = Native;
 
 /// Does a given number of operations.
-pub(super) struct Scripted {
+pub(super) struct Scripted<'a> {
+    index: usize,
     left: u64,
+    /// Operations of other threads that it lets happen.
+    pub(super) steps: u64,
+    /// Happens when it first computes.
+    meanwhile: Option<Box<dyn FnOnce() + 'a>>,
     state: u64,
     pub(super) ops: u64,
     pub(super) held_ns: u64,
@@ -19,13 +26,31 @@ pub(super) struct Scripted {
     pub(super) parts: Vec<&'static str>,
 }
 
-impl Scripted {
+impl<'a> Scripted<'a> {
     pub(super) fn new(ops: u64) -> Self {
-        Self { left: ops, state: 1, ops: 0, held_ns: 0, computed_ns: 0, parts: Vec::new() }
+        Self {
+            index: 6,
+            left: ops,
+            steps: 0,
+            meanwhile: None,
+            state: 1,
+            ops: 0,
+            held_ns: 0,
+            computed_ns: 0,
+            parts: Vec::new(),
+        }
+    }
+    /// The same, as the thread of that number.
+    pub(super) fn numbered(self, index: usize) -> Self {
+        Self { index, ..self }
+    }
+    /// The same, while something else happens when it first computes.
+    pub(super) fn that_does(self, what: impl FnOnce() + 'a) -> Self {
+        Self { meanwhile: Some(Box::new(what)), ..self }
     }
 }
 
-impl Worker for Scripted {
+impl Worker for Scripted<'_> {
     type P = ScriptedPlatform;
 
     fn keep_going(&mut self) -> bool {
@@ -42,8 +67,11 @@ impl Worker for Scripted {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+    fn step_done(&mut self) {
+        self.steps += 1;
+    }
     fn index(&self) -> usize {
-        6
+        self.index
     }
     fn software(&mut self, part: &'static str) {
         if self.ops == 0 {
@@ -54,6 +82,9 @@ impl Worker for Scripted {
         self.held_ns += ns;
     }
     fn compute_ns(&mut self, ns: u64) {
+        if let Some(meanwhile) = self.meanwhile.take() {
+            meanwhile();
+        }
         self.computed_ns += ns;
     }
     fn overlap(&mut self, words: &[*const ()]) {
@@ -66,6 +97,8 @@ pub(super) struct SpyLock {
     held: AtomicU64,
     pairs: AtomicU64,
     shared_pairs: AtomicU64,
+    /// Attempts with a deadline; `u64::MAX` if none fails.
+    attempts: AtomicU64,
 }
 
 const OWNED: u64 = 1;
@@ -78,6 +111,10 @@ impl SpyLock {
     pub(super) fn shared_pairs(&self) -> u64 {
         self.shared_pairs.load(Relaxed)
     }
+    /// From now on the first attempt with a deadline fails, the third, ...
+    pub(super) fn fail_every_other_attempt(&self) {
+        self.attempts.store(0, Relaxed);
+    }
     fn change(&self, from: u64, to: u64) {
         assert_eq!(self.held.swap(to, Relaxed), from, "held as something else");
     }
@@ -88,7 +125,7 @@ impl RawLock for SpyLock {
     const READERS_SHARE: bool = true;
     fn new() -> Self {
         let [held, pairs, shared_pairs] = [0; 3].map(AtomicU64::new);
-        Self { held, pairs, shared_pairs }
+        Self { held, pairs, shared_pairs, attempts: AtomicU64::new(u64::MAX) }
     }
     fn lock(&self) {
         self.change(0, OWNED);
@@ -116,4 +153,50 @@ impl RawLock for SpyLock {
     fn is_locked(&self) -> bool {
         self.held.load(Relaxed) != 0
     }
+}
+
+impl TimedLock for SpyLock {
+    fn lock_until(&self, _deadline_ns: u64) -> bool {
+        let attempts = self.attempts.load(Relaxed);
+        if attempts == u64::MAX {
+            return self.try_lock();
+        }
+        self.attempts.store(attempts + 1, Relaxed);
+        attempts % 2 == 1 && self.try_lock()
+    }
+}
+
+/// A condition variable on which one thread waits alone: it returns for no reason, notified and not in turn.
+pub(super) struct SpyCondvar {
+    waits: AtomicU64,
+    /// What happens at the wait of that number.
+    at: Mutex<Option<(u64, Meanwhile)>>,
+}
+
+type Meanwhile = Box<dyn FnOnce() + Send>;
+
+impl SpyCondvar {
+    /// Does something at the wait of that number, from 1.
+    pub(super) fn at_wait(&self, number: u64, what: impl FnOnce() + Send + 'static) {
+        *self.at.lock().expect("no panic") = Some((number, Box::new(what)));
+    }
+}
+
+impl CondvarLock for SpyLock {
+    type Condvar = SpyCondvar;
+}
+
+impl LockCondvar<SpyLock> for SpyCondvar {
+    fn new() -> Self {
+        Self { waits: AtomicU64::new(0), at: Mutex::new(None) }
+    }
+    unsafe fn wait(&self, lock: &SpyLock, _deadline_ns: Option<u64>) -> bool {
+        assert!(lock.is_locked(), "the caller does not own the lock");
+        let number = self.waits.fetch_add(1, Relaxed) + 1;
+        let due = self.at.lock().expect("no panic").take_if(|(at, _)| *at <= number);
+        due.into_iter().for_each(|(_, what)| what());
+        number % 2 == 1
+    }
+    fn notify_one(&self) {}
+    fn notify_all(&self) {}
 }
