@@ -6,6 +6,8 @@
 
 mod kbuild;
 mod on;
+mod real_use;
+mod section;
 mod sleepers;
 mod workload;
 
@@ -22,9 +24,11 @@ use lockwright::tunables::Tunable;
 use lockwright_sim::machine::ThreadPlacement;
 use lockwright_sim::{ScheduleReport, Scheduling};
 pub use lockwright_workloads::counter::ReaderOrder;
+pub use lockwright_workloads::queue::QueueNotify;
 pub use on::{On, Scheduled};
+pub use real_use::{Needs, RealUse};
+pub use section::Section;
 use serde::Serialize;
-pub use sleepers::Section;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -77,6 +81,8 @@ pub struct CellSpec {
     pub seed: u64,
     /// What it is run for.
     pub purpose: Purpose,
+    /// Native: true if another thread computes on every CPU meanwhile.
+    pub has_neighbours: bool,
 }
 
 impl CellSpec {
@@ -113,6 +119,8 @@ pub struct Measurement {
     pub voluntary_switches: u64,
     /// Involuntary context switches of all threads.
     pub involuntary_switches: u64,
+    /// How its threads waited on condition variables, if the workload has any.
+    pub condvar_waits: Option<CondvarWaits>,
     /// What the lock counted.
     pub events: EventCounts,
     /// How often a thread saw that it was not alone.
@@ -150,6 +158,15 @@ impl Measurement {
     pub fn held(&self) -> bool {
         self.fail == 0 && self.violations.is_empty()
     }
+}
+
+/// How threads waited on condition variables, for each operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CondvarWaits {
+    /// Waits.
+    pub per_op: f64,
+    /// Those that were notified and found nothing to do.
+    pub futile_per_op: f64,
 }
 
 /// What the host of simulated threads did that share its CPUs.

@@ -3,7 +3,9 @@
 //! Its bytes are those of the lock, at the same place, so a simulated run is the same, access by access. What differs
 //! is that an operation is called through a pointer. So this is not for the throughput of real threads.
 
+use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
 use lockwright::raw::{Order, RawLock};
+use lockwright::registry::{CondvarVisitor, TimedVisitor};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 
@@ -46,13 +48,118 @@ impl Operations {
     }
 }
 
-thread_local! {
-    static OPERATIONS: Cell<Option<&'static Operations>> = const { Cell::new(None) };
+/// The operations of a condition variable.
+pub struct CondvarOperations {
+    new: unsafe fn(*mut ()),
+    wait: unsafe fn(*const (), *const (), Option<u64>) -> bool,
+    notify_one: unsafe fn(*const ()),
+    notify_all: unsafe fn(*const ()),
 }
 
-/// From now on the erased locks that this thread makes and uses are those of `operations`.
-pub fn choose(operations: &'static Operations) {
-    OPERATIONS.set(Some(operations));
+/// A reference to a value whose place the caller passes.
+macro_rules! at {
+    ($place:ident: $T:ty) => {{
+        // SAFETY: the caller passes the place of a value of this type.
+        unsafe { &*$place.cast::<$T>() }
+    }};
+}
+
+impl CondvarOperations {
+    /// Those of the condition variable of `L`.
+    pub const fn of<L: CondvarLock>() -> &'static Self {
+        const {
+            assert!(size_of::<L::Condvar>() <= size_of::<CondvarRoom>());
+            assert!(align_of::<L::Condvar>() <= align_of::<CondvarRoom>());
+            &Self {
+                // SAFETY: the caller passes a place for a condition variable.
+                new: |place| unsafe { place.cast::<L::Condvar>().write(L::Condvar::new()) },
+                wait: |place, lock, deadline_ns| {
+                    let (condvar, lock) = (at!(place: L::Condvar), at!(lock: L));
+                    // SAFETY: the caller keeps the contract of the operation.
+                    unsafe { condvar.wait(lock, deadline_ns) }
+                },
+                notify_one: |place| at!(place: L::Condvar).notify_one(),
+                notify_all: |place| at!(place: L::Condvar).notify_all(),
+            }
+        }
+    }
+}
+
+/// Takes a lock before a deadline.
+type LockUntil = unsafe fn(*const (), u64) -> bool;
+
+/// A lock, and what else it can do.
+#[derive(Clone, Copy)]
+pub struct ErasedType {
+    operations: &'static Operations,
+    condvar: Option<&'static CondvarOperations>,
+    lock_until: Option<LockUntil>,
+}
+
+impl ErasedType {
+    /// `L`, with nothing but the operations of every lock.
+    pub const fn of<L: RawLock>() -> Self {
+        Self { operations: Operations::of::<L>(), condvar: None, lock_until: None }
+    }
+    /// The same with a condition variable.
+    pub const fn with_condvar(self, condvar: Option<&'static CondvarOperations>) -> Self {
+        Self { condvar, ..self }
+    }
+    /// The same with deadlines.
+    pub const fn with_lock_until(self, lock_until: Option<LockUntil>) -> Self {
+        Self { lock_until, ..self }
+    }
+}
+
+/// Asks a lock for the operations of its condition variable.
+pub struct AskCondvar;
+
+impl CondvarVisitor for AskCondvar {
+    type Output = &'static CondvarOperations;
+    fn visit<L: CondvarLock>(self) -> Self::Output {
+        CondvarOperations::of::<L>()
+    }
+}
+
+/// Asks a lock how it is taken before a deadline.
+pub struct AskLockUntil;
+
+impl TimedVisitor for AskLockUntil {
+    type Output = LockUntil;
+    fn visit<L: TimedLock>(self) -> LockUntil {
+        |place, deadline_ns| at!(place: L).lock_until(deadline_ns)
+    }
+}
+
+thread_local! {
+    static OPERATIONS: Cell<Option<&'static Operations>> = const { Cell::new(None) };
+    static CONDVAR: Cell<Option<&'static CondvarOperations>> = const { Cell::new(None) };
+    static LOCK_UNTIL: Cell<Option<LockUntil>> = const { Cell::new(None) };
+}
+
+/// From now on the erased locks that this thread makes and uses are of that type.
+pub fn choose(lock: ErasedType) {
+    OPERATIONS.set(Some(lock.operations));
+    CONDVAR.set(lock.condvar);
+    LOCK_UNTIL.set(lock.lock_until);
+}
+
+/// What a new thread does with the erased locks of this one.
+pub fn in_thread<R>(body: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let chosen = OPERATIONS.get().map(|operations| ErasedType {
+        operations,
+        condvar: CONDVAR.get(),
+        lock_until: LOCK_UNTIL.get(),
+    });
+    move || {
+        chosen.into_iter().for_each(choose);
+        body()
+    }
+}
+
+#[inline(always)]
+fn condvar_operations() -> &'static CondvarOperations {
+    CONDVAR.get().expect("a lock with a condition variable was chosen before its threads run")
 }
 
 #[inline(always)]
@@ -127,6 +234,70 @@ impl<S: 'static, const READERS_SHARE: bool> RawLock for Erased<S, READERS_SHARE>
     }
 }
 
+impl<S: 'static, const READERS_SHARE: bool> TimedLock for Erased<S, READERS_SHARE> {
+    #[inline]
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        let lock_until = LOCK_UNTIL.get().expect("a lock with deadlines was chosen");
+        // SAFETY: the chosen lock was made there.
+        unsafe { lock_until(self.place(), deadline_ns) }
+    }
+}
+
+/// Room for the condition variable of any library.
+type CondvarRoom = [u64; 8];
+
+/// The condition variable of the chosen lock, which is never dropped.
+#[repr(transparent)]
+pub struct ErasedCondvar(UnsafeCell<MaybeUninit<CondvarRoom>>);
+
+// SAFETY: only the condition variable inside looks at its bytes, and those are `Send` and `Sync`.
+unsafe impl Send for ErasedCondvar {}
+// SAFETY: as above.
+unsafe impl Sync for ErasedCondvar {}
+
+impl ErasedCondvar {
+    fn place(&self) -> *const () {
+        self.0.get().cast_const().cast()
+    }
+}
+
+impl<S: 'static, const READERS_SHARE: bool> CondvarLock for Erased<S, READERS_SHARE> {
+    type Condvar = ErasedCondvar;
+}
+
+impl<S, const READERS_SHARE: bool> LockCondvar<Erased<S, READERS_SHARE>> for ErasedCondvar {
+    fn new() -> Self {
+        let condvar = Self(UnsafeCell::new(MaybeUninit::uninit()));
+        // SAFETY: every condition variable fits into the room, which is uninitialised.
+        unsafe { (condvar_operations().new)(condvar.0.get().cast()) };
+        condvar
+    }
+    #[inline]
+    unsafe fn wait(&self, lock: &Erased<S, READERS_SHARE>, deadline_ns: Option<u64>) -> bool {
+        // SAFETY: both were made there, of the chosen type, and the caller owns the lock.
+        unsafe { (condvar_operations().wait)(self.place(), lock.place(), deadline_ns) }
+    }
+    #[inline]
+    fn notify_one(&self) {
+        // SAFETY: the chosen condition variable was made there.
+        unsafe { (condvar_operations().notify_one)(self.place()) }
+    }
+    #[inline]
+    fn notify_all(&self) {
+        // SAFETY: as in `notify_one`.
+        unsafe { (condvar_operations().notify_all)(self.place()) }
+    }
+}
+
+/// Something to be done with a lock whose type was erased, and that has what was chosen of a condition variable and
+/// deadlines.
+pub trait CapableVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with `L`, which stands for the lock that was erased.
+    fn visit<L: CondvarLock + TimedLock>(self) -> Self::Output;
+}
+
 /// Something to be done with a lock whose type was erased.
 pub trait ErasedVisitor {
     /// What comes out of it.
@@ -176,7 +347,7 @@ struct Large {
 ///
 /// # Panics
 /// If there is none: make `Large` larger.
-pub fn erase_in_larger<L: RawLock, V: ErasedVisitor>(visitor: V) -> V::Output {
+pub fn erase_in_larger<L: RawLock, V: CapableVisitor>(visitor: V) -> V::Output {
     let (size, align) = (size_of::<L>(), align_of::<L>());
     let is_enough = |form: (usize, usize)| form.0 >= size && form.1 >= align;
     first_form!(L, visitor, is_enough, [u32, [u64; 2], [u64; 6], Large]);

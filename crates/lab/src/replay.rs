@@ -69,9 +69,12 @@ fn torture(stress: Stress, has_readers: bool) -> String {
 /// seed after the last one, unless threads share CPUs: then in every one.
 fn bench(spec: &CellSpec) -> (String, u64) {
     let knobs = match spec.workload {
-        Workload::Uncontended | Workload::Lock2 | Workload::Open1 | Workload::Readrandom => {
-            String::new()
-        }
+        // What programs do is run by `compare`, which is not repeated cell by cell.
+        Workload::Uncontended
+        | Workload::Lock2
+        | Workload::Open1
+        | Workload::Readrandom
+        | Workload::RealUse(_) => String::new(),
         Workload::Counter { .. } => {
             format!(" {}", spec.workload.counter_typed().unwrap_or_default())
         }
@@ -122,6 +125,7 @@ mod tests {
         repetition: 5,
         seed: 10,
         purpose: Purpose::Throughput,
+        has_neighbours: false,
     };
 
     fn told(machine: &str, spec: &CellSpec) -> String {

@@ -39,7 +39,7 @@ pub struct PingPongTally {
     /// How often it waited.
     pub waits: u64,
     /// How often it was notified and found that it was not its turn.
-    pub vain: u64,
+    pub futile: u64,
 }
 
 /// What each of the two threads does.
@@ -67,7 +67,7 @@ pub fn run<W: Worker, L: CondvarLock>(
             if state.turns.load(Relaxed) % 2 == me {
                 break;
             }
-            tally.vain += u64::from(is_notified);
+            tally.futile += u64::from(is_notified);
             tally.waits += 1;
             // SAFETY: this thread owns the lock, the only one that is used with the condition variables.
             is_notified = unsafe { state.condvars[me as usize].wait(&state.lock, None) };

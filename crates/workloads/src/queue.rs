@@ -9,9 +9,11 @@ use super::{OwnLine, Worker};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::capabilities::{CondvarLock, LockCondvar};
 use lockwright::platform::{Atomic, Cells, Clock, Zeroed};
+use serde::Serialize;
 
 /// Which threads are told of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum QueueNotify {
     /// One that waits for it.
     One,
@@ -83,7 +85,7 @@ pub struct QueueTally {
     /// How often it waited on a condition variable.
     pub waits: u64,
     /// How often it was notified and found nothing to do.
-    pub vain: u64,
+    pub futile: u64,
 }
 
 impl QueueTally {
@@ -93,7 +95,7 @@ impl QueueTally {
         self.taken += other.taken;
         self.balance = self.balance.wrapping_add(other.balance);
         self.waits += other.waits;
-        self.vain += other.vain;
+        self.futile += other.futile;
     }
 }
 
@@ -157,7 +159,7 @@ impl<P: Cells + Clock, L: CondvarLock> BoundedQueueState<P, L> {
             if self.has(wanted, knobs) {
                 return true;
             }
-            tally.vain += u64::from(is_notified);
+            tally.futile += u64::from(is_notified);
             tally.waits += 1;
             let deadline_ns = (knobs.timeout_ns > 0).then(|| P::now_ns() + knobs.timeout_ns);
             // SAFETY: this thread owns the lock, the only one that is used with the condition variables.
@@ -332,7 +334,7 @@ mod tests {
         let closes = Arc::clone(&state);
         state.has_room.at_wait(3, move || closes.ring.is_closed.store(1, Relaxed));
         let more = run(&mut Scripted::new(1).numbered(0), &state, &slots, KNOBS);
-        assert_eq!((more.added, more.waits, more.vain), (0, 3, 1));
+        assert_eq!((more.added, more.waits, more.futile), (0, 3, 1));
         all.merge(more);
         assert_eq!(state.errors(&slots, &all), 0);
     }

@@ -1,6 +1,7 @@
 //! What the threads of a cell do.
 
-use super::sleepers::Section;
+use super::real_use::RealUse;
+use super::section::Section;
 use super::{kbuild, sleepers};
 use lockwright_workloads::counter::ReaderOrder;
 use lockwright_workloads::kbuild::BuildParams;
@@ -59,6 +60,9 @@ pub enum Workload {
         /// Percentage of the operations that only read.
         read_percent: u32,
     },
+    /// What programs do with locks.
+    #[serde(rename = "real-use")]
+    RealUse(RealUse),
 }
 
 impl Workload {
@@ -119,6 +123,11 @@ impl Workload {
         match self {
             Self::Counter { readers: 1..100, .. } => (threads, threads),
             Self::Counter { readers: 100.., .. } => (threads, 0),
+            Self::RealUse(it) => match it.readers() {
+                0 => (0, threads),
+                100.. => (threads, 0),
+                _ => (threads, threads),
+            },
             _ => (0, threads),
         }
     }
@@ -137,6 +146,7 @@ impl Workload {
             Self::Kbuild(knobs) => knobs.lock_count,
             Self::Aim7 { lock_count, .. } => lock_count,
             Self::Open1 => 2,
+            Self::RealUse(it) => it.locks(),
             _ => 1,
         }
     }
@@ -152,6 +162,7 @@ impl Workload {
             Self::Kbuild(_) => "kbuild",
             Self::Handoff { .. } => "handoff",
             Self::Aim7 { .. } => "aim7",
+            Self::RealUse(it) => it.name(),
         }
     }
 }

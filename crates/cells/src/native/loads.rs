@@ -1,12 +1,16 @@
 //! The workloads as loads of native threads, for any lock.
 
 use super::checked::Checked;
+use super::locks;
+use super::real_use;
 use super::run::Load;
+use super::usage::Usage;
 use super::worker::NativeWorker;
-use crate::cell::{CellSpec, Purpose, Workload};
-use crate::erased::{self, ErasedVisitor, Operations, erase_in_larger};
+use crate::cell::{CellSpec, CondvarWaits, Purpose, Workload};
+use crate::erased::{self, AskCondvar, AskLockUntil, CapableVisitor, ErasedType, erase_in_larger};
 use crate::latency::Timed;
 use crate::stress::{Exercised, Stress};
+use lockwright::capabilities::{CondvarLock, TimedLock};
 use lockwright::native::Native;
 use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
@@ -24,39 +28,44 @@ impl LockVisitor<Native> for LoadOf<'_> {
     type Output = Box<dyn Load>;
 
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
-        if self.0.purpose == Purpose::Throughput {
+        let is_long = matches!(self.0.workload, Workload::RealUse(it) if !it.is_short());
+        if self.0.purpose == Purpose::Throughput && !is_long {
             return load::<L>(self.0);
         }
-        let operations = Operations::of::<L>();
-        erased::choose(operations);
+        let lock = ErasedType::of::<L>()
+            .with_condvar(locks::visit_condvar(self.0.lock, AskCondvar))
+            .with_lock_until(locks::visit_timed(self.0.lock, AskLockUntil));
+        erased::choose(lock);
         let load = erase_in_larger::<L, _>(ErasedLoad(self.0));
-        Box::new(Chosen { operations, load })
+        Box::new(Chosen { lock, load })
     }
 }
 
-/// A load whose purpose is not throughput: a call through a pointer is little next to two looks at the clock.
+/// A load in which a call through a pointer is little: next to two looks at the clock, or to operations that take
+/// microseconds.
 struct ErasedLoad<'a>(&'a CellSpec);
 
-impl ErasedVisitor for ErasedLoad<'_> {
+impl CapableVisitor for ErasedLoad<'_> {
     type Output = Box<dyn Load>;
 
-    fn visit<L: RawLock>(self) -> Self::Output {
-        match self.0.purpose {
-            Purpose::Torture(stress) => torture::<L>(self.0, stress),
-            Purpose::Throughput | Purpose::Latency => load::<Timed<Native, L>>(self.0),
+    fn visit<L: CondvarLock + TimedLock>(self) -> Self::Output {
+        match (self.0.purpose, self.0.workload) {
+            (Purpose::Torture(stress), _) => torture::<L>(self.0, stress),
+            (_, Workload::RealUse(it)) => real_use::load::<L>(it, self.0.threads),
+            (Purpose::Throughput | Purpose::Latency, _) => load::<Timed<Native, L>>(self.0),
         }
     }
 }
 
 /// A load with erased locks, which each of its threads has to choose.
 struct Chosen {
-    operations: &'static Operations,
+    lock: ErasedType,
     load: Box<dyn Load>,
 }
 
 impl Load for Chosen {
     fn run(&self, worker: &mut NativeWorker<'_>) {
-        erased::choose(self.operations);
+        erased::choose(self.lock);
         self.load.run(worker);
     }
     fn fail(&self, ops: u64) -> u64 {
@@ -67,6 +76,12 @@ impl Load for Chosen {
     }
     fn exercised(&self) -> Exercised {
         self.load.exercised()
+    }
+    fn condvar_waits(&self) -> Option<CondvarWaits> {
+        self.load.condvar_waits()
+    }
+    fn usage_of_others(&self) -> Usage {
+        self.load.usage_of_others()
     }
 }
 
@@ -104,6 +119,7 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
                 aim7::Aim7Params { lock_count, unit_ops, think_ns, section_ns, read_percent };
             Box::new(Tasks::<L>::new(knobs))
         }
+        Workload::RealUse(it) => real_use::short_load::<L>(it),
     }
 }
 
@@ -366,6 +382,7 @@ mod tests {
             repetition: 0,
             seed: 1,
             purpose: Purpose::Torture(stress),
+            has_neighbours: false,
         };
         let (cpus, all_cpus) = (&cpus[..], &cpus[..]);
         let plan = ThreadPlan {
@@ -377,6 +394,7 @@ mod tests {
             seed: 1,
             counts_events: false,
             stress,
+            has_neighbours: false,
         };
         run_threads(&plan, super::torture::<L>(&spec, stress)).expect("the threads come back")
     }

@@ -1,11 +1,13 @@
 //! The type of a subject, and what it says of itself.
 
 use super::floor::Floor;
+use crate::cell::Needs;
+use crate::erased::{AskCondvar, AskLockUntil};
 use crate::subject::{Subject, SubjectOrigin};
 use lockwright::native::Native;
 use lockwright::platform::{Counters as _, Placement as _};
 use lockwright::raw::{FairnessThreshold, Order, RawLock};
-use lockwright::registry::{self, LockRow, LockVisitor};
+use lockwright::registry::{self, CondvarVisitor, LockRow, LockVisitor, TimedVisitor};
 
 /// Calls `visitor` with the type of `subject`.
 pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {
@@ -16,6 +18,32 @@ pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output 
         SubjectOrigin::Floor => Some(visitor.visit::<Floor>(row)),
     };
     output.unwrap_or_else(|| unreachable!("no lock {}", row.name))
+}
+
+/// Calls `visitor` with the type of `subject`, if it has a condition variable.
+pub fn visit_condvar<V: CondvarVisitor>(subject: Subject, visitor: V) -> Option<V::Output> {
+    match subject.origin {
+        SubjectOrigin::Registry => registry::visit_condvar::<Native, V>(subject.row, visitor),
+        SubjectOrigin::Peer => lockwright_peers::visit_condvar(subject.row, visitor),
+        SubjectOrigin::Floor => None,
+    }
+}
+
+/// Calls `visitor` with the type of `subject`, if it has deadlines.
+pub fn visit_timed<V: TimedVisitor>(subject: Subject, visitor: V) -> Option<V::Output> {
+    match subject.origin {
+        SubjectOrigin::Registry => registry::visit_timed::<Native, V>(subject.row, visitor),
+        SubjectOrigin::Peer => lockwright_peers::visit_timed(subject.row, visitor),
+        SubjectOrigin::Floor => None,
+    }
+}
+
+/// Returns true if `subject` has what a workload needs.
+pub fn has(subject: Subject, needs: Needs) -> bool {
+    match needs {
+        Needs::Condvar => visit_condvar(subject, AskCondvar).is_some(),
+        Needs::Deadline => visit_timed(subject, AskLockUntil).is_some(),
+    }
 }
 
 /// What the type of a lock says about it.

@@ -8,7 +8,9 @@ pub(crate) mod floor;
 mod gate;
 mod loads;
 pub mod locks;
+mod neighbours;
 mod pairs;
+mod real_use;
 mod run;
 mod usage;
 mod worker;
@@ -16,7 +18,7 @@ mod worker;
 pub use usage::ForeignLoad;
 
 use crate::cell::{
-    CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, Workload,
+    CellError, CellSpec, Done, LabMachine, Measurement, Needs, On, Purpose, Settings, Workload,
 };
 use crate::compiles_every_lock;
 use crate::fairness::FairnessWindow;
@@ -79,6 +81,7 @@ impl LabMachine for NativeMachine {
             seed: spec.seed ^ u64::from(spec.repetition) << 32,
             counts_events: spec.purpose == Purpose::Latency,
             stress: spec.purpose.stress(),
+            has_neighbours: spec.has_neighbours,
         };
         run::run_threads(&plan, locks::visit(spec.lock, loads::LoadOf(spec)))
     }
@@ -116,6 +119,17 @@ impl LabMachine for NativeMachine {
         specs.iter().enumerate().map(run).collect()
     }
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
+        if let Workload::RealUse(it) = workload
+            && let Some(needs) = it.needs()
+            && !locks::has(lock, needs)
+        {
+            let what = match needs {
+                Needs::Condvar => "a condition variable",
+                Needs::Deadline => "attempts with a deadline",
+            };
+            let name = lock.name();
+            return Some(format!("`{name}` does not have {what}, which `{}` needs", it.name()));
+        }
         let is_alone = workload == Workload::Uncontended;
         (lock.origin == SubjectOrigin::Floor && !is_alone).then(|| {
             format!(

@@ -4,9 +4,10 @@ use super::affinity::{stay_on, this_thread};
 use super::checked::take_intrusions;
 use super::conduct::{Conducted, conduct};
 use super::gate::Gate;
+use super::neighbours::BusyNeighbours;
 use super::usage::{Usage, cpu_s_of};
 use super::worker::NativeWorker;
-use crate::cell::{CellError, EventCounts, Measurement};
+use crate::cell::{CellError, CondvarWaits, EventCounts, Measurement};
 use crate::interrupt;
 use crate::latency::{Waited, take_waits};
 use crate::stress::{Exercised, Stress};
@@ -28,6 +29,14 @@ pub trait Load: Send + Sync + 'static {
     /// How long a fixed amount of work took, in nanoseconds, once all of it is done.
     fn wall_ns(&self) -> Option<u64> {
         None
+    }
+    /// How threads waited on condition variables, if the workload has any. Only when they are done.
+    fn condvar_waits(&self) -> Option<CondvarWaits> {
+        None
+    }
+    /// What the threads that it started itself have used so far.
+    fn usage_of_others(&self) -> Usage {
+        Usage::default()
     }
     /// How often the workload itself did something special.
     fn exercised(&self) -> Exercised {
@@ -64,6 +73,8 @@ pub struct ThreadPlan<'a> {
     pub counts_events: bool,
     /// When the threads pause and move.
     pub stress: Stress,
+    /// True if another thread computes on every CPU meanwhile.
+    pub has_neighbours: bool,
 }
 
 /// What one thread reports.
@@ -97,6 +108,8 @@ pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measure
     let threads = (0..plan.threads).map(|_| AtomicI32::new(0)).collect();
     let stage = Arc::new(Stage { load, start, gate: Gate::default(), threads });
     let reports = spawn(plan, &stage)?;
+    let neighbours = if plan.has_neighbours { plan.all_cpus } else { &[] };
+    let neighbours = BusyNeighbours::on(neighbours)?;
     reset_events();
     // A fixed amount of work is all of the work.
     let warms_up = !plan.is_fixed_work;
@@ -112,10 +125,13 @@ pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measure
     // ordering: Relaxed; the barrier orders it.
     let threads: Vec<_> = stage.threads.iter().map(|t| t.load(Ordering::Relaxed)).collect();
     let is_done = || stage.load.wall_ns().is_some();
+    let others_before = stage.load.usage_of_others();
     let cpu_before_s = cpu_s_of(&threads);
     let Conducted { window, shuffles } = conduct(plan, &stage.gate, &threads, is_done);
     let cpu_after_s = cpu_s_of(&threads);
+    let others = stage.load.usage_of_others().since(others_before);
     stage.gate.stop();
+    drop(neighbours);
     let reports = collect(plan.threads, return_timeout(plan), &reports);
     count_events(false);
     let wall_ns = stage.load.wall_ns();
@@ -131,6 +147,9 @@ pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measure
     if let (true, Some(before_s), Some(after_s)) = (warms_up, cpu_before_s, cpu_after_s) {
         measured.cpu_s = after_s - before_s;
     }
+    measured.cpu_s += others.cpu_s;
+    measured.voluntary_switches += others.voluntary_switches;
+    measured.involuntary_switches += others.involuntary_switches;
     Ok(measured)
 }
 
@@ -237,6 +256,7 @@ fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measureme
         cpu_s: reports.iter().map(|report| report.usage.cpu_s).sum(),
         voluntary_switches: reports.iter().map(|report| report.usage.voluntary_switches).sum(),
         involuntary_switches: reports.iter().map(|report| report.usage.involuntary_switches).sum(),
+        condvar_waits: load.condvar_waits(),
         events: EventCounts::from_fn(event_count),
         fail: load.fail(all_ops) + reports.iter().map(|report| report.intrusions).sum::<u64>(),
         exercised: Exercised { stutters, ..load.exercised() },
@@ -269,6 +289,7 @@ mod tests {
             seed: 1,
             counts_events: false,
             stress: Stress::default(),
+            has_neighbours: false,
         }
     }
 
@@ -280,6 +301,26 @@ mod tests {
         assert!(measured.per_thread_ops.iter().all(|&ops| ops > 0));
         assert!(measured.held());
         assert_eq!(measured.exercised, Exercised::default());
+    }
+
+    #[test]
+    fn neighbours_take_a_share_of_every_cpu_and_are_gone_afterwards() {
+        let cpus = allowed_cpus();
+        let threads = cpus.len();
+        let window = Duration::from_millis(200);
+        let alone = ThreadPlan { threads, window, ..plan(&cpus) };
+        let busy = ThreadPlan { has_neighbours: true, ..plan(&cpus) };
+        let busy = ThreadPlan { threads, window, ..busy };
+        for plan in [busy, alone] {
+            let measured = run_threads(&plan, Box::new(Spin)).expect("nothing can fail here");
+            assert!(measured.per_thread_ops.iter().all(|&ops| ops > 0), "{measured:?}");
+        }
+        let names = std::fs::read_dir("/proc/self/task")
+            .expect("it is Linux")
+            .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+        let names: Vec<String> = names.collect();
+        // Another test may have some meanwhile, but not those of this one.
+        assert!(names.iter().all(|name| !name.starts_with("neighbour")), "{names:?}");
     }
 
     #[test]

@@ -30,6 +30,14 @@ impl Usage {
             involuntary_switches: self.involuntary_switches - earlier.involuntary_switches,
         }
     }
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            cpu_s: self.cpu_s + other.cpu_s,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+        }
+    }
     fn read(who: libc::c_int) -> Self {
         // SAFETY: the structure is plain numbers; all zero is a valid value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 pub struct NativeWorker<'a> {
     index: usize,
     ops: u64,
+    /// True if it got on with anything.
+    has_begun: bool,
     /// Those of them that do not count.
     warm_up_ops: u64,
     /// What the thread had used when it had warmed up.
@@ -28,6 +30,7 @@ impl<'a> NativeWorker<'a> {
         Self {
             index,
             ops: 0,
+            has_begun: false,
             warm_up_ops: 0,
             warm: None,
             pauses: 0,
@@ -66,7 +69,7 @@ impl<'a> NativeWorker<'a> {
     /// Goes on, and forgets what it has done so far.
     fn pass_warming_up(&mut self) -> bool {
         self.warm_up_ops = self.ops;
-        if self.ops > 0 && self.warm.is_none() {
+        if (self.ops > 0 || self.has_begun) && self.warm.is_none() {
             self.warm = Some(Usage::of_this_thread());
             drop(take_waits());
             self.gate.report_warm();
@@ -85,6 +88,10 @@ impl Worker for NativeWorker<'_> {
     #[inline]
     fn op_done(&mut self) {
         self.ops += 1;
+    }
+    #[inline]
+    fn step_done(&mut self) {
+        self.has_begun = true;
     }
     #[inline]
     fn random(&mut self) -> u64 {

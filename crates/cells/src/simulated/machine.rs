@@ -236,7 +236,10 @@ impl LabMachine for SimulatedMachine {
         std::iter::once(warning).chain(other).collect()
     }
 
-    fn refuses(&self, lock: Subject, _workload: Workload) -> Option<String> {
+    fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
+        if let Workload::RealUse(it) = workload {
+            return Some(format!("`{}` runs on this computer only: leave out --on", it.name()));
+        }
         let is_ours = lock.origin == SubjectOrigin::Registry;
         (!is_ours).then(|| {
             format!("`{}` runs on this computer only: leave it out, or leave out --on", lock.name())
@@ -282,6 +285,7 @@ impl LabMachine for SimulatedMachine {
             most_overtakes: outcome.most_overtakes,
             simulated_events: outcome.simulated_events,
             digest: Some(outcome.digest.to_string()),
+            condvar_waits: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use super::worker::{SimWorker, WorkerCounts};
 use super::{Cell, Outcome, SimulatedError, Watched};
 use crate::cell::{EventCounts, Purpose, Workload};
-use crate::erased::{self, ErasedVisitor, Operations, erase};
+use crate::erased::{self, ErasedType, ErasedVisitor, erase};
 use crate::latency::{Timed, Waited, take_waits};
 use crate::stress::Exercised;
 use lockwright::platform::{Cells, Zeroed};
@@ -20,7 +20,7 @@ use lockwright_workloads::{
 pub struct LockProgram {
     order: Order,
     word_is_legal: fn(u32) -> bool,
-    operations: &'static Operations,
+    lock: ErasedType,
     spawn: Spawn,
 }
 
@@ -47,7 +47,7 @@ impl LockProgram {
         Self {
             order: L::ORDER,
             word_is_legal: L::word_is_legal,
-            operations: Operations::of::<L>(),
+            lock: ErasedType::of::<L>(),
             spawn: erase::<L, _>(SpawnOf(cell.purpose)),
         }
     }
@@ -166,7 +166,7 @@ impl Cell<'_> {
         let simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
         let mut stage = Stage { simulation, seats: &seats };
         take_waits();
-        erased::choose(program.operations);
+        erased::choose(program.lock);
         (program.spawn)(self, &mut stage, &parts, &seen);
         let report = stage.simulation.run();
         self.outcome(report, &seen)
@@ -186,7 +186,10 @@ impl Cell<'_> {
             Workload::Open1 => open1::part::ALL,
             Workload::Readrandom => readrandom::part::ALL,
             Workload::Handoff { .. } => handoff::part::ALL,
-            Workload::Uncontended | Workload::Kbuild(_) | Workload::Aim7 { .. } => &[],
+            Workload::Uncontended
+            | Workload::Kbuild(_)
+            | Workload::Aim7 { .. }
+            | Workload::RealUse(_) => &[],
         };
         parts.iter().map(part).collect()
     }
@@ -295,6 +298,7 @@ fn spawn<'a, L: RawLock>(
                 aim7::Aim7Params { lock_count, unit_ops, think_ns, section_ns, read_percent };
             spawn_tasks::<L>(knobs, stage, parts);
         }
+        Workload::RealUse(it) => unreachable!("a simulated machine refuses `{}`", it.name()),
         Workload::Kbuild(knobs) => {
             let state = stage.simulation.alloc(kbuild::BuildState::<Sim>::zeroed());
             let locks = knobs.lock_count as usize;

@@ -23,6 +23,7 @@ fn spec(lock: &str, threads: usize) -> CellSpec {
         repetition: 0,
         seed: 1,
         purpose: Purpose::Throughput,
+        has_neighbours: false,
     }
 }
 

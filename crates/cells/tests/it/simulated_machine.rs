@@ -25,6 +25,7 @@ fn spec(lock: &str, repetition: u32) -> CellSpec {
         repetition,
         seed: 1,
         purpose: Purpose::Throughput,
+        has_neighbours: false,
     }
 }
 

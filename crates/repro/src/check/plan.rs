@@ -130,6 +130,7 @@ impl CheckPlan {
             repetition,
             seed: self.seed,
             purpose: Purpose::Throughput,
+            has_neighbours: false,
         }
     }
 }

@@ -55,9 +55,9 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
         [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
     {
         let order = order_of(Subject::find(lock).expect("a lock of the registry"));
-        let operations = Operations::of::<lockwright::ticket::TicketLock<Sim>>();
+        let lock_type = ErasedType::of::<lockwright::ticket::TicketLock<Sim>>();
         let program =
-            LockProgram { order, word_is_legal: |_| true, operations, spawn: |_, _, _, _| () };
+            LockProgram { order, word_is_legal: |_| true, lock: lock_type, spawn: |_, _, _, _| () };
         let config = cell(&machine, &parameters, NO_STRESS).config(&program);
         assert_eq!(config.checks.fifo, promises, "{lock}");
     }

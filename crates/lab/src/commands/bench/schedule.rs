@@ -138,6 +138,7 @@ impl Benchmark {
                 repetition: 0,
                 seed: self.seed,
                 purpose: Purpose::Throughput,
+                has_neighbours: false,
             };
             let schedulings = self.matrix.thread_counts.schedulings(threads);
             let of_lock = |asked| schedulings.iter().map(move |&s| line(asked, s));

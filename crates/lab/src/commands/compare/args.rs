@@ -18,7 +18,7 @@ use lockwright_report::{DocumentArgs, Progress};
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// Fewer and shorter repetitions: under 3 minutes instead of under 20
+    /// Fewer and shorter repetitions: under 5 minutes instead of under 60
     #[arg(long)]
     pub quick: bool,
     /// Peers: names or patterns, comma-separated. A library's name selects all of its locks and
@@ -30,10 +30,12 @@ pub struct CompareArgs {
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub ours: Vec<String>,
     /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause instruction in the
-    /// critical section) or 'r90-*' (90 % of the operations read) [default: all]
+    /// critical section), 'r90-*' (90 % of the operations read), 'q10/1/*' (a queue that 10 threads fill
+    /// and one empties) or '*+busy' (another thread computes on every CPU) [default: all]
     #[arg(long, alias = "cells", value_delimiter = ',', value_name = "CELL,...")]
     pub cell: Vec<String>,
-    /// Kinds of cells: pair (lock/unlock pairs of one thread), exclusive, rw [default: all]
+    /// Kinds of cells: pair (lock/unlock pairs of one thread), exclusive and rw (counters), queue,
+    /// blocking (sections of microseconds), work (maps, caches, many threads) [default: all]
     #[arg(
         long,
         value_enum,
@@ -43,7 +45,7 @@ pub struct CompareArgs {
     )]
     pub kind: Vec<CellKind>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
-    /// [default: 10, with readers 6; with --quick 6 and 4]
+    /// [default: 10, with readers and in queue, blocking and work 6; with --quick 6 and 4]
     #[arg(long, value_name = "N", value_parser = between::<u32, 2, 10_000>)]
     pub runs: Option<u32>,
     /// Length of a repetition [default: what fits into the time]
@@ -72,9 +74,13 @@ impl CompareArgs {
         let ours: Vec<Subject> = owning.into_iter().chain(reading.clone()).take(1).collect();
         let exclusive = Side { peers: self.peers(&ours)?, ours };
         let rw = Side { peers: self.rw_peers(&reading)?, ours: reading };
+        let [real_use, rw_real_use] =
+            [self.in_real_use(&exclusive, false)?, self.in_real_use(&rw, true)?];
         let mut plan = ComparePlan {
             exclusive,
             rw,
+            real_use,
+            rw_real_use,
             cells,
             effort,
             asked_runs: self.runs,
@@ -132,6 +138,17 @@ impl CompareArgs {
         };
         peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
         Ok(peers)
+    }
+    /// The locks in cells of real use: peers that nearly every program uses, unless others are named.
+    fn in_real_use(&self, side: &Side, share: bool) -> Result<Side, Error> {
+        let ours = side.ours.clone();
+        if !self.peer.is_empty() {
+            return Ok(Side { peers: side.peers.clone(), ours });
+        }
+        let mut peers = Selection::of(&usual(Comparison::RealUse))?.subjects;
+        peers.iter_mut().for_each(|peer| peer.explicitly = false);
+        peers.retain(|peer| !ours.contains(&peer.subject) && readers_share(peer.subject) == share);
+        Ok(Side { peers, ours })
     }
     /// The peers in cells with readers.
     fn rw_peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {

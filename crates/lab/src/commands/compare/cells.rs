@@ -1,6 +1,7 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
-use lockwright_cells::cell::{ReaderOrder, Workload};
+use super::real_use::REAL_USE;
+use lockwright_cells::cell::{Needs, ReaderOrder, RealUse, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::is_match;
 use lockwright_cells::suggest::nearest;
@@ -10,12 +11,17 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompareCell {
     /// What `--cell` calls it: `pair`, or the pauses in the critical section and the threads; with
-    /// readers `read-pair` and the threads, or the percentage that reads before all that.
+    /// readers `read-pair` and the threads, or the percentage that reads before all that. Cells of real use have names
+    /// of their own.
     pub name: &'static str,
     /// What the threads do.
     pub workload: Workload,
     /// How many threads.
     pub threads: usize,
+    /// What is compared in it.
+    pub kind: CellKind,
+    /// True if another thread computes on every CPU meanwhile.
+    pub has_neighbours: bool,
 }
 
 /// What is compared in a cell.
@@ -28,55 +34,114 @@ pub enum CellKind {
     Exclusive,
     /// Owners, and readers that share the lock.
     Rw,
+    /// Bounded queues of a lock and condition variables.
+    Queue,
+    /// Sections of microseconds, in which the owner computes or sleeps.
+    Blocking,
+    /// Maps, caches, sharded counters, threads that come and go, attempts with a deadline, many threads.
+    Work,
+}
+
+/// Cells that are taken together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellGroup {
+    /// Those of a kind, without neighbours.
+    Alone(CellKind),
+    /// Those with a busy neighbour on every CPU.
+    Busy,
+}
+
+impl CellGroup {
+    /// True if `cell` is one of them.
+    pub fn has(self, cell: &CompareCell) -> bool {
+        match self {
+            Self::Alone(kind) => cell.kind() == kind && !cell.has_neighbours,
+            Self::Busy => cell.has_neighbours,
+        }
+    }
 }
 
 impl CellKind {
+    /// The kinds of the cells of real use.
+    pub const REAL_USE: [Self; 3] = [Self::Queue, Self::Blocking, Self::Work];
+
+    /// True if its cells do what programs do.
+    pub fn is_real_use(self) -> bool {
+        Self::REAL_USE.contains(&self)
+    }
     /// In documents.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pair => "pair",
             Self::Exclusive => "exclusive",
             Self::Rw => "rw",
+            Self::Queue => "queue",
+            Self::Blocking => "blocking",
+            Self::Work => "work",
         }
     }
 }
 
 impl CompareCell {
-    const PAIR: Self = Self { name: "pair", workload: Workload::Uncontended, threads: 1 };
+    const PAIR: Self = Self::alone("pair", Workload::Uncontended, 1, CellKind::Pair);
 
+    const fn alone(name: &'static str, workload: Workload, threads: usize, kind: CellKind) -> Self {
+        Self { name, workload, threads, kind, has_neighbours: false }
+    }
     const fn counter(name: &'static str, cs_load: u32, think_load: u32, threads: usize) -> Self {
-        Self { name, workload: Workload::counter(cs_load, think_load), threads }
+        Self::alone(name, Workload::counter(cs_load, think_load), threads, CellKind::Exclusive)
     }
     const fn with_readers(name: &'static str, readers: u32, cs_load: u32, threads: usize) -> Self {
         let (reader_order, is_empty) = (ReaderOrder::Alternate, false);
         let workload =
             Workload::Counter { cs_load, think_load: 0, readers, reader_order, is_empty };
-        Self { name, workload, threads }
+        Self::alone(name, workload, threads, CellKind::Rw)
     }
     const fn read_pair(name: &'static str, threads: usize) -> Self {
         let (readers, reader_order) = (100, ReaderOrder::Alternate);
         let workload =
             Workload::Counter { cs_load: 0, think_load: 0, readers, reader_order, is_empty: true };
-        Self { name, workload, threads }
+        Self::alone(name, workload, threads, CellKind::Pair)
     }
     /// What is compared in it.
     pub fn kind(&self) -> CellKind {
+        self.kind
+    }
+    /// What its locks have to have, in addition to being locks.
+    pub fn needs(&self) -> Option<Needs> {
         match self.workload {
-            Workload::Uncontended | Workload::Counter { is_empty: true, .. } => CellKind::Pair,
-            _ if self.has_readers() => CellKind::Rw,
-            _ => CellKind::Exclusive,
+            Workload::RealUse(it) => it.needs(),
+            _ => None,
         }
     }
     /// Of 100 operations, those that read.
     pub fn readers(&self) -> u32 {
         match self.workload {
             Workload::Counter { readers, .. } => readers,
+            Workload::RealUse(it) => it.readers(),
             _ => 0,
         }
     }
     /// True if it is for locks that readers share.
     pub fn has_readers(&self) -> bool {
         self.readers() > 0
+    }
+    /// The longest section, if it is a time.
+    pub fn section_ns(&self) -> u64 {
+        match self.workload {
+            Workload::RealUse(RealUse::Sections { section_ns, .. }) => section_ns,
+            Workload::RealUse(RealUse::Attempts { section_ns, .. }) => section_ns,
+            _ => 0,
+        }
+    }
+    /// The most operations per second that the CPUs and the lock let through, if that is known beforehand. `cpus` are
+    /// those that the cell can use. Threads and neighbours have the same share of each.
+    pub fn bound(&self, cpus: f64) -> Option<f64> {
+        let Workload::RealUse(it) = self.workload else { return None };
+        let used = cpus.min(self.threads as f64);
+        let on_each = (self.threads as f64 / cpus.max(1.0)).max(1.0);
+        let share = if self.has_neighbours { on_each / (on_each + 1.0) } else { 1.0 };
+        it.bound(used * share)
     }
     /// Pauses inside and outside the critical section.
     pub fn loads(&self) -> (u32, u32) {
@@ -121,7 +186,21 @@ macro_rules! rw {
 }
 
 /// All cells, in the order in which they run.
-pub const MATRIX: &[CompareCell] = &[
+pub const MATRIX: &[CompareCell] = &{
+    let mut all = [CompareCell::PAIR; COUNTERS.len() + REAL_USE.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = match at < COUNTERS.len() {
+            true => COUNTERS[at],
+            false => REAL_USE[at - COUNTERS.len()],
+        };
+        at += 1;
+    }
+    all
+};
+
+/// The cells in which threads increment counters.
+const COUNTERS: &[CompareCell] = &[
     CompareCell::PAIR,
     CompareCell::counter("cs1-t2", 1, 0, 2),
     CompareCell::counter("cs1-t4", 1, 0, 4),
@@ -194,8 +273,8 @@ pub fn select(patterns: &[String], kinds: &[CellKind]) -> Result<Vec<CompareCell
         let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         return Err(Error::usage(format!(
             "no cell matches `{shown}`; {hint}--cell takes `pair`, names such as `cs20-t8` (20 pause \
-             instructions in the critical section, 8 threads) and `r90-cs20-t8` (90 % of the operations read), \
-             and patterns such as 'read-pair-*'"
+             instructions in the critical section, 8 threads), `r90-cs20-t8` (90 % of the operations read) and \
+             `q10/1/100-all` (a queue), and patterns such as 'read-pair-*'"
         )));
     }
     let is_chosen = |cell: &CompareCell| {
@@ -225,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_name_says_what_is_in_the_cell() {
-        for cell in MATRIX.iter().filter(|cell| cell.kind() != CellKind::Pair) {
+        for cell in COUNTERS.iter().filter(|cell| cell.kind() != CellKind::Pair) {
             let (cs_load, think_load) = cell.loads();
             let readers = match cell.readers() {
                 0 => String::new(),
@@ -252,6 +331,22 @@ mod tests {
     }
 
     #[test]
+    fn no_two_cells_have_one_name_and_every_kind_is_what_the_workload_is() {
+        let mut names: Vec<_> = MATRIX.iter().map(|cell| cell.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), MATRIX.len());
+        for cell in COUNTERS {
+            let expected = match cell.workload {
+                Workload::Uncontended | Workload::Counter { is_empty: true, .. } => CellKind::Pair,
+                _ if cell.has_readers() => CellKind::Rw,
+                _ => CellKind::Exclusive,
+            };
+            assert_eq!((cell.kind(), cell.has_neighbours), (expected, false), "{}", cell.name);
+        }
+    }
+
+    #[test]
     fn what_is_compared_of_one_kind_of_locks_is_not_of_the_other() {
         let beside = |cell: &&CompareCell| cell.is_for_shares() || cell.has_single_thread();
         assert!(MATRIX.iter().filter(beside).all(|cell| cell.kind() == CellKind::Exclusive));
@@ -260,7 +355,8 @@ mod tests {
 
     #[test]
     fn cells_are_chosen_by_name_by_pattern_and_by_kind_in_the_order_of_the_matrix() {
-        assert_eq!(names(&["cs*-t32", " pair"]), ["pair", "cs1-t32", "cs20-t32", "cs100-t32"]);
+        let t32 = ["pair", "cs1-t32", "cs20-t32", "cs100-t32", "cs20us-x4-t32"];
+        assert_eq!(names(&["cs*-t32", " pair"]), t32);
         assert_eq!(chosen(&["*-cs1-t2"], &[CellKind::Rw])[..2], ["r50-cs1-t2", "r90-cs1-t2"]);
         assert_eq!(
             chosen(&["*1-t2", "*pair*"], &[CellKind::Exclusive, CellKind::Pair])[..2],

@@ -25,6 +25,7 @@ pub fn run(plan: &ComparePlan, cell: CompareCell, machine: &dyn LabMachine) -> C
     let contestants = contestants(plan, cell);
     let entry = |who: &Contestant| ContestEntry::new(label(who.lock), who.role);
     let mut contest = Contest::new(cell, contestants.iter().map(entry).collect());
+    contest.cpus = plan.cpus;
     for repetition in 0..plan.runs(cell.kind()) {
         let turns = turns(contestants.len(), repetition).collect::<Vec<_>>();
         let results =
@@ -76,7 +77,7 @@ fn time_waits(
 /// Ours, the peers, and the floor or one thread alone if the cell is compared with it.
 fn contestants(plan: &ComparePlan, cell: CompareCell) -> Vec<Contestant> {
     let threads = cell.threads;
-    let ours = plan.ours_in(cell).iter().copied();
+    let ours = plan.ours_in(cell).collect::<Vec<_>>().into_iter();
     let as_role = |role| move |lock| Contestant { lock, role, threads };
     let mut all: Vec<Contestant> = ours.clone().map(as_role(Role::Ours)).collect();
     all.extend(plan.peers_in(cell).map(|peer| peer.subject).map(as_role(Role::Peer)));
@@ -112,6 +113,7 @@ fn take_turns(
         repetition,
         seed: plan.seed,
         purpose,
+        has_neighbours: cell.has_neighbours,
     };
     machine.run_batch(&turns.iter().map(spec).collect::<Vec<_>>(), &|_| ())
 }
@@ -152,6 +154,8 @@ mod tests {
         let plan = ComparePlan {
             exclusive: side(ours, "std,parking_lot"),
             rw: side(ours, "std-rwlock"),
+            real_use: side(ours, "std,parking_lot"),
+            rw_real_use: side(ours, "std-rwlock"),
             cells: cells::select(&[cell.into()], &[]).expect("a known cell"),
             effort: CompareEffort::Quick,
             asked_runs: Some(2),
@@ -182,6 +186,19 @@ mod tests {
         let (ran, pair) = contest("mutex", "pair");
         assert_eq!(ran.len(), 8, "no waits are timed");
         assert!(pair.entries.iter().any(|entry| entry.role == Role::Floor));
+    }
+
+    #[test]
+    fn a_lock_without_a_condition_variable_or_deadlines_has_no_turn_where_they_are_needed() {
+        let names = |cell| -> Vec<&str> {
+            let (ran, contest) = contest("mutex", cell);
+            assert_eq!(contest.entries.len(), ran.len() / 2, "no waits are timed");
+            contest.entries.iter().map(|entry| entry.name).collect()
+        };
+        assert_eq!(names("q1/1/1-one"), ["mutex", "std", "parking_lot-0.12"]);
+        assert_eq!(names("timed-t8"), ["mutex", "parking_lot-0.12"]);
+        let (_, none) = contest("ticket", "pingpong");
+        assert!(none.ours().is_none());
     }
 
     #[test]

@@ -7,26 +7,29 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompareEffort {
-    /// Under three minutes.
+    /// Under five minutes.
     Quick,
-    /// Under twenty.
+    /// Under sixty.
     Full,
 }
 
 impl CompareEffort {
     /// Repetitions of a cell in which operations are counted.
     ///
-    /// There are twice as many cells with readers, and what they show is a mean over many: fewer of each.
-    pub const fn runs(self, kind: CellKind) -> u32 {
+    /// There are many cells with readers and of real use, and what they show is a mean over many: fewer of each.
+    pub fn runs(self, kind: CellKind) -> u32 {
         match (self, kind) {
             (Self::Quick, CellKind::Rw) => 4,
+            (Self::Quick, kind) if kind.is_real_use() => 4,
+            (Self::Full, kind) if kind.is_real_use() => 6,
             (Self::Full, CellKind::Rw) | (Self::Quick, _) => 6,
             (Self::Full, _) => 10,
         }
     }
     /// Repetitions of a cell in which waits are timed.
-    pub const fn wait_runs(self, kind: CellKind) -> u32 {
+    pub fn wait_runs(self, kind: CellKind) -> u32 {
         match (self, kind) {
+            (_, CellKind::Queue | CellKind::Blocking | CellKind::Work) => 0,
             (_, CellKind::Pair) | (Self::Quick, CellKind::Rw) => 0,
             (Self::Quick, CellKind::Exclusive) | (Self::Full, CellKind::Rw) => 1,
             (Self::Full, CellKind::Exclusive) => 2,
@@ -36,8 +39,8 @@ impl CompareEffort {
     /// without a CPU come back late.
     pub const fn budget_s(self) -> f64 {
         match self {
-            Self::Quick => 140.0,
-            Self::Full => 960.0,
+            Self::Quick => 250.0,
+            Self::Full => 3_000.0,
         }
     }
     /// No repetition is longer than this because there is time left.

@@ -1,6 +1,6 @@
 //! What a comparison has to show. Nothing but the goals is written down here.
 
-use super::cells::{CellKind, CompareCell, SHARES};
+use super::cells::{CellGroup, CellKind, CompareCell, SHARES};
 use super::locks::{OURS_MIXED, OURS_READING};
 use super::score::{Contest, ContestEntry, Role, cpus};
 use lockwright_cells::cell::Measurement;
@@ -194,6 +194,7 @@ impl GoalCells {
     /// True if `cell` is one of them.
     pub fn has(&self, cell: &CompareCell) -> bool {
         cell.kind() == self.kind
+            && !cell.has_neighbours
             && self.readers.contains(&cell.readers())
             && self.cs_load.contains(&cell.loads().0)
             && self.threads.contains(&cell.threads)
@@ -205,10 +206,12 @@ impl GoalCells {
 pub enum GoalMeasure {
     /// The worst of some cells.
     GoalCells { cells: GoalCells, whose: Whose, figure: Figure },
-    /// The geometric mean of all cells of a kind.
-    GeometricMean(CellKind),
-    /// The worst of all cells of a kind.
-    Worst(CellKind),
+    /// The geometric mean of all cells of a group.
+    GeometricMean(CellGroup),
+    /// The worst of all cells of a group.
+    Worst(CellGroup),
+    /// The geometric mean of the CPU times per operation in all cells of a group, in terms of the best peers'.
+    CpuPerOp(CellGroup),
 }
 
 /// A goal.
@@ -260,7 +263,8 @@ fn counter(
 /// The goals.
 pub fn goals(has_membarrier: bool) -> Vec<Goal> {
     let pairs = if has_membarrier { pairs() } else { pairs_without_membarrier() };
-    pairs.into_iter().chain(contended()).chain(with_readers()).chain(stretch()).collect()
+    let counters = pairs.into_iter().chain(contended()).chain(with_readers());
+    counters.chain(real_use()).chain(stretch()).collect()
 }
 
 fn pairs() -> Vec<Goal> {
@@ -279,7 +283,7 @@ fn pairs_without_membarrier() -> Vec<Goal> {
     vec![pair("pair without membarrier: time relative to parking_lot", Against::ParkingLot, 1.0)]
 }
 
-/// A number of all cells of a kind.
+/// A number of all cells of a group.
 fn overall(what: &'static str, measure: GoalMeasure, limit: f64) -> Goal {
     Goal { what, measure, bound: GoalBound::AtLeast(limit), gated: true }
 }
@@ -291,10 +295,10 @@ fn contended() -> Vec<Goal> {
     vec![
         overall(
             "exclusive cells: geometric mean of the ratios",
-            GeometricMean(CellKind::Exclusive),
+            GeometricMean(CellGroup::Alone(CellKind::Exclusive)),
             1.0,
         ),
-        overall("exclusive cells: worst ratio", Worst(CellKind::Exclusive), 0.81),
+        overall("exclusive cells: worst ratio", Worst(CellGroup::Alone(CellKind::Exclusive)), 0.81),
         counter(
             "cs1, 8 to 64 threads: throughput relative to parking_lot",
             oversubscribed.clone(),
@@ -351,10 +355,38 @@ fn with_readers() -> Vec<Goal> {
         ),
         overall(
             "cells with readers: geometric mean of the ratios",
-            GeometricMean(CellKind::Rw),
+            GeometricMean(CellGroup::Alone(CellKind::Rw)),
             1.0,
         ),
-        overall("cells with readers: worst ratio", Worst(CellKind::Rw), 0.61),
+        overall("cells with readers: worst ratio", Worst(CellGroup::Alone(CellKind::Rw)), 0.61),
+    ]
+}
+
+/// What programs do: the mean and the worst ratio of each kind of cells, and the CPU time. Where the CPUs set a bound,
+/// a lock that reaches 0.97 of it counts as equal to the best peer.
+fn real_use() -> Vec<Goal> {
+    use CellGroup::{Alone, Busy};
+    use GoalMeasure::{CpuPerOp, GeometricMean, Worst};
+    let [queues, blocking, work] = CellKind::REAL_USE.map(Alone);
+    let cpu = |what, group| Goal {
+        what,
+        measure: CpuPerOp(group),
+        bound: GoalBound::AtMost(1.05),
+        gated: true,
+    };
+    vec![
+        overall("queues: geometric mean of the ratios", GeometricMean(queues), 1.5),
+        overall("queues: worst ratio", Worst(queues), 0.9),
+        cpu("queues: CPU time per operation relative to the best peer", queues),
+        overall("blocking cells: geometric mean of the ratios", GeometricMean(blocking), 1.0),
+        overall("blocking cells: worst ratio", Worst(blocking), 0.9),
+        cpu("blocking cells: CPU time per operation relative to the best peer", blocking),
+        overall("work cells: geometric mean of the ratios", GeometricMean(work), 1.0),
+        overall("work cells: worst ratio", Worst(work), 0.9),
+        cpu("work cells: CPU time per operation relative to the best peer", work),
+        overall("busy neighbours: geometric mean of the ratios", GeometricMean(Busy), 1.0),
+        overall("busy neighbours: worst ratio", Worst(Busy), 0.8),
+        cpu("busy neighbours: CPU time per operation relative to the best peer", Busy),
     ]
 }
 

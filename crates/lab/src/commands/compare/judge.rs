@@ -1,6 +1,6 @@
 //! Judging what was measured by the goals.
 
-use super::cells::{CellKind, MATRIX};
+use super::cells::{CellGroup, MATRIX};
 use super::goals::{
     Figure, Goal, GoalBound, GoalCells, GoalMeasure, GoalVerdict, Judged, Whose, goals,
 };
@@ -27,6 +27,9 @@ struct Reading {
     cell: Option<&'static str>,
     is_complete: bool,
 }
+
+/// A figure of all cells of a group, and the cell if it is of one.
+type FromOverall = fn(&Overall) -> Option<(Estimate, Option<&'static str>)>;
 
 impl Evidence<'_> {
     /// All goals.
@@ -56,27 +59,26 @@ impl Evidence<'_> {
             GoalMeasure::GoalCells { cells, whose, figure } => {
                 self.worst_of(cells, *whose, *figure, goal.bound)
             }
-            GoalMeasure::GeometricMean(kind) => self.overall(*kind, |all| {
+            GoalMeasure::GeometricMean(group) => self.overall(*group, |all| {
                 let estimate =
                     Estimate { value: all.geometric_mean, ci95: all.geometric_mean_ci95 };
-                (estimate, None)
+                Some((estimate, None))
             }),
-            GoalMeasure::Worst(kind) => self.overall(*kind, |all| {
+            GoalMeasure::Worst(group) => self.overall(*group, |all| {
                 let estimate = Estimate { value: all.worst, ci95: all.worst_ci95 };
-                (estimate, Some(all.worst_cell))
+                Some((estimate, Some(all.worst_cell)))
+            }),
+            GoalMeasure::CpuPerOp(group) => self.overall(*group, |all| {
+                Some((Estimate { value: all.cpu_per_op?, ci95: all.cpu_per_op_ci95? }, None))
             }),
         }
     }
-    /// A number of all cells of a kind.
-    fn overall(
-        &self,
-        kind: CellKind,
-        get: fn(&Overall) -> (Estimate, Option<&'static str>),
-    ) -> Option<Reading> {
-        let all = Overall::of(self.contests, kind, self.seed)?;
-        let meant: Vec<_> = MATRIX.iter().filter(|cell| cell.kind() == kind).collect();
+    /// A number of all cells of a group.
+    fn overall(&self, group: CellGroup, get: FromOverall) -> Option<Reading> {
+        let all = Overall::of(self.contests, group, self.seed)?;
+        let meant: Vec<_> = MATRIX.iter().filter(|cell| group.has(cell)).collect();
         let has_usual_peers = meant.iter().all(|cell| self.has_usual_peers.in_cell(cell));
-        let (estimate, cell) = get(&all);
+        let (estimate, cell) = get(&all)?;
         let is_complete = all.cells == meant.len() && has_usual_peers;
         Some(Reading { estimate, is_of_one_run: false, cell, is_complete })
     }
@@ -123,7 +125,12 @@ mod tests {
     use crate::commands::compare::score::{ContestEntry, Role, choose_ours, tests::contest};
 
     fn judge(contests: &[Contest], is_usual: bool) -> Vec<Judged> {
-        let has_usual_peers = UsualPeers { exclusive: is_usual, rw: is_usual };
+        let has_usual_peers = UsualPeers {
+            exclusive: is_usual,
+            rw: is_usual,
+            real_use: is_usual,
+            rw_real_use: is_usual,
+        };
         Evidence { contests, has_usual_peers, has_membarrier: true, seed: 1 }.judge()
     }
 
@@ -158,6 +165,37 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_at_the_bound_that_the_cpus_set_counts_as_met_unless_it_has_neighbours() {
+        // The bound is 200,000 sections of 5 us in a second.
+        let cell = |name, ours: f64| {
+            let mut cell = contest(name, &[("mutex", &[ours; 4]), ("std", &[250_000.0; 4])]);
+            cell.cpus = 2;
+            cell
+        };
+        let worst = |cell: Contest, what| of(&judge(&[cell], true), what).measured;
+        let alone = "blocking cells: worst ratio";
+        assert_eq!(worst(cell("cs5us-x1-t8", 195_000.0), alone), Some(1.0));
+        assert_eq!(worst(cell("cs5us-x1-t8", 187_500.0), alone), Some(0.75));
+        let busy = worst(cell("cs5us-x1-t8+busy", 195_000.0), "busy neighbours: worst ratio");
+        assert_eq!(busy, Some(0.78));
+    }
+
+    #[test]
+    fn cpu_time_is_judged_for_each_operation() {
+        let mut cell = contest("pingpong", &[("mutex", &[1.0; 4]), ("std", &[1.0; 4])]);
+        for (entry, ops) in cell.entries.iter_mut().zip([200, 100]) {
+            entry.runs.iter_mut().flatten().for_each(|run| run.per_thread_ops = vec![ops]);
+        }
+        let judged = judge(&[cell], true);
+        let goal = of(&judged, "queues: CPU time per operation relative to the best peer");
+        assert_eq!(
+            (goal.measured, goal.verdict),
+            (Some(0.5), GoalVerdict::PartlyMeasured),
+            "other queues were not measured"
+        );
+    }
+
+    #[test]
     fn the_cost_of_a_pair_is_a_time_so_less_is_better() {
         let floor = |mut contest: Contest| {
             contest.entries.push(ContestEntry {
@@ -179,7 +217,8 @@ mod tests {
     fn without_membarrier_pairs_have_a_goal_of_their_own() {
         let cells = [contest("pair", &[("mutex", &[9.0; 2]), ("parking_lot-0.12", &[10.0; 2])])];
         let evidence = |has_membarrier| {
-            let has_usual_peers = UsualPeers { exclusive: true, rw: false };
+            let has_usual_peers =
+                UsualPeers { exclusive: true, rw: false, real_use: false, rw_real_use: false };
             let evidence = Evidence { contests: &cells, has_usual_peers, has_membarrier, seed: 1 };
             let judged = evidence.judge();
             let pairs = judged.into_iter().filter(|goal| goal.what.starts_with("pair"));

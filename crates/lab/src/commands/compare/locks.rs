@@ -6,6 +6,8 @@ use lockwright_peers::{Comparison, peers, usual_peers};
 
 /// Our lock in cells without readers.
 pub const OURS: &str = "mutex";
+/// A peer that has everything a cell may need.
+pub const ABLE_PEER: &str = "parking_lot";
 /// Our locks that readers share. For each percentage of readers, the lock that is better in the odd repetitions
 /// of its cells is compared. The first one is for any mixture, the last one for reading.
 pub const OURS_RW: &[&str] = &["rwlock", "percpu-rwlock"];

@@ -9,6 +9,7 @@ mod judge;
 mod locks;
 mod overall;
 mod plan;
+mod real_use;
 mod report;
 mod run;
 mod score;

@@ -1,11 +1,11 @@
-//! All cells of a kind together.
+//! All cells of a group together.
 
-use super::cells::CellKind;
+use super::cells::CellGroup;
 use super::score::{Contest, Estimate};
 use lockwright_cells::stats::{Bootstrap, median};
 use serde::Serialize;
 
-/// All cells of a kind in two numbers.
+/// All cells of a group in two numbers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Overall {
     /// The geometric mean of the cells' ratios.
@@ -20,16 +20,34 @@ pub struct Overall {
     pub worst_cell: &'static str,
     /// How many cells.
     pub cells: usize,
+    /// In how many of them ours is at the bound that the CPUs set, so that a ratio below 1 counts as 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub at_bound: usize,
+    /// The geometric mean of the CPU times per operation, in terms of the best peers'; `None` where that is not known.
+    pub cpu_per_op: Option<f64>,
+    /// Low and high of its 95 % interval.
+    pub cpu_per_op_ci95: Option<[f64; 2]>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Overall {
-    /// Of the cells of that kind that have a ratio; `None` if there are none.
-    pub fn of(contests: &[Contest], kind: CellKind, seed: u64) -> Option<Self> {
-        let of_kind = contests.iter().filter(|contest| contest.cell.kind() == kind);
-        let scored: Vec<(&'static str, Vec<f64>)> = of_kind
-            .map(|contest| (contest.cell.name, contest.ratios()))
+    /// Of the cells of that group that have a ratio; `None` if there are none.
+    pub fn of(contests: &[Contest], group: CellGroup, seed: u64) -> Option<Self> {
+        let of_group = || contests.iter().filter(|contest| group.has(&contest.cell));
+        let scored: Vec<(&'static str, Vec<f64>)> = of_group()
+            .map(|contest| (contest.cell.name, contest.ratios_for_goals()))
             .filter(|(_, ratios)| !ratios.is_empty())
             .collect();
+        let cpu = of_group().map(Contest::cpu_per_op_ratios).filter(|ratios| !ratios.is_empty());
+        let cpu: Vec<Vec<f64>> = cpu.collect();
+        let cpu_ci95 = || {
+            Bootstrap::new(seed).interval(|draw| {
+                geometric_mean(cpu.iter().map(|ratios| median(&draw.resampled(ratios))))
+            })
+        };
         let (worst_cell, worst) =
             scored.iter().min_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)))?;
         let worst = Estimate::of(worst, seed)?;
@@ -43,6 +61,10 @@ impl Overall {
             worst_ci95: worst.ci95,
             worst_cell,
             cells: scored.len(),
+            at_bound: of_group().filter(|contest| contest.is_at_bound()).count(),
+            cpu_per_op: (!cpu.is_empty())
+                .then(|| geometric_mean(cpu.iter().map(|ratios| median(ratios)))),
+            cpu_per_op_ci95: (!cpu.is_empty()).then(cpu_ci95),
         })
     }
 }
@@ -57,6 +79,7 @@ pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::compare::cells::CellKind;
     use crate::commands::compare::score::tests::contest;
 
     #[test]
@@ -68,10 +91,14 @@ mod tests {
             contest("cs1-t4", &[("mutex", &[1.0, 1.0]), ("std", &[1.0, 2.0])]),
             contest("cs1-t8", &[("mutex", &[1.0]), ("std", &[1.0])]),
         ];
-        let overall = Overall::of(&cells, CellKind::Exclusive, 1).expect("two cells have a ratio");
+        let overall = Overall::of(&cells, CellGroup::Alone(CellKind::Exclusive), 1)
+            .expect("two cells have a ratio");
         assert!((overall.geometric_mean - 1.0).abs() < 1e-12);
         assert_eq!((overall.worst, overall.worst_cell, overall.cells), (0.5, "cs1-t4", 2));
-        assert_eq!(Overall::of(&cells, CellKind::Rw, 1).map(|all| all.worst), Some(7.0));
-        assert!(Overall::of(&cells[..1], CellKind::Exclusive, 1).is_none());
+        assert_eq!(
+            Overall::of(&cells, CellGroup::Alone(CellKind::Rw), 1).map(|all| all.worst),
+            Some(7.0)
+        );
+        assert!(Overall::of(&cells[..1], CellGroup::Alone(CellKind::Exclusive), 1).is_none());
     }
 }

@@ -2,9 +2,10 @@
 
 use super::cells::{CellKind, CompareCell};
 use super::effort::CompareEffort;
-use super::locks::{OURS_MIXED, all_peers, bears_oversubscription, label};
-use lockwright_cells::cell::Purpose;
+use super::locks::{ABLE_PEER, OURS, OURS_MIXED, all_peers, bears_oversubscription, label};
+use lockwright_cells::cell::{Needs, Purpose};
 use lockwright_cells::error::Error;
+use lockwright_cells::native::locks::{has, readers_share};
 use lockwright_cells::subject::{Asked, Subject};
 use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::plural;
@@ -18,6 +19,12 @@ const FEWEST_RUNS: u32 = 2;
 const MANY_THREADS: usize = 16;
 /// How many times as long it is.
 const MANY_THREADS_FACTOR: u32 = 2;
+/// So it is with this many, because starting them takes long, ...
+const CROWD: usize = 500;
+const CROWD_FACTOR: u32 = 8;
+/// ... and with sections of which few fit into it.
+const LONG_SECTION_NS: u64 = 100_000;
+const LONG_SECTION_FACTOR: u32 = 4;
 
 /// Window for each thread where shares are compared: some seventy slices of each on two CPUs. Threads that
 /// share nothing but the CPUs have had at least 0.7 of each other then; with a fifth of it, 0.4.
@@ -47,6 +54,10 @@ pub struct ComparePlan {
     pub exclusive: Side,
     /// The locks in cells with readers.
     pub rw: Side,
+    /// The locks in cells of real use without readers.
+    pub real_use: Side,
+    /// The locks in cells of real use with readers.
+    pub rw_real_use: Side,
     /// The cells.
     pub cells: Vec<CompareCell>,
     /// How much time there is.
@@ -66,22 +77,32 @@ pub struct ComparePlan {
 impl ComparePlan {
     /// The locks in cells such as this one.
     fn side(&self, cell: CompareCell) -> &Side {
-        if cell.has_readers() { &self.rw } else { &self.exclusive }
+        match (cell.kind().is_real_use(), cell.has_readers()) {
+            (false, false) => &self.exclusive,
+            (false, true) => &self.rw,
+            (true, false) => &self.real_use,
+            (true, true) => &self.rw_real_use,
+        }
     }
-    /// Our locks in a cell.
-    pub fn ours_in(&self, cell: CompareCell) -> &[Subject] {
-        &self.side(cell).ours
+    /// Our locks in a cell: those that have what it needs.
+    pub fn ours_in(&self, cell: CompareCell) -> impl Iterator<Item = Subject> + '_ {
+        self.side(cell).ours.iter().copied().filter(move |&lock| can(lock, cell))
+    }
+    /// The peers that have what a cell needs.
+    fn able_peers_in(&self, cell: CompareCell) -> impl Iterator<Item = Asked> + '_ {
+        self.side(cell).peers.iter().copied().filter(move |peer| can(peer.subject, cell))
     }
     /// The peers that take part in a cell.
     pub fn peers_in(&self, cell: CompareCell) -> impl Iterator<Item = Asked> + '_ {
-        let is_oversubscribed = cell.threads > self.cpus;
-        let peers = self.side(cell).peers.iter().copied();
+        // Neighbours leave no CPU to a waiter either.
+        let is_oversubscribed = cell.threads > self.cpus || cell.has_neighbours;
+        let peers = self.able_peers_in(cell);
         peers.filter(move |&peer| !is_oversubscribed || bears_oversubscription(peer))
     }
     /// All our locks that run.
     pub fn ours(&self) -> Vec<Subject> {
         let mut all: Vec<Subject> = Vec::new();
-        for &lock in self.cells.iter().flat_map(|&cell| self.ours_in(cell)) {
+        for lock in self.cells.iter().flat_map(|&cell| self.ours_in(cell)) {
             if !all.contains(&lock) {
                 all.push(lock);
             }
@@ -90,12 +111,17 @@ impl ComparePlan {
     }
     /// Leaves out the cells that lack a lock of ours or a peer; an error if nothing is left.
     pub fn leave_out_lonely_cells(&mut self) -> Result<(), Error> {
-        let has_both = |side: &Side| !side.ours.is_empty() && !side.peers.is_empty();
-        let (exclusive, rw) = (has_both(&self.exclusive), has_both(&self.rw));
+        let has_both = |&&cell: &&CompareCell| {
+            self.ours_in(cell).next().is_some() && self.able_peers_in(cell).next().is_some()
+        };
         let asked_for_readers = self.cells.iter().all(CompareCell::has_readers);
-        self.cells.retain(|cell| if cell.has_readers() { rw } else { exclusive });
+        let kept: Vec<CompareCell> = self.cells.iter().filter(has_both).copied().collect();
+        let asked = std::mem::replace(&mut self.cells, kept);
         if !self.cells.is_empty() {
             return Ok(());
+        }
+        if let Some(error) = asked.first().and_then(|&cell| self.lacks(cell)) {
+            return Err(error);
         }
         let side = if asked_for_readers { &self.rw } else { &self.exclusive };
         Err(Error::usage(match side.ours.first() {
@@ -115,15 +141,38 @@ impl ComparePlan {
             ),
         }))
     }
+    /// An error if the locks of a cell lack what it needs.
+    fn lacks(&self, cell: CompareCell) -> Option<Error> {
+        let side = self.side(cell);
+        let all = side.ours.iter().copied().chain(side.peers.iter().map(|peer| peer.subject));
+        let names: Vec<&str> = all.filter(|&lock| !can(lock, cell)).map(Subject::name).collect();
+        let what = needed(cell.needs()?);
+        let option = match self.ours_in(cell).next() {
+            None => format!("--ours, or name a lock that has one, such as `{OURS}`"),
+            Some(_) => format!("--peer, or name one that has it, such as `{ABLE_PEER}`"),
+        };
+        (!names.is_empty() && !side.ours.is_empty() && !side.peers.is_empty()).then(|| {
+            Error::usage(format!(
+                "these cells need {what}, which {} lacks: leave out {option}",
+                names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+            ))
+        })
+    }
     /// In which cells the peers of the goals take part, all of them and no other.
     pub fn has_usual_peers(&self) -> UsualPeers {
-        let is_usual = |side: &Side, comparison| {
-            let named = |name| side.peers.iter().any(|peer| peer.subject.name() == name);
-            side.peers.len() == usual_peers(comparison).count()
-                && usual_peers(comparison).all(named)
+        let is_usual = |side: &Side, comparison, share: Option<bool>| {
+            let shares = |name: &str| Subject::find(name).is_ok_and(readers_share);
+            let is_of_side = |name: &&str| share.is_none_or(|share| shares(name) == share);
+            let usual: Vec<&str> = usual_peers(comparison).filter(is_of_side).collect();
+            let named = |name: &&str| side.peers.iter().any(|peer| peer.subject.name() == *name);
+            side.peers.len() == usual.len() && usual.iter().all(named)
         };
-        let exclusive = is_usual(&self.exclusive, Comparison::Owning);
-        UsualPeers { exclusive, rw: is_usual(&self.rw, Comparison::Reading) }
+        UsualPeers {
+            exclusive: is_usual(&self.exclusive, Comparison::Owning, None),
+            rw: is_usual(&self.rw, Comparison::Reading, None),
+            real_use: is_usual(&self.real_use, Comparison::RealUse, Some(false)),
+            rw_real_use: is_usual(&self.rw_real_use, Comparison::RealUse, Some(true)),
+        }
     }
     /// Repetitions of a cell in which operations are counted.
     pub fn runs(&self, kind: CellKind) -> u32 {
@@ -185,7 +234,7 @@ impl ComparePlan {
     }
     /// How many locks take part in a cell.
     fn locks_in(&self, cell: CompareCell) -> usize {
-        self.peers_in(cell).count() + self.ours_in(cell).len()
+        self.peers_in(cell).count() + self.ours_in(cell).count()
     }
     /// How many turns there are in each cell, and how long they are.
     fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
@@ -201,16 +250,51 @@ impl ComparePlan {
     }
     /// In a sentence.
     pub fn described(&self) -> String {
-        let of = |has_readers: bool| {
-            let cells = self.cells.iter().copied().filter(|cell| cell.has_readers() == has_readers);
+        let of = |is_of: &dyn Fn(&CompareCell) -> bool| {
+            let cells = self.cells.iter().copied().filter(|cell| is_of(cell));
             self.described_part(&cells.collect::<Vec<_>>())
         };
-        let parts: Vec<String> = [of(false), of(true)].into_iter().flatten().collect();
+        let mut parts = Vec::new();
+        for has_readers in [false, true] {
+            let is_of = |cell: &CompareCell| {
+                cell.has_readers() == has_readers && !cell.kind().is_real_use()
+            };
+            parts.extend(of(&is_of));
+        }
+        for kind in CellKind::REAL_USE {
+            for has_readers in [false, true] {
+                let is_of =
+                    |cell: &CompareCell| cell.kind() == kind && cell.has_readers() == has_readers;
+                parts.extend(of(&is_of));
+            }
+        }
+        parts.extend(self.left_out());
         let time = match self.estimate_s() {
             short if short < 60.0 => format!("{:.0} s", short.ceil()),
             long => format!("{:.1} minutes", long / 60.0),
         };
         format!("{}; about {time}", parts.join("; "))
+    }
+    /// Which locks lack what some cells need; nothing if none does.
+    fn left_out(&self) -> Option<String> {
+        let mut said: Vec<String> = Vec::new();
+        for needs in [Needs::Condvar, Needs::Deadline] {
+            let cells = self.cells.iter().filter(|cell| cell.needs() == Some(needs));
+            let mut names: Vec<&str> = Vec::new();
+            for &cell in cells {
+                let side = self.side(cell);
+                let peers = side.peers.iter().map(|peer| peer.subject);
+                let all = side.ours.iter().copied().chain(peers);
+                names.extend(all.filter(|&lock| !can(lock, cell)).map(label));
+            }
+            names.sort_unstable();
+            names.dedup();
+            if !names.is_empty() {
+                let names = names.join(", ");
+                said.push(format!("{names} left out of cells that need {}", needed(needs)));
+            }
+        }
+        (!said.is_empty()).then(|| said.join("; "))
     }
     /// The cells of one side; nothing if there are none.
     fn described_part(&self, cells: &[CompareCell]) -> Option<String> {
@@ -231,7 +315,13 @@ impl ComparePlan {
             "{} against {} in {}{}: {} of {seconds}, {} for waits",
             ours.join(" and "),
             peers.join(", "),
-            plural(cells.len() as u64, "cell"),
+            plural(
+                cells.len() as u64,
+                &match kind.is_real_use() {
+                    true => format!("{} cell", kind.name()),
+                    false => "cell".into(),
+                }
+            ),
             if cells[0].has_readers() { " with readers" } else { "" },
             plural(self.runs(kind) as u64, "repetition"),
             self.wait_runs(kind),
@@ -246,12 +336,21 @@ pub struct UsualPeers {
     pub exclusive: bool,
     /// With readers.
     pub rw: bool,
+    /// Of real use without readers.
+    pub real_use: bool,
+    /// Of real use with readers.
+    pub rw_real_use: bool,
 }
 
 impl UsualPeers {
     /// In cells such as this one.
     pub fn in_cell(self, cell: &CompareCell) -> bool {
-        if cell.has_readers() { self.rw } else { self.exclusive }
+        match (cell.kind().is_real_use(), cell.has_readers()) {
+            (false, false) => self.exclusive,
+            (false, true) => self.rw,
+            (true, false) => self.real_use,
+            (true, true) => self.rw_real_use,
+        }
     }
 }
 
@@ -263,14 +362,34 @@ struct Turn {
     count: f64,
 }
 
-/// How many times as long as with few threads.
+/// How many times as long as with few threads and short sections.
 fn factor(cell: CompareCell) -> u32 {
-    if cell.threads >= MANY_THREADS { MANY_THREADS_FACTOR } else { 1 }
+    let by_threads = match cell.threads {
+        CROWD.. => CROWD_FACTOR,
+        MANY_THREADS.. => MANY_THREADS_FACTOR,
+        _ => 1,
+    };
+    let has_long_sections = cell.section_ns() >= LONG_SECTION_NS;
+    by_threads.max(if has_long_sections { LONG_SECTION_FACTOR } else { 1 })
 }
 
-/// What starting and ending a repetition takes.
+/// What starting and ending a repetition takes. At its end every thread has one more section.
 fn around_s(cell: CompareCell) -> f64 {
-    RUN_S + THREAD_S * cell.threads as f64
+    let each_s = THREAD_S + cell.section_ns() as f64 * 1e-9;
+    RUN_S + each_s * cell.threads as f64
+}
+
+/// True if `lock` has what `cell` needs.
+fn can(lock: Subject, cell: CompareCell) -> bool {
+    cell.needs().is_none_or(|needs| has(lock, needs))
+}
+
+/// What a lock has to have, in words.
+fn needed(needs: Needs) -> &'static str {
+    match needs {
+        Needs::Condvar => "a condition variable",
+        Needs::Deadline => "attempts with a deadline",
+    }
 }
 
 #[cfg(test)]
@@ -291,10 +410,11 @@ mod tests {
     }
 
     #[test]
-    fn quick_is_under_three_minutes_and_full_under_twenty_with_any_number_of_peers() {
+    fn quick_is_under_five_minutes_and_full_under_sixty_with_any_number_of_peers() {
         for line in ["", "--peer *"] {
-            assert!(plan(&format!("--quick {line}")).estimate_s() <= 150.0, "{line}");
-            assert!(plan(line).estimate_s() <= 1_000.0, "{line}");
+            let estimates = ["--quick ", ""].map(|quick| plan(&format!("{quick}{line}")));
+            let [quick_s, full_s] = estimates.map(|plan| plan.estimate_s());
+            assert!(quick_s <= 270.0 && full_s <= 3_200.0, "{line}: {quick_s} and {full_s}");
         }
     }
 
@@ -343,7 +463,7 @@ mod tests {
     fn cells_with_readers_have_locks_that_readers_share_on_both_sides() {
         let of = |line: &str| {
             let plan = plan(line);
-            let ours: Vec<_> = plan.ours_in(plan.cells[0]).iter().map(|lock| lock.name()).collect();
+            let ours: Vec<_> = plan.ours_in(plan.cells[0]).map(Subject::name).collect();
             (ours, peers(&plan, 0))
         };
         let pthread = ["pthread-rwlock", "pthread-rwlock-writer"];

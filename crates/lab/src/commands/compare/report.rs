@@ -1,12 +1,20 @@
 //! The results of a comparison, in each format.
 
 mod document;
+mod real_use;
 mod text;
 
 pub use document::CompareDocument;
 
 use document::{CellResult, LockResult};
 use lockwright_report::{Grid, Report, optional, to_json};
+
+impl CompareDocument {
+    /// The newest cell in a sentence.
+    pub fn newest(&self) -> String {
+        self.cells.last().map_or_else(String::new, text::sentence)
+    }
+}
 
 impl Report for CompareDocument {
     fn text(&self) -> String {
@@ -32,6 +40,14 @@ impl Report for CompareDocument {
                 ("ops_per_s", &|it| it.lock.ops_per_s.to_string()),
                 ("pair_ns", &|it| optional(it.lock.pair_ns)),
                 ("cpu_s", &|it| it.lock.cpu_s.to_string()),
+                ("cpu_ns_per_op", &|it| it.lock.cpu_ns_per_op.to_string()),
+                ("voluntary_switches_per_op", &|it| it.lock.voluntary_switches_per_op.to_string()),
+                ("involuntary_switches_per_op", &|it| {
+                    it.lock.involuntary_switches_per_op.to_string()
+                }),
+                ("condvar_waits_per_op", &|it| optional(it.lock.condvar_waits_per_op)),
+                ("futile_wakeups_per_op", &|it| optional(it.lock.futile_wakeups_per_op)),
+                ("bound_ops_per_s", &|it| optional(it.cell.bound_ops_per_s)),
                 ("min_max", &|it| optional(it.lock.min_max)),
                 ("wait_p999_ns", &|it| optional(it.lock.wait_p999_ns)),
                 ("wait_max_ns", &|it| optional(it.lock.wait_max_ns)),

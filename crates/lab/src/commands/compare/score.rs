@@ -37,6 +37,14 @@ pub fn cpus(run: &Measurement) -> f64 {
     run.cpu_s / (run.window_ns.max(1) as f64 * 1e-9)
 }
 
+/// CPU nanoseconds of an operation.
+pub fn cpu_ns_per_op(run: &Measurement) -> f64 {
+    run.cpu_s * 1e9 / run.total_ops().max(1) as f64
+}
+
+/// This part of the bound counts as the bound.
+const AT_BOUND: f64 = 0.97;
+
 /// A contestant and its repetitions.
 #[derive(Clone, Debug)]
 pub struct ContestEntry {
@@ -110,6 +118,14 @@ impl ContestEntry {
         const LEAST_CPUS: f64 = 1e-6;
         self.scored(other, |mine, theirs| cpus(mine) / cpus(theirs).max(LEAST_CPUS))
     }
+    /// The CPU time of this for an operation in terms of that of `other`; below 1 is better for this. Repetitions in
+    /// which one of them got nowhere, or used no measurable time, are left out.
+    pub fn cpu_per_op_ratios_to(&self, other: &Self) -> Vec<f64> {
+        let ratio =
+            |mine: &Measurement, theirs: &Measurement| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs);
+        let ratios = self.scored(other, ratio);
+        ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
+    }
 }
 
 /// A median and its 95 % interval.
@@ -142,6 +158,8 @@ pub struct Contest {
     pub foreign_load_percent: Option<f64>,
     /// What went wrong, if something did.
     pub failure: Option<String>,
+    /// CPUs of the machine.
+    pub cpus: usize,
     /// Which of ours it is that is compared, if there are several.
     ours: &'static str,
 }
@@ -151,7 +169,7 @@ impl Contest {
     pub fn new(cell: CompareCell, entries: Vec<ContestEntry>) -> Self {
         let first = entries.iter().find(|entry| entry.role == Role::Ours);
         let ours = first.map_or("", |entry| entry.name);
-        Self { cell, entries, foreign_load_percent: None, failure: None, ours }
+        Self { cell, entries, foreign_load_percent: None, failure: None, cpus: 1, ours }
     }
     /// The one of ours that is compared.
     pub fn ours(&self) -> Option<&ContestEntry> {
@@ -181,6 +199,28 @@ impl Contest {
     pub fn parking_lot(&self) -> Option<&ContestEntry> {
         let versions = Versions::of_parking_lot(self.cell.has_readers());
         best(versions.labels.iter().filter_map(|version| self.peer(version)))
+    }
+    /// The most operations per second that the CPUs and the lock let through, if that is known.
+    pub fn bound(&self) -> Option<f64> {
+        let foreign = self.foreign_load_percent.unwrap_or(0.0) / 100.0;
+        self.cell.bound(self.cpus as f64 * (1.0 - foreign))
+    }
+    /// True if ours is as good as at the bound. With neighbours the bound is an estimate of the scheduler's shares, so
+    /// nothing rests on it.
+    pub fn is_at_bound(&self) -> bool {
+        let rate = self.ours().and_then(|ours| ours.median(|run| run.ops_per_s));
+        let reached = rate.zip(self.bound()).map(|(rate, bound)| rate / bound);
+        !self.cell.has_neighbours && reached.is_some_and(|part| part >= AT_BOUND)
+    }
+    /// As [`ratios`](Self::ratios), and not below 1 if ours is at the bound.
+    pub fn ratios_for_goals(&self) -> Vec<f64> {
+        let least = if self.is_at_bound() { 1.0 } else { 0.0 };
+        self.ratios().into_iter().map(|ratio| ratio.max(least)).collect()
+    }
+    /// CPU time of ours for an operation in terms of the best peer's, in the even repetitions.
+    pub fn cpu_per_op_ratios(&self) -> Vec<f64> {
+        let both = self.ours().zip(self.best_peer());
+        both.map_or_else(Vec::new, |(ours, best)| ours.cpu_per_op_ratios_to(best))
     }
     /// Ours in terms of the best peer in the even repetitions.
     pub fn ratios(&self) -> Vec<f64> {

@@ -67,6 +67,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
                 repetition: 0,
                 seed,
                 purpose: Purpose::Torture(Stress { readers, ..stress }),
+                has_neighbours: false,
             };
             matrix.thread_counts.schedulings(threads).into_iter().map(spec)
         };
@@ -196,6 +197,7 @@ mod tests {
                 repetition: 0,
                 seed: 1,
                 purpose: Purpose::Torture(Stress::default()),
+                has_neighbours: false,
             })
             .collect();
         torture(&machine, &cells, false, &mut document, &teller).expect("nothing is written");

@@ -1,15 +1,16 @@
 //! The results of a comparison, in each format.
 
-use super::text;
-use crate::commands::compare::cells::{CellKind, CompareCell};
+use crate::commands::compare::cells::{CellGroup, CellKind, CompareCell};
 use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::Judged;
 use crate::commands::compare::judge::Evidence;
 use crate::commands::compare::locks::{Versions, label};
 use crate::commands::compare::overall::Overall;
 use crate::commands::compare::plan::{ComparePlan, Side, UsualPeers};
-use crate::commands::compare::score::{Contest, ContestEntry, Estimate, Role, choose_ours, cpus};
-use lockwright_cells::cell::{LabMachine, On, Workload};
+use crate::commands::compare::score::{
+    Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
+};
+use lockwright_cells::cell::{CondvarWaits, LabMachine, Measurement, On, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::stats::median;
 use serde::Serialize;
@@ -37,9 +38,17 @@ pub struct CompareDocument {
     /// Repetitions of cells with readers.
     pub(super) rw_runs: u32,
     pub(super) rw_wait_runs: u32,
+    /// Repetitions of cells of real use.
+    pub(super) real_use_runs: u32,
     pub(super) cells: Vec<CellResult>,
     pub(super) exclusive: Option<Overall>,
     pub(super) rw: Option<Overall>,
+    /// The cells of real use that have no neighbours, by kind.
+    pub(super) queue: Option<Overall>,
+    pub(super) blocking: Option<Overall>,
+    pub(super) work: Option<Overall>,
+    /// Those with neighbours, of every kind.
+    pub(super) busy: Option<Overall>,
     pub(super) goals: Vec<Judged>,
     /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -62,6 +71,9 @@ pub(super) struct CellResult {
     pub(super) workload: Workload,
     pub(super) kind: CellKind,
     pub(super) threads: usize,
+    /// True if another thread computed on every CPU.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_neighbours: bool,
     /// How long a repetition was to be.
     secs: f64,
     pub(super) locks: BTreeMap<&'static str, LockResult>,
@@ -75,6 +87,11 @@ pub(super) struct CellResult {
     pub(super) ratio_ci95: Option<[f64; 2]>,
     /// CPU time of ours in terms of the best peer's.
     pub(super) cpu_ratio: Option<f64>,
+    /// The same for each operation.
+    pub(super) cpu_per_op_ratio: Option<f64>,
+    /// The most operations per second that the CPUs and the lock let through, where that is known beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bound_ops_per_s: Option<f64>,
     /// Ours with one thread in the same repetitions, where that is something to measure by.
     #[serde(skip_serializing_if = "Option::is_none")]
     single_thread_ops_per_s: Option<f64>,
@@ -92,6 +109,16 @@ pub(super) struct LockResult {
     pub(super) pair_ns: Option<f64>,
     pub(super) cpu_s: f64,
     cpus: f64,
+    pub(super) cpu_ns_per_op: f64,
+    /// Context switches of an operation: those that a thread asked for by sleeping, and the others.
+    pub(super) voluntary_switches_per_op: f64,
+    pub(super) involuntary_switches_per_op: f64,
+    /// Waits on condition variables for each operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) condvar_waits_per_op: Option<f64>,
+    /// Those that were notified and found nothing to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) futile_wakeups_per_op: Option<f64>,
     /// The fewest operations of a thread, in parts of the most.
     pub(super) min_max: Option<f64>,
     pub(super) wait_p999_ns: Option<u64>,
@@ -113,11 +140,29 @@ impl LockResult {
             pair_ns: is_pair.then(|| cell.threads as f64 * 1e9 / ops_per_s),
             cpu_s: entry.median(|run| run.cpu_s)?,
             cpus: entry.median(cpus)?,
+            cpu_ns_per_op: entry.median(cpu_ns_per_op)?,
+            voluntary_switches_per_op: entry.median(|run| per_op(run, run.voluntary_switches))?,
+            involuntary_switches_per_op: entry
+                .median(|run| per_op(run, run.involuntary_switches))?,
+            condvar_waits_per_op: median_of(entry, |waits| waits.per_op),
+            futile_wakeups_per_op: median_of(entry, |waits| waits.futile_per_op),
             min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
             wait_p999_ns: waits.map(|waits| waits.quantile(999)),
             wait_max_ns: waits.map(|waits| waits.max()),
         })
     }
+}
+
+/// Something for each operation.
+fn per_op(run: &Measurement, count: u64) -> f64 {
+    count as f64 / run.total_ops().max(1) as f64
+}
+
+/// A median over the repetitions in which threads waited on condition variables.
+fn median_of(entry: &ContestEntry, get: fn(CondvarWaits) -> f64) -> Option<f64> {
+    let runs = entry.runs.iter().flatten();
+    let values: Vec<f64> = runs.filter_map(|run| run.condvar_waits.map(get)).collect();
+    (!values.is_empty()).then(|| median(&values))
 }
 
 impl CellResult {
@@ -143,6 +188,7 @@ impl CellResult {
             workload: contest.cell.workload,
             kind,
             threads: contest.cell.threads,
+            has_neighbours: contest.cell.has_neighbours,
             secs,
             locks,
             ours: ours.map_or("", |ours| ours.name),
@@ -151,6 +197,8 @@ impl CellResult {
             ratio: ratio.map(|ratio| ratio.value),
             ratio_ci95: ratio.map(|ratio| ratio.ci95),
             cpu_ratio: cpu_ratio.map(|ratio| ratio.value),
+            cpu_per_op_ratio: Estimate::of(&contest.cpu_per_op_ratios(), seed).map(|it| it.value),
+            bound_ops_per_s: contest.bound(),
             single_thread_ops_per_s: single.and_then(|single| single.median(|run| run.ops_per_s)),
             foreign_load_percent: contest.foreign_load_percent,
             failure: contest.failure.clone(),
@@ -190,9 +238,14 @@ impl CompareDocument {
             wait_runs: plan.wait_runs(CellKind::Exclusive),
             rw_runs: plan.runs(CellKind::Rw),
             rw_wait_runs: plan.wait_runs(CellKind::Rw),
+            real_use_runs: plan.runs(CellKind::Queue),
             cells: Vec::new(),
             exclusive: None,
             rw: None,
+            queue: None,
+            blocking: None,
+            work: None,
+            busy: None,
             goals: Vec::new(),
             interrupted: false,
             foreign_load_percent: None,
@@ -212,8 +265,12 @@ impl CompareDocument {
                 *cell = CellResult::of(contest, cell.secs, self.seed);
             }
         }
-        self.exclusive = Overall::of(&self.contests, CellKind::Exclusive, self.seed);
-        self.rw = Overall::of(&self.contests, CellKind::Rw, self.seed);
+        let overall = |group| Overall::of(&self.contests, group, self.seed);
+        self.exclusive = overall(CellGroup::Alone(CellKind::Exclusive));
+        self.rw = overall(CellGroup::Alone(CellKind::Rw));
+        [self.queue, self.blocking, self.work] =
+            CellKind::REAL_USE.map(|kind| overall(CellGroup::Alone(kind)));
+        self.busy = overall(CellGroup::Busy);
         self.goals = Evidence {
             contests: &self.contests,
             has_usual_peers: self.has_usual_peers,
@@ -221,10 +278,6 @@ impl CompareDocument {
             seed: self.seed,
         }
         .judge();
-    }
-    /// The newest cell in a sentence.
-    pub fn newest(&self) -> String {
-        self.cells.last().map_or_else(String::new, text::sentence)
     }
     /// An error that names the cell in which a lock failed, if one did.
     pub fn verdict(&self) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! The results of a comparison for people.
 
 use super::document::{CellResult, CompareDocument};
+use super::real_use;
 use crate::commands::compare::cells::{CellKind, CompareCell, MATRIX};
 use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
@@ -14,17 +15,22 @@ pub fn text(document: &CompareDocument) -> String {
         CompareEffort::Quick => "quick",
         CompareEffort::Full => "full",
     };
-    let has = |has_readers: bool| {
-        move |cell: &&CellResult| {
-            cell.kind == if has_readers { CellKind::Rw } else { CellKind::Exclusive }
-        }
+    let of_kind = |kind: CellKind| -> Vec<&CellResult> {
+        document.cells.iter().filter(|cell| cell.kind == kind).collect()
     };
-    let of_rw = match document.cells.iter().any(|cell| has(true)(&cell)) {
-        true => format!(" (with readers {} and {})", document.rw_runs, document.rw_wait_runs),
+    let of_rw = match of_kind(CellKind::Rw).is_empty() {
+        false => format!(" (with readers {} and {})", document.rw_runs, document.rw_wait_runs),
+        true => String::new(),
+    };
+    let is_real_use = |cell: &CellResult| cell.kind.is_real_use();
+    let of_real_use = match document.cells.iter().any(is_real_use) {
+        true => {
+            format!(", {} of cells in which threads do what programs do", document.real_use_runs)
+        }
         false => String::new(),
     };
     let mut text = wrapped(&format!(
-        "{} against peers on {}, {} CPUs\n{effort}: {} runs for throughput and {} for waits{of_rw}, seed \
+        "{} against peers on {}, {} CPUs\n{effort}: {} runs for throughput and {} for waits{of_rw}{of_real_use}, seed \
          {}{}",
         our_locks(document).join(", "),
         document.on.machine(),
@@ -37,15 +43,23 @@ pub fn text(document: &CompareDocument) -> String {
     for cell in document.cells.iter().filter(|cell| cell.kind == CellKind::Pair) {
         text = text + "\n" + &pairs(cell);
     }
-    let chosen = [false, true].map(|has_readers| -> Vec<&CellResult> {
-        document.cells.iter().filter(has(has_readers)).collect()
-    });
+    let chosen = [CellKind::Exclusive, CellKind::Rw].map(of_kind);
     // One legend is enough for both.
     for (at, cells) in chosen.into_iter().filter(|cells| !cells.is_empty()).enumerate() {
         text = text + "\n" + &contended(&cells, at == 0);
     }
-    let kinds =
-        [(&document.exclusive, ["exclusive cell", ""]), (&document.rw, ["cell", " with readers"])];
+    let real_use = CellKind::REAL_USE.map(of_kind);
+    for (at, cells) in real_use.iter().filter(|cells| !cells.is_empty()).enumerate() {
+        text = text + "\n" + &real_use::table(cells, at == 0);
+    }
+    let kinds = [
+        (&document.exclusive, ["exclusive cell", ""]),
+        (&document.rw, ["cell", " with readers"]),
+        (&document.queue, ["queue cell", ""]),
+        (&document.blocking, ["blocking cell", ""]),
+        (&document.work, ["work cell", ""]),
+        (&document.busy, ["cell", " with a busy neighbour on every CPU"]),
+    ];
     let overall = kinds.into_iter().filter_map(|(all, kind)| Some(together(all.as_ref()?, kind)));
     let overall: String = overall.collect();
     if !overall.is_empty() {
@@ -58,16 +72,30 @@ pub fn text(document: &CompareDocument) -> String {
 fn together(all: &Overall, [cell, kind]: [&str; 2]) -> String {
     hanging(
         &format!(
-            "{}{kind}: geometric mean of the ratios {} {}, worst {} {} in {}",
+            "{}{kind}: geometric mean of the ratios {} {}, worst {} {} in {}{}",
             plural(all.cells as u64, cell),
             digits(all.geometric_mean),
             interval(Some(all.geometric_mean_ci95)),
             digits(all.worst),
             interval(Some(all.worst_ci95)),
-            all.worst_cell
+            all.worst_cell,
+            at_bound(all)
         ),
         "  ",
     )
+}
+
+/// In how many cells the CPUs set the bound, and the CPU time of an operation.
+fn at_bound(all: &Overall) -> String {
+    let bound = match all.at_bound {
+        0 => String::new(),
+        count => format!("; {count} of them at the bound that the CPUs set, which counts as 1"),
+    };
+    let cpu = all.cpu_per_op;
+    let cpu = cpu.map_or_else(String::new, |cpu| {
+        format!("; CPU time per operation {} {}", digits(cpu), interval(all.cpu_per_op_ci95))
+    });
+    bound + &cpu
 }
 
 /// A cell in a sentence.
@@ -175,7 +203,13 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
 
 /// What the name of a cell says.
 fn example(cell: &CellResult) -> String {
-    let cell = CompareCell { name: cell.name, workload: cell.workload, threads: cell.threads };
+    let cell = CompareCell {
+        name: cell.name,
+        workload: cell.workload,
+        threads: cell.threads,
+        kind: cell.kind,
+        has_neighbours: cell.has_neighbours,
+    };
     let (cs_load, think_load) = cell.loads();
     let mut said = format!("{} means ", cell.name);
     if cell.has_readers() {
@@ -234,10 +268,10 @@ fn goals(document: &CompareDocument) -> String {
     text
 }
 
-fn number(value: Option<f64>) -> String {
+pub(super) fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), digits)
 }
 
-fn interval(ci95: Option<[f64; 2]>) -> String {
+pub(super) fn interval(ci95: Option<[f64; 2]>) -> String {
     ci95.map_or_else(String::new, |[low, high]| format!("[{}, {}]", digits(low), digits(high)))
 }

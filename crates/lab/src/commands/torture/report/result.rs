@@ -321,6 +321,7 @@ mod tests {
             repetition: 0,
             seed: 1,
             purpose: Purpose::Torture(Stress { readers, ..STRESS }),
+            has_neighbours: false,
         };
         let mut waits = Histogram::default();
         waits.record(1_250_000);

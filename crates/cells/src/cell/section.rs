@@ -1,0 +1,33 @@
+//! What the owner of a lock does in a section.
+
+use lockwright_workloads::handoff;
+use serde::Serialize;
+
+/// What the owner does in a section of `handoff` or of `sections`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// Computes.
+    Spin,
+    /// Sleeps.
+    Sleep,
+}
+
+impl Section {
+    /// The name it is selected by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Sleep => "sleep",
+        }
+    }
+}
+
+impl From<Section> for handoff::HandoffSection {
+    fn from(section: Section) -> Self {
+        match section {
+            Section::Spin => Self::Spin,
+            Section::Sleep => Self::Sleep,
+        }
+    }
+}
