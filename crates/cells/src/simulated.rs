@@ -6,7 +6,9 @@
 
 mod fitted;
 mod machine;
+mod real_use;
 mod run;
+mod stage;
 mod watched;
 mod worker;
 

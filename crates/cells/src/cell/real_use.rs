@@ -72,6 +72,16 @@ pub enum Needs {
     Deadline,
 }
 
+impl Needs {
+    /// In words.
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Condvar => "condition variable",
+            Self::Deadline => "attempts with a deadline",
+        }
+    }
+}
+
 impl RealUse {
     /// What its lock has to have, in addition to being a lock.
     pub const fn needs(self) -> Option<Needs> {

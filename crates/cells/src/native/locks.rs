@@ -46,6 +46,11 @@ pub fn has(subject: Subject, needs: Needs) -> bool {
     }
 }
 
+/// A sentence about a lock that does not have what a workload needs.
+pub fn lacks(subject: Subject, needs: Needs) -> String {
+    format!("`{}` has no {}: leave it out", subject.name(), needs.described())
+}
+
 /// What the type of a lock says about it.
 struct Traits {
     order: Order,

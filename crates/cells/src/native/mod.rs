@@ -18,7 +18,7 @@ mod worker;
 pub use usage::ForeignLoad;
 
 use crate::cell::{
-    CellError, CellSpec, Done, LabMachine, Measurement, Needs, On, Purpose, Settings, Workload,
+    CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, Workload,
 };
 use crate::compiles_every_lock;
 use crate::fairness::FairnessWindow;
@@ -123,12 +123,7 @@ impl LabMachine for NativeMachine {
             && let Some(needs) = it.needs()
             && !locks::has(lock, needs)
         {
-            let what = match needs {
-                Needs::Condvar => "a condition variable",
-                Needs::Deadline => "attempts with a deadline",
-            };
-            let name = lock.name();
-            return Some(format!("`{name}` does not have {what}, which `{}` needs", it.name()));
+            return Some(locks::lacks(lock, needs));
         }
         let is_alone = workload == Workload::Uncontended;
         (lock.origin == SubjectOrigin::Floor && !is_alone).then(|| {

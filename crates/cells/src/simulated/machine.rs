@@ -2,11 +2,12 @@
 
 use super::{Cell, Fitted, Outcome, SimulatedError};
 use crate::cell::{
-    CellError, CellSpec, LabMachine, Measurement, On, ScheduleCounts, Settings, Workload,
+    CellError, CellSpec, LabMachine, Measurement, On, RealUse, ScheduleCounts, Settings, Workload,
 };
 use crate::error::Error;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
+use crate::native::locks;
 use crate::subject::{Subject, SubjectOrigin};
 use lockwright::raw::{FairnessThreshold, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor};
@@ -237,8 +238,15 @@ impl LabMachine for SimulatedMachine {
     }
 
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
-        if let Workload::RealUse(it) = workload {
-            return Some(format!("`{}` runs on this computer only: leave out --on", it.name()));
+        if let Workload::RealUse(RealUse::Churn) = workload {
+            let why = "threads that come and go run on this computer only: leave out --on";
+            return Some(why.into());
+        }
+        if let Workload::RealUse(it) = workload
+            && let Some(needs) = it.needs()
+            && !locks::has(lock, needs)
+        {
+            return Some(locks::lacks(lock, needs));
         }
         let is_ours = lock.origin == SubjectOrigin::Registry;
         (!is_ours).then(|| {
@@ -264,6 +272,10 @@ impl LabMachine for SimulatedMachine {
     fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
         if interrupt::is_requested() {
             return Err(CellError::Interrupted);
+        }
+        if spec.has_neighbours {
+            let why = "busy neighbours run on this computer only: leave out --on";
+            return Err(CellError::Failed(why.into()));
         }
         let outcome = self.run(spec).map_err(|error| CellError::Failed(error.to_string()))?;
         let (cpu_s, voluntary_switches, involuntary_switches) = usage(&outcome, spec.threads);

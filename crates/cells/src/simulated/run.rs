@@ -1,9 +1,11 @@
 //! Running a cell: the settings of the run, its threads, and what is made of its report.
 
+use super::real_use::{self, SpawnUse, SpawnUseOf};
+use super::stage::{Parts, SimStage};
 use super::worker::{SimWorker, WorkerCounts};
 use super::{Cell, Outcome, SimulatedError, Watched};
 use crate::cell::{EventCounts, Purpose, Workload};
-use crate::erased::{self, ErasedType, ErasedVisitor, erase};
+use crate::erased::{self, ErasedType, ErasedVisitor, erase, erase_in_larger};
 use crate::latency::{Timed, Waited, take_waits};
 use crate::stress::Exercised;
 use lockwright::platform::{Cells, Zeroed};
@@ -22,13 +24,12 @@ pub struct LockProgram {
     word_is_legal: fn(u32) -> bool,
     lock: ErasedType,
     spawn: Spawn,
+    /// How the threads of a workload of real use are added, if it is one.
+    spawn_use: Option<SpawnUse>,
 }
 
 /// Adds the threads of a cell.
-type Spawn = for<'a> fn(&Cell<'_>, &mut Stage<'a, '_>, Parts<'a>, &'a WorkerCounts);
-
-/// What the parts of the workload's software take, in picoseconds.
-type Parts<'a> = &'a [(&'static str, u64)];
+type Spawn = for<'a> fn(&Cell<'_>, &mut SimStage<'a, '_>, Parts<'a>, &'a WorkerCounts);
 
 /// What a cell needs of the lock that is visited.
 pub struct ProgramOf<'a, 'b>(pub &'a Cell<'b>);
@@ -36,8 +37,8 @@ pub struct ProgramOf<'a, 'b>(pub &'a Cell<'b>);
 impl LockVisitor<Sim> for ProgramOf<'_, '_> {
     type Output = LockProgram;
 
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> LockProgram {
-        LockProgram::of::<L>(self.0)
+    fn visit<L: RawLock>(self, row: &'static LockRow) -> LockProgram {
+        LockProgram { lock: real_use::type_of::<L>(row), ..LockProgram::of::<L>(self.0) }
     }
 }
 
@@ -49,6 +50,8 @@ impl LockProgram {
             word_is_legal: L::word_is_legal,
             lock: ErasedType::of::<L>(),
             spawn: erase::<L, _>(SpawnOf(cell.purpose)),
+            spawn_use: matches!(cell.workload, Workload::RealUse(_))
+                .then(|| erase_in_larger::<L, _>(SpawnUseOf)),
         }
     }
 }
@@ -64,25 +67,6 @@ impl ErasedVisitor for SpawnOf {
             // Looking at the clock takes no simulated time, so one program serves both.
             Purpose::Throughput | Purpose::Latency => spawn::<Timed<Sim, L>>,
             Purpose::Torture(_) => spawn_torture::<Watched<Timed<Sim, L>>>,
-        }
-    }
-}
-
-/// A simulation that takes threads.
-struct Stage<'a, 's> {
-    simulation: Simulation<'a>,
-    /// The CPU of each thread; `None` if a scheduler gives it one.
-    seats: &'s [Option<u32>],
-}
-
-impl<'a> Stage<'a, '_> {
-    /// Adds the threads; `body` makes what the one of that number does.
-    fn spawn<B: FnOnce() + 'a>(&mut self, mut body: impl FnMut(usize) -> B) {
-        for (index, &seat) in self.seats.iter().enumerate() {
-            match seat {
-                Some(cpu) => self.simulation.spawn(cpu, body(index)),
-                None => self.simulation.spawn_scheduled(body(index)),
-            };
         }
     }
 }
@@ -164,11 +148,15 @@ impl Cell<'_> {
         let mut arena = Arena::default();
         let config = self.config(program);
         let simulation = Simulation::new(self.machine, &mut arena, self.seed, config);
-        let mut stage = Stage { simulation, seats: &seats };
+        let mut stage = SimStage::new(simulation, &seats);
         take_waits();
         erased::choose(program.lock);
-        (program.spawn)(self, &mut stage, &parts, &seen);
+        match (self.workload, program.spawn_use) {
+            (Workload::RealUse(it), Some(spawn)) => spawn(it, &mut stage, &parts),
+            _ => (program.spawn)(self, &mut stage, &parts, &seen),
+        }
         let report = stage.simulation.run();
+        seen.disturbed(stage.checks.into_iter().map(|check| check()).sum());
         self.outcome(report, &seen)
     }
 
@@ -251,7 +239,7 @@ impl Cell<'_> {
 /// Adds the threads of the workload.
 fn spawn<'a, L: RawLock>(
     cell: &Cell<'_>,
-    stage: &mut Stage<'a, '_>,
+    stage: &mut SimStage<'a, '_>,
     parts: Parts<'a>,
     seen: &'a WorkerCounts,
 ) {
@@ -298,7 +286,7 @@ fn spawn<'a, L: RawLock>(
                 aim7::Aim7Params { lock_count, unit_ops, think_ns, section_ns, read_percent };
             spawn_tasks::<L>(knobs, stage, parts);
         }
-        Workload::RealUse(it) => unreachable!("a simulated machine refuses `{}`", it.name()),
+        Workload::RealUse(it) => unreachable!("`{}` has a way of its own", it.name()),
         Workload::Kbuild(knobs) => {
             let state = stage.simulation.alloc(kbuild::BuildState::<Sim>::zeroed());
             let locks = knobs.lock_count as usize;
@@ -319,7 +307,7 @@ fn spawn<'a, L: RawLock>(
 /// Adds the threads of a counter.
 fn spawn_counter<'a, L: RawLock>(
     knobs: counter::CounterParams,
-    stage: &mut Stage<'a, '_>,
+    stage: &mut SimStage<'a, '_>,
     parts: Parts<'a>,
     seen: &'a WorkerCounts,
 ) {
@@ -335,7 +323,7 @@ fn spawn_counter<'a, L: RawLock>(
 /// Adds the threads of a handoff.
 fn spawn_handoff<'a, L: RawLock>(
     knobs: handoff::HandoffParams,
-    stage: &mut Stage<'a, '_>,
+    stage: &mut SimStage<'a, '_>,
     parts: Parts<'a>,
 ) {
     let state = stage.simulation.alloc(handoff::HandoffState::<Sim, L>::zeroed());
@@ -345,7 +333,7 @@ fn spawn_handoff<'a, L: RawLock>(
 /// Adds the tasks of `aim7`.
 fn spawn_tasks<'a, L: RawLock>(
     knobs: aim7::Aim7Params,
-    stage: &mut Stage<'a, '_>,
+    stage: &mut SimStage<'a, '_>,
     parts: Parts<'a>,
 ) {
     let locks = knobs.lock_count as usize;
@@ -361,7 +349,7 @@ fn spawn_tasks<'a, L: RawLock>(
 /// Adds the threads of locktorture.
 fn spawn_torture<'a, L: RawLock>(
     cell: &Cell<'_>,
-    stage: &mut Stage<'a, '_>,
+    stage: &mut SimStage<'a, '_>,
     parts: Parts<'a>,
     seen: &'a WorkerCounts,
 ) {

@@ -5,6 +5,7 @@ use lockwright_cells::cell::{
     Workload,
 };
 use lockwright_cells::native::{NativeMachine, locks};
+use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
 
 fn lock(name: &str) -> Subject {
@@ -88,7 +89,7 @@ fn a_lock_without_a_condition_variable_or_without_deadlines_is_refused() {
     let refused = |name: &str, workload| {
         machine.refuses(lock(name), Workload::RealUse(workload)).unwrap_or_default()
     };
-    assert!(refused("ticket", RealUse::PingPong).contains("a condition variable"));
+    assert!(refused("ticket", RealUse::PingPong).contains("no condition variable"));
     let attempts = RealUse::Attempts { patience_ns: 1, section_ns: 1, think_ns: 1 };
     assert!(refused("std", attempts).contains("attempts with a deadline"));
     assert_eq!(refused("ticket", SECTIONS), "");
@@ -98,4 +99,43 @@ fn a_lock_without_a_condition_variable_or_without_deadlines_is_refused() {
 fn threads_that_come_and_go_use_cpu_time_that_is_counted() {
     let measured = run("std", RealUse::Churn, 2, false);
     assert!(measured.cpu_s > 0.0 && measured.total_ops() > 0, "{measured:?}");
+}
+
+#[test]
+fn the_same_loops_run_on_a_simulated_machine_and_their_work_is_right() {
+    let machine = SimulatedMachine::builtin("x5-4", Settings::default());
+    let machine = machine.expect("a built-in machine").expect("a sound one");
+    let attempts = RealUse::Attempts { patience_ns: 20_000, section_ns: 5_000, think_ns: 5_000 };
+    let all = [
+        queue(1, QueueNotify::All, 0),
+        queue(10, QueueNotify::One, 0),
+        queue(2, QueueNotify::One, 20_000),
+        RealUse::PingPong,
+        SECTIONS,
+        RealUse::Map { write_percent: 10, is_shared: false },
+        RealUse::Lru,
+        RealUse::Shards { count: 16 },
+        attempts,
+    ];
+    for workload in all {
+        let spec = CellSpec {
+            lock: lock("mutex"),
+            workload: Workload::RealUse(workload),
+            threads: if workload == RealUse::PingPong { 2 } else { 4 },
+            scheduling: None,
+            window_ns: 200_000,
+            repetition: 0,
+            seed: 1,
+            purpose: Purpose::Throughput,
+            has_neighbours: false,
+        };
+        assert_eq!(machine.refuses(spec.lock, spec.workload), None);
+        let measured = machine.run_cell(&spec).expect("it runs");
+        assert!(measured.held() && measured.total_ops() > 0, "{workload:?}: {measured:?}");
+        let again = machine.run_cell(&spec).expect("it runs");
+        assert_eq!(measured.digest, again.digest, "{workload:?}");
+    }
+    assert!(machine.refuses(lock("mutex"), Workload::RealUse(RealUse::Churn)).is_some());
+    let ticket = machine.refuses(lock("ticket"), Workload::RealUse(RealUse::PingPong));
+    assert!(ticket.is_some_and(|why| why.contains("no condition variable")));
 }

@@ -155,3 +155,42 @@ fn goals_about_readers_are_judged_beside_the_others() {
     });
     assert_eq!(read_pair.expect("it is there")["verdict"], "not_measured");
 }
+
+#[test]
+fn cells_of_real_use_have_cpu_time_switches_a_bound_and_waits() {
+    let line = "compare --cell q1/1/1-one,cs50us-x1-t8,rwmap-w10-t2,timed-t8 --runs 2 \
+                --secs 0.02 --quiet --json -";
+    let document = json(line);
+    assert_eq!(document["real_use_runs"], 2);
+    has_fields(&document, &["queue", "blocking", "work"]);
+    assert!(document["busy"].is_null() && document["exclusive"].is_null());
+    let cells = document["cells"].as_array().expect("cells");
+    let names: Vec<&str> = cells.iter().filter_map(|cell| cell["name"].as_str()).collect();
+    assert_eq!(names, ["q1/1/1-one", "cs50us-x1-t8", "rwmap-w10-t2", "timed-t8"]);
+    for cell in cells {
+        has_fields(cell, &["ratio", "cpu_per_op_ratio", "best_peer"]);
+        let is_queue = cell["kind"] == "queue";
+        let lock = &cell["locks"][cell["ours"].as_str().expect("ours")];
+        assert!(lock["cpu_ns_per_op"].as_f64() > Some(0.0), "{lock}");
+        assert!(lock["voluntary_switches_per_op"].as_f64() >= Some(0.0), "{lock}");
+        assert_eq!(lock["condvar_waits_per_op"].is_number(), is_queue, "{lock}");
+        assert_eq!(lock["futile_wakeups_per_op"].is_number(), is_queue, "{lock}");
+        let has_bound = ["cs50us-x1-t8", "timed-t8"].contains(&cell["name"].as_str().unwrap_or(""));
+        assert_eq!(cell["bound_ops_per_s"].is_number(), has_bound, "{cell}");
+    }
+    assert!(cells[3]["locks"]["std"].is_null(), "it has no attempts with a deadline");
+}
+
+#[test]
+fn a_cell_with_neighbours_says_so_and_is_chosen_by_an_option() {
+    let line =
+        "compare --cell cs5us-x4-t2* --neighbours with --peer std --runs 2 --secs 0.02 --quiet";
+    let document = json(&format!("{line} --json -"));
+    let cells = document["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 1);
+    assert_eq!(
+        (&cells[0]["name"], &cells[0]["has_neighbours"]),
+        (&"cs5us-x4-t2+busy".into(), &true.into())
+    );
+    has_fields(&document["busy"], &["geometric_mean", "cpu_per_op"]);
+}

@@ -88,6 +88,7 @@ fn comparisons_fit_a_terminal_of_80_columns() {
     all_fit(&[
         "compare --cells pair,read-pair-t2,cs1-t2,cs100-t8,r90-cs1-t2 --runs 2 --secs 0.002",
         "compare --cells cs20-t32 --ours hybrid-lock --peer std --runs 2 --secs 0.002",
+        "compare --cells q10/10/10-one-timed,cs20us-x4-t32,rwmap-w10-t2+busy --runs 2 --secs 0.01",
     ]);
 }
 

@@ -56,8 +56,13 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
     {
         let order = order_of(Subject::find(lock).expect("a lock of the registry"));
         let lock_type = ErasedType::of::<lockwright::ticket::TicketLock<Sim>>();
-        let program =
-            LockProgram { order, word_is_legal: |_| true, lock: lock_type, spawn: |_, _, _, _| () };
+        let program = LockProgram {
+            order,
+            word_is_legal: |_| true,
+            lock: lock_type,
+            spawn: |_, _, _, _| (),
+            spawn_use: None,
+        };
         let config = cell(&machine, &parameters, NO_STRESS).config(&program);
         assert_eq!(config.checks.fifo, promises, "{lock}");
     }

@@ -15,6 +15,15 @@ use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
 use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::{DocumentArgs, Progress};
 
+/// Which cells of real use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum NeighbourChoice {
+    /// Those in which another thread computes on every CPU.
+    With,
+    /// Those in which no other thread does.
+    Without,
+}
+
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
@@ -44,6 +53,10 @@ pub struct CompareArgs {
         hide_possible_values = true
     )]
     pub kind: Vec<CellKind>,
+    /// Cells of kinds queue, blocking and work: with a busy neighbour on every CPU, or without [default:
+    /// both]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub neighbours: Option<NeighbourChoice>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
     /// [default: 10, with readers and in queue, blocking and work 6; with --quick 6 and 4]
     #[arg(long, value_name = "N", value_parser = between::<u32, 2, 10_000>)]
@@ -67,7 +80,16 @@ impl CompareArgs {
     pub fn plan(&self, machine: &dyn LabMachine) -> Result<ComparePlan, Error> {
         let effort = if self.quick { CompareEffort::Quick } else { CompareEffort::Full };
         let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
-        let cells = cells::select(&self.cell, &self.kind)?;
+        let mut cells = cells::select(&self.cell, &self.kind)?;
+        if let Some(choice) = self.neighbours {
+            let has = choice == NeighbourChoice::With;
+            cells.retain(|cell| cell.has_neighbours == has);
+            if cells.is_empty() {
+                return Err(Error::usage(
+                    "no cell of --cell and --kind is left by --neighbours: leave out --neighbours",
+                ));
+            }
+        }
         let ours = self.our_locks()?;
         let (reading, owning): (Vec<Subject>, Vec<Subject>) =
             ours.iter().partition(|&&lock| readers_share(lock));

@@ -39,8 +39,8 @@ impl CompareEffort {
     /// without a CPU come back late.
     pub const fn budget_s(self) -> f64 {
         match self {
-            Self::Quick => 250.0,
-            Self::Full => 3_000.0,
+            Self::Quick => 220.0,
+            Self::Full => 2_700.0,
         }
     }
     /// No repetition is longer than this because there is time left.
