@@ -1,7 +1,7 @@
 //! A client on a lock, as a program that is explored.
 
 use crate::compiles_every_lock;
-use crate::erased::{self, ErasedVisitor, Operations, erase};
+use crate::erased::{self, ErasedType, ErasedVisitor, erase};
 use crate::simulated::Watched;
 use lockwright::platform::Barriers;
 use lockwright::raw::{Order, RawLock};
@@ -107,7 +107,7 @@ impl Target {
 struct Program {
     order: Order,
     word_is_legal: fn(u32) -> bool,
-    operations: &'static Operations,
+    lock: ErasedType,
     alloc: Alloc,
 }
 
@@ -124,7 +124,7 @@ impl Program {
 
     /// A thread on each of the CPUs; the last one to end looks at what is left.
     fn spawn(&self, simulation: &mut Simulation<'_>, cpus: &[u32], rounds: u32) {
-        erased::choose(self.operations);
+        erased::choose(self.lock);
         let client = (self.alloc)(simulation, cpus.len(), rounds);
         let running = Rc::new(Cell::new(cpus.len()));
         for (number, &cpu) in cpus.iter().enumerate() {
@@ -163,8 +163,8 @@ impl LockVisitor<Sim> for OfLock {
                 .or_else(|| visit_disturbed::<Sim, _>(row, client, AllocOf)),
         };
         let (order, word_is_legal) = (L::ORDER, L::word_is_legal as _);
-        let operations = Operations::of::<L>();
-        alloc.map(|alloc| Program { order, word_is_legal, operations, alloc })
+        let lock = ErasedType::of::<L>();
+        alloc.map(|alloc| Program { order, word_is_legal, lock, alloc })
     }
 }
 

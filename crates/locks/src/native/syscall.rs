@@ -40,8 +40,8 @@ pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u
     woken.try_into().unwrap_or(0)
 }
 
-/// If the word at `from` holds `expected`: wakes up to `count` sleepers there and moves the others to the word at `to`, which
-/// may be gone. Returns how many these were; `None` if it holds something else.
+/// If the word at `from` holds `expected`: wakes up to `count` sleepers there and moves the others to the word at `to`,
+/// which may be gone. Returns how many these were; `None` if it holds something else.
 pub(super) fn futex_requeue(
     count: u32,
     from: *const AtomicU32,
