@@ -1,0 +1,321 @@
+//! A condition variable for [`FutexMutex`], whose waiters sleep in the kernel's queue.
+//!
+//! 16 bytes. Nothing is listed in user space: a notification wakes a sleeper of the condition variable's own address,
+//! or moves the sleepers to the address of their mutex, where its releases wake them one after another.
+//!
+//! ```text
+//!  63    62      61   54 53           32 31                      0
+//! +-----+-------+-------+---------------+-------------------------+
+//! |awake| moved | misses|    waiters    |        sequence         |   state
+//! +-----+-------+-------+---------------+-------------------------+
+//! |   the mutex of the waiters, 0 if there was none, 1 if several  |   mutex
+//! +----------------------------------------------------------------+
+//! ```
+//!
+//! | state | what it says | moved by |
+//! |---|---|---|
+//! | sequence | waiters sleep on it; each notification changes it | a notification |
+//! | waiters | at least as many as sleep and were not notified | one more: a waiter. One less: a notification of one; a waiter whose deadline has passed and that finds the sequence it saw. None: a notification of all |
+//! | awake | one waiter looks at the sequence for a moment before it sleeps | set by that waiter; cleared by every change of the sequence, or when it is counted and sleeps |
+//! | moved | a notification of several has moved sleepers | set by it; cleared by a waiter that finds no other waiter |
+//! | misses | how often it was not worth its while to look for a notification | waiters that looked |
+//!
+//! # Who is woken
+//!
+//! A notification of one takes the thread that looks for it, if there is one: that costs no system call. Every 64th
+//! goes to the thread that has slept longest, too. A notification of all wakes one thread and moves the rest: only
+//! one of them can own the mutex. Each of these, when it takes the mutex, says there that others sleep, so its release
+//! wakes the next.
+//!
+//! A waiter counts itself while it owns the mutex. So a thread that changes the condition with the mutex held, and
+//! notifies during that or later, finds every waiter that saw the condition before. Waits may end for no reason, and
+//! the number that a notification returns is an upper bound. A notification does not access the mutex, which may be
+//! gone.
+//!
+//! Waiters with different mutexes at one condition variable are woken, all of them, instead of moved: the sequence
+//! changes when the second mutex comes, so the kernel refuses to move sleepers that were notified before.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | N1 | the exchange that counts a waiter, Release | that of a notification, Acquire | which mutex it is |
+//! | N2 | the exchange of a notification that moves, Release | a waiter's, Acquire, which saw another sequence | that sleepers were moved |
+
+use crate::events::Event;
+use crate::futex_mutex::{FutexMutex, WokenHow};
+use crate::park::{Mark, ParkPlatform};
+use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
+use crate::qspinlock::Succession;
+use crate::raw::RawLock;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+const SEQUENCE: u64 = WAITER - 1;
+const WAITER: u64 = 1 << 32;
+const WAITERS: u64 = MISS - WAITER;
+const MISS: u64 = 1 << 54;
+const MISSES_MAX: u64 = 0xff;
+const MISSES: u64 = MISSES_MAX * MISS;
+const MOVED: u64 = 1 << 62;
+const AWAKE: u64 = 1 << 63;
+
+/// With this many misses a waiter sleeps at once, and takes one away. The one that finds this number looks.
+const UNLUCKY: u64 = 128;
+/// What a notification takes away that came in time.
+const GAIN: u64 = 16;
+/// What one adds that did not.
+const LOSS: u64 = 32;
+/// How long a waiter looks: two times what it costs to put a thread to sleep and to wake it.
+const AWAKE_NS: u64 = 20_000;
+/// One notification of this many is for a thread that sleeps, too, if another looks for it.
+const FOR_SLEEPERS: u64 = 64;
+
+/// What stands for several mutexes.
+const SEVERAL: usize = 1;
+
+/// A condition variable, without the interface of guards.
+#[repr(C)]
+pub struct FutexCondvar<P: Cells> {
+    state: P::U64,
+    mutex: P::Ptr,
+}
+
+impl<P: ConstCells> FutexCondvar<P> {
+    /// One on which nobody waits, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self { state: ConstZeroed::ZEROED, mutex: ConstZeroed::ZEROED };
+}
+
+impl<P: ParkPlatform> Default for FutexCondvar<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a waiter has found out about the mutex of the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MutexChange {
+    /// They have the same.
+    No,
+    /// Until now they had one, and the caller has another.
+    ToSeveral,
+    /// They have several.
+    Several,
+}
+
+/// A waiter that was counted.
+struct Waiting {
+    sequence: u32,
+    is_awake: bool,
+}
+
+impl<P: ParkPlatform> FutexCondvar<P> {
+    /// One on which nobody waits.
+    pub fn new() -> Self {
+        Self { state: Zeroed::zeroed(), mutex: Zeroed::zeroed() }
+    }
+
+    /// Releases `mutex`, waits to be notified, and takes `mutex` again. Returns `false` if the deadline has passed
+    /// and nobody was notified meanwhile. May return at any time for no reason.
+    ///
+    /// # Safety
+    /// The caller holds `mutex`, and holds it again afterwards.
+    pub unsafe fn wait<S: Succession<P>>(
+        &self,
+        mutex: &FutexMutex<P, S>,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        let mark = Mark::<P>::of(mutex.state());
+        let is_alone = !mark.has_waiters();
+        let counted = mark.count_waiter();
+        let waiting = self.begin(mutex.state(), deadline_ns.is_none(), is_alone);
+        // SAFETY: the caller holds it.
+        unsafe { mutex.unlock() };
+        let (is_notified, seen) = self.sleep(waiting, deadline_ns);
+        let woken = if seen & MOVED == 0 { WokenHow::Alone } else { WokenHow::OfMany };
+        mutex.sleep(None, woken, Some(counted));
+        mark.discount(counted);
+        is_notified
+    }
+
+    /// Counts the caller, which owns the mutex.
+    fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> Waiting {
+        let change = self.name_mutex(core::ptr::from_ref(mutex).cast_mut().cast());
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
+        let misses = |seen: u64| (seen & MISSES) / MISS;
+        let may_look =
+            may_look && seen & AWAKE == 0 && misses(seen) <= UNLUCKY && P::usable_cpus() > 1;
+        loop {
+            let is_awake = may_look && seen & AWAKE == 0;
+            let sequence = (seen as u32).wrapping_add((change == MutexChange::ToSeveral).into());
+            let mut next = seen & !SEQUENCE | u64::from(sequence);
+            if change == MutexChange::ToSeveral {
+                // One that looks sees another sequence.
+                next &= !AWAKE;
+            }
+            next = if is_awake { next | AWAKE } else { next + WAITER };
+            if misses(seen) > UNLUCKY {
+                next -= MISS;
+            }
+            if is_alone && change == MutexChange::No {
+                next &= !MOVED;
+            }
+            // ordering: AcqRel; N1. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+                Ok(_) => {
+                    return Waiting { sequence, is_awake };
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Says which mutex the waiters have.
+    fn name_mutex(&self, mutex: *mut ()) -> MutexChange {
+        // ordering: Relaxed; re-checked at the compare-exchange.
+        let mut seen = self.mutex.load(Relaxed);
+        loop {
+            let (next, change) = match seen.addr() {
+                address if address == mutex.addr() => return MutexChange::No,
+                SEVERAL => return MutexChange::Several,
+                0 => (mutex, MutexChange::No),
+                _ => (core::ptr::without_provenance_mut(SEVERAL), MutexChange::ToSeveral),
+            };
+            // ordering: Relaxed; published by N1. On failure Relaxed: as above.
+            match self.mutex.compare_exchange(seen, next, Relaxed, Relaxed) {
+                Ok(_) => return change,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Waits for another sequence; `false` if the deadline has passed before. With the state that it saw.
+    fn sleep(&self, waiting: Waiting, deadline_ns: Option<u64>) -> (bool, u64) {
+        let Waiting { sequence, is_awake } = waiting;
+        if is_awake {
+            self.look(sequence);
+        }
+        loop {
+            // ordering: Acquire; N2.
+            let seen = self.state.load(Acquire);
+            if seen as u32 != sequence {
+                return (true, seen);
+            }
+            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+                return self.give_up(sequence);
+            }
+            P::count(Event::mutex_sleep);
+            P::futex_wait_low(&self.state, sequence, deadline_ns);
+        }
+    }
+
+    /// Looks for another sequence for a moment. If there is none, the caller is counted as one that sleeps.
+    fn look(&self, sequence: u32) {
+        let is_new = |state| state as u32 != sequence;
+        // ordering: Relaxed; only a hint, re-checked in `sleep`.
+        let looked =
+            self.state.cond_load_bounded(Relaxed, Bound::nanoseconds(AWAKE_NS), is_new, || false);
+        let (Ok(mut seen) | Err(mut seen)) = looked;
+        loop {
+            let misses = (seen & MISSES) / MISS;
+            let is_over = is_new(seen);
+            let next_misses = match is_over {
+                true => misses.saturating_sub(GAIN),
+                false if misses < UNLUCKY => misses + LOSS,
+                false => MISSES_MAX,
+            };
+            if is_over && next_misses == misses {
+                return;
+            }
+            let mut next = seen & !MISSES | next_misses * MISS;
+            if !is_over {
+                next = (next & !AWAKE) + WAITER;
+            }
+            // ordering: AcqRel; N1. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The deadline has passed. Takes the caller out of the count, unless somebody was notified since it was counted.
+    fn give_up(&self, sequence: u32) -> (bool, u64) {
+        // ordering: Acquire; N2.
+        let mut seen = self.state.load(Acquire);
+        while seen as u32 == sequence && seen & WAITERS != 0 {
+            // ordering: Acquire; N2. On failure Acquire: the same.
+            match self.state.compare_exchange(seen, seen - WAITER, Acquire, Acquire) {
+                Ok(_) => {
+                    P::count(Event::mutex_timeout);
+                    return (false, seen);
+                }
+                Err(now) => seen = now,
+            }
+        }
+        (true, seen)
+    }
+
+    /// Notifies one thread that waits. Returns `true` if there was one.
+    #[inline]
+    pub fn notify_one(&self) -> bool {
+        // ordering: Relaxed; ordered by the mutex, see above.
+        self.state.load(Relaxed) & (AWAKE | WAITERS) != 0 && self.notify(false) > 0
+    }
+
+    /// Notifies all threads that wait; returns how many, at most.
+    #[inline]
+    pub fn notify_all(&self) -> u32 {
+        // ordering: Relaxed; ordered by the mutex, see above.
+        if self.state.load(Relaxed) & (AWAKE | WAITERS) == 0 { 0 } else { self.notify(true) }
+    }
+
+    #[cold]
+    fn notify(&self, all: bool) -> u32 {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
+        let (next, woken, wakes_looker) = loop {
+            let waiters = (seen & WAITERS) / WAITER;
+            let is_looked_for = seen & AWAKE != 0;
+            if waiters == 0 && !is_looked_for {
+                return 0;
+            }
+            let is_for_sleepers = !is_looked_for || seen.is_multiple_of(FOR_SLEEPERS);
+            let woken = if all { waiters } else { waiters.min(is_for_sleepers.into()) };
+            let sequence = u64::from((seen as u32).wrapping_add(1));
+            let mut next = seen & !(SEQUENCE | WAITERS) | sequence | (waiters - woken) * WAITER;
+            // It sees another sequence, whichever thread is meant.
+            next &= !AWAKE;
+            if all && waiters + u64::from(is_looked_for) > 1 {
+                next |= MOVED;
+            }
+            // ordering: AcqRel; N1, N2. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+                Ok(_) => break (next, woken as u32, is_looked_for),
+                Err(now) => seen = now,
+            }
+        };
+        if all && woken + u32::from(wakes_looker) > 1 {
+            // One that is awake takes the mutex first.
+            self.move_waiters(u32::from(!wakes_looker), next as u32);
+        } else if woken > 0 {
+            self.wake(1);
+        }
+        woken + u32::from(wakes_looker)
+    }
+
+    fn wake(&self, count: u32) {
+        P::count(Event::mutex_wake);
+        P::futex_wake(low_half::<P>(&self.state), count);
+    }
+
+    /// Wakes some waiters and moves the others to their mutex.
+    fn move_waiters(&self, woken: u32, sequence: u32) {
+        // ordering: Relaxed; acquired with the count, N1.
+        let mutex = self.mutex.load(Relaxed);
+        let to = mutex.cast_const().cast();
+        if mutex.addr() == SEVERAL || P::futex_requeue(woken, &self.state, sequence, to).is_none() {
+            return self.wake(u32::MAX);
+        }
+        P::count(Event::condvar_requeue);
+    }
+}

@@ -1,0 +1,207 @@
+#![doc = include_str!("README.md")]
+
+mod spin;
+mod wait;
+
+use crate::events::Event;
+use crate::park::{Mark, ParkPlatform};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
+use crate::qspinlock::{Fifo, Succession};
+use crate::raw::{FairnessThreshold, Order, RawLock};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+pub(crate) use wait::WokenHow;
+
+/// A thread owns the lock.
+const HELD: u32 = 1;
+/// A thread may sleep that was not woken before.
+const SLEEPERS: u32 = 2;
+/// A thread that was woken sleeps again, or somebody has to be woken for another reason.
+const WOKEN: u32 = 4;
+/// Free, it is for threads that were woken only.
+const RESERVED: u32 = 8;
+
+/// The kind of a sleeper that was not woken before.
+const SLEEPER_KIND: u32 = 1;
+/// The kind of one that was: it is woken first.
+const WOKEN_KIND: u32 = 2;
+
+/// A mutex for programs: 8 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
+///
+/// `S` is the order in which they spin. Fairness bound and costs are in the module's documentation;
+/// `unlock` does not touch the lock after its releasing store, so the next owner may free it.
+#[repr(C)]
+pub struct FutexMutex<P: Cells, S = Fifo> {
+    /// Sleepers sleep on it; see the module's documentation.
+    state: P::U32,
+    /// The newest of those that spin in the queue, in the upper half; the lower half is 0.
+    spinners: P::Word,
+    _succession: PhantomData<fn() -> S>,
+}
+
+impl<P: ConstCells, S> FutexMutex<P, S> {
+    /// An unlocked mutex, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self {
+        state: ConstZeroed::ZEROED,
+        spinners: ConstZeroed::ZEROED,
+        _succession: PhantomData,
+    };
+}
+
+impl<P: ParkPlatform, S: Succession<P>> RawLock for FutexMutex<P, S> {
+    const ORDER: Order = Order::None;
+    const WAITERS_SLEEP: bool = true;
+
+    fn fairness_threshold(
+        _numa_nodes: u32,
+        _set: &dyn Fn(crate::tunables::Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        FairnessThreshold { ns: wait::UNFAIR_NS, ..FairnessThreshold::default() }
+    }
+    fn new() -> Self {
+        Self { state: Zeroed::zeroed(), spinners: Zeroed::zeroed(), _succession: PhantomData }
+    }
+    #[inline]
+    fn lock(&self) {
+        if !self.take_free() {
+            self.lock_slowpath(None);
+        }
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.take_free() || self.take_unreserved() || P::has_forked() && self.take_abandoned()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        let mark = Mark::<P>::of(&self.state);
+        if mark.is_quiet() {
+            // held -> free, whatever else it says
+            // ordering: Release; F1.
+            self.state.store(0, Release);
+            if !mark.is_quiet_still() {
+                wake_late::<P>(&self.state);
+            }
+        } else {
+            self.unlock_restless(mark);
+        }
+    }
+    fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.state);
+        // ordering: Relaxed; nothing is read through it.
+        self.state.load(Relaxed) & HELD != 0
+    }
+    fn word_is_legal(word: u32) -> bool {
+        // Of the spinners: the state is not a lock word of the queued spinlock's kind.
+        word & 0xffff == 0
+    }
+}
+
+/// A release by a store may have overwritten what sleepers said. The lock may no longer exist.
+#[cold]
+fn wake_late<P: ParkPlatform>(address: *const P::U32) {
+    P::count(Event::mutex_wake);
+    P::futex_wake(address, 1);
+}
+
+impl<P: ParkPlatform, S: Succession<P>> FutexMutex<P, S> {
+    /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a little
+    /// longer where it spins at that moment.
+    #[inline]
+    pub fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.take_free() || self.lock_slowpath(Some(deadline_ns))
+    }
+
+    /// Releases the lock for the thread that has slept for it longest, if any thread sleeps.
+    ///
+    /// # Safety
+    /// The caller holds the lock.
+    pub unsafe fn unlock_fair(&self) {
+        let mark = Mark::<P>::of(&self.state);
+        // ordering: Relaxed; a thread that comes later is not waited for.
+        let seen = self.state.load(Relaxed);
+        if mark.is_quiet() || seen == HELD || !self.wake(seen) {
+            // SAFETY: the caller holds the lock.
+            return unsafe { self.unlock() };
+        }
+        P::count(Event::mutex_handoff);
+        let address = &raw const self.state;
+        // The waiter that was woken is to find it free, and nobody else. It may sleep again by now.
+        let before = self.release(seen, RESERVED);
+        if before & (WOKEN | RESERVED) != 0 {
+            Self::wake_at(address, before);
+        }
+    }
+
+    /// The first attempt.
+    #[inline(always)]
+    fn take_free(&self) -> bool {
+        // free -> held
+        // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
+        self.state.compare_exchange(0, HELD, Acquire, Relaxed).is_ok()
+    }
+
+    /// Takes the lock if it is free and not reserved, and leaves what the word says about sleepers.
+    fn take_unreserved(&self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.state.load(Relaxed);
+        // free -> held
+        // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
+        seen & (HELD | RESERVED) == 0
+            && self.state.compare_exchange(seen, seen | HELD, Acquire, Relaxed).is_ok()
+    }
+
+    /// A release where a thread may sleep.
+    fn unlock_restless(&self, mark: Mark<P>) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.state.load(Relaxed);
+        let address = &raw const self.state;
+        let before = self.release(seen, 0);
+        // From here on the lock may no longer exist.
+        match before & !HELD {
+            0 => mark.count_calm(),
+            said => {
+                Self::wake_at(address, said);
+            }
+        }
+    }
+
+    /// Releases the lock, for threads that were woken only if it is reserved or `free` says so; what it said before.
+    fn release(&self, mut seen: u32, free: u32) -> u32 {
+        loop {
+            // held -> free, or free and reserved
+            // ordering: AcqRel; F1, and F2 of what sleepers said. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, free | seen & RESERVED, AcqRel, Relaxed) {
+                Ok(_) => return seen,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Wakes a thread that sleeps for the lock, one that was woken before if there is one. Returns `true` if it did.
+    fn wake(&self, said: u32) -> bool {
+        Self::wake_at(&self.state, said)
+    }
+    fn wake_at(address: *const P::U32, said: u32) -> bool {
+        P::count(Event::mutex_wake);
+        let has_woken = said & (WOKEN | RESERVED) != 0;
+        has_woken && P::futex_wake_only(WOKEN_KIND, address, 1) > 0
+            || P::futex_wake_only(SLEEPER_KIND | WOKEN_KIND, address, 1) > 0
+    }
+
+    /// Makes the mark of this lock quiet if nobody sleeps, so that a checker need not wait for that.
+    #[cfg(feature = "internals")]
+    pub fn calm(&self) {
+        Mark::<P>::of(&self.state).calm();
+    }
+    /// Returns `true` if this mutex and `other` share a mark.
+    #[cfg(feature = "internals")]
+    pub fn shares_bucket_with(&self, other: &Self) -> bool {
+        Mark::<P>::of(&self.state).is_shared_with(Mark::of(&other.state))
+    }
+
+    /// The word that sleepers sleep on, which names the lock.
+    pub(crate) fn state(&self) -> &P::U32 {
+        &self.state
+    }
+}

@@ -1,0 +1,152 @@
+//! Waiting awake: past the queue, in the queue, and at its head.
+
+use super::wait::WokenHow;
+use super::{FutexMutex, HELD, RESERVED};
+use crate::events::Event;
+use crate::park::ParkPlatform;
+use crate::platform::{Atomic, Bound};
+use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
+use crate::queue::{NodeId, Patience, QNode, SPIN_NS, UNTIL_OVER, look_for_grant, wait_for_link};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
+const RESERVED_NS: u64 = 50_000;
+/// How long a spinner waits to become the head, awake: the turns of some heads that had a CPU.
+const QUEUED_NS: u64 = 4 * SPIN_NS;
+/// How long it naps after that, before it looks again.
+const QUEUED_NAP_NS: u64 = 50_000;
+
+impl<P: ParkPlatform, S: Succession<P>> FutexMutex<P, S> {
+    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
+    #[cold]
+    pub(super) fn lock_slowpath(&self, deadline_ns: Option<u64>) -> bool {
+        if P::has_forked() {
+            self.bury_orphans();
+        }
+        self.barge() || self.spin() || self.sleep(deadline_ns, WokenHow::No, None)
+    }
+
+    /// Competes for the lock without a place in the queue, with pauses that double. Returns `true` if it is taken.
+    /// Not while others spin in the queue.
+    fn barge(&self) -> bool {
+        // ordering: Relaxed; only a hint.
+        let has_queue = || Word::from_bits(self.spinners.load(Relaxed)).tail().bits() != 0;
+        let mut patience = Patience::<P>::short();
+        while !has_queue() {
+            if self.take_when_free(|| patience.pause() || has_queue()) {
+                return true;
+            }
+            if patience.pause() {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Looks for the lock to be free and not reserved until a pause says that it is over, and tries to take it then,
+    /// once. Returns `true` if it is taken. A reservation that no thread uses ends here.
+    fn take_when_free(&self, mut pause: impl FnMut() -> bool) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
+        match self.state.cond_load_bounded(Relaxed, UNTIL_OVER, |seen| seen & HELD == 0, &mut pause)
+        {
+            Ok(seen) if seen & RESERVED != 0 => self.take_abandoned(),
+            Ok(_) => self.take_unreserved(),
+            Err(_) => false,
+        }
+    }
+
+    /// Takes a lock that is reserved and free for as long as one may be, and ends the reservation: the thread that
+    /// made it has no CPU, and makes it again when it runs.
+    #[cold]
+    pub(super) fn take_abandoned(&self) -> bool {
+        let is_used = |seen| seen & HELD != 0 || seen & RESERVED == 0;
+        let bound = Bound::nanoseconds(RESERVED_NS);
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let Err(seen) = self.state.cond_load_bounded(Relaxed, bound, is_used, || false) else {
+            return false;
+        };
+        // reserved -> held
+        // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
+        self.state.compare_exchange(seen, seen & !RESERVED | HELD, Acquire, Relaxed).is_ok()
+    }
+
+    /// Spins in the queue, if there are a place and a node, and competes at its head. Returns `true` if the lock is
+    /// taken.
+    fn spin(&self) -> bool {
+        if !P::begin_spinning() {
+            return false;
+        }
+        let id = P::claim_node();
+        let is_ours = id.is_some_and(|id| self.spin_as(id));
+        if let Some(id) = id {
+            // SAFETY: claimed above. Nobody reaches the node any more: it has left the queue.
+            unsafe { P::release_node(id) };
+        } else {
+            P::count(Event::lock_no_node);
+        }
+        P::end_spinning();
+        is_ours
+    }
+
+    fn spin_as(&self, id: NodeId) -> bool {
+        let me = queue::prepare::<P, S>(id);
+        let granted = match queue::join::<P>(&self.spinners, id) {
+            Some(_) => wait_in_queue(me),
+            None => Grant::PLAIN,
+        };
+        let turn = S::become_head(id, me, granted);
+        let mut patience = Patience::<P>::seated();
+        let is_ours = loop {
+            if self.take_when_free(|| patience.pause()) {
+                break true;
+            }
+            if patience.pause() {
+                break false;
+            }
+        };
+        self.pass_on(id, me, turn);
+        is_ours
+    }
+
+    /// Leaves the queue as its head, with the lock or without.
+    fn pass_on(&self, id: NodeId, me: &QNode<P>, mut turn: S::Turn) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `leave_alone`.
+        let mut seen = Word::from_bits(self.spinners.load(Relaxed));
+        while seen.tail() == id.code() {
+            match S::leave_alone(&self.spinners, seen, 0, &mut turn) {
+                Alone::Left => return,
+                Alone::Granted(grant) => return queue::make_head::<P>(grant),
+                Alone::Joined(now) => seen = now,
+            }
+        }
+        wait_for_link(me);
+        queue::make_head::<P>(S::choose(id, me, turn));
+    }
+
+    /// In a forked child, removes a queue of spinners that do not exist here from the word. A reservation by a
+    /// thread that does not exist here ends as any other that is not used.
+    #[cold]
+    fn bury_orphans(&self) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut bits = self.spinners.load(Relaxed);
+        while Word::from_bits(bits).tail().node().is_some_and(P::is_orphaned) {
+            // ordering: Relaxed; nothing is read through it: orphans published nothing here.
+            match self.spinners.compare_exchange(bits, 0, Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => bits = now,
+            }
+        }
+    }
+}
+
+/// Waits to become the head; what was granted. Nobody may leave the queue but its head, so one who waits
+/// behind a thread without a CPU naps: it does not keep that one from running.
+fn wait_in_queue<P: ParkPlatform>(me: &QNode<P>) -> u32 {
+    let bound = Bound::nanoseconds(QUEUED_NS);
+    loop {
+        match look_for_grant(me, bound, || false) {
+            Ok(granted) => return granted,
+            Err(_) => P::futex_wait(&me.locked, 0, Some(P::now_ns().saturating_add(QUEUED_NAP_NS))),
+        }
+    }
+}
