@@ -3,9 +3,10 @@
 use crate::Client;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{LockCondvar, ProgramMutex};
+use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
+use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// What the client is selected by.
@@ -16,20 +17,20 @@ pub const NAME: &str = "last-user";
 /// first if it comes before the first one, which notifies it after it has taken leave.
 ///
 /// For machines that see accesses to what was freed.
-pub struct LastUser<P: Platform, M: ProgramMutex = RawMutex<P>> {
-    object: Object<P, M>,
+pub struct LastUser<P: Platform> {
+    object: Object<P>,
     freed: AtomicBool,
 }
 
-struct Object<P: Platform, M: ProgramMutex> {
-    mutex: M,
-    notified: M::Condvar,
+struct Object<P: Platform> {
+    mutex: RawMutex<P>,
+    notified: RawCondvar<P>,
     users: Guarded<P, usize>,
     waits: Guarded<P, bool>,
     first_has_left: Guarded<P, bool>,
 }
 
-impl<P: Platform, M: ProgramMutex> Object<P, M> {
+impl<P: Platform> Object<P> {
     /// Takes leave, as the owner of the mutex. Returns true for the last thread that does so.
     fn take_leave(&self) -> bool {
         // SAFETY: called by the owner of the mutex.
@@ -66,13 +67,13 @@ impl<P: Platform, M: ProgramMutex> Object<P, M> {
     }
 }
 
-impl<P: Platform, M: ProgramMutex> Client for LastUser<P, M> {
+impl<P: Platform> Client for LastUser<P> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
         let object = Object {
-            mutex: M::new(),
-            notified: LockCondvar::new(),
+            mutex: RawMutex::new(),
+            notified: RawCondvar::new(),
             users: Guarded::new(threads),
             waits: Guarded::new(false),
             first_has_left: Guarded::new(false),

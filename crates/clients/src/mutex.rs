@@ -5,7 +5,6 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{LockCondvar, ProgramMutex};
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
@@ -13,14 +12,14 @@ use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// A mutex and a number under it.
-pub(crate) struct Counter<P: Platform, M = RawMutex<P>> {
-    pub(crate) mutex: M,
+pub(crate) struct Counter<P: Platform> {
+    pub(crate) mutex: RawMutex<P>,
     number: Guarded<P, u64>,
 }
 
-impl<P: Platform, M: ProgramMutex> Counter<P, M> {
+impl<P: Platform> Counter<P> {
     pub(crate) fn new() -> Self {
-        Self { mutex: M::new(), number: Guarded::new(0) }
+        Self { mutex: RawMutex::new(), number: Guarded::new(0) }
     }
     /// Changes the number. For the owner.
     pub(crate) fn change(&self, by: i64) -> u64 {
@@ -41,13 +40,13 @@ pub const TIMED: &str = "mutex-timed";
 
 /// Threads with an odd number give up soon; the first begins as the owner and hands it over. A thread that gets the
 /// mutex counts. No thread sleeps for ever behind one that has given up.
-pub struct MutexTimeOuts<P: Platform, M: ProgramMutex = RawMutex<P>> {
-    counter: Counter<P, M>,
+pub struct MutexTimeOuts<P: Platform> {
+    counter: Counter<P>,
     taken: AtomicU64,
     rounds: u32,
 }
 
-impl<P: Platform, M: ProgramMutex> Client for MutexTimeOuts<P, M> {
+impl<P: Platform> Client for MutexTimeOuts<P> {
     const NAME: &'static str = TIMED;
 
     fn new(_threads: usize) -> Self {
@@ -90,13 +89,13 @@ impl<P: Platform, M: ProgramMutex> Client for MutexTimeOuts<P, M> {
 pub const FAIR: &str = "mutex-fair";
 
 /// Threads with an even number hand the mutex over.
-pub struct HandsOver<P: Platform, M: ProgramMutex = RawMutex<P>> {
-    counter: Counter<P, M>,
+pub struct HandsOver<P: Platform> {
+    counter: Counter<P>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, M: ProgramMutex> Client for HandsOver<P, M> {
+impl<P: Platform> Client for HandsOver<P> {
     const NAME: &'static str = FAIR;
 
     fn new(threads: usize) -> Self {
@@ -132,14 +131,14 @@ pub const NOTIFY: &str = "condvar";
 /// The first thread makes tokens, one for each of the others, and notifies for each; half of the time with the mutex
 /// held. The others wait for a token each. No thread waits for ever, and no thread that did not give up returns from a
 /// wait with nothing to find more often than another thread took its token.
-pub struct Notify<P: Platform, M: ProgramMutex = RawMutex<P>> {
-    tokens: Counter<P, M>,
-    changed: M::Condvar,
+pub struct Notify<P: Platform> {
+    tokens: Counter<P>,
+    changed: RawCondvar<P>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, M: ProgramMutex> Notify<P, M> {
+impl<P: Platform> Notify<P> {
     fn give(&self) {
         for token in 1..self.threads {
             self.tokens.mutex.lock();
@@ -164,11 +163,11 @@ impl<P: Platform, M: ProgramMutex> Notify<P, M> {
     }
 }
 
-impl<P: Platform, M: ProgramMutex> Client for Notify<P, M> {
+impl<P: Platform> Client for Notify<P> {
     const NAME: &'static str = NOTIFY;
 
     fn new(threads: usize) -> Self {
-        Self { tokens: Counter::new(), changed: LockCondvar::new(), threads, rounds: 1 }
+        Self { tokens: Counter::new(), changed: RawCondvar::new(), threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
@@ -183,8 +182,7 @@ impl<P: Platform, M: ProgramMutex> Client for Notify<P, M> {
         assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
         assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
         self.tokens.unlock();
-        let counts = self.changed.notify_one();
-        assert!(!(M::COUNTS_WAITERS && counts), "somebody still counts as a waiter");
+        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
     }
 }
 
@@ -194,16 +192,16 @@ pub const GIVE_UP: &str = "condvar-timed";
 /// The second thread waits once, for a short time, and takes a token if there is one. The third waits for its
 /// token as long as it takes. The first makes two and notifies twice: a notification does not
 /// go to a waiter that has given up.
-pub struct GiveUp<P: Platform, M: ProgramMutex = RawMutex<P>> {
-    tokens: Counter<P, M>,
-    changed: M::Condvar,
+pub struct GiveUp<P: Platform> {
+    tokens: Counter<P>,
+    changed: RawCondvar<P>,
 }
 
-impl<P: Platform, M: ProgramMutex> Client for GiveUp<P, M> {
+impl<P: Platform> Client for GiveUp<P> {
     const NAME: &'static str = GIVE_UP;
 
     fn new(_threads: usize) -> Self {
-        Self { tokens: Counter::new(), changed: LockCondvar::new() }
+        Self { tokens: Counter::new(), changed: RawCondvar::new() }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
@@ -241,8 +239,7 @@ impl<P: Platform, M: ProgramMutex> Client for GiveUp<P, M> {
     fn finish(&self) {
         assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
         self.tokens.unlock();
-        let counts = self.changed.notify_one();
-        assert!(!(M::COUNTS_WAITERS && counts), "somebody still counts as a waiter");
+        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
     }
 }
 

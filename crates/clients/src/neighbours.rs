@@ -3,7 +3,9 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::ProgramMutex;
+use lockwright::mutex::RawMutex;
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
 
 /// What the client is selected by.
 pub const NAME: &str = "neighbours";
@@ -13,15 +15,15 @@ const MUTEXES: usize = 65;
 
 /// The first thread begins as the owner of two mutexes that share a bucket and releases one after the other. The
 /// others take one of them each, asleep at once where they have to wait. The bucket is quiet at first.
-pub struct Neighbours<M> {
-    mutexes: [M; MUTEXES],
+pub struct Neighbours<P: Platform> {
+    mutexes: [RawMutex<P>; MUTEXES],
     taken: AtomicU64,
     threads: usize,
 }
 
-impl<M: ProgramMutex> Neighbours<M> {
+impl<P: Platform> Neighbours<P> {
     /// The same two for every caller.
-    fn pair(&self) -> [&M; 2] {
+    fn pair(&self) -> [&RawMutex<P>; 2] {
         let later = |at: usize| self.mutexes[at + 1..].iter().map(move |other| (at, other));
         let mut pairs = (0..MUTEXES).flat_map(later);
         let shared = pairs.find(|(at, other)| self.mutexes[*at].shares_bucket_with(other));
@@ -30,13 +32,13 @@ impl<M: ProgramMutex> Neighbours<M> {
     }
 }
 
-impl<M: ProgramMutex> Client for Neighbours<M> {
+impl<P: Platform> Client for Neighbours<P> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
-        let mutexes = core::array::from_fn(|_| M::new());
+        let mutexes = core::array::from_fn(|_| RawMutex::new());
         // Where they will lie is not known yet.
-        mutexes.iter().for_each(M::lock);
+        mutexes.iter().for_each(RawMutex::lock);
         Self { mutexes, taken: AtomicU64::new(0), threads }
     }
     fn set_rounds(&mut self, _rounds: u32) {}

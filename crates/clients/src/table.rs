@@ -22,7 +22,6 @@ use crate::try_shared::{self, TryShared};
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
-use lockwright::futex_mutex::FutexMutex;
 use lockwright::mutex::RawMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -137,16 +136,7 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::GIVE_UP => GiveUp<P>;
         mutex::EXACT => Exact<P>;
         last_user::NAME => LastUser<P>;
-        neighbours::NAME => Neighbours<RawMutex<P>>;
-    }
-    FutexMutex<P> {
-        limits::DEADLINE => AllTimeOut<P, FutexMutex<P>>;
-        mutex::TIMED => MutexTimeOuts<P, FutexMutex<P>>;
-        mutex::FAIR => HandsOver<P, FutexMutex<P>>;
-        mutex::NOTIFY => Notify<P, FutexMutex<P>>;
-        mutex::GIVE_UP => GiveUp<P, FutexMutex<P>>;
-        last_user::NAME => LastUser<P, FutexMutex<P>>;
-        neighbours::NAME => Neighbours<FutexMutex<P>>;
+        neighbours::NAME => Neighbours<P>;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
     RawRwLock<P> {

@@ -4,8 +4,6 @@
 //! its type as a lock with that trait.
 
 use crate::condvar::RawCondvar;
-use crate::futex_condvar::FutexCondvar;
-use crate::futex_mutex::FutexMutex;
 use crate::mutex::RawMutex;
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
@@ -44,82 +42,40 @@ pub trait LockCondvar<L>: Send + Sync + Sized + 'static {
     /// # Safety
     /// The caller owns `lock`, and owns it again afterwards. All waits on a condition variable are with one lock.
     unsafe fn wait(&self, lock: &L, deadline_ns: Option<u64>) -> bool;
-    /// Notifies one thread that waits, if there is one. Returns `false` if it knows that there was none.
-    fn notify_one(&self) -> bool;
+    /// Notifies one thread that waits, if there is one.
+    fn notify_one(&self);
     /// Notifies all threads that wait.
     fn notify_all(&self);
 }
 
-macro_rules! mutex {
-    ($($mutex:ident $condvar:ident $counts:literal;)+) => {
-        $(impl<P: ParkPlatform, S: Succession<P>> CondvarLock for $mutex<P, S> {
-            type Condvar = $condvar<P>;
-        }
-
-        impl<P: ParkPlatform, S: Succession<P>> LockCondvar<$mutex<P, S>> for $condvar<P> {
-            fn new() -> Self {
-                Self::new()
-            }
-            #[inline]
-            unsafe fn wait(&self, lock: &$mutex<P, S>, deadline_ns: Option<u64>) -> bool {
-                // SAFETY: the caller owns the lock.
-                unsafe { Self::wait(self, lock, deadline_ns) }
-            }
-            #[inline]
-            fn notify_one(&self) -> bool {
-                Self::notify_one(self)
-            }
-            #[inline]
-            fn notify_all(&self) {
-                Self::notify_all(self);
-            }
-        }
-
-        impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for $mutex<P, S> {
-            const COUNTS_WAITERS: bool = $counts;
-            fn calm(&self) {
-                Self::calm(self);
-            }
-            fn lock_asleep(&self) {
-                Self::lock_asleep(self);
-            }
-            fn shares_bucket_with(&self, other: &Self) -> bool {
-                Self::shares_bucket_with(self, other)
-            }
-            unsafe fn unlock_fair(&self) {
-                // SAFETY: the caller owns it.
-                unsafe { Self::unlock_fair(self) };
-            }
-        }
-
-        impl<P: ParkPlatform, S: Succession<P>> TimedLock for $mutex<P, S> {
-            #[inline]
-            fn lock_until(&self, deadline_ns: u64) -> bool {
-                Self::lock_until(self, deadline_ns)
-            }
-        })+
-    };
-}
-mutex! {
-    RawMutex RawCondvar true;
-    FutexMutex FutexCondvar false;
+impl<P: ParkPlatform, S: Succession<P>> CondvarLock for RawMutex<P, S> {
+    type Condvar = RawCondvar<P>;
 }
 
-/// A mutex for programs, as checkers use it.
-pub trait ProgramMutex: TimedLock + CondvarLock {
-    /// True if its condition variable knows how many threads wait. Otherwise it knows an upper bound.
-    const COUNTS_WAITERS: bool;
-    /// Makes a release a store if no thread sleeps, so that a checker need not wait for that.
-    fn calm(&self);
-    /// As `lock`, asleep at once where that waits.
-    fn lock_asleep(&self);
-    /// Returns `true` if releases of this mutex look for sleepers at the same place as those of `other`.
-    fn shares_bucket_with(&self, other: &Self) -> bool;
-    /// Releases it for the thread that has slept longest, if any thread sleeps.
-    ///
-    /// # Safety
-    /// The caller owns it.
-    unsafe fn unlock_fair(&self);
+impl<P: ParkPlatform, S: Succession<P>> LockCondvar<RawMutex<P, S>> for RawCondvar<P> {
+    fn new() -> Self {
+        Self::new()
+    }
+    #[inline]
+    unsafe fn wait(&self, lock: &RawMutex<P, S>, deadline_ns: Option<u64>) -> bool {
+        // SAFETY: the caller owns the lock.
+        unsafe { Self::wait(self, lock, deadline_ns) }
+    }
+    #[inline]
+    fn notify_one(&self) {
+        Self::notify_one(self);
+    }
+    #[inline]
+    fn notify_all(&self) {
+        Self::notify_all(self);
+    }
+}
+
+impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawMutex<P, S> {
+    #[inline]
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        Self::lock_until(self, deadline_ns)
+    }
 }
 
 impl<P: ParkPlatform> TimedLock for RawSemaphore<P, 1> {

@@ -158,10 +158,6 @@ pub mod capabilities;
 pub mod clh;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod condvar;
-#[cfg(feature = "internals")]
-pub mod futex_condvar;
-#[cfg(feature = "internals")]
-pub mod futex_mutex;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod hardware;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]

@@ -315,8 +315,6 @@ locks! { $ P;
         "CNA v10 whose waiters wait as in hybrid-bounded";
     mutex: "mutex", Product, crate::mutex::RawMutex<P> [deadline condvar],
         "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in CNA order, then sleep";
-    futex_mutex: "futex-mutex", Reference, crate::futex_mutex::FutexMutex<P> [deadline condvar],
-        "a mutex for programs whose waiters sleep in the kernel's queue: arriving threads may overtake for 4 ms";
     rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P> [deadline],
         "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
     rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair> [deadline],

@@ -15,7 +15,6 @@ use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
 use crate::{Loom, MachineSettings};
-use lockwright::futex_mutex::FutexMutex;
 use lockwright::mutex::RawMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -80,8 +79,7 @@ macro_rules! own_rows {
 
 own_rows! {
     Also TicketLock<Loom> => of_ticket;
-    Also RawMutex<Loom> => of_mutex::<RawMutex<Loom>>;
-    Also FutexMutex<Loom> => of_mutex::<FutexMutex<Loom>>;
+    Also RawMutex<Loom> => of_mutex;
     Also OsqMutex<Loom> => of_osq;
     Also RawQRwLock<Loom> => of_qrwlock;
     Also RawSeqLock<Loom, 2> => of_seqlock;

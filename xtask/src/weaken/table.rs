@@ -63,8 +63,6 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("park/granting.rs", Checker::Loom(&["semaphore"])),
     ("queue/link.rs", Checker::Loom(BOUNDED)),
     ("condvar.rs", Checker::Loom(&["mutex"])),
-    ("futex_condvar.rs", Checker::Loom(&["futex-mutex"])),
-    ("park/marks.rs", Checker::Loom(&["futex-mutex"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
     // The first attempt is another one under a policy that barges.

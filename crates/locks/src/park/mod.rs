@@ -2,14 +2,12 @@
 
 mod bucket;
 mod granting;
-mod marks;
 mod moving;
 mod waiter;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::BucketGuard;
 pub(crate) use granting::{Served, Waiters};
-pub(crate) use marks::{Counted, Mark};
 pub(crate) use waiter::waiter;
 pub use waiter::{HoldMode, Place, Waiter};
 
