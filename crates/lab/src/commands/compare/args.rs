@@ -15,6 +15,9 @@ use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
 use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::{DocumentArgs, Progress};
 
+/// Where the help lists how the cells are measured.
+const MEASURING: &str = "How cells are measured";
+
 /// Which cells of real use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum NeighbourChoice {
@@ -38,9 +41,8 @@ pub struct CompareArgs {
     /// for each percentage of readers counts [default: mutex,rwlock,rwlock-fair,percpu-rwlock]
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub ours: Vec<String>,
-    /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause instruction in the
-    /// critical section), 'r90-*' (90 % of the operations read), 'q10/1/*' (a queue that 10 threads fill
-    /// and one empties) or '*+busy' (another thread computes on every CPU) [default: all]
+    /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause in the section), 'r90-*' (90 % of the
+    /// operations read), 'q10/1/*' (10 producers, 1 consumer), '*+busy' (busy neighbours) [default: all]
     #[arg(long, alias = "cells", value_delimiter = ',', value_name = "CELL,...")]
     pub cell: Vec<String>,
     /// Kinds of cells: pair (lock/unlock pairs of one thread), exclusive and rw (counters), queue,
@@ -55,14 +57,14 @@ pub struct CompareArgs {
     pub kind: Vec<CellKind>,
     /// Cells of kinds queue, blocking and work: with a busy neighbour on every CPU, or without [default:
     /// both]
-    #[arg(long, value_enum, value_name = "WHICH")]
+    #[arg(long, value_enum, value_name = "WHICH", help_heading = MEASURING)]
     pub neighbours: Option<NeighbourChoice>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
     /// [default: 10, with readers and in queue, blocking and work 6; with --quick 6 and 4]
-    #[arg(long, value_name = "N", value_parser = between::<u32, 2, 10_000>)]
+    #[arg(long, value_name = "N", help_heading = MEASURING, value_parser = between::<u32, 2, 10_000>)]
     pub runs: Option<u32>,
     /// Length of a repetition [default: what fits into the time]
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", help_heading = MEASURING, value_parser = seconds)]
     pub secs: Option<f64>,
     /// The seed.
     #[command(flatten)]
