@@ -60,9 +60,12 @@ mod tests {
     fn they_compute_until_they_are_dropped() {
         let before = Usage::of_this_process();
         let cpus = allowed_cpus();
-        let neighbours = BusyNeighbours::on(&cpus[..1]).expect("a thread can be started");
+        let neighbours = BusyNeighbours::on(&cpus).expect("threads can be started");
+        let held = Arc::clone(&neighbours.is_over);
         std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(Arc::strong_count(&held), 2 + cpus.len(), "each of them runs");
         drop(neighbours);
+        assert_eq!(Arc::strong_count(&held), 1, "they are gone");
         assert!(Usage::of_this_process().since(before).cpu_s > 0.0);
     }
 }
