@@ -152,7 +152,7 @@ fn speedup(table: &TableDocument) -> Option<String> {
 fn closing_words(plots: &Path) -> String {
     format!(
         "Pictures of all this are in {}.\n\nWhere to go on:\n\
-         \x20 lockwright compare --quick                           all peers, 3 minutes\n\
+         \x20 lockwright compare --quick                           all peers, 5 minutes\n\
          \x20 lockwright bench --lock mutex,std --threads 1,2,4    measure what you choose\n\
          \x20 lockwright bench --on x5-4 --workload locktorture    another machine\n\
          \x20 lockwright torture --lock mutex                      try to break a lock\n\
