@@ -52,7 +52,7 @@ impl Operations {
 pub struct CondvarOperations {
     new: unsafe fn(*mut ()),
     wait: unsafe fn(*const (), *const (), Option<u64>) -> bool,
-    notify_one: unsafe fn(*const ()),
+    notify_one: unsafe fn(*const ()) -> bool,
     notify_all: unsafe fn(*const ()),
 }
 
@@ -278,7 +278,7 @@ impl<S, const READERS_SHARE: bool> LockCondvar<Erased<S, READERS_SHARE>> for Era
         unsafe { (condvar_operations().wait)(self.place(), lock.place(), deadline_ns) }
     }
     #[inline]
-    fn notify_one(&self) {
+    fn notify_one(&self) -> bool {
         // SAFETY: the chosen condition variable was made there.
         unsafe { (condvar_operations().notify_one)(self.place()) }
     }

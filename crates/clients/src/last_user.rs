@@ -3,10 +3,9 @@
 use crate::Client;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::condvar::RawCondvar;
+use lockwright::capabilities::{LockCondvar, ProgramMutex};
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
-use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// What the client is selected by.
@@ -17,20 +16,20 @@ pub const NAME: &str = "last-user";
 /// first if it comes before the first one, which notifies it after it has taken leave.
 ///
 /// For machines that see accesses to what was freed.
-pub struct LastUser<P: Platform> {
-    object: Object<P>,
+pub struct LastUser<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    object: Object<P, M>,
     freed: AtomicBool,
 }
 
-struct Object<P: Platform> {
-    mutex: RawMutex<P>,
-    notified: RawCondvar<P>,
+struct Object<P: Platform, M: ProgramMutex> {
+    mutex: M,
+    notified: M::Condvar,
     users: Guarded<P, usize>,
     waits: Guarded<P, bool>,
     first_has_left: Guarded<P, bool>,
 }
 
-impl<P: Platform> Object<P> {
+impl<P: Platform, M: ProgramMutex> Object<P, M> {
     /// Takes leave, as the owner of the mutex. Returns true for the last thread that does so.
     fn take_leave(&self) -> bool {
         // SAFETY: called by the owner of the mutex.
@@ -67,13 +66,13 @@ impl<P: Platform> Object<P> {
     }
 }
 
-impl<P: Platform> Client for LastUser<P> {
+impl<P: Platform, M: ProgramMutex> Client for LastUser<P, M> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
         let object = Object {
-            mutex: RawMutex::new(),
-            notified: RawCondvar::new(),
+            mutex: M::new(),
+            notified: LockCondvar::new(),
             users: Guarded::new(threads),
             waits: Guarded::new(false),
             first_has_left: Guarded::new(false),

@@ -5,10 +5,9 @@ use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::condvar::RawCondvar;
+use lockwright::capabilities::{LockCondvar, ProgramMutex};
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
-use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
 
@@ -76,20 +75,20 @@ pub const DEADLINE: &str = "condvar-deadline";
 
 /// All threads wait for what does not come, until their deadlines have passed. Each of them comes back, with the
 /// mutex, and is told so not before that.
-pub struct AllTimeOut<P: Platform> {
-    mutex: RawMutex<P>,
-    changed: RawCondvar<P>,
+pub struct AllTimeOut<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    mutex: M,
+    changed: M::Condvar,
     /// How often a thread has come back for good.
     back: Guarded<P, u32>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform> Client for AllTimeOut<P> {
+impl<P: Platform, M: ProgramMutex> Client for AllTimeOut<P, M> {
     const NAME: &'static str = DEADLINE;
 
     fn new(threads: usize) -> Self {
-        let (mutex, changed) = (RawMutex::new(), RawCondvar::new());
+        let (mutex, changed) = (M::new(), LockCondvar::new());
         Self { mutex, changed, back: Guarded::new(0), threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
@@ -117,7 +116,6 @@ impl<P: Platform> Client for AllTimeOut<P> {
         assert_eq!(back, self.threads as u32 * self.rounds, "somebody did not own the mutex");
         // SAFETY: as above.
         unsafe { self.mutex.unlock() };
-        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
     }
 }
 

@@ -5,21 +5,20 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::condvar::RawCondvar;
+use lockwright::capabilities::{LockCondvar, ProgramMutex};
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
-use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// A mutex and a number under it.
-pub(crate) struct Counter<P: Platform> {
-    pub(crate) mutex: RawMutex<P>,
+pub(crate) struct Counter<P: Platform, M = RawMutex<P>> {
+    pub(crate) mutex: M,
     number: Guarded<P, u64>,
 }
 
-impl<P: Platform> Counter<P> {
+impl<P: Platform, M: ProgramMutex> Counter<P, M> {
     pub(crate) fn new() -> Self {
-        Self { mutex: RawMutex::new(), number: Guarded::new(0) }
+        Self { mutex: M::new(), number: Guarded::new(0) }
     }
     /// Changes the number. For the owner.
     pub(crate) fn change(&self, by: i64) -> u64 {
@@ -40,13 +39,13 @@ pub const TIMED: &str = "mutex-timed";
 
 /// Threads with an odd number give up soon; the first begins as the owner and hands it over. A thread that gets the
 /// mutex counts. No thread sleeps for ever behind one that has given up.
-pub struct MutexTimeOuts<P: Platform> {
-    counter: Counter<P>,
+pub struct MutexTimeOuts<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    counter: Counter<P, M>,
     taken: AtomicU64,
     rounds: u32,
 }
 
-impl<P: Platform> Client for MutexTimeOuts<P> {
+impl<P: Platform, M: ProgramMutex> Client for MutexTimeOuts<P, M> {
     const NAME: &'static str = TIMED;
 
     fn new(_threads: usize) -> Self {
@@ -89,13 +88,13 @@ impl<P: Platform> Client for MutexTimeOuts<P> {
 pub const FAIR: &str = "mutex-fair";
 
 /// Threads with an even number hand the mutex over.
-pub struct HandsOver<P: Platform> {
-    counter: Counter<P>,
+pub struct HandsOver<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    counter: Counter<P, M>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform> Client for HandsOver<P> {
+impl<P: Platform, M: ProgramMutex> Client for HandsOver<P, M> {
     const NAME: &'static str = FAIR;
 
     fn new(threads: usize) -> Self {
@@ -131,14 +130,14 @@ pub const NOTIFY: &str = "condvar";
 /// The first thread makes tokens, one for each of the others, and notifies for each; half of the time with the mutex
 /// held. The others wait for a token each. No thread waits for ever, and no thread that did not give up returns from a
 /// wait with nothing to find more often than another thread took its token.
-pub struct Notify<P: Platform> {
-    tokens: Counter<P>,
-    changed: RawCondvar<P>,
+pub struct Notify<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    tokens: Counter<P, M>,
+    changed: M::Condvar,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform> Notify<P> {
+impl<P: Platform, M: ProgramMutex> Notify<P, M> {
     fn give(&self) {
         for token in 1..self.threads {
             self.tokens.mutex.lock();
@@ -163,11 +162,11 @@ impl<P: Platform> Notify<P> {
     }
 }
 
-impl<P: Platform> Client for Notify<P> {
+impl<P: Platform, M: ProgramMutex> Client for Notify<P, M> {
     const NAME: &'static str = NOTIFY;
 
     fn new(threads: usize) -> Self {
-        Self { tokens: Counter::new(), changed: RawCondvar::new(), threads, rounds: 1 }
+        Self { tokens: Counter::new(), changed: LockCondvar::new(), threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
@@ -182,7 +181,128 @@ impl<P: Platform> Client for Notify<P> {
         assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
         assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
         self.tokens.unlock();
-        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
+    }
+}
+
+/// What [`NotifyAll`] is selected by.
+pub const NOTIFY_ALL: &str = "condvar-all";
+/// The threads that wait in it.
+const WAITERS: [usize; 2] = [1, 2];
+
+/// The second and the third thread wait until a gate is open, and then for a token each. The first one notifies all,
+/// opens the gate and notifies all again, then makes the tokens and notifies one for each, always without the mutex.
+/// Further threads only take the mutex, asleep at once. No thread waits for ever.
+pub struct NotifyAll<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    tokens: Counter<P, M>,
+    is_open: Guarded<P, bool>,
+    changed: M::Condvar,
+    threads: usize,
+}
+
+impl<P: Platform, M: ProgramMutex> NotifyAll<P, M> {
+    fn is_open(&self) -> bool {
+        // SAFETY: called by the owner.
+        unsafe { self.is_open.get() }
+    }
+    fn give(&self) {
+        self.changed.notify_all();
+        self.tokens.mutex.lock();
+        // SAFETY: taken above.
+        unsafe { self.is_open.set(true) };
+        self.tokens.unlock();
+        self.changed.notify_all();
+        for _ in (1..self.threads).filter(|thread| WAITERS.contains(thread)) {
+            self.tokens.mutex.lock();
+            self.tokens.change(1);
+            self.tokens.unlock();
+            self.changed.notify_one();
+        }
+    }
+    fn take(&self) {
+        self.tokens.mutex.lock();
+        while !self.is_open() {
+            // SAFETY: taken above.
+            unsafe { self.changed.wait(&self.tokens.mutex, None) };
+        }
+        while self.tokens.change(0) == 0 {
+            // SAFETY: taken above.
+            unsafe { self.changed.wait(&self.tokens.mutex, None) };
+        }
+        self.tokens.change(-1);
+        self.tokens.unlock();
+    }
+}
+
+impl<P: Platform, M: ProgramMutex> Client for NotifyAll<P, M> {
+    const NAME: &'static str = NOTIFY_ALL;
+
+    fn new(threads: usize) -> Self {
+        let is_open = Guarded::new(false);
+        Self { tokens: Counter::new(), is_open, changed: LockCondvar::new(), threads }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        self.tokens.mutex.calm();
+        match thread {
+            0 => self.give(),
+            thread if WAITERS.contains(&thread) => self.take(),
+            _ => {
+                self.tokens.mutex.lock_asleep();
+                self.tokens.change(0);
+                self.tokens.unlock();
+            }
+        }
+    }
+    fn finish(&self) {
+        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
+        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
+        self.tokens.unlock();
+    }
+}
+
+/// What [`SeveralMutexes`] is selected by.
+pub const MUTEXES: &str = "condvar-mutexes";
+
+/// Each thread but the first waits on one condition variable, with a mutex of its own, until there is a token under
+/// that mutex. The first thread makes them, one after another, and notifies all for each. No thread waits for ever.
+pub struct SeveralMutexes<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    tokens: Vec<Counter<P, M>>,
+    changed: M::Condvar,
+}
+
+impl<P: Platform, M: ProgramMutex> Client for SeveralMutexes<P, M> {
+    const NAME: &'static str = MUTEXES;
+
+    fn new(threads: usize) -> Self {
+        let tokens = (1..threads).map(|_| Counter::new()).collect();
+        Self { tokens, changed: LockCondvar::new() }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            for tokens in &self.tokens {
+                tokens.mutex.lock();
+                tokens.change(1);
+                tokens.unlock();
+                self.changed.notify_all();
+            }
+            return;
+        }
+        let tokens = &self.tokens[thread - 1];
+        tokens.mutex.lock();
+        while tokens.change(0) == 0 {
+            // SAFETY: taken above.
+            unsafe { self.changed.wait(&tokens.mutex, None) };
+        }
+        tokens.change(-1);
+        tokens.unlock();
+    }
+    fn finish(&self) {
+        for tokens in &self.tokens {
+            assert!(tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
+            assert_eq!(tokens.change(0), 0, "a token was made or lost");
+            tokens.unlock();
+        }
     }
 }
 
@@ -192,16 +312,16 @@ pub const GIVE_UP: &str = "condvar-timed";
 /// The second thread waits once, for a short time, and takes a token if there is one. The third waits for its
 /// token as long as it takes. The first makes two and notifies twice: a notification does not
 /// go to a waiter that has given up.
-pub struct GiveUp<P: Platform> {
-    tokens: Counter<P>,
-    changed: RawCondvar<P>,
+pub struct GiveUp<P: Platform, M: ProgramMutex = RawMutex<P>> {
+    tokens: Counter<P, M>,
+    changed: M::Condvar,
 }
 
-impl<P: Platform> Client for GiveUp<P> {
+impl<P: Platform, M: ProgramMutex> Client for GiveUp<P, M> {
     const NAME: &'static str = GIVE_UP;
 
     fn new(_threads: usize) -> Self {
-        Self { tokens: Counter::new(), changed: RawCondvar::new() }
+        Self { tokens: Counter::new(), changed: LockCondvar::new() }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
@@ -239,105 +359,5 @@ impl<P: Platform> Client for GiveUp<P> {
     fn finish(&self) {
         assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
         self.tokens.unlock();
-        assert!(!self.changed.notify_one(), "somebody still counts as a waiter");
-    }
-}
-
-/// What [`Exact`] is selected by.
-pub const EXACT: &str = "condvar-exact";
-
-/// Waiters draw numbers before they wait. A notification is for the lowest number that has had none; no thread returns
-/// for another reason, and each has had one in the end. The second thread waits with a deadline and draws no number.
-/// The first thread notifies with the mutex held.
-pub struct Exact<P: Platform> {
-    /// Its number is how many have been drawn.
-    drawn: Counter<P>,
-    notified: Guarded<P, u64>,
-    /// Notifications for the thread with a deadline.
-    in_time: Guarded<P, u64>,
-    is_over: Guarded<P, bool>,
-    changed: RawCondvar<P>,
-    threads: usize,
-    rounds: u32,
-}
-
-impl<P: Platform> Exact<P> {
-    fn notify(&self) {
-        let waits = (self.threads - 1) as u64 * u64::from(self.rounds);
-        for last in (0..=waits).rev().map(|left| left == 0) {
-            self.drawn.mutex.lock();
-            let served = match last {
-                true => self.changed.notify_all(),
-                false => u32::from(self.changed.notify_one()),
-            };
-            // SAFETY: taken above.
-            let before = unsafe { self.notified.get() };
-            // SAFETY: as above.
-            unsafe { self.notified.set(before + u64::from(served)) };
-            // SAFETY: as above.
-            unsafe { self.is_over.set(last) };
-            self.drawn.unlock();
-        }
-    }
-    /// For the owner.
-    fn wait(&self, thread: usize) {
-        if thread == 1 {
-            let soon = Some(P::now_ns() + 1);
-            // SAFETY: called by the owner.
-            let is_notified = unsafe { self.changed.wait(&self.drawn.mutex, soon) };
-            // SAFETY: as above.
-            let before = unsafe { self.in_time.get() };
-            // SAFETY: as above.
-            unsafe { self.in_time.set(before + u64::from(is_notified)) };
-            return;
-        }
-        let number = self.drawn.change(1) - 1;
-        // SAFETY: called by the owner.
-        unsafe { self.changed.wait(&self.drawn.mutex, None) };
-        // SAFETY: as above.
-        let notified = unsafe { self.notified.get() };
-        assert!(number < notified, "notification {notified} was for somebody before {number}");
-    }
-}
-
-impl<P: Platform> Client for Exact<P> {
-    const NAME: &'static str = EXACT;
-
-    fn new(threads: usize) -> Self {
-        Self {
-            drawn: Counter::new(),
-            notified: Guarded::new(0),
-            in_time: Guarded::new(0),
-            is_over: Guarded::new(false),
-            changed: RawCondvar::new(),
-            threads,
-            rounds: 1,
-        }
-    }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
-    fn body(&self, thread: usize) {
-        self.drawn.mutex.calm();
-        if thread == 0 {
-            return self.notify();
-        }
-        for _ in 0..self.rounds {
-            self.drawn.mutex.lock();
-            // SAFETY: taken above.
-            if !unsafe { self.is_over.get() } {
-                self.wait(thread);
-            }
-            self.drawn.unlock();
-        }
-    }
-    fn finish(&self) {
-        assert!(self.drawn.mutex.try_lock(), "the mutex is held when nobody holds it");
-        // SAFETY: taken above.
-        let in_time = unsafe { self.in_time.get() };
-        // SAFETY: as above.
-        let notified = unsafe { self.notified.get() };
-        assert_eq!(notified, self.drawn.change(0) + in_time, "each waiter was notified once");
-        self.drawn.unlock();
     }
 }

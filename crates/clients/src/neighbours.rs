@@ -1,29 +1,27 @@
-//! Two mutexes whose sleepers share a bucket of the table.
+//! Two mutexes that share a mark.
 
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::mutex::RawMutex;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright::capabilities::ProgramMutex;
 
 /// What the client is selected by.
 pub const NAME: &str = "neighbours";
 
-/// More mutexes than a machine for checking has buckets, so two of them share one.
+/// More mutexes than a machine for checking has marks, so two of them share one.
 const MUTEXES: usize = 65;
 
-/// The first thread begins as the owner of two mutexes that share a bucket and releases one after the other. The
-/// others take one of them each, asleep at once where they have to wait. The bucket is quiet at first.
-pub struct Neighbours<P: Platform> {
-    mutexes: [RawMutex<P>; MUTEXES],
+/// The first thread begins as the owner of two mutexes that share a mark and releases one after the other. The others
+/// take one of them each, asleep at once where they have to wait. The mark is quiet at first.
+pub struct Neighbours<M> {
+    mutexes: [M; MUTEXES],
     taken: AtomicU64,
     threads: usize,
 }
 
-impl<P: Platform> Neighbours<P> {
+impl<M: ProgramMutex> Neighbours<M> {
     /// The same two for every caller.
-    fn pair(&self) -> [&RawMutex<P>; 2] {
+    fn pair(&self) -> [&M; 2] {
         let later = |at: usize| self.mutexes[at + 1..].iter().map(move |other| (at, other));
         let mut pairs = (0..MUTEXES).flat_map(later);
         let shared = pairs.find(|(at, other)| self.mutexes[*at].shares_bucket_with(other));
@@ -32,13 +30,13 @@ impl<P: Platform> Neighbours<P> {
     }
 }
 
-impl<P: Platform> Client for Neighbours<P> {
+impl<M: ProgramMutex> Client for Neighbours<M> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
-        let mutexes = core::array::from_fn(|_| RawMutex::new());
+        let mutexes = core::array::from_fn(|_| M::new());
         // Where they will lie is not known yet.
-        mutexes.iter().for_each(RawMutex::lock);
+        mutexes.iter().for_each(M::lock);
         Self { mutexes, taken: AtomicU64::new(0), threads }
     }
     fn set_rounds(&mut self, _rounds: u32) {}

@@ -177,11 +177,4 @@ impl<P: Platform> TenantPlace<P> {
         // SAFETY: no other thread uses the tenant before, except in a call that no longer touches it.
         unsafe { self.0.get().write(Tenant::new(kind)) };
     }
-    /// The mutex that is there.
-    pub(crate) fn mutex(&self) -> &RawMutex<P> {
-        // SAFETY: as in `lock_of`.
-        let tenant = unsafe { &*self.0.get() };
-        // SAFETY: as above.
-        unsafe { &tenant.mutex }
-    }
 }

@@ -3,8 +3,7 @@
 use crate::place::{TenantKind, TenantLock, TenantPlace};
 use crate::round::{hear, say};
 use crate::{Client, ClientVisitor};
-use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::{Relaxed, Release};
+use core::sync::atomic::Ordering::Release;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::{AtomicInt, Guarded, Zeroed};
 use lockwright::raw::RawLock;
@@ -58,14 +57,10 @@ pub(crate) fn visit<P: Platform, V: ClientVisitor>(
     visit!(0, 1, 2, 3, 4, 5, 6, 7; [0, 1, 2, 3, 4, 5, 6, 7])
 }
 
-/// More mutexes than a machine for checking has buckets, so one of them shares that of a mutex at the address.
-const MUTEXES: usize = 65;
-
 /// The first thread takes the object at the address and gives it back. The second one takes it next, frees it and makes
 /// another one there, while the first may still be about to return from its call. It owns the new one until the first
-/// has returned. Threads with a higher even number wait for the new one, those with an odd number for a mutex in the
-/// same bucket. No thread gets what was not given back, and each gets what it waits for. In every other round what the
-/// first two hold they hold as readers if that can be, and the bucket is quiet at first.
+/// has returned. The other threads wait for the new one. No thread gets what was not given back, and each gets what it
+/// waits for. In every other round what the first two hold they hold as readers if that can be.
 ///
 /// A condition variable is "given back" by a notification: of the second thread first, of those who wait then.
 pub struct Reused<P: Platform, const FIRST: usize, const SECOND: usize>(Scene<P>);
@@ -75,9 +70,6 @@ struct Scene<P: Platform> {
     first: TenantKind,
     second: TenantKind,
     place: TenantPlace<P>,
-    neighbours: [RawMutex<P>; MUTEXES],
-    /// The neighbour in use. Published with `made`.
-    neighbour: AtomicUsize,
     /// What waiters on a condition variable wait with.
     mutex: RawMutex<P>,
     /// The last round in which this has happened: the first object is there, ...
@@ -92,8 +84,6 @@ struct Scene<P: Platform> {
     back: P::U32,
     /// The last round in which the second object was given back. Written by its holder.
     given: Guarded<P, u32>,
-    /// The same for the neighbour.
-    neighbour_given: Guarded<P, u32>,
     /// How many have had the second object.
     served: Guarded<P, u32>,
     threads: usize,
@@ -101,19 +91,6 @@ struct Scene<P: Platform> {
 }
 
 impl<P: Platform> Scene<P> {
-    /// Chooses the neighbour if a mutex is at the place.
-    fn choose_neighbour(&self, kind: TenantKind) {
-        if kind != TenantKind::Mutex {
-            return;
-        }
-        let shares = |other: &RawMutex<P>| self.place.mutex().shares_bucket_with(other);
-        let at = self.neighbours.iter().position(shares).unwrap_or(0);
-        self.neighbour.store(at, Relaxed);
-    }
-    fn neighbour(&self) -> &RawMutex<P> {
-        &self.neighbours[self.neighbour.load(Relaxed)]
-    }
-
     /// What the first thread does.
     fn leave(&self, round: u32) {
         hear::<P>(&self.begun, round);
@@ -141,25 +118,15 @@ impl<P: Platform> Scene<P> {
         if round > 1 {
             self.place.make(self.first);
         }
-        self.choose_neighbour(self.first);
         say::<P>(&self.begun, round);
         self.await_first(round);
         self.place.make(self.second);
-        self.choose_neighbour(self.second);
-        if reads {
-            self.neighbour().calm();
-        }
-        self.neighbour().lock();
         if self.second != TenantKind::Condvar {
             self.place.lock_of(self.second).take(reads);
         }
         say::<P>(&self.made, round);
         hear::<P>(&self.left, round);
         self.give_second(round, reads);
-        // SAFETY: taken above.
-        unsafe { self.neighbour_given.set(round) };
-        // SAFETY: as above.
-        unsafe { self.neighbour().unlock() };
         hear::<P>(&self.back, round * (self.threads as u32 - 2));
     }
     /// Takes the first object, as the last one to use it.
@@ -203,7 +170,8 @@ impl<P: Platform> Scene<P> {
             if at_condvar { &self.mutex } else { self.place.lock_of(self.second) };
         lock.take(false);
         // SAFETY: taken above, and written by a holder.
-        if at_condvar && unsafe { self.given.get() } < round {
+        while at_condvar && unsafe { self.given.get() } < round {
+            // A wake-up by a late release ends the wait, too.
             // SAFETY: taken above.
             unsafe { self.place.condvar().wait(&self.mutex, None) };
         }
@@ -216,24 +184,12 @@ impl<P: Platform> Scene<P> {
         // SAFETY: taken above.
         unsafe { lock.give_back(false) };
     }
-    /// Waits for the neighbour.
-    fn wait_for_neighbour(&self, round: u32) {
-        let mutex = self.neighbour();
-        mutex.lock_asleep();
-        // SAFETY: taken above.
-        let given = unsafe { self.neighbour_given.get() };
-        assert_eq!(given, round, "the neighbour was not given back");
-        // SAFETY: taken above.
-        unsafe { mutex.unlock() };
-    }
 
     fn new(first: TenantKind, second: TenantKind, threads: usize) -> Self {
         Self {
             first,
             second,
             place: TenantPlace::new(first),
-            neighbours: core::array::from_fn(|_| RawMutex::new()),
-            neighbour: AtomicUsize::new(0),
             mutex: RawMutex::new(),
             begun: Zeroed::zeroed(),
             held: Zeroed::zeroed(),
@@ -241,7 +197,6 @@ impl<P: Platform> Scene<P> {
             left: Zeroed::zeroed(),
             back: Zeroed::zeroed(),
             given: Guarded::new(0),
-            neighbour_given: Guarded::new(0),
             served: Guarded::new(0),
             threads,
             rounds: 1,
@@ -257,24 +212,18 @@ impl<P: Platform> Scene<P> {
                 1 => self.replace(round),
                 _ => {
                     hear::<P>(&self.made, round);
-                    match thread.is_multiple_of(2) {
-                        true => self.wait_for_second(round),
-                        false => self.wait_for_neighbour(round),
-                    }
+                    self.wait_for_second(round);
                     self.back.fetch_add(1, Release);
                 }
             }
         }
     }
     fn finish(&self) {
-        match self.second {
-            TenantKind::Condvar => {
-                assert!(!self.place.condvar().notify_one(), "somebody counts as a waiter")
-            }
-            kind => assert!(self.place.lock_of(kind).is_free(), "held when nobody holds it"),
+        if self.second != TenantKind::Condvar {
+            let is_free = self.place.lock_of(self.second).is_free();
+            assert!(is_free, "held when nobody holds it");
         }
-        assert!(self.neighbour().is_free(), "the neighbour is held when nobody holds it");
-        let sleepers = self.threads.saturating_sub(1) as u32 / 2;
+        let sleepers = self.threads.saturating_sub(2) as u32;
         // SAFETY: the threads are done.
         let served = unsafe { self.served.get() };
         assert_eq!(served, sleepers * self.rounds, "somebody got it twice, or not at all");

@@ -6,7 +6,7 @@ use crate::guards::{self, Forgotten, Moved, OutOfOrder};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
-use crate::mutex::{self, Exact, GiveUp, HandsOver, MutexTimeOuts, Notify};
+use crate::mutex::{self, GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
 use crate::neighbours::{self, Neighbours};
 use crate::osq::{self, Leave};
 use crate::place::TenantKind;
@@ -22,7 +22,7 @@ use crate::try_shared::{self, TryShared};
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
-use lockwright::mutex::RawMutex;
+use lockwright::mutex::{RawCnaMutex, RawMutex};
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
@@ -133,10 +133,22 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::TIMED => MutexTimeOuts<P>;
         mutex::FAIR => HandsOver<P>;
         mutex::NOTIFY => Notify<P>;
+        mutex::NOTIFY_ALL => NotifyAll<P>;
+        mutex::MUTEXES => SeveralMutexes<P>;
         mutex::GIVE_UP => GiveUp<P>;
-        mutex::EXACT => Exact<P>;
         last_user::NAME => LastUser<P>;
-        neighbours::NAME => Neighbours<P>;
+        neighbours::NAME => Neighbours<RawMutex<P>>;
+    }
+    RawCnaMutex<P> {
+        limits::DEADLINE => AllTimeOut<P, RawCnaMutex<P>>;
+        mutex::TIMED => MutexTimeOuts<P, RawCnaMutex<P>>;
+        mutex::FAIR => HandsOver<P, RawCnaMutex<P>>;
+        mutex::NOTIFY => Notify<P, RawCnaMutex<P>>;
+        mutex::NOTIFY_ALL => NotifyAll<P, RawCnaMutex<P>>;
+        mutex::MUTEXES => SeveralMutexes<P, RawCnaMutex<P>>;
+        mutex::GIVE_UP => GiveUp<P, RawCnaMutex<P>>;
+        last_user::NAME => LastUser<P, RawCnaMutex<P>>;
+        neighbours::NAME => Neighbours<RawCnaMutex<P>>;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
     RawRwLock<P> {

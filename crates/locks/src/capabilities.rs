@@ -42,8 +42,8 @@ pub trait LockCondvar<L>: Send + Sync + Sized + 'static {
     /// # Safety
     /// The caller owns `lock`, and owns it again afterwards. All waits on a condition variable are with one lock.
     unsafe fn wait(&self, lock: &L, deadline_ns: Option<u64>) -> bool;
-    /// Notifies one thread that waits, if there is one.
-    fn notify_one(&self);
+    /// Notifies one thread that waits, if there is one. Returns `false` if it knows that there was none.
+    fn notify_one(&self) -> bool;
     /// Notifies all threads that wait.
     fn notify_all(&self);
 }
@@ -62,12 +62,28 @@ impl<P: ParkPlatform, S: Succession<P>> LockCondvar<RawMutex<P, S>> for RawCondv
         unsafe { Self::wait(self, lock, deadline_ns) }
     }
     #[inline]
-    fn notify_one(&self) {
-        Self::notify_one(self);
+    fn notify_one(&self) -> bool {
+        Self::notify_one(self)
     }
     #[inline]
     fn notify_all(&self) {
         Self::notify_all(self);
+    }
+}
+
+impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for RawMutex<P, S> {
+    fn calm(&self) {
+        Self::calm(self);
+    }
+    fn lock_asleep(&self) {
+        Self::lock_asleep(self);
+    }
+    fn shares_bucket_with(&self, other: &Self) -> bool {
+        Self::shares_bucket_with(self, other)
+    }
+    unsafe fn unlock_fair(&self) {
+        // SAFETY: the caller owns it.
+        unsafe { Self::unlock_fair(self) };
     }
 }
 
@@ -76,6 +92,21 @@ impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawMutex<P, S> {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         Self::lock_until(self, deadline_ns)
     }
+}
+
+/// A mutex for programs, as checkers use it.
+pub trait ProgramMutex: TimedLock + CondvarLock {
+    /// Makes a release a store if no thread sleeps, so that a checker need not wait for that.
+    fn calm(&self);
+    /// As `lock`, asleep at once where that waits.
+    fn lock_asleep(&self);
+    /// Returns `true` if releases of this mutex look for sleepers at the same place as those of `other`.
+    fn shares_bucket_with(&self, other: &Self) -> bool;
+    /// Releases it for the thread that has slept longest, if any thread sleeps.
+    ///
+    /// # Safety
+    /// The caller owns it.
+    unsafe fn unlock_fair(&self);
 }
 
 impl<P: ParkPlatform> TimedLock for RawSemaphore<P, 1> {

@@ -1,54 +1,98 @@
-//! A condition variable on the table of sleepers.
+//! A condition variable for [`RawMutex`], whose waiters sleep in the kernel's queue.
 //!
-//! Four bytes: how many threads wait. The threads themselves are in the
-//! [`SleepTable`], each with the mutex it wants afterwards. Nobody is woken into
-//! contention: a notified waiter is *moved* to its mutex and sleeps on there; the release of the
-//! mutex wakes it. Where the mutex is free and nobody waits for it, the waiter is woken at once, as
-//! its next owner.
+//! 16 bytes. Nothing is listed in user space: a notification wakes a sleeper of the condition variable's own address,
+//! or moves the sleepers to the address of their mutex, where its releases wake them one after another.
 //!
 //! ```text
-//!              wait                    notify                       release of the mutex
-//!  outside ----------> waits on the ----------> waits for the ----------> competes
-//!     ^                 condition        |         mutex
-//!     |                     |            +--- the mutex is free: at once ---^
-//!     +--- deadline --------+
+//!  63    62      61   54 53           32 31                      0
+//! +-----+-------+-------+---------------+-------------------------+
+//! |awake| moved | misses|    waiters    |        sequence         |   state
+//! +-----+-------+-------+---------------+-------------------------+
+//! |   the mutex of the waiters, 0 if there was none, 1 if several  |   mutex
+//! +----------------------------------------------------------------+
 //! ```
 //!
-//! Counts are exact: `notify_one` moves the waiter that came first, if there is one, and nobody
-//! else; a waiter counts as soon as it has the bucket's lock, which it takes while it holds the mutex. So
-//! a thread that changes the condition with the mutex held, and notifies during that or later, finds every waiter
-//! that saw the condition before. One that gives up at its deadline either takes itself out unnotified,
-//! or was notified and returns so.
+//! | state | what it says | moved by |
+//! |---|---|---|
+//! | sequence | waiters sleep on it | by 2, or by 1 if it moves them: each notification. To the next even number: a waiter that finds it odd |
+//! | waiters | at least as many as sleep and were not notified | one more: a waiter. One less: a notification of a sleeper, and a waiter whose deadline has passed and that finds the sequence it saw. None: a notification of all, and a waiter that is alone with its mutex |
+//! | awake | one waiter looks at the sequence for a moment before it sleeps | set by that waiter; cleared by every change of the sequence, or when it is counted and sleeps |
+//! | moved | a notification of all has moved sleepers | set by it; cleared by a waiter that is alone |
+//! | misses | how often it was not worth its while to look for a notification | waiters that looked |
 //!
-//! There are no locks but those of the table's buckets. After a waiter has been moved the condition variable is
-//! not touched on its behalf: it may be freed when the last waiter has returned.
+//! # Who is woken
+//!
+//! A notification of one takes the thread that looks for it, if there is one: that costs no system call. Every 64th
+//! notification goes to the thread that has slept longest, too, because the one that looks may have lost its CPU. A
+//! notification of all wakes one sleeper and moves the rest: only one of them can own the mutex. Each of these, when it
+//! takes the mutex, says there that others sleep, so its release wakes the next.
+//!
+//! # Invariants
+//!
+//! 1. A waiter counts itself while it owns the mutex. So a thread that changes the condition with the mutex held, and
+//!    notifies during that or later, finds every waiter that saw the condition before.
+//! 2. While the sequence is odd no thread waits for a notification: all were notified, and none has come since. So the
+//!    kernel, which moves sleepers only if the sequence is still the odd one, moves none that was not notified, and all
+//!    that it moves have the mutex that the condition variable names. If the sequence has changed, all are woken.
+//! 3. A thread that the kernel wakes returns, even if its sequence says that it was not notified. The wake-up may have
+//!    been for a waiter that came before it, for the kernel prefers real-time threads. That one has its place in the
+//!    count now.
+//! 4. The thread that a moving notification wakes is awake after the move, so it takes the mutex and says that others
+//!    sleep, or sleeps for it and says so.
+//!
+//! Waits may end for no reason, and the number that a notification returns is an upper bound. A notification of one
+//! does not access the condition variable after the exchange that notifies; one of all may. The mutex is not accessed
+//! by either, and may be gone.
+//!
+//! Waiters with different mutexes at one condition variable are woken, all of them, instead of moved.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | W1 | release of a bucket's lock | the next acquisition | the lists, and the count |
-//!
-//! The count is changed under the bucket's lock and read without it: a notifier that has to see a waiter has
-//! taken the mutex after that waiter released it, and with it sees the count.
+//! | N1 | the exchange that counts a waiter, Release | that of a notification, and of the next waiter, Acquire | which mutex it is |
+//! | N2 | the exchange of a notification that moves, Release | a waiter's, Acquire, which saw another sequence | that sleepers are moved |
 
 use crate::events::Event;
-use crate::mutex::{self, RawMutex};
-use crate::park::{ASLEEP, Awaited, NAP_NS, ParkPlatform, SleepTable, told, waiter};
-use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed};
+use crate::mutex::{RawMutex, WokenHow};
+use crate::park::{Mark, ParkPlatform};
+use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
 use crate::qspinlock::Succession;
 use crate::raw::RawLock;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+const SEQUENCE: u64 = WAITER - 1;
+const WAITER: u64 = 1 << 32;
+const WAITERS: u64 = MISS - WAITER;
+const MISS: u64 = 1 << 54;
+const MISSES_MAX: u64 = 0xff;
+const MISSES: u64 = MISSES_MAX * MISS;
+const MOVED: u64 = 1 << 62;
+const AWAKE: u64 = 1 << 63;
+
+/// With this many misses a waiter sleeps at once, and takes one away. The one that finds this number looks.
+const UNLUCKY: u64 = 128;
+/// What a notification takes away that came in time.
+const GAIN: u64 = 16;
+/// What one adds that did not.
+const LOSS: u64 = 32;
+/// How long a waiter looks: two times what it costs to put a thread to sleep and to wake it.
+const AWAKE_NS: u64 = 20_000;
+/// One notification of this many is for a thread that sleeps, too, if another looks for it.
+const FOR_SLEEPERS: u64 = 64;
+
+/// What stands for several mutexes.
+const SEVERAL: usize = 1;
 
 /// A condition variable, without the interface of guards.
-#[repr(transparent)]
+#[repr(C)]
 pub struct RawCondvar<P: Cells> {
-    /// How many threads wait and have not been notified.
-    waiters: P::U32,
+    state: P::U64,
+    mutex: P::Ptr,
 }
 
 impl<P: ConstCells> RawCondvar<P> {
     /// One on which nobody waits, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const INIT: Self = Self { waiters: ConstZeroed::ZEROED };
+    pub const INIT: Self = Self { state: ConstZeroed::ZEROED, mutex: ConstZeroed::ZEROED };
 }
 
 impl<P: ParkPlatform> Default for RawCondvar<P> {
@@ -57,15 +101,30 @@ impl<P: ParkPlatform> Default for RawCondvar<P> {
     }
 }
 
+/// A waiter that was counted.
+struct Waiting {
+    sequence: u32,
+    is_awake: bool,
+}
+
+/// The sequence for a waiter that comes when it is `sequence`: an odd one is over.
+fn even(sequence: u32) -> u32 {
+    sequence.wrapping_add(sequence & 1)
+}
+
+/// One more waiter. The count stays at its maximum, which is more than Linux has threads.
+fn one_more(state: u64) -> u64 {
+    if state & WAITERS == WAITERS { state } else { state + WAITER }
+}
+
 impl<P: ParkPlatform> RawCondvar<P> {
     /// One on which nobody waits.
     pub fn new() -> Self {
-        Self { waiters: Zeroed::zeroed() }
+        Self { state: Zeroed::zeroed(), mutex: Zeroed::zeroed() }
     }
 
-    /// Releases `mutex`, waits to be notified, and takes `mutex` again; `false` if the deadline has
-    /// passed and nobody had notified this thread. Without a queue node left it returns after a millisecond, for no
-    /// reason: `true` until the deadline has passed. So, as everywhere, the caller looks at its condition again.
+    /// Releases `mutex`, waits to be notified, and takes `mutex` again. Returns `false` if the deadline has passed
+    /// and nobody was notified meanwhile. May return at any time for no reason.
     ///
     /// # Safety
     /// The caller holds `mutex`, and holds it again afterwards.
@@ -74,77 +133,209 @@ impl<P: ParkPlatform> RawCondvar<P> {
         mutex: &RawMutex<P, S>,
         deadline_ns: Option<u64>,
     ) -> bool {
-        let name = self.name();
-        let Some(id) = P::claim_node() else {
-            // SAFETY: the caller holds it.
-            unsafe { mutex.unlock() };
-            let until_ns = P::now_ns().saturating_add(NAP_NS);
-            SleepTable::<P>::nap(name, until_ns.min(deadline_ns.unwrap_or(u64::MAX)));
-            mutex.lock();
-            return deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns);
-        };
-        SleepTable::<P>::enqueue_on(name, id, mutex.word(), || {
-            // ordering: Relaxed; read by those that take the mutex later, see above.
-            self.waiters.fetch_add(1, Relaxed);
-        });
+        let mark = Mark::<P>::of(mutex.state());
+        // In a forked child the caller may be one of two that wait, and the mark does not count both.
+        let is_alone = !P::has_forked() && !mark.has_waiters();
+        let counted = mark.count_waiter();
+        let waiting = self.begin(mutex.state(), deadline_ns.is_none(), is_alone);
         // SAFETY: the caller holds it.
         unsafe { mutex.unlock() };
-        let is_notified = self.sleep(name, id, deadline_ns);
-        if is_notified {
-            mutex.sleep_as(id, P::now_ns(), None);
-        }
-        // SAFETY: claimed above, in no queue, and taken out of the table.
-        unsafe { P::release_node(id) };
-        if !is_notified {
-            mutex.lock();
-        }
+        let (is_notified, seen) = self.sleep(waiting, deadline_ns);
+        let woken = if seen & MOVED == 0 { WokenHow::Alone } else { WokenHow::OfMany };
+        mutex.sleep(None, woken, Some(counted));
+        mark.discount(counted);
         is_notified
     }
 
-    /// Sleeps as the waiter `id` until it is the mutex it waits for; `false` if it gave up.
-    fn sleep(&self, name: u64, id: crate::queue::NodeId, deadline_ns: Option<u64>) -> bool {
-        let signal = &waiter::<P>(id).signal;
-        while told::<P>(id) == ASLEEP {
+    /// Counts the caller, which owns the mutex. `is_alone` says that no other thread waits with this mutex.
+    fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> Waiting {
+        let mutex = core::ptr::from_ref(mutex).cast_mut().cast();
+        self.name_mutex(mutex);
+        // ordering: Acquire; N1, of which mutex the others have.
+        let mut seen = self.state.load(Acquire);
+        let misses = |seen: u64| (seen & MISSES) / MISS;
+        let may_look =
+            may_look && seen & AWAKE == 0 && misses(seen) <= UNLUCKY && P::usable_cpus() > 1;
+        loop {
+            // ordering: Relaxed; after the state, which says who waits, N1.
+            let is_first = is_alone && self.mutex.load(Relaxed) == mutex;
+            let others = if is_first { seen & !(WAITERS | MOVED | AWAKE) } else { seen };
+            let sequence = even(seen as u32);
+            let is_awake = may_look && others & AWAKE == 0;
+            let mut next = (others & !SEQUENCE) + u64::from(sequence);
+            next = if is_awake { next | AWAKE } else { one_more(next) };
+            if misses(seen) > UNLUCKY {
+                next -= MISS;
+            }
+            // ordering: AcqRel; N1. On failure Acquire: as above.
+            match self.state.compare_exchange(seen, next, AcqRel, Acquire) {
+                Ok(_) => return Waiting { sequence, is_awake },
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Says which mutex the waiters have.
+    fn name_mutex(&self, mutex: *mut ()) {
+        // ordering: Relaxed; re-checked at the compare-exchange.
+        let mut seen = self.mutex.load(Relaxed);
+        loop {
+            let next = match seen.addr() {
+                SEVERAL => return,
+                address if address == mutex.addr() => return,
+                0 => mutex,
+                _ => core::ptr::without_provenance_mut(SEVERAL),
+            };
+            // ordering: Relaxed; published by N1. On failure Relaxed: as above.
+            match self.mutex.compare_exchange(seen, next, Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Waits for another sequence; `false` if the deadline has passed before. With the state that it saw.
+    fn sleep(&self, waiting: Waiting, deadline_ns: Option<u64>) -> (bool, u64) {
+        let Waiting { sequence, is_awake } = waiting;
+        if is_awake {
+            self.look(sequence);
+        }
+        loop {
+            // ordering: Acquire; N2.
+            let seen = self.state.load(Acquire);
+            if seen as u32 != sequence {
+                return (true, seen);
+            }
             if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
-                let gave_up = SleepTable::<P>::give_up_on(name, id, || self.one_less());
-                if gave_up {
-                    P::count(Event::mutex_timeout);
-                }
-                return !gave_up;
+                return self.give_up(sequence);
             }
             P::count(Event::mutex_sleep);
-            P::futex_wait(signal, ASLEEP, deadline_ns);
+            if P::futex_wait_low(&self.state, sequence, deadline_ns) {
+                // Perhaps for a waiter that came before: that one has the caller's place in the count now.
+                return (true, MOVED);
+            }
         }
-        true
     }
 
-    fn name(&self) -> u64 {
-        SleepTable::<P>::name(Awaited::Condvar, &self.waiters)
+    /// Looks for another sequence for a moment. If there is none, the caller is counted as one that sleeps.
+    fn look(&self, sequence: u32) {
+        let is_new = |state| state as u32 != sequence;
+        // ordering: Relaxed; only a hint, re-checked in `sleep`.
+        let looked =
+            self.state.cond_load_bounded(Relaxed, Bound::nanoseconds(AWAKE_NS), is_new, || false);
+        let (Ok(mut seen) | Err(mut seen)) = looked;
+        loop {
+            let misses = (seen & MISSES) / MISS;
+            let is_over = is_new(seen);
+            let next_misses = match is_over {
+                true => misses.saturating_sub(GAIN),
+                false if misses < UNLUCKY => misses + LOSS,
+                false => MISSES_MAX,
+            };
+            if is_over && next_misses == misses {
+                return;
+            }
+            let mut next = (seen & !MISSES) + next_misses * MISS;
+            if !is_over {
+                next = one_more(next & !AWAKE);
+            }
+            // ordering: AcqRel; N1. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
     }
 
-    fn one_less(&self) {
-        // ordering: Relaxed; changed under the bucket's lock only.
-        self.waiters.fetch_sub(1, Relaxed);
+    /// The deadline has passed. Takes the caller out of the count, unless somebody was notified since it was counted.
+    fn give_up(&self, sequence: u32) -> (bool, u64) {
+        // ordering: Acquire; N2.
+        let mut seen = self.state.load(Acquire);
+        while seen as u32 == sequence && seen & WAITERS != 0 {
+            // ordering: Acquire; N2. On failure Acquire: the same.
+            match self.state.compare_exchange(seen, seen - WAITER, Acquire, Acquire) {
+                Ok(_) => {
+                    P::count(Event::mutex_timeout);
+                    return (false, seen);
+                }
+                Err(now) => seen = now,
+            }
+        }
+        (true, seen)
     }
 
-    /// Notifies the thread that has waited longest. Returns `true` if there was one.
+    /// Notifies one thread that waits. Returns `true` if there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         // ordering: Relaxed; ordered by the mutex, see above.
-        self.waiters.load(Relaxed) > 0 && self.notify_first()
+        self.state.load(Relaxed) & (AWAKE | WAITERS) != 0 && self.notify(false) > 0
     }
 
-    /// Notifies all threads that wait; returns how many.
+    /// Notifies all threads that wait; returns how many, at most.
     #[inline]
     pub fn notify_all(&self) -> u32 {
         // ordering: Relaxed; ordered by the mutex, see above.
-        let waiters = self.waiters.load(Relaxed);
-        (0..waiters).take_while(|_| self.notify_first()).count() as u32
+        if self.state.load(Relaxed) & (AWAKE | WAITERS) == 0 { 0 } else { self.notify(true) }
     }
 
     #[cold]
-    fn notify_first(&self) -> bool {
-        let name = self.name();
-        SleepTable::<P>::notify_first(name, mutex::is_free::<P>, || self.one_less())
+    fn notify(&self, all: bool) -> u32 {
+        let address = &raw const self.state;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
+        let (sequence, woken, is_looked_for) = loop {
+            let waiters = (seen & WAITERS) / WAITER;
+            let is_looked_for = seen & AWAKE != 0;
+            if waiters == 0 && !is_looked_for {
+                return 0;
+            }
+            let woken = match all {
+                true => waiters,
+                false => waiters.min(Self::is_for_sleepers(seen).into()),
+            };
+            let moves = all && waiters + u64::from(is_looked_for) > 1;
+            let sequence = (seen as u32).wrapping_add(if moves { 1 } else { 2 });
+            let mut next = (seen & !(SEQUENCE | WAITERS | AWAKE)) + u64::from(sequence);
+            next += (waiters - woken) * WAITER;
+            if moves {
+                next |= MOVED;
+            }
+            // ordering: AcqRel; N1, N2. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+                Ok(_) => break (sequence, woken as u32, is_looked_for),
+                Err(now) => seen = now,
+            }
+        };
+        if sequence % 2 == 1 {
+            self.move_waiters(sequence);
+        } else if woken > 0 {
+            // From here on the condition variable may no longer exist.
+            Self::wake(address, if all { u32::MAX } else { 1 });
+        }
+        woken + u32::from(is_looked_for)
+    }
+
+    /// Returns `true` if a notification of one thread is for a thread that sleeps: none looks for it, or it is the
+    /// sleepers' turn. The one that looks may not exist in a forked child.
+    fn is_for_sleepers(seen: u64) -> bool {
+        // Every sequence here is even.
+        seen & AWAKE == 0 || (seen / 2).is_multiple_of(FOR_SLEEPERS) || P::has_forked()
+    }
+
+    fn wake(state: *const P::U64, count: u32) {
+        P::count(Event::mutex_wake);
+        P::futex_wake(low_half::<P>(state), count);
+    }
+
+    /// Wakes a waiter and moves the others to their mutex, if none has come since they were notified. Otherwise it
+    /// wakes all of them.
+    fn move_waiters(&self, sequence: u32) {
+        // ordering: Relaxed; acquired with the count, N1.
+        let mutex = self.mutex.load(Relaxed);
+        let to = mutex.cast_const().cast();
+        if mutex.addr() == SEVERAL || P::futex_requeue(1, &self.state, sequence, to).is_none() {
+            return Self::wake(&raw const self.state, u32::MAX);
+        }
+        P::count(Event::condvar_requeue);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | you have | use |
 //! |---|---|
-//! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change |
+//! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change; on several NUMA nodes [`CnaMutex`] |
 //! | mostly reads that take a microsecond or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
 //! | above about a million reads for each write | [`PercpuRwLock`] |
 //! | a few words that one thread writes and others read all the time | [`SeqLock`] |
@@ -55,13 +55,13 @@
 //!   deadlock detection.
 //! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms
 //!   late if a writer waits.
-//! - The guards of [`Mutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and
+//! - The guards of [`Mutex`], [`CnaMutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and
 //!   [`SendRwLock`] have guards that can be sent.
 //! - Locks call the system call `membarrier`; see [Environment](#environment).
 //!
 //! # Time-outs
 //!
-//! [`Mutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have
+//! [`Mutex`], [`CnaMutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have
 //! time-outs. [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its
 //! queue, because the waiter behind it waits for a word that only it writes. [`SeqLock`] has none either; its
 //! [`try_read`](SeqLock::try_read) never waits.
@@ -92,7 +92,7 @@
 //!
 //! | in a message | is |
 //! |---|---|
-//! | `lock_api::Mutex<RawMutex<Native>, T>` | [`Mutex<T>`](Mutex) |
+//! | `lock_api::Mutex<RawMutex<Native>, T>` | [`Mutex<T>`](Mutex); with `Cna<...>` inside, [`CnaMutex<T>`](CnaMutex) |
 //! | `lock_api::Mutex<QSpinlock<Native>, T>` | [`SpinLock<T>`](SpinLock); with `Cna<...>` inside, [`CnaSpinLock<T>`](CnaSpinLock) |
 //! | `lock_api::RwLock<RawRwLock<Native>, T>` | [`RwLock<T>`](RwLock); with `Fair` inside, [`FairRwLock<T>`](FairRwLock) |
 //! | `lock_api::RwLock<RawPercpuRwLock<Native>, T>` | [`PercpuRwLock<T>`](PercpuRwLock) |

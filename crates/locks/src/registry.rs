@@ -314,7 +314,9 @@ locks! { $ P;
     cna_hybrid_bounded: "cna-hybrid-bounded" | "hybrid-lock", Product, CnaSpinlock<P, cna::V10, HybridBounded>,
         "CNA v10 whose waiters wait as in hybrid-bounded";
     mutex: "mutex", Product, crate::mutex::RawMutex<P> [deadline condvar],
-        "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in CNA order, then sleep";
+        "`Mutex` for programs: arriving threads may overtake for 4 ms; waiters spin in order of arrival, then sleep";
+    cna_mutex: "cna-mutex", Combination, crate::mutex::RawCnaMutex<P> [deadline condvar],
+        "`CnaMutex` for programs: the mutex whose waiters spin in CNA order";
     rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P> [deadline],
         "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
     rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair> [deadline],

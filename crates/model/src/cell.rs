@@ -113,9 +113,9 @@ unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> 
         self.raw.load(order)
     }
     fn store(&self, value: A::Value, order: Ordering) {
-        // Loom takes the order of a swap and a later store of another thread for open, even if both have
-        // followed the value that was swapped out, and shows that thread's value as the older one. Two
-        // exchanges are in order.
+        // Loom takes the order of an exchange and a later store of another thread for open, even if both have
+        // followed the value that was exchanged, and may show the stored value as the older one. Two exchanges
+        // are in order.
         if self.is_swapped.load(Relaxed) {
             self.raw.swap(value, order);
         } else {
@@ -138,6 +138,8 @@ unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> 
     ) -> Result<A::Value, A::Value> {
         let result = self.raw.compare_exchange(old, new, success, failure);
         if result.is_ok() {
+            // As for `swap`.
+            self.is_swapped.store(true, Relaxed);
             self.written(new);
         }
         result

@@ -15,7 +15,7 @@ use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
 use crate::{Loom, MachineSettings};
-use lockwright::mutex::RawMutex;
+use lockwright::mutex::{RawCnaMutex, RawMutex};
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
@@ -79,7 +79,8 @@ macro_rules! own_rows {
 
 own_rows! {
     Also TicketLock<Loom> => of_ticket;
-    Also RawMutex<Loom> => of_mutex;
+    Also RawMutex<Loom> => of_mutex::<RawMutex<Loom>>;
+    Also RawCnaMutex<Loom> => of_mutex::<RawCnaMutex<Loom>>;
     Also OsqMutex<Loom> => of_osq;
     Also RawQRwLock<Loom> => of_qrwlock;
     Also RawSeqLock<Loom, 2> => of_seqlock;

@@ -5,7 +5,6 @@
 
 use crate::check::{Check, is, named};
 use crate::{Loom, MachineSettings};
-use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::registry::LockRow;
 use lockwright_clients::guards::OUT_OF_ORDER;
@@ -39,12 +38,6 @@ pub(crate) fn of_reused(lock: &'static LockRow) -> Vec<Check> {
             "in a hurry, two, no queue nodes",
             MachineSettings::flat(2).with_nodes_per_cpu(0),
         );
-    }
-    if is::<RawMutex<Loom>>(lock) {
-        // With a neighbour in the bucket, which a late release could be told about.
-        for client in ["reused-by-condvar", "reused-by-semaphore"] {
-            add(client, "in a hurry, four", MachineSettings::flat(4));
-        }
     }
     if is::<InSlots<Loom>>(lock) {
         for client in ["shared", "try-shared", DEPTH] {

@@ -37,8 +37,9 @@ impl LockCondvar<StdMutex> for Condvar {
         !result.timed_out()
     }
     #[inline]
-    fn notify_one(&self) {
+    fn notify_one(&self) -> bool {
         Self::notify_one(self);
+        true
     }
     #[inline]
     fn notify_all(&self) {
@@ -73,8 +74,8 @@ macro_rules! borrows_guard {
                 is_notified
             }
             #[inline]
-            fn notify_one(&self) {
-                Self::notify_one(self);
+            fn notify_one(&self) -> bool {
+                Self::notify_one(self)
             }
             #[inline]
             fn notify_all(&self) {
@@ -178,9 +179,10 @@ impl<const ADAPTIVE: bool> LockCondvar<PthreadMutex<ADAPTIVE>> for PthreadCondva
         }
     }
     #[inline]
-    fn notify_one(&self) {
+    fn notify_one(&self) -> bool {
         // SAFETY: an initialised condition variable that does not move while it is borrowed.
         unsafe { libc::pthread_cond_signal(self.0.get()) };
+        true
     }
     #[inline]
     fn notify_all(&self) {

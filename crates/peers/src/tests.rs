@@ -129,7 +129,7 @@ impl CondvarVisitor for Waits {
             // SAFETY: called with the lock taken.
             unsafe { lock.unlock() }
         };
-        for notify in [L::Condvar::notify_one as fn(&L::Condvar), L::Condvar::notify_all] {
+        for notify in [|it: &L::Condvar| _ = it.notify_one(), L::Condvar::notify_all] {
             is_set.store(false, Relaxed);
             std::thread::scope(|scope| {
                 let waiter = scope.spawn(|| {

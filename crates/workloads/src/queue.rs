@@ -168,7 +168,9 @@ impl<P: Cells + Clock, L: CondvarLock> BoundedQueueState<P, L> {
     }
     fn notify(&self, wanted: Wanted, knobs: QueueParams) {
         match knobs.notify {
-            QueueNotify::One => self.condvar(wanted).notify_one(),
+            QueueNotify::One => {
+                self.condvar(wanted).notify_one();
+            }
             QueueNotify::All => self.condvar(wanted).notify_all(),
         }
     }

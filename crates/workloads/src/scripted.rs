@@ -197,6 +197,8 @@ impl LockCondvar<SpyLock> for SpyCondvar {
         due.into_iter().for_each(|(_, what)| what());
         number % 2 == 1
     }
-    fn notify_one(&self) {}
+    fn notify_one(&self) -> bool {
+        true
+    }
     fn notify_all(&self) {}
 }

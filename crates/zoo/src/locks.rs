@@ -35,14 +35,13 @@ pub const MUTEX: &[&str] = &["mutex"];
 pub const OSQ: &[&str] = &["osq"];
 /// The reader-writer lock for programs.
 pub const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
-/// The mutex and that lock, whose waiters are in the table.
-pub const IN_TABLE: &[&str] = &["mutex", "rwlock"];
 pub const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];
 /// The semaphore: the presets that stand for the others, and those of them that can have a bug.
 pub const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 pub const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
 pub const RWSEM_TODAY_OR_RWLOCK: &[&str] = &and::<2>(RWSEM_TODAY, "rwlock");
 pub const RWSEM_OR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock");
+pub const RWSEM_OR_RWLOCK_OR_MUTEX: &[&str] = &and::<{ RWSEM.len() + 2 }>(RWSEM_OR_RWLOCK, "mutex");
 pub const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 pub const QRWLOCK: &[&str] = &["qrwlock"];
 pub const SEQLOCK: &[&str] = &["seqlock"];

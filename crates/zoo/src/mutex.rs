@@ -13,22 +13,6 @@ const RANDOM_PROGRAMS: Test = Test {
 };
 
 bugs! {
-    "8" HandoffTwice in MUTEX, seen ASLEEP {
-        what: "The owner hands the lock to a waiter and leaves this waiter in the list. The next owner hands it to the same thread again, which may own it already.",
-        source: "Linux mutex handoff, 2017 (e274795ea7b7)",
-        shown_by: [("mutex", "mutex-timed")],
-        edits: [
-            change "park/mod.rs": r"Self::take_out(section, name, id);
-            if section.first_of(name).is_some() {
-                Self::want_as_owner(at, section);
-            }
-            before();"
-                => r"if section.first_of(name).is_some() {
-                Self::want_as_owner(at, section);
-            }
-            before();",
-        ],
-    }
     "12" WaitersClearedUnlocked in RWSEM_TODAY_OR_RWLOCK, seen EXPLORED {
         what: "The last waiter leaves and says outside the internal lock that no thread waits. A thread may have come in between.",
         source: "parking_lot RwLock, 2025 (PR 466)",
@@ -72,11 +56,12 @@ bugs! {
         }",
         ],
     }
-    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK, seen EXPLORED {
+    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK_OR_MUTEX, seen EXPLORED {
         what: "A waiter at the head of the list gives up and leaves. The waiters behind it could have the lock, and no thread wakes them.",
         source: "parking_lot RwLock, 2025 (249cb2a)",
-        shown_by: [("rwlock", "rwlock-timed-reader")],
+        shown_by: [("rwlock", "rwlock-timed-reader"), ("mutex", "mutex-timed")],
         edits: [
+            remove "mutex/wait.rs": "waiter.give_up();",
             change "rwlock/sleepers.rs": r"if self.is_held_against(kind) {
             return None;
         }"
@@ -86,19 +71,12 @@ bugs! {
                 => "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",
         ],
     }
-    "14" GrantReadRelaxed in MUTEX, seen MEMORY {
-        what: "A waiter reads that it was handed the lock with no acquire ordering. Its critical section may not see what the last owner wrote.",
-        source: "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)",
-        edits: [relax "park/mod.rs": "waiter::<P>(id).signal.fetch_or(0, Acquire)"],
-    }
-    "17" FirstAfterRemoval in IN_TABLE, seen EXPLORED {
+    "17" FirstAfterRemoval in RWLOCK, seen EXPLORED {
         what: "A waiter that gives up asks whether it was the first one after it has left the list. The answer is no, so the next waiter is never woken.",
         source: "parking_lot core, 2019 (PR 129)",
-        shown_by: [("mutex", "mutex-timed")],
+        shown_by: [("rwlock", "rwlock-timed-reader")],
         tests: [RANDOM_PROGRAMS],
         edits: [
-            change "park/mod.rs": "!was_first || section.first_of(name).is_none()"
-                => "section.first_of(name) != Some(id)",
             change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false",
         ],
     }
@@ -107,9 +85,7 @@ bugs! {
         source: "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
         shown_by: [("mutex", "condvar")],
         edits: [
-            change "park/mod.rs": r"Self::want(at, section);
-            true"
-                => "false",
+            change "mutex/wait.rs": "(WOKEN, WOKEN_KIND)" => "(0, WOKEN_KIND)",
             change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED"
                 => r"{
             if has_slept {
@@ -119,37 +95,26 @@ bugs! {
         }",
         ],
     }
-    "20" TakeoverForgetsQueue in MUTEX, seen BY_LOOM {
-        what: "The first sleeper takes a lock that is reserved for it and writes the whole word. The queue of the spinning threads is forgotten.",
+    "20" TakeoverForgetsQueue in MUTEX, seen EXPLORED {
+        what: "A woken waiter takes the lock and writes the whole word. What the sleepers behind it said there is forgotten.",
         source: "glibc robust mutex, 2016 (BZ 20973)",
-        edits: [
-            change "mutex/sleep.rs":
-                "self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()"
-                => r"{
-            let is_ours = self
-                .word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok();
-            if is_ours {
-                self.word.swap_half1(0, Relaxed);
-            }
-            is_ours
-        }",
-        ],
+        shown_by: [("mutex", "mutex-timed")],
+        edits: [change "mutex/wait.rs": "seen & !over | HELD" => "HELD"],
     }
     "24" StaleExpected in MUTEX, seen EXPLORED {
-        what: "A thread that wakes up for no reason sleeps again while its word has the value that it has now, and not the value that means sleep. If it was told in between, it sleeps for ever.",
+        what: "A thread that is about to sleep expects the value that its word has now, and not the value that means sleep. If it was told in between, it sleeps for ever.",
         source: "Darwin pthread_rwlock, 2026 (ClickHouse PR 112267)",
-        shown_by: [("mutex", "condvar-exact")],
+        shown_by: [("mutex", "condvar")],
         edits: [
-            change "mutex/sleep.rs": "P::futex_wait(signal, ASLEEP, deadline_ns);"
-                => "P::futex_wait(signal, signal.load(Relaxed), deadline_ns);",
+            change "condvar.rs": "P::futex_wait_low(&self.state, sequence, deadline_ns)"
+                => "P::futex_wait_low(&self.state, self.state.load(Relaxed) as u32, deadline_ns)",
         ],
     }
     "33" SlowTakeRelaxed in SLEEPING_OR_MUTEX, seen MEMORY {
         what: "In the slow path, the head of the queue or a thief takes the lock by an exchange with no acquire ordering. Its critical section may not see what the last owner wrote.",
         source: "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
         edits: [
-            relax "mutex/sleep.rs":
-                "self.word.compare_exchange_half0(RESERVED_HALF, HELD_HALF, Acquire, Relaxed).is_ok()",
+            relax "mutex/wait.rs": "state.compare_exchange(seen, seen & !over | HELD, Acquire, Relaxed).is_ok()",
             relax "qspinlock/pv/bounded.rs":
                 "word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed)",
             relax "qspinlock/pv/bounded.rs":
@@ -169,36 +134,18 @@ bugs! {
         is_held",
         ],
     }
-    "39" NumberReused in MUTEX, seen ASLEEP {
-        what: "The owner hands the lock to a waiter by the waiter's number, after it has unlocked the sleep table. By then the waiter may have left, and another thread may have the number.",
-        source: "Rust std ReentrantLock, 2025 (PR 141248)",
-        shown_by: [("mutex", "mutex-timed")],
-        edits: [
-            remove "park/mod.rs": "signal.swap(GRANTED, Release);",
-            change "park/mod.rs": "P::count(Event::mutex_handoff);"
-                => r"signal.swap(GRANTED, Release);
-            P::count(Event::mutex_handoff);",
-        ],
-    }
-    "40" WordEaten in MUTEX, seen ASLEEP {
-        what: "A thread that sleeps in one wait consumes the wake-up of another wait of its own. When it comes to that other wait, its wake-up is gone, and it sleeps for ever.",
-        source: "Rust std thread parking, 2025 (issue 145816)",
-        shown_by: [("mutex", "mutex-timed")],
-        tests: [RANDOM_PROGRAMS],
-        edits: [
-            change "park/mod.rs": "waiter::<P>(id).signal.fetch_or(0, Acquire)"
-                => "waiter::<P>(id).signal.swap(ASLEEP, Acquire)",
-        ],
-    }
     "42" SleeperMissed in SLEEPING_OR_MUTEX, seen ASLEEP {
         what: "The owner releases the lock and does not check whether a thread sleeps for it.",
         source: "gperftools SpinLock (93a69c4df287)",
         shown_by: [("mutex", "mutex-timed")],
         edits: [
-            change "park/mod.rs": r"if bucket.wanted.load(Relaxed) == 0 {
-            return Self::calm_down(at, bucket);
+            change "mutex/mod.rs": r"match before & !HELD {
+            0 => mark.count_calm(),
+            said => {
+                Self::wake(address, mark, said);
+            }
         }"
-                => "return;",
+                => "()",
             change "qspinlock/pv/mod.rs": "hash::remove::<P>(word, |_| true)" => "None",
             change "qspinlock/pv/mod.rs": "sleeper.is_some() || P::has_forked()" => "true",
         ],
@@ -209,9 +156,7 @@ bugs! {
         shown_by: [("mutex", "condvar")],
         tests: [RANDOM_PROGRAMS],
         edits: [
-            change "mutex/sleep.rs": r"self.take_as_first(id, since_ns, &mut has_reserved)
-                        || SleepTable::<P>::sleep_again(name, id) && self.take_reserved_or_free()"
-                => "true",
+            change "mutex/wait.rs": "self.compete()" => "self.woken != WokenHow::No || self.compete()",
             change "qspinlock/pv/mod.rs": "word.store_byte0(0, Release);"
                 => "word.store_byte0(LOCKED, Release);",
             change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);"
@@ -219,6 +164,24 @@ bugs! {
         if forget_kick(me) {
             break;
         }",
+        ],
+    }
+    "88" GivenToSleeper in MUTEX, seen EXPLORED {
+        what: "The owner wakes a waiter, and then leaves the lock to it. In between the waiter finds the lock held and sleeps again, and no thread wakes it.",
+        source: "our own finding, by explore",
+        shown_by: [("mutex", "mutex-fair")],
+        edits: [
+            remove "mutex/mod.rs": r"if before & (WOKEN | RESERVED) != 0 {
+            Self::wake(address, mark, before);
+        }",
+        ],
+    }
+    "89" ReleaseLosesSleepers in MUTEX, seen EXPLORED {
+        what: "A release takes off the lock what several sleepers said, and wakes one of them. This one takes the lock and does not say that others sleep.",
+        source: "our own finding, by explore",
+        shown_by: [("mutex", "mutex-timed")],
+        edits: [
+            change "mutex/wait.rs": "self.mark.has_others([self.as_waiter, self.as_sleeper])" => "false",
         ],
     }
 }

@@ -95,12 +95,18 @@ bugs! {
             wake_first::<P>(name, Wakes::Anybody);
         }
         self.word.load(Relaxed);",
-            change "mutex/mod.rs": "SleepTable::<P>::released(name);"
-                => r"SleepTable::<P>::released(name);
-            self.word.load(Relaxed);",
-            change "mutex/mod.rs": "SleepTable::<P>::released_by_exchange(name);"
-                => r"SleepTable::<P>::released_by_exchange(name);
-            self.word.load(Relaxed);",
+            change "mutex/mod.rs": r"if !mark.is_quiet_still() {
+                wake_late::<P>(address);
+            }"
+                => r"if !mark.is_quiet_still() {
+                wake_late::<P>(address);
+            }
+            self.state.load(Relaxed);",
+            change "mutex/mod.rs": "0 => mark.count_calm(),"
+                => r"0 => {
+                mark.count_calm();
+                self.state.load(Relaxed);
+            }",
             change "semaphore.rs": r"match self.add(permits) {
             Some(is_added) => is_added,
             None => self.add_slowpath(permits),

@@ -63,6 +63,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("park/granting.rs", Checker::Loom(&["semaphore"])),
     ("queue/link.rs", Checker::Loom(BOUNDED)),
     ("condvar.rs", Checker::Loom(&["mutex"])),
+    ("park/marks.rs", Checker::Loom(&["mutex"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
     // The first attempt is another one under a policy that barges.

@@ -114,7 +114,14 @@ type Exploration = (&'static str, &'static str, &'static str);
 /// How locks are explored that have more to show than exclusion: the clients, the threads and the rounds.
 const EXPLORED: &[(&[&str], Exploration)] = &[
     (locks::TICKET, ("try-lock", "4", "4")),
-    (locks::MUTEX, ("mutex-timed,mutex-fair,condvar,condvar-exact,last-user,neighbours", "4", "2")),
+    (
+        locks::MUTEX,
+        (
+            "mutex-timed,mutex-fair,condvar,condvar-all,condvar-mutexes,condvar-timed,last-user,neighbours",
+            "4",
+            "2",
+        ),
+    ),
     (locks::SEMAPHORE, ("semaphore-timed,semaphore-last-permit", "4", "2")),
     // Waiters that give up.
     (locks::RWLOCK, ("rwlock-timed-writer", "4", "2")),

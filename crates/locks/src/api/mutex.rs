@@ -80,11 +80,11 @@ impl WaitTimeoutResult {
 /// The condition variable, for one version of `lock_api`.
 macro_rules! condvar {
     ($lock_api:ident) => {
-        type Guard<'a, P, T> = $lock_api::MutexGuard<'a, RawMutex<P>, T>;
+        type Guard<'a, P, S, T> = $lock_api::MutexGuard<'a, RawMutex<P, S>, T>;
 
-        /// A condition variable: threads wait until another thread says that something has changed. Four bytes.
+        /// A condition variable: threads wait until another thread says that something has changed.
         ///
-        /// It is used with a [`Mutex`](crate::Mutex) that guards what changes.
+        /// It is used with a [`Mutex`](crate::Mutex) or a [`CnaMutex`](crate::CnaMutex) that guards what changes.
         ///
         /// # Examples
         ///
@@ -109,14 +109,16 @@ macro_rules! condvar {
         ///
         /// # Order
         ///
-        /// Waiters are notified in order of arrival. [`notify_one`](Self::notify_one) notifies exactly one waiter, if
-        /// there is one. A notified waiter does not wake up only to find the mutex held: it is moved to the mutex and
-        /// sleeps there until it is its turn.
+        /// [`notify_one`](Self::notify_one) notifies at least one waiter, if there is one. It prefers a thread that has
+        /// just begun to wait and has not fallen asleep, because that costs no system call. Every 64th notification
+        /// also goes to the thread that has slept longest. [`notify_all`](Self::notify_all) wakes one waiter at most.
+        /// The others move to the mutex and sleep there until it is their turn, so they do not wake up only to find the
+        /// mutex held.
         ///
         /// # Spurious wake-ups
         ///
-        /// A wait can return without a notification, but only if 65,532 threads of the process wait in queues at that
-        /// moment. With [`wait_while`](Self::wait_while) you need not think of it.
+        /// A wait can return without a notification, so the caller checks its condition again. With
+        /// [`wait_while`](Self::wait_while) you need not think of it.
         ///
         /// # Memory ordering
         ///
@@ -124,7 +126,12 @@ macro_rules! condvar {
         ///
         /// # Errors and panics
         ///
-        /// There are none. Waits on one `Condvar` may use different mutexes.
+        /// There are none. Waits on one `Condvar` may use different mutexes. Then `notify_all` wakes all waiters at
+        /// once.
+        ///
+        /// # Size
+        ///
+        /// 16 bytes. Zero is a condition variable on which no thread waits.
         ///
         /// The type parameter `P` is for tests on other platforms. Programs leave it out.
         pub struct Condvar<P: ParkPlatform = Native>(RawCondvar<P>);
@@ -144,13 +151,13 @@ macro_rules! condvar {
                 Self(RawCondvar::new())
             }
             /// Releases the mutex, waits for a notification, and takes the mutex again.
-            pub fn wait<T: ?Sized>(&self, guard: &mut Guard<'_, P, T>) {
+            pub fn wait<S: Succession<P>, T: ?Sized>(&self, guard: &mut Guard<'_, P, S, T>) {
                 self.wait_raw(guard, None);
             }
             /// Waits until `condition` returns `false`. It is checked before the first wait and after every wake-up.
-            pub fn wait_while<T: ?Sized>(
+            pub fn wait_while<S: Succession<P>, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, T>,
+                guard: &mut Guard<'_, P, S, T>,
                 mut condition: impl FnMut(&mut T) -> bool,
             ) {
                 while condition(guard) {
@@ -158,17 +165,17 @@ macro_rules! condvar {
                 }
             }
             /// Like [`wait`](Self::wait), but gives up after `timeout`.
-            pub fn wait_for<T: ?Sized>(
+            pub fn wait_for<S: Succession<P>, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, T>,
+                guard: &mut Guard<'_, P, S, T>,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
                 self.wait_raw(guard, Some(deadline_after::<P>(timeout)))
             }
             /// Like [`wait`](Self::wait), but gives up at `deadline`.
-            pub fn wait_until<T: ?Sized>(
+            pub fn wait_until<S: Succession<P>, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, T>,
+                guard: &mut Guard<'_, P, S, T>,
                 deadline: Instant,
             ) -> WaitTimeoutResult {
                 self.wait_raw(guard, Some(deadline_at::<P>(deadline)))
@@ -176,9 +183,9 @@ macro_rules! condvar {
             /// Like [`wait_while`](Self::wait_while), but gives up after `timeout`.
             ///
             /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
-            pub fn wait_while_for<T: ?Sized>(
+            pub fn wait_while_for<S: Succession<P>, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, T>,
+                guard: &mut Guard<'_, P, S, T>,
                 mut condition: impl FnMut(&mut T) -> bool,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
@@ -190,20 +197,22 @@ macro_rules! condvar {
                 }
                 WaitTimeoutResult(false)
             }
-            /// Wakes the longest-waiting thread. Returns `true` if there was one.
+            /// Notifies a thread that waits. Returns `false` if no thread waits.
+            ///
+            /// It may return `true` although no thread waits, if the last one has just stopped.
             #[inline]
             pub fn notify_one(&self) -> bool {
                 self.0.notify_one()
             }
-            /// Wakes all waiting threads. Returns the number of them.
+            /// Notifies all threads that wait. Returns how many they are, at most.
             #[inline]
             pub fn notify_all(&self) -> usize {
                 self.0.notify_all() as usize
             }
 
-            fn wait_raw<T: ?Sized>(
+            fn wait_raw<S: Succession<P>, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, T>,
+                guard: &mut Guard<'_, P, S, T>,
                 deadline_ns: Option<u64>,
             ) -> WaitTimeoutResult {
                 // SAFETY: the guard holds the mutex; what it guards is not accessed until it does again.

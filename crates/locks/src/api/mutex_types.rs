@@ -3,10 +3,10 @@
 /// Takes where the documentation of that version is.
 macro_rules! mutex_types {
     ($lock_api:literal) => {
-        /// A value behind a mutex. Waiters spin for some microseconds, then sleep.
+        /// A value behind a mutex: one thread at a time can use it. A thread that has to wait spins for some
+        /// microseconds and then sleeps.
         ///
-        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs one atomic
-        /// read-modify-write.
+        /// # Examples
         ///
         /// ```
         /// # #[cfg(feature = "lock_api")] {
@@ -40,37 +40,49 @@ macro_rules! mutex_types {
         /// - `MutexGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedMutexGuard<'_, U>`: a guard of a part of the
         ///   value. `try_map` returns a `Result`, because its closure returns an `Option`.
         /// - `MutexGuard::unlocked(&mut guard, FnOnce() -> U) -> U`: runs a closure while the lock is not held.
-        /// - `MutexGuard::unlock_fair(guard)`: gives the lock to the longest-waiting thread.
+        /// - `MutexGuard::unlock_fair(guard)`: gives the lock to a thread that sleeps for it, if there is one.
         /// - `MutexGuard::bump(&mut guard)`: does that, and takes the lock again.
         /// - `MutexGuard::leak(guard) -> &mut T`: a reference to the value, which stays locked for ever.
         ///
-        /// *Ordering.* `lock`, and an attempt that succeeds, acquire what the last unlock released.
-        /// `is_locked` acquires nothing.
+        /// # Memory ordering
         ///
-        /// *Fairness.* A newly arriving thread takes a free lock even if other threads wait: that is what makes it
-        /// fast. The thread that has slept for it longest is overtaken for at most 4 ms; then the lock is reserved for
-        /// it. If it has no CPU for 50 us, other threads may take the lock meanwhile. `unlock_fair` hands the lock to
-        /// it at once.
+        /// `lock`, and an attempt that succeeds, see what all earlier owners did before they unlocked. `is_locked`
+        /// orders nothing.
         ///
-        /// *Errors, panics.* None. A thread that takes a lock it holds waits for ever. A panic in the critical section
-        /// releases the lock; there is no poisoning. Up to 65,532 threads of a process can wait in queues; any further
-        /// ones poll every millisecond.
+        /// # Fairness
         ///
-        /// *After unlock.* `unlock` does not touch the mutex after the store that releases it: the next owner
-        /// may free it.
+        /// A thread that comes when the lock is free takes it, even if other threads sleep for it. That makes the lock
+        /// fast. The threads that sleep are woken in turn. One that has been woken and still finds the lock held 4 ms
+        /// later reserves it. From then on only threads that were woken get the lock, until this one has had it. If
+        /// they have no CPU for 50 us while the lock is free, another thread may take it.
         ///
-        /// *Signals, forks.* A signal handler may take a *different* lock while the thread it interrupted is waiting
-        /// for this one. The exception: if that other lock's owner is itself waiting for this mutex, both hang, because
-        /// the interrupted thread may be at the head of the queue. A forked child may use a lock that its thread held.
-        /// Not for memory shared between processes.
+        /// # Time-outs
         ///
-        /// *Membarrier.* A thread that goes to sleep for a lock which was quiet for some time interrupts the other CPUs
-        /// that run the process (a microsecond or two each, at most once in 100 us for each of them). Set
-        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment where that must not be; then unlocking costs an exchange. A
-        /// program that installs a system call filter has to allow what [`prepare`](crate::native::prepare) names.
+        /// An attempt with a time-out of zero, or until an instant that has passed, takes a free lock. If the lock is
+        /// held, the attempt spins for tens of microseconds before it fails.
         ///
-        /// *Time-outs.* An attempt with a time-out of zero, or until an instant that has passed, takes a free lock. If
-        /// the lock is held, it spins and queues for tens of microseconds before it fails.
+        /// # Errors and panics
+        ///
+        /// There are none. A thread that takes a lock which it holds waits for ever. A panic in the critical section
+        /// unlocks the lock; there is no poisoning.
+        ///
+        /// # Signals and fork
+        ///
+        /// A signal handler may take a *different* lock while the thread that it interrupted waits for this one. There
+        /// is one exception: if the owner of that other lock waits for this mutex, both can hang, because the
+        /// interrupted thread may be at the head of the queue of spinning threads. A forked child may use a lock that
+        /// its thread held. The lock does not work in memory that several processes share.
+        ///
+        /// # Size and cost
+        ///
+        /// Eight bytes, and zero is unlocked. Without contention, lock and unlock cost one atomic read-modify-write and
+        /// a store. Unlocking does not touch the mutex after the store that releases it, so the next owner may free it.
+        ///
+        /// A thread that goes to sleep for a lock that was quiet for some time interrupts the other CPUs that run the
+        /// process, with the system call `membarrier`. That takes a microsecond or two on each of them, and happens at
+        /// most once in 100 us. With `LOCKWRIGHT_MEMBARRIER=off` in the environment it does not happen; then unlocking
+        /// costs an atomic exchange instead of a store. A program that installs a system call filter has to allow what
+        /// [`prepare`](crate::native::prepare) names.
         ///
         #[doc = concat!("[`lock_api::Mutex`]: ", $lock_api, "/struct.Mutex.html")]
         #[doc = concat!("[`lock_api::MutexGuard`]: ", $lock_api, "/struct.MutexGuard.html")]
@@ -82,6 +94,29 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`Mutex`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
+
+        /// A [`Mutex`] for machines with several NUMA nodes: the threads that spin for it are served node by node, in
+        /// the order of [`CnaSpinLock`].
+        ///
+        /// It has the methods and the fairness of [`Mutex`]: the 4 ms count for a thread of any node. On a machine with
+        /// one NUMA node it is a [`Mutex`].
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::CnaMutex;
+        ///
+        /// static LOG: CnaMutex<Vec<u32>> = CnaMutex::new(Vec::new());
+        ///
+        /// LOG.lock().push(7);
+        /// assert_eq!(LOG.lock().len(), 1);
+        /// # }
+        /// ```
+        pub type CnaMutex<T> = lock_api::Mutex<crate::mutex::RawCnaMutex<Native>, T>;
+        /// The guard of a [`CnaMutex`]: unlocks it when it is dropped. It cannot be sent to another thread.
+        pub type CnaMutexGuard<'a, T> =
+            lock_api::MutexGuard<'a, crate::mutex::RawCnaMutex<Native>, T>;
 
         /// A [`Mutex`] whose guards can be sent to other threads. It cannot be used with a [`Condvar`].
         ///

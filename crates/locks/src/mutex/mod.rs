@@ -1,35 +1,59 @@
 #![doc = include_str!("README.md")]
 
-mod sleep;
 mod spin;
+mod wait;
 
-use crate::park::{Awaited, ParkPlatform, SleepTable};
-use crate::platform::{
-    Atomic, Cells, ConstCells, ConstZeroed, LockWordOps, Zeroed, barrier_before_look,
-};
-use crate::qspinlock::{LOCKED, Succession, Word, cna};
+use crate::events::Event;
+use crate::park::{Mark, ParkPlatform};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
+use crate::qspinlock::{Fifo, Succession, cna};
 use crate::raw::{FairnessThreshold, Order, RawLock};
-use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+pub(crate) use wait::WokenHow;
 
-/// The lower half of the word of a lock that is held and not reserved.
-const HELD_HALF: u16 = LOCKED as u16;
+/// A thread owns the lock.
+const HELD: u32 = 1;
+/// A thread may sleep that was not woken before.
+const SLEEPERS: u32 = 2;
+/// A thread that was woken sleeps again, or somebody has to be woken for another reason.
+const WOKEN: u32 = 4;
+/// Free, it is for threads that were woken only, until one takes it that was woken 4 ms ago.
+const RESERVED: u32 = 8;
+/// Free, and a thread that was woken takes it.
+const GIVEN: u32 = 16;
+/// While it is free, newly arriving threads may not take it.
+const KEPT: u32 = RESERVED | GIVEN;
 
-/// A mutex for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
+/// The kind of a sleeper that was not woken before.
+const SLEEPER_KIND: u32 = 1;
+/// The kind of one that was: it is woken first.
+const WOKEN_KIND: u32 = 2;
+
+/// A mutex for programs: 8 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
 ///
 /// `S` is the order in which they spin. Fairness bound and costs are in the module's documentation;
 /// `unlock` does not touch the lock after its releasing store, so the next owner may free it.
-#[repr(transparent)]
-pub struct RawMutex<P: Cells, S = cna::Cna<cna::V10>> {
-    word: P::Word,
+#[repr(C)]
+pub struct RawMutex<P: Cells, S = Fifo> {
+    /// Sleepers sleep on it; see the module's documentation.
+    state: P::U32,
+    /// The newest of those that spin in the queue, in the upper half; the lower half is 0.
+    spinners: P::Word,
     _succession: PhantomData<fn() -> S>,
 }
+
+/// The mutex whose waiters spin in the order of CNA: those of one NUMA node after another.
+pub type RawCnaMutex<P> = RawMutex<P, cna::Cna<cna::V10>>;
 
 impl<P: ConstCells, S> RawMutex<P, S> {
     /// An unlocked mutex, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const INIT: Self = Self { word: ConstZeroed::ZEROED, _succession: PhantomData };
+    pub const INIT: Self = Self {
+        state: ConstZeroed::ZEROED,
+        spinners: ConstZeroed::ZEROED,
+        _succession: PhantomData,
+    };
 }
 
 impl<P: ParkPlatform, S: Succession<P>> RawLock for RawMutex<P, S> {
@@ -38,12 +62,12 @@ impl<P: ParkPlatform, S: Succession<P>> RawLock for RawMutex<P, S> {
 
     fn fairness_threshold(
         _numa_nodes: u32,
-        _set: &dyn Fn(Tunable) -> Option<u64>,
+        _set: &dyn Fn(crate::tunables::Tunable) -> Option<u64>,
     ) -> FairnessThreshold {
-        FairnessThreshold { ns: sleep::UNFAIR_NS, ..FairnessThreshold::default() }
+        FairnessThreshold { ns: wait::UNFAIR_NS, ..FairnessThreshold::default() }
     }
     fn new() -> Self {
-        Self { word: Zeroed::zeroed(), _succession: PhantomData }
+        Self { state: Zeroed::zeroed(), spinners: Zeroed::zeroed(), _succession: PhantomData }
     }
     #[inline]
     fn lock(&self) {
@@ -53,31 +77,39 @@ impl<P: ParkPlatform, S: Succession<P>> RawLock for RawMutex<P, S> {
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.take_free() || P::has_forked() && self.take_abandoned()
+        self.take_free() || self.take_unreserved() || P::has_forked() && self.take_abandoned()
     }
     #[inline]
     unsafe fn unlock(&self) {
-        let name = self.name();
-        // (*,*,1) -> (*,*,0), after which the lock may no longer exist.
-        if SleepTable::<P>::is_quiet(name) {
-            // ordering: Release; L1.
-            self.word.store_byte0(0, Release);
-            SleepTable::<P>::released(name);
+        let address = &raw const self.state;
+        let mark = Mark::<P>::of(address);
+        if mark.is_quiet() {
+            // held -> free, whatever else it says
+            // ordering: Release; F1.
+            self.state.store(0, Release);
+            if !mark.is_quiet_still() {
+                wake_late::<P>(address);
+            }
         } else {
-            // ordering: Release; L1.
-            self.word.swap_byte0(0, Release);
-            SleepTable::<P>::released_by_exchange(name);
+            self.unlock_restless(mark);
         }
     }
     fn is_locked(&self) -> bool {
-        barrier_before_look::<P, _>(&self.word);
+        barrier_before_look::<P, _>(&self.state);
         // ordering: Relaxed; nothing is read through it.
-        Word::from_bits(self.word.load(Relaxed)).is_locked()
+        self.state.load(Relaxed) & HELD != 0
     }
     fn word_is_legal(word: u32) -> bool {
-        let word = Word::from_bits(word);
-        word.is_legal() && word.bits() as u8 <= LOCKED
+        // Of the spinners: the state is not a lock word of the queued spinlock's kind.
+        word & 0xffff == 0
     }
+}
+
+/// A release by a store may have overwritten what sleepers said. The lock may no longer exist.
+#[cold]
+fn wake_late<P: ParkPlatform>(address: *const P::U32) {
+    P::count(Event::mutex_wake);
+    P::futex_wake(address, 1);
 }
 
 impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
@@ -88,52 +120,94 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
         self.take_free() || self.lock_slowpath(Some(deadline_ns))
     }
 
-    /// Gives the lock to the thread that has slept for it longest, or releases it if nobody sleeps.
+    /// Releases the lock for the thread that has slept for it longest, if any thread sleeps.
     ///
     /// # Safety
     /// The caller holds the lock.
     pub unsafe fn unlock_fair(&self) {
-        let name = self.name();
-        let unreserve = || {
-            // (*,1,1) -> (*,0,1): it was reserved for the one that owns it now.
-            // ordering: Relaxed; published by the grant, W4.
-            self.word.store_byte1(0, Relaxed);
-        };
-        if !SleepTable::<P>::grant(name, unreserve) {
+        let mark = Mark::<P>::of(&self.state);
+        // ordering: Relaxed; a thread that comes later is not waited for.
+        let seen = self.state.load(Relaxed);
+        if !mark.has_others([None, None]) || !Self::wake(&self.state, mark, seen) {
             // SAFETY: the caller holds the lock.
-            unsafe { self.unlock() };
+            return unsafe { self.unlock() };
         }
-    }
-
-    /// Makes the bucket of this lock quiet if nobody sleeps in it, so that a checker need not wait for
-    /// that.
-    #[cfg(feature = "internals")]
-    pub fn calm(&self) {
-        SleepTable::<P>::calm(self.name());
+        P::count(Event::mutex_handoff);
+        let address = &raw const self.state;
+        // The waiter that was woken is to find it free, and no other thread. It may sleep again by now.
+        let before = self.release(seen, GIVEN);
+        if before & (WOKEN | RESERVED) != 0 {
+            Self::wake(address, mark, before);
+        }
     }
 
     /// The first attempt.
     #[inline(always)]
     fn take_free(&self) -> bool {
-        // (*,0,0) -> (*,0,1)
-        // ordering: Acquire; L1. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange_half0(0, HELD_HALF, Acquire, Relaxed).is_ok()
+        // free -> held
+        // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
+        self.state.compare_exchange(0, HELD, Acquire, Relaxed).is_ok()
     }
 
-    /// What its sleepers are found by.
-    #[inline(always)]
-    fn name(&self) -> u64 {
-        SleepTable::<P>::name(Awaited::Mutex, &self.word)
+    /// Takes the lock if it is free and not reserved, and leaves what the word says about sleepers.
+    fn take_unreserved(&self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.state.load(Relaxed);
+        // free -> held
+        // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
+        seen & (HELD | KEPT) == 0
+            && self.state.compare_exchange(seen, seen | HELD, Acquire, Relaxed).is_ok()
     }
 
-    /// The lock word, which names the lock.
-    pub(crate) fn word(&self) -> &P::Word {
-        &self.word
+    /// A release where a thread may sleep.
+    fn unlock_restless(&self, mark: Mark<P>) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.state.load(Relaxed);
+        let address = &raw const self.state;
+        let before = self.release(seen, 0);
+        // From here on the lock may no longer exist.
+        match before & !HELD {
+            0 => mark.count_calm(),
+            said => {
+                Self::wake(address, mark, said);
+            }
+        }
     }
-}
 
-/// Returns `true` if no thread holds the mutex with this word.
-pub(crate) fn is_free<P: ParkPlatform>(word: &P::Word) -> bool {
-    // ordering: Relaxed; after the barrier of W3, or only a hint, re-checked there.
-    !Word::from_bits(word.load(Relaxed)).is_locked()
+    /// Releases the lock, for threads that were woken only if it is reserved or `free` says so; what it said before.
+    fn release(&self, mut seen: u32, free: u32) -> u32 {
+        loop {
+            // held -> free, or free and reserved
+            // ordering: Release; F1. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, free | seen & RESERVED, Release, Relaxed) {
+                Ok(_) => return seen,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Wakes a thread that sleeps for the lock at that address: one that was woken before if there is one, but
+    /// sometimes the one that has slept longest. Returns `true` if it did. The lock may no longer exist.
+    fn wake(address: *const P::U32, mark: Mark<P>, said: u32) -> bool {
+        P::count(Event::mutex_wake);
+        let has_woken = said & (WOKEN | RESERVED) != 0;
+        has_woken && !mark.is_turn_of_oldest() && P::futex_wake_only(WOKEN_KIND, address, 1) > 0
+            || P::futex_wake_only(SLEEPER_KIND | WOKEN_KIND, address, 1) > 0
+    }
+
+    /// Makes the mark of this lock quiet if nobody sleeps, so that a checker need not wait for that.
+    #[cfg(feature = "internals")]
+    pub fn calm(&self) {
+        Mark::<P>::of(&self.state).calm();
+    }
+    /// Returns `true` if this mutex and `other` share a mark.
+    #[cfg(feature = "internals")]
+    pub fn shares_bucket_with(&self, other: &Self) -> bool {
+        Mark::<P>::of(&self.state).is_shared_with(Mark::of(&other.state))
+    }
+
+    /// The word that sleepers sleep on, which names the lock.
+    pub(crate) fn state(&self) -> &P::U32 {
+        &self.state
+    }
 }

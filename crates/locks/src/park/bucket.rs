@@ -14,13 +14,13 @@ pub struct Bucket<P: Cells> {
     /// The process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was
     /// taken last, and whether it is held: `epoch << 1 | is_held`.
     lock: P::U32,
-    /// How many words of the bucket have a first waiter that sleeps: the next release has to wake it.
-    pub(super) wanted: P::U32,
     first: Guarded<P, TailCode>,
     last: Guarded<P, TailCode>,
     /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
     /// paces the return to quiet.
     pub(super) calm: Private,
+    /// Wake-ups by its mark.
+    pub(super) wakes: Private,
 }
 
 impl<P: Cells> Bucket<P> {
@@ -28,10 +28,10 @@ impl<P: Cells> Bucket<P> {
     pub fn new() -> Self {
         Self {
             lock: Zeroed::zeroed(),
-            wanted: Zeroed::zeroed(),
             first: Guarded::new(TailCode::NONE),
             last: Guarded::new(TailCode::NONE),
             calm: Private::new(0),
+            wakes: Private::new(0),
         }
     }
 }
@@ -47,10 +47,10 @@ impl<P: ConstCells> Bucket<P> {
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self = Self {
         lock: ConstZeroed::ZEROED,
-        wanted: ConstZeroed::ZEROED,
         first: Guarded::const_new(TailCode::NONE),
         last: Guarded::const_new(TailCode::NONE),
         calm: Private::new(0),
+        wakes: Private::new(0),
     };
 }
 
@@ -67,9 +67,7 @@ impl<P: Cells> Bucket<P> {
     /// Nobody uses it at the moment.
     pub unsafe fn is_empty(&self) -> bool {
         // SAFETY: nobody writes it now.
-        let is_empty = unsafe { self.first.get() } == TailCode::NONE;
-        // ordering: Relaxed; nothing is read through it.
-        is_empty && self.wanted.load(Relaxed) == 0
+        unsafe { self.first.get() == TailCode::NONE }
     }
 }
 
@@ -121,8 +119,6 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
     fn emptied(self) -> Self {
         self.set_first(None);
         self.set_last(None);
-        // ordering: Relaxed; written under the lock, W1, and as read without it a hint.
-        self.0.wanted.store(0, Relaxed);
         self
     }
     fn set_first(&self, id: Option<NodeId>) {
@@ -202,13 +198,5 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
             Some(next) => unsafe { waiter::<P>(next).prev.set(TailCode::of(prev)) },
             None => self.set_last(prev),
         }
-    }
-    /// Changes the number of words whose first waiter sleeps.
-    pub(crate) fn change_wanted(&self, by: i32) {
-        // ordering: Relaxed; written under the lock only, W1.
-        let wanted = self.0.wanted.load(Relaxed).wrapping_add_signed(by);
-        debug_assert!(wanted.cast_signed() >= 0, "sleep table: fewer sleepers than none");
-        // ordering: Relaxed; ordered by the barrier of the thread that needs it, W3.
-        self.0.wanted.store(wanted, Relaxed);
     }
 }

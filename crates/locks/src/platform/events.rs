@@ -80,13 +80,13 @@ lock_events! {
     pv_wait_node,
     /// Times a waiter of a mutex or a condition variable went to sleep.
     mutex_sleep,
-    /// Wake-ups that were sent when a mutex was released.
+    /// Attempts to wake a thread that sleeps for a mutex or waits on a condition variable.
     mutex_wake,
-    /// Acquisitions of a mutex by a waiter to which the owner handed it over.
+    /// Fair unlocks that gave a mutex to a waiter.
     mutex_handoff,
     /// Timed waits that timed out (mutex or condition variable).
     mutex_timeout,
-    /// Waiters that a notification moved from a condition variable to its mutex.
+    /// Notifications that moved waiters from a condition variable to their mutex.
     condvar_requeue,
     /// Times a waiter of a reader-writer lock went to sleep.
     rwlock_sleep,

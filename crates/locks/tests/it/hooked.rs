@@ -20,8 +20,8 @@ use std::thread::LocalKey;
 pub type Hook = Cell<Option<fn()>>;
 
 thread_local! {
-    /// After the exchange that releases a lock, before the look at the table of sleepers.
-    pub static AFTER_EXCHANGE: Hook = const { Cell::new(None) };
+    /// Before a sleeper is woken.
+    pub static BEFORE_WAKE: Hook = const { Cell::new(None) };
     /// At a light barrier.
     pub static AT_LIGHT_BARRIER: Hook = const { Cell::new(None) };
     /// Before a bucket of the table is locked.
@@ -57,7 +57,6 @@ unsafe impl Barriers for Hooked {
         Native::full_barrier(on);
     }
     fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
-        call(&AFTER_EXCHANGE);
         Native::barrier_after_exchange(on);
     }
     fn light_barrier() {
@@ -225,6 +224,7 @@ impl Sleeping for Hooked {
         Native::futex_wait_low(word, expected, deadline_ns)
     }
     fn futex_wake_only(kinds: u32, address: *const HardwareU32<Native>, count: u32) -> u32 {
+        call(&BEFORE_WAKE);
         Native::futex_wake_only(kinds, address, count)
     }
     fn futex_requeue(

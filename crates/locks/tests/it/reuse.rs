@@ -2,7 +2,7 @@
 //! that comes in the middle of an operation.
 
 use super::alone;
-use super::hooked::{AFTER_EXCHANGE, AT_LIGHT_BARRIER, BEFORE_SLOT, Hooked};
+use super::hooked::{AT_LIGHT_BARRIER, BEFORE_SLOT, BEFORE_WAKE, Hooked};
 use lockwright::PercpuRwLock;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
@@ -11,7 +11,7 @@ use lockwright::platform::Clock;
 use lockwright::raw::RawLock;
 use lockwright::semaphore::RawSemaphore;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,10 +35,28 @@ fn comes(flag: &AtomicBool) -> bool {
     flag.load(SeqCst)
 }
 
-/// A mutex at `place` is given back by a thread that is stopped before its look at the table, and is gone then. `sleep`
-/// has a thread sleep for something else at that place; when the first thread has gone on, nobody has been woken for
-/// it, and a neighbour in the bucket still is.
-fn late_unlock(place: &'static AtomicU32, sleep: impl FnOnce() + Send + 'static) {
+/// Room for a lock: zero is unlocked, or a condition variable on which no thread waits.
+#[expect(dead_code)]
+struct Room([AtomicU64; 2]);
+
+impl Room {
+    const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; 2])
+    }
+    /// The lock there.
+    ///
+    /// # Safety
+    /// Zero is such a lock, it has no more than 16 bytes, and no other lock is used there now.
+    unsafe fn lock<L>(&'static self) -> &'static L {
+        assert!(size_of::<L>() <= size_of::<Self>() && align_of::<L>() <= align_of::<Self>());
+        // SAFETY: by the contract.
+        unsafe { &*core::ptr::from_ref(self).cast::<L>() }
+    }
+}
+
+/// A mutex in `room` is released by a thread that is stopped before it wakes a sleeper, and is gone then. `sleep` has a
+/// thread sleep for something else in that room. The first thread goes on when that thread sleeps.
+fn late_unlock(room: &'static Room, sleep: impl FnOnce() + Send + 'static) {
     static RELEASED: AtomicBool = AtomicBool::new(false);
     static RESUMED: AtomicBool = AtomicBool::new(false);
     fn stop() {
@@ -48,25 +66,14 @@ fn late_unlock(place: &'static AtomicU32, sleep: impl FnOnce() + Send + 'static)
     for flag in [&RELEASED, &RESUMED] {
         flag.store(false, SeqCst);
     }
-    // SAFETY: four zero bytes with the alignment of a mutex, which is unlocked; it is not used after the last unlock.
-    let mutex = unsafe { &*core::ptr::from_ref(place).cast::<RawMutex<Hooked>>() };
-    let others: &'static [RawMutex<Hooked>] =
-        Vec::leak((0..100).map(|_| RawLock::new()).collect::<Vec<_>>());
-    let neighbour =
-        others.iter().find(|other| mutex.shares_bucket_with(other)).expect("there are few buckets");
-    neighbour.lock();
-    static NEIGHBOUR_TAKEN: AtomicBool = AtomicBool::new(false);
-    NEIGHBOUR_TAKEN.store(false, SeqCst);
-    thread::spawn(|| {
-        neighbour.lock_asleep();
-        NEIGHBOUR_TAKEN.store(true, SeqCst);
-        // SAFETY: taken above.
-        unsafe { neighbour.unlock() };
-    });
-    thread::sleep(SHORT);
+    // SAFETY: zero is an unlocked mutex, which is not used after the last unlock.
+    let mutex: &RawMutex<Hooked> = unsafe { room.lock() };
     let late = thread::spawn(|| {
         mutex.lock();
-        AFTER_EXCHANGE.set(Some(stop));
+        // Leaves behind that a thread sleeps.
+        let gives_up = || mutex.lock_until(Hooked::now_ns() + SHORT.as_nanos() as u64);
+        assert!(!thread::spawn(gives_up).join().expect("no panic"));
+        BEFORE_WAKE.set(Some(stop));
         // SAFETY: taken above.
         unsafe { mutex.unlock() };
     });
@@ -76,19 +83,16 @@ fn late_unlock(place: &'static AtomicU32, sleep: impl FnOnce() + Send + 'static)
     RESUMED.store(true, SeqCst);
     late.join().expect("no panic");
     thread::sleep(SHORT);
-    // SAFETY: taken above.
-    unsafe { neighbour.unlock() };
-    assert!(comes(&NEIGHBOUR_TAKEN), "the wake-up of the neighbour was lost");
 }
 
 #[test]
 fn a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address() {
     let _alone = alone();
     static SECOND: AtomicBool = AtomicBool::new(false);
-    static PLACE: AtomicU32 = AtomicU32::new(0);
-    late_unlock(&PLACE, || {
+    static ROOM: Room = Room::new();
+    late_unlock(&ROOM, || {
         // SAFETY: the mutex is free and not used any more; zero is a semaphore with its one permit.
-        let semaphore = unsafe { &*(&raw const PLACE).cast::<RawSemaphore<Hooked, 1>>() };
+        let semaphore: &RawSemaphore<Hooked, 1> = unsafe { ROOM.lock() };
         semaphore.acquire(1);
         semaphore.acquire(1);
         SECOND.store(true, SeqCst);
@@ -97,23 +101,30 @@ fn a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address() {
 }
 
 #[test]
-fn a_late_unlock_of_a_mutex_notifies_nobody_who_waits_at_its_address() {
+fn a_late_unlock_of_a_mutex_takes_no_notification_from_a_thread_that_waits_at_its_address() {
     let _alone = alone();
     static BACK: AtomicBool = AtomicBool::new(false);
     static MUTEX: RawMutex<Hooked> = RawMutex::INIT;
-    static PLACE: AtomicU32 = AtomicU32::new(0);
-    // SAFETY: zero is a condition variable on which nobody waits, and an unlocked mutex leaves nothing else.
-    let condvar = unsafe { &*(&raw const PLACE).cast::<RawCondvar<Hooked>>() };
-    late_unlock(&PLACE, || {
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    static ROOM: Room = Room::new();
+    // SAFETY: zero is a condition variable on which no thread waits, and an unlocked mutex leaves nothing else.
+    let condvar: &RawCondvar<Hooked> = unsafe { ROOM.lock() };
+    late_unlock(&ROOM, || {
         MUTEX.lock();
-        // SAFETY: taken above.
-        unsafe { condvar.wait(&MUTEX, None) };
+        while !IS_OVER.load(SeqCst) {
+            // SAFETY: taken above.
+            unsafe { condvar.wait(&MUTEX, None) };
+        }
         BACK.store(true, SeqCst);
         // SAFETY: a wait returns with the mutex.
         unsafe { MUTEX.unlock() };
     });
-    assert!(!BACK.load(SeqCst), "a waiter came back that nobody had notified");
-    assert_eq!(condvar.notify_all(), 1);
+    assert!(!BACK.load(SeqCst), "it waits for what has not come");
+    MUTEX.lock();
+    IS_OVER.store(true, SeqCst);
+    assert!(condvar.notify_one(), "a thread waits");
+    // SAFETY: taken above.
+    unsafe { MUTEX.unlock() };
     assert!(comes(&BACK));
 }
 

@@ -26,16 +26,20 @@ pub const CLIENTS: &[Client] = &[
     ("mutex-timed", "no thread sleeps for ever behind a mutex waiter that has timed out"),
     ("mutex-fair", "unlock_fair hands the mutex over to one thread, and no waiter sleeps for ever"),
     ("condvar", "each notification reaches a waiter, and no waiter sleeps for ever"),
+    (
+        "condvar-all",
+        "no waiter sleeps for ever if all are notified, and then some of them one by one",
+    ),
+    (
+        "condvar-mutexes",
+        "no waiter sleeps for ever if waiters of one condition variable have mutexes of their own",
+    ),
     ("condvar-timed", "no notification goes to a condition variable's waiter that has timed out"),
     (
         "condvar-deadline",
         "a timed wait that is never notified ends, not before its deadline and with the mutex held",
     ),
-    ("condvar-exact", "notify_one wakes exactly one waiter, the one that has waited longest"),
-    (
-        "neighbours",
-        "each sleeper gets its mutex, even if sleepers of two mutexes share a bucket of the sleep table",
-    ),
+    ("neighbours", "each sleeper gets its mutex, even if two mutexes share a mark"),
     (
         "last-user",
         "the last owner of a mutex may free it, even if the unlock before has not returned yet",

@@ -1,0 +1,192 @@
+//! Waiting asleep.
+
+use super::{GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND};
+use crate::events::Event;
+use crate::park::{Counted, Mark, ParkPlatform};
+use crate::platform::{Atomic, AtomicInt};
+use crate::qspinlock::Succession;
+use crate::queue::Patience;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How long a thread that was woken competes before it reserves the lock.
+pub(super) const UNFAIR_NS: u64 = 4_000_000;
+
+/// What a waiter is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WokenHow {
+    /// It has not been woken.
+    No,
+    /// It was woken by a release of the lock, or as one of several that were notified at once: it says in the lock
+    /// that others sleep.
+    OfMany,
+    /// It was notified alone: another thread says so.
+    Alone,
+}
+
+impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
+    /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
+    #[cfg(feature = "internals")]
+    pub fn lock_asleep(&self) {
+        if !self.take_free() {
+            self.sleep(None, WokenHow::No, None);
+        }
+    }
+
+    /// Sleeps until the lock is taken or the deadline has passed. Returns `true` if it is taken. A caller that was a
+    /// waiter on a condition variable passes how it was counted then.
+    pub(crate) fn sleep(
+        &self,
+        deadline_ns: Option<u64>,
+        woken: WokenHow,
+        as_waiter: Option<Counted>,
+    ) -> bool {
+        let mark = Mark::of(&self.state);
+        let mut waiter = SleepingWaiter {
+            mutex: self,
+            mark,
+            as_waiter,
+            as_sleeper: None,
+            woken,
+            since_ns: None,
+        };
+        let is_ours = waiter.wait(deadline_ns);
+        if let Some(counted) = waiter.as_sleeper {
+            mark.discount(counted);
+        }
+        if !is_ours {
+            P::count(Event::mutex_timeout);
+            waiter.give_up();
+        }
+        is_ours
+    }
+}
+
+/// A thread that sleeps for a mutex, or is about to.
+struct SleepingWaiter<'a, P: ParkPlatform, S: Succession<P>> {
+    mutex: &'a RawMutex<P, S>,
+    mark: Mark<P>,
+    as_waiter: Option<Counted>,
+    as_sleeper: Option<Counted>,
+    woken: WokenHow,
+    /// When it was first woken.
+    since_ns: Option<u64>,
+}
+
+impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
+    fn wait(&mut self, deadline_ns: Option<u64>) -> bool {
+        loop {
+            if self.compete() {
+                return true;
+            }
+            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+                return false;
+            }
+            if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
+                self.as_sleeper = Some(self.mark.count_sleeper());
+            }
+            let was_woken = self.woken != WokenHow::No;
+            let (bit, kind) = match was_woken {
+                true => (WOKEN, WOKEN_KIND),
+                false => (SLEEPERS, SLEEPER_KIND),
+            };
+            let reserves = if self.is_overdue() { RESERVED } else { 0 };
+            let Some(seen) = self.announce(bit | reserves) else { continue };
+            P::count(Event::mutex_sleep);
+            if P::futex_wait_as(kind, &self.mutex.state, seen, deadline_ns) {
+                self.woken = WokenHow::OfMany;
+            }
+        }
+    }
+
+    /// Says in the lock that the caller sleeps; what it says now. Nothing if the caller could take the lock.
+    fn announce(&self, bits: u32) -> Option<u32> {
+        let state = &self.mutex.state;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = state.load(Relaxed);
+        while !self.may_take(seen) {
+            if seen & bits == bits {
+                return Some(seen);
+            }
+            // held -> held, and a thread sleeps
+            // ordering: Relaxed; what a woken thread has to see of the caller it sees by law S9. On failure Relaxed:
+            // only a hint, re-checked.
+            match state.compare_exchange(seen, seen | bits, Relaxed, Relaxed) {
+                Ok(_) => return Some(seen | bits),
+                Err(now) => seen = now,
+            }
+        }
+        None
+    }
+
+    fn may_take(&self, seen: u32) -> bool {
+        seen & HELD == 0 && (seen & KEPT == 0 || self.woken != WokenHow::No)
+    }
+
+    /// Tries to take the lock: for a moment if it was woken, otherwise once.
+    fn compete(&mut self) -> bool {
+        if self.woken == WokenHow::No {
+            return self.take();
+        }
+        self.since_ns.get_or_insert_with(P::now_ns);
+        let mut patience = Patience::<P>::short();
+        loop {
+            if self.take() {
+                return true;
+            }
+            if patience.pause() {
+                return false;
+            }
+        }
+    }
+
+    fn take(&self) -> bool {
+        let state = &self.mutex.state;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = state.load(Relaxed);
+        if !self.may_take(seen) {
+            return false;
+        }
+        let over = if self.is_overdue() { KEPT } else { GIVEN };
+        // free, reserved, given or not -> held, and reserved if another thread did that
+        // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
+        let is_taken = state.compare_exchange(seen, seen & !over | HELD, Acquire, Relaxed).is_ok();
+        let says_so = is_taken && self.woken == WokenHow::OfMany;
+        if says_so && self.mark.has_others([self.as_waiter, self.as_sleeper]) {
+            // held -> held, and somebody sleeps
+            // ordering: Relaxed; nothing is read through it.
+            state.fetch_or(SLEEPERS, Relaxed);
+        }
+        is_taken
+    }
+
+    /// Returns `true` if it was woken so long ago that nobody may overtake it any more.
+    fn is_overdue(&self) -> bool {
+        let is_overdue = |since_ns| P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS;
+        self.since_ns.is_some_and(is_overdue)
+    }
+
+    /// Passes on what the caller was woken for, and its reservation.
+    #[cold]
+    fn give_up(&self) {
+        if self.woken == WokenHow::No {
+            return;
+        }
+        let state = &self.mutex.state;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
+        let mut seen = state.load(Relaxed);
+        loop {
+            let is_held = seen & HELD != 0;
+            let next = if is_held { seen & !KEPT | WOKEN } else { 0 };
+            // held -> held, and somebody has to be woken; free -> free
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: only a hint, re-checked.
+            match state.compare_exchange(seen, next, Relaxed, Relaxed) {
+                Ok(_) if is_held => return,
+                Ok(_) => {
+                    RawMutex::<P, S>::wake(state, self.mark, WOKEN);
+                    return;
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Marks: static words that say if any thread may sleep for a lock, so that a release need not ask the lock.
+//!
+//! A lock finds its mark by its address; locks that share one disturb each other a little, and no more. A mark counts
+//! the threads that sleep for its locks or are about to (*sleepers*) and those that wait on condition variables
+//! (*waiters*).
+//!
+//! ```text
+//!  63      48 47           24 23            2    1       0
+//! +----------+---------------+---------------+--------+-------+
+//! |  epoch   |    waiters    |   sleepers    | stirred| quiet |
+//! +----------+---------------+---------------+--------+-------+
+//! ```
+//!
+//! | state | what it says | moved by |
+//! |---|---|---|
+//! | quiet, and nothing else | no thread sleeps: a release may be a store | a sleeper or a waiter, to stirred |
+//! | stirred | threads sleep or wait, and some thread may not know it yet | a sleeper, after a heavy barrier, to neither |
+//! | neither | a release is an exchange; zero, too | a release, if nothing is counted, to quiet |
+//!
+//! A sleeper counts itself before it says in the lock that it sleeps. If the mark was quiet or stirred, it passes a
+//! heavy barrier in between. So a thread that releases the lock by a store, and overwrites what the sleeper said, finds
+//! the mark changed when it looks at it once more. A waiter owns its mutex when it counts itself, and needs no barrier:
+//! a thread that owns the mutex later sees the count.
+//!
+//! Counts cannot overflow: Linux has at most 2^22 threads. What a thread of a parent process counted does not exist in
+//! a forked child. The epoch tells: counts with another epoch than that of the process are none.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake somebody |
+//! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
+
+use super::ParkPlatform;
+use crate::events::Event;
+use crate::platform::{Atomic, AtomicInt};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// No thread sleeps.
+const QUIET: u64 = 1;
+/// Some thread may still believe that the mark is quiet.
+const STIRRED: u64 = 2;
+const SLEEPER: u64 = 1 << 2;
+const WAITER: u64 = 1 << 24;
+const COUNTS: u64 = (1 << EPOCH_SHIFT) - SLEEPER;
+const EPOCH_SHIFT: u32 = 48;
+
+/// Releases that found nobody to wake before a mark may become quiet again.
+const CALM_LOOKS: u32 = 64;
+
+/// One wake-up of this many is for the thread that has slept longest.
+const WAKES_FOR_OLDEST: u32 = 16;
+
+/// The mark of a lock.
+pub(crate) struct Mark<P> {
+    at: usize,
+    _platform: PhantomData<fn() -> P>,
+}
+
+impl<P> Clone for Mark<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for Mark<P> {}
+
+/// What a thread has counted on a mark, and in which process life.
+#[derive(Clone, Copy)]
+pub(crate) struct Counted {
+    one: u64,
+    epoch: u64,
+}
+
+impl<P: ParkPlatform> Mark<P> {
+    /// That of the lock whose word is there.
+    #[inline(always)]
+    pub(crate) fn of<W>(word: *const W) -> Self {
+        // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
+        let product = P::lock_name(word.cast()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let at = (product >> 32) as usize & (P::sleep_buckets() - 1);
+        Self { at, _platform: PhantomData }
+    }
+    #[inline(always)]
+    fn word<'a>(self) -> &'a P::U64 {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { P::counting_mark(self.at).as_ref() }
+    }
+    /// Returns `true` if both have the same word.
+    #[cfg(feature = "internals")]
+    pub(crate) fn is_shared_with(self, other: Self) -> bool {
+        self.at == other.at
+    }
+
+    /// Returns `true` if a release may be a store, after which the mark has to be looked at once more.
+    #[inline(always)]
+    pub(crate) fn is_quiet(self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked in `is_quiet_still`.
+        self.word().load(Relaxed) == QUIET
+    }
+    /// The second look, after the releasing store. Returns `false` if that may have overwritten what a sleeper said.
+    #[inline(always)]
+    pub(crate) fn is_quiet_still(self) -> bool {
+        // ordering: light barrier; M1.
+        P::light_barrier();
+        // ordering: Relaxed; after the barrier, M1.
+        self.word().load(Relaxed) == QUIET
+    }
+
+    fn epoch() -> u64 {
+        u64::from(P::epoch()) << EPOCH_SHIFT
+    }
+    /// What `bits` count in this process.
+    fn counts(bits: u64) -> u64 {
+        let is_ours = bits & !(COUNTS | QUIET | STIRRED) == Self::epoch();
+        if is_ours { bits & COUNTS } else { 0 }
+    }
+    /// Counts the caller; returns what was there.
+    fn count(self, one: u64) -> (Counted, u64) {
+        let word = self.word();
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = word.load(Relaxed);
+        loop {
+            let epoch = Self::epoch();
+            let stirred = if seen & QUIET != 0 { STIRRED } else { seen & STIRRED };
+            let counts = epoch | (Self::counts(seen) + one) | stirred;
+            // ordering: Acquire; M2. On failure Relaxed: as above.
+            match word.compare_exchange(seen, counts, Acquire, Relaxed) {
+                Ok(_) => return (Counted { one, epoch }, seen),
+                Err(now) => seen = now,
+            }
+        }
+    }
+    /// Counts the caller as a sleeper. From then on every release looks at the lock's word.
+    pub(crate) fn count_sleeper(self) -> Counted {
+        let (counted, before) = self.count(SLEEPER);
+        if before & (QUIET | STIRRED) != 0 {
+            P::count(Event::heavy_barrier);
+            // ordering: heavy barrier; M1.
+            P::heavy_barrier();
+            // The caller is counted, so the mark was not quiet in between.
+            // ordering: Release; M2.
+            self.word().fetch_and(!STIRRED, Release);
+        }
+        counted
+    }
+    /// Counts the caller as a waiter, which owns the mutex whose mark this is.
+    pub(crate) fn count_waiter(self) -> Counted {
+        self.count(WAITER).0
+    }
+    /// Returns `true` if a forked child took over what `counted` says: it counts nothing here.
+    pub(crate) fn is_lost(counted: Counted) -> bool {
+        counted.epoch != Self::epoch()
+    }
+    /// Takes the caller out of the count.
+    pub(crate) fn discount(self, counted: Counted) {
+        if !Self::is_lost(counted) {
+            // ordering: Relaxed; nothing is read through it.
+            self.word().fetch_sub(counted.one, Relaxed);
+        }
+    }
+    /// Returns `true` if other sleepers or waiters are counted than these, which are the caller. For the owner of the
+    /// lock.
+    pub(crate) fn has_others(self, me: [Option<Counted>; 2]) -> bool {
+        // ordering: Relaxed; those that it asks about sleep, so a woken caller sees their count by law S9, or they owned
+        // the lock when they were counted.
+        let counts = Self::counts(self.word().load(Relaxed));
+        let mine = me.into_iter().flatten().filter(|&counted| !Self::is_lost(counted));
+        counts > mine.map(|counted| counted.one).sum()
+    }
+    /// Returns `true` if waiters are counted. For the owner of the lock.
+    pub(crate) fn has_waiters(self) -> bool {
+        // ordering: Relaxed; as in `has_others`.
+        Self::counts(self.word().load(Relaxed)) >= WAITER
+    }
+
+    /// Returns `true` for one of some wake-ups: it is for the thread that has slept longest, even if another was woken
+    /// before.
+    pub(crate) fn is_turn_of_oldest(self) -> bool {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        let wakes = unsafe { &P::sleep_bucket(self.at).as_ref().wakes };
+        // ordering: Relaxed; nothing is read through it, and wake-ups may be missed.
+        let count = wakes.load(Relaxed).wrapping_add(1);
+        // ordering: Relaxed; as above.
+        wakes.store(count, Relaxed);
+        count.is_multiple_of(WAKES_FOR_OLDEST)
+    }
+
+    /// A release by exchange found nobody to wake. After some of these the mark becomes quiet.
+    #[inline]
+    pub(crate) fn count_calm(self) {
+        if P::has_heavy_barrier() {
+            self.count_calm_looks();
+        }
+    }
+    #[cold]
+    fn count_calm_looks(self) {
+        // ordering: Relaxed; only a hint, re-checked in `calm`.
+        if Self::counts(self.word().load(Relaxed)) != 0 {
+            return;
+        }
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        let looks = unsafe { &P::sleep_bucket(self.at).as_ref().calm };
+        // ordering: Relaxed; nothing is read through it, and looks may be missed.
+        let calm = looks.load(Relaxed).wrapping_add(1);
+        let is_over = calm >= CALM_LOOKS;
+        // ordering: Relaxed; as above.
+        looks.store(if is_over { 0 } else { calm }, Relaxed);
+        if is_over {
+            self.calm();
+        }
+    }
+    /// Makes the mark quiet if nothing is counted and heavy barriers may be used.
+    pub(crate) fn calm(self) {
+        if !P::may_use_heavy_barrier() {
+            return;
+        }
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.word().load(Relaxed);
+        if Self::counts(seen) == 0 {
+            // ordering: Relaxed; a thread that reads it passes the barriers of M1. On failure Relaxed: not used.
+            let _ = self.word().compare_exchange(seen, QUIET, Relaxed, Relaxed);
+        }
+    }
+}
