@@ -23,6 +23,7 @@ use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::mutex::{RawCnaMutex, RawMutex};
+use lockwright::futex3::{Futex3, Spin100};
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
@@ -149,6 +150,18 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::GIVE_UP => GiveUp<P, RawCnaMutex<P>>;
         last_user::NAME => LastUser<P, RawCnaMutex<P>>;
         neighbours::NAME => Neighbours<RawCnaMutex<P>>;
+    }
+    Futex3<P> {
+        limits::DEADLINE => AllTimeOut<P, Futex3<P>>;
+        mutex::TIMED => MutexTimeOuts<P, Futex3<P>>;
+        mutex::NOTIFY => Notify<P, Futex3<P>>;
+        mutex::GIVE_UP => GiveUp<P, Futex3<P>>;
+    }
+    Futex3<P, Spin100> {
+        limits::DEADLINE => AllTimeOut<P, Futex3<P, Spin100>>;
+        mutex::TIMED => MutexTimeOuts<P, Futex3<P, Spin100>>;
+        mutex::NOTIFY => Notify<P, Futex3<P, Spin100>>;
+        mutex::GIVE_UP => GiveUp<P, Futex3<P, Spin100>>;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
     RawRwLock<P> {

@@ -4,6 +4,7 @@
 //! its type as a lock with that trait.
 
 use crate::condvar::RawCondvar;
+use crate::futex3::{Futex3, Futex3Condvar, FutexPlatform, SpinLimit};
 use crate::mutex::RawMutex;
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
@@ -107,6 +108,54 @@ pub trait ProgramMutex: TimedLock + CondvarLock {
     /// # Safety
     /// The caller owns it.
     unsafe fn unlock_fair(&self);
+}
+
+impl<P: FutexPlatform, S: SpinLimit> CondvarLock for Futex3<P, S> {
+    type Condvar = Futex3Condvar<P>;
+}
+
+impl<P: FutexPlatform, S: SpinLimit> LockCondvar<Futex3<P, S>> for Futex3Condvar<P> {
+    fn new() -> Self {
+        Self::new()
+    }
+    #[inline]
+    unsafe fn wait(&self, lock: &Futex3<P, S>, deadline_ns: Option<u64>) -> bool {
+        // SAFETY: the caller owns the lock.
+        unsafe { Self::wait(self, lock, deadline_ns) }
+    }
+    /// It does not know if there was a waiter.
+    #[inline]
+    fn notify_one(&self) -> bool {
+        Self::notify_one(self);
+        true
+    }
+    #[inline]
+    fn notify_all(&self) {
+        Self::notify_all(self);
+    }
+}
+
+impl<P: FutexPlatform, S: SpinLimit> TimedLock for Futex3<P, S> {
+    #[inline]
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        Self::lock_until(self, deadline_ns)
+    }
+}
+
+/// It is held to the same clients. What it does not have, it does as any release or any acquisition.
+impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
+    const COUNTS_WAITERS: bool = false;
+    fn calm(&self) {}
+    fn lock_asleep(&self) {
+        self.lock();
+    }
+    fn shares_bucket_with(&self, _other: &Self) -> bool {
+        false
+    }
+    unsafe fn unlock_fair(&self) {
+        // SAFETY: the caller owns it.
+        unsafe { self.unlock() };
+    }
 }
 
 impl<P: ParkPlatform> TimedLock for RawSemaphore<P, 1> {

@@ -331,6 +331,10 @@ locks! { $ P;
         "`Semaphore` for programs with one permit: first come, first served; waiters sleep";
     qrwlock: "qrwlock", Product, crate::qrwlock::RawQRwLock<P>,
         "the Linux kernel's queued reader-writer spinlock";
+    futex3: "futex3", Reference, crate::futex3::Futex3<P> [deadline condvar],
+        "mutex with three states whose waiters sleep at once (Drepper, Futexes Are Tricky, mutex 3)";
+    futex3_spin: "futex3-spin", Reference, crate::futex3::Futex3<P, crate::futex3::Spin100> [deadline condvar],
+        "futex3 whose waiters look 100 times before they sleep, as in several standard libraries";
     [semaphores] {
         rwsem_current: "rwsem-current" | "rwsem", Product, rwsem::Current,
             "the Linux kernel's reader-writer semaphore (rwsem) of today";

@@ -28,6 +28,7 @@ mod loom_run;
 mod machine;
 mod mutex_checks;
 mod qrwlock_checks;
+mod reference_checks;
 mod reused_checks;
 mod rwlock_checks;
 mod rwsem_checks;

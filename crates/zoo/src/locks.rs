@@ -33,6 +33,8 @@ pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 pub const TICKET: &[&str] = &["ticket"];
 pub const MUTEX: &[&str] = &["mutex"];
 pub const OSQ: &[&str] = &["osq"];
+/// Reference locks whose waiters sleep.
+pub const FUTEX3: &[&str] = &["futex3", "futex3-spin"];
 /// The reader-writer lock for programs.
 pub const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
 pub const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];

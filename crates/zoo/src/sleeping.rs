@@ -72,4 +72,15 @@ bugs! {
         }",
         ],
     }
+    "61" WokenForgetsSleepers in FUTEX3, seen ASLEEP {
+        what: "A thread that was woken takes the lock as a newcomer does, and does not say that threads may sleep. Its release wakes none of those that sleep still.",
+        source: "design: a woken thread cannot know who sleeps (Drepper, Futexes Are Tricky)",
+        edits: [
+            change "futex3/mod.rs": "P::futex_wait(&self.state, CONTENDED, deadline_ns);"
+                => r"P::futex_wait(&self.state, CONTENDED, deadline_ns);
+            if self.take_free() {
+                return true;
+            }",
+        ],
+    }
 }

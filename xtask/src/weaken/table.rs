@@ -64,6 +64,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("queue/link.rs", Checker::Loom(BOUNDED)),
     ("condvar.rs", Checker::Loom(&["mutex"])),
     ("park/marks.rs", Checker::Loom(&["mutex"])),
+    ("futex3/", Checker::Loom(&["futex3", "futex3-spin"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
     // The first attempt is another one under a policy that barges.
