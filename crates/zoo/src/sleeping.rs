@@ -83,4 +83,9 @@ bugs! {
             }",
         ],
     }
+    "62" HandedAndFree in WORD_LOCK, seen BY_LOOM {
+        what: "A release hands the lock to a sleeper and frees it all the same, so another thread takes it, too.",
+        source: "design: a lock that is handed over stays held",
+        edits: [change "word_lock.rs": "if hands_over { HELD } else { 0 }" => "0"],
+    }
 }
