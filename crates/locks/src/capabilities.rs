@@ -144,7 +144,6 @@ impl<P: FutexPlatform, S: SpinLimit> TimedLock for Futex3<P, S> {
 
 /// It is held to the same clients. What it does not have, it does as any release or any acquisition.
 impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
-    const COUNTS_WAITERS: bool = false;
     fn calm(&self) {}
     fn lock_asleep(&self) {
         self.lock();

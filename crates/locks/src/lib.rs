@@ -123,8 +123,8 @@
 //! - `park` is the table in which the waiters of `mutex`, `condvar`, `semaphore`, `rwlock` and `percpu_rwlock` sleep.
 //! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
 //!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
-//! - `unfair`, `ticket`, `mcs`, `clh`, `futex3` and `word_lock` are reference locks to compare with, and `busted` has
-//!   locks that are broken on purpose.
+//! - `unfair`, `ticket`, `mcs`, `clh`, `futex3`, `word_lock` and `kernel_mutex` are reference locks to compare with,
+//!   and `busted` has locks that are broken on purpose.
 //! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -162,6 +162,8 @@ pub mod condvar;
 pub mod futex3;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod hardware;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod kernel_mutex;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod mcs;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]

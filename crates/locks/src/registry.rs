@@ -375,6 +375,8 @@ locks! { $ P;
         "queue lock whose waiters spin on the node in front of them (Craig, 1993; Landin and Hagersten, 1994)";
     word_lock: "word-lock", Reference, crate::word_lock::WordLock<P>,
         "barging lock with a list of sleepers and a handoff about every 0.5 ms (WebKit; parking_lot before 0.13)";
+    kernel_mutex: "kernel-mutex", Reference, crate::kernel_mutex::KernelMutex<P>,
+        "the Linux kernel's mutex: waiters spin while the owner runs; handoff to the first waiter";
     osq: "osq", Reference, crate::osq::testing::OsqMutex<P>,
         "the queue of optimistic spinners as a lock: the queue head is the owner";
     busted: "busted", Busted, crate::busted::BustedLock<P>,

@@ -33,7 +33,7 @@ pub(crate) fn of_futex3<M: ProgramMutex>(lock: &'static LockRow) -> Vec<Check> {
 
 /// In a hurry, because a thread that is to sleep has to lose patience first. In two rounds a thread that was woken may
 /// be overtaken by the one that woke it, and queue nodes are used again.
-fn of_list<L: RawLock>(lock: &'static LockRow) -> Vec<Check> {
+pub(crate) fn of_list<L: RawLock>(lock: &'static LockRow) -> Vec<Check> {
     let hurried = |threads: usize| MachineSettings::flat(threads as u32).in_a_hurry();
     let mut checks = three_on::<L>(lock, "in a hurry", hurried(3));
     checks.extend(two_rounds(lock, "in a hurry, two rounds", hurried(2)));

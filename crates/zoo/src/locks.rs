@@ -36,6 +36,7 @@ pub const OSQ: &[&str] = &["osq"];
 /// Reference locks whose waiters sleep.
 pub const FUTEX3: &[&str] = &["futex3", "futex3-spin"];
 pub const WORD_LOCK: &[&str] = &["word-lock"];
+pub const KERNEL_MUTEX: &[&str] = &["kernel-mutex"];
 /// The reader-writer lock for programs.
 pub const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
 pub const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];

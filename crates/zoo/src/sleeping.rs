@@ -88,4 +88,9 @@ bugs! {
         source: "design: a lock that is handed over stays held",
         edits: [change "word_lock.rs": "if hands_over { HELD } else { 0 }" => "0"],
     }
+    "63" PickedUpByAnother in KERNEL_MUTEX, seen EXPLORED {
+        what: "A thread that finds the lock handed over picks it up, although it was handed to another thread.",
+        source: "design: only the thread in the owner word picks the lock up",
+        edits: [change "kernel_mutex/mod.rs": "seen & PICKUP != 0 && owner == me" => "seen & PICKUP != 0"],
+    }
 }

@@ -9,17 +9,18 @@
 //!      | next   | locked | numa   | intra  | since_ns       | claim | cpu   | random | state   |
 //!      +--------+--------+--------+--------+----------------+-------+-------+--------+---------+
 //!       MCS link and grant   CNA: who, how often, how long    platform        private  waiting
-//! byte  40       44      48      52 .. 63
-//!      +--------+-------+-------+----------+
-//!      | kicked | kick  | prev  |  unused  |
-//!      +--------+-------+-------+----------+
-//!       waiting          spinners' queue
+//! byte  40       44      48      52       56 .. 63
+//!      +--------+-------+-------+--------+----------------+
+//!      | kicked | kick  | prev  | unused | thread         |
+//!      +--------+-------+-------+--------+----------------+
+//!       waiting          spinners' queue  sleepers' list
 //! ```
 //!
 //! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
 //! `since_ns` belong to CNA. `claim` and `cpu` belong to the platform that hands nodes out, `random`
 //! to the thread that uses the node. `state`, `kick` and `kicked` belong to the waiting policies
-//! that sleep, `prev` to the queue of optimistic spinners, which one may leave.
+//! that sleep, `prev` to the queue of optimistic spinners, which one may leave, `thread` to the list of
+//! sleepers of `kernel_mutex`. The lists of the reference locks whose waiters sleep use `next`, `prev` and `kick`, too.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, NodeId, QueueNodes, Zeroed};
 use core::sync::atomic::AtomicU32 as Private;
@@ -103,6 +104,8 @@ pub struct QNode<P: Cells> {
     pub(crate) kick: P::U32,
     /// Tail code of the waiter in front; 0 for the head. See `osq`.
     pub(crate) prev: P::U32,
+    /// The number of its thread, for a release that hands the lock to it. See `kernel_mutex`.
+    pub(crate) thread: P::U64,
 }
 
 impl<P: Cells> QNode<P> {
@@ -124,6 +127,7 @@ impl<P: Cells> QNode<P> {
             kicked: Private::new(0),
             kick: Zeroed::zeroed(),
             prev: Zeroed::zeroed(),
+            thread: Zeroed::zeroed(),
         }
     }
 }
@@ -147,6 +151,7 @@ impl<P: ConstCells> QNode<P> {
             kicked: Private::new(0),
             kick: ConstZeroed::ZEROED,
             prev: ConstZeroed::ZEROED,
+            thread: ConstZeroed::ZEROED,
         }
     }
 }
