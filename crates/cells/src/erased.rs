@@ -357,7 +357,7 @@ pub fn erase_in_larger<L: RawLock, V: CapableVisitor>(visitor: V) -> V::Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::floor::Floor;
+    use crate::native::floor::Floor32;
     use lockwright::native::Native;
     use lockwright::ticket::TicketLock;
 
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_lock_of_a_size_that_is_not_listed_stays_as_it_is() {
-        assert_eq!(erase::<Floor, _>(Name), std::any::type_name::<Floor>());
+        assert_eq!(erase::<Floor32, _>(Name), std::any::type_name::<Floor32>());
         assert!(erase::<TicketLock<Native>, _>(Name).contains("Erased"));
     }
 }

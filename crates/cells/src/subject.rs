@@ -1,4 +1,4 @@
-//! What can be measured: the locks of the registry, their native peers, and the floor.
+//! What can be measured: the locks of the registry, their native peers, and the floors.
 
 use crate::error::Error;
 use crate::suggest::nearest;
@@ -23,17 +23,20 @@ pub enum SubjectOrigin {
     Registry,
     /// A lock of another library: runs natively.
     Peer,
-    /// The pseudo-lock that is the least a lock can cost: runs natively and alone.
+    /// A pseudo-lock: the least that a lock with a word of some width can cost. It runs natively and alone.
     Floor,
 }
 
-/// The pseudo-lock: one `lock cmpxchg` and one plain store.
-pub static FLOOR: LockRow = LockRow {
-    name: "floor",
-    aliases: &[],
-    class: LockClass::Reference,
-    models: "no lock: one compare-exchange and one plain store, the least a lock can cost",
-};
+/// The pseudo-locks: one compare-exchange and one plain store of the same width.
+pub static FLOORS: [LockRow; 3] = [
+    floor("floor-8", "no lock: one compare-exchange and one plain store of 8 bits each"),
+    floor("floor-16", "no lock: one compare-exchange and one plain store of 16 bits each"),
+    floor("floor-32", "no lock: one compare-exchange and one plain store of 32 bits each"),
+];
+
+const fn floor(name: &'static str, models: &'static str) -> LockRow {
+    LockRow { name, aliases: &[], class: LockClass::Reference, models }
+}
 
 impl PartialEq for Subject {
     fn eq(&self, other: &Self) -> bool {
@@ -47,7 +50,11 @@ impl Subject {
         let registry = LOCKS.iter().map(|row| Self { row, origin: SubjectOrigin::Registry });
         let peers = lockwright_peers::peers()
             .map(|peer| Self { row: &peer.row, origin: SubjectOrigin::Peer });
-        registry.chain(peers).chain([Self { row: &FLOOR, origin: SubjectOrigin::Floor }])
+        registry.chain(peers).chain(Self::floors())
+    }
+    /// The floors, one for each width.
+    pub fn floors() -> impl Iterator<Item = Self> + Clone {
+        FLOORS.iter().map(|row| Self { row, origin: SubjectOrigin::Floor })
     }
     /// The subject that answers to `name`.
     pub fn find(name: &str) -> Result<Self, Error> {
@@ -64,9 +71,10 @@ impl Subject {
                     .flat_map(|s| std::iter::once(s.row.name).chain(s.row.aliases.iter().copied()))
             };
             // A lock that is broken on purpose is a suggestion only if nothing else is near.
-            let is_near = nearest(name, names(false).chain([ALL, USUAL])).is_some();
+            let is_near = nearest(name, names(false).chain([ALL, USUAL, FLOOR])).is_some();
             let busted = names(true).filter(|_| !is_near);
-            Error::unknown("lock", name, names(false).chain([ALL, USUAL]).chain(busted), LIST)
+            let groups = [ALL, USUAL, FLOOR];
+            Error::unknown("lock", name, names(false).chain(groups).chain(busted), LIST)
         })
     }
     /// Returns true if it is broken on purpose.
@@ -89,7 +97,7 @@ impl Subject {
     pub fn kind(self) -> &'static str {
         match (self.origin, self.row.class) {
             (SubjectOrigin::Peer, _) => "peer",
-            (SubjectOrigin::Floor, _) => "floor",
+            (SubjectOrigin::Floor, _) => FLOOR,
             (SubjectOrigin::Registry, LockClass::Product) => "product",
             (SubjectOrigin::Registry, LockClass::Combination) => "combination",
             (SubjectOrigin::Registry, LockClass::Reference) => "reference",
@@ -120,6 +128,8 @@ pub fn is_match(pattern: &str, name: &str) -> bool {
 const ALL: &str = "all";
 /// What stands for those without the combinations: what a person compares first.
 pub const USUAL: &str = "usual";
+/// What stands for the floors of all widths.
+pub const FLOOR: &str = "floor";
 
 /// What a `--lock` list asks for.
 #[derive(Clone, Debug)]
@@ -138,8 +148,8 @@ pub struct Asked {
 }
 
 impl Selection {
-    /// Resolves names. `all`, `usual` and patterns stand for several, never for the floor or a busted
-    /// lock.
+    /// Resolves names. `all`, `usual` and patterns stand for several, never for a floor or a busted
+    /// lock. `floor` stands for those of all widths.
     pub fn of(names: &[String]) -> Result<Self, Error> {
         let mut subjects: Vec<Asked> = Vec::new();
         let mut add = |asked: Asked| match subjects.iter_mut().find(|s| s.subject == asked.subject)
@@ -151,6 +161,11 @@ impl Selection {
             if name.is_empty() {
                 let why = "there is an empty name among the locks: take out the comma, or write a name there";
                 return Err(Error::usage(why));
+            }
+            if name == FLOOR {
+                let all = Subject::floors();
+                all.for_each(|subject| add(Asked { subject, explicitly: true }));
+                continue;
             }
             let stands_for = |subject: &Subject| match name {
                 ALL => true,
@@ -187,7 +202,7 @@ mod tests {
     fn all_leaves_out_the_floor_and_the_busted_ones() {
         let all = select(&["all"]);
         assert!(all.contains(&"ticket") && all.contains(&"parking_lot"));
-        assert!(!all.contains(&"floor") && !all.contains(&"busted"));
+        assert!(!all.iter().any(|name| name.starts_with("floor")) && !all.contains(&"busted"));
         assert!(!all.contains(&"busted-relaxed"));
     }
 
@@ -213,6 +228,12 @@ mod tests {
             let said = Selection::of(&[none.into()]).expect_err("nothing matches").to_string();
             assert!(said.contains(none), "{said}");
         }
+    }
+
+    #[test]
+    fn the_floor_is_one_of_each_width() {
+        assert_eq!(select(&["std", "floor"]), ["std", "floor-8", "floor-16", "floor-32"]);
+        assert_eq!(select(&["floor-16", "floor"]), ["floor-16", "floor-8", "floor-32"]);
     }
 
     #[test]

@@ -114,10 +114,10 @@ mod tests {
     use super::*;
     use crate::options;
     use lockwright_cells::cell::ReaderOrder;
-    use lockwright_cells::subject::{FLOOR, Subject, SubjectOrigin};
+    use lockwright_cells::subject::{FLOORS, Subject, SubjectOrigin};
 
     const SPEC: CellSpec = CellSpec {
-        lock: Subject { row: &FLOOR, origin: SubjectOrigin::Floor },
+        lock: Subject { row: &FLOORS[0], origin: SubjectOrigin::Floor },
         workload: Workload::counter(2, 3),
         threads: 4,
         scheduling: None,
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             told("--on x5-4 --placement scheduler-5.6 --numa-spinlock off", &SPEC),
             "replay: lockwright bench --workload counter --cs-load 2 --think-load 3 --runs 1 \
-             --on x5-4 --lock floor --threads 4 --secs 0.001234567 --seed 15 \
+             --on x5-4 --lock floor-8 --threads 4 --secs 0.001234567 --seed 15 \
              --placement scheduler-5.6 --numa-spinlock off"
         );
     }

@@ -1,6 +1,6 @@
 //! The type of a subject, and what it says of itself.
 
-use super::floor::Floor;
+use super::floor;
 use crate::cell::Needs;
 use crate::erased::{AskCondvar, AskLockUntil};
 use crate::subject::{Subject, SubjectOrigin};
@@ -15,7 +15,7 @@ pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output 
     let output = match subject.origin {
         SubjectOrigin::Registry => registry::visit(row, visitor),
         SubjectOrigin::Peer => lockwright_peers::visit(row, visitor),
-        SubjectOrigin::Floor => Some(visitor.visit::<Floor>(row)),
+        SubjectOrigin::Floor => floor::visit(row, visitor),
     };
     output.unwrap_or_else(|| unreachable!("no lock {}", row.name))
 }

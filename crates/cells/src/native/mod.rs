@@ -128,7 +128,8 @@ impl LabMachine for NativeMachine {
         let is_alone = workload == Workload::Uncontended;
         (lock.origin == SubjectOrigin::Floor && !is_alone).then(|| {
             format!(
-                "`floor` is no lock: it runs with `--workload uncontended`, not `{}`",
+                "`{}` is no lock: it runs with `--workload uncontended`, not `{}`",
+                lock.name(),
                 workload.name()
             )
         })

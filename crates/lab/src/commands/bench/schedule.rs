@@ -6,6 +6,7 @@ use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpo
 use lockwright_cells::error::Error;
 use lockwright_cells::fairness::FairnessWindow;
 use lockwright_cells::interrupt;
+use lockwright_cells::stats::median;
 use lockwright_cells::subject::{Asked, SubjectOrigin};
 use lockwright_report::Progress;
 
@@ -56,7 +57,7 @@ pub struct BenchRuns {
     pub throughput: Vec<Measurement>,
     /// The repetition in which waits were timed and events counted, unless that was done in all.
     pub latency: Option<Measurement>,
-    /// The same repetitions of the pseudo-lock `floor`, if it took part.
+    /// The same repetitions of the fastest floor that took part, if any did.
     pub floor: Vec<Measurement>,
     /// How long a repetition has to be before it says something about fairness.
     pub fairness: FairnessWindow,
@@ -172,8 +173,7 @@ impl Benchmark {
                 break;
             }
         }
-        let floor = samples.iter().find(|sample| sample.spec.lock.origin == SubjectOrigin::Floor);
-        if let Some(floor) = floor.map(|sample| sample.throughput.clone()) {
+        if let Some(floor) = fastest_floor(&samples).map(|sample| sample.throughput.clone()) {
             samples.iter_mut().for_each(|sample| sample.floor.clone_from(&floor));
         }
         samples
@@ -200,6 +200,17 @@ impl Benchmark {
             Together::None => repetitions.flatten().map(|cell| vec![cell]).collect(),
         }
     }
+}
+
+/// The floor with the highest median rate. Which width that is differs between processors.
+fn fastest_floor(samples: &[BenchRuns]) -> Option<&BenchRuns> {
+    let rate = |sample: &BenchRuns| {
+        median(&sample.throughput.iter().map(|run| run.ops_per_s).collect::<Vec<_>>())
+    };
+    let is_floor = |sample: &&BenchRuns| {
+        sample.spec.lock.origin == SubjectOrigin::Floor && !sample.throughput.is_empty()
+    };
+    samples.iter().filter(is_floor).max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub const WORKLOADS: &[ListedWorkload] = &[
     ListedWorkload {
         name: "uncontended",
         knobs: &[],
-        is: "lock and unlock on one thread; `floor` runs here",
+        is: "lock and unlock on one thread; floors run here",
     },
     ListedWorkload {
         name: "counter",

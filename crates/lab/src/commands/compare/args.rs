@@ -11,7 +11,7 @@ use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::locks::readers_share;
-use lockwright_cells::subject::{Asked, Selection, Subject, SubjectOrigin};
+use lockwright_cells::subject::{Asked, FLOOR, Selection, Subject, SubjectOrigin};
 use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::{DocumentArgs, Progress};
 
@@ -193,14 +193,19 @@ impl CompareArgs {
 }
 
 fn our_lock(name: &str) -> Result<Subject, Error> {
+    let not_ours = |name: &str| {
+        Err(Error::usage(format!(
+            "--ours takes Lockwright's own locks, and `{name}` is not one: leave it out, or name one such as \
+             `{OURS}`"
+        )))
+    };
+    if name.trim() == FLOOR {
+        return not_ours(FLOOR);
+    }
     let lock = Subject::find(name.trim())?;
     match lock.origin {
         SubjectOrigin::Registry if lock.row.is_in_all() => Ok(lock),
-        _ => Err(Error::usage(format!(
-            "--ours takes Lockwright's own locks, and `{}` is not one: leave it out, or name one such as \
-             `{OURS}`",
-            lock.name()
-        ))),
+        _ => not_ours(lock.name()),
     }
 }
 

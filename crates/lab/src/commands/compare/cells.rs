@@ -150,8 +150,8 @@ impl CompareCell {
             _ => (0, 0),
         }
     }
-    /// True if the floor, the least that a pair can cost, is measured next to it.
-    pub fn has_floor(&self) -> bool {
+    /// True if the floors, the least that a pair can cost, are measured next to it.
+    pub fn has_floors(&self) -> bool {
         self.workload == Workload::Uncontended
     }
     /// True if it is there to compare the shares of the threads: then its waits are timed long enough for

@@ -8,9 +8,9 @@ use crate::outcome::what_broke;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
 use lockwright_cells::interrupt;
 use lockwright_cells::native::ForeignLoad;
-use lockwright_cells::subject::{FLOOR, Subject, SubjectOrigin};
+use lockwright_cells::subject::Subject;
 
-/// What has a turn in each repetition: a lock, the floor, or our lock with one thread.
+/// What has a turn in each repetition: a lock, a floor, or our lock with one thread.
 #[derive(Clone, Copy)]
 struct Contestant {
     lock: Subject,
@@ -74,16 +74,15 @@ fn time_waits(
     }
 }
 
-/// Ours, the peers, and the floor or one thread alone if the cell is compared with it.
+/// Ours, the peers, and the floors or one thread alone if the cell is compared with them.
 fn contestants(plan: &ComparePlan, cell: CompareCell) -> Vec<Contestant> {
     let threads = cell.threads;
     let ours = plan.ours_in(cell).collect::<Vec<_>>().into_iter();
     let as_role = |role| move |lock| Contestant { lock, role, threads };
     let mut all: Vec<Contestant> = ours.clone().map(as_role(Role::Ours)).collect();
     all.extend(plan.peers_in(cell).map(|peer| peer.subject).map(as_role(Role::Peer)));
-    if cell.has_floor() {
-        let lock = Subject { row: &FLOOR, origin: SubjectOrigin::Floor };
-        all.push(Contestant { lock, role: Role::Floor, threads });
+    if cell.has_floors() {
+        all.extend(Subject::floors().map(as_role(Role::Floor)));
     }
     if cell.has_single_thread() {
         all.extend(ours.map(|lock| Contestant { lock, role: Role::SingleThread, threads: 1 }));
@@ -178,14 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_alone_runs_beside_long_sections_and_the_floor_beside_pairs() {
+    fn one_thread_alone_runs_next_to_long_sections_and_a_floor_of_each_width_next_to_pairs() {
         let (ran, long) = contest("mutex", "cs100-t8");
         assert_eq!(ran.iter().filter(|(name, _)| *name == "mutex").count(), 5);
         let alone = long.entries.iter().find(|entry| entry.role == Role::SingleThread);
         assert_eq!(alone.map(|entry| (entry.name, entry.runs.len())), Some(("mutex", 2)));
         let (ran, pair) = contest("mutex", "pair");
-        assert_eq!(ran.len(), 8, "no waits are timed");
-        assert!(pair.entries.iter().any(|entry| entry.role == Role::Floor));
+        assert_eq!(ran.len(), 12, "no waits are timed");
+        let floors = pair.entries.iter().filter(|entry| entry.role == Role::Floor);
+        let floors: Vec<_> = floors.map(|floor| (floor.name, floor.runs.len())).collect();
+        assert_eq!(floors, [("floor-8", 2), ("floor-16", 2), ("floor-32", 2)]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl GoalVerdict {
 /// What ours is compared with.
 #[derive(Clone, Copy)]
 pub enum Against {
-    /// The least that a pair can cost.
+    /// The least that a pair can cost: the fastest of the floors in the cell.
     Floor,
     /// The better version of it in the cell.
     ParkingLot,
@@ -97,7 +97,7 @@ pub enum Against {
 impl Against {
     fn entry(self, contest: &Contest) -> Option<&ContestEntry> {
         match self {
-            Self::Floor => contest.find(Role::Floor),
+            Self::Floor => contest.floor(),
             Self::ParkingLot => contest.parking_lot(),
             Self::Peer(name) => contest.peer(name),
             Self::BestPeer => contest.best_peer(),

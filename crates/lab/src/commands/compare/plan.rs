@@ -240,8 +240,11 @@ impl ComparePlan {
     fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
         self.cells.iter().flat_map(|&cell| {
             let locks = self.locks_in(cell);
-            // The floor next to the pairs, and one thread alone next to the cells that are compared with it.
-            let beside = usize::from(cell.has_floor() || cell.has_single_thread());
+            // The floors next to the pairs, and one thread alone next to the cells that are compared with it.
+            let beside = match cell.has_floors() {
+                true => Subject::floors().count(),
+                false => usize::from(cell.has_single_thread()),
+            };
             let counted = (locks + beside) as f64 * f64::from(self.runs(cell.kind()));
             let timed = locks as f64 * f64::from(self.wait_runs(cell.kind()));
             [(counted, Purpose::Throughput), (timed, Purpose::Latency)]

@@ -19,7 +19,7 @@ pub enum Role {
     Ours,
     /// A lock to compare with.
     Peer,
-    /// The floor: the least that a pair can cost.
+    /// A floor: the least that a pair can cost with a word of its width.
     Floor,
     /// Our lock with one thread, next to cells with many.
     SingleThread,
@@ -195,6 +195,10 @@ impl Contest {
     pub fn best_peer(&self) -> Option<&ContestEntry> {
         best(self.entries.iter().filter(|entry| entry.role == Role::Peer))
     }
+    /// The floor with the highest rate in the odd repetitions: which width that is differs between processors.
+    pub fn floor(&self) -> Option<&ContestEntry> {
+        best(self.entries.iter().filter(|entry| entry.role == Role::Floor))
+    }
     /// The better version of parking_lot in the odd repetitions.
     pub fn parking_lot(&self) -> Option<&ContestEntry> {
         let versions = Versions::of_parking_lot(self.cell.has_readers());
@@ -321,6 +325,28 @@ pub mod tests {
         let better = contest.parking_lot().expect("there are two");
         let ours = contest.ours().expect("it is there");
         assert_eq!((better.name, ours.ratios_to(better)), ("parking_lot-0.13", vec![6.0]));
+    }
+
+    #[test]
+    fn the_floor_is_the_fastest_of_them_in_the_odd_repetitions_and_no_peer() {
+        let mut contest = contest(
+            "pair",
+            &[
+                ("mutex", &[6.0, 6.0]),
+                ("floor-8", &[7.0, 7.0]),
+                ("floor-16", &[9.0, 8.0]),
+                ("floor-32", &[8.0, 9.0]),
+                ("std", &[2.0, 3.0]),
+            ],
+        );
+        let floors = contest.entries.iter_mut().filter(|entry| entry.name.starts_with("floor"));
+        floors.for_each(|entry| entry.role = Role::Floor);
+        let (floor, ours) = (contest.floor().expect("there are three"), contest.ours());
+        assert_eq!(
+            (floor.name, ours.expect("it is there").ratios_to(floor)),
+            ("floor-16", vec![0.75])
+        );
+        assert_eq!(contest.best_peer().map(|best| best.name), Some("std"));
     }
 
     #[test]

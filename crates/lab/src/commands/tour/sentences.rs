@@ -11,8 +11,8 @@ pub fn alone(document: &BenchDocument) -> Option<String> {
     });
     let others: Vec<String> = others.collect();
     Some(format!(
-        "One thread: a lock/unlock pair of mutex takes {}. `floor` is not a lock but one atomic \
-         compare-exchange and one store, a lower bound.",
+        "One thread: a lock/unlock pair of mutex takes {}. The floors are not locks but one atomic \
+         compare-exchange and one store of 8, 16 or 32 bits; the fastest is a lower bound.",
         others.join(", ")
     ))
 }

@@ -128,7 +128,7 @@ impl ModeShares {
     }
 }
 
-/// The cost of a pair in terms of the floor's in the same repetition.
+/// The cost of a pair in terms of the fastest floor's in the same repetition.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Ratio {
     pub(super) median: f64,

@@ -110,8 +110,8 @@ fn pairs(document: &BenchDocument) -> Sheet {
         Column::number("min"),
         Column::number("max"),
         Column::number("x floor").means(
-            "the pair as a multiple of the floor in the same run; floor: one atomic compare-exchange and \
-             one store, a lower bound for every lock",
+            "the pair as a multiple of the fastest floor in the same run; a floor is one atomic compare-exchange \
+             and one store of the same number of bits, 8, 16 or 32, a lower bound for every lock",
         ),
         Column::number("min"),
         Column::number("max"),

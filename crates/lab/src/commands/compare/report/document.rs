@@ -13,6 +13,7 @@ use crate::commands::compare::score::{
 use lockwright_cells::cell::{CondvarWaits, LabMachine, Measurement, On, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::stats::median;
+use lockwright_cells::subject::FLOOR;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -82,6 +83,9 @@ pub(super) struct CellResult {
     pub(super) best_peer: Option<&'static str>,
     /// The better version of parking_lot.
     parking_lot: Option<&'static str>,
+    /// The fastest floor, where floors were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) floor: Option<&'static str>,
     /// Ours in terms of the best peer; above 1 is better for ours.
     pub(super) ratio: Option<f64>,
     pub(super) ratio_ci95: Option<[f64; 2]>,
@@ -176,6 +180,10 @@ impl CellResult {
         if let Some(better) = parking_lot.and_then(result) {
             locks.insert(Versions::of_parking_lot(contest.cell.has_readers()).name, better);
         }
+        let floor = contest.floor();
+        if let Some(fastest) = floor.and_then(result) {
+            locks.insert(FLOOR, fastest);
+        }
         let (ours, best) = (contest.ours(), contest.best_peer());
         let ratio = Estimate::of(&contest.ratios(), seed);
         let cpu_ratio = ours
@@ -194,6 +202,7 @@ impl CellResult {
             ours: ours.map_or("", |ours| ours.name),
             best_peer: best.map(|best| best.name),
             parking_lot: parking_lot.map(|better| better.name),
+            floor: floor.map(|fastest| fastest.name),
             ratio: ratio.map(|ratio| ratio.value),
             ratio_ci95: ratio.map(|ratio| ratio.ci95),
             cpu_ratio: cpu_ratio.map(|ratio| ratio.value),

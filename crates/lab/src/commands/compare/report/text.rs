@@ -7,6 +7,7 @@ use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
 use crate::commands::compare::locks::Versions;
 use crate::commands::compare::overall::Overall;
+use lockwright_cells::subject::FLOOR;
 use lockwright_report::{Column, Sheet, digits, duration, hanging, plural, rate, warned, wrapped};
 
 /// Everything, with units.
@@ -134,8 +135,8 @@ fn pairs(cell: &CellResult) -> String {
     let our_ns = cell.lock(cell.ours).and_then(|lock| lock.pair_ns);
     let mut costs: Vec<(&str, f64)> =
         cell.locks.iter().filter_map(|(name, lock)| Some((*name, lock.pair_ns?))).collect();
-    // The better of its versions is one of them.
-    costs.retain(|(name, _)| Versions::of(name).is_none());
+    // The better of its versions is one of them, and the floor is one of the floors.
+    costs.retain(|(name, _)| Versions::of(name).is_none() && *name != FLOOR);
     costs.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     let row = |(name, ns): (&str, f64)| {
         let ratio = our_ns.map_or_else(|| "-".into(), |ours| digits(ours / ns));
@@ -151,7 +152,16 @@ fn pairs(cell: &CellResult) -> String {
     ];
     let plural = if cell.threads == 1 { "" } else { "s" };
     let heading = format!("{}: {} thread{plural}\n", cell.name, cell.threads);
-    heading + &Sheet { columns, keys: 1, rows: costs.into_iter().map(row).collect() }.text()
+    let sheet = Sheet { columns, keys: 1, rows: costs.into_iter().map(row).collect() };
+    heading + &sheet.text() + &cell.floor.map_or_else(String::new, which_floor)
+}
+
+/// Which floor is the floor.
+fn which_floor(fastest: &str) -> String {
+    wrapped(&format!(
+        "The floor is {fastest}, the fastest of one compare-exchange and one plain store of 8, of 16 and of 32 bits \
+         in this run."
+    ))
 }
 
 fn contended(cells: &[&CellResult], has_legend: bool) -> String {
