@@ -128,6 +128,7 @@ pub fn two_nodes(threads: u32) -> Machine {
             sleep_call_ns: 1.0,
             migratory: 0.0,
             rmw_shield: 0.0,
+            width_mismatch_ns: 0.0,
         },
         scheduler: None,
     }

@@ -68,6 +68,7 @@ pub fn machine() -> Machine {
             sleep_call_ns: 1_000.0,
             migratory: 0.0,
             rmw_shield: 0.0,
+            width_mismatch_ns: 0.0,
         },
         scheduler: None,
     }

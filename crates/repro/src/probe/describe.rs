@@ -31,6 +31,7 @@ fn head(measured: &Measured, name: &str) -> String {
          # what depends on other users of the computer differs by more.\n\
          #\n",
     );
+    text += &measured.widths.table();
     text += "# Pairs of CPUs, nanoseconds of a line (first quartile, median, third quartile):\n";
     measured.pairs.iter().for_each(|pair| text += &pair_line(pair));
     for (idle, wake_up) in &measured.wake_ups {
@@ -115,6 +116,7 @@ mod tests {
     use crate::probe::sleep::WakeUp;
     use crate::probe::slices::{Arrival, Visit, Watch};
     use crate::probe::topology::{CpuLayout, CpuPlace};
+    use crate::probe::widths::tests::WAITS;
     use lockwright_sim::machine::{Machine, MachineFile, Origin};
     use std::time::Duration;
 
@@ -138,6 +140,7 @@ mod tests {
         Measured {
             pairs: shape.couples(100).into_iter().map(pair).collect(),
             shape,
+            widths: WAITS,
             own: OwnCosts { load: 1.3, store: 0.5, rmw: 6.5, pause: 9.0, dram: Some(150.0) },
             hammer: Some(LineContest { run_length: 3.0, each_ns: 20.0 }),
             turns: Some(LineContest { run_length: 5.0, each_ns: 140.0 }),
@@ -174,6 +177,7 @@ mod tests {
         let costs = &machine.costs;
         assert_eq!((costs.transfer_local_ns, costs.rmw_extra_ns, costs.pause_ns), (60.0, 5.2, 9.0));
         assert_eq!((costs.migratory, costs.arbitration), (1.0, 0.2));
+        assert_eq!(costs.width_mismatch_ns, 6.25);
         assert!((costs.owner_retention - 13.0 / 60.0).abs() < 1e-3, "{costs:?}");
         assert_eq!(costs.heavy_barrier_per_cpu_ns, 15_820.0);
         let scheduler = machine.scheduler().expect("it has one");

@@ -5,6 +5,7 @@ use super::own::{self, OwnCosts};
 use super::sleep::{self, WakeUp};
 use super::slices::{self, Arrival, Visit, Watch};
 use super::topology::CpuLayout;
+use super::widths::{self, PairsOfWidths};
 use lockwright_cells::stats::median;
 use lockwright_report::Progress;
 use std::time::Duration;
@@ -49,6 +50,8 @@ pub struct Measured {
     pub shape: CpuLayout,
     /// A core alone.
     pub own: OwnCosts,
+    /// The same core: locked accesses and stores of all widths.
+    pub widths: PairsOfWidths,
     /// Two cores.
     pub pairs: Vec<PairCosts>,
     /// Two cores that want a line with read-modify-writes.
@@ -85,6 +88,7 @@ impl Measured {
         let two = other_core(&shape, cpu).map(|other| [other, cpu]);
         progress.say("one core: loads, stores, read-modify-writes, pauses, memory");
         let own = own::measure(cpu, effort.rounds);
+        let widths = widths::measure(cpu, effort.rounds);
         let couples = shape.couples(effort.pairs);
         progress.say(&format!("{} pairs of cores: transfers of lines", couples.len()));
         let pairs = pairs(&shape, effort);
@@ -117,6 +121,7 @@ impl Measured {
         let mut measured = Self {
             shape,
             own,
+            widths,
             pairs,
             hammer,
             turns,

@@ -12,6 +12,7 @@ mod sleep;
 mod slices;
 mod sourced;
 mod topology;
+mod widths;
 
 use lockwright_cells::error::Error;
 use lockwright_cells::native::{ForeignLoad, kernel, processor};

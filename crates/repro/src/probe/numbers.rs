@@ -95,6 +95,10 @@ fn own(m: &Measured) -> Vec<SourcedNumber> {
         ns("store_issue", own.store).measured("stores to one line, one after the other"),
         ns("rmw_extra", (own.rmw - own.load).max(0.0))
             .measured("fetch-and-adds to one line, less a load"),
+        ns("width_mismatch", m.widths.mismatch_ns()).measured(
+            "compare-exchanges that are wider than the store before them, less those with a store of their own \
+             width; the median over the widths",
+        ),
         ns("pause", own.pause).measured("pauses, one after the other"),
         ns("spin_reaction", (own.load + own.pause) / 2.0)
             .derived("a load and a pause: a polling loop is in the middle of one on average"),

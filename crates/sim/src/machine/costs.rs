@@ -137,6 +137,7 @@ numbers! {
     "sleep_call" Ns NotNegative sleep_call_ns;
     "migratory" Fraction UpToOne migratory;
     "rmw_shield" Fraction UpToOne rmw_shield;
+    "width_mismatch" Ns NotNegative width_mismatch_ns;
 }
 
 numbers! {
@@ -158,7 +159,7 @@ numbers! {
 
 /// Numbers that a file may do without: then they are 0, and the rule that they belong to is off.
 pub(super) const OPTIONAL: &[&str] =
-    &["migratory", "rmw_shield", "wake_local", "wake_local_call", "steal_after"];
+    &["migratory", "rmw_shield", "width_mismatch", "wake_local", "wake_local_call", "steal_after"];
 
 /// The key of the remote transfer costs, a list with one number per distance class.
 pub(super) const TRANSFER_REMOTE: &str = "transfer_remote";

@@ -143,4 +143,6 @@ pub struct Costs {
     /// Fraction of a read-modify-write that may be left when the snoop reaches the old owner: it is
     /// completed first.
     pub rmw_shield: f64,
+    /// What a read-modify-write waits for a store of its own thread just before it that does not hold all of its bytes.
+    pub width_mismatch_ns: f64,
 }

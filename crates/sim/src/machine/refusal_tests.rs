@@ -303,10 +303,12 @@ fn a_machine_may_do_without_a_scheduler_but_not_with_a_part_of_one() {
 fn some_numbers_may_be_left_out_and_switch_nothing_on_then() {
     let without = parse(X5_4).expect("the file is right");
     assert_eq!((without.costs.migratory, without.costs.rmw_shield), (0.0, 0.0));
+    assert_eq!(without.costs.width_mismatch_ns, 0.0);
     let more = "\n[costs.migratory]\nfraction = 1.0\nsource = \"guess: it does\"\n\
+                \n[costs.width_mismatch]\nns = 6.0\nsource = \"guess: one that waits\"\n\
                 \n[scheduler.steal_after]\nns = 500000.0\nsource = \"guess: half a millisecond\"\n";
     let with = parse(&format!("{X5_4}{more}")).expect("the keys are known");
-    assert_eq!(with.costs.migratory, 1.0);
+    assert_eq!((with.costs.migratory, with.costs.width_mismatch_ns), (1.0, 6.0));
     assert_eq!(with.scheduler().expect("it has one").steal_after_ns, 500_000.0);
     let wrong = refused(&format!("{X5_4}{}", more.replace("1.0", "1.5")));
     assert!(wrong.contains("costs.migratory: is 1.5"), "{wrong}");

@@ -48,6 +48,7 @@ pub fn costs() -> Costs {
         sleep_call_ns: 700.0,
         migratory: 0.0,
         rmw_shield: 0.0,
+        width_mismatch_ns: 0.0,
     }
 }
 
