@@ -26,7 +26,7 @@
 //!
 //!    A machine may let lines *migrate*: with the chance `migratory` a read of a line that its owner has
 //!    written takes it away, so that the reader owns it and may write it at no more cost. Off if its
-//!    file says nothing of it, as are `rmw_shield`, `wake_local` and `steal_after` below.
+//!    file says nothing of it, as are `rmw_shield`, `width_mismatch`, `wake_local` and `steal_after` below.
 //! 4. **First come, first served**: a miss starts when the line is free. Transfers occupy the line
 //!    until they arrive; reads of clean lines for a quarter of their time, because they pipeline.
 //! 5. **Retention**: the old owner still hits during the first part (`owner_retention`) of the
@@ -43,7 +43,9 @@
 //!    before a slice ends or noise begins. A spinner that reads now and then finds a lock that is taken all
 //!    the time nearly always taken: what the owner does next after its release has begun by then.
 //! 6. **Read-modify-writes** add `rmw_extra` and first drain the store buffer. One that fails (a
-//!    compare-exchange) has moved the line all the same.
+//!    compare-exchange) has moved the line all the same. On a machine with `width_mismatch`, it begins that long after
+//!    its thread's last store has committed, if that store wrote some of the bytes that it reads and not all of them: a
+//!    store of 8 bits cannot answer a compare-exchange of 32. If it begins later anyway, it does not wait.
 //! 7. **Store buffers**: a store asks for its line when it is issued and commits in order, at the
 //!    earliest a picosecond after the one before; the thread goes on after `store_issue`. A load
 //!    of the same cell sees the thread's own pending stores. So memory is TSO: sequential
@@ -67,7 +69,7 @@
 //! Memory orders weaker than TSO; capacity and conflict misses (a line stays where it was); bandwidth
 //! of links and of memory; remote costs that depend on a line's home; prefetchers and everything
 //! else that overlaps, unless the program says so ([`thread::prefetch_for_write`]); failed store
-//! forwarding; clock frequency; instructions other than accesses, which are for the program to add
+//! forwarding to plain loads; clock frequency; instructions other than accesses, which are for the program to add
 //! ([`thread::work_ps`]); reading the clock. A [`Preemption`] is a fault and no scheduler.
 //!
 //! # The scheduler

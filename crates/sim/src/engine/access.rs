@@ -1,6 +1,6 @@
 //! Loads, stores and read-modify-writes.
 
-use super::cell::PendingStore;
+use super::cell::{LastStore, PendingStore};
 use super::change::CellChange;
 use super::exploration::Intent;
 use super::queue::EventKind;
@@ -44,6 +44,10 @@ impl Engine {
         let commits_at = done.max(thread.last_commit + 1);
         thread.last_commit = commits_at;
         thread.stores.push_back(PendingStore { cell, mask, bits, commits_at });
+        if self.costs.width_mismatch > 0 {
+            let until = commits_at + self.costs.width_mismatch;
+            thread.last_store = LastStore::new(cell, mask, until);
+        }
         self.schedule(commits_at, EventKind::Commit, self.current);
         self.time.now + self.costs.store_issue
     }
@@ -67,6 +71,15 @@ impl Engine {
         self.wake_spinners(line);
         if cell.is_word() {
             self.checkers.word_written(self.time.now, thread, line, value as u32);
+        }
+    }
+    /// Until when the current thread's last store keeps a read-modify-write waiting, because it wrote a part of what
+    /// that reads and not all: then the store buffer cannot answer.
+    #[inline]
+    fn mismatched_until(&self, cell: CellRef, change: CellChange) -> u64 {
+        match self.costs.width_mismatch {
+            0 => 0,
+            _ => self.threads[self.current].last_store.delays_until(cell, change.mask()),
         }
     }
     /// When the current thread's earlier stores are all visible. In an exploration the next step of
@@ -131,7 +144,7 @@ impl Here {
             self.until(beaten_until);
         }
         let done = self.with(|engine| {
-            let from = engine.stores_done();
+            let from = engine.stores_done().max(engine.mismatched_until(cell, change));
             let done = engine.issue_here(cell.address(), Kind::Rmw, from);
             engine.shield_until(done);
             done

@@ -97,6 +97,29 @@ pub struct PendingStore {
     pub commits_at: u64,
 }
 
+/// The store that a thread issued last, and until when it keeps a read-modify-write waiting that it does not hold all
+/// bytes of.
+#[derive(Clone, Copy)]
+pub struct LastStore {
+    address: usize,
+    mask: u64,
+    until: u64,
+}
+
+impl LastStore {
+    pub const NONE: Self = Self { address: 0, mask: 0, until: 0 };
+
+    pub fn new(cell: CellRef, mask: u64, until: u64) -> Self {
+        Self { address: cell.address(), mask, until }
+    }
+    /// Until when an access to the bits in `mask` waits; 0 if it does not.
+    #[inline]
+    pub fn delays_until(&self, cell: CellRef, mask: u64) -> u64 {
+        let is_partial = mask & self.mask != 0 && mask & !self.mask != 0;
+        if self.address == cell.address() && is_partial { self.until } else { 0 }
+    }
+}
+
 impl PendingStore {
     /// `value` as the thread that issued the store sees it.
     #[inline]

@@ -39,6 +39,16 @@ impl CellChange {
             Self::And(_) => "and",
         }
     }
+    /// The bits that it reads or writes.
+    #[inline]
+    pub fn mask(self) -> u64 {
+        match self {
+            Self::Store { mask, .. }
+            | Self::Swap { mask, .. }
+            | Self::CompareExchange { mask, .. } => mask,
+            Self::Add(_) | Self::Subtract(_) | Self::Or(_) | Self::And(_) => u64::MAX,
+        }
+    }
     /// What it makes of `value`; `None` if it leaves it.
     #[inline]
     pub fn of(self, value: u64) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! A simulated thread, as the event loop sees it.
 
-use super::cell::{CellRef, PendingStore};
+use super::cell::{CellRef, LastStore, PendingStore};
 use super::handler::Signals;
 use super::predicate::Predicate;
 use super::turn::CpuTurn;
@@ -58,6 +58,8 @@ pub struct Thread {
     pub stores: VecDeque<PendingStore>,
     /// When the youngest of all stores so far becomes visible.
     pub last_commit: u64,
+    /// The youngest of them, on a machine on which its width matters.
+    pub last_store: LastStore,
     /// Time taken away by interrupts, not yet felt.
     pub stolen_ps: u64,
     /// Off its CPU until then; see `preemption`.
@@ -92,6 +94,7 @@ impl Thread {
             activity: Activity::Busy,
             stores: VecDeque::with_capacity(STORES_MAX),
             last_commit: 0,
+            last_store: LastStore::NONE,
             stolen_ps: 0,
             away_until: 0,
             lost_ps: 0,

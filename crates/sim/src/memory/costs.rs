@@ -76,6 +76,8 @@ pub struct CostTable {
     pub rmw_exposed: u64,
     /// True if a read-modify-write that is under way is completed before an interrupt.
     pub is_shielded: bool,
+    /// For how long after a store a read-modify-write waits that the store does not hold all bytes of.
+    pub width_mismatch: u64,
     pub sockets: usize,
     /// `distance[a * sockets + b]`: distance class of two sockets.
     distance: Vec<u8>,
@@ -128,6 +130,7 @@ impl CostTable {
             sleep_call: ps(costs.sleep_call_ns),
             migratory: Factor::new(costs.migratory),
             is_shielded: costs.rmw_shield > 0.0,
+            width_mismatch: ps(costs.width_mismatch_ns),
             rmw_exposed: ps((costs.load_hit_ns + costs.rmw_extra_ns) * (1.0 - costs.rmw_shield)),
             sockets,
             distance: topology.distance.iter().flatten().map(|&class| class as u8).collect(),

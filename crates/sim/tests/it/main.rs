@@ -18,3 +18,4 @@ mod seqlock;
 mod signals;
 mod waiting;
 mod watchers;
+mod widths;
