@@ -262,25 +262,36 @@ impl<P: Platform, M: ProgramMutex> Client for NotifyAll<P, M> {
 
 /// What [`SeveralMutexes`] is selected by.
 pub const MUTEXES: &str = "condvar-mutexes";
+/// How many mutexes there are.
+const MUTEXES_MAX: usize = 4;
 
 /// Each thread but the first waits on one condition variable, with a mutex of its own, until there is a token under
 /// that mutex. The first thread makes them, one after another, and notifies all for each. No thread waits for ever.
 pub struct SeveralMutexes<P: Platform, M: ProgramMutex = RawMutex<P>> {
-    tokens: Vec<Counter<P, M>>,
+    tokens: [Counter<P, M>; MUTEXES_MAX],
     changed: M::Condvar,
+    threads: usize,
+}
+
+impl<P: Platform, M: ProgramMutex> SeveralMutexes<P, M> {
+    /// What that thread waits for.
+    fn tokens_of(&self, thread: usize) -> &Counter<P, M> {
+        &self.tokens[thread % MUTEXES_MAX]
+    }
 }
 
 impl<P: Platform, M: ProgramMutex> Client for SeveralMutexes<P, M> {
     const NAME: &'static str = MUTEXES;
 
     fn new(threads: usize) -> Self {
-        let tokens = (1..threads).map(|_| Counter::new()).collect();
-        Self { tokens, changed: LockCondvar::new() }
+        let tokens = core::array::from_fn(|_| Counter::new());
+        Self { tokens, changed: LockCondvar::new(), threads }
     }
     fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
-            for tokens in &self.tokens {
+            for thread in 1..self.threads {
+                let tokens = self.tokens_of(thread);
                 tokens.mutex.lock();
                 tokens.change(1);
                 tokens.unlock();
@@ -288,7 +299,7 @@ impl<P: Platform, M: ProgramMutex> Client for SeveralMutexes<P, M> {
             }
             return;
         }
-        let tokens = &self.tokens[thread - 1];
+        let tokens = self.tokens_of(thread);
         tokens.mutex.lock();
         while tokens.change(0) == 0 {
             // SAFETY: taken above.

@@ -48,8 +48,7 @@
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | N1 | the exchange that counts a waiter, Release | that of a notification, and of the next waiter, Acquire | which mutex it is |
-//! | N2 | the exchange of a notification that moves, Release | a waiter's, Acquire, which saw another sequence | that sleepers are moved |
+//! | N1 | the exchange that counts a waiter, Release | that of a notification, and of the next waiter, Acquire | which mutex it is; all other changes of the state are exchanges that carry it on |
 
 use crate::events::Event;
 use crate::mutex::{RawMutex, WokenHow};
@@ -201,8 +200,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
             self.look(sequence);
         }
         loop {
-            // ordering: Acquire; N2.
-            let seen = self.state.load(Acquire);
+            // ordering: Relaxed; that others are moved the caller sees with the mutex, which they owned before it.
+            let seen = self.state.load(Relaxed);
             if seen as u32 != sequence {
                 return (true, seen);
             }
@@ -239,8 +238,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if !is_over {
                 next = one_more(next & !AWAKE);
             }
-            // ordering: AcqRel; N1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+            // ordering: Relaxed; N1 is carried on. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, Relaxed, Relaxed) {
                 Ok(_) => return,
                 Err(now) => seen = now,
             }
@@ -249,11 +248,11 @@ impl<P: ParkPlatform> RawCondvar<P> {
 
     /// The deadline has passed. Takes the caller out of the count, unless somebody was notified since it was counted.
     fn give_up(&self, sequence: u32) -> (bool, u64) {
-        // ordering: Acquire; N2.
-        let mut seen = self.state.load(Acquire);
+        // ordering: Relaxed; as in `sleep`.
+        let mut seen = self.state.load(Relaxed);
         while seen as u32 == sequence && seen & WAITERS != 0 {
-            // ordering: Acquire; N2. On failure Acquire: the same.
-            match self.state.compare_exchange(seen, seen - WAITER, Acquire, Acquire) {
+            // ordering: Relaxed; N1 is carried on. On failure Relaxed: as above.
+            match self.state.compare_exchange(seen, seen - WAITER, Relaxed, Relaxed) {
                 Ok(_) => {
                     P::count(Event::mutex_timeout);
                     return (false, seen);
@@ -300,8 +299,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if moves {
                 next |= MOVED;
             }
-            // ordering: AcqRel; N1, N2. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+            // ordering: Acquire; N1. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, Acquire, Relaxed) {
                 Ok(_) => break (sequence, woken as u32, is_looked_for),
                 Err(now) => seen = now,
             }

@@ -56,12 +56,11 @@ bugs! {
         }",
         ],
     }
-    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK_OR_MUTEX, seen EXPLORED {
+    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK, seen EXPLORED {
         what: "A waiter at the head of the list gives up and leaves. The waiters behind it could have the lock, and no thread wakes them.",
         source: "parking_lot RwLock, 2025 (249cb2a)",
-        shown_by: [("rwlock", "rwlock-timed-reader"), ("mutex", "mutex-timed")],
+        shown_by: [("rwlock", "rwlock-timed-reader")],
         edits: [
-            remove "mutex/wait.rs": "waiter.give_up();",
             change "rwlock/sleepers.rs": r"if self.is_held_against(kind) {
             return None;
         }"
@@ -94,12 +93,6 @@ bugs! {
             me.state.load(Acquire) != HASHED
         }",
         ],
-    }
-    "20" TakeoverForgetsQueue in MUTEX, seen EXPLORED {
-        what: "A woken waiter takes the lock and writes the whole word. What the sleepers behind it said there is forgotten.",
-        source: "glibc robust mutex, 2016 (BZ 20973)",
-        shown_by: [("mutex", "mutex-timed")],
-        edits: [change "mutex/wait.rs": "seen & !over | HELD" => "HELD"],
     }
     "24" StaleExpected in MUTEX, seen EXPLORED {
         what: "A thread that is about to sleep expects the value that its word has now, and not the value that means sleep. If it was told in between, it sleeps for ever.",

@@ -14,7 +14,6 @@ const fn explored(program: &'static [&'static str], name: &'static str) -> Test 
     Test { package: "lockwright-clients", program, name, checker: Checker::Explored }
 }
 const SIM: &[&str] = &["--test", "sim"];
-const REUSED: Test = explored(SIM, "a_lock_holds_whatever_was_at_its_address_before");
 const GUARDS: Test =
     explored(SIM, "a_lock_holds_whoever_gives_it_back_and_in_whatever_order_or_never");
 const LIMITS: Test = explored(SIM, "a_lock_holds_at_its_limits");
@@ -44,16 +43,6 @@ bugs! {
             change "percpu_rwlock/slot.rs": "depth < P::DEPTH_MAX" => "depth < u32::MAX",
             change "percpu_rwlock/slot.rs": "self.set_depth(at, self.depth(at) + 1)"
                 => "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
-        ],
-    }
-    "82" KindForgotten in &["mutex", "semaphore"], seen EDIT {
-        what: "Sleepers are named by the address of a word alone, so a late unlock wakes a thread that waits for a lock of another kind at this address, and a semaphore takes that for a grant.",
-        source: OURS,
-        tests: [native("reuse::a_late_unlock_of_a_mutex_grants_no_permit_of_a_semaphore_at_its_address"), REUSED],
-        edits: [
-            change "park/mod.rs": "P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT"
-                => "P::lock_name(word.cast()) | (kind as u64 / 4) << KIND_SHIFT",
-            change "semaphore.rs": "told::<P>(id) != GRANTED" => "told::<P>(id) == crate::park::ASLEEP",
         ],
     }
     "83" EntryUnconfirmed in &["percpu-rwlock"], seen EDIT {

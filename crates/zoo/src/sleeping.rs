@@ -5,35 +5,6 @@ use crate::locks::*;
 use crate::seen::*;
 
 bugs! {
-    "21" CountedOutTwice in MUTEX, seen EXPLORED {
-        what: "A waiter whose time-out has passed subtracts itself from the count of waiters, although a notification has done that already. A waiter that comes later is not counted.",
-        source: "glibc condition variable, 2016 to 2024 (BZ 25847)",
-        shown_by: [("mutex", "condvar-timed")],
-        edits: [
-            change "condvar.rs": "seen as u32 == sequence && seen & WAITERS != 0" => "seen & WAITERS != 0",
-        ],
-    }
-    "22" NewcomerNotified in MUTEX, seen EXPLORED {
-        what: "A waiter that comes after a notification of all, and before the notifier has moved the others to the mutex, is moved with them.",
-        source: "glibc condition variable before 2016 (BZ 12875, BZ 13165)",
-        shown_by: [("mutex", "condvar-all")],
-        edits: [change "condvar.rs": "sequence.wrapping_add(sequence & 1)" => "sequence"],
-    }
-    "26" CountedAfterLook in MUTEX, seen EXPLORED {
-        what: "A sleeper says in the lock that it sleeps, and counts itself afterwards. A release in between, by a thread that believes that no thread sleeps, is a store.",
-        source: "Linux futex requeue, 2014 (69cd9eba3886)",
-        shown_by: [("mutex", "mutex-timed")],
-        edits: [
-            remove "mutex/wait.rs": r"if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
-                self.as_sleeper = Some(self.mark.count_sleeper());
-            }",
-            change "mutex/wait.rs": "P::count(Event::mutex_sleep);"
-                => r"P::count(Event::mutex_sleep);
-            if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
-                self.as_sleeper = Some(self.mark.count_sleeper());
-            }",
-        ],
-    }
     "37" MovedToFree in MUTEX, seen EXPLORED {
         what: "All waiters of a condition variable are moved to a mutex that no thread holds. No thread will wake them.",
         source: "nsync condition variables, 2017 (215217c)",
@@ -57,19 +28,6 @@ bugs! {
         shown_by: [("mutex", "neighbours")],
         edits: [
             change "park/marks.rs": "if seen & QUIET != 0 { STIRRED } else { seen & STIRRED }" => "0",
-        ],
-    }
-    "56" OwnerSpeaksForAll in MUTEX, seen EXPLORED {
-        what: "A waiter of a condition variable changes the mark of its mutex, which it owns, without interrupting the threads (membarrier), and says that they know. Later owners of its own mutex see the mark. Owners of another mutex with this mark may not.",
-        source: "design: a mark of its own for what only later owners know",
-        shown_by: [("mutex", "neighbours")],
-        edits: [
-            change "park/marks.rs": "self.count(WAITER).0"
-                => r"{
-            let counted = self.count(WAITER).0;
-            self.word().fetch_and(!STIRRED, Relaxed);
-            counted
-        }",
         ],
     }
     "61" WokenForgetsSleepers in FUTEX3, seen ASLEEP {

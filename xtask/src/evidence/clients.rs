@@ -14,11 +14,11 @@ const DISTURBED: &str = "signal handlers and forked children, in explored schedu
 /// The clients that find no mutant and no seeded bug alone, and the property that they are there for.
 const KEPT: &[(&str, &str)] = &[
     ("shared", "readers and writers that only wait and unlock, with two threads already"),
-    ("mutex-fair", "a fair unlock by a thread to which the mutex was handed by a fair unlock"),
     (
         "condvar",
         "notifications while no thread holds the mutex; `explore` shows some bugs of the zoo with it",
     ),
+    ("condvar-mutexes", "waiters of one condition variable with mutexes of their own"),
     ("condvar-timed", "loom's only check of a notification that meets a time-out"),
     (
         "semaphore-makers",

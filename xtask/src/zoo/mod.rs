@@ -195,7 +195,7 @@ pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
     let row = given.iter().position(|it| *it == "--bug").and_then(|at| given.get(at + 1).copied());
     let row = row.or_else(|| given.iter().find_map(|it| it.strip_prefix("--bug=")));
     let bug = row.and_then(Bug::called);
-    let bug = bug.ok_or("name a bug, such as `--bug 8`; `lockwright bugs` lists all")?;
+    let bug = bug.ok_or("name a bug, such as `--bug 45`; `lockwright bugs` lists all")?;
     build(root)?;
     let mut command = Command::new(programs(root).join(weaken::copy::LAB));
     command.arg("explore").args(given).env(weaken::copy::VARIABLE, bug.choice());

@@ -53,7 +53,7 @@ enum Command {
     #[command(before_help = "Examples:
   lockwright explore --lock cna --client exclusion
   lockwright explore --lock busted --client exclusion     (broken on purpose)
-  lockwright explore --lock mutex --bug 8")]
+  lockwright explore --lock mutex --bug 45")]
     Explore(explore::ExploreArgs),
     /// Simulate a published table, next to what was published
     #[command(before_help = "Examples:

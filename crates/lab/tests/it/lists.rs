@@ -116,7 +116,7 @@ fn a_bug_is_listed_with_the_harm_it_does_and_the_checkers_that_must_find_it() {
         assert!(words.contains(&is.join(" ")), "{bug}");
     }
     assert!(
-        text.contains("8 (HandoffTwice; must be found by loom, explore (simulated))"),
+        text.contains("45 (WakeTakenForHandoff; must be found by loom, explore (simulated))"),
         "{text}"
     );
     assert!(text.contains("1 (HandoffClearedStale; must be found by loom)"), "{text}");

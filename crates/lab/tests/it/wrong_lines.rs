@@ -92,7 +92,7 @@ const LINES: &[(&str, &str)] = &[
         "explore --lock cna,mcs --client shared,condvar",
         "`shared` and `condvar` do not fit these locks: leave out --client",
     ),
-    ("explore --lock mutex --bug 8 --client shared", "leave out --client"),
+    ("explore --lock mutex --bug 45 --client shared", "leave out --client"),
     (
         "explore --lock cna --client exclusion --replay 0:a2zz9",
         "there is no thread `z`: with --threads 4 they are `a` to `d`",

@@ -1,7 +1,7 @@
 //! `KernelMutex`: the kernel's sleeping mutex, whose waiters spin while the owner runs.
 //!
-//! A reference to measure against: Linux's `struct mutex` as it is since Zijlstra's rework of its owner word (2016), from
-//! its published description. The owner word names the owner and has three flags:
+//! A reference to measure against: Linux's `struct mutex` as it is since Zijlstra's rework of its owner word (2016),
+//! from its published description. The owner word names the owner and has three flags:
 //!
 //! ```text
 //!  63                                             3    2         1          0

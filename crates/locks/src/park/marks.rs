@@ -28,6 +28,7 @@
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake somebody |
+//! | S9 | the count of a sleeper, then its sleep | that of a woken waiter | that others sleep; S9 is a law of the platform |
 //! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
 
 use super::ParkPlatform;
@@ -161,8 +162,8 @@ impl<P: ParkPlatform> Mark<P> {
     /// Returns `true` if other sleepers or waiters are counted than these, which are the caller. For the owner of the
     /// lock.
     pub(crate) fn has_others(self, me: [Option<Counted>; 2]) -> bool {
-        // ordering: Relaxed; those that it asks about sleep, so a woken caller sees their count by law S9, or they owned
-        // the lock when they were counted.
+        // ordering: Relaxed; those that it asks about sleep, so a woken caller sees their count by law S9, or they
+        // owned the lock when they were counted.
         let counts = Self::counts(self.word().load(Relaxed));
         let mine = me.into_iter().flatten().filter(|&counted| !Self::is_lost(counted));
         counts > mine.map(|counted| counted.one).sum()

@@ -108,6 +108,7 @@ impl CompareArgs {
             cells,
             effort,
             asked_runs: self.runs,
+            leaves_out_neighbours: false,
             spared_runs: 0,
             asked_window_ns: secs,
             seed: self.random.seed,

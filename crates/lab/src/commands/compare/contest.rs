@@ -158,6 +158,7 @@ mod tests {
             cells: cells::select(&[cell.into()], &[]).expect("a known cell"),
             effort: CompareEffort::Quick,
             asked_runs: Some(2),
+            leaves_out_neighbours: false,
             spared_runs: 0,
             asked_window_ns: Some(1_000),
             seed: 1,
