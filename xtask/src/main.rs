@@ -17,6 +17,7 @@ mod repository;
 mod sanitize;
 mod stage;
 mod tidy;
+mod walk;
 mod weaken;
 mod workers;
 mod zoo;

@@ -16,9 +16,10 @@ use circles::circles;
 use crates::{Graph, crates};
 pub use layers::layers_are_those_of_the_diagram;
 pub use names::a_type_has_a_name_of_its_own;
-use paths::Arrow;
+pub use paths::{Arrow, arrows};
 use std::collections::BTreeMap;
 use std::path::Path;
+pub use tree::{Place, Tree, is_test};
 
 /// Prints the circles of each crate of `names`, and the arrows between its modules; for `--names` the names that more
 /// than one public type has.
