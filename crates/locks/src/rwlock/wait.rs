@@ -1,16 +1,19 @@
-//! Waiting awake: past those who wait, and for a moment as one that soon does.
+//! Waiting: past those who wait, as the first of them, and asleep.
 
-use super::word::{HEAD_READS, HEAD_WRITES, HELD, PENDING, RESERVED, WAKES, WRITER};
+use super::word::{HELD, PENDING, RESERVED, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
-use crate::line::{self, LineWaiter};
-use crate::park::{HoldMode, ParkPlatform, Presence};
+use crate::park::{ASLEEP, BEHIND, HoldMode, NAP_NS, ParkPlatform, SleepTable, told, waiter};
 use crate::platform::{Atomic, AtomicInt, Bound};
-use crate::queue::{Patience, SPIN_NS, UNTIL_OVER};
+use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
+/// How long newcomers pass a waiter.
+pub(super) const UNFAIR_NS: u64 = 4_000_000;
+/// How long a reader waits for a writer for which the lock is reserved, while readers hold it: it may be one of them.
+const RECURSION_NS: u64 = 10_000_000;
 /// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
-const RESERVED_NS: u64 = 50_000;
+const KEPT_NS: u64 = 50_000;
 /// How long a reader that finds a writer there looks away first, in pauses, ...
 const READERS_FIRST_PAUSE: u32 = 16;
 /// ... and then, if that one is gone.
@@ -23,6 +26,16 @@ const PAUSES_BEFORE_PENDING: u32 = 1;
 /// pause and eight threads.
 const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 
+/// A thread in the table.
+struct Waiting {
+    id: NodeId,
+    kind: HoldMode,
+    since_ns: u64,
+    deadline_ns: Option<u64>,
+    /// When it passes a writer for which the lock is reserved.
+    passes_ns: Option<u64>,
+}
+
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
@@ -30,64 +43,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         if self.barge(kind) {
             return true;
         }
-        if F::IS_FAIR {
-            return self.stand_in_line(kind, deadline_ns);
-        }
-        // ordering: Relaxed; only a hint.
-        let others_sleep = self.word.load(Relaxed) & WAKES != 0;
-        !others_sleep && self.spin_seated(kind) || self.sleep(kind, deadline_ns)
-    }
-
-    /// Competes for as long as it takes to put a thread to sleep and to wake it, if there is a place to spin in.
-    /// Returns `true` if the lock is taken.
-    fn spin_seated(&self, kind: HoldMode) -> bool {
-        if !P::begin_spinning() {
-            return false;
-        }
-        let against = kind.against_newcomer();
-        let until_ns = P::now_ns().saturating_add(SPIN_NS);
-        let (bound, is_free) = (Bound::nanoseconds(SPIN_NS), |seen: u32| seen & against == 0);
-        let mut is_ours = false;
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        while let Ok(seen) = self.word.cond_load_bounded(Relaxed, bound, is_free, || false) {
-            is_ours = self.try_take(seen, kind);
-            if is_ours || P::now_ns() >= until_ns {
-                break;
-            }
-        }
-        P::end_spinning();
+        let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
+        let since_ns = P::now_ns();
+        let may_be_reader = kind == HoldMode::Reader && !F::IS_FAIR;
+        let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
+        let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
+        // SAFETY: claimed above, and taken out of the table.
+        unsafe { P::release_node(id) };
         is_ours
-    }
-
-    /// Waits in the line. Returns `true` if the lock is taken.
-    fn stand_in_line(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
-        let against = kind.held_against();
-        let head_kind = match kind {
-            HoldMode::Reader => HEAD_READS,
-            HoldMode::Writer => HEAD_WRITES,
-        };
-        let taken = |seen| (seen & against == 0).then(|| kind.taken(seen));
-        let spin = || {
-            let mut patience = Patience::<P>::long();
-            let is_free = |seen: u32| seen & against == 0;
-            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-            let _ = self.word.cond_load_bounded(Relaxed, UNTIL_OVER, is_free, || patience.pause());
-        };
-        let is_ours = LineWaiter::<P>::new(&self.word, head_kind, deadline_ns, Event::rwlock_sleep)
-            .wait(taken, spin);
-        if !is_ours {
-            P::count(Event::rwlock_timeout);
-        }
-        is_ours
-    }
-
-    /// As an attempt, in a forked child, whose word may speak of waiters that do not exist here.
-    #[cold]
-    pub(super) fn attempt_in_child(&self, kind: HoldMode) -> bool {
-        let said = if F::IS_FAIR { line::FLAGS } else { line::FLAGS | PENDING };
-        let is_forgotten = Presence::<P>::new(&self.word).forget_the_gone(said);
-        is_forgotten && self.take(kind, kind.against_newcomer())
-            || !F::IS_FAIR && self.take_abandoned(kind)
     }
 
     /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has
@@ -151,7 +114,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// A writer that finds readers there each time it looks spins while newcomers that read let it in first; whether
     /// the lock is taken.
     fn spin_as_pending(&self, against: u32) -> bool {
-        // (w,0,r) -> (w,0,r), and a writer is pending
+        // (w,*,p,r) -> (w,*,1,r)
         // ordering: Relaxed; only keeps readers away for a moment, nothing is read through it.
         self.word.fetch_or(PENDING, Relaxed);
         let is_free = |bits| bits & against == 0 || bits & against & RESERVED != 0;
@@ -167,21 +130,129 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         is_ours
     }
 
+    /// Takes the lock if its word is still `seen`.
+    pub(super) fn try_take(&self, seen: u32, kind: HoldMode) -> bool {
+        // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
+        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
+    }
+
     /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
-    /// reserves it again when it has one.
+    /// keeps it again when it has one.
     #[cold]
     fn take_abandoned(&self, kind: HoldMode) -> bool {
         let is_used = |bits| bits & RESERVED == 0 || bits & HELD != 0;
-        let bound = Bound::nanoseconds(RESERVED_NS);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        match self.word.cond_load_bounded(Relaxed, bound, is_used, || false) {
+        match self.word.cond_load_bounded(Relaxed, Bound::nanoseconds(KEPT_NS), is_used, || false) {
             Ok(_) => false,
-            // (reserved,0,0) -> (-,1,0) or (-,0,1)
+            // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
             // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
             Err(seen) => self
                 .word
-                .compare_exchange(seen, Self::taken(kind, seen & !RESERVED), Acquire, Relaxed)
+                .compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed)
                 .is_ok(),
         }
+    }
+
+    /// No node is left: competes for the word, with naps.
+    #[cold]
+    fn wait_without_node(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
+        P::count(Event::lock_no_node);
+        while !self.barge(kind) {
+            let now_ns = P::now_ns();
+            if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                return false;
+            }
+            let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            SleepTable::<P>::nap(self.shared().name(), until_ns);
+            if kind == HoldMode::Reader && !F::IS_FAIR && self.try_lock_shared_again() {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// Waits in the table. Returns `true` if the lock is taken.
+    fn queue(&self, mut me: Waiting) -> bool {
+        let shared = self.shared();
+        if shared.enqueue(me.id, me.kind) {
+            Self::stay_behind(me.id);
+        }
+        let is_ours = loop {
+            if told::<P>(me.id) != ASLEEP {
+                if self.compete(&me) {
+                    break true;
+                }
+                if !shared.sleep_again(me.id, me.kind) {
+                    continue;
+                }
+            }
+            let now_ns = P::now_ns();
+            if me.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                break false;
+            }
+            if me.passes_ns.is_some_and(|passes_ns| now_ns >= passes_ns) && self.pass(&mut me) {
+                break true;
+            }
+            P::count(Event::rwlock_sleep);
+            self.sleep(&me);
+        };
+        shared.leave(me.id);
+        if !is_ours {
+            P::count(Event::rwlock_timeout);
+        }
+        is_ours
+    }
+
+    /// A waiter that nobody passes is soon the first: it looks for a moment whether it is before it sleeps, so that who
+    /// leaves the lock to it need not wake it.
+    fn stay_behind(id: NodeId) {
+        let signal = &waiter::<P>(id).signal;
+        let mut is_told = false;
+        if P::begin_spinning() {
+            let bound = Bound::nanoseconds(SPIN_NS);
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let looked = signal.cond_load_bounded(Relaxed, bound, |told| told != BEHIND, || false);
+            is_told = looked.is_ok();
+            P::end_spinning();
+        }
+        if !is_told {
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: it was told meanwhile, and looks
+            // again.
+            let _ = signal.compare_exchange(BEHIND, ASLEEP, Relaxed, Relaxed);
+        }
+    }
+
+    fn sleep(&self, me: &Waiting) {
+        let until_ns = match (me.deadline_ns, me.passes_ns) {
+            (Some(deadline_ns), Some(passes_ns)) => Some(deadline_ns.min(passes_ns)),
+            (one, other) => one.or(other),
+        };
+        P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
+    }
+
+    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Returns `true` if
+    /// it is taken.
+    fn pass(&self, me: &mut Waiting) -> bool {
+        me.passes_ns = None;
+        let passed = self.try_lock_shared_again();
+        if passed {
+            P::count(Event::rwlock_pass);
+        }
+        passed
+    }
+
+    /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. If it is not, and newcomers
+    /// have passed for long enough, the lock is reserved from now on.
+    fn compete(&self, me: &Waiting) -> bool {
+        let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
+        let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;
+        if !is_ours && !F::IS_FAIR && is_due() {
+            P::count(Event::rwlock_keep);
+            // (0,*,*,*) -> (1,*,*,*)
+            // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+            self.word.fetch_or(RESERVED, Relaxed);
+        }
+        is_ours
     }
 }
