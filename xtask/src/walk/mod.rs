@@ -2,7 +2,7 @@
 //! system call. And a check that this is not too much.
 //!
 //! The walk lists functions with a body. It follows names and not types, so it lists too much rather than too little;
-//! [`reach`] says what leads where. It ends at the operations of cells ([`SEAM`](reach::SEAM)) and at other crates.
+//! [`mod@reach`] says what leads where. It ends at the operations of cells ([`SEAM`](reach::SEAM)) and at other crates.
 //! What is compiled for one architecture, for Miri or for checkers only is in the list, too.
 //!
 //! Not seen: what macros expand to, the initial values of constants and statics, calls that are not written as such
