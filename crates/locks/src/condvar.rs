@@ -136,7 +136,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
         // In a forked child the caller may be one of two that wait, and the mark does not count both.
         let is_alone = !P::has_forked() && !mark.has_waiters();
         let counted = mark.count_waiter();
-        let waiting = self.begin(mutex.state(), deadline_ns.is_none(), is_alone);
+        let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(AWAKE_NS);
+        let waiting = self.begin(mutex.state(), deadline_ns.is_none_or(has_time), is_alone);
         // SAFETY: the caller holds it.
         unsafe { mutex.unlock() };
         let (is_notified, seen) = self.sleep(waiting, deadline_ns);
