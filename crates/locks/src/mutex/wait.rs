@@ -84,10 +84,9 @@ impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
             if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
                 self.as_sleeper = Some(self.mark.count_sleeper());
             }
-            let was_woken = self.woken != WokenHow::No;
-            let (bit, kind) = match was_woken {
-                true => (WOKEN, WOKEN_KIND),
-                false => (SLEEPERS, SLEEPER_KIND),
+            let (bit, kind) = match self.woken {
+                WokenHow::No => (SLEEPERS, SLEEPER_KIND),
+                WokenHow::OfMany | WokenHow::Alone => (WOKEN, WOKEN_KIND),
             };
             let reserves = if self.is_overdue() { RESERVED } else { 0 };
             let Some(seen) = self.announce(bit | reserves) else { continue };
@@ -161,8 +160,7 @@ impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
 
     /// Returns `true` if it was woken so long ago that nobody may overtake it any more.
     fn is_overdue(&self) -> bool {
-        let is_overdue = |since_ns| P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS;
-        self.since_ns.is_some_and(is_overdue)
+        self.since_ns.is_some_and(|since_ns| P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS)
     }
 
     /// Passes on what the caller was woken for, and its reservation.

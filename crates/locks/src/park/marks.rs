@@ -23,7 +23,8 @@
 //! a thread that owns the mutex later sees the count.
 //!
 //! Counts cannot overflow: Linux has at most 2^22 threads. What a thread of a parent process counted does not exist in
-//! a forked child. The epoch tells: counts with another epoch than that of the process are none.
+//! a forked child. The epoch tells: counts with another epoch than that of the process are none. It has the lowest 16
+//! bits of the platform's. Two lives of a process that are 65,536 forks apart look alike, and then a count is too high.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|

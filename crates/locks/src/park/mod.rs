@@ -54,8 +54,8 @@ pub(crate) fn told<P: ParkPlatform>(id: NodeId) -> u32 {
     waiter::<P>(id).signal.fetch_or(0, Acquire)
 }
 
-/// The sleeping waiters of all locks and condition variables: static, keyed by the address of a lock
-/// word. Never touches the lock itself.
+/// The sleeping waiters of reader-writer locks and semaphores: static, keyed by the address of a lock word. Never
+/// touches the lock itself.
 pub struct SleepTable<P>(PhantomData<fn() -> P>);
 
 /// What a sleeper waits for. It is a part of the name, so that a release that comes late, when the lock is gone, does
