@@ -3,6 +3,7 @@
 //! All of them begin with a quiet bucket, so that the first sleeper needs its heavy barrier.
 
 use crate::Client;
+use crate::rwsem::SOON_NS;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::capabilities::{LockCondvar, ProgramMutex};
@@ -37,8 +38,8 @@ impl<P: Platform, M: ProgramMutex> Counter<P, M> {
 /// What [`MutexTimeOuts`] is selected by.
 pub const TIMED: &str = "mutex-timed";
 
-/// Threads with an odd number give up soon; the first begins as the owner and hands it over. A thread that gets the
-/// mutex counts. No thread sleeps for ever behind one that has given up.
+/// Threads with an odd number give up soon, the others hand the mutex over, and the first begins as the owner. A thread
+/// that gets the mutex counts. No thread sleeps for ever behind one that has given up.
 pub struct MutexTimeOuts<P: Platform, M: ProgramMutex = RawMutex<P>> {
     counter: Counter<P, M>,
     taken: AtomicU64,
@@ -64,12 +65,12 @@ impl<P: Platform, M: ProgramMutex> Client for MutexTimeOuts<P, M> {
                 // Taken when the client was made.
             } else if thread.is_multiple_of(2) {
                 mutex.lock();
-            } else if !mutex.lock_until(P::now_ns() + 1) {
+            } else if !mutex.lock_until(P::now_ns() + SOON_NS) {
                 continue;
             }
             self.counter.change(1);
             self.taken.fetch_add(1, Relaxed);
-            if thread == 0 {
+            if thread.is_multiple_of(2) {
                 // SAFETY: taken above, or when the client was made.
                 unsafe { mutex.unlock_fair() };
             } else {
@@ -348,7 +349,7 @@ impl<P: Platform, M: ProgramMutex> Client for GiveUp<P, M> {
                 return;
             }
             1 => {
-                let soon = Some(P::now_ns() + 1);
+                let soon = Some(P::now_ns() + SOON_NS);
                 // SAFETY: taken above.
                 let is_notified =
                     tokens.change(0) > 0 || unsafe { changed.wait(&tokens.mutex, soon) };

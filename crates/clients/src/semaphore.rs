@@ -2,6 +2,7 @@
 //! frees it.
 
 use crate::Client;
+use crate::rwsem::SOON_NS;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32};
 use lockwright::platform::Guarded;
@@ -54,7 +55,7 @@ impl<P: Platform> Client for SemaphoreTimeOuts<P> {
             if thread.is_multiple_of(2) {
                 self.semaphore.acquire(1);
                 self.read_note();
-            } else if self.semaphore.acquire_until(TWO, P::now_ns() + 1) {
+            } else if self.semaphore.acquire_until(TWO, P::now_ns() + SOON_NS) {
                 self.read_note();
                 self.semaphore.release(TWO);
             }

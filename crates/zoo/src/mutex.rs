@@ -132,13 +132,14 @@ bugs! {
         source: "gperftools SpinLock (93a69c4df287)",
         shown_by: [("mutex", "mutex-timed")],
         edits: [
-            change "mutex/mod.rs": r"match before & !HELD {
+            change "mutex/mod.rs": r"match self.release(0, 0).unwrap_or_default() & !HELD {
             0 => mark.count_calm(),
             said => {
+                // The lock may no longer exist.
                 Self::wake(address, mark, said);
             }
         }"
-                => "()",
+                => "{ self.release(0, 0); }",
             change "qspinlock/pv/mod.rs": "hash::remove::<P>(word, |_| true)" => "None",
             change "qspinlock/pv/mod.rs": "sleeper.is_some() || P::has_forked()" => "true",
         ],
@@ -164,9 +165,7 @@ bugs! {
         source: "our own finding, by explore",
         shown_by: [("mutex", "mutex-fair")],
         edits: [
-            remove "mutex/mod.rs": r"if before & (WOKEN | RESERVED) != 0 {
-            Self::wake(address, mark, before);
-        }",
+            change "mutex/mod.rs": "self.release(GIVEN, WOKEN)" => "self.release(GIVEN, 0)",
         ],
     }
     "89" ReleaseLosesSleepers in MUTEX, seen EXPLORED {
@@ -175,6 +174,15 @@ bugs! {
         shown_by: [("mutex", "mutex-timed")],
         edits: [
             change "mutex/wait.rs": "self.mark.has_others([self.as_waiter, self.as_sleeper])" => "false",
+        ],
+    }
+    "90" GivenToNobody in MUTEX, seen EXPLORED {
+        what: "The owner wakes a waiter, and then leaves the lock to it. In between the deadline of the waiter passes, and it gives up. The owner wakes another one, but there is none, and the lock is nobody's for ever.",
+        source: "our own finding, by random programs",
+        shown_by: [("mutex", "mutex-timed")],
+        edits: [
+            change "mutex/mod.rs": "self.release(GIVEN, WOKEN)" => "self.release(GIVEN, 0)",
+            change "mutex/mod.rs": "P::count(Event::mutex_handoff);" => "Self::wake(&raw const self.state, mark, 0);",
         ],
     }
 }

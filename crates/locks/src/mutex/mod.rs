@@ -5,7 +5,9 @@ mod wait;
 
 use crate::events::Event;
 use crate::park::{Mark, ParkPlatform};
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
+use crate::platform::{
+    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
+};
 use crate::qspinlock::{Fifo, Succession, cna};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use core::marker::PhantomData;
@@ -126,18 +128,25 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     /// The caller holds the lock.
     pub unsafe fn unlock_fair(&self) {
         let mark = Mark::<P>::of(&self.state);
-        // ordering: Relaxed; a thread that comes later is not waited for.
-        let seen = self.state.load(Relaxed);
-        if !mark.has_others([None, None]) || !Self::wake(&self.state, mark, seen) {
+        if !mark.has_others([None, None]) || !self.give(mark) {
             // SAFETY: the caller holds the lock.
-            return unsafe { self.unlock() };
+            unsafe { self.unlock() };
         }
-        P::count(Event::mutex_handoff);
-        let address = &raw const self.state;
-        // The waiter that was woken is to find it free, and no other thread. It may sleep again by now.
-        let before = self.release(seen, GIVEN);
-        if before & (WOKEN | RESERVED) != 0 {
-            Self::wake(address, mark, before);
+    }
+
+    /// Wakes a waiter and releases the lock for it. Returns `false`, with the lock held, if no thread sleeps.
+    fn give(&self, mark: Mark<P>) -> bool {
+        loop {
+            // held -> held, and no woken waiter sleeps again or has given up
+            // ordering: Relaxed; nothing is read through it.
+            let said = self.state.fetch_and(!WOKEN, Relaxed);
+            if !Self::wake(&self.state, mark, said) {
+                return false;
+            }
+            if self.release(GIVEN, WOKEN).is_some() {
+                P::count(Event::mutex_handoff);
+                return true;
+            }
         }
     }
 
@@ -161,29 +170,30 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
 
     /// A release where a thread may sleep.
     fn unlock_restless(&self, mark: Mark<P>) {
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let seen = self.state.load(Relaxed);
         let address = &raw const self.state;
-        let before = self.release(seen, 0);
-        // From here on the lock may no longer exist.
-        match before & !HELD {
+        match self.release(0, 0).unwrap_or_default() & !HELD {
             0 => mark.count_calm(),
             said => {
+                // The lock may no longer exist.
                 Self::wake(address, mark, said);
             }
         }
     }
 
-    /// Releases the lock, for threads that were woken only if it is reserved or `free` says so; what it said before.
-    fn release(&self, mut seen: u32, free: u32) -> u32 {
-        loop {
-            // held -> free, or free and reserved
+    /// Releases the lock, for threads that were woken only if it is reserved or `given` says so; what it said before.
+    /// Returns `None`, with the lock held, if it says a bit of `unless`.
+    fn release(&self, given: u32, unless: u32) -> Option<u32> {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
+        while seen & unless == 0 {
+            // held -> free, or free and kept
             // ordering: Release; F1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, free | seen & RESERVED, Release, Relaxed) {
-                Ok(_) => return seen,
+            match self.state.compare_exchange(seen, given | seen & RESERVED, Release, Relaxed) {
+                Ok(_) => return Some(seen),
                 Err(now) => seen = now,
             }
         }
+        None
     }
 
     /// Wakes a thread that sleeps for the lock at that address: one that was woken before if there is one, but
