@@ -98,7 +98,7 @@ fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus, Stopped> {
                 kill_group(child);
                 return Err(Stopped::Interrupted);
             }
-            Ok(None) if start.elapsed() < limit => thread::sleep(Duration::from_millis(5)),
+            Ok(None) if start.elapsed() < limit => thread::sleep(pause(start.elapsed())),
             Ok(None) => {
                 kill_group(child);
                 return Err(Stopped::Late(limit));
@@ -109,6 +109,11 @@ fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus, Stopped> {
             }
         }
     }
+}
+
+/// How long to wait before the next look at a program that runs for this time: it is measured to a fiftieth.
+fn pause(elapsed: Duration) -> Duration {
+    (elapsed / 50).clamp(Duration::from_micros(100), Duration::from_millis(5))
 }
 
 fn kill_group(child: &mut Child) {
