@@ -2,8 +2,8 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, evidence, fidelity, full, fuzz, new_lock, promela, root, sanitize, stage, tidy, walk,
-    weaken, zoo,
+    ci, evidence, fidelity, full, fuzz, new_lock, peer_tests, promela, root, sanitize, stage, tidy,
+    walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -151,6 +151,19 @@ const LONGER: &[Command] = &[
             "unless --minutes says otherwise.",
         ],
         run: |given| tool(fuzz::Request::of(given), fuzz::run),
+    },
+    Command {
+        name: "peer-tests",
+        options: peer_tests::OPTIONS,
+        about: &[
+            "Run parking_lot's own tests of its mutex, condition variable and",
+            "reader-writer lock with Lockwright's types and with parking_lot's, five",
+            "times each. Fails if one fails with Lockwright, and names those that take",
+            "longer than with parking_lot. The tests come from parking_lot's package,",
+            "which every build of the workspace fetches. --only names a part of a",
+            "test's name. About three minutes.",
+        ],
+        run: |given| tool(peer_tests::Request::of(given), peer_tests::run),
     },
 ];
 
@@ -341,6 +354,9 @@ mod tests {
             (&["fuzz", "--minutes", "-1"], "--minutes 3"),
             (&["fuzz", "--under", "gdb"], "miri, tsan or asan"),
             (&["fuzz", "--all"], "--under miri|tsan|asan"),
+            (&["peer-tests", "--runs", "0"], "--runs 5"),
+            (&["peer-tests", "--only"], "--only rwlock"),
+            (&["peer-tests", "--fast"], "--runs N"),
             (&["weaken", "--only", "no.rs"], "--only qspinlock/queue.rs"),
             (&["weaken", "--checker", "spin"], "loom or miri"),
             (&["weaken", "--fast"], "--matrix"),

@@ -12,6 +12,7 @@ mod markdown;
 mod new_lock;
 mod options;
 mod output;
+mod peer_tests;
 mod promela;
 mod repository;
 mod sanitize;
