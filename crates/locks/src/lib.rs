@@ -82,7 +82,7 @@
 //!
 //! # Environment
 //!
-//! `LOCKWRIGHT_MEMBARRIER=off`, read once at the first contended operation of a process, keeps locks from interrupting
+//! `LOCKWRIGHT_MEMBARRIER=off`, read once when a lock first asks for it, keeps locks from interrupting
 //! other CPUs with the system call `membarrier`. Then unlocking a [`Mutex`] costs an atomic exchange, and a
 //! [`PercpuRwLock`] is a [`RwLock`]. A program that installs a system call filter calls [`native::prepare`] first.
 //!
