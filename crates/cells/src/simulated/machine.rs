@@ -85,6 +85,15 @@ impl SimulatedMachine {
         Ok(Self { machine, parameters, calibration, calibrated_as, uncalibrated, settings })
     }
 
+    /// The same with other numbers, as [`Machine::changed`] takes them. They also replace fitted ones.
+    pub fn changed(self, numbers: &[(String, f64)]) -> Result<Self, MachineError> {
+        let name = &self.machine.name;
+        let builtin = Calibration::builtin_names().find(|builtin| builtin == name);
+        let borrowed = if numbers.is_empty() { None } else { builtin };
+        let calibrated_as = self.calibrated_as.or(borrowed);
+        Ok(Self { machine: self.machine.changed(numbers)?, calibrated_as, ..self })
+    }
+
     /// The machine itself.
     pub fn into_machine(self) -> Machine {
         self.machine

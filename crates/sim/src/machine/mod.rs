@@ -7,6 +7,7 @@
 
 mod calibration;
 mod calibration_file;
+mod changed;
 mod costs;
 mod error;
 mod load;
