@@ -134,6 +134,18 @@ pub fn two_nodes(threads: u32) -> Machine {
     }
 }
 
+/// The same with other numbers than those of its file.
+pub fn open_changed(on: &str, numbers: &[(String, f64)]) -> Result<SimulatedMachine, Error> {
+    let machine = open_simulated(on, Settings::default())?;
+    let unknown =
+        numbers.iter().find(|(key, _)| !Machine::number_names().any(|known| known == key));
+    if let Some((key, _)) = unknown {
+        let names = Machine::number_names();
+        return Err(Error::unknown("number", key, names, "lockwright machines show x5-4"));
+    }
+    machine.changed(numbers).map_err(|error| Error::Machine(error.to_string()))
+}
+
 /// A simulated machine, by its name or by the path of its file, with its calibration.
 pub fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, Error> {
     let is_path = on.contains('/') || on.ends_with(".toml");

@@ -41,7 +41,7 @@ enum Command {
     #[command(before_help = "Examples:
   lockwright compare --quick
   lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
-  lockwright compare --kind rw --ours percpu-rwlock --json compare.json")]
+  lockwright compare --quick --on x5-4 --kind exclusive   (simulated)")]
     Compare(compare::CompareArgs),
     /// Try to break locks under load
     #[command(before_help = "Examples:

@@ -94,6 +94,15 @@ pub fn name(typed: &str) -> Result<String, std::convert::Infallible> {
     Ok(typed.trim().into())
 }
 
+/// A number of a machine, by its name.
+pub fn number_of_machine(typed: &str) -> Result<(String, f64), &'static str> {
+    let number = || {
+        let (key, value) = typed.split_once('=')?;
+        Some((key.trim().into(), value.trim().parse().ok()?))
+    };
+    number().ok_or("write a name and a number, such as pause=45; times are in nanoseconds")
+}
+
 /// What was `bench --readers`: the same option of `torture` is a number of threads.
 pub fn read_percent_renamed(typed: &str) -> Result<u32, String> {
     Err(format!("in `bench` this option is called --read-percent: write `--read-percent {typed}`"))

@@ -59,6 +59,11 @@ fn a_comparison_of_what_there_is_not_says_what_to_type() {
         ("compare --cell cs1-t9 --json out.json", "cs20-t8"),
         ("compare --cell 'cs3-*'", "--cell takes"),
         ("compare --cell r80-cs1-t8", "r50-cs1-t8"),
+        ("compare --on x5-5", "did you mean `x5-4`?"),
+        ("compare --on x5-4 --cell churn-t4", "leave out --on"),
+        ("compare --on x5-4 --cell q1/1/1-one+busy", "busy neighbours"),
+        ("compare --on x5-4 --set pauses=1", "did you mean `pause`?"),
+        ("compare --on x5-4 --set cpus=0", "1 or more"),
         ("compare --ours mutex --cell r50-* --json out.json", "readers share"),
         ("compare --peer pthread-adaptive --cell r50-cs1-t2", "std-rwlock"),
     ] {

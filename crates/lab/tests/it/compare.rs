@@ -203,3 +203,34 @@ fn a_cell_with_neighbours_says_so_and_is_chosen_by_an_option() {
     );
     has_fields(&document["busy"], &["geometric_mean", "cpu_per_op"]);
 }
+
+#[test]
+fn simulated_numbers_repeat_with_the_seed_and_are_called_simulated() {
+    let line = "compare --on x5-4 --set cpus=2,pause=45 --cell cs1-t2,cs1-t4,q1/1/1-one,churn-t4 \
+                --runs 2 --secs 0.001 --quiet";
+    let (first, second) = (stdout(&lockwright(line)), stdout(&lockwright(line)));
+    assert_eq!(first, second);
+    let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in
+        ["simulated x5-4 with cpus=2 pause=45, 2 CPUs", "All numbers are simulated", ": churn-t4"]
+    {
+        assert!(first.contains(words), "no `{words}` in {first}");
+    }
+    let csv = stdout(&lockwright(&format!("{line} --csv -")));
+    assert!(csv.lines().skip(1).all(|row| row.starts_with("simulated,x5-4 with cpus=2")), "{csv}");
+    let document = json(&format!("{line} --json -"));
+    assert_eq!(document["on"]["kind"], "simulated");
+    assert_eq!(document["goals"].as_array().map(Vec::len), Some(0));
+    let cells = document["cells"].as_array().expect("cells");
+    let names: Vec<&str> = cells.iter().filter_map(|cell| cell["name"].as_str()).collect();
+    assert_eq!(names, ["cs1-t2", "cs1-t4", "q1/1/1-one"]);
+    for cell in cells {
+        let lock = &cell["locks"]["mutex"];
+        let shares_cpus = cell["threads"].as_u64() > Some(2);
+        assert!(cell["ratio"].as_f64() > Some(0.0) && lock["ops_per_s"].is_number(), "{cell}");
+        assert_eq!(lock["cpu_s"].is_number(), shares_cpus, "{lock}");
+        assert_eq!(lock["voluntary_switches_per_op"].is_number(), shares_cpus, "{lock}");
+    }
+    assert!(cells[0]["locks"]["kernel-mutex"].is_object());
+    assert!(cells[2]["locks"]["kernel-mutex"].is_null(), "it has no condition variable");
+}

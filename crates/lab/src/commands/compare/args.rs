@@ -4,8 +4,9 @@ use super::cells::{self, CellKind};
 use super::effort::CompareEffort;
 use super::locks::{OURS, OURS_RW, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
+use super::simulated;
 use crate::matrix::window_ns;
-use crate::options::{SeedArgs, between, seconds};
+use crate::options::{SIMULATED, SeedArgs, between, name, number_of_machine, seconds};
 use clap::Args;
 use lockwright::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
@@ -33,20 +34,23 @@ pub struct CompareArgs {
     /// Fewer and shorter repetitions: under 5 minutes instead of under 60
     #[arg(long)]
     pub quick: bool,
-    /// Peers: names or patterns, comma-separated. A library's name selects all of its locks and
-    /// versions: `parking_lot` is 0.12 and 0.13, mutex and reader-writer lock [default: all]
+    /// A simulated machine, by name or file [default: native]
+    #[arg(long, value_name = "MACHINE", value_parser = name)]
+    pub on: Option<String>,
+    /// Peers: names or patterns. A library's name selects all of its locks and versions: `parking_lot`
+    /// is four [default: all]
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub peer: Vec<String>,
-    /// Lockwright's locks: one exclusive lock, and any number of reader-writer locks, of which the best
-    /// for each percentage of readers counts [default: mutex,rwlock,rwlock-fair,percpu-rwlock]
+    /// Lockwright's locks: one exclusive lock, and reader-writer locks, of which the best counts
+    /// [default: mutex,rwlock,percpu-rwlock]
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub ours: Vec<String>,
     /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause in the section), 'r90-*' (90 % of the
     /// operations read), 'q10/1/*' (10 producers, 1 consumer), '*+busy' (busy neighbours) [default: all]
     #[arg(long, alias = "cells", value_delimiter = ',', value_name = "CELL,...")]
     pub cell: Vec<String>,
-    /// Kinds of cells: pair (lock/unlock pairs of one thread), exclusive and rw (counters), queue,
-    /// blocking (sections of microseconds), work (maps, caches, many threads) [default: all]
+    /// Kinds of cells: pair, exclusive and rw (counters), queue, blocking (long sections), work (maps,
+    /// caches, many threads) [default: all]
     #[arg(
         long,
         value_enum,
@@ -60,12 +64,19 @@ pub struct CompareArgs {
     #[arg(long, value_enum, value_name = "WHICH", help_heading = MEASURING)]
     pub neighbours: Option<NeighbourChoice>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
-    /// [default: 10, with readers and in queue, blocking and work 6; with --quick 6 and 4]
+    /// [default: 10, with readers and in queue, blocking and work 6; with --quick 6 and 4; simulated 6
+    /// and 2]
     #[arg(long, value_name = "N", help_heading = MEASURING, value_parser = between::<u32, 2, 10_000>)]
     pub runs: Option<u32>,
-    /// Length of a repetition [default: what fits into the time]
+    /// Length of a repetition [default: what fits into the time; simulated 30ms, with --quick 10ms, and longer with
+    /// many threads or long sections]
     #[arg(long, value_name = "TIME", help_heading = MEASURING, value_parser = seconds)]
     pub secs: Option<f64>,
+    /// Other numbers for the simulated machine: names as in its file (`lockwright machines show x5-4`), times in
+    /// nanoseconds, such as pause=45,wake_latency=2000; cpus=8 makes it one socket with 8 cores
+    #[arg(long, value_delimiter = ',', value_name = "NAME=NUMBER,...", help_heading = SIMULATED,
+          value_parser = number_of_machine)]
+    pub set: Vec<(String, f64)>,
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
@@ -83,6 +94,10 @@ impl CompareArgs {
         let effort = if self.quick { CompareEffort::Quick } else { CompareEffort::Full };
         let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
         let mut cells = cells::select(&self.cell, &self.kind)?;
+        let left_out = match machine.is_simulated() {
+            true => simulated::leave_out_cells(&mut cells, machine)?,
+            false => Vec::new(),
+        };
         if let Some(choice) = self.neighbours {
             let has = choice == NeighbourChoice::With;
             cells.retain(|cell| cell.has_neighbours == has);
@@ -96,10 +111,10 @@ impl CompareArgs {
         let (reading, owning): (Vec<Subject>, Vec<Subject>) =
             ours.iter().partition(|&&lock| readers_share(lock));
         let ours: Vec<Subject> = owning.into_iter().chain(reading.clone()).take(1).collect();
-        let exclusive = Side { peers: self.peers(&ours)?, ours };
-        let rw = Side { peers: self.rw_peers(&reading)?, ours: reading };
+        let exclusive = Side { peers: self.peers(&ours, machine)?, ours };
+        let rw = Side { peers: self.rw_peers(&reading, machine)?, ours: reading };
         let [real_use, rw_real_use] =
-            [self.in_real_use(&exclusive, false)?, self.in_real_use(&rw, true)?];
+            [self.in_real_use(&exclusive, false, machine)?, self.in_real_use(&rw, true, machine)?];
         let mut plan = ComparePlan {
             exclusive,
             rw,
@@ -113,6 +128,8 @@ impl CompareArgs {
             asked_window_ns: secs,
             seed: self.random.seed,
             cpus: machine.cpus(),
+            is_simulated: machine.is_simulated(),
+            left_out,
         };
         plan.leave_out_lonely_cells()?;
         plan.spare_runs();
@@ -139,10 +156,11 @@ impl CompareArgs {
         }
     }
     /// The peers in cells without readers.
-    fn peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
+    fn peers(&self, ours: &[Subject], machine: &dyn LabMachine) -> Result<Vec<Asked>, Error> {
         self.peer.iter().try_for_each(|name| needs_c_peers(name))?;
         let is_named = !self.peer.is_empty();
-        let names = if is_named { both_versions(&self.peer) } else { usual(Comparison::Owning) };
+        let names =
+            if is_named { both_versions(&self.peer) } else { usual(Comparison::Owning, machine) };
         let mut peers = Selection::of(&names)?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
         for peer in &peers {
@@ -161,22 +179,28 @@ impl CompareArgs {
             let is_usual = usual_peers(Comparison::Owning).any(|usual| usual == name);
             peer.explicitly || is_usual || !readers_share(peer.subject)
         };
+        simulated::leave_out_foreign(&mut peers, machine)?;
         peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
         Ok(peers)
     }
     /// The locks in cells of real use: peers that nearly every program uses, unless others are named.
-    fn in_real_use(&self, side: &Side, share: bool) -> Result<Side, Error> {
+    fn in_real_use(
+        &self,
+        side: &Side,
+        share: bool,
+        machine: &dyn LabMachine,
+    ) -> Result<Side, Error> {
         let ours = side.ours.clone();
         if !self.peer.is_empty() {
             return Ok(Side { peers: side.peers.clone(), ours });
         }
-        let mut peers = Selection::of(&usual(Comparison::RealUse))?.subjects;
+        let mut peers = Selection::of(&usual(Comparison::RealUse, machine))?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly = false);
         peers.retain(|peer| !ours.contains(&peer.subject) && readers_share(peer.subject) == share);
         Ok(Side { peers, ours })
     }
     /// The peers in cells with readers.
-    fn rw_peers(&self, ours: &[Subject]) -> Result<Vec<Asked>, Error> {
+    fn rw_peers(&self, ours: &[Subject], machine: &dyn LabMachine) -> Result<Vec<Asked>, Error> {
         let is_named = !self.peer.is_empty();
         let with_family = |name: String| {
             let family = rw_locks_of(name.trim()).map(|name| name.to_string());
@@ -184,10 +208,11 @@ impl CompareArgs {
         };
         let names: Vec<String> = match is_named {
             true => both_versions(&self.peer).into_iter().flat_map(with_family).collect(),
-            false => usual(Comparison::Reading),
+            false => usual(Comparison::Reading, machine),
         };
         let mut peers = Selection::of(&names)?.subjects;
         peers.iter_mut().for_each(|peer| peer.explicitly &= is_named);
+        simulated::leave_out_foreign(&mut peers, machine)?;
         peers.retain(|peer| !ours.contains(&peer.subject) && readers_share(peer.subject));
         Ok(peers)
     }
@@ -210,8 +235,12 @@ fn our_lock(name: &str) -> Result<Subject, Error> {
     }
 }
 
-fn usual(comparison: Comparison) -> Vec<String> {
-    usual_peers(comparison).map(String::from).collect()
+/// The peers on `machine`, unless others are named.
+fn usual(comparison: Comparison, machine: &dyn LabMachine) -> Vec<String> {
+    match machine.is_simulated() {
+        true => simulated::usual_peers(comparison).map(String::from).collect(),
+        false => usual_peers(comparison).map(String::from).collect(),
+    }
 }
 
 /// The names, and the name of the newer version of a lock that has two.
@@ -229,6 +258,6 @@ fn needs_c_peers(name: &str) -> Result<(), Error> {
     }
     Err(Error::usage(format!(
         "`{name}` needs a build with `--features c-peers`, which docs/lab.md describes; --peer takes {} now",
-        usual(Comparison::Owning).join(", ")
+        usual_peers(Comparison::Owning).collect::<Vec<_>>().join(", ")
     )))
 }

@@ -4,6 +4,7 @@ use super::cells::CompareCell;
 use super::locks::label;
 use super::plan::ComparePlan;
 use super::score::{Contest, ContestEntry, Role};
+use super::simulated;
 use crate::outcome::what_broke;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
 use lockwright_cells::interrupt;
@@ -81,7 +82,7 @@ fn contestants(plan: &ComparePlan, cell: CompareCell) -> Vec<Contestant> {
     let as_role = |role| move |lock| Contestant { lock, role, threads };
     let mut all: Vec<Contestant> = ours.clone().map(as_role(Role::Ours)).collect();
     all.extend(plan.peers_in(cell).map(|peer| peer.subject).map(as_role(Role::Peer)));
-    if cell.has_floors() {
+    if plan.has_floors(cell) {
         all.extend(Subject::floors().map(as_role(Role::Floor)));
     }
     if cell.has_single_thread() {
@@ -103,11 +104,15 @@ fn take_turns(
     repetition: u32,
     purpose: Purpose,
 ) -> Vec<Result<Measurement, CellError>> {
+    let shares_cpus = |threads| match plan.is_simulated {
+        true => simulated::scheduling(threads, plan.cpus, repetition),
+        false => None,
+    };
     let spec = |&turn: &usize| CellSpec {
         lock: contestants[turn].lock,
         workload: cell.workload,
         threads: contestants[turn].threads,
-        scheduling: None,
+        scheduling: shares_cpus(contestants[turn].threads),
         window_ns: plan.window_ns(cell, purpose),
         repetition,
         seed: plan.seed,
@@ -163,6 +168,8 @@ mod tests {
             asked_window_ns: Some(1_000),
             seed: 1,
             cpus: 2,
+            is_simulated: false,
+            left_out: Vec::new(),
         };
         let contest = run(&plan, plan.cells[0], &machine);
         (machine.ran(), contest)

@@ -13,6 +13,7 @@ mod real_use;
 mod report;
 mod run;
 mod score;
+mod simulated;
 
 pub use args::CompareArgs;
 pub use run::run;

@@ -3,6 +3,7 @@
 use super::cells::{CellKind, CompareCell};
 use super::effort::CompareEffort;
 use super::locks::{ABLE_PEER, OURS, OURS_MIXED, all_peers, bears_oversubscription, label};
+use super::simulated;
 use lockwright_cells::cell::{Needs, Purpose};
 use lockwright_cells::error::Error;
 use lockwright_cells::native::locks::{has, readers_share};
@@ -74,6 +75,10 @@ pub struct ComparePlan {
     pub seed: u64,
     /// CPUs of the machine.
     pub cpus: usize,
+    /// True if the machine is a simulated one.
+    pub is_simulated: bool,
+    /// Which cells the machine cannot run and why, a sentence for each reason.
+    pub left_out: Vec<String>,
 }
 
 impl ComparePlan {
@@ -178,12 +183,18 @@ impl ComparePlan {
     }
     /// Repetitions of a cell in which operations are counted.
     pub fn runs(&self, kind: CellKind) -> u32 {
-        let usual = || self.effort.runs(kind).saturating_sub(self.spared_runs).max(FEWEST_RUNS);
+        let usual = || match self.is_simulated {
+            true => simulated::runs(self.effort),
+            false => self.effort.runs(kind).saturating_sub(self.spared_runs).max(FEWEST_RUNS),
+        };
         self.asked_runs.unwrap_or_else(usual)
     }
     /// Takes away repetitions until each is long enough, if there are many locks. If that is not enough, the cells with
     /// busy neighbours go.
     pub fn spare_runs(&mut self) {
+        if self.is_simulated {
+            return;
+        }
         while self.base_window_s() < SHORTEST_S
             && self.spared_runs < self.effort.runs(CellKind::Pair)
         {
@@ -214,7 +225,15 @@ impl ComparePlan {
             let longest_ns = self.effort.budget_s() * SHARE_PART / turns * 1e9;
             (cell.threads as u64 * SHARE_NS).min(longest_ns as u64)
         };
-        self.asked_window_ns.or_else(|| is_for_shares.then(for_shares_ns))
+        let simulated_ns = || {
+            let shared = if cell.threads > self.cpus { simulated::SHARED_FACTOR } else { 1 };
+            simulated::window_ns(self.effort) * u64::from(factor(cell) * shared)
+        };
+        let usual = || match self.is_simulated {
+            true => Some(simulated_ns()),
+            false => is_for_shares.then(for_shares_ns),
+        };
+        self.asked_window_ns.or_else(usual)
     }
     /// How long all of it takes.
     pub fn estimate_s(&self) -> f64 {
@@ -239,6 +258,10 @@ impl ComparePlan {
         }
         (self.effort.budget_s() - fixed_s).max(1.0) / windows
     }
+    /// True if the floors are measured next to a cell. They are no locks of the simulator.
+    pub fn has_floors(&self, cell: CompareCell) -> bool {
+        cell.has_floors() && !self.is_simulated
+    }
     /// How many locks take part in a cell.
     fn locks_in(&self, cell: CompareCell) -> usize {
         self.peers_in(cell).count() + self.ours_in(cell).count()
@@ -248,7 +271,7 @@ impl ComparePlan {
         self.cells.iter().flat_map(|&cell| {
             let locks = self.locks_in(cell);
             // The floors next to the pairs, and one thread alone next to the cells that are compared with it.
-            let beside = match cell.has_floors() {
+            let beside = match self.has_floors(cell) {
                 true => Subject::floors().count(),
                 false => usize::from(cell.has_single_thread()),
             };
@@ -282,11 +305,12 @@ impl ComparePlan {
         if self.leaves_out_neighbours {
             parts.push("cells with busy neighbours left out, because there are many locks".into());
         }
-        let time = match self.estimate_s() {
-            short if short < 60.0 => format!("{:.0} s", short.ceil()),
-            long => format!("{:.1} minutes", long / 60.0),
-        };
-        format!("{}; about {time}", parts.join("; "))
+        parts.push(match self.estimate_s() {
+            _ if self.is_simulated => "all of it simulated".into(),
+            short if short < 60.0 => format!("about {:.0} s", short.ceil()),
+            long => format!("about {:.1} minutes", long / 60.0),
+        });
+        parts.join("; ")
     }
     /// Which locks lack what some cells need; nothing if none does.
     fn left_out(&self) -> Option<String> {

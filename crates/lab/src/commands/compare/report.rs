@@ -30,6 +30,8 @@ impl Report for CompareDocument {
         Grid::of(
             rows,
             &[
+                ("on", &|_| self.on.kind().into()),
+                ("machine", &|_| self.on.machine().into()),
                 ("cell", &|it| it.cell.name.into()),
                 ("kind", &|it| it.cell.kind.name().into()),
                 ("readers", &|it| optional(it.cell.counter().map(|[readers, ..]| readers))),
@@ -39,11 +41,11 @@ impl Report for CompareDocument {
                 ("lock", &|it| it.name.into()),
                 ("ops_per_s", &|it| it.lock.ops_per_s.to_string()),
                 ("pair_ns", &|it| optional(it.lock.pair_ns)),
-                ("cpu_s", &|it| it.lock.cpu_s.to_string()),
-                ("cpu_ns_per_op", &|it| it.lock.cpu_ns_per_op.to_string()),
-                ("voluntary_switches_per_op", &|it| it.lock.voluntary_switches_per_op.to_string()),
+                ("cpu_s", &|it| optional(it.lock.cpu_s)),
+                ("cpu_ns_per_op", &|it| optional(it.lock.cpu_ns_per_op)),
+                ("voluntary_switches_per_op", &|it| optional(it.lock.voluntary_switches_per_op)),
                 ("involuntary_switches_per_op", &|it| {
-                    it.lock.involuntary_switches_per_op.to_string()
+                    optional(it.lock.involuntary_switches_per_op)
                 }),
                 ("condvar_waits_per_op", &|it| optional(it.lock.condvar_waits_per_op)),
                 ("futile_wakeups_per_op", &|it| optional(it.lock.futile_wakeups_per_op)),

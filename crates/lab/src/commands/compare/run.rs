@@ -4,11 +4,12 @@ use super::args::CompareArgs;
 use super::contest;
 use super::plan::ComparePlan;
 use super::report::CompareDocument;
-use lockwright_cells::cell::{LabMachine, Purpose, Settings};
+use crate::machines;
+use lockwright_cells::cell::{LabMachine, Purpose, Settings, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_cells::native::NativeMachine;
 use lockwright_cells::native::locks::stalls_if_oversubscribed;
-use lockwright_cells::native::{ForeignLoad, NativeMachine};
 use lockwright_cells::subject::Subject;
 use lockwright_report::{Outputs, Progress, foreign_load};
 use std::process::ExitCode;
@@ -16,17 +17,20 @@ use std::process::ExitCode;
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let progress = args.progress;
-    let machine = NativeMachine::new(&Settings::default());
-    let plan = args.plan(&machine)?;
+    let machine = open(args)?;
+    let machine = machine.as_ref();
+    let plan = args.plan(machine)?;
     let outputs = Outputs::open(&args.documents, None)?;
     progress.say(&plan.described());
 
-    let mut document = CompareDocument::new(&plan, &machine, has_membarrier());
-    document.warnings = slow_locks(&plan);
-    let foreign = ForeignLoad::watch();
-    measure(&plan, &machine, progress, &mut document, &outputs)?;
+    let mut document = CompareDocument::new(&plan, machine, has_membarrier(machine));
+    document.warnings = machine.warnings(Workload::counter(1, 0));
+    document.warnings.extend(plan.left_out.iter().cloned());
+    document.warnings.extend(slow_locks(&plan));
+    let foreign = machines::watch(machine, progress);
+    measure(&plan, machine, progress, &mut document, &outputs)?;
     document.interrupted = interrupt::is_requested();
-    document.foreign_load_percent = foreign.percent();
+    document.foreign_load_percent = foreign.and_then(|foreign| foreign.percent());
     document.warnings.extend(foreign_load(document.foreign_load_percent));
     outputs.finish(&document)?;
     if document.interrupted {
@@ -61,9 +65,24 @@ fn measure(
     Ok(())
 }
 
-/// True if unlocking may rely on membarrier, as far as the environment is concerned.
-fn has_membarrier() -> bool {
-    std::env::var_os("LOCKWRIGHT_MEMBARRIER").is_none_or(|value| value != "off")
+/// The machine that was asked for.
+fn open(args: &CompareArgs) -> Result<Box<dyn LabMachine>, Error> {
+    match args.on.as_deref() {
+        None | Some(machines::NATIVE) if args.set.is_empty() => {
+            Ok(Box::new(NativeMachine::new(&Settings::default())))
+        }
+        None | Some(machines::NATIVE) => Err(Error::usage(
+            "--set is for simulated machines: add --on with one, such as --on x5-4",
+        )),
+        Some(on) => Ok(Box::new(machines::open_changed(on, &args.set)?)),
+    }
+}
+
+/// True if unlocking may rely on membarrier, as far as the environment is concerned. A simulated machine does not
+/// depend on it.
+fn has_membarrier(machine: &dyn LabMachine) -> bool {
+    let is_off = std::env::var_os("LOCKWRIGHT_MEMBARRIER").is_some_and(|value| value == "off");
+    machine.is_simulated() || !is_off
 }
 
 /// A warning for each lock of ours that needs a CPU for every thread and does not get it.

@@ -42,6 +42,11 @@ pub fn cpu_ns_per_op(run: &Measurement) -> f64 {
     run.cpu_s * 1e9 / run.total_ops().max(1) as f64
 }
 
+/// True if it is known how its threads used the CPUs: not if each of them had a simulated CPU.
+fn has_usage(run: &Measurement) -> bool {
+    run.digest.is_none() || run.host.is_some()
+}
+
 /// This part of the bound counts as the bound.
 const AT_BOUND: f64 = 0.97;
 
@@ -95,6 +100,11 @@ impl ContestEntry {
         let values: Vec<f64> = self.runs.iter().flatten().map(get).collect();
         (!values.is_empty()).then(|| median(&values))
     }
+    /// The same of something about the use of the CPUs; `None` if that is not known either.
+    pub fn median_usage(&self, get: fn(&Measurement) -> f64) -> Option<f64> {
+        let is_known = self.runs.iter().flatten().all(has_usage);
+        self.median(get).filter(|_| is_known)
+    }
     /// The median rate of one half; `None` if it has no repetition.
     fn rate_in(&self, half: Half) -> Option<f64> {
         let runs = self.runs.iter().enumerate().filter(|&(index, _)| half.has(index));
@@ -103,7 +113,7 @@ impl ContestEntry {
         (!rates.is_empty()).then(|| median(&rates))
     }
     /// What `get` makes of the even repetitions that this one and `other` have.
-    fn scored(&self, other: &Self, get: impl Fn(&Measurement, &Measurement) -> f64) -> Vec<f64> {
+    fn scored<T>(&self, other: &Self, get: impl Fn(&Measurement, &Measurement) -> T) -> Vec<T> {
         let pairs = self.runs.iter().zip(&other.runs).enumerate();
         let even = pairs.filter(|&(index, _)| Half::Even.has(index));
         even.filter_map(|(_, (mine, theirs))| Some(get(mine.as_ref()?, theirs.as_ref()?))).collect()
@@ -116,15 +126,26 @@ impl ContestEntry {
     pub fn cpu_ratios_to(&self, other: &Self) -> Vec<f64> {
         // A thread that slept all the time has used no measurable time.
         const LEAST_CPUS: f64 = 1e-6;
-        self.scored(other, |mine, theirs| cpus(mine) / cpus(theirs).max(LEAST_CPUS))
+        self.usage_ratios_to(other, |mine, theirs| cpus(mine) / cpus(theirs).max(LEAST_CPUS))
     }
     /// The CPU time of this for an operation in terms of that of `other`; below 1 is better for this. Repetitions in
     /// which one of them got nowhere, or used no measurable time, are left out.
     pub fn cpu_per_op_ratios_to(&self, other: &Self) -> Vec<f64> {
         let ratio =
             |mine: &Measurement, theirs: &Measurement| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs);
-        let ratios = self.scored(other, ratio);
+        let ratios = self.usage_ratios_to(other, ratio);
         ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
+    }
+    /// As [`scored`](Self::scored), of something about the use of the CPUs, where that is known.
+    fn usage_ratios_to(
+        &self,
+        other: &Self,
+        get: impl Fn(&Measurement, &Measurement) -> f64,
+    ) -> Vec<f64> {
+        let known = |mine: &Measurement, theirs: &Measurement| {
+            (has_usage(mine) && has_usage(theirs)).then(|| get(mine, theirs))
+        };
+        self.scored(other, known).into_iter().flatten().collect()
     }
 }
 
@@ -299,6 +320,18 @@ pub mod tests {
         assert_eq!(contest.ratios(), [2.0, 1.2, 5.5]);
         let ratio = Estimate::of(&contest.ratios(), 1).expect("there are ratios");
         assert_eq!((ratio.value, ratio.ci95), (2.0, [1.2, 5.5]));
+    }
+
+    #[test]
+    fn threads_that_have_a_simulated_cpu_each_have_no_cpu_time() {
+        let mut contest = contest("cs1-t8", &[("mutex", &[1.0; 2]), ("futex3", &[1.0; 2])]);
+        let ratios = |contest: &Contest| contest.entries[0].cpu_ratios_to(&contest.entries[1]);
+        assert_eq!((ratios(&contest).len(), contest.cpu_per_op_ratios().len()), (1, 1));
+        let runs = contest.entries.iter_mut().flat_map(|entry| entry.runs.iter_mut().flatten());
+        runs.for_each(|run| run.digest = Some("simulated".into()));
+        assert!(ratios(&contest).is_empty() && contest.cpu_per_op_ratios().is_empty());
+        assert_eq!(contest.entries[0].median_usage(cpus), None);
+        assert_eq!(contest.ratios(), [1.0]);
     }
 
     #[test]

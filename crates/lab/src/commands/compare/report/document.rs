@@ -10,7 +10,7 @@ use crate::commands::compare::plan::{ComparePlan, Side, UsualPeers};
 use crate::commands::compare::score::{
     Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
 };
-use lockwright_cells::cell::{CondvarWaits, LabMachine, Measurement, On, Workload};
+use lockwright_cells::cell::{CondvarWaits, EventCounts, LabMachine, Measurement, On, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::stats::median;
 use lockwright_cells::subject::FLOOR;
@@ -50,6 +50,7 @@ pub struct CompareDocument {
     pub(super) work: Option<Overall>,
     /// Those with neighbours, of every kind.
     pub(super) busy: Option<Overall>,
+    /// None if the machine is a simulated one: the goals are about locks of other libraries.
     pub(super) goals: Vec<Judged>,
     /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -111,12 +112,12 @@ pub(super) struct LockResult {
     /// Operations per second of each repetition: the best peer is chosen on the first, the third, ...
     per_repetition: Vec<Option<f64>>,
     pub(super) pair_ns: Option<f64>,
-    pub(super) cpu_s: f64,
-    cpus: f64,
-    pub(super) cpu_ns_per_op: f64,
+    pub(super) cpu_s: Option<f64>,
+    cpus: Option<f64>,
+    pub(super) cpu_ns_per_op: Option<f64>,
     /// Context switches of an operation: those that a thread asked for by sleeping, and the others.
-    pub(super) voluntary_switches_per_op: f64,
-    pub(super) involuntary_switches_per_op: f64,
+    pub(super) voluntary_switches_per_op: Option<f64>,
+    pub(super) involuntary_switches_per_op: Option<f64>,
     /// Waits on condition variables for each operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) condvar_waits_per_op: Option<f64>,
@@ -127,6 +128,8 @@ pub(super) struct LockResult {
     pub(super) min_max: Option<f64>,
     pub(super) wait_p999_ns: Option<u64>,
     pub(super) wait_max_ns: Option<u64>,
+    /// What the lock counted in a repetition: the mean of all.
+    events: BTreeMap<&'static str, u64>,
 }
 
 impl LockResult {
@@ -142,19 +145,27 @@ impl LockResult {
                 .collect(),
             // Of each thread.
             pair_ns: is_pair.then(|| cell.threads as f64 * 1e9 / ops_per_s),
-            cpu_s: entry.median(|run| run.cpu_s)?,
-            cpus: entry.median(cpus)?,
-            cpu_ns_per_op: entry.median(cpu_ns_per_op)?,
-            voluntary_switches_per_op: entry.median(|run| per_op(run, run.voluntary_switches))?,
+            cpu_s: entry.median_usage(|run| run.cpu_s),
+            cpus: entry.median_usage(cpus),
+            cpu_ns_per_op: entry.median_usage(cpu_ns_per_op),
+            voluntary_switches_per_op: entry
+                .median_usage(|run| per_op(run, run.voluntary_switches)),
             involuntary_switches_per_op: entry
-                .median(|run| per_op(run, run.involuntary_switches))?,
+                .median_usage(|run| per_op(run, run.involuntary_switches)),
             condvar_waits_per_op: median_of(entry, |waits| waits.per_op),
             futile_wakeups_per_op: median_of(entry, |waits| waits.futile_per_op),
             min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
             wait_p999_ns: waits.map(|waits| waits.quantile(999)),
             wait_max_ns: waits.map(|waits| waits.max()),
+            events: events(entry),
         })
     }
+}
+
+/// What a lock counted in a repetition.
+fn events(entry: &ContestEntry) -> BTreeMap<&'static str, u64> {
+    let runs = entry.runs.iter().flatten().map(|run| &run.events);
+    EventCounts::mean(&runs.collect::<Vec<_>>()).happened().collect()
 }
 
 /// Something for each operation.
@@ -280,6 +291,9 @@ impl CompareDocument {
         [self.queue, self.blocking, self.work] =
             CellKind::REAL_USE.map(|kind| overall(CellGroup::Alone(kind)));
         self.busy = overall(CellGroup::Busy);
+        if self.on.is_simulated() {
+            return;
+        }
         self.goals = Evidence {
             contests: &self.contests,
             has_usual_peers: self.has_usual_peers,

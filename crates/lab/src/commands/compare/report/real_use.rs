@@ -58,9 +58,8 @@ fn row(cell: &CellResult, has_bound: bool, has_waits: bool) -> Vec<String> {
     let throughput = |lock| of(lock, &|it| rate(it.ops_per_s));
     let switches = |lock| {
         of(lock, &|it| {
-            let all = [it.voluntary_switches_per_op, it.involuntary_switches_per_op];
-            let [asked, forced] = all.map(|count| format!("{count:.2}"));
-            format!("{asked} + {forced}")
+            let all = it.voluntary_switches_per_op.zip(it.involuntary_switches_per_op);
+            all.map_or_else(|| "-".into(), |(asked, forced)| format!("{asked:.2} + {forced:.2}"))
         })
     };
     let futile = |lock: Option<&LockResult>| number(lock.and_then(|it| it.futile_wakeups_per_op));
@@ -72,7 +71,7 @@ fn row(cell: &CellResult, has_bound: bool, has_waits: bool) -> Vec<String> {
         throughput(best),
         number(cell.ratio),
         interval(cell.ratio_ci95),
-        of(ours, &|it| duration(it.cpu_ns_per_op)),
+        of(ours, &|it| it.cpu_ns_per_op.map_or_else(|| "-".into(), duration)),
         number(cell.cpu_per_op_ratio),
         switches(ours),
         switches(best),

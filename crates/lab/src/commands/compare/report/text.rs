@@ -7,8 +7,11 @@ use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
 use crate::commands::compare::locks::Versions;
 use crate::commands::compare::overall::Overall;
+use lockwright_cells::cell::On;
 use lockwright_cells::subject::FLOOR;
-use lockwright_report::{Column, Sheet, digits, duration, hanging, plural, rate, warned, wrapped};
+use lockwright_report::{
+    Column, Sheet, digits, duration, hanging, plural, provenance, rate, warned, wrapped,
+};
 
 /// Everything, with units.
 pub fn text(document: &CompareDocument) -> String {
@@ -31,9 +34,10 @@ pub fn text(document: &CompareDocument) -> String {
         false => String::new(),
     };
     let mut text = wrapped(&format!(
-        "{} against peers on {}, {} CPUs\n{effort}: {} runs for throughput and {} for waits{of_rw}{of_real_use}, seed \
+        "{} against peers on {}{}, {} CPUs\n{effort}: {} runs for throughput and {} for waits{of_rw}{of_real_use}, seed \
          {}{}",
         our_locks(document).join(", "),
+        if document.on.is_simulated() { "simulated " } else { "" },
         document.on.machine(),
         document.on.cpus(),
         document.runs,
@@ -66,7 +70,18 @@ pub fn text(document: &CompareDocument) -> String {
     if !overall.is_empty() {
         text = text + "\n" + &overall;
     }
-    text + "\n" + &goals(document) + &warned(&document.warnings)
+    text + "\n" + &conclusion(document) + &warned(&document.warnings)
+}
+
+/// What the numbers show: the goals; simulated, where the numbers come from.
+fn conclusion(document: &CompareDocument) -> String {
+    match &document.on {
+        On::Native { .. } => goals(document),
+        On::Simulated { machine, calibration, .. } => wrapped(&format!(
+            "-: not known where each thread has a simulated CPU. {}",
+            provenance(machine, calibration.as_ref())
+        )),
+    }
 }
 
 /// All cells of a kind in a sentence.
@@ -182,6 +197,7 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
             interval(cell.ratio_ci95),
             number(cell.cpu_ratio),
             number(our.and_then(|lock| lock.min_max)),
+            number(cell.best_peer.and_then(|name| cell.lock(name)?.min_max)),
             wait(our.and_then(|lock| lock.wait_p999_ns)),
             wait(our.and_then(|lock| lock.wait_max_ns)),
         ]
@@ -204,6 +220,7 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
         Column::number("min/max").means(legend(
             "operations of our slowest thread divided by those of the fastest; 1 is fair",
         )),
+        Column::number("of peer").means(legend("the same of the best peer")),
         Column::number("p99.9 wait")
             .means(legend("of 1000 waits for our lock, 999 were not longer")),
         Column::number("longest wait"),
