@@ -107,8 +107,10 @@ pub fn scheduling(threads: usize, cpus: usize, repetition: u32) -> Option<Schedu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::compare::CompareArgs;
     use crate::commands::compare::cells::MATRIX;
-    use lockwright_cells::cell::Settings;
+    use crate::options;
+    use lockwright_cells::cell::{Purpose, Settings};
     use lockwright_cells::native::locks::readers_share;
     use lockwright_cells::simulated::SimulatedMachine;
 
@@ -138,6 +140,21 @@ mod tests {
         let mut busy: Vec<_> = MATRIX.iter().copied().filter(|cell| cell.has_neighbours).collect();
         let error = leave_out_cells(&mut busy, &x5_4()).expect_err("none is left").to_string();
         assert!(error.contains("busy neighbours") && error.contains("--on"), "{error}");
+    }
+
+    #[test]
+    fn a_simulated_plan_has_short_repetitions_no_floors_and_peers_that_can_be_simulated() {
+        let args: CompareArgs = options::read("--quick --cell pair,cs1-t64,q1/1/1-one,cs1-t1000");
+        let plan = args.plan(&x5_4()).expect("a sound plan");
+        let window = |&cell: &CompareCell| plan.window_ns(cell, Purpose::Throughput) / 1_000_000;
+        // 1,000 threads share 144 CPUs.
+        assert_eq!(plan.cells.iter().map(window).collect::<Vec<_>>(), [10, 20, 10, 320]);
+        assert!(plan.cells.iter().all(|&cell| plan.runs(cell.kind()) == 2));
+        assert!(plan.cells[0].has_floors() && !plan.has_floors(plan.cells[0]));
+        let peers = |at: usize| -> Vec<&str> {
+            plan.peers_in(plan.cells[at]).map(|peer| peer.subject.name()).collect()
+        };
+        assert_eq!((peers(1), peers(2)), (PEERS.to_vec(), vec!["futex3", "futex3-spin"]));
     }
 
     #[test]
