@@ -1,14 +1,16 @@
-//! Holds the NUMA-aware locks to their fairness bounds on a simulated machine, and prints one line
+//! Holds the NUMA-aware locks and the mutex to their fairness bounds on a simulated machine, and prints one line
 //! of JSON for each check.
 //!
 //! `fairness LOCK`. The bounds are those that the lock's documentation promises; the tests in
-//! `tests/it/cna.rs` argue for them. Exit code 0 whatever is found, 2 for arguments that name no such lock.
+//! `tests/it/cna.rs` argue for those of the NUMA-aware locks. Exit code 0 whatever is found, 2 for arguments that name
+//! no such lock.
 
 use lockwright::events::Event;
+use lockwright::mutex::RawMutex;
 use lockwright::qspinlock::CnaSpinlock;
 use lockwright::qspinlock::cna::V10Limited;
 use lockwright::tunables::Tunable;
-use lockwright_sim::any_lock::AnyLock;
+use lockwright_sim::any_lock::{AnyLock, DynLock};
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};
 use std::any::TypeId;
@@ -23,6 +25,10 @@ const HOLD_NS: u64 = 500;
 const PER_SOCKET: u64 = 8;
 /// The threshold, as a power of two of handoffs and in nanoseconds.
 const THRESHOLD: (u64, u64) = (8, 100_000);
+/// How long two threads compete for the mutex: more than two times as long as one may be overtaken.
+const MUTEX_WINDOW_NS: u64 = 10_000_000;
+/// And how long each holds it: less than it takes to fall asleep.
+const MUTEX_HOLD_NS: u64 = 100;
 /// Waiters of another socket behind a head that has just taken the lock, and how many of them the
 /// limited scan may look at then.
 const REMOTE: u32 = 16;
@@ -44,8 +50,10 @@ fn main() -> ExitCode {
         eprintln!("fairness: no lock is called {lock}; `lockwright locks` lists them");
         return ExitCode::from(2);
     };
-    let checks: [(&str, Check); 2] = [("overtaking", overtaking), ("scan", scan)];
-    for (client, check) in checks {
+    let of_queues: &[(&str, Check)] = &[("overtaking", overtaking), ("scan", scan)];
+    let is_mutex = any.type_id == TypeId::of::<RawMutex<Sim>>();
+    let checks = if is_mutex { &[("starving", starving as Check)] } else { of_queues };
+    for &(client, check) in checks {
         let start = Instant::now();
         let complaint = check(&any);
         print(lock, client, complaint, start.elapsed().as_secs_f64());
@@ -77,6 +85,20 @@ fn overtaking(lock: &AnyLock) -> Finding {
     report.failures.first().map(ToString::to_string)
 }
 
+/// Two threads with short sections get the lock within the time for which one may be overtaken. A waiter can hardly
+/// fall asleep there, because the word changes before.
+fn starving(lock: &AnyLock) -> Finding {
+    let machine = machine();
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&machine, &mut arena, SEED, Config::window(0, MUTEX_WINDOW_NS));
+    let lock = (lock.alloc)(&mut simulation);
+    spawn_takers(&mut simulation, lock, 0..2, MUTEX_HOLD_NS);
+    let ops = simulation.run().ops;
+    let is_starving = ops.iter().any(|&ops| ops <= 1);
+    is_starving.then(|| format!("in 10 ms the threads got the lock {ops:?} times (simulated)"))
+}
+
 /// A head that has taken the lock looks at a bounded number of waiters; each later head looks at the
 /// one behind it.
 fn scan(lock: &AnyLock) -> Finding {
@@ -104,14 +126,26 @@ fn storm(lock: &AnyLock, config: Config) -> RunReport {
     let mut arena = Arena::default();
     let mut simulation = Simulation::new(&machine, &mut arena, SEED, config);
     let lock = (lock.alloc)(&mut simulation);
-    let of_socket = |socket| (0..PER_SOCKET as u32).map(move |core| (socket, core));
-    for (socket, core) in of_socket(0).chain(of_socket(1)) {
-        simulation.spawn(socket * machine.topology.cores_per_socket + core, move || {
+    let first_of = |socket| socket * machine.topology.cores_per_socket;
+    let of_socket = |socket| first_of(socket)..first_of(socket) + PER_SOCKET as u32;
+    spawn_takers(&mut simulation, lock, of_socket(0).chain(of_socket(1)), HOLD_NS);
+    simulation.run()
+}
+
+/// On each of these CPUs a thread that takes the lock again and again.
+fn spawn_takers<'a>(
+    simulation: &mut Simulation<'a>,
+    lock: &'a dyn DynLock,
+    cpus: impl Iterator<Item = u32>,
+    hold_ns: u64,
+) {
+    for cpu in cpus {
+        simulation.spawn(cpu, move || {
             while !thread::is_over() {
                 watch::requested(lock);
                 lock.lock();
                 watch::entered(lock);
-                thread::hold_ps(HOLD_NS * 1000);
+                thread::hold_ps(hold_ns * 1000);
                 watch::left(lock);
                 // SAFETY: taken above.
                 unsafe { lock.unlock() };
@@ -119,7 +153,6 @@ fn storm(lock: &AnyLock, config: Config) -> RunReport {
             }
         });
     }
-    simulation.run()
 }
 
 /// A head that waits with no waiter behind it, until many of another socket and then one of its own

@@ -2,7 +2,7 @@
 
 use lockwright::raw::FairnessThreshold;
 use lockwright::tunables::{NUMA_OFF, Tunable};
-use lockwright_cells::cell::{CellSpec, LabMachine, On, Purpose, Settings, Workload};
+use lockwright_cells::cell::{CellSpec, LabMachine, On, Purpose, ReaderOrder, Settings, Workload};
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
 use lockwright_sim::machine::{Calibration, Machine};
@@ -108,4 +108,22 @@ fn repetitions_differ_and_each_is_repeatable() {
         |repetition| machine.run_cell(&spec("cna", repetition)).expect("it runs").per_thread_ops;
     assert_eq!(ops(0), ops(0));
     assert_ne!(ops(0), ops(1));
+}
+
+#[test]
+fn a_mutex_with_short_sections_is_had_by_every_thread() {
+    // Its waiters can hardly fall asleep: the word changes before.
+    let machine = open(Settings::default());
+    let workload = Workload::Counter {
+        cs_load: 20,
+        think_load: 0,
+        readers: 0,
+        reader_order: ReaderOrder::default(),
+        is_empty: false,
+    };
+    for (lock, threads) in [("mutex", 2), ("mutex", 8), ("cna-mutex", 2)] {
+        let spec = CellSpec { workload, threads, window_ns: 10_000_000, ..spec(lock, 0) };
+        let ops = machine.run_cell(&spec).expect("it runs").per_thread_ops;
+        assert!(ops.iter().all(|&ops| ops > 100), "{lock}: {ops:?}");
+    }
 }

@@ -74,11 +74,12 @@ struct SleepingWaiter<'a, P: ParkPlatform, S: Succession<P>> {
 
 impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
     fn wait(&mut self, deadline_ns: Option<u64>) -> bool {
+        let is_over = || deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns);
         loop {
             if self.compete() {
                 return true;
             }
-            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+            if is_over() {
                 return false;
             }
             if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
@@ -91,7 +92,10 @@ impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
             let reserves = if self.is_overdue() { RESERVED } else { 0 };
             let Some(seen) = self.announce(bit | reserves) else { continue };
             P::count(Event::mutex_sleep);
-            if P::futex_wait_as(kind, &self.mutex.state, seen, deadline_ns) {
+            let is_woken = P::futex_wait_as(kind, &self.mutex.state, seen, deadline_ns);
+            // If it did not sleep, a release was faster, and has found nobody to wake.
+            let is_too_late = self.woken == WokenHow::No && !is_over();
+            if is_woken || is_too_late {
                 self.woken = WokenHow::OfMany;
             }
         }
