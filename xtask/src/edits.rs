@@ -20,6 +20,8 @@ pub struct Place {
     pub forms: Vec<(usize, String)>,
     /// True if statements stand there, false if it is a part of an expression.
     pub is_statements: bool,
+    /// True if the first form stands there with every bug.
+    pub is_always: bool,
 }
 
 /// An edit in its file.
@@ -88,12 +90,12 @@ fn span_of(all: &[Source], edit: &Edit) -> Result<(usize, usize), usize> {
 fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Place> {
     let text = text_of(all, file);
     let path = format!("{CRATE}{file}");
-    located.sort_by_key(|it| it.span);
+    located.sort_by_key(|it| (it.edit.is_always, it.span));
     let mut groups: Vec<Vec<Located<'_>>> = Vec::new();
     for it in located {
         let ends = groups.last().map(|group| group.iter().map(|it| it.span.1).max());
         match (groups.last_mut(), ends.flatten()) {
-            (Some(group), Some(end)) if it.span.0 < end => group.push(it),
+            (Some(group), Some(end)) if it.span.0 < end && !it.edit.is_always => group.push(it),
             _ => groups.push(vec![it]),
         }
     }
@@ -122,6 +124,7 @@ fn place(text: &str, path: &str, group: &[Located<'_>]) -> Place {
         span: (first, end),
         forms: numbers.into_iter().map(form).collect(),
         is_statements: are_statements(text, first, end),
+        is_always: group.iter().any(|it| it.edit.is_always),
     }
 }
 
@@ -144,7 +147,7 @@ mod tests {
     use super::*;
 
     const fn edit(old: &'static str, new: &'static str) -> Edit {
-        Edit { file: "a.rs", old, new: Some(new) }
+        Edit { file: "a.rs", old, new: Some(new), is_always: false }
     }
     fn located(text: &str, bugs: &[(&str, &[Edit])]) -> Result<Vec<Place>, Vec<String>> {
         locate_in(&[Source::new("crates/locks/src/a.rs", text)], bugs.iter().copied())

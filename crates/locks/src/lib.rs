@@ -120,8 +120,8 @@
 //!   of them.
 //! - `queue` has what all locks with a queue of spinning waiters share: the queue node, links, and the waits for them.
 //! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters.
-//! - `park` has the marks of locks whose waiters sleep in the kernel's queue (`mutex`, `condvar`), and what a forked
-//!   child needs of those locks. `line` keeps the order of the waiters of `semaphore` and of the fair `rwlock`.
+//! - `park` has the marks of locks whose waiters sleep in the kernel's queue (`mutex`, `condvar`), and the table in
+//!   which the waiters of `semaphore`, `rwlock` and `percpu_rwlock` sleep.
 //! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
 //!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
 //! - `unfair`, `ticket`, `mcs`, `clh`, `futex3`, `word_lock` and `kernel_mutex` are reference locks to compare with,
@@ -165,7 +165,6 @@ pub mod futex3;
 pub mod hardware;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod kernel_mutex;
-mod line;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod mcs;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]

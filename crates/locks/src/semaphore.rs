@@ -1,74 +1,70 @@
 //! A counting semaphore for programs.
 //!
-//! Four bytes: how many permits there are, and who waits. Waiters stand in a [line](crate::line), asleep, in the order
-//! they came. The first of them takes its permits when there are enough, and makes the next one the first.
+//! Four bytes: how many permits there are, and whether somebody waits. A waiter sleeps in the
+//! [`SleepTable`], in the order of arrival, and is *granted* its permits by the thread that
+//! releases some: it need not compete for them, and nobody takes them in between.
 //!
 //! ```text
-//!  31                         4    3       2        1         0
-//! +----------------------------+------+---------+------+------------+
-//! |          permits           | line | offered | head | head sleeps|
-//! +----------------------------+------+---------+------+------------+
+//!  31  30                                          0
+//! +---+---------------------------------------------+
+//! | w |                   permits                   |      w: somebody waits
+//! +---+---------------------------------------------+
 //! ```
 //!
 //! The number is stored as the difference to `PERMITS`, so that zero is a semaphore that has all of those it began
 //! with.
 //!
-//! | state (line, permits) | means | moved by |
+//! | state (w, permits) | means | moved by |
 //! |---|---|---|
-//! | (none, n) | n permits are available | acquire of k, to (none, n - k); release of k, to (none, n + k); acquire of more than n: to (head, n) |
-//! | (head, n) | they are for the head of the line, which needs more than n or is about to take some | release of k, to (head, n + k); the head, to (none, n - k), or to (offered, n - k) if others may sleep behind it |
+//! | (0, n) | n permits are available | acquire of k, to (0, n - k); release of k, to (0, n + k); acquire of more than n: to (1, n) |
+//! | (1, n) | the first waiter needs more than n | with the waiters locked only: release, to (1, n') or (0, n'); a waiter that gives up: the same; a waiter that comes, not at all |
 //!
-//! *Release.* It is one exchange. If the word said that the head sleeps, and the head may need no more than there is
-//! now, the head is woken. The exchange is the last access to the semaphore: the thread that gets the permits may free
-//! it. The kernel gets the address, which it only compares. The head sleeps as one of 28 kinds, by the logarithm of
-//! what it needs. So a release that leaves less than half of what the head needs does not wake it. A head that needs
-//! one permit finds it when it is woken.
+//! w is set exactly if there are waiters in the table: it is set and cleared with their bucket locked. (In a forked
+//! child it may be left over; there the table says that nobody waits.)
+//!
+//! *Release.* Without waiters it is one exchange, which fails if a waiter says so meanwhile: a thread that reads w = 0
+//! in it has nobody to wake. With waiters nothing is written before their bucket is locked; then it is decided who is
+//! served, the word is written, and only then are they told. The exchange, or the word before the first grant, is the
+//! last access to the semaphore: the thread that gets the permits may free it.
 //!
 //! *Fairness.* First come, first served. A newcomer passes nobody who waits, even if there are permits enough for it
-//! and not for the first waiter; nor does an attempt. So nobody is passed, except as the [line](crate::line) says. The
-//! wait is as long as those in front and the holders make it.
+//! and not for the first waiter; nor does an attempt. A waiter gets its permits before anybody does that came later
+//! than it has set w or found it set with the bucket locked. So nobody is passed; the wait is as long as those in front
+//! and the holders make it.
 //!
-//! *Time-outs.* A waiter whose deadline has passed leaves. The head makes the next one the head: there may be enough
-//! for that one now.
+//! *Time-outs.* A waiter whose deadline has passed takes itself out with the bucket locked, unless it has been granted
+//! its permits before. In the same section those behind it are served: there may be enough for them now. Each sleeper
+//! is told by its own word.
 //!
 //! *Size, cost.* Four bytes. Each pair without waiters is two atomic read-modify-writes. Nobody spins, so where a
 //! semaphore is used as a lock for short sections, handing it over to a sleeper costs a wake-up each time: that is what
 //! the order costs, and what [`RawMutex`](crate::mutex::RawMutex) is for.
 //!
-//! *Limits.* At most 2^28 - 1 permits: a release of more changes nothing and says so. A forked child may use it;
-//! permits held by threads that do not exist there stay held.
+//! *Limits.* At most 2^31 - 1 permits: a release of more changes nothing and says so. With 65,532 threads waiting in a
+//! process, more try every millisecond, in no order. A forked child may use it; permits held by threads that do not
+//! exist there stay held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | H1 | the `compare_exchange` in `release`, Release | every `compare_exchange` that takes permits, Acquire | what was done before the release |
+//! | H1 | every write of the word that adds permits: `compare_exchange` in `add` and `add_slowpath`, `store` in `serve`, Release | every `compare_exchange` that takes permits, or says that somebody waits for them, Acquire | what was done before the release |
 //!
-//! All writes of the word are read-modify-writes, so a thread that takes permits acquires every release before it.
+//! What is released while somebody waits is handed on by the lock of the bucket (W1) and the grant (W4) of the
+//! [table](crate::park). A waiter that comes acquires what was released before it: so the store in `serve` and
+//! the grants carry that, too, although the one who writes them has not read it.
 
 use crate::events::Event;
-use crate::line::{self, LineWaiter};
-use crate::park::ParkPlatform;
+use crate::park::{
+    ASLEEP, Awaited, GRANTED, NAP_NS, ParkPlatform, Served, SleepTable, Waiters, told, waiter,
+};
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
+use crate::queue::NodeId;
 use crate::raw::{Order, RawLock, Schedules};
-use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+/// Somebody waits.
+const WAITS: u32 = 1 << 31;
 /// The most permits there may be.
-pub const PERMITS_MAX: u32 = u32::MAX >> line::FLAG_BITS;
-
-/// What the head of the line sleeps as that needs as many permits.
-const fn head_kind(permits: u32) -> u32 {
-    match permits.checked_ilog2() {
-        Some(log2) if permits <= PERMITS_MAX => line::LINE_KIND << (1 + log2),
-        // It needs none; or more than there can be, and is not woken.
-        Some(_) => line::LINE_KIND << 31,
-        None => line::LINE_KIND << 1,
-    }
-}
-/// What the heads sleep as that may need as many permits or less: twice as many are too many.
-const fn heads_served_by(permits: u32) -> u32 {
-    (head_kind(permits) << 1) - (line::LINE_KIND << 1)
-}
-const _: () = assert!(head_kind(PERMITS_MAX) < 1 << 31);
+pub const PERMITS_MAX: u32 = WAITS - 1;
 
 /// A semaphore without guards. The word of one that is all zero bytes means `PERMITS` permits.
 #[repr(transparent)]
@@ -92,22 +88,16 @@ impl<P: Cells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     /// The word of a semaphore with `permits` permits and no waiter.
     pub const fn word_of(permits: u32) -> u32 {
         let () = Self::IS_COUNTABLE;
-        permits.wrapping_sub(PERMITS) << line::FLAG_BITS
+        permits.wrapping_sub(PERMITS) & PERMITS_MAX
     }
     const fn permits_of(word: u32) -> u32 {
-        (word >> line::FLAG_BITS).wrapping_add(PERMITS) & PERMITS_MAX
+        word.wrapping_add(PERMITS) & PERMITS_MAX
     }
-    /// The word with `permits` permits, and the waiters that `seen` speaks of.
-    const fn with(seen: u32, permits: u32) -> u32 {
-        Self::word_of(permits) | seen & line::FLAGS
-    }
-    /// The word when `permits` permits are taken, if there are as many.
-    const fn taken(seen: u32, permits: u32) -> Option<u32> {
-        match Self::permits_of(seen).checked_sub(permits) {
-            Some(left) => Some(Self::with(seen, left)),
-            None => None,
-        }
-    }
+}
+
+/// Returns `true` if a thread waits for a semaphore with this word.
+const fn is_waited_for(word: u32) -> bool {
+    word & WAITS != 0
 }
 
 impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
@@ -145,80 +135,174 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     #[inline]
     pub fn try_acquire(&self, permits: u32) -> bool {
         // In a forked child the word may speak of waiters that do not exist.
-        self.take(permits)
-            || P::has_forked() && line::forget_the_gone::<P>(&self.word) && self.take(permits)
+        let ask = || self.with_waiters(|waiters| (self.take_or_join(waiters, permits, None), 0));
+        self.take(permits) || P::has_forked() && ask()
     }
     /// Adds `permits` permits; `false`, and no change, if there would be more than [`PERMITS_MAX`].
     #[doc(alias = "up")]
     #[inline]
     pub fn release(&self, permits: u32) -> bool {
-        let address = &raw const self.word;
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = self.word.load(Relaxed);
-        let sum = loop {
-            let Some(sum) = sum(Self::permits_of(seen), permits) else { return false };
-            // (w, n) -> (w, n + k), after which the semaphore may no longer exist.
-            // ordering: Release; H1. On failure Relaxed: only a hint, re-checked at the next attempt.
-            match self.word.compare_exchange(seen, Self::with(seen, sum), Release, Relaxed) {
-                Ok(_) => break sum,
-                Err(now) => seen = now,
-            }
-        };
-        if seen & line::HEAD_SLEEPS != 0 {
-            Self::wake_head(address, sum);
+        match self.add(permits) {
+            Some(is_added) => is_added,
+            None => self.add_slowpath(permits),
         }
-        true
-    }
-
-    #[cold]
-    fn wake_head(address: *const P::U32, permits: u32) {
-        P::count(Event::semaphore_wake);
-        line::wake_head::<P>(address, heads_served_by(permits));
     }
 
     /// Takes permits that nobody waits for. Returns `true` if there were enough.
     #[inline(always)]
     fn take(&self, permits: u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = self.word.load(Relaxed);
-        while seen & line::HEAD == 0 {
-            let Some(less) = Self::taken(seen, permits) else { return false };
-            // (none, n) -> (none, n - k)
+        let mut word = self.word.load(Relaxed);
+        while !is_waited_for(word) && Self::permits_of(word) >= permits {
+            let less = Self::word_of(Self::permits_of(word) - permits);
+            // (0, n) -> (0, n - k)
             // ordering: Acquire; H1. On failure Relaxed: only a hint, re-checked at the next attempt.
-            match self.word.compare_exchange(seen, less, Acquire, Relaxed) {
+            match self.word.compare_exchange(word, less, Acquire, Relaxed) {
                 Ok(_) => return true,
-                Err(now) => seen = now,
+                Err(now) => word = now,
             }
         }
         false
     }
 
+    /// Adds permits that nobody waits for. Returns `true` if there was room. `None` if somebody waits.
+    #[inline(always)]
+    fn add(&self, permits: u32) -> Option<bool> {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut word = self.word.load(Relaxed);
+        while !is_waited_for(word) {
+            let Some(more) = sum(Self::permits_of(word), permits) else { return Some(false) };
+            // (0, n) -> (0, n + k), after which the semaphore may no longer exist.
+            // ordering: Release; H1. On failure Relaxed: only a hint, re-checked at the next attempt.
+            match self.word.compare_exchange(word, Self::word_of(more), Release, Relaxed) {
+                Ok(_) => return Some(true),
+                Err(now) => word = now,
+            }
+        }
+        None
+    }
+
+    /// As [`release`](Self::release), with the waiters locked.
+    #[cold]
+    fn add_slowpath(&self, permits: u32) -> bool {
+        self.with_waiters(|waiters| {
+            if let Some(is_added) = self.add(permits) {
+                return (is_added, 0);
+            }
+            match sum(self.permits(), permits) {
+                Some(more) => (true, self.serve(waiters, more)),
+                None => (false, 0),
+            }
+        })
+    }
+
     /// Takes permits, asleep until then. Returns `true` if it did before the deadline.
     #[cold]
     fn take_slowpath(&self, permits: u32, deadline_ns: Option<u64>) -> bool {
-        let me = LineWaiter::<P>::new(
-            &self.word,
-            head_kind(permits),
-            deadline_ns,
-            Event::semaphore_sleep,
-        );
-        let is_ours = me.wait(&Needs::<P, PERMITS>(permits, PhantomData));
+        let Some(id) = P::claim_node() else {
+            return self.take_without_node(permits, deadline_ns);
+        };
+        let is_ours =
+            self.with_waiters(|waiters| (self.take_or_join(waiters, permits, Some(id)), 0));
+        let is_taken = is_ours || self.sleep(id, deadline_ns);
+        // SAFETY: claimed above, in no queue, and taken out of the table.
+        unsafe { P::release_node(id) };
+        is_taken
+    }
+
+    /// Takes permits if there are enough and nobody waits. Otherwise `id`, if there is one, waits from now on.
+    fn take_or_join(&self, waiters: &Waiters<'_, P>, permits: u32, id: Option<NodeId>) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut word = self.word.load(Relaxed);
+        loop {
+            let available = Self::permits_of(word);
+            let is_ours = waiters.is_empty() && available >= permits;
+            let new = match id {
+                _ if is_ours => Self::word_of(available - permits),
+                Some(_) => word | WAITS,
+                None => return false,
+            };
+            // (*, n) -> (0, n - k) or (1, n)
+            // ordering: Acquire; H1. On failure Relaxed: only a hint, re-checked at the next attempt.
+            match self.word.compare_exchange(word, new, Acquire, Relaxed) {
+                Ok(_) => {
+                    if let Some(id) = id.filter(|_| !is_ours) {
+                        waiters.join(id, permits);
+                    }
+                    return is_ours;
+                }
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Sleeps as the waiter `id` until it is granted its permits; `false` if it gave up.
+    fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
+        while told::<P>(id) != GRANTED {
+            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+                return self.give_up(id);
+            }
+            P::count(Event::semaphore_sleep);
+            P::futex_wait(&waiter::<P>(id).signal, ASLEEP, deadline_ns);
+        }
+        true
+    }
+
+    /// The deadline has passed. Returns `true` if `id` has its permits all the same. Those behind it may have theirs
+    /// now.
+    #[cold]
+    fn give_up(&self, id: NodeId) -> bool {
+        let is_ours = self.with_waiters(|waiters| {
+            if !waiters.leave(id) {
+                return (true, 0);
+            }
+            (false, self.publish(waiters.served_by(self.permits())))
+        });
         if !is_ours {
             P::count(Event::semaphore_timeout);
         }
         is_ours
     }
-}
 
-/// How many permits a waiter needs.
-struct Needs<P, const PERMITS: u32>(u32, PhantomData<P>);
-
-impl<P: Cells, const PERMITS: u32> line::Turn for Needs<P, PERMITS> {
-    fn taken(&self, seen: u32) -> Option<u32> {
-        RawSemaphore::<P, PERMITS>::taken(seen, self.0)
+    /// No node is left: tries again and again, with naps.
+    #[cold]
+    fn take_without_node(&self, permits: u32, deadline_ns: Option<u64>) -> bool {
+        P::count(Event::lock_no_node);
+        while !self.try_acquire(permits) {
+            let now_ns = P::now_ns();
+            if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                return false;
+            }
+            let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            SleepTable::<P>::nap(self.name(), until_ns);
+        }
+        true
     }
-    fn compete(&self, _take: &dyn Fn(u32) -> bool) -> bool {
-        false
+
+    /// Runs `body` with those locked that wait for this semaphore.
+    fn with_waiters<R>(&self, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
+        SleepTable::<P>::with_waiters(self.name(), body)
+    }
+    fn name(&self) -> u64 {
+        SleepTable::<P>::name(Awaited::Semaphore, &self.word)
+    }
+    /// How many permits there are. For a thread that has those locked who wait, and somebody does: nobody else writes
+    /// the word.
+    fn permits(&self) -> u32 {
+        // ordering: Relaxed; written under the lock of the bucket.
+        Self::permits_of(self.word.load(Relaxed))
+    }
+    /// With `permits` permits: decides which waiters are served, and writes the word. Returns how many are to be
+    /// granted theirs.
+    fn serve(&self, waiters: &Waiters<'_, P>, permits: u32) -> u32 {
+        self.publish(waiters.served_by(permits))
+    }
+    fn publish(&self, served: Served) -> u32 {
+        let waits = if served.is_all { 0 } else { WAITS };
+        // (1, *) -> (*, *), after which, and the grants, the semaphore may no longer exist.
+        // ordering: Release; H1.
+        self.word.store(Self::word_of(served.left) | waits, Release);
+        served.waiters
     }
 }
 

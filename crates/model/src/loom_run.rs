@@ -63,6 +63,7 @@ impl LoomRun {
             client.finish();
             assert!(Loom::has_released_all_nodes(), "a queue node was not released");
             assert!(Loom::has_empty_hash(), "an entry was left in the lock hash");
+            assert!(Loom::has_empty_table(), "a waiter was left in the table of sleepers");
         })
     }
 

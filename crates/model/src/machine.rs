@@ -93,6 +93,10 @@ macro_rules! machine {
             pub fn has_empty_hash() -> bool {
                 MACHINE.world.has_empty_hash()
             }
+            /// True if the table of sleepers is empty.
+            pub fn has_empty_table() -> bool {
+                MACHINE.world.has_empty_table()
+            }
             /// Builds the machine, on the thread that will start the others: what that thread has
             /// done is ordered before everything they do, so the machine orders nothing later.
             pub(crate) fn begin_execution() {

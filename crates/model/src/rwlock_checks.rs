@@ -6,7 +6,6 @@ use crate::check::{Check, is, is_of_any, named};
 use crate::reused_checks::has_own_rows;
 use crate::{Loom, MachineSettings};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
-use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::registry::LockRow;
 use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
@@ -17,10 +16,6 @@ use lockwright_clients::rwlock::{AGAIN, LAST_USER, TIMED_READER, TIMED_WRITER};
 const PREEMPTIONS: [usize; 2] = [5, 3];
 /// Longer than newcomers may pass a waiter.
 const LONG_NS: u64 = 5_000_000;
-
-fn is_percpu(lock: &'static LockRow) -> bool {
-    is::<RawPercpuRwLock<Loom>>(lock) || is::<InSlots<Loom>>(lock)
-}
 
 pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     let hurried =
@@ -51,12 +46,8 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
         let calm = hurried(3).with_tunable(Tunable::percpu_rwlock_calm_reads, 1);
         add("shared", "three, slots at once", 3, calm);
     }
-    if !is_percpu(lock) {
-        for client in ["exclusion", "shared"] {
-            let forked = hurried(2).in_a_forked_child();
-            add(client, "in a hurry, two, in a forked child", 2, forked);
-        }
-    }
+    let without_nodes = MachineSettings::flat(2).with_nodes_per_cpu(0).in_a_hurry();
+    add("shared", "no queue nodes", 2, without_nodes);
     // The owner comes back while the lock is free and kept for the other.
     let late = hurried(2).with_clock_step(LONG_NS);
     let twice = named(lock, "exclusion", "two rounds, time flies", 2, late);

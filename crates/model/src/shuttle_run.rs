@@ -102,6 +102,7 @@ impl ShuttleRun {
             client.finish();
             assert!(Shuttle::has_released_all_nodes(), "a queue node was not released");
             assert!(Shuttle::has_empty_hash(), "an entry was left in the lock hash");
+            assert!(Shuttle::has_empty_table(), "a waiter was left in the table of sleepers");
         };
         self.sample_model(Box::new(body))
     }

@@ -141,6 +141,11 @@ impl<P: QueueNodes> Execution<P> {
     pub fn reader_slot(&self, cpu: usize) -> NonNull<ReaderSlot<P>> {
         NonNull::from(&self.reader_slots[cpu])
     }
+    /// True if the table of sleepers is empty.
+    pub fn has_empty_table(&self) -> bool {
+        // SAFETY: the execution has ended.
+        self.buckets.iter().all(|bucket| unsafe { bucket.is_empty() })
+    }
     /// True if no node is claimed.
     pub fn has_released_all_nodes(&self) -> bool {
         self.nodes.iter().all(|slot| slot.node.claim.load(Relaxed) != CLAIMED)

@@ -71,6 +71,15 @@ impl SleepSlots {
     pub fn nobodys_slot(&self) -> NonNull<ReaderSlot<Sim>> {
         element(self.reader_slots, self.reader_slots())
     }
+    /// Returns true if no thread is in the table. Threads of the run must not call it.
+    pub fn is_empty(&self) -> bool {
+        (0..self.buckets.len()).all(|at| {
+            // SAFETY: the buckets live as long as they are used.
+            let bucket = unsafe { self.bucket(at).as_ref() };
+            // SAFETY: no thread of the run uses them now.
+            unsafe { bucket.is_empty() }
+        })
+    }
 }
 
 fn element<T>(slice: NonNull<[T]>, at: usize) -> NonNull<T> {

@@ -373,7 +373,7 @@ fn report(mut engine: Engine) -> RunReport {
     let failure = match ending {
         Ending::Done => {
             engine.drain();
-            let is_left = !engine.tables.hash.is_empty();
+            let is_left = !engine.tables.hash.is_empty() || !engine.tables.sleepers.is_empty();
             // A child finds what vanished threads have left there, and need not clean it.
             (is_left && engine.survivor.is_none()).then_some((None, FailureKind::SleeperLeft))
         }

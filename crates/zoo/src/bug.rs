@@ -34,6 +34,8 @@ pub struct Edit {
     pub old: &'static str,
     /// What stands there with the bug; `None` if it is the same with its first strong ordering relaxed.
     pub new: Option<&'static str>,
+    /// True if the new text stands in the copy at all times: an item that other edits of the bug use.
+    pub is_always: bool,
 }
 
 /// A test of a package.
@@ -52,7 +54,7 @@ pub struct Test {
 impl Edit {
     /// Something else stands there with the bug.
     pub(crate) const fn change(file: &'static str, old: &'static str, new: &'static str) -> Self {
-        Self { file, old, new: Some(new) }
+        Self { file, old, new: Some(new), is_always: false }
     }
     /// Nothing stands there with the bug.
     pub(crate) const fn remove(file: &'static str, old: &'static str) -> Self {
@@ -60,7 +62,11 @@ impl Edit {
     }
     /// The access there is relaxed with the bug.
     pub(crate) const fn relax(file: &'static str, old: &'static str) -> Self {
-        Self { file, old, new: None }
+        Self { file, old, new: None, is_always: false }
+    }
+    /// The new text begins with the old one, and stands in the copy at all times.
+    pub(crate) const fn add(file: &'static str, old: &'static str, new: &'static str) -> Self {
+        Self { file, old, new: Some(new), is_always: true }
     }
 
     /// What stands there with the bug.
@@ -73,7 +79,7 @@ impl Edit {
 }
 
 /// Declares the bugs of a file, in the order of their numbers. An edit is `change FILE: OLD => NEW`,
-/// `remove FILE: OLD` or `relax FILE: OLD`, as [`Edit`] says.
+/// `remove FILE: OLD`, `relax FILE: OLD` or `add FILE: OLD => NEW`, as [`Edit`] says.
 macro_rules! bugs {
     ($($row:literal $name:ident in $locks:expr, seen $seen:ident {
         what: $what:literal,

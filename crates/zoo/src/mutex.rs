@@ -14,17 +14,38 @@ const RANDOM_PROGRAMS: Test = Test {
 
 bugs! {
     "12" WaitersClearedUnlocked in RWSEM_TODAY_OR_RWLOCK, seen EXPLORED {
-        what: "A waiter leaves and says that no thread waits, without a look at the others. A thread may have come meanwhile.",
+        what: "The last waiter leaves and says outside the internal lock that no thread waits. A thread may have come in between.",
         source: "parking_lot RwLock, 2025 (PR 466)",
         shown_by: [("rwlock", "rwlock-timed-reader")],
         edits: [
-            change "rwlock/sleep.rs": r"if !self.was_woken && !self.has_reserved {
-            return;
+            change "rwlock/sleepers.rs": r"let woken = SleepTable::<P>::within(name, |_, section| {
+            let was_first = section.first_of(name) == Some(id);
+            section.remove(id);
+            let next = section.first_of(name);
+            if was_first { self.make_first(section, next) } else { None }
+        });
+        wake::<P>(woken);"
+                => r"let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
+            let was_first = section.first_of(name) == Some(id);
+            section.remove(id);
+            let next = section.first_of(name);
+            let woken = if was_first { self.make_first(section, next) } else { None };
+            (woken, next.is_none())
+        });
+        if is_last {
+            self.word.fetch_and(!SLEEPER, Relaxed);
+        }
+        wake::<P>(woken);",
+            change "rwlock/sleepers.rs": r"match next {
+            Some(_) if is_awake => SLEEPER,
+            Some(_) if self.is_fair => 0,
+            Some(_) => RESERVED,
+            None => RESERVED | SLEEPER,
         }"
-                => r"if !self.was_woken && !self.has_reserved {
-            use crate::platform::AtomicInt as _;
-            self.lock.word.fetch_and(!(SLEEPERS | WOKEN), Relaxed);
-            return;
+                => r"match next {
+            Some(_) if is_awake => SLEEPER,
+            Some(_) if self.is_fair => 0,
+            _ => RESERVED,
         }",
             change "rwsem/mod.rs": "section.remove(id);"
                 => r"section.remove(id);
@@ -35,13 +56,27 @@ bugs! {
         }",
         ],
     }
-    "13" TimeoutWakesNobody in RWSEM, seen EXPLORED {
+    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK, seen EXPLORED {
         what: "A waiter at the head of the list gives up and leaves. The waiters behind it could have the lock, and no thread wakes them.",
         source: "parking_lot RwLock, 2025 (249cb2a)",
-        shown_by: [("rwsem-current", "rwsem-timed-writer")],
+        shown_by: [("rwlock", "rwlock-timed-reader")],
         edits: [
+            change "rwlock/sleepers.rs": r"if self.is_held_against(kind) {
+            return None;
+        }"
+                => r"self.is_held_against(kind);
+        return None;",
             change "rwsem/mod.rs": "section.first() == Some(id)"
                 => "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",
+        ],
+    }
+    "17" FirstAfterRemoval in RWLOCK, seen EXPLORED {
+        what: "A waiter that gives up asks whether it was the first one after it has left the list. The answer is no, so the next waiter is never woken.",
+        source: "parking_lot core, 2019 (PR 129)",
+        shown_by: [("rwlock", "rwlock-timed-reader")],
+        tests: [RANDOM_PROGRAMS],
+        edits: [
+            change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false",
         ],
     }
     "19" RobbedSleepsUnannounced in HYBRID_OR_MUTEX, seen ASLEEP {
@@ -82,18 +117,14 @@ bugs! {
                 "word.compare_exchange_half0(waiting, word::LOCKED_HALF, Acquire, Relaxed).is_ok()",
         ],
     }
-    "36" LookBeforeMark in &["rwlock"], seen BY_LOOM {
-        what: "A waiter checks whether the lock is held, and only then says that it sleeps. A release in between wakes no thread.",
+    "36" LookBeforeMark in RWLOCK, seen BY_LOOM {
+        what: "The first waiter checks whether the lock is held, and only then says that it sleeps. A release in between wakes no thread.",
         source: "bcachefs six lock (e057a290ef71)",
         edits: [
-            change "rwlock/sleep.rs": r"if let Err(now) = word.compare_exchange(seen, seen | bits, Release, Relaxed) {
-                    seen = now;
-                    continue;
-                }"
-                => r"{
-                    use crate::platform::AtomicInt as _;
-                    seen = word.fetch_or(bits, Release);
-                }",
+            change "rwlock/sleepers.rs": "self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0"
+                => r"let is_held = self.word.load(Relaxed) & kind.held_against() != 0;
+        self.word.fetch_or(SLEEPER, Relaxed);
+        is_held",
         ],
     }
     "42" SleeperMissed in SLEEPING_OR_MUTEX, seen ASLEEP {

@@ -6,15 +6,39 @@ use crate::seen::*;
 
 bugs! {
     "12b" WaitsClearedUnlocked in SEMAPHORE, seen EXPLORED {
-        what: "The head of the line leaves, finds no thread asleep behind it, and says then that no thread waits. A thread may have come in between, and sleeps for ever.",
+        what: "The last waiter for permits gives up and says that no thread waits when the list is no longer locked. A thread may have come in between, and sleeps for ever.",
         source: "parking_lot RwLock, 2025 (PR 466)",
-        edits: [change "line.rs": "LINE & seen != 0" => "false"],
+        edits: [
+            change "semaphore.rs": r"self.with_waiters(|waiters| {
+            if !waiters.leave(id) {
+                return (true, 0);
+            }
+            (false, self.publish(waiters.served_by(self.permits())))
+        })"
+                => r"{
+            let (is_ours, clears_late) = self.with_waiters(|waiters| {
+                if !waiters.leave(id) {
+                    return ((true, false), 0);
+                }
+                if waiters.is_empty() {
+                    return ((false, true), 0);
+                }
+                ((false, false), self.publish(waiters.served_by(self.permits())))
+            });
+            if clears_late {
+                use crate::platform::AtomicInt as _;
+                self.word.fetch_and(!WAITS, Relaxed);
+            }
+            is_ours
+        }",
+        ],
     }
     "13b" GiveUpServesNobody in SEMAPHORE, seen BY_LOOM {
-        what: "A waiter for many permits gives up at the head of the line. There are enough permits for the waiter behind it, and no thread tells that one.",
+        what: "A waiter for many permits gives up at the head of the list. There are enough permits for the waiter behind it, and no thread tells that one.",
         source: "parking_lot RwLock, 2025 (249cb2a)",
         edits: [
-            change "line.rs": "return self.offer()" => "return",
+            change "semaphore.rs": "waiters.served_by(self.permits())"
+                => "Served::nobody(self.permits(), waiters.is_empty())",
         ],
     }
     "14b" ModeReadRelaxed in PERCPU, seen MEMORY {
@@ -22,10 +46,10 @@ bugs! {
         source: "parking_lot RwLock, 2020 to 2022 (PR 260, PR 344)",
         edits: [relax "percpu_rwlock/mod.rs": "self.mode.load(Acquire) == mode"],
     }
-    "14c" SharedTakeRelaxed in &["rwlock"], seen MEMORY {
+    "14c" SharedTakeRelaxed in RWLOCK, seen MEMORY {
         what: "A waiting thread takes the lock by an exchange with no acquire ordering. It may read what was there before the last write.",
         source: "parking_lot RwLock, 2020 to 2022 (c866ba8, d26c284)",
-        edits: [relax "rwlock/sleep.rs": "word.compare_exchange(seen, self.kind.taken(kept), Acquire, Relaxed)"],
+        edits: [relax "rwlock/wait.rs": "self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed)"],
     }
     "16b" CountedAfterUnlock in PERCPU, seen EXPLORED {
         what: "A writer releases the lock and counts afterwards. The next owner may have freed the lock.",
@@ -40,12 +64,23 @@ bugs! {
         ],
     }
     "17b" LastByOneSide in SEMAPHORE, seen BY_LOOM {
-        what: "A waiter that gives up takes itself for the head of the line, and says that the head does not sleep. The head sleeps for ever.",
+        what: "A waiter that gives up finds no waiter behind it and says that no thread waits. The waiters in front of it sleep for ever.",
         source: "parking_lot core, 2019 (fbd45c2)",
         edits: [
-            remove "line.rs": r"if !self.is_head {
-            return;
-        }",
+            change "semaphore.rs": r"if !waiters.leave(id) {
+                return (true, 0);
+            }
+            (false, self.publish(waiters.served_by(self.permits())))"
+                => r"let came_last = waiters.is_last(id);
+            if !waiters.leave(id) {
+                return (true, 0);
+            }
+            (false, self.publish(Served::nobody(self.permits(), came_last)))",
+            add "park/granting.rs": "impl<P: ParkPlatform> Waiters<'_, P> {"
+                => r"impl<P: ParkPlatform> Waiters<'_, P> {
+    pub(crate) fn is_last(&self, id: NodeId) -> bool {
+        self.section.next_of(id, self.name).is_none()
+    }",
         ],
     }
     "18" ReadAfterRelease in &["mutex", "semaphore", "rwlock"], seen EXPLORED {
@@ -53,11 +88,11 @@ bugs! {
         source: "glibc mutex and semaphore (BZ 13690, BZ 12674)",
         shown_by: [("mutex", "last-user"), ("rwlock", "rwlock-last-user"), ("semaphore", "semaphore-last-permit")],
         edits: [
-            change "rwlock/mod.rs": r"if before & Self::WAKES != 0 {
-            Self::wake_one(address, before);
+            change "rwlock/mod.rs": r"if before & SLEEPER != 0 {
+            wake_first::<P>(name, Wakes::Anybody);
         }"
-                => r"if before & Self::WAKES != 0 {
-            Self::wake_one(address, before);
+                => r"if before & SLEEPER != 0 {
+            wake_first::<P>(name, Wakes::Anybody);
         }
         self.word.load(Relaxed);",
             change "mutex/mod.rs": r"if !mark.is_quiet_still() {
@@ -72,13 +107,16 @@ bugs! {
                 mark.count_calm();
                 self.state.load(Relaxed);
             }",
-            change "semaphore.rs": r"if seen & line::HEAD_SLEEPS != 0 {
-            Self::wake_head(address, sum);
+            change "semaphore.rs": r"match self.add(permits) {
+            Some(is_added) => is_added,
+            None => self.add_slowpath(permits),
         }"
-                => r"if seen & line::HEAD_SLEEPS != 0 {
-            Self::wake_head(address, sum);
-        }
-        self.word.load(Relaxed);",
+                => r"let is_added = match self.add(permits) {
+            Some(is_added) => is_added,
+            None => self.add_slowpath(permits),
+        };
+        self.word.load(Relaxed);
+        is_added",
         ],
     }
     "35b" RecursionForgotten in &["rwlock"], seen BY_LOOM {
@@ -86,7 +124,7 @@ bugs! {
         source: "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212",
         shown_by: [("rwlock", "rwlock-again")],
         edits: [
-            change "rwlock/sleep.rs": "may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
+            change "rwlock/wait.rs": "may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
         ],
     }
     "36b" LookBeforeWanted in PERCPU, seen BY_LOOM {

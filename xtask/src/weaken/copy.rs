@@ -173,7 +173,7 @@ fn manifest(root: &Path) -> io::Result<String> {
 fn weakenable(source: &Source, sites: &[Site], edits: &[Place]) -> String {
     let edits: Vec<_> = edits.iter().filter(|edit| edit.path == source.path).collect();
     let mut insertions = Vec::new();
-    for edit in &edits {
+    for edit in edits.iter().filter(|edit| !edit.is_always) {
         let forms = edit.forms.iter().map(|(number, form)| {
             format!("if crate::weaken::is_edited({number}) {{ {form} }} else ")
         });
@@ -191,7 +191,9 @@ fn weakenable(source: &Source, sites: &[Site], edits: &[Place]) -> String {
     // An edit is around the sites in it.
     insertions.extend(edits.iter().map(|edit| {
         let close = if edit.is_statements { " }" } else { " })" };
-        (edit.span.1, close.to_string())
+        // The text of one that is always there begins with what stands there.
+        let added = || edit.forms[0].1[edit.span.1 - edit.span.0..].to_string();
+        (edit.span.1, if edit.is_always { added() } else { close.to_string() })
     }));
     // Stable: what closes inside comes before what closes outside, which was found first.
     insertions.sort_by_key(|(at, _)| *at);
@@ -251,7 +253,7 @@ mod tests {
         let span = (first, first + "a.swap(b, AcqRel)".len());
         let forms = vec![(7, "a.load(Relaxed)".to_string())];
         let path = source.path.clone();
-        let edit = Place { path, span, forms, is_statements: false };
+        let edit = Place { path, span, forms, is_statements: false, is_always: false };
         assert_eq!(
             weakenable(&source, &sites, &[edit]),
             "// ordering: AcqRel; Q1 — both ways.\n\

@@ -33,8 +33,6 @@ const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
 const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 
 const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
-/// What has a line of waiters.
-const IN_LINE: &[&str] = &["semaphore", "rwlock-fair"];
 
 /// Readers that steal or spin; the skips and the flag of a release, which are of some policies only;
 /// spinners in turns; what programs have.
@@ -62,8 +60,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("percpu_rwlock/", Checker::Loom(&["percpu-rwlock-in_slots", "percpu-rwlock"])),
     ("rwsem/", Checker::Loom(RWSEM)),
     ("park/", Checker::Loom(&["mutex"])),
-    ("park/presence.rs", Checker::Loom(IN_LINE)),
-    ("line.rs", Checker::Loom(IN_LINE)),
+    ("park/granting.rs", Checker::Loom(&["semaphore"])),
     ("queue/link.rs", Checker::Loom(BOUNDED)),
     ("condvar.rs", Checker::Loom(&["mutex"])),
     ("park/marks.rs", Checker::Loom(&["mutex"])),

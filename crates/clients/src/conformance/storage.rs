@@ -14,6 +14,10 @@ pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(
         for at in [0, last] {
             assert_eq!(P::sleep_bucket(at), P::sleep_bucket(at));
             // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+            let bucket = unsafe { P::sleep_bucket(at).as_ref() };
+            // SAFETY: this is the only thread.
+            assert!(unsafe { bucket.is_empty() }, "no lock was used");
+            // SAFETY: as above.
             assert_eq!(unsafe { P::sleep_mark(at).as_ref() }.load(Relaxed), 0, "no lock was used");
         }
         let is_one = last == 0;

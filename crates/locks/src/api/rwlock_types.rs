@@ -58,19 +58,20 @@ macro_rules! rwlock_types {
         /// *Fairness.* From the arrival of a waiter on:
         ///
         /// - Newly arriving threads may overtake it: they take a lock that is free, and readers join readers.
-        /// - Each time the lock becomes free, the waiter that has slept longest is woken, and competes for it. If it
-        ///   loses it sleeps again, and is woken first. Once a woken reader enters, all readers that sleep are woken.
-        /// - A waiter that has waited for 4 ms reserves the lock: newly arriving threads wait until it has had it. If
-        ///   it has no CPU for 50 us, other threads may take the lock meanwhile.
+        /// - The waiter that came first is woken each time the lock becomes free, and competes for it. If it loses, and
+        ///   has waited for 4 ms or more, the lock is reserved for it: newly arriving threads wait behind it. If it has
+        ///   no CPU for 50 us, other threads may take the lock meanwhile.
         /// - A reader that has waited behind a writer for 10 ms enters if readers still hold the lock. It may be one of
         ///   them, and would otherwise deadlock. So a recursive `read()` is safe but can take 10 ms.
-        /// - So a waiter waits for 4 ms, for those that hold the lock then, and for the waiters in front of it, if it
-        ///   gets a CPU when it is woken and no reader holds the lock for longer than 10 ms. [`FairRwLock`] lets no
-        ///   thread overtake a waiter.
+        /// - So the waiter that came first waits for 4 ms, 10 ms and two critical sections at most, if it gets a CPU
+        ///   when it is woken, the lock becomes free after the 4 ms, and no reader holds it for longer than 10 ms.
+        /// - A writer has no bound while readers hold the lock without a gap. It spins for about 10 us, during which
+        ///   new readers wait, and then sleeps until the lock becomes free. [`FairRwLock`] lets no reader overtake a
+        ///   waiting writer.
         ///
         /// *Errors, panics.* None. A thread that asks to write while it holds the lock waits for ever. A panic in the
         /// critical section releases the lock; there is no poisoning. Once 8,388,608 readers hold the lock, further
-        /// ones wait.
+        /// ones wait. Up to 65,532 threads of a process can wait in queues; any further ones poll every millisecond.
         ///
         /// *After unlock.* Giving it back does not touch the lock after the exchange that does so: the next owner may
         /// free it.

@@ -42,14 +42,12 @@ use std::time::{Duration, Instant};
 /// # Fairness
 ///
 /// First come, first served. A thread that arrives later never gets permits before a waiter, not even if there are
-/// enough for the later thread and too few for the waiter. In that case [`try_acquire`](Self::try_acquire) fails. The
-/// place of a waiter is that at which it went to sleep. A waiter behind the first one on which a signal handler runs
-/// becomes the last.
+/// enough for the later thread and too few for the waiter. In that case [`try_acquire`](Self::try_acquire) fails.
 ///
 /// # Limits
 ///
-/// There can be [`MAX_PERMITS`](Self::MAX_PERMITS) permits. A thread that asks for more waits for ever, and so
-/// do those behind it.
+/// There can be [`MAX_PERMITS`](Self::MAX_PERMITS) permits. A thread that asks for more waits for ever. Up to 65,532
+/// threads of a process can wait in queues; any further ones try again every millisecond, in no order.
 ///
 /// # Signals and fork
 ///
@@ -70,7 +68,7 @@ pub struct Semaphore<P: ParkPlatform = Native> {
 }
 
 impl Semaphore {
-    /// The largest number of permits: 268,435,455 (2^28 - 1).
+    /// The largest number of permits: 2,147,483,647 (2^31 - 1).
     pub const MAX_PERMITS: u32 = PERMITS_MAX;
 
     /// Creates a semaphore with `permits` permits. 0 is allowed: `acquire` waits until

@@ -1,33 +1,202 @@
-//! What paces the locks of one mark. No lock depends on it, so checkers do not see it.
+//! A bucket: an internal lock, and the waiters of the words that fall into it, in the order they came.
+//!
+//! Everything but the signal and the name of a waiter is guarded by the internal lock.
 
-use crate::platform::Cells;
-use core::marker::PhantomData;
+use super::{ParkPlatform, waiter};
+use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
+use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::AtomicU32 as Private;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Counts next to a mark.
+/// The waiters of the words that fall into one bucket.
 #[repr(C, align(128))]
 pub struct Bucket<P: Cells> {
-    /// Releases by exchange that found no sleeper, since the mark was quiet.
+    /// The process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was
+    /// taken last, and whether it is held: `epoch << 1 | is_held`.
+    lock: P::U32,
+    first: Guarded<P, TailCode>,
+    last: Guarded<P, TailCode>,
+    /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
+    /// paces the return to quiet.
     pub(super) calm: Private,
     /// Wake-ups by its mark.
     pub(super) wakes: Private,
-    _platform: PhantomData<fn() -> P>,
 }
 
 impl<P: Cells> Bucket<P> {
-    /// A fresh one, in a constant.
-    #[allow(clippy::declare_interior_mutable_const)]
-    pub const EMPTY: Self =
-        Self { calm: Private::new(0), wakes: Private::new(0), _platform: PhantomData };
-
-    /// A fresh one.
+    /// An empty one.
     pub fn new() -> Self {
-        Self::EMPTY
+        Self {
+            lock: Zeroed::zeroed(),
+            first: Guarded::new(TailCode::NONE),
+            last: Guarded::new(TailCode::NONE),
+            calm: Private::new(0),
+            wakes: Private::new(0),
+        }
     }
 }
 
 impl<P: Cells> Default for Bucket<P> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<P: ConstCells> Bucket<P> {
+    /// An empty one, in a constant.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const EMPTY: Self = Self {
+        lock: ConstZeroed::ZEROED,
+        first: Guarded::const_new(TailCode::NONE),
+        last: Guarded::const_new(TailCode::NONE),
+        calm: Private::new(0),
+        wakes: Private::new(0),
+    };
+}
+
+/// Looks at a bucket that is held before the thread naps: a section is some hundred nanoseconds, so
+/// one that takes longer belongs to a thread without a CPU.
+const SPIN_LOOKS: u32 = 1 << 8;
+/// How long such a nap is.
+const BUCKET_NAP_NS: u64 = 50_000;
+
+impl<P: Cells> Bucket<P> {
+    /// Returns `true` if no thread is in it.
+    ///
+    /// # Safety
+    /// Nobody uses it at the moment.
+    pub unsafe fn is_empty(&self) -> bool {
+        // SAFETY: nobody writes it now.
+        unsafe { self.first.get() == TailCode::NONE }
+    }
+}
+
+impl<P: ParkPlatform> Bucket<P> {
+    /// Takes the internal lock.
+    pub(super) fn lock(&self) -> BucketGuard<'_, P> {
+        let free = P::epoch() << 1;
+        let mut expected = free;
+        loop {
+            // ordering: Acquire; W1. On failure Relaxed: only a hint, re-checked at the next attempt.
+            match self.lock.compare_exchange(expected, free | 1, Acquire, Relaxed) {
+                Ok(old) if old == free => return BucketGuard(self),
+                Ok(_) => return BucketGuard(self).emptied(),
+                // Left as it was by a fork: its waiters, and the thread that holds it, do not exist here.
+                Err(stale) if stale >> 1 != free >> 1 => expected = stale,
+                Err(_) => {
+                    expected = free;
+                    self.await_lock(free);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn await_lock(&self, free: u32) {
+        let is_free = |lock| lock != free | 1;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        if self
+            .lock
+            .cond_load_bounded(Relaxed, Bound::looks(SPIN_LOOKS), is_free, || false)
+            .is_err()
+        {
+            P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(BUCKET_NAP_NS)));
+        }
+    }
+}
+
+/// A bucket whose internal lock is held.
+pub(crate) struct BucketGuard<'a, P: ParkPlatform>(&'a Bucket<P>);
+
+impl<P: ParkPlatform> Drop for BucketGuard<'_, P> {
+    fn drop(&mut self) {
+        // ordering: Release; W1.
+        self.0.lock.store(P::epoch() << 1, Release);
+    }
+}
+
+impl<P: ParkPlatform> BucketGuard<'_, P> {
+    fn emptied(self) -> Self {
+        self.set_first(None);
+        self.set_last(None);
+        self
+    }
+    fn set_first(&self, id: Option<NodeId>) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { self.0.first.set(TailCode::of(id)) };
+    }
+    fn set_last(&self, id: Option<NodeId>) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { self.0.last.set(TailCode::of(id)) };
+    }
+    fn behind(&self, id: NodeId) -> Option<NodeId> {
+        // SAFETY: the bucket's lock is held.
+        unsafe { waiter::<P>(id).next.get() }.node()
+    }
+
+    /// The first of the waiters from `at` on that waits for `name`.
+    fn find(&self, at: Option<NodeId>, name: u64) -> Option<NodeId> {
+        let mut at = at;
+        while let Some(id) = at {
+            // ordering: Relaxed; written under the lock, W1.
+            if waiter::<P>(id).name.load(Relaxed) == name {
+                break;
+            }
+            at = self.behind(id);
+        }
+        at
+    }
+    /// The first waiter for `name`.
+    pub(crate) fn first_of(&self, name: u64) -> Option<NodeId> {
+        // SAFETY: the bucket's lock is held.
+        self.find(unsafe { self.0.first.get() }.node(), name)
+    }
+    /// Returns `true` if `id`, which is in this bucket, waits to read.
+    pub(crate) fn reads(&self, id: NodeId) -> bool {
+        // SAFETY: the bucket's lock is held.
+        unsafe { waiter::<P>(id).reads.get() }
+    }
+    /// Says whether `id`, which is in this bucket, waits to read.
+    pub(crate) fn set_reads(&self, id: NodeId, reads: bool) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { waiter::<P>(id).reads.set(reads) };
+    }
+    /// The next one that waits for `name`, behind `id`.
+    pub(crate) fn next_of(&self, id: NodeId, name: u64) -> Option<NodeId> {
+        self.find(self.behind(id), name)
+    }
+    /// Appends `id`, which is in no bucket, as a waiter for `name`.
+    pub(crate) fn push(&self, id: NodeId, name: u64) {
+        let me = waiter::<P>(id);
+        // SAFETY: the bucket's lock is held.
+        let last = unsafe { self.0.last.get() }.node();
+        // ordering: Relaxed; published by W1.
+        me.name.store(name, Relaxed);
+        // SAFETY: in no bucket, so nobody else looks at its links.
+        unsafe { me.next.set(TailCode::NONE) };
+        // SAFETY: as above.
+        unsafe { me.prev.set(TailCode::of(last)) };
+        match last {
+            // SAFETY: the bucket's lock is held.
+            Some(last) => unsafe { waiter::<P>(last).next.set(TailCode::of(Some(id))) },
+            None => self.set_first(Some(id)),
+        }
+        self.set_last(Some(id));
+    }
+    /// Takes `id` out, which is in this bucket.
+    pub(crate) fn remove(&self, id: NodeId) {
+        // SAFETY: the bucket's lock is held.
+        let prev = unsafe { waiter::<P>(id).prev.get() }.node();
+        let next = self.behind(id);
+        match prev {
+            // SAFETY: the bucket's lock is held.
+            Some(prev) => unsafe { waiter::<P>(prev).next.set(TailCode::of(next)) },
+            None => self.set_first(next),
+        }
+        match next {
+            // SAFETY: the bucket's lock is held.
+            Some(next) => unsafe { waiter::<P>(next).prev.set(TailCode::of(prev)) },
+            None => self.set_last(prev),
+        }
     }
 }

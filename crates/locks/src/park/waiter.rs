@@ -43,8 +43,22 @@ impl Place {
 /// A thread that sleeps, or is about to. Its number is that of the queue node its thread has claimed.
 #[repr(C, align(64))]
 pub struct Waiter<P: Cells> {
+    /// What it sleeps on: [`ASLEEP`](super::ASLEEP) until somebody writes why it should wake up.
+    pub(crate) signal: P::U32,
+    pub(crate) next: Guarded<P, TailCode>,
+    pub(crate) prev: Guarded<P, TailCode>,
+    /// The name of the word it waits for. Written under the lock of the bucket it leaves or enters; as
+    /// read without, a hint.
+    pub(crate) name: P::U64,
+    /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the
+    /// mutex it wants afterwards.
+    pub(crate) wants: P::Ptr,
+    /// Of a waiter for a lock that readers share: whether it reads.
+    pub(crate) reads: Guarded<P, bool>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
     pub(crate) grant: P::U32,
+    /// How much a waiter needs that is granted it, see [`granting`](super::granting).
+    pub(crate) needs: Guarded<P, u32>,
     /// Its place in the list there.
     pub(crate) place: Guarded<P, Place>,
 }
@@ -52,7 +66,17 @@ pub struct Waiter<P: Cells> {
 impl<P: Cells> Waiter<P> {
     /// A fresh one.
     pub fn new() -> Self {
-        Self { grant: Zeroed::zeroed(), place: Guarded::new(Place::NONE) }
+        Self {
+            signal: Zeroed::zeroed(),
+            next: Guarded::new(TailCode::NONE),
+            prev: Guarded::new(TailCode::NONE),
+            name: Zeroed::zeroed(),
+            wants: Zeroed::zeroed(),
+            reads: Guarded::new(false),
+            grant: Zeroed::zeroed(),
+            needs: Guarded::new(0),
+            place: Guarded::new(Place::NONE),
+        }
     }
 }
 
@@ -65,8 +89,17 @@ impl<P: Cells> Default for Waiter<P> {
 impl<P: ConstCells> Waiter<P> {
     /// A fresh one, in a constant.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const FRESH: Self =
-        Self { grant: ConstZeroed::ZEROED, place: Guarded::const_new(Place::NONE) };
+    pub const FRESH: Self = Self {
+        signal: ConstZeroed::ZEROED,
+        next: Guarded::const_new(TailCode::NONE),
+        prev: Guarded::const_new(TailCode::NONE),
+        name: ConstZeroed::ZEROED,
+        wants: ConstZeroed::ZEROED,
+        reads: Guarded::const_new(false),
+        grant: ConstZeroed::ZEROED,
+        needs: Guarded::const_new(0),
+        place: Guarded::const_new(Place::NONE),
+    };
 }
 
 /// The waiter `id`.

@@ -92,7 +92,7 @@ lock_events! {
     rwlock_sleep,
     /// Wake-ups that were sent to waiters of a reader-writer lock.
     rwlock_wake,
-    /// Times a waiter reserved a reader-writer lock for those that have waited for long.
+    /// Times a reader-writer lock was reserved for its first waiter.
     rwlock_keep,
     /// Times a reader overtook a writer for which the reader-writer lock was reserved, because the reader might
     /// have held it already.
@@ -105,8 +105,8 @@ lock_events! {
     percpu_rwlock_off,
     /// Times a waiter of a semaphore went to sleep.
     semaphore_sleep,
-    /// Wake-ups that were sent to the first waiter of a semaphore.
-    semaphore_wake,
+    /// Waiters of a semaphore that were given their permits by the thread that released them.
+    semaphore_handoff,
     /// Timed waits for a semaphore that timed out.
     semaphore_timeout,
     /// Barriers that interrupted every CPU that runs the process (membarrier).

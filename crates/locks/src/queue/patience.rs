@@ -65,10 +65,6 @@ impl<P: QueuePlatform + SchedulerHints> Patience<P> {
     pub(crate) fn long() -> Self {
         Self::new(Kind::Long, FIRST_PAUSES)
     }
-    /// The same, with `pauses` as the first.
-    pub(crate) fn long_from(pauses: u32) -> Self {
-        Self::new(Kind::Long, pauses)
-    }
     /// Pauses. Returns `true` if it is over.
     pub(crate) fn pause(&mut self) -> bool {
         if self.left == 0 {

@@ -1,11 +1,9 @@
 #![doc = include_str!("README.md")]
 
-mod turn;
+mod sleepers;
 mod wait;
 pub(crate) mod word;
 
-use crate::events::Event;
-use crate::line::{self, HEAD_SLEEPS};
 use crate::park::{HoldMode, ParkPlatform};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
@@ -14,7 +12,8 @@ use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use word::{HEAD_READS, HEAD_WRITES, HELD, PENDING, READER, READERS, RESERVED, WRITER};
+use sleepers::{Shared, Wakes, wake_first};
+use word::{HELD, PENDING, READER, READERS, SLEEPER, WRITER};
 
 /// Says if newly arriving threads may overtake waiters.
 pub trait Fairness: Send + Sync + 'static {
@@ -64,7 +63,7 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
         _numa_nodes: u32,
         _set: &dyn Fn(Tunable) -> Option<u64>,
     ) -> FairnessThreshold {
-        let ns = if F::IS_FAIR { 0 } else { turn::UNFAIR_NS };
+        let ns = if F::IS_FAIR { 0 } else { wait::UNFAIR_NS };
         FairnessThreshold { ns, ..FairnessThreshold::default() }
     }
     fn new() -> Self {
@@ -82,17 +81,17 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        let address = &raw const self.word;
-        // (w,1,0) -> (w,0,0), after which the lock may no longer exist.
+        let name = self.shared().name();
+        // (*,s,1,r) -> (*,s,0,r), after which the lock may no longer exist.
         // ordering: Release; A1.
         let before = self.word.fetch_sub(WRITER, Release);
-        if before & HEAD_SLEEPS != 0 {
-            Self::wake_one(address);
+        if before & SLEEPER != 0 {
+            wake_first::<P>(name, Wakes::Anybody);
         }
     }
     #[inline]
     fn lock_shared(&self) {
-        if !self.take_with_readers() {
+        if !self.take_beside_readers() {
             self.wait(HoldMode::Reader, None);
         }
     }
@@ -102,21 +101,21 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     unsafe fn unlock_shared(&self) {
-        let address = &raw const self.word;
-        // (w,0,r) -> (w,0,r-1), after which the lock may no longer exist.
+        let name = self.shared().name();
+        // (*,s,0,r) -> (*,s,0,r-1), after which the lock may no longer exist.
         // ordering: Release; A2.
         let before = self.word.fetch_sub(READER, Release);
-        if before & HEAD_SLEEPS != 0 && before & READERS == READER {
-            Self::wake_one(address);
+        if before & SLEEPER != 0 && before & READERS == READER {
+            wake_first::<P>(name, Wakes::Anybody);
         }
     }
     #[inline]
     unsafe fn downgrade(&self) {
-        // (w,1,0) -> (w,0,1)
+        // (*,s,1,0) -> (*,s,0,1)
         // ordering: Release; A1.
         let before = self.word.fetch_add(READER - WRITER, Release);
-        if before & HEAD_SLEEPS != 0 {
-            self.wake_to_read();
+        if before & SLEEPER != 0 {
+            wake_first::<P>(self.shared().name(), Wakes::Reader);
         }
     }
     fn is_locked(&self) -> bool {
@@ -137,7 +136,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// As [`lock_until`](Self::lock_until), as a reader.
     #[inline]
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
-        self.take_with_readers() || self.wait(HoldMode::Reader, Some(deadline_ns))
+        self.take_beside_readers() || self.wait(HoldMode::Reader, Some(deadline_ns))
     }
 
     /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
@@ -159,49 +158,43 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.word.load(Relaxed) & WRITER != 0
     }
 
-    /// With this in the word it is free for waiters only.
-    const KEPT: u32 = if F::IS_FAIR { line::HEAD } else { RESERVED };
-
-    /// What must not be in the word for a newcomer to take the lock.
     #[inline(always)]
-    const fn against_newcomer(kind: HoldMode) -> u32 {
-        kind.held_against() | Self::KEPT | if kind.is_reader() { PENDING } else { 0 }
-    }
-
-    /// The lock has become free, and may no longer exist (invariant 3). Wakes the head of the line.
-    #[cold]
-    fn wake_one(address: *const P::U32) {
-        P::count(Event::rwlock_wake);
-        line::wake_head::<P>(address, HEAD_READS | HEAD_WRITES);
-    }
-
-    /// The caller, the owner, has become a reader. Wakes the head of the line if that reads.
-    #[cold]
-    fn wake_to_read(&self) {
-        P::count(Event::rwlock_wake);
-        line::wake_head::<P>(&self.word, HEAD_READS);
+    fn shared(&self) -> Shared<'_, P> {
+        Shared { word: &self.word, is_fair: F::IS_FAIR }
     }
 
     /// The first attempt to own it.
     #[inline(always)]
     fn take_free(&self) -> bool {
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let seen = self.word.load(Relaxed);
-        seen & Self::against_newcomer(HoldMode::Writer) == 0
-            && self.try_take(seen, HoldMode::Writer)
+        // (0,0,0,0) -> (0,0,1,0)
+        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok()
     }
 
     /// The first attempt to read.
     #[inline(always)]
-    fn take_with_readers(&self) -> bool {
-        self.take(HoldMode::Reader, Self::against_newcomer(HoldMode::Reader))
+    fn take_beside_readers(&self) -> bool {
+        // Where others are at it, to ask for the line at once is half of the work.
+        // (0,0,0,0) -> (0,0,0,1)
+        // ordering: Acquire; A1. On failure Relaxed: only a hint, re-checked at the next one.
+        match self.word.compare_exchange(0, READER, Acquire, Relaxed) {
+            Ok(_) => true,
+            Err(seen) => {
+                seen & HoldMode::Reader.against_newcomer() == 0
+                    && self.try_take(seen, HoldMode::Reader)
+            }
+        }
     }
 
     /// Takes the lock if a newcomer may. Returns `true` if it did. In a forked child the word may speak of waiters that
     /// do not exist.
     #[inline]
     fn attempt(&self, kind: HoldMode) -> bool {
-        self.take(kind, Self::against_newcomer(kind)) || P::has_forked() && self.attempt_in_child(kind)
+        let against = kind.against_newcomer();
+        self.take(kind, against)
+            || P::has_forked()
+                && self.shared().forget_the_gone()
+                && self.take(kind, against & !PENDING)
     }
 
     /// Takes the lock unless `against` is in the word. Returns `true` if it did.
@@ -209,28 +202,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.word.load(Relaxed);
         while seen & against == 0 {
-            // (w,0,r) -> (w,1,0) or (w,0,r+1); (w,0,0) -> (-,1,0) or (-,0,1)
+            // (k,s,0,r) -> (k,s,1,0) or (k,s,0,r+1)
             // ordering: Acquire; A1, A2. On failure Relaxed: only a hint, as above.
-            match self.word.compare_exchange(seen, Self::taken(kind, seen), Acquire, Relaxed) {
+            match self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
             }
         }
         false
-    }
-
-    /// Takes the lock if its word is still `seen`.
-    fn try_take(&self, seen: u32, kind: HoldMode) -> bool {
-        // (w,0,r) -> (w,1,0) or (w,0,r+1); (w,0,0) -> (-,1,0) or (-,0,1)
-        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange(seen, Self::taken(kind, seen), Acquire, Relaxed).is_ok()
-    }
-
-    /// The word when a newcomer takes the lock that had this one. The release that left it free woke the head of the
-    /// line: the next release need not do so again (invariant 2).
-    #[inline(always)]
-    const fn taken(kind: HoldMode, seen: u32) -> u32 {
-        let was_free = seen & HELD == 0;
-        kind.taken(if was_free && !F::IS_FAIR { seen & !HEAD_SLEEPS } else { seen })
     }
 }

@@ -1,17 +1,19 @@
-//! Waiting awake: past those who wait, and for a moment as one that soon does.
+//! Waiting: past those who wait, as the first of them, and asleep.
 
 use super::word::{HELD, PENDING, RESERVED, WRITER};
-use super::turn::Turn;
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
-use crate::line::{self, LineWaiter};
-use crate::park::{HoldMode, ParkPlatform, Presence};
+use crate::park::{ASLEEP, BEHIND, HoldMode, NAP_NS, ParkPlatform, SleepTable, told, waiter};
 use crate::platform::{Atomic, AtomicInt, Bound};
-use crate::queue::{Patience, SPIN_NS, UNTIL_OVER};
+use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
+/// How long newcomers pass a waiter.
+pub(super) const UNFAIR_NS: u64 = 4_000_000;
+/// How long a reader waits for a writer for which the lock is reserved, while readers hold it: it may be one of them.
+const RECURSION_NS: u64 = 10_000_000;
 /// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
-const RESERVED_NS: u64 = 50_000;
+const KEPT_NS: u64 = 50_000;
 /// How long a reader that finds a writer there looks away first, in pauses, ...
 const READERS_FIRST_PAUSE: u32 = 16;
 /// ... and then, if that one is gone.
@@ -24,6 +26,16 @@ const PAUSES_BEFORE_PENDING: u32 = 1;
 /// pause and eight threads.
 const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 
+/// A thread in the table.
+struct Waiting {
+    id: NodeId,
+    kind: HoldMode,
+    since_ns: u64,
+    deadline_ns: Option<u64>,
+    /// When it passes a writer for which the lock is reserved.
+    passes_ns: Option<u64>,
+}
+
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
@@ -31,29 +43,20 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         if self.barge(kind) {
             return true;
         }
-        let turn = Turn::new(self, kind);
-        let is_ours =
-            LineWaiter::<P>::new(&self.word, turn.head_kind(), deadline_ns, Event::rwlock_sleep)
-                .wait(&turn);
-        if !is_ours {
-            P::count(Event::rwlock_timeout);
-        }
+        let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
+        let since_ns = P::now_ns();
+        let may_be_reader = kind == HoldMode::Reader && !F::IS_FAIR;
+        let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
+        let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
+        // SAFETY: claimed above, and taken out of the table.
+        unsafe { P::release_node(id) };
         is_ours
-    }
-
-    /// As an attempt, in a forked child, whose word may speak of waiters that do not exist here.
-    #[cold]
-    pub(super) fn attempt_in_child(&self, kind: HoldMode) -> bool {
-        let said = if F::IS_FAIR { line::FLAGS } else { line::FLAGS | PENDING | RESERVED };
-        let is_forgotten = Presence::<P>::new(&self.word).forget_the_gone(said);
-        is_forgotten && self.take(kind, Self::against_newcomer(kind))
-            || !F::IS_FAIR && self.take_abandoned(kind)
     }
 
     /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has
     /// let a pending writer pass for that long no longer waits for it: it may be a reader already.
     fn barge(&self, kind: HoldMode) -> bool {
-        let against = Self::against_newcomer(kind);
+        let against = kind.against_newcomer();
         // ordering: Relaxed; only a hint.
         if self.word.load(Relaxed) & against == 0 {
             // Others come and go all the time: it is worth more if they do so for a while undisturbed.
@@ -64,7 +67,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             HoldMode::Reader => self.look_away(against),
             HoldMode::Writer => Patience::short_from(WRITERS_FIRST_PAUSE),
         };
-        let is_ours = self.spin(kind, against, patience, &|seen| self.try_take(seen, kind));
+        let is_ours = self.spin(kind, against, patience);
         is_ours || kind == HoldMode::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
     }
 
@@ -80,15 +83,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Competes for the lock unless `against` is in its word, until its patience is over. Returns `true` if it is
-    /// taken. `take` does that, if the word is still the one that it is told.
-    pub(super) fn spin(
-        &self,
-        kind: HoldMode,
-        against: u32,
-        mut patience: Patience<P>,
-        take: &dyn Fn(u32) -> bool,
-    ) -> bool {
-        let decides = |bits| bits & against == 0 || bits & against & Self::KEPT != 0;
+    /// taken.
+    fn spin(&self, kind: HoldMode, against: u32, mut patience: Patience<P>) -> bool {
+        let decides = |bits| bits & against == 0 || bits & against & RESERVED != 0;
         let is_writer = kind == HoldMode::Writer && !F::IS_FAIR;
         let (mut pauses, mut is_over) = (0, false);
         loop {
@@ -101,11 +98,11 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             };
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let is_ours = match self.word.cond_load_bounded(Relaxed, UNTIL_OVER, decides, pause) {
-                Ok(seen) if seen & against & Self::KEPT == 0 => take(seen),
+                Ok(seen) if seen & against & RESERVED == 0 => self.try_take(seen, kind),
                 Ok(seen) if F::IS_FAIR || seen & HELD != 0 => return false,
                 Ok(_) => self.take_abandoned(kind),
                 Err(_) if is_over => return false,
-                Err(seen) if seen & WRITER == 0 => return self.spin_as_pending(against, take),
+                Err(seen) if seen & WRITER == 0 => return self.spin_as_pending(against),
                 Err(_) => continue,
             };
             if is_ours || patience.pause() {
@@ -116,15 +113,16 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// A writer that finds readers there each time it looks spins while newcomers that read let it in first; whether
     /// the lock is taken.
-    fn spin_as_pending(&self, against: u32, take: &dyn Fn(u32) -> bool) -> bool {
-        // (w,0,r) -> (w,0,r), and a writer is pending
+    fn spin_as_pending(&self, against: u32) -> bool {
+        // (w,*,p,r) -> (w,*,1,r)
         // ordering: Relaxed; only keeps readers away for a moment, nothing is read through it.
         self.word.fetch_or(PENDING, Relaxed);
-        let is_free = |bits| bits & against == 0 || bits & against & Self::KEPT != 0;
+        let is_free = |bits| bits & against == 0 || bits & against & RESERVED != 0;
         let bound = Bound::nanoseconds(SPIN_NS);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let looked = self.word.cond_load_bounded(Relaxed, bound, is_free, || false);
-        let is_ours = looked.is_ok_and(|seen| seen & against == 0 && take(seen));
+        let is_ours =
+            looked.is_ok_and(|seen| seen & against == 0 && self.try_take(seen, HoldMode::Writer));
         if !is_ours {
             // ordering: Relaxed; as above.
             self.word.fetch_and(!PENDING, Relaxed);
@@ -132,21 +130,129 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         is_ours
     }
 
+    /// Takes the lock if its word is still `seen`.
+    pub(super) fn try_take(&self, seen: u32, kind: HoldMode) -> bool {
+        // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
+        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
+    }
+
     /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
-    /// reserves it again when it has one.
+    /// keeps it again when it has one.
     #[cold]
     fn take_abandoned(&self, kind: HoldMode) -> bool {
         let is_used = |bits| bits & RESERVED == 0 || bits & HELD != 0;
-        let bound = Bound::nanoseconds(RESERVED_NS);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        match self.word.cond_load_bounded(Relaxed, bound, is_used, || false) {
+        match self.word.cond_load_bounded(Relaxed, Bound::nanoseconds(KEPT_NS), is_used, || false) {
             Ok(_) => false,
-            // (reserved,0,0) -> (-,1,0) or (-,0,1)
+            // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
             // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
             Err(seen) => self
                 .word
-                .compare_exchange(seen, Self::taken(kind, seen & !RESERVED), Acquire, Relaxed)
+                .compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed)
                 .is_ok(),
         }
+    }
+
+    /// No node is left: competes for the word, with naps.
+    #[cold]
+    fn wait_without_node(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
+        P::count(Event::lock_no_node);
+        while !self.barge(kind) {
+            let now_ns = P::now_ns();
+            if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                return false;
+            }
+            let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            SleepTable::<P>::nap(self.shared().name(), until_ns);
+            if kind == HoldMode::Reader && !F::IS_FAIR && self.try_lock_shared_again() {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// Waits in the table. Returns `true` if the lock is taken.
+    fn queue(&self, mut me: Waiting) -> bool {
+        let shared = self.shared();
+        if shared.enqueue(me.id, me.kind) {
+            Self::stay_behind(me.id);
+        }
+        let is_ours = loop {
+            if told::<P>(me.id) != ASLEEP {
+                if self.compete(&me) {
+                    break true;
+                }
+                if !shared.sleep_again(me.id, me.kind) {
+                    continue;
+                }
+            }
+            let now_ns = P::now_ns();
+            if me.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+                break false;
+            }
+            if me.passes_ns.is_some_and(|passes_ns| now_ns >= passes_ns) && self.pass(&mut me) {
+                break true;
+            }
+            P::count(Event::rwlock_sleep);
+            self.sleep(&me);
+        };
+        shared.leave(me.id);
+        if !is_ours {
+            P::count(Event::rwlock_timeout);
+        }
+        is_ours
+    }
+
+    /// A waiter that nobody passes is soon the first: it looks for a moment whether it is before it sleeps, so that who
+    /// leaves the lock to it need not wake it.
+    fn stay_behind(id: NodeId) {
+        let signal = &waiter::<P>(id).signal;
+        let mut is_told = false;
+        if P::begin_spinning() {
+            let bound = Bound::nanoseconds(SPIN_NS);
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let looked = signal.cond_load_bounded(Relaxed, bound, |told| told != BEHIND, || false);
+            is_told = looked.is_ok();
+            P::end_spinning();
+        }
+        if !is_told {
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: it was told meanwhile, and looks
+            // again.
+            let _ = signal.compare_exchange(BEHIND, ASLEEP, Relaxed, Relaxed);
+        }
+    }
+
+    fn sleep(&self, me: &Waiting) {
+        let until_ns = match (me.deadline_ns, me.passes_ns) {
+            (Some(deadline_ns), Some(passes_ns)) => Some(deadline_ns.min(passes_ns)),
+            (one, other) => one.or(other),
+        };
+        P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
+    }
+
+    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Returns `true` if
+    /// it is taken.
+    fn pass(&self, me: &mut Waiting) -> bool {
+        me.passes_ns = None;
+        let passed = self.try_lock_shared_again();
+        if passed {
+            P::count(Event::rwlock_pass);
+        }
+        passed
+    }
+
+    /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. If it is not, and newcomers
+    /// have passed for long enough, the lock is reserved from now on.
+    fn compete(&self, me: &Waiting) -> bool {
+        let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
+        let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;
+        if !is_ours && !F::IS_FAIR && is_due() {
+            P::count(Event::rwlock_keep);
+            // (0,*,*,*) -> (1,*,*,*)
+            // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+            self.word.fetch_or(RESERVED, Relaxed);
+        }
+        is_ours
     }
 }

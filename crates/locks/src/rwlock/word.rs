@@ -1,14 +1,15 @@
 //! The word of the lock.
 
-use crate::line;
 use crate::park::HoldMode;
 
 /// A writer holds the lock.
-pub(crate) const WRITER: u32 = 1 << 4;
+pub(crate) const WRITER: u32 = 1;
+/// The first waiter sleeps: a release that leaves the lock free has to wake it.
+pub(crate) const SLEEPER: u32 = 1 << 1;
+/// The lock is reserved for the first waiter.
+pub(crate) const RESERVED: u32 = 1 << 2;
 /// A writer spins for the lock: newcomers that read let it in first, for a moment.
-pub(crate) const PENDING: u32 = 1 << 5;
-/// The lock is reserved for the head of the line.
-pub(crate) const RESERVED: u32 = 1 << 6;
+pub(crate) const PENDING: u32 = 1 << 3;
 /// One reader. Readers are counted in bits 8 to 30.
 pub(crate) const READER: u32 = 1 << 8;
 /// More readers than can be counted.
@@ -18,15 +19,8 @@ pub(crate) const READERS: u32 = !(READER - 1);
 /// Somebody holds the lock.
 pub(crate) const HELD: u32 = WRITER | READERS;
 
-const _: () = assert!(line::FLAGS & (HELD | PENDING | RESERVED) == 0);
-
-/// What the head of the line sleeps as, if it reads.
-pub(crate) const HEAD_READS: u32 = line::LINE_KIND << 1;
-/// The same, if it writes.
-pub(crate) const HEAD_WRITES: u32 = line::LINE_KIND << 2;
-
 impl HoldMode {
-    /// What must not be in the word for the head of the line to take the lock.
+    /// What must not be in the word for the first waiter to take the lock.
     #[inline(always)]
     pub(crate) const fn held_against(self) -> u32 {
         match self {
@@ -34,9 +28,13 @@ impl HoldMode {
             Self::Writer => HELD,
         }
     }
+    /// What must not be in the word for a newcomer to take it.
     #[inline(always)]
-    pub(crate) const fn is_reader(self) -> bool {
-        matches!(self, Self::Reader)
+    pub(crate) const fn against_newcomer(self) -> u32 {
+        match self {
+            Self::Reader => self.held_against() | RESERVED | PENDING,
+            Self::Writer => self.held_against() | RESERVED,
+        }
     }
     /// The word when the lock is taken that had this one.
     #[inline(always)]

@@ -17,7 +17,7 @@ pub use policy::*;
 pub use until::{Interrupt, Until};
 
 use crate::osq::OsqLock;
-use crate::park::{ParkPlatform, waiter};
+use crate::park::{NAP_NS, ParkPlatform, waiter};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
@@ -28,9 +28,6 @@ use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
 use object::{ASLEEP, Sem, Slow};
-
-/// How long a thread without a queue node naps between two attempts.
-const NAP_NS: u64 = 1_000_000;
 
 /// The kernel's reader-writer semaphore: zero is unlocked; its waiters spin, if they do, and then sleep in a
 /// list in the object.

@@ -98,36 +98,6 @@ fn where_it_is_first_come_first_served_nobody_passes_a_waiting_writer() {
 }
 
 #[test]
-fn readers_that_leave_no_gap_keep_no_writer_out() {
-    fn is_let_in<L: RawLock>() {
-        let lock = L::new();
-        lock.lock_shared();
-        thread::scope(|scope| {
-            let writer = scope.spawn(|| {
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            });
-            let began = Instant::now();
-            // As long as there is another reader, the lock is never free.
-            while lock.try_lock_shared() {
-                // SAFETY: one of the two that were taken.
-                unsafe { lock.unlock_shared() };
-                assert!(began.elapsed() < LONG, "no reader waits for the writer");
-                thread::yield_now();
-            }
-            assert!(!writer.is_finished());
-            // SAFETY: taken first.
-            unsafe { lock.unlock_shared() };
-        });
-        assert!(lock.try_lock());
-    }
-    is_let_in::<RawRwLock<Native>>();
-    is_let_in::<RawRwLock<Native, Fair>>();
-    is_let_in::<RawPercpuRwLock<Native>>();
-}
-
-#[test]
 fn a_writer_among_many_readers_is_not_kept_out() {
     fn longest<L: RawLock>() -> Duration {
         let (lock, is_over) = (L::new(), AtomicBool::new(false));

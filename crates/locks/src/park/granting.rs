@@ -1,0 +1,109 @@
+//! Waiters that do not compete for what they want but are granted it, in the order they came: those of a
+//! [`semaphore`](crate::semaphore).
+//!
+//! Nobody wakes the first of them to have a look, so they are not counted as wanted and need no mark: who has
+//! something for them is told by the word itself that somebody waits, and comes here.
+
+use super::{ASLEEP, BucketGuard, GRANTED, ParkPlatform, SleepTable, waiter};
+use crate::events::Event;
+use crate::platform::Atomic;
+use crate::queue::NodeId;
+use core::sync::atomic::Ordering::{Relaxed, Release};
+
+/// This many are woken after the list is given back, so that others of the bucket need not wait for the system calls.
+const LATER: usize = 16;
+
+/// The waiters for one word, with their list locked.
+pub(crate) struct Waiters<'a, P: ParkPlatform> {
+    section: &'a BucketGuard<'a, P>,
+    name: u64,
+}
+
+/// Who can be granted what it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// How many, from the first on.
+    pub(crate) waiters: u32,
+    /// What is left then.
+    pub(crate) left: u32,
+    /// Nobody waits any more then.
+    pub(crate) is_all: bool,
+}
+
+impl Served {
+    /// Nobody is granted anything: what is there stays there.
+    pub(crate) const fn nobody(left: u32, is_all: bool) -> Self {
+        Self { waiters: 0, left, is_all }
+    }
+}
+
+impl<P: ParkPlatform> Waiters<'_, P> {
+    /// Returns `true` if there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.section.first_of(self.name).is_none()
+    }
+    /// Appends `id`, which needs so much.
+    pub(crate) fn join(&self, id: NodeId, needs: u32) {
+        let me = waiter::<P>(id);
+        // ordering: Relaxed; published by W1.
+        me.signal.store(ASLEEP, Relaxed);
+        // SAFETY: in no list yet, so nobody else looks at it.
+        unsafe { me.needs.set(needs) };
+        self.section.push(id, self.name);
+    }
+    /// Takes `id` out unless it was granted what it needs. Returns `true` if it did.
+    pub(crate) fn leave(&self, id: NodeId) -> bool {
+        // ordering: Relaxed; written under the lock, W1, which carries what it was granted, too.
+        let waits = waiter::<P>(id).signal.load(Relaxed) == ASLEEP;
+        if waits {
+            self.section.remove(id);
+        }
+        waits
+    }
+    /// Whom `available` is enough for, first come, first served: nobody is served before the one in front.
+    pub(crate) fn served_by(&self, available: u32) -> Served {
+        let mut served = Served::nobody(available, false);
+        let mut first = self.section.first_of(self.name);
+        while let Some(id) = first {
+            // SAFETY: the list is locked.
+            let needs = unsafe { waiter::<P>(id).needs.get() };
+            let Some(left) = served.left.checked_sub(needs) else { return served };
+            served = Served { waiters: served.waiters + 1, left, ..served };
+            first = self.section.next_of(id, self.name);
+        }
+        Served { is_all: true, ..served }
+    }
+    /// Tells the first waiter that it has what it needs; where to wake it. It may be gone then.
+    fn grant_first(&self) -> Option<*const P::U32> {
+        let id = self.section.first_of(self.name)?;
+        self.section.remove(id);
+        let signal = &waiter::<P>(id).signal;
+        // ordering: Release; W4.
+        signal.swap(GRANTED, Release);
+        P::count(Event::semaphore_handoff);
+        Some(signal)
+    }
+}
+
+impl<P: ParkPlatform> SleepTable<P> {
+    /// Runs `body` with the waiters for the word `name` locked, and then grants as many of them what they need as it
+    /// says, from the first on. The word may be gone as soon as the last of them knows, so that is all.
+    pub(crate) fn with_waiters<R>(name: u64, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
+        let (result, later) = Self::within(name, |_, section| {
+            let waiters = Waiters { section, name };
+            let (result, granted) = body(&waiters);
+            let mut later = [None; LATER];
+            for turn in 0..granted as usize {
+                let signal = waiters.grant_first();
+                if let Some(signal) = core::mem::replace(&mut later[turn % LATER], signal) {
+                    P::futex_wake(signal, 1);
+                }
+            }
+            (result, later)
+        });
+        for signal in later.into_iter().flatten() {
+            P::futex_wake(signal, 1);
+        }
+        result
+    }
+}

@@ -1,0 +1,231 @@
+//! Waiters of locks that readers share: those whose word says itself that the first waiter sleeps.
+//!
+//! A release of such a lock is a read-modify-write of its word and sees there whether it has to wake
+//! anybody, so the marks of the table are not for it. The word is touched for a waiter only while that is in the
+//! table and its bucket held: then the lock cannot go away.
+//!
+//! ```text
+//!  the first, awake  --sleep_again: asleep, SLEEPER-->  the first, asleep
+//!  (it competes)     <------release: -SLEEPER, woken--
+//!        ^                                                   ^
+//!        | the one in front leaves: woken, no call           | the one in front leaves: SLEEPER, or woken
+//!  behind, awake  --after a moment: asleep-->  behind, asleep
+//!  (fair locks)
+//! ```
+//!
+//! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
+//! about to be true of it.
+
+use super::word::{READER, RESERVED, SLEEPER, WRITER};
+use crate::events::Event;
+use crate::park::{
+    self, ASLEEP, BEHIND, BucketGuard, HoldMode, ParkPlatform, SleepTable, WOKEN, waiter,
+};
+use crate::platform::{Atomic, AtomicInt};
+use crate::queue::NodeId;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
+/// for as long as it does, if sections are short.
+const SOON: u32 = 16;
+
+/// A lock, as its waiters know it.
+pub(crate) struct Shared<'a, P: ParkPlatform> {
+    pub(crate) word: &'a P::U32,
+    /// True if it is reserved for the first waiter as long as there is one.
+    pub(crate) is_fair: bool,
+}
+
+impl<P: ParkPlatform> Clone for Shared<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: ParkPlatform> Copy for Shared<'_, P> {}
+
+impl<P: ParkPlatform> Shared<'_, P> {
+    /// The name of the lock.
+    #[inline(always)]
+    pub(crate) fn name(self) -> u64 {
+        let kind = if self.is_fair { park::Awaited::FairRwLock } else { park::Awaited::RwLock };
+        SleepTable::<P>::name(kind, self.word)
+    }
+
+    /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it
+    /// sleeps.
+    pub(crate) fn enqueue(self, id: NodeId, kind: HoldMode) -> bool {
+        let me = waiter::<P>(id);
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            let is_first = section.first_of(name).is_none();
+            let signal = match is_first {
+                true => WOKEN,
+                false if self.is_fair && self.is_soon(section) => BEHIND,
+                false => ASLEEP,
+            };
+            // ordering: Relaxed; published by W1.
+            me.signal.store(signal, Relaxed);
+            // ordering: Relaxed; published by W1.
+            me.wants.store(core::ptr::from_ref(self.word).cast_mut().cast(), Relaxed);
+            section.push(id, name);
+            section.set_reads(id, kind == HoldMode::Reader);
+            if is_first && self.is_fair {
+                // (k,*,*) -> (1,*,*)
+                // ordering: Relaxed; nothing is read through it.
+                self.word.fetch_or(RESERVED, Relaxed);
+            }
+            signal == BEHIND
+        })
+    }
+
+    /// Returns `true` if it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs.
+    /// Who has just taken the lock may be in the list for a moment more and counts twice, so one more than fits next to
+    /// it will do.
+    fn is_soon(self, section: &BucketGuard<P>) -> bool {
+        // ordering: Relaxed; only a hint.
+        let word = self.word.load(Relaxed);
+        let holders = if word & WRITER != 0 { 1 } else { word / READER };
+        let others_max = P::usable_cpus().min(SOON);
+        let mut at = section.first_of(self.name());
+        let mut others = holders;
+        while let Some(id) = at.filter(|_| others < others_max) {
+            others += 1;
+            at = section.next_of(id, self.name());
+        }
+        at.is_none() && others <= others_max
+    }
+
+    /// The first waiter, awake, is about to sleep; `false` if it could take the lock. Its look and the mark of
+    /// the word are one: a release comes before, and is seen, or after, and wakes.
+    pub(crate) fn sleep_again(self, id: NodeId, kind: HoldMode) -> bool {
+        SleepTable::<P>::within(self.name(), |_, _| {
+            let signal = &waiter::<P>(id).signal;
+            // ordering: Relaxed; written under the lock, W1.
+            signal.store(ASLEEP, Relaxed);
+            if self.is_held_against(kind) {
+                return true;
+            }
+            // (*,1,*) -> (*,0,*)
+            // ordering: Relaxed; written under the lock, W1.
+            self.word.fetch_and(!SLEEPER, Relaxed);
+            // ordering: Relaxed; written under the lock, W1.
+            signal.store(WOKEN, Relaxed);
+            false
+        })
+    }
+
+    /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds it.
+    fn is_held_against(self, kind: HoldMode) -> bool {
+        // (*,0,*) -> (*,1,*)
+        // ordering: Relaxed; nothing is read through it but the word itself.
+        self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
+    }
+
+    /// In a forked child: removes what waiters that do not exist here have left in the word. Returns `true` if no
+    /// thread waits.
+    #[cold]
+    pub(crate) fn forget_the_gone(self) -> bool {
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            let is_alone = section.first_of(name).is_none();
+            if is_alone {
+                // (k,s,*) -> (0,0,*)
+                // ordering: Relaxed; nothing is read through it.
+                self.word.fetch_and(!(RESERVED | SLEEPER), Relaxed);
+            }
+            is_alone
+        })
+    }
+
+    /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
+    pub(crate) fn leave(self, id: NodeId) {
+        let name = self.name();
+        let woken = SleepTable::<P>::within(name, |_, section| {
+            let was_first = section.first_of(name) == Some(id);
+            section.remove(id);
+            let next = section.first_of(name);
+            if was_first { self.make_first(section, next) } else { None }
+        });
+        wake::<P>(woken);
+    }
+}
+
+impl<P: ParkPlatform> Shared<'_, P> {
+    /// The one that was the first is gone. Returns by what to wake the next one.
+    fn make_first(self, section: &BucketGuard<P>, next: Option<NodeId>) -> Option<*const P::U32> {
+        let is_awake = self.is_fair && next.is_some_and(promote::<P>);
+        let stale = match next {
+            Some(_) if is_awake => SLEEPER,
+            Some(_) if self.is_fair => 0,
+            Some(_) => RESERVED,
+            None => RESERVED | SLEEPER,
+        };
+        // ordering: Relaxed; for the first waiter only, under the lock, W1.
+        if self.word.load(Relaxed) & stale != 0 {
+            // (k,s,*) -> (0,s,*), or (0,0,*)
+            // ordering: Relaxed; nothing is read through it.
+            self.word.fetch_and(!stale, Relaxed);
+        }
+        let next = next.filter(|_| !is_awake)?;
+        let kind = if section.reads(next) { HoldMode::Reader } else { HoldMode::Writer };
+        if self.is_held_against(kind) {
+            return None;
+        }
+        Some(tell::<P>(next, self.word))
+    }
+}
+
+/// Whom a release may wake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wakes {
+    /// The first waiter: the lock is free.
+    Anybody,
+    /// The first waiter if it reads: a writer has become a reader.
+    Reader,
+}
+
+/// Wakes the first waiter for the lock `name` if it sleeps. The lock may no longer exist, and another one may be
+/// where it was: the word that is touched is that of a waiter.
+#[cold]
+pub(crate) fn wake_first<P: ParkPlatform>(name: u64, wakes: Wakes) {
+    let woken = SleepTable::<P>::within(name, |_, section| {
+        let first = section.first_of(name)?;
+        // ordering: Relaxed; written under the lock, W1.
+        let is_asleep = waiter::<P>(first).signal.load(Relaxed) == ASLEEP;
+        if !is_asleep || wakes == Wakes::Reader && !section.reads(first) {
+            return None;
+        }
+        // ordering: Relaxed; written under the lock, W1.
+        let word = waiter::<P>(first).wants.load(Relaxed).cast_const().cast::<P::U32>();
+        // SAFETY: the first waiter waits for a lock with this word, and cannot leave while its bucket is held.
+        let word = unsafe { &*word };
+        Some(tell::<P>(first, word))
+    });
+    wake::<P>(woken);
+}
+
+/// The first waiter, asleep, is to compete from now on; what to wake it by.
+fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32) -> *const P::U32 {
+    // (*,1,*) -> (*,0,*)
+    // ordering: Relaxed; written under the lock, W1.
+    word.fetch_and(!SLEEPER, Relaxed);
+    let signal = &waiter::<P>(first).signal;
+    // ordering: Relaxed; what it was woken for it acquires from the lock.
+    signal.swap(WOKEN, Relaxed);
+    signal
+}
+
+/// Tells `next`, which is the first now, to compete, if it does not sleep yet. Returns `true` if it did.
+fn promote<P: ParkPlatform>(next: NodeId) -> bool {
+    let signal = &waiter::<P>(next).signal;
+    // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
+    // is not used.
+    signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
+}
+
+fn wake<P: ParkPlatform>(woken: Option<*const P::U32>) {
+    if let Some(signal) = woken {
+        P::count(Event::rwlock_wake);
+        P::futex_wake(signal, 1);
+    }
+}
