@@ -148,7 +148,8 @@ unsafe impl Barriers for Native {
     }
     #[inline]
     fn has_heavy_barrier() -> bool {
-        mode() == EXPEDITED
+        // ordering: Relaxed; nothing is read through it.
+        MODE.load(Ordering::Relaxed) != FENCES
     }
     fn may_use_heavy_barrier() -> bool {
         // ordering: Relaxed; nothing is read through it.
@@ -157,7 +158,7 @@ unsafe impl Barriers for Native {
         let apart_ns = || Self::tunable(Tunable::heavy_barrier_apart_ns).unwrap_or_else(usual_ns);
         // ordering: Relaxed; nothing is read through it.
         let is_refused = || IS_REFUSED.load(Ordering::Relaxed);
-        Self::has_heavy_barrier() && since_ns() >= apart_ns() && !is_refused()
+        mode() == EXPEDITED && since_ns() >= apart_ns() && !is_refused()
     }
     #[inline]
     fn delay(pauses: u32) {

@@ -189,8 +189,14 @@ impl<P: ParkPlatform> Mark<P> {
 
     /// A release by exchange found nobody to wake. After some of these the mark becomes quiet: a process whose locks
     /// are hardly used never asks for heavy barriers, which takes milliseconds where it has threads.
-    #[cold]
+    #[inline]
     pub(crate) fn count_calm(self) {
+        if P::has_heavy_barrier() {
+            self.count_calm_looks();
+        }
+    }
+    #[cold]
+    fn count_calm_looks(self) {
         // ordering: Relaxed; only a hint, re-checked in `calm`.
         if Self::counts(self.word().load(Relaxed)) != 0 {
             return;

@@ -28,7 +28,8 @@ pub unsafe trait Barriers: Cells {
     /// The dear side: after it, every other thread of the process has executed a full barrier at
     /// some point between the call and the return.
     fn heavy_barrier();
-    /// Returns `true` if there are heavy barriers; the same for as long as the machine runs.
+    /// Returns `false` if there are no heavy barriers, as soon as that is known:
+    /// [`may_use_heavy_barrier`](Self::may_use_heavy_barrier) finds out. What is known no longer changes.
     fn has_heavy_barrier() -> bool;
     /// Returns `true` if the caller may begin to rely on the asymmetric pair: `false` where there are no heavy
     /// barriers, and where there have been too many lately, to spare other threads. Light
