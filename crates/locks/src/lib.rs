@@ -82,9 +82,9 @@
 //!
 //! # Environment
 //!
-//! `LOCKWRIGHT_MEMBARRIER=off`, read once when a lock first asks for it, keeps locks from interrupting
-//! other CPUs with the system call `membarrier`. Then unlocking a [`Mutex`] costs an atomic exchange, and a
-//! [`PercpuRwLock`] is a [`RwLock`]. A program that installs a system call filter calls [`native::prepare`] first.
+//! `LOCKWRIGHT_MEMBARRIER=off`, read once when a lock first needs `membarrier`, keeps locks from interrupting other CPUs
+//! with that system call. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a [`RwLock`]. A
+//! program that installs a system call filter calls [`native::prepare`] first.
 //!
 //! # What `RawMutex<Native>` in a message means
 //!

@@ -27,7 +27,7 @@ const PER_SOCKET: u64 = 8;
 const THRESHOLD: (u64, u64) = (8, 100_000);
 /// How long two threads compete for the mutex: more than two times as long as one may be overtaken.
 const MUTEX_WINDOW_NS: u64 = 10_000_000;
-/// And how long each holds it: less than it takes to fall asleep.
+/// How long each holds it: less than it takes to fall asleep.
 const MUTEX_HOLD_NS: u64 = 100;
 /// Waiters of another socket behind a head that has just taken the lock, and how many of them the
 /// limited scan may look at then.
@@ -85,8 +85,8 @@ fn overtaking(lock: &AnyLock) -> Finding {
     report.failures.first().map(ToString::to_string)
 }
 
-/// Two threads with short sections get the lock within the time for which one may be overtaken. A waiter can hardly
-/// fall asleep there, because the word changes before.
+/// Each of two threads with short sections gets the lock. A waiter can hardly fall asleep there, because the word
+/// changes before it does.
 fn starving(lock: &AnyLock) -> Finding {
     let machine = machine();
     let mut arena = Arena::default();

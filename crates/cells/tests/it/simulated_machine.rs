@@ -111,8 +111,8 @@ fn repetitions_differ_and_each_is_repeatable() {
 }
 
 #[test]
-fn a_mutex_with_short_sections_is_had_by_every_thread() {
-    // Its waiters can hardly fall asleep: the word changes before.
+fn every_thread_gets_a_mutex_with_short_sections() {
+    // Its waiters can hardly fall asleep: the word changes before they do.
     let machine = open(Settings::default());
     let workload = Workload::Counter {
         cs_load: 20,

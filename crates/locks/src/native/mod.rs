@@ -1,8 +1,7 @@
 //! The platform of ordinary programs: threads on Linux. And what a program may ask of it.
 //!
-//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation, or when a
-//!   [`Mutex`](crate::Mutex) has been released some dozen times. Programs with small signal stacks or system call
-//!   filters call it.
+//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation, or after some
+//!   64 releases of a [`Mutex`](crate::Mutex). Programs with small signal stacks or system call filters call it.
 //! - [`priority`] makes threads urgent: locks do not put them behind waiters that came later.
 //! - [`count_events`] and [`event_count`] count what locks do; [`events`](crate::events) lists the events.
 //! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists.
@@ -54,9 +53,9 @@ pub use pool::limit_nodes;
 
 use crate::platform::{Clock, Placement, QueueNodes};
 
-/// Does at once what would otherwise be done at the first contended lock operation, or when a
-/// [`Mutex`](crate::Mutex) has been released some dozen times: maps memory, reads some small files, and finds out which
-/// system calls the kernel has. The last of these takes 10 ms in a process that has threads already.
+/// Does at once what would otherwise be done at the first contended lock operation, or after some 64
+/// releases of a [`Mutex`](crate::Mutex): maps memory, reads some small files, and finds out which system calls the
+/// kernel has. The last of these takes about 10 ms in a process that has threads already.
 ///
 /// Call it at the start of a program
 ///

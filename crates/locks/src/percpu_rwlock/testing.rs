@@ -30,6 +30,8 @@ impl<P: ReaderPlatform> InSlots<P> {
     }
     /// For the owner: those who read next use slots, if the machine has heavy barriers.
     fn begin_slots(&self) {
+        // Finds out if there are any.
+        let _ = P::may_use_heavy_barrier();
         if P::has_heavy_barrier() {
             self.0.begin_slots();
         }
