@@ -191,14 +191,8 @@ impl<P: ParkPlatform> Mark<P> {
     /// are hardly used never asks for heavy barriers, which takes milliseconds where it has threads.
     #[inline]
     pub(crate) fn count_calm(self) {
-        if P::has_heavy_barrier() {
-            self.count_calm_looks();
-        }
-    }
-    #[cold]
-    fn count_calm_looks(self) {
         // ordering: Relaxed; only a hint, re-checked in `calm`.
-        if Self::counts(self.word().load(Relaxed)) != 0 {
+        if !P::has_heavy_barrier() || Self::counts(self.word().load(Relaxed)) != 0 {
             return;
         }
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
