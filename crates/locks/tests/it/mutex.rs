@@ -101,24 +101,42 @@ fn nobody_starves_beside_a_thread_that_hardly_ever_lets_go() {
     });
 }
 
+/// Waits until the kernel says that this thread sleeps.
+fn await_sleep(thread: i32) {
+    let path = format!("/proc/self/task/{thread}/stat");
+    let end = Instant::now() + LONG;
+    loop {
+        let line = std::fs::read_to_string(&path).expect("a thread that runs has this file");
+        if line.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S')) {
+            return;
+        }
+        assert!(Instant::now() < end, "thread {thread} does not sleep: {line}");
+        thread::yield_now();
+    }
+}
+
 #[test]
 fn each_notification_wakes_one_waiter_and_no_other() {
     let _alone = alone();
     const WAITERS: u64 = 4;
-    let (mutex, changed, woken) = (Mutex::new(0), Condvar::new(), AtomicU64::new(0));
+    let (mutex, changed, woken) = (Mutex::new(Vec::new()), Condvar::new(), AtomicU64::new(0));
     assert!(!changed.notify_one() && changed.notify_all() == 0, "nobody waits");
     thread::scope(|scope| {
         for _ in 0..WAITERS {
             scope.spawn(|| {
                 let mut waiting = mutex.lock();
-                *waiting += 1;
-                changed.wait(&mut waiting);
+                waiting.push(rustix::thread::gettid().as_raw_nonzero().get());
+                // With a deadline, so that a test that fails ends.
+                assert!(!changed.wait_for(&mut waiting, LONG).timed_out(), "not notified");
                 woken.fetch_add(1, Relaxed);
             });
         }
-        while *mutex.lock() < WAITERS {
+        while mutex.lock().len() < WAITERS as usize {
             thread::yield_now();
         }
+        // A waiter on its way to sleep would find the sequence changed, and return without a wake-up.
+        let waiting = mutex.lock().clone();
+        waiting.into_iter().for_each(await_sleep);
         let all_that = |count| {
             let end = Instant::now() + LONG;
             while woken.load(Relaxed) < count && Instant::now() < end {
