@@ -141,17 +141,20 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// keeps it again when it has one.
     #[cold]
     fn take_abandoned(&self, kind: HoldMode) -> bool {
-        let is_used = |bits| bits & RESERVED == 0 || bits & HELD != 0;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        match self.word.cond_load_bounded(Relaxed, Bound::nanoseconds(KEPT_NS), is_used, || false) {
-            Ok(_) => false,
-            // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
-            // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-            Err(seen) => self
-                .word
-                .compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed)
-                .is_ok(),
+        let seen = self.word.load(Relaxed);
+        if seen & RESERVED == 0 || seen & HELD != 0 {
+            return false;
         }
+        // Not awake: that thread may need this CPU. Nobody wakes one that sleeps on the word.
+        let until_ns = P::now_ns().saturating_add(KEPT_NS);
+        P::futex_wait(&self.word, seen, Some(until_ns));
+        if P::now_ns() < until_ns {
+            return false;
+        }
+        // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
+        // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed).is_ok()
     }
 
     /// No node is left: competes for the word, with naps.
