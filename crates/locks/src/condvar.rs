@@ -18,7 +18,7 @@
 //! | waiters | at least as many as sleep and were not notified | one more: a waiter. One less: a notification of a sleeper, and a waiter whose deadline has passed and that finds the sequence it saw. None: a notification of all, and a waiter that is alone with its mutex |
 //! | awake | one waiter looks at the sequence for a moment before it sleeps | set by that waiter; cleared by every change of the sequence, or when it is counted and sleeps |
 //! | moved | a notification of all has moved sleepers | set by it; cleared by a waiter that is alone |
-//! | misses | how often it was not worth its while to look for a notification | waiters that looked |
+//! | misses | how often looking for a notification cost more than a sleep | waiters that looked |
 //!
 //! # Who is woken
 //!
@@ -69,12 +69,17 @@ const AWAKE: u64 = 1 << 63;
 
 /// With this many misses a waiter sleeps at once, and takes one away. The one that finds this number looks.
 const UNLUCKY: u64 = 128;
-/// What a notification takes away that came in time.
+/// What a notification takes away that came soon.
 const GAIN: u64 = 16;
-/// What one adds that did not.
+/// What one adds that came late, ...
+const LATE: u64 = 8;
+/// ... and one that did not come while the waiter looked.
 const LOSS: u64 = 32;
 /// How long a waiter looks: two times what it costs to put a thread to sleep and to wake it.
 const AWAKE_NS: u64 = 20_000;
+/// A notification later than this was late: the CPU would have had less to do with a sleep. Where threads share the
+/// CPUs, the others need it.
+const SOON_NS: u64 = 5_000;
 /// One notification of this many is for a thread that sleeps, too, if another looks for it.
 const FOR_SLEEPERS: u64 = 64;
 
@@ -220,17 +225,20 @@ impl<P: ParkPlatform> RawCondvar<P> {
     /// Looks for another sequence for a moment. If there is none, the caller is counted as one that sleeps.
     fn look(&self, sequence: u32) {
         let is_new = |state| state as u32 != sequence;
+        let start_ns = P::now_ns();
         // ordering: Relaxed; only a hint, re-checked in `sleep`.
         let looked =
             self.state.cond_load_bounded(Relaxed, Bound::nanoseconds(AWAKE_NS), is_new, || false);
         let (Ok(mut seen) | Err(mut seen)) = looked;
+        let is_soon = P::now_ns().saturating_sub(start_ns) < SOON_NS;
         loop {
             let misses = (seen & MISSES) / MISS;
             let is_over = is_new(seen);
-            let next_misses = match is_over {
-                true => misses.saturating_sub(GAIN),
-                false if misses < UNLUCKY => misses + LOSS,
-                false => MISSES_MAX,
+            let next_misses = match (is_over, is_soon) {
+                (true, true) => misses.saturating_sub(GAIN),
+                _ if misses >= UNLUCKY => MISSES_MAX,
+                (true, false) => misses + LATE,
+                (false, _) => misses + LOSS,
             };
             if is_over && next_misses == misses {
                 return;
