@@ -17,6 +17,8 @@ use lockwright::rwlock::{Fairness, RawRwLock};
 pub const TIMED_WRITER: &str = "rwlock-timed-writer";
 /// As above.
 pub const TIMED_READER: &str = "rwlock-timed-reader";
+/// What [`Group`] is selected by.
+pub const GROUP: &str = "rwlock-group";
 /// As above.
 pub const LAST_USER: &str = "rwlock-last-user";
 /// As above.
@@ -128,6 +130,32 @@ impl<P: Platform, L: ForPrograms, const WRITES: bool> Client for RwLockTimeOuts<
                 true => object.write_and_unlock(),
                 false => object.read_and_unlock(),
             }
+        }
+    }
+    fn finish(&self) {
+        self.object.finish();
+    }
+}
+
+/// The first thread begins as the owner; the others read. They come in together, and see what it has written.
+pub struct Group<P: Platform, L> {
+    object: Object<P, L>,
+}
+
+impl<P: Platform, L: ForPrograms> Client for Group<P, L> {
+    const NAME: &'static str = GROUP;
+
+    fn new(_threads: usize) -> Self {
+        Self { object: Object { lock: L::owned(), twins: Twins::new() } }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let Self { object } = self;
+        if thread == 0 {
+            object.write_and_unlock();
+        } else {
+            object.lock.lock_shared();
+            object.read_and_unlock();
         }
     }
     fn finish(&self) {

@@ -167,6 +167,7 @@ clients_of_types! { own_clients, visit_own, P;
     RawRwLock<P> {
         rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, true>;
         rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, false>;
+        rwlock::GROUP => rwlock::Group<P, RawRwLock<P>>;
         rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P>>;
         limits::DEPTH => Depth<P, RawRwLock<P>>;
@@ -176,6 +177,7 @@ clients_of_types! { own_clients, visit_own, P;
     RawRwLock<P, FirstCome> {
         rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P, FirstCome>, true>;
         rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P, FirstCome>, false>;
+        rwlock::GROUP => rwlock::Group<P, RawRwLock<P, FirstCome>>;
         rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P, FirstCome>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, FirstCome>>;
         limits::DEPTH => Depth<P, RawRwLock<P, FirstCome>>;
@@ -183,6 +185,7 @@ clients_of_types! { own_clients, visit_own, P;
     RawPercpuRwLock<P> {
         rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, true>;
         rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, false>;
+        rwlock::GROUP => rwlock::Group<P, RawPercpuRwLock<P>>;
         rwlock::LAST_USER => rwlock::LastHolder<P, RawPercpuRwLock<P>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawPercpuRwLock<P>>;
         limits::DEPTH => Depth<P, RawPercpuRwLock<P>>;
@@ -191,6 +194,7 @@ clients_of_types! { own_clients, visit_own, P;
     InSlots<P> {
         rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, InSlots<P>, true>;
         rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, InSlots<P>, false>;
+        rwlock::GROUP => rwlock::Group<P, InSlots<P>>;
         rwlock::LAST_USER => rwlock::LastHolder<P, InSlots<P>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, InSlots<P>>;
         limits::DEPTH => Depth<P, InSlots<P>>;

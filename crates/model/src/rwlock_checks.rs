@@ -10,7 +10,7 @@ use lockwright::registry::LockRow;
 use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
 use lockwright_clients::clients_of;
-use lockwright_clients::rwlock::{AGAIN, LAST_USER, TIMED_READER, TIMED_WRITER};
+use lockwright_clients::rwlock::{AGAIN, GROUP, LAST_USER, TIMED_READER, TIMED_WRITER};
 
 /// Preemptions of two threads, and of three.
 const PREEMPTIONS: [usize; 2] = [5, 3];
@@ -31,7 +31,7 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     for client in clients.clone() {
         add(client, "in a hurry, two", 2, hurried(2));
     }
-    for client in clients.filter(is_of_any).chain([TIMED_WRITER, TIMED_READER]) {
+    for client in clients.filter(is_of_any).chain([GROUP, TIMED_WRITER, TIMED_READER]) {
         add(client, "in a hurry, three", 3, hurried(3));
     }
     for client in ["exclusion", "shared"] {

@@ -18,34 +18,25 @@ bugs! {
         source: "parking_lot RwLock, 2025 (PR 466)",
         shown_by: [("rwlock", "rwlock-timed-reader")],
         edits: [
-            change "rwlock/sleepers.rs": r"let woken = SleepTable::<P>::within(name, |_, section| {
-            let was_first = section.first_of(name) == Some(id);
-            section.remove(id);
-            let next = section.first_of(name);
-            if was_first { self.make_first(section, next) } else { None }
-        });
-        wake::<P>(woken);"
-                => r"let (woken, is_last) = SleepTable::<P>::within(name, |_, section| {
-            let was_first = section.first_of(name) == Some(id);
-            section.remove(id);
-            let next = section.first_of(name);
-            let woken = if was_first { self.make_first(section, next) } else { None };
-            (woken, next.is_none())
-        });
-        if is_last {
+            change "rwlock/sleepers.rs": r"wake::<P>(woken);
+        later.wake();
+        is_granted"
+                => r"if SleepTable::<P>::within(name, |_, section| section.first_of(name).is_none()) {
             self.word.fetch_and(!SLEEPER, Relaxed);
         }
-        wake::<P>(woken);",
+        wake::<P>(woken);
+        later.wake();
+        is_granted",
             change "rwlock/sleepers.rs": r"match next {
             Some(_) if is_awake => SLEEPER,
-            Some(_) if self.is_fair => 0,
-            Some(_) => RESERVED,
-            None => RESERVED | SLEEPER,
+            Some(_) if self.is_fair || keeps => 0,
+            Some(_) => KEPT,
+            None => KEPT | SLEEPER,
         }"
                 => r"match next {
             Some(_) if is_awake => SLEEPER,
-            Some(_) if self.is_fair => 0,
-            _ => RESERVED,
+            Some(_) if self.is_fair || keeps => 0,
+            _ => KEPT,
         }",
             change "rwsem/mod.rs": "section.remove(id);"
                 => r"section.remove(id);
@@ -62,6 +53,7 @@ bugs! {
         shown_by: [("rwlock", "rwlock-timed-reader")],
         edits: [
             change "rwlock/sleepers.rs": r"if self.is_held_against(kind) {
+            begin_first_sleep::<P>(next);
             return None;
         }"
                 => r"self.is_held_against(kind);
@@ -190,6 +182,14 @@ bugs! {
         source: "our own finding, by simulated benchmarks",
         edits: [
             change "mutex/wait.rs": "is_woken || is_too_late" => "is_woken",
+        ],
+    }
+    "92" GrantedTooLate in &["rwlock"], seen EXPLORED {
+        what: "A reader gives up at its deadline, and does not see that another reader has just let it in. It holds the lock for ever.",
+        source: "our own finding, while readers that wait were first let in together",
+        shown_by: [("rwlock", "rwlock-timed-reader")],
+        edits: [
+            change "rwlock/wait.rs": "is_ours || is_granted" => "is_ours",
         ],
     }
 }

@@ -49,7 +49,7 @@ bugs! {
     "14c" SharedTakeRelaxed in RWLOCK, seen MEMORY {
         what: "A waiting thread takes the lock by an exchange with no acquire ordering. It may read what was there before the last write.",
         source: "parking_lot RwLock, 2020 to 2022 (c866ba8, d26c284)",
-        edits: [relax "rwlock/wait.rs": "self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed)"],
+        edits: [relax "rwlock/wait.rs": "self.word.compare_exchange(seen, kind.taken(turned(seen)), Acquire, Relaxed)"],
     }
     "16b" CountedAfterUnlock in PERCPU, seen EXPLORED {
         what: "A writer releases the lock and counts afterwards. The next owner may have freed the lock.",

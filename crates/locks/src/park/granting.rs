@@ -10,7 +10,7 @@ use crate::platform::Atomic;
 use crate::queue::NodeId;
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
-/// This many are woken after the list is given back, so that others of the bucket need not wait for the system calls.
+/// How many are woken after the list is given back.
 const LATER: usize = 16;
 
 /// The waiters for one word, with their list locked.
@@ -89,21 +89,45 @@ impl<P: ParkPlatform> SleepTable<P> {
     /// Runs `body` with the waiters for the word `name` locked, and then grants as many of them what they need as it
     /// says, from the first on. The word may be gone as soon as the last of them knows, so that is all.
     pub(crate) fn with_waiters<R>(name: u64, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
-        let (result, later) = Self::within(name, |_, section| {
+        let mut later = LaterWakes::<P>::new();
+        let result = Self::within(name, |_, section| {
             let waiters = Waiters { section, name };
             let (result, granted) = body(&waiters);
-            let mut later = [None; LATER];
-            for turn in 0..granted as usize {
-                let signal = waiters.grant_first();
-                if let Some(signal) = core::mem::replace(&mut later[turn % LATER], signal) {
-                    P::futex_wake(signal, 1);
+            for _ in 0..granted {
+                if let Some(signal) = waiters.grant_first() {
+                    later.add(signal);
                 }
             }
-            (result, later)
+            result
         });
-        for signal in later.into_iter().flatten() {
+        later.wake();
+        result
+    }
+}
+
+/// Waiters to wake, in the order they came. The last of them are woken after the list is given back, so that others of
+/// the bucket need not wait for the system calls.
+pub(crate) struct LaterWakes<P: ParkPlatform> {
+    signals: [Option<*const P::U32>; LATER],
+    added: usize,
+}
+
+impl<P: ParkPlatform> LaterWakes<P> {
+    pub(crate) fn new() -> Self {
+        Self { signals: [None; LATER], added: 0 }
+    }
+    /// A waiter was told something, and has to be woken. It may be gone then.
+    pub(crate) fn add(&mut self, signal: *const P::U32) {
+        let before = self.signals[self.added % LATER].replace(signal);
+        self.added += 1;
+        if let Some(signal) = before {
             P::futex_wake(signal, 1);
         }
-        result
+    }
+    /// Wakes those that are left.
+    pub(crate) fn wake(self) {
+        for signal in self.signals.into_iter().flatten() {
+            P::futex_wake(signal, 1);
+        }
     }
 }

@@ -7,7 +7,7 @@ mod waiter;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::BucketGuard;
-pub(crate) use granting::{Served, Waiters};
+pub(crate) use granting::{LaterWakes, Served, Waiters};
 pub(crate) use marks::{Counted, Mark};
 pub(crate) use waiter::waiter;
 pub use waiter::{HoldMode, Place, Waiter};
@@ -46,6 +46,8 @@ pub(crate) const WOKEN: u32 = 1;
 pub(crate) const GRANTED: u32 = 2;
 /// Signal: it is not the first, and looks for a moment whether it becomes that before it sleeps.
 pub(crate) const BEHIND: u32 = 3;
+/// Signal: as [`WOKEN`], after a long sleep as the first.
+pub(crate) const WOKEN_LATE: u32 = 4;
 
 /// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
 /// something older.

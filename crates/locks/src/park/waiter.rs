@@ -55,6 +55,8 @@ pub struct Waiter<P: Cells> {
     pub(crate) wants: P::Ptr,
     /// Of a waiter for a lock that readers share: whether it reads.
     pub(crate) reads: Guarded<P, bool>,
+    /// Of the same, if it is the first and sleeps: since when.
+    pub(crate) first_ns: Guarded<P, u64>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
     pub(crate) grant: P::U32,
     /// How much a waiter needs that is granted it, see [`granting`](super::granting).
@@ -73,6 +75,7 @@ impl<P: Cells> Waiter<P> {
             name: Zeroed::zeroed(),
             wants: Zeroed::zeroed(),
             reads: Guarded::new(false),
+            first_ns: Guarded::new(0),
             grant: Zeroed::zeroed(),
             needs: Guarded::new(0),
             place: Guarded::new(Place::NONE),
@@ -96,6 +99,7 @@ impl<P: ConstCells> Waiter<P> {
         name: ConstZeroed::ZEROED,
         wants: ConstZeroed::ZEROED,
         reads: Guarded::const_new(false),
+        first_ns: Guarded::const_new(0),
         grant: ConstZeroed::ZEROED,
         needs: Guarded::const_new(0),
         place: Guarded::const_new(Place::NONE),

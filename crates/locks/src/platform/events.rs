@@ -92,6 +92,8 @@ lock_events! {
     rwlock_sleep,
     /// Wake-ups that were sent to waiters of a reader-writer lock.
     rwlock_wake,
+    /// Readers that were granted a reader-writer lock while they slept, with the first of them.
+    rwlock_admit,
     /// Times a reader-writer lock was reserved for its first waiter.
     rwlock_keep,
     /// Times a reader overtook a writer for which the reader-writer lock was reserved, because the reader might

@@ -10,24 +10,32 @@
 //!        ^                                                   ^
 //!        | the one in front leaves: woken, no call           | the one in front leaves: SLEEPER, or woken
 //!  behind, awake  --after a moment: asleep-->  behind, asleep
-//!  (fair locks)
+//!  (fair locks)                                     | the first takes the lock to read, and so does this one:
+//!                                                   v granted, READER (other locks)
+//!                                                  out
 //! ```
 //!
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
 //! about to be true of it.
 
-use super::word::{READER, RESERVED, SLEEPER, WRITER};
+use super::word::{KEPT, READER, RESERVED, SLEEPER, WRITER};
 use crate::events::Event;
 use crate::park::{
-    self, ASLEEP, BEHIND, BucketGuard, HoldMode, ParkPlatform, SleepTable, WOKEN, waiter,
+    self, ASLEEP, BEHIND, BucketGuard, GRANTED, HoldMode, LaterWakes, ParkPlatform, SleepTable,
+    WOKEN, WOKEN_LATE, waiter,
 };
 use crate::platform::{Atomic, AtomicInt};
 use crate::queue::NodeId;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
 /// for as long as it does, if sections are short.
 const SOON: u32 = 16;
+
+/// A first waiter that has slept for so long waits for long sections. To wake it costs little next to these, so from
+/// then on the line is served in its order: newcomers that overtake it would only keep readers and writers from coming
+/// in groups.
+const LATE_NS: u64 = 50_000;
 
 /// A lock, as its waiters know it.
 pub(crate) struct Shared<'a, P: ParkPlatform> {
@@ -103,6 +111,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             // ordering: Relaxed; written under the lock, W1.
             signal.store(ASLEEP, Relaxed);
             if self.is_held_against(kind) {
+                begin_first_sleep::<P>(id);
                 return true;
             }
             // (*,1,*) -> (*,0,*)
@@ -131,34 +140,78 @@ impl<P: ParkPlatform> Shared<'_, P> {
             if is_alone {
                 // (k,s,*) -> (0,0,*)
                 // ordering: Relaxed; nothing is read through it.
-                self.word.fetch_and(!(RESERVED | SLEEPER), Relaxed);
+                self.word.fetch_and(!(KEPT | SLEEPER), Relaxed);
             }
             is_alone
         })
     }
 
-    /// Takes `id` out, with the lock or without it, and sees to the one that is the first then.
-    pub(crate) fn leave(self, id: NodeId) {
+    /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. Returns
+    /// `true` if `id` was granted the lock before.
+    pub(crate) fn leave(self, id: NodeId, took: Option<HoldMode>, is_late: bool) -> bool {
         let name = self.name();
-        let woken = SleepTable::<P>::within(name, |_, section| {
+        let mut later = LaterWakes::<P>::new();
+        let (is_granted, woken) = SleepTable::<P>::within(name, |_, section| {
+            // ordering: Relaxed; written under the lock, W1, which carries what it was granted, too.
+            if waiter::<P>(id).signal.load(Relaxed) == GRANTED {
+                return (true, None);
+            }
             let was_first = section.first_of(name) == Some(id);
             section.remove(id);
+            if was_first && took == Some(HoldMode::Reader) && !self.is_fair {
+                self.admit_readers(section, &mut later);
+            }
             let next = section.first_of(name);
-            if was_first { self.make_first(section, next) } else { None }
+            let keeps = is_late && took.is_some();
+            (false, if was_first { self.make_first(section, next, keeps) } else { None })
         });
         wake::<P>(woken);
+        later.wake();
+        is_granted
+    }
+
+    /// The caller has become a reader. Grants the lock to all readers that wait.
+    fn admit_readers(self, section: &BucketGuard<P>, later: &mut LaterWakes<P>) {
+        let first = section.first_of(self.name());
+        let next = |id| section.next_of(id, self.name());
+        let readers = core::iter::successors(first, |id| next(*id)).filter(|id| section.reads(*id));
+        let count = readers.count() as u32;
+        if count == 0 {
+            return;
+        }
+        // (0,s,0,r) -> (0,s,0,r+n)
+        // ordering: Relaxed; what they have to see the caller tells them, W4.
+        self.word.fetch_add(count * READER, Relaxed);
+        let mut at = first;
+        while let Some(id) = at {
+            at = next(id);
+            if section.reads(id) {
+                section.remove(id);
+                let signal = &waiter::<P>(id).signal;
+                // ordering: Release; W4.
+                signal.swap(GRANTED, Release);
+                P::count(Event::rwlock_admit);
+                later.add(signal);
+            }
+        }
     }
 }
 
 impl<P: ParkPlatform> Shared<'_, P> {
     /// The one that was the first is gone. Returns by what to wake the next one.
-    fn make_first(self, section: &BucketGuard<P>, next: Option<NodeId>) -> Option<*const P::U32> {
+    /// If it `keeps` the lock reserved, it is for the next one now.
+    fn make_first(
+        self,
+        section: &BucketGuard<P>,
+        next: Option<NodeId>,
+        keeps: bool,
+    ) -> Option<*const P::U32> {
         let is_awake = self.is_fair && next.is_some_and(promote::<P>);
         let stale = match next {
             Some(_) if is_awake => SLEEPER,
-            Some(_) if self.is_fair => 0,
-            Some(_) => RESERVED,
-            None => RESERVED | SLEEPER,
+            Some(_) if self.is_fair || keeps => 0,
+            Some(_) => KEPT,
+            None => KEPT | SLEEPER,
         };
         // ordering: Relaxed; for the first waiter only, under the lock, W1.
         if self.word.load(Relaxed) & stale != 0 {
@@ -169,9 +222,10 @@ impl<P: ParkPlatform> Shared<'_, P> {
         let next = next.filter(|_| !is_awake)?;
         let kind = if section.reads(next) { HoldMode::Reader } else { HoldMode::Writer };
         if self.is_held_against(kind) {
+            begin_first_sleep::<P>(next);
             return None;
         }
-        Some(tell::<P>(next, self.word))
+        Some(tell::<P>(next, self.word, WOKEN))
     }
 }
 
@@ -199,20 +253,34 @@ pub(crate) fn wake_first<P: ParkPlatform>(name: u64, wakes: Wakes) {
         let word = waiter::<P>(first).wants.load(Relaxed).cast_const().cast::<P::U32>();
         // SAFETY: the first waiter waits for a lock with this word, and cannot leave while its bucket is held.
         let word = unsafe { &*word };
-        Some(tell::<P>(first, word))
+        // SAFETY: the bucket is held.
+        let slept_ns = P::now_ns().saturating_sub(unsafe { waiter::<P>(first).first_ns.get() });
+        if slept_ns < LATE_NS {
+            return Some(tell::<P>(first, word, WOKEN));
+        }
+        // (0,*,*,*) -> (1,*,*,*)
+        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+        word.fetch_or(RESERVED, Relaxed);
+        Some(tell::<P>(first, word, WOKEN_LATE))
     });
     wake::<P>(woken);
 }
 
 /// The first waiter, asleep, is to compete from now on; what to wake it by.
-fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32) -> *const P::U32 {
+fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32, how: u32) -> *const P::U32 {
     // (*,1,*) -> (*,0,*)
     // ordering: Relaxed; written under the lock, W1.
     word.fetch_and(!SLEEPER, Relaxed);
     let signal = &waiter::<P>(first).signal;
     // ordering: Relaxed; what it was woken for it acquires from the lock.
-    signal.swap(WOKEN, Relaxed);
+    signal.swap(how, Relaxed);
     signal
+}
+
+/// The waiter is the first, and sleeps from now on. For a thread that holds the bucket.
+fn begin_first_sleep<P: ParkPlatform>(first: NodeId) {
+    // SAFETY: the bucket is held.
+    unsafe { waiter::<P>(first).first_ns.set(P::now_ns()) };
 }
 
 /// Tells `next`, which is the first now, to compete, if it does not sleep yet. Returns `true` if it did.

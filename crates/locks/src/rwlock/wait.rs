@@ -1,9 +1,11 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
-use super::word::{HELD, PENDING, RESERVED, WRITER};
+use super::word::{HELD, KEPT, PENDING, READER, RESERVED, WRITER, turned};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
-use crate::park::{ASLEEP, BEHIND, HoldMode, NAP_NS, ParkPlatform, SleepTable, told, waiter};
+use crate::park::{
+    ASLEEP, BEHIND, GRANTED, HoldMode, NAP_NS, ParkPlatform, SleepTable, WOKEN_LATE, told, waiter,
+};
 use crate::platform::{Atomic, AtomicInt, Bound};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -134,7 +136,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     pub(super) fn try_take(&self, seen: u32, kind: HoldMode) -> bool {
         // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
+        self.word.compare_exchange(seen, kind.taken(turned(seen)), Acquire, Relaxed).is_ok()
     }
 
     /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
@@ -154,7 +156,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
         // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed).is_ok()
+        self.word.compare_exchange(seen, kind.taken(seen & !KEPT), Acquire, Relaxed).is_ok()
     }
 
     /// No node is left: competes for the word, with naps.
@@ -181,10 +183,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         if shared.enqueue(me.id, me.kind) {
             Self::stay_behind(me.id);
         }
-        let is_ours = loop {
-            if told::<P>(me.id) != ASLEEP {
+        let (is_ours, was_late) = loop {
+            let told = told::<P>(me.id);
+            if told == GRANTED {
+                return true;
+            }
+            if told != ASLEEP {
                 if self.compete(&me) {
-                    break true;
+                    break (true, told == WOKEN_LATE);
                 }
                 if !shared.sleep_again(me.id, me.kind) {
                     continue;
@@ -192,19 +198,24 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             }
             let now_ns = P::now_ns();
             if me.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
-                break false;
+                break (false, false);
             }
             if me.passes_ns.is_some_and(|passes_ns| now_ns >= passes_ns) && self.pass(&mut me) {
-                break true;
+                break (true, false);
             }
             P::count(Event::rwlock_sleep);
             self.sleep(&me);
         };
-        shared.leave(me.id);
-        if !is_ours {
+        let is_granted = shared.leave(me.id, is_ours.then_some(me.kind), was_late);
+        if is_ours && is_granted {
+            // (*,s,0,r) -> (*,s,0,r-1), and the caller is still one of them
+            // ordering: Relaxed; the caller goes on reading.
+            self.word.fetch_sub(READER, Relaxed);
+        }
+        if !is_ours && !is_granted {
             P::count(Event::rwlock_timeout);
         }
-        is_ours
+        is_ours || is_granted
     }
 
     /// A waiter that nobody passes is soon the first: it looks for a moment whether it is before it sleeps, so that who

@@ -54,19 +54,25 @@ fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
 
 /// Kept for a waiter that does not exist in the child, the lock is free there when its owner gives it back.
 fn attempts_get_a_lock_that_was_kept<L: RawLock>(lock: &'static L, how: How) -> bool {
-    lock.lock();
-    thread::scope(|scope| {
-        scope.spawn(|| {
+    let after = |before_ms, held_ms| {
+        move || {
+            thread::sleep(Duration::from_millis(before_ms));
             lock.lock();
+            thread::sleep(Duration::from_millis(held_ms));
             // SAFETY: taken above.
             unsafe { lock.unlock() };
-        });
+        }
+    };
+    lock.lock();
+    thread::scope(|scope| {
+        scope.spawn(after(0, 20));
+        scope.spawn(after(20, 0));
         thread::sleep(Duration::from_millis(10));
-        // Woken by this, the waiter finds the lock held after it has waited for long: so it is kept.
+        // The first of them has slept for long: so the lock is kept for it, and the caller is the next one. When the
+        // caller has the lock, it is kept for the second.
         // SAFETY: taken above.
         unsafe { lock.unlock() };
         lock.lock();
-        thread::sleep(Duration::from_millis(10));
         let is_well = in_child(how, || {
             // SAFETY: the thread of this process that came through the fork holds the lock.
             unsafe { lock.unlock() };

@@ -68,6 +68,7 @@ pub const CLIENTS: &[Client] = &[
     ),
     ("rwlock-timed-writer", "no thread waits for ever behind a writer that has timed out"),
     ("rwlock-timed-reader", "no thread waits for ever behind a reader that has timed out"),
+    ("rwlock-group", "readers that wait for the same writer all come in, and see what it wrote"),
     (
         "rwlock-last-user",
         "the last owner of a reader-writer lock may free it, even if the unlock before has not returned",
