@@ -60,8 +60,8 @@ macro_rules! rwlock_types {
         /// - Newly arriving threads may overtake it: they take a lock that is free, and readers join readers.
         /// - The waiter that came first is woken each time the lock becomes free, and competes for it. If it loses, and
         ///   has waited for 4 ms or more, the lock is reserved for it: newly arriving threads wait behind it. If it has
-        ///   no CPU for 50 us, other threads may take the lock meanwhile. The lock is also reserved for a waiter that
-        ///   has slept for 50 us when a long critical section ends.
+        ///   no CPU for 50 us, other threads may take the lock meanwhile. The lock is also reserved for the
+        ///   waiter that came first if it has slept for 50 us when the holder unlocks.
         /// - Readers that wait come in together, with the first of them, past the writers between them.
         /// - A reader that has waited behind a writer for 10 ms enters if readers still hold the lock. It may be one of
         ///   them, and would otherwise deadlock. So a recursive `read()` is safe but can take 10 ms.

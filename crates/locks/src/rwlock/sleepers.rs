@@ -146,9 +146,9 @@ impl<P: ParkPlatform> Shared<'_, P> {
         })
     }
 
-    /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. Returns
-    /// `true` if `id` was granted the lock before.
-    pub(crate) fn leave(self, id: NodeId, took: Option<HoldMode>, is_late: bool) -> bool {
+    /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. The lock
+    /// stays reserved for that one if `id` `keeps` it so. Returns `true` if `id` was granted the lock before.
+    pub(crate) fn leave(self, id: NodeId, took: Option<HoldMode>, keeps: bool) -> bool {
         let name = self.name();
         let mut later = LaterWakes::<P>::new();
         let (is_granted, woken) = SleepTable::<P>::within(name, |_, section| {
@@ -162,7 +162,6 @@ impl<P: ParkPlatform> Shared<'_, P> {
                 self.admit_readers(section, &mut later);
             }
             let next = section.first_of(name);
-            let keeps = is_late && took.is_some();
             (false, if was_first { self.make_first(section, next, keeps) } else { None })
         });
         wake::<P>(woken);
@@ -198,8 +197,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
 }
 
 impl<P: ParkPlatform> Shared<'_, P> {
-    /// The one that was the first is gone. Returns by what to wake the next one.
-    /// If it `keeps` the lock reserved, it is for the next one now.
+    /// The one that was the first is gone. If it `keeps` the lock reserved, it is for the next one now. Returns by what
+    /// to wake that one.
     fn make_first(
         self,
         section: &BucketGuard<P>,
