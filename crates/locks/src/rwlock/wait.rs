@@ -245,13 +245,17 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
     }
 
-    /// A reader that has waited for so long that it may be one already: then readers hold the lock. Returns `true` if
-    /// it is taken.
+    /// A reader that has waited for so long that it may be one already: then readers hold the lock, and it ends the
+    /// reservation. Returns `true` if it is taken.
     fn pass(&self, me: &mut Waiting) -> bool {
         me.passes_ns = None;
         let passed = self.try_lock_shared_again();
         if passed {
             P::count(Event::rwlock_pass);
+            // Else each time it reads again takes as long as this one.
+            // (1,s,0,r) -> (0,s,0,r)
+            // ordering: Relaxed; only lets newcomers in, nothing is read through it.
+            self.word.fetch_and(!KEPT, Relaxed);
         }
         passed
     }

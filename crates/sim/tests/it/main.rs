@@ -12,6 +12,7 @@ mod model;
 mod preemption;
 mod programs;
 mod qrwlock;
+mod rwlock;
 mod scheduler;
 mod semaphore;
 mod seqlock;
