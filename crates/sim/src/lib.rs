@@ -98,7 +98,8 @@
 //!    queues of busy CPUs then while others are idle, which look for them when they fall idle and when a
 //!    slice ends.
 //! 4. **Sleeping.** A vCPU that sleeps pays `halt_exit`, and the vCPU that wakes it pays `kick_call`; the threads of a
-//!    program pay the machine's `sleep_call` and `wake_call`.
+//!    program pay the machine's `sleep_call` and `wake_call`. One that yields its CPU pays the same as one that sleeps,
+//!    and goes to the end of the queue, if a thread waits there.
 //! 5. **Noise.** In each period of a slice, each CPU does something else for `noise`, from a random
 //!    moment on. The thread there waits at the front of the queue with the rest of its slice, and idle
 //!    CPUs may take it over; the noise includes the switches to it and back.

@@ -47,7 +47,7 @@ const LOCKS: &[Lock] = &[
         name: "mutex",
         path: &["mutex", "RawMutex"],
         // It may not grow. The goal is 10 files and 900 lines.
-        limits: Some(Size { files: 27, lines: 1_018 }),
+        limits: Some(Size { files: 27, lines: 1_016 }),
     },
     Lock { name: "rwlock", path: &["rwlock", "RawRwLock"], limits: None },
     Lock { name: "qspinlock", path: &["qspinlock", "QSpinlock"], limits: None },

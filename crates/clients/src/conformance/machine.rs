@@ -26,6 +26,7 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
         if P::begin_spinning() {
             P::end_spinning();
         }
+        P::yield_cpu();
         let id = P::claim_node().expect("a thread without nodes finds none");
         let _ = P::is_running(id);
         assert!(P::nesting_of(id) < 4, "a CPU has four nodes");

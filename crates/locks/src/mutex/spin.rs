@@ -26,14 +26,19 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
         self.barge() || self.spin() || self.sleep(deadline_ns, WokenHow::No, None)
     }
 
-    /// Competes for the lock without a place in the queue, with pauses that double. Returns `true` if it is taken.
-    /// Not while others spin in the queue.
+    /// Competes for the lock without a place in the queue. Returns `true` if it is taken. Not while others spin in the
+    /// queue.
     fn barge(&self) -> bool {
         // ordering: Relaxed; only a hint.
-        let has_queue = || Word::from_bits(self.spinners.load(Relaxed)).tail().bits() != 0;
-        let mut patience = Patience::<P>::short();
-        while !has_queue() {
-            if self.take_when_free(|| patience.pause() || has_queue()) {
+        let has_queue = || self.spinners.load(Relaxed) != 0;
+        self.compete(Patience::short(), has_queue) || !has_queue() && self.take_after_others()
+    }
+
+    /// Looks again and again if the lock is free, with pauses that double, until the caller's patience is over or
+    /// `stops`. Returns `true` if it is taken.
+    fn compete(&self, mut patience: Patience<P>, stops: impl Fn() -> bool) -> bool {
+        while !stops() {
+            if self.take_when_free(|| patience.pause() || stops()) {
                 return true;
             }
             if patience.pause() {
@@ -41,6 +46,13 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
             }
         }
         false
+    }
+
+    /// Lets another thread run that wants this CPU, which may be the owner, and tries to take the lock then, once.
+    /// Returns `true` if it is taken.
+    fn take_after_others(&self) -> bool {
+        P::yield_cpu();
+        self.take_unreserved()
     }
 
     /// Looks for the lock to be free until a pause says that it is over, and tries to take it then, once. Returns
@@ -74,7 +86,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     /// taken.
     fn spin(&self) -> bool {
         if !P::begin_spinning() {
-            return false;
+            return self.take_after_others();
         }
         let id = P::claim_node();
         let is_ours = id.is_some_and(|id| self.spin_as(id));
@@ -95,15 +107,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
             None => Grant::PLAIN,
         };
         let turn = S::become_head(id, me, granted);
-        let mut patience = Patience::<P>::seated();
-        let is_ours = loop {
-            if self.take_when_free(|| patience.pause()) {
-                break true;
-            }
-            if patience.pause() {
-                break false;
-            }
-        };
+        let is_ours = self.compete(Patience::seated(), || false);
         self.pass_on(id, me, turn);
         is_ours
     }

@@ -96,6 +96,9 @@ impl SchedulerHints for Native {
     fn end_spinning() {
         SPINNERS.end();
     }
+    fn yield_cpu() {
+        rustix::thread::sched_yield();
+    }
 }
 
 /// Reads the topology unless somebody has. Threads that come while it is being read do not wait:

@@ -203,6 +203,9 @@ pub trait SchedulerHints: QueueNodes {
     }
     /// Gives back the caller's place to spin in.
     fn end_spinning() {}
+    /// Lets another thread go first that waits for the caller's CPU, if the platform knows of one. Returns when the
+    /// caller has a CPU again.
+    fn yield_cpu() {}
 }
 
 /// Sleeping, keyed by address.

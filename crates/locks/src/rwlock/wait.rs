@@ -42,7 +42,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
     pub(super) fn wait(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
-        if self.barge(kind) {
+        if self.barge(kind) || !F::IS_FAIR && self.take_after_others(kind) {
             return true;
         }
         let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
@@ -53,6 +53,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // SAFETY: claimed above, and taken out of the table.
         unsafe { P::release_node(id) };
         is_ours
+    }
+
+    /// Lets another thread run that wants this CPU, which may be the owner, and tries to take the lock then, once.
+    /// Returns `true` if it is taken.
+    fn take_after_others(&self, kind: HoldMode) -> bool {
+        P::yield_cpu();
+        self.take(kind, kind.against_newcomer())
     }
 
     /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has

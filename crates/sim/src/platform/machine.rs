@@ -224,6 +224,9 @@ impl SchedulerHints for Sim {
             (engine.numa.node_of_cpu.len() - running) as u32
         })
     }
+    fn yield_cpu() {
+        Here::expect("to yield").yield_cpu();
+    }
 }
 
 impl Sleeping for Sim {

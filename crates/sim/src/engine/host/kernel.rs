@@ -42,7 +42,8 @@ impl Engine {
         self.schedule(slice_end, EventKind::SliceEnd, cpu);
         false
     }
-    fn goes_last(&mut self) {
+    /// The current thread waits behind all others that want its CPU.
+    pub(super) fn goes_last(&mut self) {
         let cpu = self.threads[self.current].turn.cpu;
         if let Some(thread) = self.preempt_on(cpu) {
             self.queue_last(cpu, thread);

@@ -3,8 +3,27 @@
 use crate::engine::queue::EventKind;
 use crate::engine::thread::Activity;
 use crate::engine::{Engine, Step};
+use crate::switch::Here;
+
+impl Here {
+    /// Lets the next thread in the run queue go first. The call costs as much as one that puts the caller to sleep: it
+    /// asks the scheduler, too.
+    pub fn yield_cpu(self) {
+        self.yield_turn();
+        self.until(self.with(|engine| engine.time.now + engine.costs.sleep_call));
+        if self.with(Engine::yields_to_another) {
+            self.with(Engine::goes_last);
+            self.wait_for_others();
+        }
+    }
+}
 
 impl Engine {
+    /// Returns true if a thread waits for the current thread's CPU.
+    fn yields_to_another(&mut self) -> bool {
+        let cpu = self.threads[self.current].turn.cpu;
+        self.host.cpus.get(cpu).is_some_and(|cpu| !cpu.queue.is_empty())
+    }
     /// An event of the scheduler: `number` is a thread's or a CPU's.
     pub(in crate::engine) fn turn(&mut self, kind: EventKind, number: usize) -> Option<Step> {
         match kind {

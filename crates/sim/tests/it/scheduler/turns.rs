@@ -1,10 +1,13 @@
 //! Slices, stealing and noise: which thread has a CPU, and for how long.
 
 use super::{GUEST, MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
-use lockwright::platform::{Atomic, AtomicInt, Placement as _};
+use lockwright::platform::{Atomic, AtomicInt, Placement as _, SchedulerHints as _};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::Relaxed;
+
+/// What a call that asks the scheduler costs on these machines.
+const CALL_PS: u64 = 700_000;
 
 #[test]
 fn two_that_compute_share_a_cpu_slice_by_slice() {
@@ -144,4 +147,25 @@ fn a_read_modify_write_is_completed_before_the_slice_ends_where_it_is_shielded()
         seen.get()
     };
     assert_eq!((seen_by_the_next(1.0), seen_by_the_next(0.0)), (1, 0));
+}
+
+#[test]
+fn a_thread_that_yields_goes_behind_those_that_wait_for_its_cpu() {
+    let (first_ps, second_ps) = (Cell::new(0), Cell::new(0));
+    let yields = |_: &U32| {
+        thread::hold_ps(100 * US);
+        Sim::yield_cpu();
+        first_ps.set(thread::now_ps());
+        // No thread waits now.
+        Sim::yield_cpu();
+        assert_eq!(thread::now_ps() - first_ps.get(), CALL_PS);
+    };
+    let second = works(200 * US, &second_ps);
+    let report =
+        run_as(&host(1, 1), ScheduledKind::Program, StartState::Running, &[&yields, &second]);
+    assert_eq!(report.failures, []);
+    // The second starts 100 ps after the first.
+    assert_eq!(second_ps.get(), 100 * US + CALL_PS + 2 * US + 200 * US + 100);
+    assert_eq!(first_ps.get(), second_ps.get() + 2 * US);
+    assert_eq!(schedule(&report).involuntary_switches, [1, 0]);
 }
