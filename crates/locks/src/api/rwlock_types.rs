@@ -4,11 +4,10 @@
 /// that version has them.
 macro_rules! rwlock_types {
     ($lock_api:literal $(#[$recursive:meta])*) => {
-        /// A value behind a reader-writer lock: one writer, or many readers. Waiters spin for some microseconds, then
-        /// sleep.
+        /// A value behind a reader-writer lock: one writer, or many readers at the same time. A thread that has to wait
+        /// spins for some microseconds and then sleeps.
         ///
-        /// The lock takes four bytes, and zero is unlocked. Without contention, a lock/unlock pair costs two atomic
-        /// read-modify-writes.
+        /// # Examples
         ///
         /// ```
         /// # #[cfg(feature = "lock_api")] {
@@ -52,33 +51,48 @@ macro_rules! rwlock_types {
         /// - `RwLockReadGuard::unlocked(&mut guard, FnOnce() -> U) -> U` and the same of the write guard: run a closure
         ///   while the lock is not held.
         ///
-        /// *Ordering.* A writer acquires what the last writer and all readers since have released, a
-        /// reader what the last writer has.
+        /// # Memory ordering
         ///
-        /// *Fairness.* From the arrival of a waiter on:
+        /// A writer sees what the last writer did, and that the readers since then have finished. A reader sees what
+        /// the last writer did. `is_locked` orders nothing.
         ///
-        /// - Newly arriving threads may overtake it: they take a lock that is free, and readers join readers.
-        /// - The waiter that came first is woken each time the lock becomes free, and competes for it. If it loses, and
-        ///   has waited for 4 ms or more, the lock is reserved for it: newly arriving threads wait behind it. If it has
-        ///   no CPU for 50 us, other threads may take the lock meanwhile. The lock is also reserved for the
-        ///   waiter that came first if it has slept for 50 us when the holder unlocks.
-        /// - Readers that wait come in together, with the first of them, past the writers between them.
-        /// - A reader that has waited behind a writer for 10 ms enters if readers still hold the lock. It may be one of
-        ///   them, and would otherwise deadlock. So a recursive `read()` is safe but can take 10 ms.
-        /// - So the waiter that came first waits for 4 ms, 10 ms and two critical sections at most, if it gets a CPU
-        ///   when it is woken, the lock becomes free after the 4 ms, and no reader holds it for longer than 10 ms.
-        /// - A writer has no bound while readers hold the lock without a gap. It spins for about 10 us, during which
-        ///   new readers wait, and then sleeps until the lock becomes free. [`FairRwLock`] lets no reader overtake a
-        ///   waiting writer.
+        /// # Fairness
         ///
-        /// *Errors, panics.* None. A thread that asks to write while it holds the lock waits for ever. A panic in the
-        /// critical section releases the lock; there is no poisoning. Once 8,388,608 readers hold the lock, further
-        /// ones wait. Up to 65,532 threads of a process can wait in queues; any further ones poll every millisecond.
+        /// Threads that come when the lock is free take it, even if others sleep for it, and a thread that reads joins
+        /// the readers. That makes the lock fast. The others wait in the order of their arrival, and the first of them
+        /// is woken each time the lock becomes free. The lock is reserved for it if it still finds the lock held after
+        /// 4 ms, or if it has slept for 50 us when it is woken. Then threads that come queue behind it. If it has no
+        /// CPU for 50 us while the lock is free, another thread may take the lock.
         ///
-        /// *After unlock.* Giving it back does not touch the lock after the exchange that does so: the next owner may
-        /// free it.
+        /// When a reader that waited gets the lock, all readers that wait get it, past the writers between them.
         ///
-        /// *Signals, forks.* As for [`Mutex`].
+        /// A thread that waits to read while readers hold the lock joins them after 10 ms, because it may be one of
+        /// them. That ends the reservation. So a thread may call `read` while it reads, but it may have to wait for
+        /// 10 ms. `read_recursive` never waits for a writer that waits.
+        ///
+        /// So the first waiter gets the lock after 4 ms, 10 ms and two critical sections, if it gets a CPU when it is
+        /// woken, the lock becomes free after the 4 ms, and no reader holds it for longer than 10 ms. A writer has no
+        /// bound while readers hold the lock without a gap: it keeps new readers away for about 10 us and then sleeps
+        /// until the lock becomes free. In a [`FairRwLock`] no reader overtakes a writer that waits.
+        ///
+        /// # Time-outs
+        ///
+        /// As for [`Mutex`].
+        ///
+        /// # Errors and panics
+        ///
+        /// There are none. A thread that asks to write while it holds the lock waits for ever. A panic in the critical
+        /// section unlocks the lock; there is no poisoning. If 8,388,608 readers hold the lock, the next one waits.
+        ///
+        /// # Signals and fork
+        ///
+        /// As for [`Mutex`].
+        ///
+        /// # Size and cost
+        ///
+        /// Four bytes, and zero is unlocked. Without contention, lock and unlock cost two atomic read-modify-writes.
+        /// Unlocking does not touch the lock after the second one, so the next owner may free it. Up to 65,532 threads
+        /// of a process can wait in queues; if there are more, the others look every millisecond.
         ///
         #[doc = concat!("[`lock_api::RwLock`]: ", $lock_api, "/struct.RwLock.html")]
         #[doc = concat!("[`lock_api::RwLockReadGuard`]: ", $lock_api, "/struct.RwLockReadGuard.html")]
