@@ -43,6 +43,7 @@ mod table;
 mod threads;
 pub mod try_lock;
 pub mod try_shared;
+pub mod upgrade;
 
 pub use client::{AnyClient, Client, ClientOutcome, ClientType, ClientVisitor, Fork, TypeOf};
 pub use disturbed::{disturbed_clients, disturbed_clients_of, visit_disturbed};

@@ -19,6 +19,7 @@ use crate::seqlock::{self, WholePairs};
 use crate::shared::{self, ReadersAndWriters};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
+use crate::upgrade;
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -30,7 +31,7 @@ use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
-use lockwright::rwlock::{Fair as FirstCome, RawRwLock};
+use lockwright::rwlock::{Barging, Fair as FirstCome, RawRwLock};
 use lockwright::rwsem::{Format, RwSemPolicy};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
@@ -172,6 +173,8 @@ clients_of_types! { own_clients, visit_own, P;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P>>;
         limits::DEPTH => Depth<P, RawRwLock<P>>;
         rwlock::AGAIN => rwlock::Again<P, RawRwLock<P>>;
+        upgrade::UPGRADE => upgrade::Upgrades<P, Barging>;
+        upgrade::GIVES_UP => upgrade::GivesUpUpgrade<P, Barging>;
     }
     // It serves in order, so a thread that reads may not read again.
     RawRwLock<P, FirstCome> {
@@ -181,6 +184,8 @@ clients_of_types! { own_clients, visit_own, P;
         rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P, FirstCome>>;
         guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, FirstCome>>;
         limits::DEPTH => Depth<P, RawRwLock<P, FirstCome>>;
+        upgrade::UPGRADE => upgrade::Upgrades<P, FirstCome>;
+        upgrade::GIVES_UP => upgrade::GivesUpUpgrade<P, FirstCome>;
     }
     RawPercpuRwLock<P> {
         rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, true>;

@@ -11,6 +11,7 @@ use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
 use lockwright_clients::clients_of;
 use lockwright_clients::rwlock::{AGAIN, GROUP, LAST_USER, TIMED_READER, TIMED_WRITER};
+use lockwright_clients::upgrade::UPGRADE;
 
 /// Preemptions of two threads, and of three.
 const PREEMPTIONS: [usize; 2] = [5, 3];
@@ -42,6 +43,9 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
         add(AGAIN, "in a hurry, two, time flies", 2, hurried(2).with_clock_step(LONG_NS));
         add(AGAIN, "in a hurry, three, time flies", 3, hurried(3).with_clock_step(LONG_NS));
     }
+    if clients_of::<Loom>(lock).any(|client| client == UPGRADE) {
+        add(UPGRADE, "in a hurry, two, time flies", 2, hurried(2).with_clock_step(LONG_NS));
+    }
     if is::<RawPercpuRwLock<Loom>>(lock) {
         let calm = hurried(3).with_tunable(Tunable::percpu_rwlock_calm_reads, 1);
         add("shared", "three, slots at once", 3, calm);
@@ -49,6 +53,10 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     let without_nodes = MachineSettings::flat(2).with_nodes_per_cpu(0).in_a_hurry();
     add("shared", "no queue nodes", 2, without_nodes);
     // The owner comes back while the lock is free and kept for the other.
+    let upgrades = clients_of::<Loom>(lock).find(|&client| client == UPGRADE);
+    // Two preemptions are millions of executions.
+    let three = |client| named(lock, client, "in a hurry, three", 3, hurried(3));
+    checks.extend(upgrades.map(|client| Check { preemptions_max: 1, ..three(client) }));
     let late = hurried(2).with_clock_step(LONG_NS);
     let twice = named(lock, "exclusion", "two rounds, time flies", 2, late);
     checks.push(Check { rounds: 2, preemptions_max: 3, ..twice });

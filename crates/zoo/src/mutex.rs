@@ -52,11 +52,11 @@ bugs! {
         source: "parking_lot RwLock, 2025 (249cb2a)",
         shown_by: [("rwlock", "rwlock-timed-reader")],
         edits: [
-            change "rwlock/sleepers.rs": r"if self.is_held_against(kind) {
+            change "rwlock/sleepers.rs": r"if self.is_held_against(section.mode(next)) {
             begin_first_sleep::<P>(next);
             return None;
         }"
-                => r"self.is_held_against(kind);
+                => r"self.is_held_against(section.mode(next));
         return None;",
             change "rwsem/mod.rs": "section.first() == Some(id)"
                 => "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",

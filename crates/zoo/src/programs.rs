@@ -127,6 +127,24 @@ bugs! {
             change "rwlock/wait.rs": "may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
         ],
     }
+    "94" WriterBetween in &["rwlock"], seen BY_LOOM {
+        what: "A reader that upgrades gives back its share and waits for the other readers. A writer comes in between, so what the reader read is no longer true.",
+        source: "parking_lot, upgradable reads (documentation of upgrade)",
+        shown_by: [("rwlock", "rwlock-upgrade")],
+        edits: [
+            change "rwlock/upgrade.rs": "self.wait_in_table(LockMode::Upgrader, deadline_ns)"
+                => r"{
+            self.word.fetch_and(!UPGRADABLE, Relaxed);
+            self.wait_in_table(LockMode::Writer, deadline_ns)
+        }",
+        ],
+    }
+    "95" ShareLost in &["rwlock"], seen EXPLORED {
+        what: "A reader gives up to upgrade and goes on reading, but is no longer counted. A writer comes in.",
+        source: "found in the design of the upgrade",
+        shown_by: [("rwlock", "rwlock-upgrade-timed")],
+        edits: [remove "rwlock/upgrade.rs": "self.word.fetch_add(READER, Relaxed);"],
+    }
     "36b" LookBeforeWanted in PERCPU, seen BY_LOOM {
         what: "A writer looks at a reader's slot, and only then says that it waits for it. The reader leaves in between and wakes no thread.",
         source: "bcachefs six lock (e057a290ef71)",

@@ -73,7 +73,8 @@ pub mod v04 {
     rwlock_types! {
         "https://docs.rs/lock_api/0.4/lock_api"
         /// - `read_recursive(&self) -> R` and `try_read_recursive(&self) -> Option<R>`: as `read` and `try_read`, for a
-        ///   thread that may hold a read lock already. They do not wait for a writer that waits.
+        ///   thread that may hold a read lock already. They do not wait for a writer that waits. With time-outs:
+        ///   `try_read_recursive_for` and `try_read_recursive_until`.
     }
 }
 

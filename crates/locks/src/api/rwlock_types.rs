@@ -37,6 +37,9 @@ macro_rules! rwlock_types {
         ///   longer than that.
         /// - `try_read_until(&self, Instant) -> Option<R>` and `try_write_until(&self, Instant) -> Option<W>`: wait
         ///   until then at the latest.
+        /// - `upgradable_read(&self) -> U`, where `U` is `RwLockUpgradableReadGuard<'_, T>`: reads together with other
+        ///   readers, as the one reader that may become the writer. `try_upgradable_read`, `try_upgradable_read_for`
+        ///   and `try_upgradable_read_until` as above.
         $(#[$recursive])*
         /// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock. `is_locked_exclusive`: if a writer
         ///   does.
@@ -45,6 +48,12 @@ macro_rules! rwlock_types {
         /// Of the guards, which are [`lock_api::RwLockReadGuard`] and [`lock_api::RwLockWriteGuard`]:
         ///
         /// - `RwLockWriteGuard::downgrade(guard) -> R`: makes the writer a reader; no other writer comes in between.
+        /// - `RwLockUpgradableReadGuard::upgrade(guard) -> W`: waits for the other readers and makes the reader the
+        ///   writer; no thread writes in between. `try_upgrade`, `try_upgrade_for` and `try_upgrade_until` return the
+        ///   guard in `Err` if there are other readers. `downgrade(guard) -> R`: goes on as one of the readers.
+        ///   `RwLockWriteGuard::downgrade_to_upgradable(guard) -> U`: makes the writer such a reader.
+        /// - `RwLockReadGuard::unlock_fair(guard)`, and the same of the other guards: unlocks for the thread that has
+        ///   waited longest, if one sleeps. `bump(&mut guard)` does that, and takes the lock again.
         /// - `RwLockReadGuard::map(guard, FnOnce(&T) -> &U) -> MappedRwLockReadGuard<'_, U>` and
         ///   `RwLockWriteGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedRwLockWriteGuard<'_, U>`: a guard of a
         ///   part of the value.
@@ -65,6 +74,8 @@ macro_rules! rwlock_types {
         /// CPU for 50 us while the lock is free, another thread may take the lock.
         ///
         /// When a reader that waited gets the lock, all readers that wait get it, past the writers between them.
+        ///
+        /// A reader that upgrades waits in front of all other threads, for the readers that hold the lock.
         ///
         /// A thread that waits to read while readers hold the lock joins them after 10 ms, because it may be one of
         /// them. That ends the reservation. So a thread may call `read` while it reads, but it may have to wait for
@@ -104,6 +115,9 @@ macro_rules! rwlock_types {
         /// The guard of the writer of a [`RwLock`]. It cannot be sent to another thread.
         pub type RwLockWriteGuard<'a, T> =
             lock_api::RwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
+        /// The guard of the reader of a [`RwLock`] that may become the writer. It cannot be sent to another thread.
+        pub type RwLockUpgradableReadGuard<'a, T> =
+            lock_api::RwLockUpgradableReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
         /// The guard of a reader of a part of the value of a [`RwLock`]; see the list of [`RwLock`](RwLock#methods).
         pub type MappedRwLockReadGuard<'a, T> =
             lock_api::MappedRwLockReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
@@ -119,6 +133,10 @@ macro_rules! rwlock_types {
         /// The guard of the writer of a [`SendRwLock`]. It can be sent to another thread.
         pub type SendRwLockWriteGuard<'a, T> =
             lock_api::RwLockWriteGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+
+        /// The guard of the reader of a [`SendRwLock`] that may become the writer. It can be sent to another thread.
+        pub type SendRwLockUpgradableReadGuard<'a, T> =
+            lock_api::RwLockUpgradableReadGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
 
         /// A [`RwLock`] that serves waiters first come, first served.
         ///
@@ -151,6 +169,12 @@ macro_rules! rwlock_types {
         /// As for [`RwLock`].
         pub type FairRwLock<T> =
             lock_api::RwLock<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;
+        /// The guard of the reader of a [`FairRwLock`] that may become the writer. It cannot be sent to another thread.
+        pub type FairRwLockUpgradableReadGuard<'a, T> = lock_api::RwLockUpgradableReadGuard<
+            'a,
+            crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>,
+            T,
+        >;
         /// The guard of a reader of a [`FairRwLock`]. It cannot be sent to another thread.
         pub type FairRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<
             'a,

@@ -2,7 +2,7 @@
 //!
 //! Everything but the signal and the name of a waiter is guarded by the internal lock.
 
-use super::{ParkPlatform, waiter};
+use super::{LockMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
 use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::AtomicU32 as Private;
@@ -151,15 +151,15 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         // SAFETY: the bucket's lock is held.
         self.find(unsafe { self.0.first.get() }.node(), name)
     }
-    /// Returns `true` if `id`, which is in this bucket, waits to read.
-    pub(crate) fn reads(&self, id: NodeId) -> bool {
+    /// What `id`, which is in this bucket, waits for.
+    pub(crate) fn mode(&self, id: NodeId) -> LockMode {
         // SAFETY: the bucket's lock is held.
-        unsafe { waiter::<P>(id).reads.get() }
+        unsafe { waiter::<P>(id).mode.get() }
     }
-    /// Says whether `id`, which is in this bucket, waits to read.
-    pub(crate) fn set_reads(&self, id: NodeId, reads: bool) {
+    /// Says what `id`, which is in this bucket, waits for.
+    pub(crate) fn set_mode(&self, id: NodeId, mode: LockMode) {
         // SAFETY: the bucket's lock is held.
-        unsafe { waiter::<P>(id).reads.set(reads) };
+        unsafe { waiter::<P>(id).mode.set(mode) };
     }
     /// The next one that waits for `name`, behind `id`.
     pub(crate) fn next_of(&self, id: NodeId, name: u64) -> Option<NodeId> {
@@ -182,6 +182,24 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
             None => self.set_first(Some(id)),
         }
         self.set_last(Some(id));
+    }
+    /// Puts `id`, which is in no bucket, in front of all waiters of the bucket, as one for `name`.
+    pub(crate) fn push_first(&self, id: NodeId, name: u64) {
+        let me = waiter::<P>(id);
+        // SAFETY: the bucket's lock is held.
+        let first = unsafe { self.0.first.get() };
+        // ordering: Relaxed; published by W1.
+        me.name.store(name, Relaxed);
+        // SAFETY: in no bucket, so nobody else looks at its links.
+        unsafe { me.next.set(first) };
+        // SAFETY: as above.
+        unsafe { me.prev.set(TailCode::NONE) };
+        match first.node() {
+            // SAFETY: the bucket's lock is held.
+            Some(first) => unsafe { waiter::<P>(first).prev.set(TailCode::of(Some(id))) },
+            None => self.set_last(Some(id)),
+        }
+        self.set_first(Some(id));
     }
     /// Takes `id` out, which is in this bucket.
     pub(crate) fn remove(&self, id: NodeId) {

@@ -10,7 +10,7 @@ pub(crate) use bucket::BucketGuard;
 pub(crate) use granting::{LaterWakes, Served, Waiters};
 pub(crate) use marks::{Counted, Mark};
 pub(crate) use waiter::waiter;
-pub use waiter::{HoldMode, Place, Waiter};
+pub use waiter::{HoldMode, LockMode, Place, Waiter};
 
 use crate::platform::{Atomic, AtomicInt, LockHash, SchedulerHints, SleepStorage, Sleeping};
 use crate::queue::{NodeId, QueuePlatform};

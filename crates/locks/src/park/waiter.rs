@@ -12,6 +12,19 @@ pub enum HoldMode {
     Writer,
 }
 
+/// What a waiter for a reader-writer lock for programs waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// To read, with other readers.
+    Reader,
+    /// To read as the one reader that may become the writer.
+    Upgradable,
+    /// To write. It is that reader and has given back its share of the lock, so that no reader is left when it can.
+    Upgrader,
+    /// To write.
+    Writer,
+}
+
 /// The place of a waiter in a list. Guarded by the internal lock of its semaphore.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -53,8 +66,8 @@ pub struct Waiter<P: Cells> {
     /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the
     /// mutex it wants afterwards.
     pub(crate) wants: P::Ptr,
-    /// Of a waiter for a lock that readers share: whether it reads.
-    pub(crate) reads: Guarded<P, bool>,
+    /// Of a waiter for a lock that readers share: what it waits for.
+    pub(crate) mode: Guarded<P, LockMode>,
     /// Of the same, if it is the first and sleeps: since when.
     pub(crate) first_ns: Guarded<P, u64>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
@@ -74,7 +87,7 @@ impl<P: Cells> Waiter<P> {
             prev: Guarded::new(TailCode::NONE),
             name: Zeroed::zeroed(),
             wants: Zeroed::zeroed(),
-            reads: Guarded::new(false),
+            mode: Guarded::new(LockMode::Reader),
             first_ns: Guarded::new(0),
             grant: Zeroed::zeroed(),
             needs: Guarded::new(0),
@@ -98,7 +111,7 @@ impl<P: ConstCells> Waiter<P> {
         prev: Guarded::const_new(TailCode::NONE),
         name: ConstZeroed::ZEROED,
         wants: ConstZeroed::ZEROED,
-        reads: Guarded::const_new(false),
+        mode: Guarded::const_new(LockMode::Reader),
         first_ns: Guarded::const_new(0),
         grant: ConstZeroed::ZEROED,
         needs: Guarded::const_new(0),

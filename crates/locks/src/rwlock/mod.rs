@@ -1,10 +1,11 @@
 #![doc = include_str!("README.md")]
 
 mod sleepers;
+mod upgrade;
 mod wait;
 pub(crate) mod word;
 
-use crate::park::{HoldMode, ParkPlatform};
+use crate::park::{LockMode, ParkPlatform};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
@@ -72,12 +73,12 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     fn lock(&self) {
         if !self.take_free() {
-            self.wait(HoldMode::Writer, None);
+            self.wait(LockMode::Writer, None);
         }
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.take_free() || self.attempt(HoldMode::Writer)
+        self.take_free() || self.attempt(LockMode::Writer)
     }
     #[inline]
     unsafe fn unlock(&self) {
@@ -92,12 +93,12 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     fn lock_shared(&self) {
         if !self.take_beside_readers() {
-            self.wait(HoldMode::Reader, None);
+            self.wait(LockMode::Reader, None);
         }
     }
     #[inline]
     fn try_lock_shared(&self) -> bool {
-        self.attempt(HoldMode::Reader)
+        self.attempt(LockMode::Reader)
     }
     #[inline]
     unsafe fn unlock_shared(&self) {
@@ -115,7 +116,7 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
         // ordering: Release; A1.
         let before = self.word.fetch_add(READER - WRITER, Release);
         if before & SLEEPER != 0 {
-            wake_first::<P>(self.shared().name(), Wakes::Reader);
+            wake_first::<P>(self.shared().name(), Wakes::Shared);
         }
     }
     fn is_locked(&self) -> bool {
@@ -130,19 +131,46 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// little longer where it spins at that moment.
     #[inline]
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
-        self.take_free() || self.wait(HoldMode::Writer, Some(deadline_ns))
+        self.take_free() || self.wait(LockMode::Writer, Some(deadline_ns))
     }
 
     /// As [`lock_until`](Self::lock_until), as a reader.
     #[inline]
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
-        self.take_beside_readers() || self.wait(HoldMode::Reader, Some(deadline_ns))
+        self.take_beside_readers() || self.wait(LockMode::Reader, Some(deadline_ns))
     }
 
     /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
     /// for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
-        self.take(HoldMode::Reader, HoldMode::Reader.held_against())
+        self.take(LockMode::Reader, LockMode::Reader.held_against())
+    }
+
+    /// Gives the lock back for the waiter that came first, if one sleeps: no newcomer overtakes it.
+    ///
+    /// # Safety
+    /// The caller owns the lock.
+    pub unsafe fn unlock_fair(&self) {
+        self.reserve_for_sleeper();
+        // SAFETY: the caller's.
+        unsafe { self.unlock() };
+    }
+
+    /// As [`unlock_fair`](Self::unlock_fair), of a reader. Newcomers that read wait behind that waiter, too.
+    ///
+    /// # Safety
+    /// The caller is a reader.
+    pub unsafe fn unlock_shared_fair(&self) {
+        self.reserve_for_sleeper();
+        // SAFETY: the caller's.
+        unsafe { self.unlock_shared() };
+    }
+
+    pub(super) fn reserve_for_sleeper(&self) {
+        // ordering: Relaxed; a thread that has just begun to sleep has not waited for long.
+        if self.word.load(Relaxed) & SLEEPER != 0 {
+            self.shared().reserve();
+        }
     }
 
     /// Returns `true` if the lock is as a new one.
@@ -180,8 +208,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         match self.word.compare_exchange(0, READER, Acquire, Relaxed) {
             Ok(_) => true,
             Err(seen) => {
-                seen & HoldMode::Reader.against_newcomer() == 0
-                    && self.try_take(seen, HoldMode::Reader)
+                seen & LockMode::Reader.against_newcomer() == 0
+                    && self.try_take(seen, LockMode::Reader)
             }
         }
     }
@@ -189,7 +217,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Takes the lock if a newcomer may. Returns `true` if it did. In a forked child the word may speak of waiters that
     /// do not exist.
     #[inline]
-    fn attempt(&self, kind: HoldMode) -> bool {
+    fn attempt(&self, kind: LockMode) -> bool {
         let against = kind.against_newcomer();
         self.take(kind, against)
             || P::has_forked()
@@ -198,7 +226,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Takes the lock unless `against` is in the word. Returns `true` if it did.
-    fn take(&self, kind: HoldMode, against: u32) -> bool {
+    fn take(&self, kind: LockMode, against: u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.word.load(Relaxed);
         while seen & against == 0 {

@@ -21,7 +21,7 @@
 use super::word::{KEPT, READER, RESERVED, SLEEPER, WRITER};
 use crate::events::Event;
 use crate::park::{
-    self, ASLEEP, BEHIND, BucketGuard, GRANTED, HoldMode, LaterWakes, ParkPlatform, SleepTable,
+    self, ASLEEP, BEHIND, BucketGuard, GRANTED, LaterWakes, LockMode, ParkPlatform, SleepTable,
     WOKEN, WOKEN_LATE, waiter,
 };
 use crate::platform::{Atomic, AtomicInt};
@@ -61,11 +61,11 @@ impl<P: ParkPlatform> Shared<'_, P> {
 
     /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it
     /// sleeps.
-    pub(crate) fn enqueue(self, id: NodeId, kind: HoldMode) -> bool {
+    pub(crate) fn enqueue(self, id: NodeId, kind: LockMode) -> bool {
         let me = waiter::<P>(id);
         let name = self.name();
         SleepTable::<P>::within(name, |_, section| {
-            let is_first = section.first_of(name).is_none();
+            let is_first = kind == LockMode::Upgrader || section.first_of(name).is_none();
             let signal = match is_first {
                 true => WOKEN,
                 false if self.is_fair && self.is_soon(section) => BEHIND,
@@ -75,8 +75,12 @@ impl<P: ParkPlatform> Shared<'_, P> {
             me.signal.store(signal, Relaxed);
             // ordering: Relaxed; published by W1.
             me.wants.store(core::ptr::from_ref(self.word).cast_mut().cast(), Relaxed);
-            section.push(id, name);
-            section.set_reads(id, kind == HoldMode::Reader);
+            match kind {
+                // All others wait for it.
+                LockMode::Upgrader => section.push_first(id, name),
+                _ => section.push(id, name),
+            }
+            section.set_mode(id, kind);
             if is_first && self.is_fair {
                 // (k,*,*) -> (1,*,*)
                 // ordering: Relaxed; nothing is read through it.
@@ -105,11 +109,16 @@ impl<P: ParkPlatform> Shared<'_, P> {
 
     /// The first waiter, awake, is about to sleep; `false` if it could take the lock. Its look and the mark of
     /// the word are one: a release comes before, and is seen, or after, and wakes.
-    pub(crate) fn sleep_again(self, id: NodeId, kind: HoldMode) -> bool {
-        SleepTable::<P>::within(self.name(), |_, _| {
+    pub(crate) fn sleep_again(self, id: NodeId, kind: LockMode) -> bool {
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
             let signal = &waiter::<P>(id).signal;
             // ordering: Relaxed; written under the lock, W1.
             signal.store(ASLEEP, Relaxed);
+            // A thread that upgrades has come in front of it: the mark is that one's.
+            if section.first_of(name) != Some(id) {
+                return true;
+            }
             if self.is_held_against(kind) {
                 begin_first_sleep::<P>(id);
                 return true;
@@ -124,10 +133,23 @@ impl<P: ParkPlatform> Shared<'_, P> {
     }
 
     /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds it.
-    fn is_held_against(self, kind: HoldMode) -> bool {
+    fn is_held_against(self, kind: LockMode) -> bool {
         // (*,0,*) -> (*,1,*)
         // ordering: Relaxed; nothing is read through it but the word itself.
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
+    }
+
+    /// Reserves the lock, which the caller holds, for the first waiter if there is one.
+    #[cold]
+    pub(crate) fn reserve(self) {
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            if section.first_of(name).is_some() {
+                // (0,*,*,*) -> (1,*,*,*)
+                // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+                self.word.fetch_or(RESERVED, Relaxed);
+            }
+        });
     }
 
     /// In a forked child: removes what waiters that do not exist here have left in the word. Returns `true` if no
@@ -148,7 +170,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
 
     /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. The lock
     /// stays reserved for that one if `id` `keeps` it so. Returns `true` if `id` was granted the lock before.
-    pub(crate) fn leave(self, id: NodeId, took: Option<HoldMode>, keeps: bool) -> bool {
+    pub(crate) fn leave(self, id: NodeId, took: Option<LockMode>, keeps: bool) -> bool {
         let name = self.name();
         let mut later = LaterWakes::<P>::new();
         let (is_granted, woken) = SleepTable::<P>::within(name, |_, section| {
@@ -158,7 +180,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             }
             let was_first = section.first_of(name) == Some(id);
             section.remove(id);
-            if was_first && took == Some(HoldMode::Reader) && !self.is_fair {
+            if was_first && took.is_some_and(LockMode::is_shared) && !self.is_fair {
                 self.admit_readers(section, &mut later);
             }
             let next = section.first_of(name);
@@ -173,7 +195,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
     fn admit_readers(self, section: &BucketGuard<P>, later: &mut LaterWakes<P>) {
         let first = section.first_of(self.name());
         let next = |id| section.next_of(id, self.name());
-        let readers = core::iter::successors(first, |id| next(*id)).filter(|id| section.reads(*id));
+        let reads = |id: &NodeId| section.mode(*id) == LockMode::Reader;
+        let readers = core::iter::successors(first, |id| next(*id)).filter(reads);
         let count = readers.count() as u32;
         if count == 0 {
             return;
@@ -184,7 +207,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
         let mut at = first;
         while let Some(id) = at {
             at = next(id);
-            if section.reads(id) {
+            if reads(&id) {
                 section.remove(id);
                 let signal = &waiter::<P>(id).signal;
                 // ordering: Release; W4.
@@ -219,8 +242,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             self.word.fetch_and(!stale, Relaxed);
         }
         let next = next.filter(|_| !is_awake)?;
-        let kind = if section.reads(next) { HoldMode::Reader } else { HoldMode::Writer };
-        if self.is_held_against(kind) {
+        if self.is_held_against(section.mode(next)) {
             begin_first_sleep::<P>(next);
             return None;
         }
@@ -233,8 +255,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
 pub(crate) enum Wakes {
     /// The first waiter: the lock is free.
     Anybody,
-    /// The first waiter if it reads: a writer has become a reader.
-    Reader,
+    /// The first waiter if it can hold the lock together with readers: there still are some.
+    Shared,
 }
 
 /// Wakes the first waiter for the lock `name` if it sleeps. The lock may no longer exist, and another one may be
@@ -245,7 +267,7 @@ pub(crate) fn wake_first<P: ParkPlatform>(name: u64, wakes: Wakes) {
         let first = section.first_of(name)?;
         // ordering: Relaxed; written under the lock, W1.
         let is_asleep = waiter::<P>(first).signal.load(Relaxed) == ASLEEP;
-        if !is_asleep || wakes == Wakes::Reader && !section.reads(first) {
+        if !is_asleep || wakes == Wakes::Shared && !section.mode(first).is_shared() {
             return None;
         }
         // ordering: Relaxed; written under the lock, W1.

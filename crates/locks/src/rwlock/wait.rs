@@ -4,7 +4,7 @@ use super::word::{HELD, KEPT, PENDING, READER, RESERVED, WRITER, turned};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
 use crate::park::{
-    ASLEEP, BEHIND, GRANTED, HoldMode, NAP_NS, ParkPlatform, SleepTable, WOKEN_LATE, told, waiter,
+    ASLEEP, BEHIND, GRANTED, LockMode, NAP_NS, ParkPlatform, SleepTable, WOKEN_LATE, told, waiter,
 };
 use crate::platform::{Atomic, AtomicInt, Bound};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
@@ -31,7 +31,7 @@ const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 /// A thread in the table.
 struct Waiting {
     id: NodeId,
-    kind: HoldMode,
+    kind: LockMode,
     since_ns: u64,
     deadline_ns: Option<u64>,
     /// When it passes a writer for which the lock is reserved.
@@ -41,13 +41,17 @@ struct Waiting {
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
-    pub(super) fn wait(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
-        if self.barge(kind) || !F::IS_FAIR && self.take_after_others(kind) {
-            return true;
-        }
+    pub(super) fn wait(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
+        self.barge(kind)
+            || !F::IS_FAIR && self.take_after_others(kind)
+            || self.wait_in_table(kind, deadline_ns)
+    }
+
+    /// Waits in the table, or with naps if no node is left. Returns `true` if the lock is taken.
+    pub(super) fn wait_in_table(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
         let since_ns = P::now_ns();
-        let may_be_reader = kind == HoldMode::Reader && !F::IS_FAIR;
+        let may_be_reader = kind.is_shared() && !F::IS_FAIR;
         let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
         let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
         // SAFETY: claimed above, and taken out of the table.
@@ -57,14 +61,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Lets another thread run that wants this CPU, which may be the owner, and tries to take the lock then, once.
     /// Returns `true` if it is taken.
-    fn take_after_others(&self, kind: HoldMode) -> bool {
+    fn take_after_others(&self, kind: LockMode) -> bool {
         P::yield_cpu();
         self.take(kind, kind.against_newcomer())
     }
 
     /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has
     /// let a pending writer pass for that long no longer waits for it: it may be a reader already.
-    fn barge(&self, kind: HoldMode) -> bool {
+    fn barge(&self, kind: LockMode) -> bool {
         let against = kind.against_newcomer();
         // ordering: Relaxed; only a hint.
         if self.word.load(Relaxed) & against == 0 {
@@ -73,11 +77,11 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             while !away.pause() {}
         }
         let patience = match kind {
-            HoldMode::Reader => self.look_away(against),
-            HoldMode::Writer => Patience::short_from(WRITERS_FIRST_PAUSE),
+            LockMode::Reader | LockMode::Upgradable => self.look_away(against),
+            LockMode::Upgrader | LockMode::Writer => Patience::short_from(WRITERS_FIRST_PAUSE),
         };
         let is_ours = self.spin(kind, against, patience);
-        is_ours || kind == HoldMode::Reader && !F::IS_FAIR && self.take(kind, against & !PENDING)
+        is_ours || kind.is_shared() && !F::IS_FAIR && self.take(kind, against & !PENDING)
     }
 
     /// A reader that finds a writer there pauses; and where sections are so short that it is gone then, for longer:
@@ -93,9 +97,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Competes for the lock unless `against` is in its word, until its patience is over. Returns `true` if it is
     /// taken.
-    fn spin(&self, kind: HoldMode, against: u32, mut patience: Patience<P>) -> bool {
+    fn spin(&self, kind: LockMode, against: u32, mut patience: Patience<P>) -> bool {
         let decides = |bits| bits & against == 0 || bits & against & RESERVED != 0;
-        let is_writer = kind == HoldMode::Writer && !F::IS_FAIR;
+        let is_writer = kind == LockMode::Writer && !F::IS_FAIR;
         let (mut pauses, mut is_over) = (0, false);
         loop {
             let pause = || {
@@ -111,7 +115,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                 Ok(seen) if F::IS_FAIR || seen & HELD != 0 => return false,
                 Ok(_) => self.take_abandoned(kind),
                 Err(_) if is_over => return false,
-                Err(seen) if seen & WRITER == 0 => return self.spin_as_pending(against),
+                Err(seen) if is_writer && seen & WRITER == 0 => {
+                    return self.spin_as_pending(against);
+                }
                 Err(_) => continue,
             };
             if is_ours || patience.pause() {
@@ -131,7 +137,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let looked = self.word.cond_load_bounded(Relaxed, bound, is_free, || false);
         let is_ours =
-            looked.is_ok_and(|seen| seen & against == 0 && self.try_take(seen, HoldMode::Writer));
+            looked.is_ok_and(|seen| seen & against == 0 && self.try_take(seen, LockMode::Writer));
         if !is_ours {
             // ordering: Relaxed; as above.
             self.word.fetch_and(!PENDING, Relaxed);
@@ -140,7 +146,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Takes the lock if its word is still `seen`.
-    pub(super) fn try_take(&self, seen: u32, kind: HoldMode) -> bool {
+    pub(super) fn try_take(&self, seen: u32, kind: LockMode) -> bool {
         // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange(seen, kind.taken(turned(seen)), Acquire, Relaxed).is_ok()
@@ -149,7 +155,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
     /// keeps it again when it has one.
     #[cold]
-    fn take_abandoned(&self, kind: HoldMode) -> bool {
+    fn take_abandoned(&self, kind: LockMode) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = self.word.load(Relaxed);
         if seen & RESERVED == 0 || seen & HELD != 0 {
@@ -168,7 +174,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// No node is left: competes for the word, with naps.
     #[cold]
-    fn wait_without_node(&self, kind: HoldMode, deadline_ns: Option<u64>) -> bool {
+    fn wait_without_node(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         P::count(Event::lock_no_node);
         while !self.barge(kind) {
             let now_ns = P::now_ns();
@@ -177,7 +183,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             }
             let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
-            if kind == HoldMode::Reader && !F::IS_FAIR && self.try_lock_shared_again() {
+            let may_pass = kind == LockMode::Upgrader || kind.is_shared() && !F::IS_FAIR;
+            if may_pass && self.take(kind, kind.held_against()) {
                 return true;
             }
         }
@@ -256,7 +263,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// reservation. Returns `true` if it is taken.
     fn pass(&self, me: &mut Waiting) -> bool {
         me.passes_ns = None;
-        let passed = self.try_lock_shared_again();
+        let passed = self.take(me.kind, me.kind.held_against());
         if passed {
             P::count(Event::rwlock_pass);
             // Else each time it reads again takes as long as this one.

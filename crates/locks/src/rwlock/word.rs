@@ -1,6 +1,6 @@
 //! The word of the lock.
 
-use crate::park::HoldMode;
+use crate::park::LockMode;
 
 /// A writer holds the lock.
 pub(crate) const WRITER: u32 = 1;
@@ -10,9 +10,12 @@ pub(crate) const SLEEPER: u32 = 1 << 1;
 pub(crate) const RESERVED: u32 = 1 << 2;
 /// A writer spins for the lock: newcomers that read let it in first, for a moment.
 pub(crate) const PENDING: u32 = 1 << 3;
-/// One of the first waiters that took the lock since it was reserved. They are counted in bits 4 to 7.
-const TURN: u32 = 1 << 4;
-const TURNS: u32 = 0xf * TURN;
+/// A thread reads that may become the writer, or waits until it can: no thread writes, and no other one reads so. While
+/// it reads it is one of the readers.
+pub(crate) const UPGRADABLE: u32 = 1 << 4;
+/// One of the first waiters that took the lock since it was reserved. They are counted in bits 5 to 7.
+const TURN: u32 = 1 << 5;
+const TURNS: u32 = 0x7 * TURN;
 /// The reservation of the lock, and what is counted while it lasts.
 pub(crate) const KEPT: u32 = RESERVED | TURNS;
 /// One reader. Readers are counted in bits 8 to 30.
@@ -22,7 +25,7 @@ pub(crate) const GUARD: u32 = 1 << 31;
 /// Readers hold the lock.
 pub(crate) const READERS: u32 = !(READER - 1);
 /// Somebody holds the lock.
-pub(crate) const HELD: u32 = WRITER | READERS;
+pub(crate) const HELD: u32 = WRITER | UPGRADABLE | READERS;
 
 /// The word when a first waiter takes the lock: if it is reserved, another turn. So a thread that slept in between sees
 /// that the reservation is used.
@@ -30,12 +33,14 @@ pub(crate) const fn turned(word: u32) -> u32 {
     if word & RESERVED == 0 { word } else { word & !TURNS | word.wrapping_add(TURN) & TURNS }
 }
 
-impl HoldMode {
+impl LockMode {
     /// What must not be in the word for the first waiter to take the lock.
     #[inline(always)]
     pub(crate) const fn held_against(self) -> u32 {
         match self {
             Self::Reader => WRITER | GUARD,
+            Self::Upgradable => WRITER | UPGRADABLE | GUARD,
+            Self::Upgrader => READERS,
             Self::Writer => HELD,
         }
     }
@@ -43,16 +48,24 @@ impl HoldMode {
     #[inline(always)]
     pub(crate) const fn against_newcomer(self) -> u32 {
         match self {
-            Self::Reader => self.held_against() | RESERVED | PENDING,
-            Self::Writer => self.held_against() | RESERVED,
+            Self::Reader | Self::Upgradable => self.held_against() | RESERVED | PENDING,
+            Self::Upgrader | Self::Writer => self.held_against() | RESERVED,
         }
     }
     /// The word when the lock is taken that had this one.
     #[inline(always)]
     pub(crate) const fn taken(self, word: u32) -> u32 {
+        let word = word & !PENDING;
         match self {
-            Self::Reader => (word & !PENDING) + READER,
-            Self::Writer => (word & !PENDING) | WRITER,
+            Self::Reader => word + READER,
+            Self::Upgradable => (word + READER) | UPGRADABLE,
+            Self::Upgrader => word & !UPGRADABLE | WRITER,
+            Self::Writer => word | WRITER,
         }
+    }
+    /// Returns `true` for those that hold the lock together with readers.
+    #[inline(always)]
+    pub(crate) const fn is_shared(self) -> bool {
+        matches!(self, Self::Reader | Self::Upgradable)
     }
 }

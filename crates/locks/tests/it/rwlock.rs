@@ -6,7 +6,9 @@ use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::platform::{Clock, ReaderSlots};
 use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, RawRwLock};
-use lockwright::{FairRwLock, PercpuRwLock, RwLock, RwLockWriteGuard};
+use lockwright::{
+    FairRwLock, PercpuRwLock, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -224,4 +226,76 @@ fn readers_in_slots_and_writers_exclude_each_other() {
         }
     });
     assert_eq!(*lock.read(), [20, 20]);
+}
+
+#[test]
+fn one_reader_may_become_the_writer_and_none_writes_in_between() {
+    fn upgrades<R>()
+    where
+        R: lock_api::RawRwLockUpgradeDowngrade
+            + lock_api::RawRwLockUpgradeTimed<Duration = Duration, Instant = Instant>
+            + Sync,
+    {
+        use lock_api::{RwLockUpgradableReadGuard as Upgradable, RwLockWriteGuard as Writer};
+        let lock = lock_api::RwLock::<R, u32>::new(0);
+        let upgradable = lock.upgradable_read();
+        let reader = lock.try_read().expect("it reads together with others");
+        assert!(lock.try_upgradable_read().is_none() && lock.try_write().is_none());
+        assert!(lock.try_upgradable_read_for(SOON).is_none());
+        let upgradable = Upgradable::try_upgrade(upgradable).expect_err("there is a reader");
+        let began = Instant::now();
+        let upgradable = Upgradable::try_upgrade_for(upgradable, SOON).expect_err("the same");
+        assert!(began.elapsed() >= SOON);
+        assert_eq!(*lock.read(), 0, "who gave up to upgrade keeps no reader out");
+        drop(reader);
+        let mut writer = Upgradable::try_upgrade(upgradable).expect("it is the only reader");
+        *writer += 1;
+        assert!(lock.try_read().is_none());
+        let upgradable = Writer::downgrade_to_upgradable(writer);
+        assert_eq!((*upgradable, *lock.read()), (1, 1));
+        let reader = Upgradable::downgrade(upgradable);
+        drop(lock.try_upgradable_read().expect("the reader cannot upgrade any more"));
+        drop(reader);
+        assert!(!lock.is_locked());
+    }
+    upgrades::<RawRwLock<Native>>();
+    upgrades::<RawRwLock<Native, Fair>>();
+}
+
+#[test]
+fn a_reader_that_upgrades_goes_before_those_that_wait() {
+    let lock = RwLock::new(Vec::new());
+    thread::scope(|scope| {
+        let upgradable = lock.upgradable_read();
+        scope.spawn(|| {
+            let reader = lock.read();
+            thread::sleep(8 * SOON);
+            drop(reader);
+        });
+        thread::sleep(2 * SOON);
+        scope.spawn(|| lock.write().push("writer"));
+        scope.spawn(|| RwLockUpgradableReadGuard::upgrade(lock.upgradable_read()).push("other"));
+        thread::sleep(2 * SOON);
+        RwLockUpgradableReadGuard::upgrade(upgradable).push("first");
+    });
+    let order = lock.into_inner();
+    assert_eq!((order[0], order.len()), ("first", 3));
+}
+
+#[test]
+fn a_fair_unlock_leaves_a_lock_that_others_get() {
+    let lock = RwLock::new(0);
+    for _ in 0..10 {
+        thread::scope(|scope| {
+            let mut writer = lock.write();
+            scope.spawn(|| *lock.write() += 1);
+            scope.spawn(|| RwLockReadGuard::unlock_fair(lock.read()));
+            thread::sleep(SOON);
+            RwLockWriteGuard::bump(&mut writer);
+            *writer += 1;
+            RwLockWriteGuard::unlock_fair(writer);
+            RwLockUpgradableReadGuard::unlock_fair(lock.upgradable_read());
+        });
+    }
+    assert_eq!(lock.into_inner(), 20);
 }

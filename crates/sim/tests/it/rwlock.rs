@@ -6,6 +6,7 @@ use lockwright::events::Event;
 use lockwright::raw::RawLock;
 use lockwright::rwlock::RawRwLock;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
+use std::cell::RefCell;
 
 type Lock = RawRwLock<Sim>;
 
@@ -36,4 +37,34 @@ fn a_reader_that_reads_again_waits_once_for_a_reservation() {
     let report = simulation.run();
     assert_eq!(report.failures, []);
     assert_eq!(report.count_of(Event::rwlock_pass), 1);
+}
+
+#[test]
+fn only_a_fair_unlock_keeps_the_owner_from_coming_back_before_the_waiter() {
+    for (is_fair, expected) in [(false, ["owner", "waiter"]), (true, ["waiter", "owner"])] {
+        let order = RefCell::new(Vec::new());
+        let mut arena = Arena::default();
+        let mut simulation =
+            Simulation::new(&quiet(machine(2, 4, 1)), &mut arena, 1, Config::default());
+        let lock = simulation.alloc(Lock::new());
+        let comes_back = || {
+            lock.lock();
+            // Shorter than what makes a release reserve the lock.
+            thread::work_ns(45_000);
+            match is_fair {
+                // SAFETY: taken above.
+                true => unsafe { lock.unlock_fair() },
+                // SAFETY: taken above.
+                false => unsafe { lock.unlock() },
+            }
+            hold(lock, || order.borrow_mut().push("owner"));
+        };
+        simulation.spawn(0, comes_back);
+        simulation.spawn(1, || {
+            thread::work_ns(1_000);
+            hold(lock, || order.borrow_mut().push("waiter"));
+        });
+        assert_eq!(simulation.run().failures, []);
+        assert_eq!(*order.borrow(), expected);
+    }
 }

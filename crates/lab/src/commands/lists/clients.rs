@@ -73,6 +73,11 @@ pub const CLIENTS: &[Client] = &[
         "rwlock-last-user",
         "the last owner of a reader-writer lock may free it, even if the unlock before has not returned",
     ),
+    ("rwlock-upgrade", "a reader becomes the writer, and no thread writes in between"),
+    (
+        "rwlock-upgrade-timed",
+        "no thread waits for ever behind a reader that has given up to become the writer",
+    ),
     ("rwlock-again", "a reader may read again while a writer waits"),
     ("rwlock-out-of-order", "read guards may be dropped in another order than they were taken"),
     (

@@ -1,0 +1,157 @@
+//! Clients of the reader-writer lock for programs: the one reader that may become the writer.
+
+use crate::Client;
+use crate::shared::Twins;
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
+use lockwright::rwlock::{Fairness, RawRwLock};
+
+/// What [`Upgrades`] is selected by.
+pub const UPGRADE: &str = "rwlock-upgrade";
+/// What [`GivesUpUpgrade`] is selected by.
+pub const GIVES_UP: &str = "rwlock-upgrade-timed";
+
+/// A lock, and what its holders change or read.
+struct Object<P: Platform, F: Fairness> {
+    lock: RawRwLock<P, F>,
+    twins: Twins<P>,
+}
+
+impl<P: Platform, F: Fairness> Object<P, F> {
+    fn new() -> Self {
+        Self { lock: RawLock::new(), twins: Twins::new() }
+    }
+    /// What must hold when no thread uses it any more.
+    fn finish(&self) {
+        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(self.lock.try_lock_upgradable(), "nobody holds the lock, and it cannot be taken");
+        assert!(!self.lock.try_lock_upgradable(), "two readers that may upgrade");
+        // SAFETY: taken above.
+        assert!(unsafe { self.lock.try_upgrade() }, "there is no other reader");
+        // SAFETY: upgraded above.
+        unsafe { self.twins.increment() };
+        // SAFETY: upgraded above.
+        unsafe { self.lock.unlock() };
+        assert!(self.lock.is_untouched(), "somebody has left traces in the lock");
+    }
+}
+
+/// Every fourth thread reads, becomes the writer, reads again, and writes again. Of the others those with an even number
+/// could do that, and do not; the rest only reads. No thread writes between what one of them reads and what it writes.
+pub struct Upgrades<P: Platform, F: Fairness> {
+    object: Object<P, F>,
+    rounds: u32,
+}
+
+impl<P: Platform, F: Fairness> Object<P, F> {
+    /// An upgradable reader writes.
+    fn upgrade_and_write(&self) {
+        // SAFETY: read by the caller.
+        let before = unsafe { self.twins.read_twice() };
+        // SAFETY: the caller's.
+        unsafe { self.lock.upgrade() };
+        // SAFETY: upgraded above.
+        assert_eq!(before, unsafe { self.twins.read() }, "a thread wrote before the upgrade");
+        // SAFETY: as above.
+        unsafe { self.twins.increment() };
+    }
+}
+
+impl<P: Platform, F: Fairness> Client for Upgrades<P, F> {
+    const NAME: &'static str = UPGRADE;
+
+    fn new(_threads: usize) -> Self {
+        Self { object: Object::new(), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        let object = &self.object;
+        for _ in 0..self.rounds {
+            match thread % 4 {
+                0 => {
+                    object.lock.lock_upgradable();
+                    object.upgrade_and_write();
+                    // SAFETY: upgraded above.
+                    unsafe { object.lock.downgrade_to_upgradable() };
+                    object.upgrade_and_write();
+                    // SAFETY: as above.
+                    unsafe { object.lock.unlock() };
+                }
+                2 => {
+                    object.lock.lock_upgradable();
+                    // SAFETY: read by the caller.
+                    unsafe { object.twins.read_twice() };
+                    // SAFETY: taken above.
+                    unsafe { object.lock.unlock_upgradable() };
+                }
+                _ => {
+                    object.lock.lock_shared();
+                    // SAFETY: read by the caller.
+                    unsafe { object.twins.read_twice() };
+                    // SAFETY: taken above.
+                    unsafe { object.lock.unlock_shared_fair() };
+                }
+            }
+        }
+    }
+    fn finish(&self) {
+        self.object.finish();
+    }
+}
+
+/// Threads with an even number give up at once if they cannot become the writer, and go on as readers; the others
+/// write.
+pub struct GivesUpUpgrade<P: Platform, F: Fairness> {
+    object: Object<P, F>,
+    rounds: u32,
+}
+
+impl<P: Platform, F: Fairness> Client for GivesUpUpgrade<P, F> {
+    const NAME: &'static str = GIVES_UP;
+
+    fn new(_threads: usize) -> Self {
+        Self { object: Object::new(), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        let Object { lock, twins } = &self.object;
+        for _ in 0..self.rounds {
+            let soon_ns = P::now_ns().saturating_add(1);
+            if !thread.is_multiple_of(2) {
+                lock.lock();
+                // SAFETY: taken above.
+                unsafe { twins.increment() };
+                // SAFETY: as above.
+                unsafe { lock.unlock_fair() };
+            } else if !lock.lock_upgradable_until(soon_ns) {
+                lock.lock_shared();
+                // SAFETY: read by the caller.
+                unsafe { twins.read_twice() };
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+            // SAFETY: taken above.
+            } else if unsafe { lock.upgrade_until(soon_ns) } {
+                // SAFETY: upgraded above.
+                unsafe { twins.increment() };
+                // SAFETY: as above.
+                unsafe { lock.unlock() };
+            } else {
+                // SAFETY: read by the caller.
+                unsafe { twins.read_twice() };
+                // SAFETY: taken above, and not upgraded.
+                unsafe { lock.downgrade_upgradable() };
+                // SAFETY: read by the caller.
+                unsafe { twins.read_twice() };
+                // SAFETY: downgraded above.
+                unsafe { lock.unlock_shared() };
+            }
+        }
+    }
+    fn finish(&self) {
+        self.object.finish();
+    }
+}

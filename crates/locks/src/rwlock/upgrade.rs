@@ -1,0 +1,157 @@
+//! The one reader that may become the writer.
+//!
+//! ```text
+//!   (u, r)  --upgrade: no other reader-->  writer
+//!     |
+//!     +-----upgrade: others read--> (u, r-1), reserved, first in the table  --no reader left-->  writer
+//!                                          |
+//!                                          +--deadline--> (u, r)
+//! ```
+//!
+//! While it waits it is not counted as a reader, so that the last reader that leaves wakes it. No thread writes
+//! meanwhile: the word says that it is upgradable.
+
+use super::sleepers::{Wakes, wake_first};
+use super::word::{PENDING, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
+use super::{Fairness, RawRwLock};
+use crate::park::{LockMode, ParkPlatform};
+use crate::platform::{Atomic, AtomicInt};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
+    /// Takes the lock as the one reader that may become the writer.
+    #[inline]
+    pub fn lock_upgradable(&self) {
+        if !self.try_lock_upgradable() {
+            self.wait(LockMode::Upgradable, None);
+        }
+    }
+
+    /// As [`lock_upgradable`](Self::lock_upgradable), before `deadline_ns` of the platform's clock. Returns `true` if
+    /// it did.
+    #[inline]
+    pub fn lock_upgradable_until(&self, deadline_ns: u64) -> bool {
+        self.try_lock_upgradable() || self.wait(LockMode::Upgradable, Some(deadline_ns))
+    }
+
+    /// As [`lock_upgradable`](Self::lock_upgradable), if that needs no waiting.
+    #[inline]
+    pub fn try_lock_upgradable(&self) -> bool {
+        self.attempt(LockMode::Upgradable)
+    }
+
+    /// Gives it back.
+    ///
+    /// # Safety
+    /// The caller is the upgradable reader.
+    #[inline]
+    pub unsafe fn unlock_upgradable(&self) {
+        let name = self.shared().name();
+        // (u,r) -> (-,r-1), after which the lock may no longer exist.
+        // ordering: Release; A2.
+        let before = self.word.fetch_sub(READER | UPGRADABLE, Release);
+        if before & SLEEPER != 0 {
+            let is_last = before & READERS == READER;
+            wake_first::<P>(name, if is_last { Wakes::Anybody } else { Wakes::Shared });
+        }
+    }
+
+    /// Gives it back for the waiter that came first, as [`unlock_fair`](Self::unlock_fair).
+    ///
+    /// # Safety
+    /// The caller is the upgradable reader.
+    pub unsafe fn unlock_upgradable_fair(&self) {
+        self.reserve_for_sleeper();
+        // SAFETY: the caller's.
+        unsafe { self.unlock_upgradable() };
+    }
+
+    /// Goes on as a reader, one of several.
+    ///
+    /// # Safety
+    /// The caller is the upgradable reader.
+    #[inline]
+    pub unsafe fn downgrade_upgradable(&self) {
+        // (u,r) -> (-,r)
+        // ordering: Relaxed; the caller goes on reading.
+        let before = self.word.fetch_sub(UPGRADABLE, Relaxed);
+        if before & SLEEPER != 0 {
+            wake_first::<P>(self.shared().name(), Wakes::Shared);
+        }
+    }
+
+    /// Goes on as the upgradable reader.
+    ///
+    /// # Safety
+    /// The caller owns the lock.
+    #[inline]
+    pub unsafe fn downgrade_to_upgradable(&self) {
+        // writer -> (u,1)
+        // ordering: Release; A1.
+        let before = self.word.fetch_add((READER | UPGRADABLE) - WRITER, Release);
+        if before & SLEEPER != 0 {
+            wake_first::<P>(self.shared().name(), Wakes::Shared);
+        }
+    }
+
+    /// Becomes the owner. Waits for the other readers; no thread writes in between.
+    ///
+    /// # Safety
+    /// The caller is the upgradable reader.
+    #[inline]
+    pub unsafe fn upgrade(&self) {
+        // SAFETY: the caller is the upgradable reader.
+        if !unsafe { self.try_upgrade() } {
+            self.await_readers(None);
+        }
+    }
+
+    /// As [`upgrade`](Self::upgrade), before `deadline_ns` of the platform's clock. Returns `true` if it did; otherwise
+    /// the caller is still the upgradable reader.
+    ///
+    /// # Safety
+    /// The caller is the upgradable reader.
+    #[inline]
+    pub unsafe fn upgrade_until(&self, deadline_ns: u64) -> bool {
+        // SAFETY: the caller is the upgradable reader.
+        let is_ours = unsafe { self.try_upgrade() };
+        is_ours || self.await_readers(Some(deadline_ns))
+    }
+
+    /// As [`upgrade`](Self::upgrade), if there is no other reader. Returns `true` if it did.
+    ///
+    /// # Safety
+    /// The caller is the upgradable reader.
+    #[inline]
+    pub unsafe fn try_upgrade(&self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.word.load(Relaxed);
+        while seen & READERS == READER {
+            // (u,1) -> writer
+            // ordering: Acquire; A2. On failure Relaxed: only a hint, as above.
+            let next = seen & !(READER | UPGRADABLE | PENDING) | WRITER;
+            match self.word.compare_exchange(seen, next, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    /// The upgradable reader waits until it is the only one. Returns `true` if it owns the lock then.
+    #[cold]
+    fn await_readers(&self, deadline_ns: Option<u64>) -> bool {
+        // (u,r) -> (u,r-1)
+        // ordering: Relaxed; no thread writes before the caller does, or is a reader again.
+        self.word.fetch_sub(READER, Relaxed);
+        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+        self.word.fetch_or(RESERVED, Relaxed);
+        let is_ours = self.wait_in_table(LockMode::Upgrader, deadline_ns);
+        if !is_ours {
+            // (u,r) -> (u,r+1)
+            // ordering: Relaxed; no thread has written since the caller was a reader.
+            self.word.fetch_add(READER, Relaxed);
+        }
+        is_ours
+    }
+}
