@@ -27,7 +27,7 @@ compile_error!(
     "narrow lock-word accesses assume little endian: build with --cfg lockwright_whole_word"
 );
 
-impl NativeWord {
+impl<C> HardwareWord<C> {
     #[inline(always)]
     fn byte(&self, index: usize) -> *mut u8 {
         self.0.as_ptr().cast::<u8>().wrapping_add(index)
