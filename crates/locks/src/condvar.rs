@@ -327,7 +327,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
     /// sleepers' turn. The one that looks may not exist in a forked child.
     fn is_for_sleepers(seen: u64) -> bool {
         // Every sequence here is even.
-        seen & AWAKE == 0 || (seen / 2).is_multiple_of(FOR_SLEEPERS) || P::has_forked()
+        seen & AWAKE == 0 || (seen / 2) % FOR_SLEEPERS == 0 || P::has_forked()
     }
 
     fn wake(state: *const P::U64, count: u32) {

@@ -88,9 +88,9 @@ fn poll_bounded<C: Clock, T: Copy>(
             return Ok(value);
         }
         looks += 1;
-        let is_late = deadline_ns
-            .is_some_and(|at| looks.is_multiple_of(LOOKS_PER_CLOCK) && C::now_ns() >= at);
-        if looks >= looks_max || is_late || looks.is_multiple_of(stop_every) && stop() {
+        let is_late =
+            deadline_ns.is_some_and(|at| looks % LOOKS_PER_CLOCK == 0 && C::now_ns() >= at);
+        if looks >= looks_max || is_late || looks % stop_every == 0 && stop() {
             return Err(value);
         }
         spin_loop();

@@ -89,7 +89,7 @@ unsafe impl ReaderSlots for Native {
 }
 
 fn owner() -> u64 {
-    let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+    let thread = rustix::thread::gettid().as_raw_nonzero().get() as u32;
     u64::from(life()) << 32 | u64::from(thread)
 }
 
@@ -155,7 +155,7 @@ fn reclaim(at: usize, me: u64) -> bool {
     if life() != fork::epoch() {
         return false;
     }
-    let thread = Pid::from_raw((owner as u32).cast_signed());
+    let thread = Pid::from_raw(owner as u32 as i32);
     let is_gone = thread
         .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)));
     is_gone

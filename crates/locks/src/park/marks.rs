@@ -184,7 +184,7 @@ impl<P: ParkPlatform> Mark<P> {
         let count = wakes.load(Relaxed).wrapping_add(1);
         // ordering: Relaxed; as above.
         wakes.store(count, Relaxed);
-        count.is_multiple_of(WAKES_FOR_OLDEST)
+        count % WAKES_FOR_OLDEST == 0
     }
 
     /// A release by exchange found nobody to wake. After some of these the mark becomes quiet: a process whose locks

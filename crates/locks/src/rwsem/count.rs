@@ -43,18 +43,18 @@ pub fn readers_in(count: u64) -> u64 {
 /// Returns `true` if the biased count says that readers hold the lock or try to, while there is a wait list: no writer
 /// does.
 pub fn is_above_waiting(count: u64) -> bool {
-    count.cast_signed() > WAITING.cast_signed()
+    (count as i64) > WAITING as i64
 }
 
 /// Returns `true` if the biased count says that a writer holds the lock or tries to, while there is a wait list.
 pub fn is_below_waiting(count: u64) -> bool {
-    count.cast_signed() < WAITING.cast_signed()
+    (count as i64) < WAITING as i64
 }
 
 /// Returns `true` if the biased count is negative: a writer, or a wait list.
 #[inline(always)]
 pub fn is_negative(count: u64) -> bool {
-    count.cast_signed() < 0
+    (count as i64) < 0
 }
 
 impl Format {
