@@ -140,12 +140,24 @@
     allow(rustdoc::broken_intra_doc_links)
 )]
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_os = "linux"))]
 extern crate std;
 
-#[cfg(all(feature = "std", not(target_os = "linux")))]
+#[cfg(all(
+    feature = "std",
+    not(all(
+        target_os = "linux",
+        target_pointer_width = "64",
+        any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64",
+            target_arch = "loongarch64"
+        )
+    ))
+))]
 compile_error!(
-    "feature `std` of lockwright needs Linux; on other systems, write `default-features = false` and implement the traits of `lockwright::platform`"
+    "feature `std` of lockwright needs Linux on a 64-bit processor of x86, Arm, RISC-V or LoongArch; elsewhere, write `default-features = false` and implement the traits of `lockwright::platform`"
 );
 
 // Modules for lock builders: not in the documentation, unless it is made for them.

@@ -14,7 +14,9 @@ use crate::platform::{Atomic, AtomicInt, Bound, Budget, Clock, ConstZeroed, Race
 use core::hint::spin_loop;
 use core::marker::PhantomData;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+#[cfg(target_has_atomic = "64")]
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// An atomic of `core` as a cell of a platform with the clock `C`.
 #[repr(transparent)]
@@ -22,7 +24,8 @@ pub struct Hardware<A, C>(A, PhantomData<fn() -> C>);
 
 /// A 32-bit cell.
 pub type HardwareU32<C> = Hardware<AtomicU32, C>;
-/// A 64-bit cell.
+/// A 64-bit cell, on processors that have one.
+#[cfg(target_has_atomic = "64")]
 pub type HardwareU64<C> = Hardware<AtomicU64, C>;
 /// A pointer.
 pub type HardwarePtr<C> = Hardware<AtomicPtr<()>, C>;
@@ -200,9 +203,11 @@ macro_rules! atomic_int {
 }
 
 atomic!(HardwareU32<C>, u32, AtomicU32::new(0));
+#[cfg(target_has_atomic = "64")]
 atomic!(HardwareU64<C>, u64, AtomicU64::new(0));
 atomic!(HardwarePtr<C>, *mut (), AtomicPtr::new(null_mut()));
 atomic!(HardwareWord<C>, u32, AtomicU32::new(0));
 atomic_int!(HardwareU32<C>, u32);
+#[cfg(target_has_atomic = "64")]
 atomic_int!(HardwareU64<C>, u64);
 atomic_int!(HardwareWord<C>, u32);

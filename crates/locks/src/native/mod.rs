@@ -18,16 +18,6 @@
 // - `reader_slots`: where threads say what they read.
 // - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
 
-#[cfg(not(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "loongarch64"
-)))]
-compile_error!(
-    "`Native` does not know this architecture's system calls: build without feature `std`"
-);
-
 mod barrier;
 mod cells;
 mod counters;
