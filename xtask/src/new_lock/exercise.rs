@@ -4,6 +4,8 @@ use super::{LOCKS, Request, write};
 use crate::limit::output_within;
 use crate::tidy;
 use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -127,14 +129,22 @@ fn copy_of(root: &Path, copy: &Path) -> Result<(), String> {
     for name in listed.split('\0').filter(|name| !name.is_empty()) {
         let (from, to) = (root.join(name), copy.join(name));
         // A file that is deleted and still listed.
-        if !from.is_file() {
+        if !from.exists() {
             continue;
         }
         let made = to.parent().map_or(Ok(()), fs::create_dir_all);
-        let copied = made.and_then(|()| fs::copy(&from, &to));
+        let copied = made.and_then(|()| copy_file(&from, &to));
         copied.map_err(|error| format!("{name} cannot be copied: {error}"))?;
     }
     Ok(())
+}
+
+/// Copies a file. A symbolic link stays one: packages link to the machines and tables of the repository.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    fs::copy(from, to).map(drop)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::ops::Deref;
 /// Tables: name (the file's stem) and text.
 macro_rules! tables {
     ($($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../../data/published/", $name, ".csv")))),+]
+        &[$(($name, include_str!(concat!("../../published/", $name, ".csv")))),+]
     };
 }
 const TABLES: &[(&str, &str)] = tables![

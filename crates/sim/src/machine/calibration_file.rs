@@ -12,15 +12,15 @@ use toml::Value;
 
 /// The calibrations that are built in: machine and text.
 const BUILTIN: &[(&str, &str)] = &[
-    ("x5-4", include_str!("../../../../machines/x5-4.calibration.toml")),
-    ("haswell-2s", include_str!("../../../../machines/haswell-2s.calibration.toml")),
+    ("x5-4", include_str!("../../machines/x5-4.calibration.toml")),
+    ("haswell-2s", include_str!("../../machines/haswell-2s.calibration.toml")),
     (
         "broadwell-2s-e5-2620v4",
-        include_str!("../../../../machines/broadwell-2s-e5-2620v4.calibration.toml"),
+        include_str!("../../machines/broadwell-2s-e5-2620v4.calibration.toml"),
     ),
-    ("cascade-lake-2s", include_str!("../../../../machines/cascade-lake-2s.calibration.toml")),
-    ("broadwell-2s-80t", include_str!("../../../../machines/broadwell-2s-80t.calibration.toml")),
-    ("dl980", include_str!("../../../../machines/dl980.calibration.toml")),
+    ("cascade-lake-2s", include_str!("../../machines/cascade-lake-2s.calibration.toml")),
+    ("broadwell-2s-80t", include_str!("../../machines/broadwell-2s-80t.calibration.toml")),
+    ("dl980", include_str!("../../machines/dl980.calibration.toml")),
 ];
 
 const HEADER: &str = "\

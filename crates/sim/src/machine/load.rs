@@ -9,12 +9,12 @@ use std::path::Path;
 
 /// The machines that are built in: name and text.
 const BUILTIN: &[(&str, &str)] = &[
-    ("x5-4", include_str!("../../../../machines/x5-4.toml")),
-    ("haswell-2s", include_str!("../../../../machines/haswell-2s.toml")),
-    ("broadwell-2s-e5-2620v4", include_str!("../../../../machines/broadwell-2s-e5-2620v4.toml")),
-    ("cascade-lake-2s", include_str!("../../../../machines/cascade-lake-2s.toml")),
-    ("broadwell-2s-80t", include_str!("../../../../machines/broadwell-2s-80t.toml")),
-    ("dl980", include_str!("../../../../machines/dl980.toml")),
+    ("x5-4", include_str!("../../machines/x5-4.toml")),
+    ("haswell-2s", include_str!("../../machines/haswell-2s.toml")),
+    ("broadwell-2s-e5-2620v4", include_str!("../../machines/broadwell-2s-e5-2620v4.toml")),
+    ("cascade-lake-2s", include_str!("../../machines/cascade-lake-2s.toml")),
+    ("broadwell-2s-80t", include_str!("../../machines/broadwell-2s-80t.toml")),
+    ("dl980", include_str!("../../machines/dl980.toml")),
 ];
 
 /// The section that a machine may do without.

@@ -2,7 +2,7 @@
 
 use super::{Machine, MachineFile, Problem};
 
-const X5_4: &str = include_str!("../../../../machines/x5-4.toml");
+const X5_4: &str = include_str!("../../machines/x5-4.toml");
 
 /// The complaint about the X5-4 with one passage replaced, without the name of the file.
 fn refusal(old: &str, new: &str) -> String {
