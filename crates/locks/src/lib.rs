@@ -68,7 +68,20 @@
 //!
 //! # Platforms
 //!
-//! Linux. x86-64 and AArch64 are tested; RISC-V (64 bits) and LoongArch compile. Rust 1.95 or newer.
+//! Linux, on these processors:
+//!
+//! | target | what is tested |
+//! |---|---|
+//! | x86-64 with glibc | everything: the tests, the checkers and the measurements run there |
+//! | x86-64 with musl | the tests of this crate |
+//! | AArch64 with glibc | the unit tests and small programs, in an emulator. That says nothing about memory ordering, which the model checkers explore, or about speed |
+//! | RISC-V (64 bits), LoongArch (64 bits) | nothing: the crate is only compiled for them |
+//!
+//! Elsewhere, Android included, a build with feature `std` ends with one error. Without `std` the crate also compiles for
+//! other systems, and for processors with 32 bits.
+//!
+//! Rust 1.85 or newer; feature `lock_api_05` needs 1.95, as `lock_api` 0.5 does. Only a minor release (0.1 to 0.2) may
+//! need a newer compiler, and then one that is at least six months old.
 //!
 //! # Features
 //!
@@ -160,58 +173,62 @@ compile_error!(
     "feature `std` of lockwright needs Linux on a 64-bit processor of x86, Arm, RISC-V or LoongArch; elsewhere, write `default-features = false` and implement the traits of `lockwright::platform`"
 );
 
-// Modules for lock builders: not in the documentation, unless it is made for them.
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+// Modules for lock builders: not in the documentation, unless it is made for them. Not at docs.rs, which has all
+// features on: there it is made for programs.
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod api;
 #[cfg(feature = "internals")]
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod busted;
 #[cfg(feature = "internals")]
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod capabilities;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod clh;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod condvar;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod futex3;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod hardware;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod kernel_mutex;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod mcs;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod mutex;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod osq;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod park;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod percpu_rwlock;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod platform;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod qrwlock;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod qspinlock;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod queue;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod raw;
 #[cfg(feature = "internals")]
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod registry;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod rwlock;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod rwsem;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod semaphore;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod seqlock;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod ticket;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod unfair;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod word_lock;
 
 #[cfg(all(feature = "std", target_os = "linux"))]

@@ -20,7 +20,7 @@ const LAYER: &str = "\nspinning: ";
 /// The new row stands before this one.
 const ROW_BEHIND: &str = "    busted: \"busted\", ";
 /// Where the crate declares a module for lock builders.
-const ATTRIBUTE: &str = "#[cfg_attr(not(feature = \"internals\"), doc(hidden))]\n";
+const ATTRIBUTE: &str = "#[cfg_attr(any(docsrs, not(feature = \"internals\")), doc(hidden))]\n";
 
 /// The new lock, by its names.
 #[derive(Debug, PartialEq, Eq)]

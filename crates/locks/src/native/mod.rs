@@ -33,12 +33,12 @@ mod sleep;
 mod spinners;
 mod syscall;
 mod table;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod topology;
 
 pub use cells::Native;
 pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub use pool::limit_nodes;
 
 use crate::platform::{Clock, Placement, QueueNodes};
