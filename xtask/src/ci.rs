@@ -1,7 +1,7 @@
 //! What continuous integration runs.
 
 use crate::stage::{Stage, Step};
-use crate::{evidence, full, fuzz, new_lock, root, tidy};
+use crate::{evidence, features, fuzz, new_lock, release, root, targets, tidy};
 use std::time::Duration;
 
 /// How long all stages together may take on two slow cores. The limit of a stage only tells one that hangs from
@@ -11,7 +11,7 @@ pub const TIME_MAX: Duration = Duration::from_secs(50 * 60);
 /// The stages of `cargo xtask ci`.
 pub fn stages() -> Vec<Stage> {
     let mut stages = checks();
-    stages.push(full::aarch64_builds());
+    stages.extend(targets::stages());
     let test = ["cargo", "test", "--workspace"];
     stages.push(Stage::command("build", 1200, &[&test[..], &["--no-run"]].concat()));
     // These two check the checks, in a copy of the crates that the first one builds. Without Miri, which is not
@@ -40,8 +40,16 @@ pub fn checks() -> Vec<Stage> {
         documentation(),
         Stage::command("lock-apis", 300, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
     ];
-    stages.extend(features());
+    stages.push(Stage::new("features", 900, Step::Call(every_feature_set)));
+    stages.extend(release::stages());
     stages
+}
+
+fn every_feature_set() -> bool {
+    features::all_compile(&root()).unwrap_or_else(|why| {
+        eprintln!("features: {why}");
+        false
+    })
 }
 
 /// The documentation without a warning. Not with all features: one of them needs locks in C that are installed
@@ -49,50 +57,4 @@ pub fn checks() -> Vec<Stage> {
 fn documentation() -> Stage {
     let doc = ["cargo", "doc", "--workspace", "--no-deps", "--features", "lockwright/lock_api_05"];
     Stage::command("doc", 300, &doc).with_env("RUSTDOCFLAGS", "-Dwarnings")
-}
-
-/// Every combination of the features of the lock crate that programs choose from. Stage `clippy` has the defaults with
-/// `internals`.
-const FEATURES: [(&str, &str); 9] = [
-    ("features: default", "std,lock_api"),
-    ("features: none", ""),
-    ("features: std", "std"),
-    ("features: lock_api", "lock_api"),
-    ("features: lock_api_05", "lock_api_05"),
-    ("features: std, lock_api_05", "std,lock_api_05"),
-    ("features: both lock_apis", "lock_api,lock_api_05"),
-    ("features: all", "std,lock_api,lock_api_05"),
-    ("features: internals", "internals"),
-];
-
-/// The lock crate compiles without a warning with every combination of its features.
-fn features() -> impl Iterator<Item = Stage> {
-    FEATURES.into_iter().map(|(name, features)| {
-        let clippy = ["cargo", "clippy", "--package", "lockwright", "--no-default-features"];
-        let chosen = ["--features", features, "--", "--deny", "warnings"];
-        Stage::command(name, 120, &[&clippy[..], &chosen].concat())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_combination_of_features_is_checked() {
-        let manifest = std::fs::read_to_string(root().join("crates/locks/Cargo.toml"));
-        let manifest: toml::Table = manifest.expect("it is there").parse().expect("it is TOML");
-        let all: Vec<&String> = manifest["features"].as_table().expect("a table").keys().collect();
-        let all: Vec<_> = all.into_iter().filter(|name| *name != "default").collect();
-        // Those without `internals`, and `internals` alone.
-        assert_eq!(FEATURES.len(), (1 << (all.len() - 1)) + 1, "{all:?}");
-        let sets: BTreeSet<BTreeSet<&str>> = FEATURES
-            .iter()
-            .map(|(_, features)| features.split(',').filter(|name| !name.is_empty()).collect())
-            .collect();
-        assert_eq!(sets.len(), FEATURES.len());
-        let is_known = |name: &&str| all.iter().any(|known| known == name);
-        assert!(sets.iter().flatten().all(is_known));
-    }
 }

@@ -2,8 +2,8 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, evidence, fidelity, full, fuzz, new_lock, peer_tests, promela, root, sanitize, stage, tidy,
-    walk, weaken, zoo,
+    ci, evidence, features, fidelity, full, fuzz, new_lock, peer_tests, promela, release, root,
+    sanitize, stage, targets, tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -73,8 +73,17 @@ const BEFORE_A_COMMIT: &[Command] = &[
         ],
         run: |given| {
             at_most_one(given, &[])?;
-            // Only the other architecture may be missing: this installs nothing.
+            // Other targets and tools of a release may be missing: this installs nothing.
             Ok(stage::run_all_within(&ci::stages(), true, ci::TIME_MAX))
+        },
+    },
+    Command {
+        name: "features",
+        options: "",
+        about: &["Compile the lock crate with every set of its features. A minute or two."],
+        run: |given| {
+            at_most_one(given, &[])?;
+            features::all_compile(&root()).map_err(Failure::Broken)
         },
     },
     Command {
@@ -114,6 +123,32 @@ const LONGER: &[Command] = &[
         run: |given| {
             let allow_missing = at_most_one(given, &["--allow-missing"])?.is_some();
             Ok(stage::run_all(&full::stages(), allow_missing))
+        },
+    },
+    Command {
+        name: "targets",
+        options: "",
+        about: &[
+            "Check the lock crate with the oldest compiler and for other targets, and",
+            "run its tests with musl and, in an emulator, on AArch64. Says what is not",
+            "installed. Some minutes; a part of ci.",
+        ],
+        run: |given| {
+            at_most_one(given, &[])?;
+            Ok(stage::run_all(&targets::stages(), true))
+        },
+    },
+    Command {
+        name: "release",
+        options: "",
+        about: &[
+            "Check the packages, the licences of dependencies, and that the interface",
+            "is compatible with the last release. Says what is not installed. A part",
+            "of ci.",
+        ],
+        run: |given| {
+            at_most_one(given, &[])?;
+            Ok(stage::run_all(&release::stages(), true))
         },
     },
     Command {

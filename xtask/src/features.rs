@@ -1,0 +1,68 @@
+//! The lock crate compiles without a warning with every set of its features.
+
+use crate::limit::status_within;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use toml::Table;
+
+/// How long one set may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Checks each set. Returns true if all compile; says which one does not.
+pub fn all_compile(root: &Path) -> Result<bool, String> {
+    let manifest = root.join("crates/locks/Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
+    let sets = sets(&of_manifest(&text)?);
+    let count = sets.len();
+    for set in sets {
+        let clippy = ["clippy", "--quiet", "--package", "lockwright", "--no-default-features"];
+        let mut cargo = Command::new("cargo");
+        cargo.args(clippy).args(["--features", &set, "--", "--deny", "warnings"]);
+        let status = status_within(cargo.current_dir(root), LIMIT);
+        let status = status.map_err(|stopped| format!("--features '{set}': {stopped}"))?;
+        if !status.success() {
+            eprintln!("features: the lock crate does not compile with --features '{set}'");
+            return Ok(false);
+        }
+    }
+    eprintln!("features: {count} sets compile");
+    Ok(true)
+}
+
+/// The features that a manifest has, apart from the set of defaults.
+fn of_manifest(text: &str) -> Result<Vec<String>, String> {
+    let manifest: Table = text.parse().map_err(|error| format!("the manifest: {error}"))?;
+    let features = manifest.get("features").and_then(|it| it.as_table());
+    let features = features.ok_or("the manifest has no features")?;
+    Ok(features.keys().filter(|name| *name != "default").cloned().collect())
+}
+
+/// All sets of these, as `--features` takes them.
+fn sets(features: &[String]) -> Vec<String> {
+    let chosen = |set: u32| {
+        let of_set = features.iter().enumerate().filter(move |(at, _)| set >> at & 1 == 1);
+        of_set.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(",")
+    };
+    (0..1 << features.len()).map(chosen).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_set_of_features_comes_once() {
+        let manifest = "[features]\ndefault = [\"a\"]\na = [\"dep:x\"]\nb = []\n";
+        let features = of_manifest(manifest).expect("it has features");
+        assert_eq!(sets(&features), ["", "a", "b", "a,b"]);
+        assert!(of_manifest("[package]\n").is_err());
+    }
+
+    #[test]
+    fn the_features_are_those_of_the_lock_crate() {
+        let manifest = std::fs::read_to_string(crate::root().join("crates/locks/Cargo.toml"));
+        let features = of_manifest(&manifest.expect("it is there")).expect("it has features");
+        assert!(["std", "lock_api", "internals"].iter().all(|it| features.iter().any(|f| f == it)));
+    }
+}

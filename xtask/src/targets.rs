@@ -1,0 +1,133 @@
+//! Other compilers and other targets: the oldest Rust, aarch64 in an emulator, musl, and what only compiles or is
+//! refused.
+
+use crate::stage::{Need, Stage};
+
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+const MUSL: &str = "x86_64-unknown-linux-musl";
+
+/// The oldest compiler for the lock crate without `lock_api` 0.5: `rust-version` in its manifest.
+const OLDEST: &str = "1.85";
+
+const OLDEST_RUST: Need = Need {
+    probe: &["rustup", "toolchain", "list"],
+    prints: "1.85-",
+    get: "rustup toolchain install 1.85 --profile minimal",
+};
+
+const AARCH64_LINKER: Need = Need {
+    probe: &["aarch64-linux-gnu-gcc", "--version"],
+    prints: "",
+    get: "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+};
+
+const AARCH64_EMULATOR: Need =
+    Need { probe: &["qemu-aarch64", "--version"], prints: "", get: "apt-get install qemu-user" };
+
+/// The standard library of a target, for the pinned toolchain.
+macro_rules! target {
+    ($name:literal) => {
+        Need {
+            probe: &["rustup", "target", "list", "--installed"],
+            prints: $name,
+            get: concat!("rustup target add ", $name),
+        }
+    };
+}
+
+/// What other targets run: the laws of the platform of programs, and the unit tests of the locks.
+/// The tests that torture a process belong to the machine at hand.
+pub const PORTABLE: [&str; 7] =
+    ["--package", "lockwright", "--package", "lockwright-clients", "--lib", "--test", "native"];
+
+/// All of them, those that take seconds first.
+pub fn stages() -> Vec<Stage> {
+    let mut stages = vec![
+        oldest("rust-1.85", "std,lock_api,internals"),
+        oldest("rust-1.85: no std", ""),
+        compiles("aarch64 compiles", AARCH64).needing(target!("aarch64-unknown-linux-gnu")),
+        compiles("riscv64 compiles", "riscv64gc-unknown-linux-gnu")
+            .needing(target!("riscv64gc-unknown-linux-gnu")),
+        compiles("loongarch64 compiles", "loongarch64-unknown-linux-gnu")
+            .needing(target!("loongarch64-unknown-linux-gnu")),
+        refused("32 bits are refused", "i686-unknown-linux-gnu")
+            .needing(target!("i686-unknown-linux-gnu")),
+        refused("macOS is refused", "aarch64-apple-darwin")
+            .needing(target!("aarch64-apple-darwin")),
+        refused("Windows is refused", "x86_64-pc-windows-gnu")
+            .needing(target!("x86_64-pc-windows-gnu")),
+        no_std("no std, 32 bits", "thumbv7em-none-eabi").needing(target!("thumbv7em-none-eabi")),
+    ];
+    stages.extend(musl());
+    stages.push(aarch64());
+    stages
+}
+
+/// The lock crate compiles with the oldest compiler.
+fn oldest(name: &'static str, features: &str) -> Stage {
+    let toolchain = format!("+{OLDEST}");
+    let check = ["cargo", &toolchain, "check", "--package", "lockwright", "--no-default-features"];
+    Stage::command(name, 120, &[&check[..], &["--features", features]].concat())
+        .with_env("CARGO_TARGET_DIR", "target/oldest")
+        .needing(OLDEST_RUST)
+}
+
+/// A target that compiles: needs no linker for it.
+fn compiles(name: &'static str, target: &str) -> Stage {
+    Stage::command(name, 120, &check(target))
+}
+
+/// A target that is refused, with one error: other errors would hide it.
+fn refused(name: &'static str, target: &str) -> Stage {
+    let one_error = "could not compile `lockwright` (lib) due to 1 previous error";
+    Stage::report(name, 120, &check(target), one_error)
+}
+
+/// A target without the platform of programs.
+fn no_std(name: &'static str, target: &str) -> Stage {
+    Stage::command(name, 120, &[&check(target)[..], &["--no-default-features"]].concat())
+}
+
+fn check(target: &str) -> [&str; 6] {
+    ["cargo", "check", "--package", "lockwright", "--target", target]
+}
+
+/// Another C library on the architecture at hand, with all tests of the lock crate. Its files are linked statically;
+/// the target brings its own linker and C library.
+fn musl() -> [Stage; 2] {
+    let test = ["cargo", "test", "--target", MUSL];
+    let of = |name, what: &[&str]| {
+        Stage::command(name, 900, &[&test[..], what].concat())
+            .needing(target!("x86_64-unknown-linux-musl"))
+    };
+    let real = ["--package", "lockwright", "--features", "internals", "--test", "it"];
+    [of("musl", &PORTABLE), of("musl: real threads", &real)]
+}
+
+/// The other architecture with assembly. Emulated on a host with a stronger memory model it says
+/// nothing about orderings.
+fn aarch64() -> Stage {
+    let test = [&["cargo", "test", "--target", AARCH64], &PORTABLE[..]].concat();
+    Stage::command("aarch64", 900, &test)
+        .with_env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
+        .with_env(
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+            "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+        )
+        .needing(target!("aarch64-unknown-linux-gnu"))
+        .needing(AARCH64_LINKER)
+        .needing(AARCH64_EMULATOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_compiler_is_the_one_that_the_manifest_names() {
+        let manifest = std::fs::read_to_string(crate::root().join("crates/locks/Cargo.toml"));
+        let manifest: toml::Table = manifest.expect("it is there").parse().expect("it is TOML");
+        assert_eq!(manifest["package"]["rust-version"].as_str(), Some(OLDEST));
+        assert!(OLDEST_RUST.prints.starts_with(OLDEST) && OLDEST_RUST.get.contains(OLDEST));
+    }
+}
