@@ -2,7 +2,7 @@
 //!
 //! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and
 //!   `rwlock` add what needs the standard library's clock.
-//! - `mutex_types` and `rwlock_types` are the aliases, for either version of `lock_api`.
+//! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`.
 //! - `semaphore`, `seqlock` and `record` do not need `lock_api`.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
@@ -14,6 +14,8 @@ mod seqlock;
 
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 mod raw_mutex;
+#[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
+mod reentrant;
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 mod sendable;
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
@@ -54,6 +56,8 @@ mod refused;
 ))]
 pub use mutex::WaitTimeoutResult;
 pub use record::Record;
+#[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
+pub use reentrant::ThreadNumber;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use semaphore::{Semaphore, SemaphorePermit};
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
@@ -65,11 +69,13 @@ pub use seqlock::SeqLock;
 pub mod v04 {
     use super::Sendable;
     use super::mutex_types::mutex_types;
+    use super::reentrant::reentrant_types;
     use super::rwlock_types::rwlock_types;
     use crate::native::Native;
 
     pub use super::mutex::v04::Condvar;
     mutex_types!("https://docs.rs/lock_api/0.4/lock_api");
+    reentrant_types!("https://docs.rs/lock_api/0.4/lock_api");
     rwlock_types! {
         "https://docs.rs/lock_api/0.4/lock_api"
         /// - `read_recursive(&self) -> R` and `try_read_recursive(&self) -> Option<R>`: as `read` and `try_read`, for a
@@ -85,12 +91,14 @@ pub mod v04 {
 pub mod v05 {
     use super::Sendable;
     use super::mutex_types::mutex_types;
+    use super::reentrant::reentrant_types;
     use super::rwlock_types::rwlock_types;
     use crate::native::Native;
     use lock_api_05 as lock_api;
 
     pub use super::mutex::v05::Condvar;
     mutex_types!("https://docs.rs/lock_api/0.5/lock_api");
+    reentrant_types!("https://docs.rs/lock_api/0.5/lock_api");
     rwlock_types!("https://docs.rs/lock_api/0.5/lock_api");
 }
 

@@ -23,7 +23,7 @@ const SIGCHLD: c_long = 17;
 
 /// How a child is made.
 #[derive(Clone, Copy, Debug)]
-enum How {
+pub(super) enum How {
     /// By the C library, with its handlers.
     Fork,
     /// By the system call, without them, as by `_Fork`.
@@ -31,7 +31,7 @@ enum How {
 }
 
 /// Runs `body` in a child, which has one thread and 10 s. Returns `true` if it returned `true`.
-fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
+pub(super) fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
     let child = match how {
         // SAFETY: the child runs `body`, which only uses locks, and exits.
         How::Fork => unsafe { fork() },

@@ -8,6 +8,7 @@ mod limits;
 mod mutex;
 mod nodes;
 mod qrwlock;
+mod reentrant;
 mod registry;
 mod reuse;
 mod rwlock;
