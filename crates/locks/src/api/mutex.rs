@@ -2,7 +2,7 @@
 
 use super::Sendable;
 use super::deadline::{deadline_after, deadline_at};
-use crate::mutex::RawMutex;
+use crate::mutex::{RawFairMutex, RawMutex};
 use crate::native::Native;
 use crate::park::ParkPlatform;
 use crate::platform::ConstCells;
@@ -62,6 +62,7 @@ macro_rules! beyond {
 beyond! {
     RawMutex<P, S>, GuardNoSend;
     Sendable<RawMutex<P, S>>, GuardSend;
+    RawFairMutex<P, S>, GuardNoSend;
 }
 
 /// Tells if a wait for a [`Condvar`](crate::Condvar) with a time-out has timed out.

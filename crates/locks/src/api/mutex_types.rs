@@ -142,6 +142,63 @@ macro_rules! mutex_types {
         pub type SendMutexGuard<'a, T> =
             lock_api::MutexGuard<'a, Sendable<crate::mutex::RawMutex<Native>>, T>;
 
+        /// A [`Mutex`] whose every unlock is fair: if a thread sleeps for the lock, the unlock gives it the lock.
+        ///
+        /// It cannot be used with a [`Condvar`]. A [`Mutex`] has a fair unlock, too, for the places that need it:
+        /// `MutexGuard::unlock_fair`.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "lock_api")] {
+        /// use lockwright::{FairMutex, FairMutexGuard};
+        ///
+        /// static TURNS: FairMutex<Vec<u32>> = FairMutex::new(Vec::new());
+        ///
+        /// std::thread::scope(|scope| {
+        ///     for n in 0..2 {
+        ///         scope.spawn(move || {
+        ///             for _ in 0..10 {
+        ///                 let mut turns: FairMutexGuard<Vec<u32>> = TURNS.lock();
+        ///                 turns.push(n);
+        ///             }
+        ///         });
+        ///     }
+        /// });
+        /// assert_eq!(TURNS.lock().len(), 20);
+        /// # }
+        /// ```
+        ///
+        /// # Methods
+        ///
+        /// Those of [`Mutex`], time-outs included. Messages and `{:?}` call this type `Mutex`.
+        ///
+        /// # Fairness
+        ///
+        /// A thread that has to wait spins for some microseconds and then sleeps. When the lock is unlocked while
+        /// threads sleep for it, one of them gets it: one that was woken before and has not had the lock since, or the
+        /// one that has slept longest. No other thread can take the lock in between. Threads that spin are overtaken by
+        /// those that sleep. If no thread sleeps, the lock becomes free, and any thread takes it.
+        ///
+        /// # Memory ordering, time-outs, errors, signals and fork
+        ///
+        /// As for [`Mutex`].
+        ///
+        /// # Size and cost
+        ///
+        /// Eight bytes, and zero is unlocked. Without contention it costs what a [`Mutex`] costs. With contention it is
+        /// slow: each time the lock goes to a thread that sleeps, no thread has it until that thread runs, which takes
+        /// 10 to 30 us where a CPU is free for it. Unlocking does not touch the lock after the exchange that releases
+        /// it, so the next owner may free it.
+        pub type FairMutex<T> = lock_api::Mutex<crate::mutex::RawFairMutex<Native>, T>;
+        /// The guard of a [`FairMutex`]: gives the lock to a thread that sleeps for it, or frees it, when it is
+        /// dropped. It cannot be sent to another thread.
+        pub type FairMutexGuard<'a, T> =
+            lock_api::MutexGuard<'a, crate::mutex::RawFairMutex<Native>, T>;
+        /// The guard of a part of the value of a [`FairMutex`]; see the list of [`Mutex`](Mutex#methods).
+        pub type MappedFairMutexGuard<'a, T> =
+            lock_api::MappedMutexGuard<'a, crate::mutex::RawFairMutex<Native>, T>;
+
         /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served. It
         /// has no time-outs.
         ///

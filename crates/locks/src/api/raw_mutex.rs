@@ -3,7 +3,7 @@
 use super::Sendable;
 use crate::clh::ClhLock;
 use crate::mcs::McsLock;
-use crate::mutex::RawMutex;
+use crate::mutex::{RawFairMutex, RawMutex};
 use crate::park::ParkPlatform;
 use crate::platform::{Barriers, ConstCells};
 use crate::qspinlock::{QSpinlock, Succession, Waiting};
@@ -18,6 +18,7 @@ macro_rules! raw_mutexes {
         $implement!([P: QueuePlatform + ConstCells, S: Succession<P>, W: Waiting<P>] QSpinlock<P, S, W>, GuardSend);
         $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend);
         $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend);
+        $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] RawFairMutex<P, S>, GuardNoSend);
         $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>, GuardSend);
         $implement!([P: Barriers + ConstCells] TicketLock<P>, GuardSend);
         $implement!([P: QueuePlatform + ConstCells] McsLock<P>, GuardSend);

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+mod fair;
 mod spin;
 mod wait;
 
@@ -12,6 +13,7 @@ use crate::qspinlock::{Fifo, Succession, cna};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+pub use fair::RawFairMutex;
 pub(crate) use wait::WokenHow;
 
 /// A thread owns the lock.

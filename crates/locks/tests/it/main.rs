@@ -2,6 +2,7 @@
 //! time: tests take [`alone`] because they share the process-wide node pool and settings.
 
 mod children;
+mod fair_mutex;
 mod fork;
 mod hooked;
 mod limits;

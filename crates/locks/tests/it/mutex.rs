@@ -102,7 +102,7 @@ fn nobody_starves_beside_a_thread_that_hardly_ever_lets_go() {
 }
 
 /// Waits until the kernel says that this thread sleeps.
-fn await_sleep(thread: i32) {
+pub(super) fn await_sleep(thread: i32) {
     let path = format!("/proc/self/task/{thread}/stat");
     let end = Instant::now() + LONG;
     loop {
