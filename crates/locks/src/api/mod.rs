@@ -74,6 +74,8 @@ pub mod v04 {
     use crate::native::Native;
 
     pub use super::mutex::v04::Condvar;
+    #[doc(no_inline)]
+    pub use ::lock_api;
     mutex_types!("https://docs.rs/lock_api/0.4/lock_api");
     reentrant_types!("https://docs.rs/lock_api/0.4/lock_api");
     rwlock_types! {
@@ -94,9 +96,10 @@ pub mod v05 {
     use super::reentrant::reentrant_types;
     use super::rwlock_types::rwlock_types;
     use crate::native::Native;
-    use lock_api_05 as lock_api;
 
     pub use super::mutex::v05::Condvar;
+    #[doc(no_inline)]
+    pub use lock_api_05 as lock_api;
     mutex_types!("https://docs.rs/lock_api/0.5/lock_api");
     reentrant_types!("https://docs.rs/lock_api/0.5/lock_api");
     rwlock_types!("https://docs.rs/lock_api/0.5/lock_api");

@@ -117,6 +117,9 @@ macro_rules! mutex_types {
         /// The guard of a [`CnaMutex`]: unlocks it when it is dropped. It cannot be sent to another thread.
         pub type CnaMutexGuard<'a, T> =
             lock_api::MutexGuard<'a, crate::mutex::RawCnaMutex<Native>, T>;
+        /// The guard of a part of the value of a [`CnaMutex`]; see the list of [`Mutex`](Mutex#methods).
+        pub type MappedCnaMutexGuard<'a, T> =
+            lock_api::MappedMutexGuard<'a, crate::mutex::RawCnaMutex<Native>, T>;
 
         /// A [`Mutex`] whose guards can be sent to other threads. It cannot be used with a [`Condvar`].
         ///
@@ -141,6 +144,9 @@ macro_rules! mutex_types {
         /// The guard of a [`SendMutex`]: unlocks it when it is dropped. It can be sent to another thread.
         pub type SendMutexGuard<'a, T> =
             lock_api::MutexGuard<'a, Sendable<crate::mutex::RawMutex<Native>>, T>;
+        /// The guard of a part of the value of a [`SendMutex`]; see the list of [`Mutex`](Mutex#methods).
+        pub type MappedSendMutexGuard<'a, T> =
+            lock_api::MappedMutexGuard<'a, Sendable<crate::mutex::RawMutex<Native>>, T>;
 
         /// A [`Mutex`] whose every unlock is fair: if a thread sleeps for the lock, the unlock gives it the lock.
         ///
@@ -264,6 +270,9 @@ macro_rules! mutex_types {
         /// The guard of a [`SpinLock`]: unlocks it when it is dropped. It can be sent to another thread.
         pub type SpinLockGuard<'a, T> =
             lock_api::MutexGuard<'a, crate::qspinlock::QSpinlock<Native>, T>;
+        /// The guard of a part of the value of a [`SpinLock`]; see the list of [`Mutex`](Mutex#methods).
+        pub type MappedSpinLockGuard<'a, T> =
+            lock_api::MappedMutexGuard<'a, crate::qspinlock::QSpinlock<Native>, T>;
 
         /// A value behind the NUMA-aware queued spinlock (CNA, version 10): a [`SpinLock`] for machines with several
         /// NUMA nodes.
@@ -298,6 +307,9 @@ macro_rules! mutex_types {
         /// The guard of a [`CnaSpinLock`]: unlocks it when it is dropped. It can be sent to another thread.
         pub type CnaSpinLockGuard<'a, T> =
             lock_api::MutexGuard<'a, crate::qspinlock::CnaSpinlock<Native>, T>;
+        /// The guard of a part of the value of a [`CnaSpinLock`]; see the list of [`Mutex`](Mutex#methods).
+        pub type MappedCnaSpinLockGuard<'a, T> =
+            lock_api::MappedMutexGuard<'a, crate::qspinlock::CnaSpinlock<Native>, T>;
     };
 }
 pub(super) use mutex_types;

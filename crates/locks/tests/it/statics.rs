@@ -40,6 +40,47 @@ fn a_spinlock_is_four_bytes_a_node_is_64_and_zero_is_unlocked() {
     assert!(zero.try_lock());
 }
 
+#[test]
+fn the_guard_of_a_part_has_a_name_and_keeps_the_lock() {
+    macro_rules! each {
+        ($($lock:ident, $guard:ident, $part:ident;)+) => {$({
+            let lock = lockwright::$lock::new([1, 2]);
+            let guard: lockwright::$guard<'_, [u32; 2]> = lock.lock();
+            let mut part: lockwright::$part<'_, u32> =
+                lockwright::$guard::map(guard, |both| &mut both[1]);
+            *part += 1;
+            assert!(lock.try_lock().is_none());
+            drop(part);
+            assert_eq!(*lock.lock(), [1, 3]);
+        })+};
+    }
+    each! {
+        Mutex, MutexGuard, MappedMutexGuard;
+        CnaMutex, CnaMutexGuard, MappedCnaMutexGuard;
+        FairMutex, FairMutexGuard, MappedFairMutexGuard;
+        SendMutex, SendMutexGuard, MappedSendMutexGuard;
+        SpinLock, SpinLockGuard, MappedSpinLockGuard;
+        CnaSpinLock, CnaSpinLockGuard, MappedCnaSpinLockGuard;
+    }
+}
+
+#[test]
+fn lock_api_comes_with_the_locks() {
+    use lockwright::lock_api::{Mutex as OfLockApi, RawMutex};
+    fn take<R: RawMutex>(lock: &OfLockApi<R, u32>) -> u32 {
+        *lock.lock()
+    }
+    assert_eq!((take(&Mutex::new(1)), take(&SpinLock::new(2))), (1, 2));
+    #[cfg(feature = "lock_api_05")]
+    {
+        use lockwright::v05;
+        fn take<R: v05::lock_api::RawMutex>(lock: &v05::lock_api::Mutex<R, u32>) -> u32 {
+            *lock.lock()
+        }
+        assert_eq!(take(&v05::Mutex::new(3)), 3);
+    }
+}
+
 #[cfg(feature = "lock_api_05")]
 #[test]
 fn lock_api_05_has_the_same_aliases() {
