@@ -70,8 +70,8 @@ beyond! {
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Returns `true` if the time-out passed before a notification came. For `wait_while_for`: if the condition was
-    /// still true.
+    /// Returns `true` if the time-out passed before a notification came. For `wait_while_for` and
+    /// `wait_while_until`: if the condition was still true.
     #[must_use]
     pub fn timed_out(self) -> bool {
         self.0
@@ -187,16 +187,21 @@ macro_rules! condvar {
             pub fn wait_while_for<S: Succession<P>, T: ?Sized>(
                 &self,
                 guard: &mut Guard<'_, P, S, T>,
-                mut condition: impl FnMut(&mut T) -> bool,
+                condition: impl FnMut(&mut T) -> bool,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
-                let deadline_ns = deadline_after::<P>(timeout);
-                while condition(guard) {
-                    if self.wait_raw(guard, Some(deadline_ns)).timed_out() {
-                        return WaitTimeoutResult(condition(guard));
-                    }
-                }
-                WaitTimeoutResult(false)
+                self.wait_while_raw(guard, condition, deadline_after::<P>(timeout))
+            }
+            /// Like [`wait_while`](Self::wait_while), but gives up at `deadline`.
+            ///
+            /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
+            pub fn wait_while_until<S: Succession<P>, T: ?Sized>(
+                &self,
+                guard: &mut Guard<'_, P, S, T>,
+                condition: impl FnMut(&mut T) -> bool,
+                deadline: Instant,
+            ) -> WaitTimeoutResult {
+                self.wait_while_raw(guard, condition, deadline_at::<P>(deadline))
             }
             /// Notifies a thread that waits. Returns `false` if no thread waits.
             ///
@@ -211,6 +216,19 @@ macro_rules! condvar {
                 self.0.notify_all() as usize
             }
 
+            fn wait_while_raw<S: Succession<P>, T: ?Sized>(
+                &self,
+                guard: &mut Guard<'_, P, S, T>,
+                mut condition: impl FnMut(&mut T) -> bool,
+                deadline_ns: u64,
+            ) -> WaitTimeoutResult {
+                while condition(guard) {
+                    if self.wait_raw(guard, Some(deadline_ns)).timed_out() {
+                        return WaitTimeoutResult(condition(guard));
+                    }
+                }
+                WaitTimeoutResult(false)
+            }
             fn wait_raw<S: Succession<P>, T: ?Sized>(
                 &self,
                 guard: &mut Guard<'_, P, S, T>,

@@ -166,6 +166,29 @@ fn a_wait_ends_at_its_deadline_with_the_mutex() {
     let until = changed.wait_while_for(&mut guard, |()| true, SHORT);
     assert!(until.timed_out());
     assert!(!changed.wait_while_for(&mut guard, |()| false, SHORT).timed_out());
+    let deadline = Instant::now() + SHORT;
+    assert!(changed.wait_while_until(&mut guard, |()| true, deadline).timed_out());
+    assert!(Instant::now() >= deadline && mutex.is_locked());
+    assert!(!changed.wait_while_until(&mut guard, |()| false, deadline).timed_out());
+}
+
+#[test]
+fn a_wait_until_a_deadline_goes_on_while_the_condition_holds() {
+    let _alone = alone();
+    let (count, changed) = (Mutex::new(0), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..3 {
+                *count.lock() += 1;
+                changed.notify_all();
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let mut guard = count.lock();
+        let deadline = Instant::now() + LONG;
+        let waited = changed.wait_while_until(&mut guard, |count| *count < 3, deadline);
+        assert!(!waited.timed_out() && *guard == 3, "{} of 3", *guard);
+    });
 }
 
 /// A queue of one place: each side waits for the other one all the time.
