@@ -30,15 +30,16 @@ pub fn stages() -> Vec<Stage> {
 /// Everything that does not run the product.
 pub fn checks() -> Vec<Stage> {
     let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
-    let lock_apis =
-        ["cargo", "test", "--package", "lockwright", "--features", "lock_api_05,internals"];
+    let all = "lock_api_05,arc_lock,serde,internals";
+    let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", all];
+    let tests = ["--test", "it", "--", "statics", "forwarded"];
     let mut stages = vec![
         Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
         Stage::command("clippy", 300, &clippy),
         Stage::new("tidy", 60, Step::Call(|| tidy::run(&root(), false))),
         Stage::new("evidence --check", 60, Step::Call(|| evidence::check(&root()))),
         documentation(),
-        Stage::command("lock-apis", 300, &[&lock_apis[..], &["--test", "it", "statics"]].concat()),
+        Stage::command("lock-apis", 300, &[&lock_apis[..], &tests].concat()),
     ];
     stages.push(Stage::new("features", 900, Step::Call(every_feature_set)));
     stages.extend(release::stages());
@@ -55,6 +56,7 @@ fn every_feature_set() -> bool {
 /// The documentation without a warning. Not with all features: one of them needs locks in C that are installed
 /// on few machines.
 fn documentation() -> Stage {
-    let doc = ["cargo", "doc", "--workspace", "--no-deps", "--features", "lockwright/lock_api_05"];
+    let features = "lockwright/lock_api_05,lockwright/arc_lock,lockwright/serde";
+    let doc = ["cargo", "doc", "--workspace", "--no-deps", "--features", features];
     Stage::command("doc", 300, &doc).with_env("RUSTDOCFLAGS", "-Dwarnings")
 }

@@ -90,6 +90,8 @@
 //! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`] and [`native`] |
 //! | `lock_api` | yes | with `std`: all other types of this page, on `lock_api` 0.4 |
 //! | `lock_api_05` | no | with `std`: the same types on `lock_api` 0.5, in module `v05`. Without feature `lock_api` they are also at the root; a library should name `v05`, because another crate may turn `lock_api` on |
+//! | `arc_lock` | no | with a version of `lock_api`: `lock_arc`, `read_arc` and the like for locks in an `Arc`, whose guards have no lifetime |
+//! | `serde` | no | with a version of `lock_api`: its types can be serialized and deserialized with serde |
 //!
 //! Without `std` the crate is `no_std` and has no platform: see [below](#for-lock-builders).
 //!
@@ -255,10 +257,10 @@ pub use api::v05;
 ))]
 #[doc(inline)]
 pub use api::v05::*;
-#[doc(inline)]
-pub use api::{Record, SeqLock};
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]
-pub use api::{Semaphore, SemaphorePermit};
+pub use api::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+#[doc(inline)]
+pub use api::{Record, SeqLock};
 #[doc(inline)]
 pub use platform::{events, tunables};

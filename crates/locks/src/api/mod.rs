@@ -3,10 +3,12 @@
 //! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and
 //!   `rwlock` add what needs the standard library's clock.
 //! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`.
-//! - `semaphore`, `seqlock` and `record` do not need `lock_api`.
+//! - `semaphore`, `owned_permit`, `seqlock` and `record` do not need `lock_api`.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod deadline;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod owned_permit;
 mod record;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod semaphore;
@@ -55,6 +57,8 @@ mod refused;
     any(feature = "lock_api", feature = "lock_api_05")
 ))]
 pub use mutex::WaitTimeoutResult;
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use owned_permit::OwnedSemaphorePermit;
 pub use record::Record;
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 pub use reentrant::ThreadNumber;

@@ -94,6 +94,10 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`Mutex`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::mutex::RawMutex<Native>, T>;
+        /// The guard of an `Arc<Mutex<T>>`, made by its `lock_arc` and the like (feature `arc_lock`). It keeps the
+        /// `Arc`, so it has no lifetime. It cannot be sent to another thread.
+        #[cfg(feature = "arc_lock")]
+        pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<crate::mutex::RawMutex<Native>, T>;
 
         /// A [`Mutex`] for machines with several NUMA nodes: the threads that spin for it are served node by node, in
         /// the order of [`CnaSpinLock`].
@@ -147,6 +151,10 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`SendMutex`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedSendMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, Sendable<crate::mutex::RawMutex<Native>>, T>;
+        /// The guard of an `Arc<SendMutex<T>>`, as [`ArcMutexGuard`]. It can be sent to another thread.
+        #[cfg(feature = "arc_lock")]
+        pub type ArcSendMutexGuard<T> =
+            lock_api::ArcMutexGuard<Sendable<crate::mutex::RawMutex<Native>>, T>;
 
         /// A [`Mutex`] whose every unlock is fair: if a thread sleeps for the lock, the unlock gives it the lock.
         ///
@@ -204,6 +212,10 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`FairMutex`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedFairMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::mutex::RawFairMutex<Native>, T>;
+        /// The guard of an `Arc<FairMutex<T>>`, as [`ArcMutexGuard`].
+        #[cfg(feature = "arc_lock")]
+        pub type ArcFairMutexGuard<T> =
+            lock_api::ArcMutexGuard<crate::mutex::RawFairMutex<Native>, T>;
 
         /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served. It
         /// has no time-outs.

@@ -148,6 +148,13 @@ macro_rules! reentrant_types {
             crate::api::ThreadNumber<Native>,
             T,
         >;
+        /// The guard of an `Arc<ReentrantMutex<T>>`, as [`ArcMutexGuard`].
+        #[cfg(feature = "arc_lock")]
+        pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<
+            crate::mutex::RawMutex<Native>,
+            crate::api::ThreadNumber<Native>,
+            T,
+        >;
     };
 }
 #[cfg(all(feature = "std", target_os = "linux"))]

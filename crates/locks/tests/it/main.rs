@@ -4,6 +4,8 @@
 mod children;
 mod fair_mutex;
 mod fork;
+#[cfg(any(feature = "arc_lock", feature = "serde"))]
+mod forwarded;
 mod hooked;
 mod limits;
 mod mutex;

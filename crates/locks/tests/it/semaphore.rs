@@ -5,8 +5,8 @@ use lockwright::native::Native;
 use lockwright::semaphore::RawSemaphore;
 use lockwright::{Semaphore, SemaphorePermit};
 use std::mem::size_of;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,38 @@ fn permits_are_given_back_by_their_guard_unless_it_forgets_them() {
     drop(both);
     semaphore.acquire().forget();
     assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+fn an_owned_permit_keeps_the_semaphore_and_goes_to_another_thread() {
+    let semaphore = Arc::new(Semaphore::new(7));
+    let one = semaphore.acquire_owned();
+    let many = semaphore.acquire_many_owned(2);
+    let attempts = [
+        semaphore.try_acquire_owned(),
+        semaphore.try_acquire_owned_for(Duration::ZERO),
+        semaphore.try_acquire_owned_until(Instant::now()),
+        semaphore.try_acquire_many_owned(1),
+    ];
+    assert_eq!((one.permits(), many.permits(), semaphore.available_permits()), (1, 2, 0));
+    assert!(attempts.iter().all(|it| it.as_ref().is_some_and(|it| it.permits() == 1)));
+    assert!(semaphore.try_acquire_owned().is_none());
+    assert!(semaphore.try_acquire_many_owned_for(2, SOON).is_none());
+    assert!(semaphore.try_acquire_many_owned_until(2, Instant::now() + SOON).is_none());
+    assert!(Arc::ptr_eq(one.semaphore(), &semaphore));
+    one.forget();
+    drop(attempts);
+    assert_eq!(semaphore.available_permits(), 4);
+    let weak = Arc::downgrade(&semaphore);
+    drop(semaphore);
+    thread::spawn(move || {
+        let semaphore = Arc::clone(many.semaphore());
+        drop(many);
+        assert_eq!(semaphore.available_permits(), 6);
+    })
+    .join()
+    .expect("no panic");
+    assert!(weak.upgrade().is_none());
 }
 
 #[test]

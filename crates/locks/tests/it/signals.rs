@@ -78,7 +78,7 @@ impl<L: RawLock> Outer<L> {
             thread::sleep(Duration::from_micros(200));
         }
         self.is_over.store(true, Relaxed);
-        let rounds = workers.into_iter().map(|worker| worker.join().expect("no panic")).sum();
+        let rounds: u64 = workers.into_iter().map(|worker| worker.join().expect("no panic")).sum();
         assert_eq!(self.count.load(Relaxed), rounds, "the outer lock did not exclude");
         assert_eq!(INNER_COUNT.load(Relaxed), HANDLED.load(Relaxed), "the inner one did not");
         let handled = HANDLED.load(Relaxed) - handled;
