@@ -20,6 +20,7 @@ mod semaphore;
 mod seqlock;
 mod signals;
 mod statics;
+mod traits;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
