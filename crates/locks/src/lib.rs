@@ -3,6 +3,8 @@
 //! | you have | use |
 //! |---|---|
 //! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change; on several NUMA nodes [`CnaMutex`] |
+//! | the same, and an owner that may take the lock again | [`ReentrantMutex`] |
+//! | the same, and threads that must take turns | [`FairMutex`] |
 //! | mostly reads that take a microsecond or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
 //! | above about a million reads for each write | [`PercpuRwLock`] |
 //! | a few words that one thread writes and others read all the time | [`SeqLock`] |
@@ -51,18 +53,17 @@
 //!   section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
 //!   `wait_while_for`.
-//! - From `parking_lot`: there are no upgradable reads, no `Once`, no `ReentrantMutex`, no `FairMutex` and no
-//!   deadlock detection.
+//! - From `parking_lot`: there is no deadlock detection, and one [`Condvar`] may be used with several mutexes.
 //! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms
 //!   late if a writer waits.
-//! - The guards of [`Mutex`], [`CnaMutex`], [`RwLock`], [`FairRwLock`] and [`PercpuRwLock`] stay in their thread. [`SendMutex`] and
-//!   [`SendRwLock`] have guards that can be sent.
+//! - The guards of [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`RwLock`], [`FairRwLock`] and
+//!   [`PercpuRwLock`] stay in their thread. [`SendMutex`] and [`SendRwLock`] have guards that can be sent.
 //! - Locks call the system call `membarrier`; see [Environment](#environment).
 //!
 //! # Time-outs
 //!
-//! [`Mutex`], [`CnaMutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have
-//! time-outs. [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its
+//! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`],
+//! [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs. [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its
 //! queue, because the waiter behind it waits for a word that only it writes. [`SeqLock`] has none either; its
 //! [`try_read`](SeqLock::try_read) never waits.
 //!
@@ -108,6 +109,8 @@
 //! | in a message | is |
 //! |---|---|
 //! | `lock_api::Mutex<RawMutex<Native>, T>` | [`Mutex<T>`](Mutex); with `Cna<...>` inside, [`CnaMutex<T>`](CnaMutex) |
+//! | `lock_api::Mutex<RawFairMutex<Native>, T>` | [`FairMutex<T>`](FairMutex) |
+//! | `lock_api::ReentrantMutex<RawMutex<Native>, ThreadNumber<Native>, T>` | [`ReentrantMutex<T>`](ReentrantMutex) |
 //! | `lock_api::Mutex<QSpinlock<Native>, T>` | [`SpinLock<T>`](SpinLock); with `Cna<...>` inside, [`CnaSpinLock<T>`](CnaSpinLock) |
 //! | `lock_api::RwLock<RawRwLock<Native>, T>` | [`RwLock<T>`](RwLock); with `Fair` inside, [`FairRwLock<T>`](FairRwLock) |
 //! | `lock_api::RwLock<RawPercpuRwLock<Native>, T>` | [`PercpuRwLock<T>`](PercpuRwLock) |
