@@ -271,6 +271,7 @@ impl<'a, P: World> Actor<'a, P> {
     fn act(&mut self, lock: usize, act: Act) -> Allowed {
         let act = match act {
             Act::WaitUntil(time) if is_near::<P>(time) => Act::WaitFor(time),
+            Act::WaitWhileUntil(time) if is_near::<P>(time) => Act::WaitWhileFor(time),
             _ => act,
         };
         let is_it = |(of, _): &(usize, Guard<'a, P>)| *of == lock;
@@ -348,7 +349,11 @@ impl<'a, P: World> Actor<'a, P> {
         let mut outcome = if comes_back { place.entered(self.thread, is_shared) } else { Ok(()) };
         if is_late {
             place.shadow.is_late.store(true, Relaxed);
-            let (Act::WaitFor(time) | Act::WaitUntil(time) | Act::WaitWhileFor(time)) = act else {
+            let (Act::WaitFor(time)
+            | Act::WaitUntil(time)
+            | Act::WaitWhileFor(time)
+            | Act::WaitWhileUntil(time)) = act
+            else {
                 return (Some(guard), Err("a wait without a deadline timed out".into()));
             };
             let is_right = passed_ns >= deadline_ns(time);
@@ -401,6 +406,7 @@ fn comes_back(act: Act) -> bool {
             | Act::WaitFor(_)
             | Act::WaitUntil(_)
             | Act::WaitWhileFor(_)
+            | Act::WaitWhileUntil(_)
             | Act::Wait
             | Act::WaitWhile
     )
@@ -459,6 +465,7 @@ fn method_of(act: Act) -> Method {
         Act::WaitFor(_) => Method::CondvarWaitFor,
         Act::WaitUntil(_) => Method::CondvarWaitUntil,
         Act::WaitWhileFor(_) => Method::CondvarWaitWhileFor,
+        Act::WaitWhileUntil(_) => Method::CondvarWaitWhileUntil,
         Act::Wait => Method::CondvarWait,
         Act::WaitWhile => Method::CondvarWaitWhile,
     }

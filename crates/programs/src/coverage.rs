@@ -62,6 +62,7 @@ methods! {
     GuardUnlockedFair = "Guard::unlocked_fair"; GuardBump = "Guard::bump"; GuardSend = "Guard: sent";
     CondvarWait = "Condvar::wait"; CondvarWaitWhile = "Condvar::wait_while"; CondvarWaitFor = "Condvar::wait_for";
     CondvarWaitUntil = "Condvar::wait_until"; CondvarWaitWhileFor = "Condvar::wait_while_for";
+    CondvarWaitWhileUntil = "Condvar::wait_while_until";
     NotifyOne = "Condvar::notify_one"; NotifyAll = "Condvar::notify_all";
 }
 
@@ -132,8 +133,14 @@ fn has(kind: LockKind, method: Method) -> bool {
         Debug | GuardDrop | GuardForget => has_guards,
         GuardUnlockFair | GuardUnlockedFair | GuardBump => kind.is_fair(),
         GuardSend => kind.sends(),
-        CondvarWait | CondvarWaitWhile | CondvarWaitFor | CondvarWaitUntil
-        | CondvarWaitWhileFor | NotifyOne | NotifyAll => kind == LockKind::Mutex,
+        CondvarWait
+        | CondvarWaitWhile
+        | CondvarWaitFor
+        | CondvarWaitUntil
+        | CondvarWaitWhileFor
+        | CondvarWaitWhileUntil
+        | NotifyOne
+        | NotifyAll => kind == LockKind::Mutex,
     }
 }
 

@@ -220,6 +220,7 @@ impl Generator {
                 Act::WaitFor(time),
                 Act::WaitUntil(time),
                 Act::WaitWhileFor(time),
+                Act::WaitWhileUntil(time),
                 Act::Wait,
                 Act::WaitWhile,
             ]),

@@ -11,7 +11,7 @@ use lock_api::{
 };
 use lockwright::SeqLock;
 use lockwright::api::Sendable;
-use lockwright::mutex::RawMutex;
+use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::platform::ConstCells;
 use lockwright::qrwlock::RawQRwLock;
@@ -134,7 +134,7 @@ macro_rules! fair {
     (plain) => {};
 }
 macro_rules! waits {
-    (stays) => {
+    (waits) => {
         fn wait(
             guard: &mut MutexGuard<'_, Self, Data>,
             act: Act,
@@ -147,6 +147,10 @@ macro_rules! waits {
                 Act::WaitWhileFor(time) => {
                     let is_early = |data: &mut Data| data.phases <= phase;
                     condvar.wait_while_for(guard, is_early, duration(time)).timed_out()
+                }
+                Act::WaitWhileUntil(time) => {
+                    let is_early = |data: &mut Data| data.phases <= phase;
+                    condvar.wait_while_until(guard, is_early, instant(time)).timed_out()
                 }
                 Act::WaitWhile => {
                     condvar.wait_while(guard, |data| data.phases <= phase);
@@ -161,10 +165,10 @@ macro_rules! waits {
             }
         }
     };
-    (sends) => {};
+    (never) => {};
 }
 macro_rules! mutex_kinds {
-    ($($raw:ty, $timed:ident, $sends:ident;)+) => {$(
+    ($($raw:ty, $timed:ident, $sends:ident, $waits:ident;)+) => {$(
         impl<P: World> MutexKind<P> for $raw {
             fn within(
                 mutex: &Mutex<Self, Data>,
@@ -179,15 +183,16 @@ macro_rules! mutex_kinds {
                 sending!($sends, ExclusivePart(guard))
             }
             fair!($timed);
-            waits!($sends);
+            waits!($waits);
         }
     )+};
 }
 mutex_kinds! {
-    RawMutex<P>, timed, stays;
-    Sendable<RawMutex<P>>, timed, sends;
-    QSpinlock<P>, plain, sends;
-    CnaSpinlock<P>, plain, sends;
+    RawMutex<P>, timed, stays, waits;
+    Sendable<RawMutex<P>>, timed, sends, never;
+    RawFairMutex<P>, timed, stays, never;
+    QSpinlock<P>, plain, sends, never;
+    CnaSpinlock<P>, plain, sends, never;
 }
 
 macro_rules! rw_within {
@@ -400,6 +405,7 @@ fn rw_inner<R: lock_api::RawRwLock>(lock: Rw<R>) -> Data {
 objects! {
     Mutex(Mutex<RawMutex<P>, Data>) = Mutex::new, inner;
     SendMutex(Mutex<Sendable<RawMutex<P>>, Data>) = Mutex::new, inner;
+    FairMutex(Mutex<RawFairMutex<P>, Data>) = Mutex::new, inner;
     SpinLock(Mutex<QSpinlock<P>, Data>) = Mutex::new, inner;
     CnaSpinLock(Mutex<CnaSpinlock<P>, Data>) = Mutex::new, inner;
     RwLock(Rw<RawRwLock<P>>) = rw, rw_inner;

@@ -153,6 +153,12 @@ impl Printer {
                     duration(time)
                 )
             }
+            Act::WaitWhileUntil(time) => {
+                format!(
+                    "changed{lock}.wait_while_until(&mut {guard}, |data| !data.done, {});",
+                    instant(time)
+                )
+            }
             Act::Wait => format!(
                 "while !{guard}.done {{ changed{lock}.wait(&mut {guard}); }} // thread 0 sets it at its end"
             ),

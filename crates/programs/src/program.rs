@@ -15,7 +15,7 @@ macro_rules! lock_kinds {
     };
 }
 lock_kinds! {
-    Mutex, SendMutex, SpinLock, CnaSpinLock,
+    Mutex, SendMutex, FairMutex, SpinLock, CnaSpinLock,
     RwLock, FairRwLock, SendRwLock, PercpuRwLock, QRwLock, RwSemLock,
     Semaphore, SeqLock
 }
@@ -39,7 +39,7 @@ impl LockKind {
     }
     /// True if it can be given back fairly.
     pub fn is_fair(self) -> bool {
-        matches!(self, Self::Mutex | Self::SendMutex)
+        matches!(self, Self::Mutex | Self::SendMutex | Self::FairMutex)
     }
     /// True if a forked child may use it although it had waiters.
     pub fn survives_forks(self) -> bool {
@@ -52,7 +52,12 @@ impl LockKind {
     pub fn sends(self) -> bool {
         !matches!(
             self,
-            Self::Mutex | Self::RwLock | Self::FairRwLock | Self::PercpuRwLock | Self::SeqLock
+            Self::Mutex
+                | Self::FairMutex
+                | Self::RwLock
+                | Self::FairRwLock
+                | Self::PercpuRwLock
+                | Self::SeqLock
         )
     }
 }
@@ -130,6 +135,7 @@ pub enum Act {
     WaitFor(Time),
     WaitUntil(Time),
     WaitWhileFor(Time),
+    WaitWhileUntil(Time),
     /// Until thread 0 has done its part of the phase.
     Wait,
     /// The same by `wait_while`.

@@ -269,7 +269,10 @@ impl Normal<'_> {
             Act::Unlocked => (kind.is_mutex() || kind.has_readers()) && may_come_back,
             Act::UnlockedFair | Act::Bump => kind.is_fair() && may_come_back,
             Act::Send => kind.sends() && !self.is_child,
-            Act::WaitFor(time) | Act::WaitUntil(time) | Act::WaitWhileFor(time) => {
+            Act::WaitFor(time)
+            | Act::WaitUntil(time)
+            | Act::WaitWhileFor(time)
+            | Act::WaitWhileUntil(time) => {
                 kind == LockKind::Mutex && may_come_back && time.is_short()
             }
             Act::Wait | Act::WaitWhile => {
