@@ -4,7 +4,8 @@
 //! [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
 //! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines,
 //! handing over, and the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]),
-//! the sequence lock ([`mod@seqlock`]), the queue of optimistic spinners ([`osq`]), the queued reader-writer spinlock
+//! the sequence lock ([`mod@seqlock`]), the once ([`mod@once`], with the clients of the barrier, [`mod@barrier`]), the
+//! queue of optimistic spinners ([`osq`]), the queued reader-writer spinlock
 //! ([`mod@qrwlock`]) and the semaphore ([`mod@rwsem`]). The locks for programs have some about memory that is used
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
@@ -13,6 +14,7 @@
 //! has to pass, law by law; the laws are in `PLATFORM.md`.
 #![warn(missing_docs)]
 
+pub mod barrier;
 mod client;
 pub mod conformance;
 mod disturbed;
@@ -27,6 +29,7 @@ pub mod last_user;
 pub mod limits;
 pub mod mutex;
 pub mod neighbours;
+pub mod once;
 pub mod osq;
 mod place;
 pub mod plain_rw;

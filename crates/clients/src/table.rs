@@ -1,5 +1,6 @@
 //! The one list of clients: those that every lock has to satisfy, and those of one lock.
 
+use crate::barrier::{self, Groups, Meetings};
 use crate::downgrade::{self, Downgrade};
 use crate::exclusion::{self, MutualExclusion};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
@@ -8,6 +9,7 @@ use crate::last_user::{self, LastUser};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
 use crate::mutex::{self, GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
 use crate::neighbours::{self, Neighbours};
+use crate::once::{self, Calls, FreedWhenDone, GivesUp};
 use crate::osq::{self, Leave};
 use crate::place::TenantKind;
 use crate::qrwlock::{self, ReadsAgain};
@@ -25,6 +27,7 @@ use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::futex3::{Futex3, Spin100};
 use lockwright::mutex::{RawCnaMutex, RawMutex};
+use lockwright::once::testing::OnceMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
@@ -165,6 +168,14 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::GIVE_UP => GiveUp<P, Futex3<P, Spin100>>;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
+    // The barrier waits and wakes as the once does, and is no lock.
+    OnceMutex<P> {
+        once::CALL => Calls<P>;
+        once::GIVE_UP => GivesUp<P>;
+        once::FREED => FreedWhenDone<P>;
+        barrier::MEET => Meetings<P>;
+        barrier::GROUPS => Groups<P>;
+    }
     RawRwLock<P> {
         rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, true>;
         rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, false>;

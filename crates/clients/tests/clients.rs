@@ -9,7 +9,9 @@ use lockwright::qspinlock::{Fifo, Spin, Succession};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
 use lockwright::tunables::{NUMA_ON, Tunable};
+use lockwright_clients::barrier::{Groups, Meetings};
 use lockwright_clients::free::Free;
+use lockwright_clients::once::{Calls, FreedWhenDone, GivesUp};
 use lockwright_clients::osq::Leave;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
@@ -119,6 +121,15 @@ fn permits_are_never_lost_and_waiters_that_give_up_keep_nobody_asleep() {
     holds(ClientType::of::<Makers<Native>>());
     holds(ClientType::of::<LastPermit<Native>>());
     NativeThreads::client(ClientType::of::<SemaphoreTimeOuts<Native>>(), 3, ROUNDS);
+}
+
+#[test]
+fn what_is_done_once_is_seen_by_all_and_threads_meet() {
+    holds(ClientType::of::<Calls<Native>>());
+    holds(ClientType::of::<GivesUp<Native>>());
+    holds(ClientType::of::<FreedWhenDone<Native>>());
+    holds(ClientType::of::<Meetings<Native>>());
+    NativeThreads::client(ClientType::of::<Groups<Native>>(), 4, 1);
 }
 
 #[test]

@@ -139,7 +139,8 @@
 //! - `queue` has what all locks with a queue of spinning waiters share: the queue node, links, and the waits for them.
 //! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters.
 //! - `park` has the marks of locks whose waiters sleep in the kernel's queue (`mutex`, `condvar`), and the table in
-//!   which the waiters of `semaphore`, `rwlock` and `percpu_rwlock` sleep.
+//!   which the waiters of `semaphore`, `rwlock` and `percpu_rwlock` sleep. The waiters of `once` and `barrier` sleep in
+//!   the kernel's queue, too, and are all woken at once.
 //! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
 //!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
 //! - `unfair`, `ticket`, `mcs`, `clh`, `futex3`, `word_lock` and `kernel_mutex` are reference locks to compare with,
@@ -182,6 +183,8 @@ compile_error!(
 // features on: there it is made for programs.
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod api;
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+pub mod barrier;
 #[cfg(feature = "internals")]
 #[cfg_attr(docsrs, doc(hidden))]
 pub mod busted;
@@ -202,6 +205,8 @@ pub mod kernel_mutex;
 pub mod mcs;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod mutex;
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+pub mod once;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod osq;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]

@@ -363,6 +363,8 @@ locks! { $ P;
         rwsem_v4_14_handoff_as_posted: "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
             "rwsem of Linux 4.14 with the handoff patch as posted: loses wake-ups";
     }
+    once: "once", Reference, crate::once::testing::OnceMutex<P>,
+        "`Once` as a lock, to test it: an owner that unlocks has not done it; all waiters are woken";
     unfair: "unfair", Reference, crate::unfair::UnfairLock<P>,
         "test-and-test-and-set spinlock, the Linux kernel's fallback in guests";
     unfair_backoff: "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,

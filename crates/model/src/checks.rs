@@ -7,6 +7,7 @@
 pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
 use crate::mutex_checks::of_mutex;
+use crate::once_checks::of_once;
 use crate::qrwlock_checks::of_qrwlock;
 use crate::reference_checks::{of_futex3, of_list, of_word_lock};
 use crate::reused_checks::of_reused;
@@ -19,6 +20,7 @@ use crate::{Loom, MachineSettings};
 use lockwright::futex3::{Futex3, Spin100};
 use lockwright::kernel_mutex::KernelMutex;
 use lockwright::mutex::{RawCnaMutex, RawMutex};
+use lockwright::once::testing::OnceMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
@@ -105,6 +107,7 @@ own_rows! {
     Also CnaSpinlock<Loom, V10, Park> => sleeping_checks::of_cna::<Cna<V10>, Park>;
     Also CnaSpinlock<Loom, V10, Hybrid> => sleeping_checks::of_cna::<Cna<V10>, Hybrid>;
     Also CnaSpinlock<Loom, V10, HybridBounded> => sleeping_checks::of_cna::<Cna<V10>, HybridBounded>;
+    Only OnceMutex<Loom> => of_once;
     Only RawRwLock<Loom> => of_rwlock;
     Only RawRwLock<Loom, Fair> => of_rwlock;
     Only RawPercpuRwLock<Loom> => of_rwlock;

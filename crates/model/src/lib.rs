@@ -27,6 +27,7 @@ mod loom;
 mod loom_run;
 mod machine;
 mod mutex_checks;
+mod once_checks;
 mod qrwlock_checks;
 mod reference_checks;
 mod reused_checks;

@@ -63,6 +63,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("park/granting.rs", Checker::Loom(&["semaphore"])),
     ("queue/link.rs", Checker::Loom(BOUNDED)),
     ("condvar.rs", Checker::Loom(&["mutex"])),
+    // Where the clients of the barrier are.
+    ("barrier.rs", Checker::Loom(&["once"])),
     ("park/marks.rs", Checker::Loom(&["mutex"])),
     ("futex3/", Checker::Loom(&["futex3", "futex3-spin"])),
     ("qspinlock/", Checker::Loom(QUEUED)),

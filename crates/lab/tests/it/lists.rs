@@ -34,6 +34,7 @@ fn every_lock_is_listed() {
         "mcs",
         "clh",
         "osq",
+        "once",
         "qrwlock",
         "semaphore",
         "seqlock",

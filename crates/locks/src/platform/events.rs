@@ -111,6 +111,10 @@ lock_events! {
     semaphore_handoff,
     /// Timed waits for a semaphore that timed out.
     semaphore_timeout,
+    /// Times a thread that waited for the closure of a `Once` went to sleep.
+    once_sleep,
+    /// Times a thread that waited at a barrier went to sleep.
+    barrier_sleep,
     /// Barriers that interrupted every CPU that runs the process (membarrier).
     heavy_barrier,
     /// Times a waiting reader of a reader-writer semaphore went to sleep.

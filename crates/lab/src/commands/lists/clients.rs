@@ -66,6 +66,26 @@ pub const CLIENTS: &[Client] = &[
         "seqlock-pair",
         "a reader of a sequence lock sees neither half of a write nor an older one than before",
     ),
+    (
+        "once-call",
+        "one thread does it once, and those that call and those that wait see what it did",
+    ),
+    (
+        "once-give-up",
+        "a thread that gives up lets another one do it, and keeps no thread waiting for ever",
+    ),
+    (
+        "once-freed",
+        "a thread that finds it done may free it, even if the call that did it has not returned",
+    ),
+    (
+        "barrier-meet",
+        "threads meet again and again, see what all did before, and one of them is the leader",
+    ),
+    (
+        "barrier-groups",
+        "more threads than take part go on in groups, none before its group is complete",
+    ),
     ("rwlock-timed-writer", "no thread waits for ever behind a writer that has timed out"),
     ("rwlock-timed-reader", "no thread waits for ever behind a reader that has timed out"),
     ("rwlock-group", "readers that wait for the same writer all come in, and see what it wrote"),
