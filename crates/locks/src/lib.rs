@@ -9,6 +9,8 @@
 //! | above about a million reads for each write | [`PercpuRwLock`] |
 //! | a few words that one thread writes and others read all the time | [`SeqLock`] |
 //! | N identical things | [`Semaphore`] |
+//! | something to be done or made once | [`LazyLock`], [`OnceLock`], [`Once`] |
+//! | threads that wait for each other | [`Barrier`] |
 //! | a CPU for every thread, critical sections of nanoseconds | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers) |
 //!
 //! All of them work in statics, allocate nothing ([`PercpuRwLock`]: see there), and are unlocked when their memory is
@@ -65,7 +67,7 @@
 //! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`],
 //! [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs. [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its
 //! queue, because the waiter behind it waits for a word that only it writes. [`SeqLock`] has none either; its
-//! [`try_read`](SeqLock::try_read) never waits.
+//! [`try_read`](SeqLock::try_read) never waits. Nor have [`Once`], [`OnceLock`], [`LazyLock`] and [`Barrier`].
 //!
 //! # Platforms
 //!
@@ -88,7 +90,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`] and [`native`] |
+//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`], [`Once`], [`OnceLock`], [`LazyLock`], [`Barrier`] and [`native`] |
 //! | `lock_api` | yes | with `std`: all other types of this page, on `lock_api` 0.4 |
 //! | `lock_api_05` | no | with `std`: the same types on `lock_api` 0.5, in module `v05`. Without feature `lock_api` they are also at the root; a library should name `v05`, because another crate may turn `lock_api` on |
 //! | `arc_lock` | no | with a version of `lock_api`: `lock_arc`, `read_arc` and the like for locks in an `Arc`, whose guards have no lifetime |
@@ -267,7 +269,10 @@ pub use api::v05;
 pub use api::v05::*;
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]
-pub use api::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+pub use api::{
+    Barrier, BarrierWaitResult, LazyLock, Once, OnceLock, OnceState, OwnedSemaphorePermit, Semaphore,
+    SemaphorePermit,
+};
 #[doc(inline)]
 pub use api::{Record, SeqLock};
 #[doc(inline)]

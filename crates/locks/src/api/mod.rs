@@ -3,10 +3,18 @@
 //! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and
 //!   `rwlock` add what needs the standard library's clock.
 //! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`.
-//! - `semaphore`, `owned_permit`, `seqlock` and `record` do not need `lock_api`.
+//! - `semaphore`, `owned_permit`, `seqlock`, `record`, `once`, `once_lock`, `lazy` and `barrier` do not need `lock_api`.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
+mod barrier;
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod deadline;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod lazy;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod once;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod once_lock;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod owned_permit;
 mod record;
@@ -51,12 +59,20 @@ mod rwlock_types;
 #[cfg(all(doctest, feature = "std", feature = "lock_api", target_os = "linux"))]
 mod refused;
 
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use barrier::{Barrier, BarrierWaitResult};
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use lazy::LazyLock;
 #[cfg(all(
     feature = "std",
     target_os = "linux",
     any(feature = "lock_api", feature = "lock_api_05")
 ))]
 pub use mutex::WaitTimeoutResult;
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use once::{Once, OnceState};
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use once_lock::OnceLock;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use owned_permit::OwnedSemaphorePermit;
 pub use record::Record;

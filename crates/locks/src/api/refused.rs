@@ -52,6 +52,62 @@
 //! let lock = lockwright::Mutex::new(std::rc::Rc::new(0));
 //! std::thread::scope(|scope| scope.spawn(|| drop(lock.lock())).join());
 //! ```
+//! ```compile_fail,E0277
+//! // The value is shared, and may be dropped by another thread than the one that set it.
+//! let place = lockwright::OnceLock::<std::cell::Cell<u32>>::new();
+//! std::thread::scope(|scope| scope.spawn(|| drop(place.get())).join());
+//! ```
+//! ```compile_fail,E0277
+//! let place = lockwright::OnceLock::<std::sync::MutexGuard<'static, u32>>::new();
+//! std::thread::scope(|scope| scope.spawn(|| drop(place.get())).join());
+//! ```
+//! ```compile_fail,E0277
+//! let place = lockwright::OnceLock::<std::rc::Rc<u32>>::new();
+//! std::thread::scope(|scope| scope.spawn(move || drop(place)).join());
+//! ```
+//! ```compile_fail,E0277
+//! let lazy = lockwright::LazyLock::<_>::new(|| std::cell::Cell::new(0));
+//! std::thread::scope(|scope| scope.spawn(|| lazy.set(1)).join());
+//! ```
+//! ```compile_fail,E0277
+//! // Another thread may call the closure.
+//! let one = std::rc::Rc::new(1);
+//! let lazy = lockwright::LazyLock::new(move || *one);
+//! std::thread::scope(|scope| scope.spawn(|| *lazy).join());
+//! ```
+//! ```compile_fail,E0277
+//! // A panic may leave what is in a cell half changed.
+//! let place = lockwright::OnceLock::<std::cell::Cell<u32>>::new();
+//! let _ = std::panic::catch_unwind(|| drop(place.get()));
+//! ```
+//!
+//! What is in a place does not outlive it, and a value does not outlive what it borrows.
+//! ```compile_fail,E0505
+//! let place = lockwright::OnceLock::from(1);
+//! let one = place.get();
+//! drop(place);
+//! assert_eq!(one, Some(&1));
+//! ```
+//! ```compile_fail,E0597
+//! let place = lockwright::OnceLock::<&str>::new();
+//! {
+//!     let text = String::from("text");
+//!     let _ = place.set(&text);
+//! }
+//! assert!(place.get().is_some());
+//! ```
+//! ```compile_fail,E0597
+//! struct Reads<'a>(&'a u32);
+//! impl Drop for Reads<'_> {
+//!     fn drop(&mut self) {
+//!         let _ = *self.0;
+//!     }
+//! }
+//! // Dropped last, so what it reads then is gone.
+//! let place = lockwright::OnceLock::new();
+//! let number = 1;
+//! let _ = place.set(Reads(&number));
+//! ```
 //!
 //! A guard does not outlive its lock.
 //! ```compile_fail,E0597

@@ -6,6 +6,7 @@ use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::platform::{Clock, QueueNodes, SleepStorage};
 use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::{Once, OnceState};
 use std::ffi::{c_int, c_long};
 use std::process::Command;
 use std::thread;
@@ -163,6 +164,42 @@ fn only_a_handler_of_fork_forgets_what_another_thread_reads() {
 }
 
 /// The standard library does this without copying the process: parent and child share memory until the program begins.
+#[test]
+fn a_child_has_what_was_done_and_can_do_what_no_thread_had_begun() {
+    static DONE: Once = Once::new();
+    static WANTED: Once = Once::new();
+    static RUNNING: Once = Once::new();
+    let _alone = alone();
+    DONE.call_once(|| {});
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (forked, has_forked) = std::sync::mpsc::channel();
+    let runner = thread::spawn(move || {
+        RUNNING.call_once(|| {
+            begun.send(()).unwrap();
+            has_forked.recv().unwrap();
+        });
+    });
+    // Asleep by then, so that the word says that a thread sleeps which does not exist in the child.
+    let waiter = thread::spawn(|| WANTED.wait());
+    has_begun.recv().unwrap();
+    thread::sleep(Duration::from_millis(20));
+    for how in [How::Fork, How::Clone] {
+        let body = || {
+            DONE.call_once(|| unreachable!("it is done"));
+            WANTED.call_once(|| {});
+            WANTED.wait();
+            RUNNING.state() == OnceState::InProgress
+        };
+        assert!(in_child(how, body), "{how:?}");
+    }
+    assert_eq!(WANTED.state(), OnceState::New, "a child does it for itself alone");
+    WANTED.call_once(|| {});
+    forked.send(()).unwrap();
+    RUNNING.wait();
+    runner.join().unwrap();
+    waiter.join().unwrap();
+}
+
 #[test]
 fn a_program_that_is_started_leaves_locks_and_nodes_alone() {
     let _alone = alone();

@@ -1,6 +1,7 @@
 //! The locks on the real machine. Bounded by time, at most two spinning threads, one test at a
 //! time: tests take [`alone`] because they share the process-wide node pool and settings.
 
+mod barrier;
 mod children;
 mod fair_mutex;
 mod fork;
@@ -10,6 +11,7 @@ mod hooked;
 mod limits;
 mod mutex;
 mod nodes;
+mod once;
 mod qrwlock;
 mod reentrant;
 mod registry;
