@@ -36,8 +36,9 @@ impl<P: Platform, F: Fairness> Object<P, F> {
     }
 }
 
-/// Every fourth thread reads, becomes the writer, reads again, and writes again. Of the others those with an even number
-/// could do that, and do not; the rest only reads. No thread writes between what one of them reads and what it writes.
+/// Every fourth thread reads, becomes the writer, reads again, and writes again. Of the others those with an even
+/// number could do that, and do not; the rest only reads. No thread writes between what one of them reads and what it
+/// writes.
 pub struct Upgrades<P: Platform, F: Fairness> {
     object: Object<P, F>,
     rounds: u32,

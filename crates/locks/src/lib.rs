@@ -270,8 +270,8 @@ pub use api::v05::*;
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]
 pub use api::{
-    Barrier, BarrierWaitResult, LazyLock, Once, OnceLock, OnceState, OwnedSemaphorePermit, Semaphore,
-    SemaphorePermit,
+    Barrier, BarrierWaitResult, LazyLock, Once, OnceLock, OnceState, OwnedSemaphorePermit,
+    Semaphore, SemaphorePermit,
 };
 #[doc(inline)]
 pub use api::{Record, SeqLock};

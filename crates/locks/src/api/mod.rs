@@ -3,7 +3,8 @@
 //! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and
 //!   `rwlock` add what needs the standard library's clock.
 //! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`.
-//! - `semaphore`, `owned_permit`, `seqlock`, `record`, `once`, `once_lock`, `lazy` and `barrier` do not need `lock_api`.
+//! - `semaphore`, `owned_permit`, `seqlock`, `record`, `once`, `once_lock`, `lazy` and `barrier` do not need
+//!   `lock_api`.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod barrier;
