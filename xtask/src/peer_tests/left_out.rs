@@ -34,8 +34,10 @@ const fn feature(file: &'static str, test: &'static str, feature: &'static str) 
 /// A function of parking_lot that is not public.
 const PRIVATE: &str = "wait_while_until_internal";
 
-pub static LEFT_OUT: [LeftOut; 12] = [
+pub static LEFT_OUT: [LeftOut; 14] = [
     feature("mutex", "test_serde", "serde"),
+    feature("fair_mutex", "test_serde", "serde"),
+    feature("remutex", "test_serde", "serde"),
     missing("condvar", "wait_while_until_internal_does_not_wait_if_initially_false", PRIVATE),
     missing("condvar", "wait_while_until_internal_times_out_before_false", PRIVATE),
     missing("condvar", "wait_while_until_internal", PRIVATE),

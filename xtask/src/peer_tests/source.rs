@@ -9,7 +9,7 @@ use syn::token::Brace;
 use syn::{Attribute, Item, ItemFn, ItemUse, UseTree};
 
 /// The files whose tests are about locks that we have, too.
-const FILES: [&str; 3] = ["mutex", "condvar", "rwlock"];
+const FILES: [&str; 5] = ["mutex", "fair_mutex", "remutex", "condvar", "rwlock"];
 
 /// What cargo says of a package.
 #[derive(Clone, Debug, Deserialize)]
