@@ -3,6 +3,13 @@
 
 use crate::stage::{Need, Stage};
 
+/// The packages are compared with what is on the registry.
+const REGISTRY: Need = Need {
+    probe: &["cargo", "info", "cargo-deny"],
+    prints: "",
+    get: "cargo info cargo-deny",
+};
+
 const DENY: Need = Need {
     probe: &["cargo", "deny", "--version"],
     prints: "",
@@ -28,7 +35,7 @@ pub fn stages() -> Vec<Stage> {
     let deny = ["cargo", "deny", "--offline", "--all-features", "check"];
     let semver = ["cargo", "semver-checks", "--package", "lockwright", "--baseline-rev", LAST];
     vec![
-        Stage::command("packages", 300, &publish),
+        Stage::command("packages", 300, &publish).needing(REGISTRY),
         Stage::command("deny", 120, &[&deny[..], &["bans", "licenses", "sources"]].concat())
             .needing(DENY),
         Stage::command("semver-checks", 600, &semver).needing(LAST_RELEASE).needing(SEMVER_CHECKS),
