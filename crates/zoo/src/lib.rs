@@ -34,6 +34,7 @@
 mod bug;
 pub mod locks;
 mod mutex;
+mod once;
 mod programs;
 mod queued;
 mod real;
@@ -62,6 +63,7 @@ impl Bug {
             mutex::BUGS,
             sleeping::BUGS,
             programs::BUGS,
+            once::BUGS,
             rwsem::BUGS,
             real::BUGS,
         ]

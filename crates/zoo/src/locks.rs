@@ -33,6 +33,8 @@ pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 pub const TICKET: &[&str] = &["ticket"];
 pub const MUTEX: &[&str] = &["mutex"];
 pub const OSQ: &[&str] = &["osq"];
+/// The once, which has the clients of the barrier, too.
+pub const ONCE: &[&str] = &["once"];
 /// Reference locks whose waiters sleep.
 pub const FUTEX3: &[&str] = &["futex3", "futex3-spin"];
 pub const WORD_LOCK: &[&str] = &["word-lock"];
