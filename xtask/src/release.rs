@@ -4,11 +4,8 @@
 use crate::stage::{Need, Stage};
 
 /// The packages are compared with what is on the registry.
-const REGISTRY: Need = Need {
-    probe: &["cargo", "info", "cargo-deny"],
-    prints: "",
-    get: "cargo info cargo-deny",
-};
+const REGISTRY: Need =
+    Need { probe: &["cargo", "info", "cargo-deny"], prints: "", get: "cargo info cargo-deny" };
 
 const DENY: Need = Need {
     probe: &["cargo", "deny", "--version"],

@@ -139,7 +139,7 @@ bugs! {
         }",
         ],
     }
-    "95" ShareLost in &["rwlock"], seen EXPLORED {
+    "93" ShareLost in &["rwlock"], seen EXPLORED {
         what: "A reader gives up to upgrade and goes on reading, but is no longer counted. A writer comes in.",
         source: "found in the design of the upgrade",
         shown_by: [("rwlock", "rwlock-upgrade-timed")],

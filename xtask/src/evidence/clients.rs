@@ -24,6 +24,8 @@ const KEPT: &[(&str, &str)] = &[
         "semaphore-makers",
         "what several releases publish to a thread that acquires all permits at once",
     ),
+    ("once-freed", "a once that is freed as soon as it is done"),
+    ("once-give-up", "a closure that does not end: another thread begins anew"),
     (
         "rwsem-timed-reader",
         "readers that give up; one of the [findings](findings.md) was made with it",
