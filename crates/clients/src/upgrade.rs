@@ -36,9 +36,9 @@ impl<P: Platform, F: Fairness> Object<P, F> {
     }
 }
 
-/// Every fourth thread reads, becomes the writer, reads again, and writes again. Of the others those with an even
-/// number could do that, and do not; the rest only reads. No thread writes between what one of them reads and what it
-/// writes.
+/// Of four threads the first reads, becomes the writer, reads again, and writes again; the third could do that, and
+/// does not; the second only reads, and the fourth only writes. No thread writes between what the first reads and what
+/// it writes.
 pub struct Upgrades<P: Platform, F: Fairness> {
     object: Object<P, F>,
     rounds: u32,
@@ -86,6 +86,13 @@ impl<P: Platform, F: Fairness> Client for Upgrades<P, F> {
                     unsafe { object.twins.read_twice() };
                     // SAFETY: taken above.
                     unsafe { object.lock.unlock_upgradable() };
+                }
+                3 => {
+                    object.lock.lock();
+                    // SAFETY: taken above.
+                    unsafe { object.twins.increment() };
+                    // SAFETY: as above.
+                    unsafe { object.lock.unlock_fair() };
                 }
                 _ => {
                     object.lock.lock_shared();

@@ -127,7 +127,7 @@ bugs! {
             change "rwlock/wait.rs": "may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
         ],
     }
-    "94" WriterBetween in &["rwlock"], seen BY_LOOM {
+    "94" WriterBetween in &["rwlock"], seen EXPLORED {
         what: "A reader that upgrades gives back its share and waits for the other readers. A writer comes in between, so what the reader read is no longer true.",
         source: "parking_lot, upgradable reads (documentation of upgrade)",
         shown_by: [("rwlock", "rwlock-upgrade")],

@@ -115,8 +115,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                 Ok(seen) if F::IS_FAIR || seen & HELD != 0 => return false,
                 Ok(_) => self.take_abandoned(kind),
                 Err(_) if is_over => return false,
-                Err(seen) if is_writer && seen & WRITER == 0 => {
-                    return self.spin_as_pending(against);
+                Err(seen) if seen & WRITER == 0 => {
+                    return is_writer && self.spin_as_pending(against);
                 }
                 Err(_) => continue,
             };
