@@ -166,7 +166,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         unsafe { self.unlock_shared() };
     }
 
-    pub(super) fn reserve_for_sleeper(&self) {
+    /// Reserves the lock, which the caller holds, for the first waiter, if it sleeps.
+    fn reserve_for_sleeper(&self) {
         // ordering: Relaxed; a thread that has just begun to sleep has not waited for long.
         if self.word.load(Relaxed) & SLEEPER != 0 {
             self.shared().reserve();
