@@ -63,6 +63,7 @@ beyond! {
     RawMutex<P, S>, GuardNoSend;
     Sendable<RawMutex<P, S>>, GuardSend;
     RawFairMutex<P, S>, GuardNoSend;
+    Sendable<RawFairMutex<P, S>>, GuardSend;
 }
 
 /// Tells if a wait for a [`Condvar`](crate::Condvar) with a time-out has timed out.
@@ -78,14 +79,48 @@ impl WaitTimeoutResult {
     }
 }
 
+mod sealed {
+    use crate::mutex::RawMutex;
+    use crate::park::ParkPlatform;
+    use crate::qspinlock::Succession;
+
+    /// The mutexes that a condition variable works with.
+    #[diagnostic::on_unimplemented(
+        message = "a `Condvar` cannot wait with this lock",
+        note = "a `Condvar` waits with a `Mutex`, a `CnaMutex` or a `SendMutex`"
+    )]
+    pub trait Waitable<P: ParkPlatform> {
+        type Succession: Succession<P>;
+
+        fn raw_mutex(&self) -> &RawMutex<P, Self::Succession>;
+    }
+}
+use sealed::Waitable;
+
+impl<P: ParkPlatform, S: Succession<P>> Waitable<P> for RawMutex<P, S> {
+    type Succession = S;
+
+    fn raw_mutex(&self) -> &Self {
+        self
+    }
+}
+impl<P: ParkPlatform, S: Succession<P>> Waitable<P> for Sendable<RawMutex<P, S>> {
+    type Succession = S;
+
+    fn raw_mutex(&self) -> &RawMutex<P, S> {
+        self
+    }
+}
+
 /// The condition variable, for one version of `lock_api`.
 macro_rules! condvar {
     ($lock_api:ident) => {
-        type Guard<'a, P, S, T> = $lock_api::MutexGuard<'a, RawMutex<P, S>, T>;
+        type Guard<'a, L, T> = $lock_api::MutexGuard<'a, L, T>;
 
         /// A condition variable: threads wait until another thread says that something has changed.
         ///
-        /// It is used with a [`Mutex`](crate::Mutex) or a [`CnaMutex`](crate::CnaMutex) that guards what changes.
+        /// It is used with a [`Mutex`](crate::Mutex), a [`CnaMutex`](crate::CnaMutex) or a
+        /// [`SendMutex`](crate::SendMutex) that guards what changes.
         ///
         /// # Examples
         ///
@@ -152,13 +187,16 @@ macro_rules! condvar {
                 Self(RawCondvar::new())
             }
             /// Releases the mutex, waits for a notification, and takes the mutex again.
-            pub fn wait<S: Succession<P>, T: ?Sized>(&self, guard: &mut Guard<'_, P, S, T>) {
+            pub fn wait<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
+                &self,
+                guard: &mut Guard<'_, L, T>,
+            ) {
                 self.wait_raw(guard, None);
             }
             /// Waits until `condition` returns `false`. It is checked before the first wait and after every wake-up.
-            pub fn wait_while<S: Succession<P>, T: ?Sized>(
+            pub fn wait_while<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 mut condition: impl FnMut(&mut T) -> bool,
             ) {
                 while condition(guard) {
@@ -166,17 +204,17 @@ macro_rules! condvar {
                 }
             }
             /// Like [`wait`](Self::wait), but gives up after `timeout`.
-            pub fn wait_for<S: Succession<P>, T: ?Sized>(
+            pub fn wait_for<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
                 self.wait_raw(guard, Some(deadline_after::<P>(timeout)))
             }
             /// Like [`wait`](Self::wait), but gives up at `deadline`.
-            pub fn wait_until<S: Succession<P>, T: ?Sized>(
+            pub fn wait_until<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 deadline: Instant,
             ) -> WaitTimeoutResult {
                 self.wait_raw(guard, Some(deadline_at::<P>(deadline)))
@@ -184,9 +222,9 @@ macro_rules! condvar {
             /// Like [`wait_while`](Self::wait_while), but gives up after `timeout`.
             ///
             /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
-            pub fn wait_while_for<S: Succession<P>, T: ?Sized>(
+            pub fn wait_while_for<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 condition: impl FnMut(&mut T) -> bool,
                 timeout: Duration,
             ) -> WaitTimeoutResult {
@@ -195,9 +233,9 @@ macro_rules! condvar {
             /// Like [`wait_while`](Self::wait_while), but gives up at `deadline`.
             ///
             /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
-            pub fn wait_while_until<S: Succession<P>, T: ?Sized>(
+            pub fn wait_while_until<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 condition: impl FnMut(&mut T) -> bool,
                 deadline: Instant,
             ) -> WaitTimeoutResult {
@@ -216,9 +254,9 @@ macro_rules! condvar {
                 self.0.notify_all() as usize
             }
 
-            fn wait_while_raw<S: Succession<P>, T: ?Sized>(
+            fn wait_while_raw<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 mut condition: impl FnMut(&mut T) -> bool,
                 deadline_ns: u64,
             ) -> WaitTimeoutResult {
@@ -229,15 +267,15 @@ macro_rules! condvar {
                 }
                 WaitTimeoutResult(false)
             }
-            fn wait_raw<S: Succession<P>, T: ?Sized>(
+            fn wait_raw<L: Waitable<P> + $lock_api::RawMutex, T: ?Sized>(
                 &self,
-                guard: &mut Guard<'_, P, S, T>,
+                guard: &mut Guard<'_, L, T>,
                 deadline_ns: Option<u64>,
             ) -> WaitTimeoutResult {
                 // SAFETY: the guard holds the mutex; what it guards is not accessed until it does again.
                 let mutex = unsafe { $lock_api::MutexGuard::mutex(guard).raw() };
                 // SAFETY: as above.
-                WaitTimeoutResult(!unsafe { self.0.wait(mutex, deadline_ns) })
+                WaitTimeoutResult(!unsafe { self.0.wait(mutex.raw_mutex(), deadline_ns) })
             }
         }
 

@@ -125,7 +125,7 @@ macro_rules! mutex_types {
         pub type MappedCnaMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::mutex::RawCnaMutex<Native>, T>;
 
-        /// A [`Mutex`] whose guards can be sent to other threads. It cannot be used with a [`Condvar`].
+        /// A [`Mutex`] whose guards can be sent to other threads.
         ///
         /// It has the methods of [`Mutex`].
         ///

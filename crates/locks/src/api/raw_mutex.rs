@@ -19,6 +19,7 @@ macro_rules! raw_mutexes {
         $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend);
         $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend);
         $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] RawFairMutex<P, S>, GuardNoSend);
+        $implement!([P: ParkPlatform + ConstCells, S: Succession<P>] Sendable<RawFairMutex<P, S>>, GuardSend);
         $implement!([P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>, GuardSend);
         $implement!([P: Barriers + ConstCells] TicketLock<P>, GuardSend);
         $implement!([P: QueuePlatform + ConstCells] McsLock<P>, GuardSend);

@@ -1,6 +1,6 @@
 //! Locks whose guards may be sent to other threads.
 
-use crate::mutex::RawMutex;
+use crate::mutex::{RawFairMutex, RawMutex};
 use crate::platform::{Cells, ConstCells};
 use crate::raw::{Order, RawLock};
 use crate::rwlock::RawRwLock;
@@ -31,6 +31,11 @@ impl<P: ConstCells, S> Sendable<RawMutex<P, S>> {
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self(RawMutex::INIT);
 }
+impl<P: ConstCells, S> Sendable<RawFairMutex<P, S>> {
+    /// An unlocked mutex, for statics.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const INIT: Self = Self(RawFairMutex::INIT);
+}
 impl<P: ConstCells, F> Sendable<RawRwLock<P, F>> {
     /// An unlocked lock, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
@@ -40,6 +45,7 @@ impl<P: ConstCells, F> Sendable<RawRwLock<P, F>> {
 /// Locks that do not care who gives them back.
 pub(super) trait Ownerless: RawLock {}
 impl<P: Cells, S> Ownerless for RawMutex<P, S> where Self: RawLock {}
+impl<P: Cells, S> Ownerless for RawFairMutex<P, S> where Self: RawLock {}
 impl<P: Cells, F> Ownerless for RawRwLock<P, F> where Self: RawLock {}
 
 impl<L: Ownerless> Deref for Sendable<L> {

@@ -4,7 +4,7 @@ use super::{Over, alone};
 use lockwright::events::Event;
 use lockwright::native;
 use lockwright::platform::QueueNodes;
-use lockwright::{Condvar, Mutex};
+use lockwright::{Condvar, Mutex, SendMutex};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -269,4 +269,26 @@ fn more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable() {
             assert!(native::Native::claim_node().is_some());
         },
     );
+}
+
+/// The mutex is taken in one thread, waited with in another and unlocked there.
+#[test]
+fn a_guard_that_was_sent_waits_for_a_notification() {
+    let (turn, changed) = (SendMutex::new(0), Condvar::new());
+    let mut guard = turn.lock();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            *guard += 1;
+            let late = changed.wait_while_for(&mut guard, |turn| *turn < 2, LONG);
+            drop(guard);
+            late.timed_out()
+        });
+        while !turn.try_lock().is_some_and(|turn| *turn == 1) {
+            thread::yield_now();
+        }
+        *turn.lock() += 1;
+        changed.notify_one();
+        assert!(!waiter.join().expect("no panic"));
+    });
+    assert!(turn.try_lock().is_some_and(|turn| *turn == 2));
 }
