@@ -1,6 +1,6 @@
 //! The packages that have parking_lot's tests, one for each library.
 
-use super::left_out::{self, LEFT_OUT, Why};
+use super::left_out::{self, LEFT_OUT};
 use super::source::{Package, TestFile};
 use crate::limit::output_within;
 use serde::Deserialize;
@@ -16,13 +16,19 @@ const FOLDER: &str = "target/peer-tests";
 /// One of the two packages.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
-    /// The library whose locks are tested.
+    /// The library whose locks are tested, for messages.
     library: &'static str,
     package: &'static str,
 }
 
-pub const OURS: Side = Side { library: "lockwright", package: "peer-tests-lockwright" };
+pub const OURS: Side = Side { library: "Lockwright", package: "peer-tests-lockwright" };
 pub const THEIRS: Side = Side { library: "parking_lot", package: "peer-tests-parking_lot" };
+
+/// The features that have tests.
+const FEATURES: [&str; 2] = ["arc_lock", "serde"];
+
+/// What a test finds at the root of its package.
+const ROOT: &str = "#![allow(warnings)]\nuse parking_lot::*;\n";
 
 /// `Cargo.toml` of both together: apart from the workspace of the repository, with the versions of its packages.
 const WORKSPACE: &str = "[workspace]
@@ -43,47 +49,61 @@ pub fn write(root: &Path, package: &Package, files: &[TestFile]) -> Result<(), S
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("Cargo.toml"), WORKSPACE)?;
         fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-        let locks = format!("{{ path = {:?} }}", root.join("crates/locks"));
-        write_side(&folder, OURS, &locks, package, files)?;
-        write_side(&folder, THEIRS, &format!("\"={}\"", package.version), package, files)?;
+        let ours = format!("path = {:?}", root.join("packages/parking_lot"));
+        let theirs = format!("version = \"={}\"", package.version);
+        write_side(&folder.join(OURS.package), OURS, &ours, package, files)?;
+        write_side(&folder.join(THEIRS.package), THEIRS, &theirs, package, files)?;
         write_left_out(&folder.join(OURS.package).join("tests"), files)
     };
     write().map_err(|error: io::Error| format!("{FOLDER} cannot be written: {error}"))
 }
 
+/// `which` is the parking_lot that it depends on.
 fn write_side(
     folder: &Path,
-    Side { library, package: name }: Side,
-    dependency: &str,
+    side: Side,
+    which: &str,
     package: &Package,
     files: &[TestFile],
 ) -> io::Result<()> {
-    let folder = folder.join(name);
-    fs::create_dir_all(folder.join("src"))?;
+    let source = folder.join("src");
+    fs::create_dir_all(&source)?;
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nedition = \"{}\"\n\n\
-         [dependencies]\n{library} = {dependency}\nrand = \"0.8\"\n",
-        package.edition
+        "[package]\nname = {:?}\nedition = {:?}\n\n[features]\ndefault = {FEATURES:?}\n{}\n\
+         [dependencies]\nparking_lot = {{ {which}, features = {FEATURES:?} }}\n{}",
+        side.package,
+        package.edition,
+        FEATURES.map(|feature| format!("{feature} = []\n")).concat(),
+        package.test_dependencies(),
     );
     fs::write(folder.join("Cargo.toml"), manifest)?;
-    let modules = files.iter().map(|file| format!("mod {};\n", file.name)).collect::<String>();
-    fs::write(folder.join("src/lib.rs"), format!("#![allow(warnings)]\n{modules}"))?;
-    files.iter().try_for_each(|file| {
-        let is_kept = |test: &str| !left_out::contains(file.name, test);
-        let path = folder.join("src").join(file.name).with_extension("rs");
-        fs::write(path, file.text(library, &is_kept))
-    })
+    let mut modules: Vec<_> = files
+        .iter()
+        .map(|file| {
+            (file.name.to_string(), file.text(&|test| !left_out::contains(file.name, test)))
+        })
+        .collect();
+    modules.extend(package.programs()?);
+    let mut library = ROOT.to_string();
+    for (name, text) in modules {
+        library += &format!("mod {name};\n");
+        fs::write(source.join(name).with_extension("rs"), text)?;
+    }
+    for (name, text) in package.examples()? {
+        library += &format!("#[doc = {text:?}]\npub mod of_{name} {{}}\n");
+    }
+    fs::write(source.join("lib.rs"), library)
 }
 
 /// A program for each test that is left out, so that each shows by itself if it compiles.
 fn write_left_out(folder: &Path, files: &[TestFile]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for row in LEFT_OUT.iter().filter(|row| !matches!(row.why, Why::Feature(_))) {
+    for row in &LEFT_OUT {
         let Some(file) = files.iter().find(|file| file.name == row.file) else { continue };
         // The tests that a macro makes are there, too.
-        let text = file.text(OURS.library, &|test| test == row.test);
+        let text = file.text(&|test| test == row.test);
         let path = folder.join(row.target()).with_extension("rs");
-        fs::write(path, format!("#![allow(warnings)]\n{text}"))?;
+        fs::write(path, format!("{ROOT}{text}"))?;
     }
     Ok(())
 }
@@ -118,10 +138,25 @@ struct Message {
 
 const BUILD_MAX: Duration = Duration::from_secs(1200);
 
+/// Runs the examples of parking_lot's documentation with Lockwright. Returns what was printed if one fails.
+pub fn run_examples(root: &Path) -> Result<String, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--doc", "--release", "--package", OURS.package]);
+    cargo.current_dir(root.join(FOLDER)).env("CARGO_TARGET_DIR", root.join("target"));
+    let output =
+        output_within(&mut cargo, BUILD_MAX).map_err(|why| format!("cargo test --doc {why}"))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let result = printed.lines().find(|line| line.starts_with("test result: ok"));
+    match result.filter(|_| output.status.success()) {
+        Some(result) => Ok(result.to_string()),
+        None => Err(format!("{printed}{}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
 /// Compiles all tests. It is expected that those which are left out do not compile.
 pub fn build(root: &Path) -> Result<Built, String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--tests", "--release", "--offline", "--keep-going"]);
+    cargo.args(["build", "--tests", "--release", "--keep-going"]);
     cargo.args(["--message-format", "json"]).current_dir(root.join(FOLDER));
     cargo.env("CARGO_TARGET_DIR", root.join("target"));
     let output =

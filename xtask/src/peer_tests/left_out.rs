@@ -20,24 +20,16 @@ pub enum Why {
     Missing(&'static str),
     /// It compiles, and expects this, which Lockwright promises not to do: it does not pass.
     Differs(&'static str),
-    /// It needs this feature of parking_lot, which is off by default.
-    Feature(&'static str),
 }
 
 const fn missing(file: &'static str, test: &'static str, item: &'static str) -> LeftOut {
     LeftOut { file, test, why: Why::Missing(item) }
 }
-const fn feature(file: &'static str, test: &'static str, feature: &'static str) -> LeftOut {
-    LeftOut { file, test, why: Why::Feature(feature) }
-}
 
 /// A function of parking_lot that is not public.
 const PRIVATE: &str = "wait_while_until_internal";
 
-pub static LEFT_OUT: [LeftOut; 14] = [
-    feature("mutex", "test_serde", "serde"),
-    feature("fair_mutex", "test_serde", "serde"),
-    feature("remutex", "test_serde", "serde"),
+pub static LEFT_OUT: [LeftOut; 4] = [
     missing("condvar", "wait_while_until_internal_does_not_wait_if_initially_false", PRIVATE),
     missing("condvar", "wait_while_until_internal_times_out_before_false", PRIVATE),
     missing("condvar", "wait_while_until_internal", PRIVATE),
@@ -46,13 +38,6 @@ pub static LEFT_OUT: [LeftOut; 14] = [
         test: "two_mutexes",
         why: Why::Differs("a panic if two mutexes are used at once, which Lockwright allows"),
     },
-    missing("rwlock", "smoke", "upgradable_read"),
-    missing("rwlock", "test_ruw_arc", "upgradable_read"),
-    missing("rwlock", "test_rwlock_try_read", "upgradable_read"),
-    missing("rwlock", "test_rwlock_try_write", "upgradable_read"),
-    missing("rwlock", "test_rwlock_try_upgrade", "try_upgradable_read"),
-    feature("rwlock", "test_serde", "serde"),
-    feature("rwlock", "test_issue_430", "arc_lock"),
 ];
 
 /// Returns true if the test is in the table.
@@ -70,24 +55,18 @@ impl LeftOut {
     }
 }
 
-/// Rows about tests that parking_lot no longer has, or has without the condition.
+/// Rows about tests that parking_lot no longer has.
 pub fn complaints(files: &[TestFile]) -> Vec<String> {
     complaints_about(&LEFT_OUT, files)
 }
 
 fn complaints_about(rows: &[LeftOut], files: &[TestFile]) -> Vec<String> {
-    let complaint = |row: &LeftOut| {
-        let file = files.iter().find(|file| file.name == row.file)?;
-        let named = row.named();
-        match (file.tests.iter().find(|test| test.name == row.test), row.why) {
-            (None, _) => Some(format!("{named} is no longer a test of parking_lot")),
-            (Some(test), Why::Feature(feature)) if !test.is_conditional => {
-                Some(format!("{named} no longer needs feature {feature}"))
-            }
-            _ => None,
-        }
+    let is_there = |row: &&LeftOut| {
+        let file = files.iter().find(|file| file.name == row.file);
+        file.is_some_and(|file| file.tests.iter().any(|test| test.name == row.test))
     };
-    rows.iter().filter_map(complaint).collect()
+    let gone = rows.iter().filter(|row| !is_there(row));
+    gone.map(|row| format!("{} is no longer a test of parking_lot", row.named())).collect()
 }
 
 /// Tests that compile with Lockwright and should not, or the other way round.
@@ -128,7 +107,6 @@ pub fn table() -> String {
         let why = match row.why {
             Why::Missing(item) => format!("needs `{item}`"),
             Why::Differs(what) => format!("expects {what}"),
-            Why::Feature(feature) => format!("needs feature {feature}, off by default"),
         };
         format!("  {} {}: {why}\n", row.file, row.test)
     };
@@ -166,19 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_about_a_test_that_is_gone_or_unconditional_is_noticed() {
-        let text = "#[cfg(test)] mod tests { #[test] fn rings() {} \
-                    #[cfg(feature = \"loud\")] #[test] fn is_loud() {} }";
+    fn a_row_about_a_test_that_is_gone_is_noticed() {
+        let text = "#[cfg(test)] mod tests { #[test] fn rings() {} }";
         let files = [TestFile::of("bell", text.into()).expect("Rust with tests")];
-        let rows = [
-            missing("bell", "rings", "Gong"),
-            feature("bell", "is_loud", "loud"),
-            missing("bell", "booms", "Gong"),
-            feature("bell", "rings", "loud"),
-        ];
+        let rows = ["rings", "booms"].map(|test| missing("bell", test, "Gong"));
         let said = complaints_about(&rows, &files);
-        assert_eq!(said.len(), 2, "{said:?}");
+        assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains("`booms` is no longer a test"));
-        assert!(said[1].contains("`rings` no longer needs feature loud"));
     }
 }

@@ -1,8 +1,9 @@
-//! `cargo xtask peer-tests`: parking_lot's own tests, with Lockwright's types in the place of parking_lot's.
+//! `cargo xtask peer-tests`: parking_lot's own tests and examples, with our package `parking_lot` in its place.
 //!
 //! The tests come from parking_lot's package when the command runs, and no line of them is in this repository. They are
 //! compiled twice, with the locks of either library, and each test runs in a process of its own, alternately with one
-//! and with the other. A failing test makes the command fail. A slow test does not: it is only named.
+//! and with the other. A failing test makes the command fail. A slow test does not: it is only named. The examples of
+//! the documentation run with Lockwright alone.
 
 mod crates;
 mod left_out;
@@ -85,6 +86,9 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     }
     print!("{}", report::summary(&measured));
     print!("{}", left_out::table());
+    if request.only.is_empty() {
+        println!("\nexamples of the documentation: {}", crates::run_examples(root)?);
+    }
     for complaint in &complaints {
         eprintln!("peer-tests: {complaint}");
     }

@@ -2,14 +2,15 @@
 
 use crate::sanitize;
 use serde::Deserialize;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use syn::token::Brace;
-use syn::{Attribute, Item, ItemFn, ItemUse, UseTree};
+use syn::{Attribute, Item, ItemFn};
 
-/// The files whose tests are about locks that we have, too.
-const FILES: [&str; 5] = ["mutex", "fair_mutex", "remutex", "condvar", "rwlock"];
+/// The files of `src` that have tests. Those of `deadlock` need a feature that Lockwright refuses.
+const FILES: [&str; 6] = ["mutex", "fair_mutex", "remutex", "condvar", "rwlock", "once"];
 
 /// What cargo says of a package.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,6 +19,14 @@ pub struct Package {
     pub version: String,
     pub edition: String,
     manifest_path: PathBuf,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Dependency {
+    name: String,
+    req: String,
+    kind: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -52,8 +61,6 @@ pub struct TestFile {
     modules: Vec<Range<usize>>,
     /// The tests that stand there as functions; a macro makes others.
     pub tests: Vec<Test>,
-    /// The imports of parking_lot's types.
-    imports: Vec<Import>,
 }
 
 /// A test that is a function.
@@ -62,15 +69,6 @@ pub struct Test {
     pub name: String,
     /// Where it is, with its attributes.
     span: Range<usize>,
-    /// True if it is compiled on a condition only.
-    pub is_conditional: bool,
-}
-
-/// `use crate::{...};`
-#[derive(Debug)]
-struct Import {
-    span: Range<usize>,
-    names: Vec<String>,
 }
 
 /// Reads the files.
@@ -85,10 +83,63 @@ pub fn files(package: &Package) -> Result<Vec<TestFile>, String> {
     FILES.into_iter().map(read).collect()
 }
 
+impl Package {
+    /// What its tests need, as a part of a `Cargo.toml`.
+    pub fn test_dependencies(&self) -> String {
+        let is_for_tests = |it: &&Dependency| it.kind.as_deref() == Some("dev");
+        let needed = self.dependencies.iter().filter(is_for_tests);
+        needed.map(|Dependency { name, req, .. }| format!("{name} = {req:?}\n")).collect()
+    }
+
+    /// The programs of its folder `tests`: names and texts.
+    pub fn programs(&self) -> io::Result<Vec<(String, String)>> {
+        rust_files(&self.manifest_path.with_file_name("tests"))
+    }
+
+    /// The comments with examples: a name of the place, and the text.
+    pub fn examples(&self) -> io::Result<Vec<(String, String)>> {
+        let files = rust_files(&self.manifest_path.with_file_name("src"))?;
+        Ok(files.iter().flat_map(|(name, text)| examples(name, text)).collect())
+    }
+}
+
+/// The Rust files of a folder, sorted: names without the ending, and texts.
+fn rust_files(folder: &Path) -> io::Result<Vec<(String, String)>> {
+    let entries = std::fs::read_dir(folder)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|it| it == "rs"));
+    paths.sort();
+    let name = |path: &Path| path.file_stem().map(|it| it.to_string_lossy().into_owned());
+    let read =
+        |path: &PathBuf| Ok((name(path).unwrap_or_default(), std::fs::read_to_string(path)?));
+    paths.iter().map(read).collect()
+}
+
+/// The comments of a file that have an example.
+fn examples(file: &str, text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut is_going_on = false;
+    for (line, text) in text.lines().enumerate() {
+        let text = text.trim_start();
+        let comment = text.strip_prefix("///").or_else(|| text.strip_prefix("//!"));
+        if let Some(comment) = comment {
+            if !is_going_on {
+                found.push((format!("{file}_{}", line + 1), String::new()));
+            }
+            let (_, whole) = found.last_mut().expect("one was just added");
+            *whole += comment.strip_prefix(' ').unwrap_or(comment);
+            whole.push('\n');
+        }
+        is_going_on = comment.is_some();
+    }
+    found.retain(|(_, text)| text.contains("```"));
+    found
+}
+
 impl TestFile {
     pub fn of(name: &'static str, text: String) -> Result<Self, String> {
         let syntax = syn::parse_file(&text).map_err(|error| error.to_string())?;
-        let mut file = Self { name, text, modules: vec![], tests: vec![], imports: vec![] };
+        let mut file = Self { name, text, modules: vec![], tests: vec![] };
         for item in &syntax.items {
             let Item::Mod(module) = item else { continue };
             let Some((braces, items)) =
@@ -98,10 +149,8 @@ impl TestFile {
             };
             file.modules.push(span(&module.attrs, braces));
             for item in items {
-                match item {
-                    Item::Fn(function) => file.tests.extend(test(function)),
-                    Item::Use(item) => file.imports.extend(import(item)),
-                    _ => {}
+                if let Item::Fn(function) = item {
+                    file.tests.extend(test(function));
                 }
             }
         }
@@ -109,30 +158,11 @@ impl TestFile {
         if is_empty { Err("it has no tests".into()) } else { Ok(file) }
     }
 
-    /// The modules of tests, with the types of `library` and without the tests for which `is_kept` returns false. An
-    /// import that nothing uses any longer is left out: the library may not have what it names.
-    pub fn text(&self, library: &str, is_kept: &dyn Fn(&str) -> bool) -> String {
+    /// The modules of tests, without the tests for which `is_kept` returns false.
+    pub fn text(&self, is_kept: &dyn Fn(&str) -> bool) -> String {
         let cut = self.tests.iter().filter(|test| !is_kept(&test.name));
-        let mut cut: Vec<_> = cut.map(|test| test.span.clone()).collect();
-        cut.extend(self.imports.iter().map(|import| import.span.clone()));
-        cut.sort_by_key(|span| span.start);
-        let modules = self.modules.iter();
-        let used: String = modules.map(|module| self.without(&cut, module.clone())).collect();
-        let words: Vec<_> = used.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-        let mut text = String::new();
-        for module in &self.modules {
-            let mut at = module.start;
-            for import in self.imports.iter().filter(|it| module.contains(&it.span.start)) {
-                text += &self.without(&cut, at..import.span.start);
-                let names = import.names.iter().map(String::as_str);
-                let names: Vec<_> = names.filter(|name| words.contains(name)).collect();
-                text += &format!("use {library}::{{{}}};", names.join(", "));
-                at = import.span.end;
-            }
-            text += &self.without(&cut, at..module.end);
-            text += "\n\n";
-        }
-        text
+        let cut: Vec<_> = cut.map(|test| test.span.clone()).collect();
+        self.modules.iter().map(|module| self.without(&cut, module.clone()) + "\n\n").collect()
     }
 
     /// The text of `part` without what is `cut`, in the order of the text.
@@ -166,25 +196,7 @@ fn test(function: &ItemFn) -> Option<Test> {
     has("test").then(|| Test {
         name: function.sig.ident.to_string(),
         span: span(&function.attrs, &function.block.brace_token),
-        is_conditional: has("cfg"),
     })
-}
-
-fn import(item: &ItemUse) -> Option<Import> {
-    let UseTree::Path(path) = &item.tree else { return None };
-    let names = match &*path.tree {
-        UseTree::Name(name) => vec![name.ident.to_string()],
-        UseTree::Group(group) => {
-            let name = |tree: &UseTree| match tree {
-                UseTree::Name(name) => Some(name.ident.to_string()),
-                _ => None,
-            };
-            group.items.iter().map(name).collect::<Option<_>>()?
-        }
-        _ => return None,
-    };
-    let span = item.use_token.span.byte_range().start..item.semi_token.span.byte_range().end;
-    (path.ident == "crate").then_some(Import { span, names })
 }
 
 #[cfg(test)]
@@ -219,21 +231,20 @@ mod others { use crate::Bell; fn help() { Bell; } }
     }
 
     #[test]
-    fn tests_are_found_and_their_conditions() {
+    fn tests_are_found() {
         let found = file();
-        let found = found.tests.iter().map(|test| (&*test.name, test.is_conditional));
-        let expected = [("rings", false), ("booms", false), ("is_loud", true)];
-        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let found = found.tests.iter().map(|test| &*test.name);
+        assert_eq!(found.collect::<Vec<_>>(), ["rings", "booms", "is_loud"]);
     }
 
     #[test]
-    fn modules_of_tests_are_taken_without_what_is_left_out_and_with_other_imports() {
-        let text = file().text("ours", &|test| test != "booms");
+    fn modules_of_tests_are_taken_without_what_is_left_out() {
+        let text = file().text(&|test| test != "booms");
         assert_eq!(
             text,
             "#[cfg(test)]
 mod tests {
-    use ours::{Bell};
+    use crate::{Bell, Gong};
     use std::thread;
 
     #[test]
@@ -248,11 +259,19 @@ mod tests {
 }
 
 #[cfg(test)]
-mod others { use ours::{Bell}; fn help() { Bell; } }
+mod others { use crate::Bell; fn help() { Bell; } }
 
 "
         );
-        assert!(file().text("ours", &|_| true).contains("use ours::{Bell, Gong};"));
+        assert!(file().text(&|_| true).contains("fn booms() { Gong; }"));
+    }
+
+    #[test]
+    fn comments_with_examples_are_found() {
+        let text = "//! A bell.\n\nstruct Bell;\nimpl Bell {\n    /// Rings.\n    ///\n    /// ```\n    /// \
+                    ring();\n    /// ```\n    fn ring() {}\n}\n";
+        let expected = ("bell_5".to_string(), "Rings.\n\n```\nring();\n```\n".to_string());
+        assert_eq!(examples("bell", text), [expected]);
     }
 
     #[test]
