@@ -91,7 +91,7 @@ pub mod v04 {
     use super::Sendable;
     use super::mutex_types::mutex_types;
     use super::reentrant::reentrant_types;
-    use super::rwlock_types::rwlock_types;
+    use super::rwlock_types::{more_guards, rwlock_types};
     use crate::native::Native;
 
     pub use super::mutex::v04::Condvar;
@@ -115,7 +115,7 @@ pub mod v05 {
     use super::Sendable;
     use super::mutex_types::mutex_types;
     use super::reentrant::reentrant_types;
-    use super::rwlock_types::rwlock_types;
+    use super::rwlock_types::{more_guards, rwlock_types};
     use crate::native::Native;
 
     pub use super::mutex::v05::Condvar;

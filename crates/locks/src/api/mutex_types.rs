@@ -124,6 +124,10 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`CnaMutex`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedCnaMutexGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::mutex::RawCnaMutex<Native>, T>;
+        /// The guard of an `Arc<CnaMutex<T>>`, as [`ArcMutexGuard`].
+        #[cfg(feature = "arc_lock")]
+        pub type ArcCnaMutexGuard<T> =
+            lock_api::ArcMutexGuard<crate::mutex::RawCnaMutex<Native>, T>;
 
         /// A [`Mutex`] whose guards can be sent to other threads.
         ///
@@ -285,6 +289,10 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`SpinLock`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedSpinLockGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::qspinlock::QSpinlock<Native>, T>;
+        /// The guard of an `Arc<SpinLock<T>>`, as [`ArcMutexGuard`]. It can be sent to another thread.
+        #[cfg(feature = "arc_lock")]
+        pub type ArcSpinLockGuard<T> =
+            lock_api::ArcMutexGuard<crate::qspinlock::QSpinlock<Native>, T>;
 
         /// A value behind the NUMA-aware queued spinlock (CNA, version 10): a [`SpinLock`] for machines with several
         /// NUMA nodes.
@@ -322,6 +330,10 @@ macro_rules! mutex_types {
         /// The guard of a part of the value of a [`CnaSpinLock`]; see the list of [`Mutex`](Mutex#methods).
         pub type MappedCnaSpinLockGuard<'a, T> =
             lock_api::MappedMutexGuard<'a, crate::qspinlock::CnaSpinlock<Native>, T>;
+        /// The guard of an `Arc<CnaSpinLock<T>>`, as [`ArcMutexGuard`]. It can be sent to another thread.
+        #[cfg(feature = "arc_lock")]
+        pub type ArcCnaSpinLockGuard<T> =
+            lock_api::ArcMutexGuard<crate::qspinlock::CnaSpinlock<Native>, T>;
     };
 }
 pub(super) use mutex_types;

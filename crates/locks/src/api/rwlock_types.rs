@@ -1,5 +1,28 @@
 //! The types of locks that readers share, for one version of `lock_api`, which the place of use calls `lock_api`.
 
+/// The guards of a part of the value of a lock, and of an `Arc` of it.
+macro_rules! more_guards {
+    ($lock:ident, $raw:ty: $read_part:ident, $write_part:ident, $read_arc:ident, $write_arc:ident) => {
+        #[doc = concat!("The guard of a reader of a part of the value of a [`", stringify!($lock), "`]. ")]
+        /// It can be sent to another thread if the guard of the whole value can. The list of [`RwLock`](RwLock#methods)
+        /// tells how it is made.
+        pub type $read_part<'a, T> = lock_api::MappedRwLockReadGuard<'a, $raw, T>;
+        #[doc = concat!("The guard of the writer of a part of the value of a [`", stringify!($lock), "`], ")]
+        #[doc = concat!("as [`", stringify!($read_part), "`].")]
+        pub type $write_part<'a, T> = lock_api::MappedRwLockWriteGuard<'a, $raw, T>;
+        #[doc = concat!("The guard of a reader of an `Arc<", stringify!($lock), "<T>>`, made by its `read_arc` and ")]
+        /// the like (feature `arc_lock`). It keeps the `Arc`, so it has no lifetime. It can be sent to another thread if
+        /// the guard of the lock itself can.
+        #[cfg(feature = "arc_lock")]
+        pub type $read_arc<T> = lock_api::ArcRwLockReadGuard<$raw, T>;
+        #[doc = concat!("The guard of the writer of an `Arc<", stringify!($lock), "<T>>`, ")]
+        #[doc = concat!("as [`", stringify!($read_arc), "`].")]
+        #[cfg(feature = "arc_lock")]
+        pub type $write_arc<T> = lock_api::ArcRwLockWriteGuard<$raw, T>;
+    };
+}
+pub(super) use more_guards;
+
 /// Takes where the documentation of that version is, and the documentation of the methods for recursive reads, where
 /// that version has them.
 macro_rules! rwlock_types {
@@ -118,12 +141,6 @@ macro_rules! rwlock_types {
         /// The guard of the reader of a [`RwLock`] that may become the writer. It cannot be sent to another thread.
         pub type RwLockUpgradableReadGuard<'a, T> =
             lock_api::RwLockUpgradableReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
-        /// The guard of a reader of a part of the value of a [`RwLock`]; see the list of [`RwLock`](RwLock#methods).
-        pub type MappedRwLockReadGuard<'a, T> =
-            lock_api::MappedRwLockReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
-        /// The guard of the writer of a part of the value of a [`RwLock`]; see the list of [`RwLock`](RwLock#methods).
-        pub type MappedRwLockWriteGuard<'a, T> =
-            lock_api::MappedRwLockWriteGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
 
         /// A [`RwLock`] whose guards can be sent to other threads. It has the methods of [`RwLock`].
         pub type SendRwLock<T> = lock_api::RwLock<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
@@ -399,13 +416,43 @@ macro_rules! rwlock_types {
         /// The guard of the writer of a [`RwSemLock`]. It can be sent to another thread.
         pub type RwSemWriteGuard<'a, T> =
             lock_api::RwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
-        /// The guard of a reader of a part of the value of a [`RwSemLock`]; see the list of [`RwLock`](RwLock#methods).
-        pub type MappedRwSemReadGuard<'a, T> =
-            lock_api::MappedRwLockReadGuard<'a, crate::rwsem::RwSem<Native>, T>;
-        /// The guard of the writer of a part of the value of a [`RwSemLock`]; see the list of
-        /// [`RwLock`](RwLock#methods).
-        pub type MappedRwSemWriteGuard<'a, T> =
-            lock_api::MappedRwLockWriteGuard<'a, crate::rwsem::RwSem<Native>, T>;
+
+        more_guards!(
+            RwLock, crate::rwlock::RawRwLock<Native>:
+            MappedRwLockReadGuard, MappedRwLockWriteGuard, ArcRwLockReadGuard, ArcRwLockWriteGuard
+        );
+        more_guards!(
+            SendRwLock, Sendable<crate::rwlock::RawRwLock<Native>>:
+            MappedSendRwLockReadGuard, MappedSendRwLockWriteGuard, ArcSendRwLockReadGuard, ArcSendRwLockWriteGuard
+        );
+        more_guards!(
+            FairRwLock, crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>:
+            MappedFairRwLockReadGuard, MappedFairRwLockWriteGuard, ArcFairRwLockReadGuard, ArcFairRwLockWriteGuard
+        );
+        more_guards!(
+            PercpuRwLock, crate::percpu_rwlock::RawPercpuRwLock<Native>:
+            MappedPercpuRwLockReadGuard, MappedPercpuRwLockWriteGuard, ArcPercpuRwLockReadGuard, ArcPercpuRwLockWriteGuard
+        );
+        more_guards!(
+            QRwLock, crate::qrwlock::RawQRwLock<Native>:
+            MappedQRwLockReadGuard, MappedQRwLockWriteGuard, ArcQRwLockReadGuard, ArcQRwLockWriteGuard
+        );
+        more_guards!(
+            RwSemLock, crate::rwsem::RwSem<Native>:
+            MappedRwSemReadGuard, MappedRwSemWriteGuard, ArcRwSemReadGuard, ArcRwSemWriteGuard
+        );
+        /// The guard of the reader of an `Arc<RwLock<T>>` that may become the writer, as [`ArcRwLockReadGuard`].
+        #[cfg(feature = "arc_lock")]
+        pub type ArcRwLockUpgradableReadGuard<T> =
+            lock_api::ArcRwLockUpgradableReadGuard<crate::rwlock::RawRwLock<Native>, T>;
+        /// The guard of the reader of an `Arc<SendRwLock<T>>` that may become the writer, as [`ArcSendRwLockReadGuard`].
+        #[cfg(feature = "arc_lock")]
+        pub type ArcSendRwLockUpgradableReadGuard<T> =
+            lock_api::ArcRwLockUpgradableReadGuard<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+        /// The guard of the reader of an `Arc<FairRwLock<T>>` that may become the writer, as [`ArcFairRwLockReadGuard`].
+        #[cfg(feature = "arc_lock")]
+        pub type ArcFairRwLockUpgradableReadGuard<T> =
+            lock_api::ArcRwLockUpgradableReadGuard<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;
     };
 }
 pub(super) use rwlock_types;

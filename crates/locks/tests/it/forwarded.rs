@@ -2,9 +2,9 @@
 
 #[cfg(feature = "arc_lock")]
 macro_rules! each_arc {
-    ($($lock:ident.$lock_arc:ident() -> $guard:ty;)+) => {$({
+    ($($lock:ident.$lock_arc:ident() -> $guard:ident;)+) => {$({
         let lock = Arc::new(lockwright::$lock::new(7));
-        let guard: $guard = lock.$lock_arc();
+        let guard: lockwright::$guard<u32> = lock.$lock_arc();
         // The guard keeps the lock.
         let weak = Arc::downgrade(&lock);
         drop(lock);
@@ -17,23 +17,30 @@ macro_rules! each_arc {
 #[cfg(feature = "arc_lock")]
 #[test]
 fn the_guard_of_an_arc_keeps_the_lock_and_gives_it_back() {
-    use lockwright::lock_api::{ArcRwLockReadGuard, ArcRwLockWriteGuard};
     use std::sync::Arc;
     each_arc! {
-        Mutex.lock_arc() -> lockwright::ArcMutexGuard<u32>;
-        CnaMutex.lock_arc() -> _;
-        FairMutex.lock_arc() -> lockwright::ArcFairMutexGuard<u32>;
-        SendMutex.lock_arc() -> lockwright::ArcSendMutexGuard<u32>;
-        ReentrantMutex.lock_arc() -> lockwright::ArcReentrantMutexGuard<u32>;
-        SpinLock.lock_arc() -> _;
-        CnaSpinLock.lock_arc() -> _;
-        RwLock.read_arc() -> ArcRwLockReadGuard<_, u32>;
-        RwLock.write_arc() -> ArcRwLockWriteGuard<_, u32>;
-        FairRwLock.read_arc() -> ArcRwLockReadGuard<_, u32>;
-        SendRwLock.read_arc() -> ArcRwLockReadGuard<_, u32>;
-        PercpuRwLock.read_arc() -> ArcRwLockReadGuard<_, u32>;
-        QRwLock.write_arc() -> ArcRwLockWriteGuard<_, u32>;
-        RwSemLock.read_arc() -> ArcRwLockReadGuard<_, u32>;
+        Mutex.lock_arc() -> ArcMutexGuard;
+        CnaMutex.lock_arc() -> ArcCnaMutexGuard;
+        FairMutex.lock_arc() -> ArcFairMutexGuard;
+        SendMutex.lock_arc() -> ArcSendMutexGuard;
+        ReentrantMutex.lock_arc() -> ArcReentrantMutexGuard;
+        SpinLock.lock_arc() -> ArcSpinLockGuard;
+        CnaSpinLock.lock_arc() -> ArcCnaSpinLockGuard;
+        RwLock.read_arc() -> ArcRwLockReadGuard;
+        RwLock.write_arc() -> ArcRwLockWriteGuard;
+        RwLock.upgradable_read_arc() -> ArcRwLockUpgradableReadGuard;
+        FairRwLock.read_arc() -> ArcFairRwLockReadGuard;
+        FairRwLock.write_arc() -> ArcFairRwLockWriteGuard;
+        FairRwLock.upgradable_read_arc() -> ArcFairRwLockUpgradableReadGuard;
+        SendRwLock.read_arc() -> ArcSendRwLockReadGuard;
+        SendRwLock.write_arc() -> ArcSendRwLockWriteGuard;
+        SendRwLock.upgradable_read_arc() -> ArcSendRwLockUpgradableReadGuard;
+        PercpuRwLock.read_arc() -> ArcPercpuRwLockReadGuard;
+        PercpuRwLock.write_arc() -> ArcPercpuRwLockWriteGuard;
+        QRwLock.read_arc() -> ArcQRwLockReadGuard;
+        QRwLock.write_arc() -> ArcQRwLockWriteGuard;
+        RwSemLock.read_arc() -> ArcRwSemReadGuard;
+        RwSemLock.write_arc() -> ArcRwSemWriteGuard;
     }
     #[cfg(feature = "lock_api_05")]
     {

@@ -65,6 +65,34 @@ fn the_guard_of_a_part_has_a_name_and_keeps_the_lock() {
 }
 
 #[test]
+fn the_guards_of_a_part_of_a_shared_lock_have_names() {
+    macro_rules! each {
+        ($($lock:ident, $read:ident, $read_part:ident, $write:ident, $write_part:ident;)+) => {$({
+            let lock = lockwright::$lock::new([1, 2]);
+            let mut part: lockwright::$write_part<'_, u32> =
+                lockwright::$write::map(lock.write(), |both| &mut both[1]);
+            *part += 1;
+            assert!(lock.try_read().is_none());
+            drop(part);
+            let part: lockwright::$read_part<'_, u32> =
+                lockwright::$read::map(lock.read(), |both| &both[1]);
+            assert!(*part == 3 && lock.try_write().is_none());
+        })+};
+    }
+    each! {
+        RwLock, RwLockReadGuard, MappedRwLockReadGuard, RwLockWriteGuard, MappedRwLockWriteGuard;
+        SendRwLock, SendRwLockReadGuard, MappedSendRwLockReadGuard, SendRwLockWriteGuard,
+            MappedSendRwLockWriteGuard;
+        FairRwLock, FairRwLockReadGuard, MappedFairRwLockReadGuard, FairRwLockWriteGuard,
+            MappedFairRwLockWriteGuard;
+        PercpuRwLock, PercpuRwLockReadGuard, MappedPercpuRwLockReadGuard, PercpuRwLockWriteGuard,
+            MappedPercpuRwLockWriteGuard;
+        QRwLock, QRwLockReadGuard, MappedQRwLockReadGuard, QRwLockWriteGuard, MappedQRwLockWriteGuard;
+        RwSemLock, RwSemReadGuard, MappedRwSemReadGuard, RwSemWriteGuard, MappedRwSemWriteGuard;
+    }
+}
+
+#[test]
 fn lock_api_comes_with_the_locks() {
     use lockwright::lock_api::{Mutex as OfLockApi, RawMutex};
     fn take<R: RawMutex>(lock: &OfLockApi<R, u32>) -> u32 {
