@@ -41,9 +41,22 @@ pub fn checks() -> Vec<Stage> {
         documentation(),
         Stage::command("lock-apis", 300, &[&lock_apis[..], &tests].concat()),
     ];
+    stages.extend(parking_lot());
     stages.push(Stage::new("features", 900, Step::Call(every_feature_set)));
     stages.extend(release::stages());
     stages
+}
+
+/// The package with the interface of parking_lot, which is not in the workspace. `cargo xtask peer-tests` runs it.
+fn parking_lot() -> [Stage; 2] {
+    let check =
+        ["cargo", "clippy", "--locked", "--manifest-path", "packages/parking_lot/Cargo.toml"];
+    let stage = |name, features| {
+        let features = ["--features", features, "--", "--deny", "warnings"];
+        Stage::command(name, 300, &[&check[..], &features].concat())
+            .with_env("CARGO_TARGET_DIR", "target/parking_lot")
+    };
+    [stage("parking_lot", ""), stage("parking_lot: all", "arc_lock,serde,send_guard")]
 }
 
 fn every_feature_set() -> bool {

@@ -150,7 +150,8 @@ pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) ->
             }
             Verdict::Missing(get) => {
                 eprintln!(
-                    "== {}: not run, because a tool is missing. To install it, type `{get}`",
+                    "== {}: not run, because something that it needs is not here. Type `{get}`: it gets it, or \
+                     says why it cannot",
                     stage.name
                 );
             }
