@@ -11,8 +11,8 @@ macro_rules! more_guards {
         #[doc = concat!("as [`", stringify!($read_part), "`].")]
         pub type $write_part<'a, T> = lock_api::MappedRwLockWriteGuard<'a, $raw, T>;
         #[doc = concat!("The guard of a reader of an `Arc<", stringify!($lock), "<T>>`, made by its `read_arc` and ")]
-        /// the like (feature `arc_lock`). It keeps the `Arc`, so it has no lifetime. It can be sent to another thread if
-        /// the guard of the lock itself can.
+        /// the like (feature `arc_lock`). It keeps the `Arc`, so it has no lifetime. It can be sent to another thread
+        /// if the guard of the lock itself can.
         #[cfg(feature = "arc_lock")]
         pub type $read_arc<T> = lock_api::ArcRwLockReadGuard<$raw, T>;
         #[doc = concat!("The guard of the writer of an `Arc<", stringify!($lock), "<T>>`, ")]
@@ -441,15 +441,18 @@ macro_rules! rwlock_types {
             RwSemLock, crate::rwsem::RwSem<Native>:
             MappedRwSemReadGuard, MappedRwSemWriteGuard, ArcRwSemReadGuard, ArcRwSemWriteGuard
         );
-        /// The guard of the reader of an `Arc<RwLock<T>>` that may become the writer, as [`ArcRwLockReadGuard`].
+        /// The guard of the reader of an `Arc<RwLock<T>>` that may become the writer, as
+        /// [`ArcRwLockReadGuard`].
         #[cfg(feature = "arc_lock")]
         pub type ArcRwLockUpgradableReadGuard<T> =
             lock_api::ArcRwLockUpgradableReadGuard<crate::rwlock::RawRwLock<Native>, T>;
-        /// The guard of the reader of an `Arc<SendRwLock<T>>` that may become the writer, as [`ArcSendRwLockReadGuard`].
+        /// The guard of the reader of an `Arc<SendRwLock<T>>` that may become the writer, as
+        /// [`ArcSendRwLockReadGuard`].
         #[cfg(feature = "arc_lock")]
         pub type ArcSendRwLockUpgradableReadGuard<T> =
             lock_api::ArcRwLockUpgradableReadGuard<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
-        /// The guard of the reader of an `Arc<FairRwLock<T>>` that may become the writer, as [`ArcFairRwLockReadGuard`].
+        /// The guard of the reader of an `Arc<FairRwLock<T>>` that may become the writer, as
+        /// [`ArcFairRwLockReadGuard`].
         #[cfg(feature = "arc_lock")]
         pub type ArcFairRwLockUpgradableReadGuard<T> =
             lock_api::ArcRwLockUpgradableReadGuard<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;

@@ -152,6 +152,10 @@ fn of_workspace(sources: &[Source]) -> Graph {
         .filter_map(|folder| {
             let source = sources.iter().find(|it| it.path == format!("{folder}/Cargo.toml"))?;
             let manifest: toml::Table = source.text.parse().ok()?;
+            // A package of a workspace of its own has its name from elsewhere, too.
+            if manifest.contains_key("workspace") {
+                return None;
+            }
             let name = manifest.get("package")?.get("name")?.as_str()?.to_string();
             Some((name, (folder, source, manifest)))
         })
@@ -236,7 +240,12 @@ mod tests {
         let lab =
             "[package]\nname = \"l\"\n[target.'cfg(unix)'.dependencies]\ns = { path = \"../sim\" }";
         let sim = "[package]\nname = \"s\"";
-        let all = tree(&[("crates/lab/Cargo.toml", lab), ("crates/sim/Cargo.toml", sim)]);
+        let other = "[workspace]\n[package]\nname = \"l\"\n[dependencies]\ns = \"0.1\"";
+        let all = tree(&[
+            ("crates/lab/Cargo.toml", lab),
+            ("crates/sim/Cargo.toml", sim),
+            ("packages/l/Cargo.toml", other),
+        ]);
         let [found] = &layers_are_those_of_the_diagram(&source, &all)[..] else { panic!() };
         assert_eq!((&*found.path, found.line), ("crates/lab/Cargo.toml", 4));
         assert!(found.message.contains("`lab` use `sim`"), "{}", found.message);
