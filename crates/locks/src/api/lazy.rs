@@ -109,8 +109,10 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     #[inline]
     #[track_caller]
     pub fn force(this: &Self) -> &T {
-        // SAFETY: `call_once` calls it at most once, and no other thread uses the content meanwhile.
-        this.once.call_once(|| unsafe { this.make() });
+        // SAFETY: the once calls it at most once, and no other thread uses the content meanwhile.
+        if !this.once.call_unless_poisoned(|| unsafe { this.make() }) {
+            is_poisoned();
+        }
         // SAFETY: the once is completed, and its closure has put the value there.
         unsafe { this.value().unwrap_unchecked() }
     }
@@ -142,6 +144,13 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     }
 }
 
+/// The first half of the message is the one of `std`, for programs that look for it.
+#[cold]
+#[track_caller]
+fn is_poisoned() -> ! {
+    panic!("LazyLock instance has previously been poisoned: its closure panicked")
+}
+
 impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     type Target = T;
 
@@ -166,6 +175,15 @@ impl<T: Default> Default for LazyLock<T> {
     /// Creates a value that [`Default`] makes when it is first used.
     fn default() -> Self {
         Self::new(T::default)
+    }
+}
+
+impl<T, F> From<T> for LazyLock<T, F> {
+    /// Creates a value that is there already.
+    fn from(value: T) -> Self {
+        let once = Once::new();
+        once.call_once(|| {});
+        Self { once, content: UnsafeCell::new(Content::Value(value)) }
     }
 }
 

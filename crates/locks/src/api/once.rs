@@ -122,13 +122,22 @@ impl Once {
     #[inline]
     #[track_caller]
     pub fn call_once(&self, closure: impl FnOnce()) {
+        if !self.call_unless_poisoned(closure) {
+            is_poisoned();
+        }
+    }
+
+    /// As [`call_once`](Self::call_once), but returns `false` if the `Once` is poisoned.
+    #[inline]
+    pub(super) fn call_unless_poisoned(&self, closure: impl FnOnce()) -> bool {
         if !self.is_completed() {
             match self.begin(false) {
                 Begun::Ours(running) => run(running, |_| closure()),
                 Begun::Done => {}
-                Begun::Poisoned => is_poisoned(),
+                Begun::Poisoned => return false,
             }
         }
+        true
     }
 
     /// As [`call_once`](Self::call_once), but runs `closure` also if the `Once` is poisoned. The closure is told which
@@ -145,6 +154,18 @@ impl Once {
         if let Begun::Ours(running) = self.begin(true) {
             run(running, closure);
         }
+    }
+
+    /// As [`call_once_force`](Self::call_once_force), but a closure that returns an error counts as one that panics.
+    pub(super) fn try_call_once<E>(
+        &self,
+        closure: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Begun::Ours(running) = self.begin(true) {
+            closure()?;
+            running.complete();
+        }
+        Ok(())
     }
 
     /// Returns `true` if a closure has run to its end. Never waits.

@@ -30,8 +30,8 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 ///
 /// # Fairness
 ///
-/// All threads that wait for the value get it at once. If the closure of one panics, the others compete, in no order,
-/// and the one that wins runs its own closure.
+/// All threads that wait for the value get it at once. If the closure of one panics or fails, the others compete, in no
+/// order, and the one that wins runs its own closure.
 ///
 /// # Errors and panics
 ///
@@ -124,6 +124,44 @@ impl<T> OnceLock<T> {
             // SAFETY: one closure runs at a time, and the place is empty until one has ended.
             unsafe { self.fill(Some(value)) }
         });
+    }
+
+    /// As [`get_or_init`](Self::get_or_init), but `make` may fail. If it does, the place stays empty, and a thread that
+    /// waits runs its own closure.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lockwright::OnceLock;
+    ///
+    /// let port = OnceLock::new();
+    /// assert!(port.get_or_try_init(|| "http".parse::<u16>()).is_err());
+    /// assert_eq!(port.get_or_try_init(|| "80".parse::<u16>()), Ok(&80));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What `make` returns.
+    ///
+    /// # Panics
+    ///
+    /// If `make` panics. The place stays empty.
+    #[inline]
+    pub fn get_or_try_init<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+        if !self.once.is_completed() {
+            self.try_make(make)?;
+        }
+        Ok(self.value_of_completed())
+    }
+
+    #[cold]
+    fn try_make<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
+        self.once.try_call_once(|| {
+            let value = make()?;
+            // SAFETY: one closure runs at a time, and the place is empty until one has ended.
+            unsafe { self.fill(Some(value)) }
+            Ok(())
+        })
     }
 
     /// Returns the value, or `None` if there is none.

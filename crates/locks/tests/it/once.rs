@@ -171,6 +171,34 @@ fn a_once_lock_stays_empty_if_its_closure_panics() {
     assert_eq!((place.set(5), place.wait()), (Ok(()), &5));
 }
 
+#[test]
+fn a_once_lock_stays_empty_if_its_closure_fails_and_the_next_thread_runs_its_own() {
+    let _alone = alone();
+    let place = OnceLock::new();
+    thread::scope(|scope| {
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let fails = scope.spawn({
+            let place = &place;
+            move || {
+                place
+                    .get_or_try_init(|| {
+                        begun.send(()).unwrap();
+                        thread::sleep(WHILE);
+                        Err("no value")
+                    })
+                    .copied()
+            }
+        });
+        has_begun.recv().unwrap();
+        assert_eq!(place.get_or_try_init(|| Ok::<_, ()>(6)), Ok(&6));
+        assert_eq!(fails.join().unwrap(), Err("no value"));
+    });
+    assert_eq!(place.get_or_try_init(|| Err(())), Ok(&6));
+    let place = OnceLock::<u32>::new();
+    assert_eq!(panic_of(|| place.get_or_try_init(|| -> Result<_, ()> { panic!("late") })), "late");
+    assert_eq!((place.get_or_try_init(|| Err(7)), place.get()), (Err(7), None));
+}
+
 /// Counts how often it was dropped.
 struct Dropped(Arc<AtomicU32>);
 
@@ -245,6 +273,12 @@ fn a_lazy_value_is_made_when_it_is_first_used() {
 }
 
 #[test]
+fn a_lazy_value_that_is_there_already_is_not_made() {
+    let lazy: LazyLock<u32> = LazyLock::from(5);
+    assert_eq!((LazyLock::get(&lazy), *lazy), (Some(&5), 5));
+}
+
+#[test]
 fn an_owner_changes_a_lazy_value() {
     let mut lazy = LazyLock::new(|| 1);
     assert_eq!(LazyLock::get_mut(&mut lazy), None);
@@ -258,7 +292,7 @@ fn an_owner_changes_a_lazy_value() {
 fn a_lazy_value_whose_closure_panicked_panics_at_each_use() {
     let mut lazy = LazyLock::<u32, _>::new(|| panic!("no value"));
     assert_eq!(panic_of(|| *lazy), "no value");
-    assert!(panic_of(|| *LazyLock::force(&lazy)).contains("poisoned"));
+    assert!(panic_of(|| *LazyLock::force(&lazy)).contains("LazyLock instance"));
     assert!(panic_of(|| *LazyLock::force_mut(&mut lazy)).contains("poisoned"));
     assert_eq!(LazyLock::get(&lazy), None);
     assert_eq!(format!("{lazy:?}"), "LazyLock(<uninit>)");
@@ -291,6 +325,8 @@ fn they_have_the_auto_traits_of_the_standard_library() {
     all::<LazyLock<String>>();
     all::<lockwright::Barrier>();
     all::<lockwright::BarrierWaitResult>();
+    all::<lockwright::Condvar>();
+    all::<lockwright::WaitTimeoutResult>();
     fn is_sent<T: Send>() {}
     is_sent::<OnceLock<Cell<u32>>>();
     is_sent::<LazyLock<Cell<u32>>>();
