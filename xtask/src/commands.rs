@@ -3,7 +3,7 @@
 use crate::options::not_an_option;
 use crate::{
     ci, evidence, features, fidelity, full, fuzz, new_lock, peer_tests, promela, release, root,
-    sanitize, stage, targets, tidy, walk, weaken, zoo,
+    sanitize, stage, std_tests, targets, tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -200,6 +200,18 @@ const LONGER: &[Command] = &[
         ],
         run: |given| tool(peer_tests::Request::of(given), peer_tests::run),
     },
+    Command {
+        name: "std-tests",
+        options: std_tests::OPTIONS,
+        about: &[
+            "Run the tests of std's locks, once, lazy value and barrier with",
+            "Lockwright's types. They come from the source of the standard library,",
+            "which rustup adds to a toolchain; if it is missing, says how to install",
+            "it. --library names a copy elsewhere, --only a part of a test's name. A",
+            "minute; a part of ci.",
+        ],
+        run: |given| tool(std_tests::Request::of(given), std_tests::run),
+    },
 ];
 
 const OF_CHECKS: &[Command] = &[
@@ -392,6 +404,9 @@ mod tests {
             (&["peer-tests", "--runs", "0"], "--runs 5"),
             (&["peer-tests", "--only"], "--only rwlock"),
             (&["peer-tests", "--fast"], "--runs N"),
+            (&["std-tests", "--only"], "--only rwlock"),
+            (&["std-tests", "--library"], "the folder `library`"),
+            (&["std-tests", "--fast"], "--library FOLDER"),
             (&["weaken", "--only", "no.rs"], "--only qspinlock/queue.rs"),
             (&["weaken", "--checker", "spin"], "loom or miri"),
             (&["weaken", "--fast"], "--matrix"),

@@ -19,6 +19,7 @@ mod release;
 mod repository;
 mod sanitize;
 mod stage;
+mod std_tests;
 mod targets;
 mod tidy;
 mod walk;

@@ -1,6 +1,6 @@
 //! The packages that have parking_lot's tests, one for each library.
 
-use super::left_out::{self, LEFT_OUT};
+use super::left_out::{HERE, LEFT_OUT};
 use super::source::{Package, TestFile};
 use crate::limit::output_within;
 use serde::Deserialize;
@@ -79,9 +79,7 @@ fn write_side(
     fs::write(folder.join("Cargo.toml"), manifest)?;
     let mut modules: Vec<_> = files
         .iter()
-        .map(|file| {
-            (file.name.to_string(), file.text(&|test| !left_out::contains(file.name, test)))
-        })
+        .map(|file| (file.name.to_string(), file.text(&|test| !LEFT_OUT.contains(file.name, test))))
         .collect();
     modules.extend(package.programs()?);
     let mut library = ROOT.to_string();
@@ -98,7 +96,7 @@ fn write_side(
 /// A program for each test that is left out, so that each shows by itself if it compiles.
 fn write_left_out(folder: &Path, files: &[TestFile]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for row in &LEFT_OUT {
+    for row in LEFT_OUT.rows.iter() {
         let Some(file) = files.iter().find(|file| file.name == row.file) else { continue };
         // The tests that a macro makes are there, too.
         let text = file.text(&|test| test == row.test);
@@ -155,26 +153,31 @@ pub fn run_examples(root: &Path) -> Result<String, String> {
 
 /// Compiles all tests. It is expected that those which are left out do not compile.
 pub fn build(root: &Path) -> Result<Built, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--tests", "--release", "--keep-going"]);
-    cargo.args(["--message-format", "json"]).current_dir(root.join(FOLDER));
-    cargo.env("CARGO_TARGET_DIR", root.join("target"));
-    let output =
-        output_within(&mut cargo, BUILD_MAX).map_err(|why| format!("cargo build {why}"))?;
-    let built = Built::of(&String::from_utf8_lossy(&output.stdout));
+    let (built, said) = compile(root, FOLDER)?;
     for side in [OURS, THEIRS] {
         if built.tests_of(side).is_err() {
             let errors = built.errors.get(&side.target());
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(format!(
                 "the tests do not compile with {}. If one uses what Lockwright does not have, add it to {}:\n{}",
                 side.library,
-                left_out::HERE,
+                HERE,
                 errors.unwrap_or(&said)
             ));
         }
     }
     Ok(built)
+}
+
+/// Compiles all tests of a workspace below the root. Returns also what cargo said, for one that has to compile.
+pub fn compile(root: &Path, folder: &str) -> Result<(Built, String), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--tests", "--release", "--offline", "--keep-going"]);
+    cargo.args(["--message-format", "json"]).current_dir(root.join(folder));
+    cargo.env("CARGO_TARGET_DIR", root.join("target"));
+    let output =
+        output_within(&mut cargo, BUILD_MAX).map_err(|why| format!("cargo build {why}"))?;
+    let built = Built::of(&String::from_utf8_lossy(&output.stdout));
+    Ok((built, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 impl Side {

@@ -5,14 +5,15 @@
 //! and with the other. A failing test makes the command fail. A slow test does not: it is only named. The examples of
 //! the documentation run with Lockwright alone.
 
-mod crates;
-mod left_out;
-mod report;
+pub mod crates;
+pub mod left_out;
+pub mod report;
 mod source;
 
 use crate::limit::{Stopped, output_within};
 use crate::options::not_an_option;
-use crates::{Built, OURS, Side, THEIRS};
+use crates::{Built, OURS, THEIRS};
+use left_out::{HERE, LEFT_OUT, LeftOut, Table};
 use report::{Measured, Runs};
 use source::TestFile;
 use std::path::Path;
@@ -65,12 +66,12 @@ const HANG_MAX: Duration = Duration::from_secs(5);
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let package = source::package(root)?;
     let files = source::files(&package)?;
-    let mut complaints = left_out::complaints(&files);
+    let mut complaints = LEFT_OUT.complaints(&|row| is_there(&files, row));
     crates::write(root, &package, &files)?;
     eprintln!("peer-tests: compiling the tests of parking_lot {}", package.version);
     let built = crates::build(root)?;
-    complaints.extend(left_out::complaints_of_build(&built));
-    complaints.extend(left_out_that_pass(&built)?);
+    complaints.extend(LEFT_OUT.complaints_of_build(&built));
+    complaints.extend(left_out_that_pass(&LEFT_OUT, &built)?);
     let names = names(&built, &files)?;
     let mut measured = Vec::new();
     for name in names.iter().filter(|name| report::shown(name).contains(&request.only)) {
@@ -85,9 +86,13 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         ));
     }
     print!("{}", report::summary(&measured));
-    print!("{}", left_out::table());
+    print!("{}", LEFT_OUT.text());
     if request.only.is_empty() {
-        println!("\nexamples of the documentation: {}", crates::run_examples(root)?);
+        println!(
+            "
+examples of the documentation: {}",
+            crates::run_examples(root)?
+        );
     }
     for complaint in &complaints {
         eprintln!("peer-tests: {complaint}");
@@ -95,18 +100,25 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     Ok(complaints.is_empty() && measured.iter().all(Measured::passes))
 }
 
+/// Returns true if parking_lot has the test.
+fn is_there(files: &[TestFile], row: &LeftOut) -> bool {
+    let file = files.iter().find(|file| file.name == row.file);
+    file.is_some_and(|file| file.tests.iter().any(|test| test.name == row.test))
+}
+
+/// The names of the tests of a program.
+pub fn list(program: &Path) -> Result<Vec<String>, String> {
+    let mut command = Command::new(program);
+    command.args(["--list", "--format", "terse"]);
+    let output = output_within(&mut command, TIME_MAX).map_err(|why| format!("--list {why}"))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = printed.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names.map(String::from).collect())
+}
+
 /// The tests that both programs have.
 fn names(built: &Built, files: &[TestFile]) -> Result<Vec<String>, String> {
-    let list = |side: Side| {
-        let mut command = Command::new(built.tests_of(side)?);
-        command.args(["--list", "--format", "terse"]);
-        let output =
-            output_within(&mut command, TIME_MAX).map_err(|why| format!("--list {why}"))?;
-        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        let names = printed.lines().filter_map(|line| line.strip_suffix(": test"));
-        Ok::<_, String>(names.map(String::from).collect::<Vec<_>>())
-    };
-    let (ours, theirs) = (list(OURS)?, list(THEIRS)?);
+    let (ours, theirs) = (list(built.tests_of(OURS)?)?, list(built.tests_of(THEIRS)?)?);
     if ours != theirs {
         return Err("the tests of both libraries are not the same".into());
     }
@@ -117,14 +129,12 @@ fn names(built: &Built, files: &[TestFile]) -> Result<Vec<String>, String> {
     };
     let expected = files.iter().flat_map(|file| file.tests.iter().map(|test| (file.name, test)));
     let mut lost = expected.filter(|(file, test)| {
-        !left_out::contains(file, &test.name) && !is_listed(file, &test.name)
+        !LEFT_OUT.contains(file, &test.name) && !is_listed(file, &test.name)
     });
     match lost.next() {
-        Some((file, test)) => Err(format!(
-            "{file}: `{}` is not compiled and not in the table of {}",
-            test.name,
-            left_out::HERE
-        )),
+        Some((file, test)) => {
+            Err(format!("{file}: `{}` is not compiled and not in the table of {}", test.name, HERE))
+        }
         None => Ok(ours),
     }
 }
@@ -134,11 +144,7 @@ fn measure(built: &Built, name: &str, runs: usize) -> Result<Measured, String> {
     let mut measured = Measured::new(name);
     for _ in 0..runs {
         for (side, of_side) in [(OURS, &mut measured.ours), (THEIRS, &mut measured.theirs)] {
-            let mut command = Command::new(built.tests_of(side)?);
-            command.args(["--exact", name, "--test-threads", "1"]);
-            // To print the stack of a panic that a test expects takes longer than most tests.
-            command.env_remove("RUST_BACKTRACE");
-            run_once(&mut command, TIME_MAX, of_side)?;
+            run_test(built.tests_of(side)?, name, of_side)?;
         }
     }
     if let Some(printed) = measured.ours.failures.first() {
@@ -147,7 +153,16 @@ fn measure(built: &Built, name: &str, runs: usize) -> Result<Measured, String> {
     Ok(measured)
 }
 
-/// Runs a test in a process of its own.
+/// Runs a test of a program in a process of its own.
+pub fn run_test(program: &Path, name: &str, runs: &mut Runs) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(["--exact", name, "--test-threads", "1"]);
+    // To print the stack of a panic that a test expects takes longer than most tests.
+    command.env_remove("RUST_BACKTRACE");
+    run_once(&mut command, TIME_MAX, runs)
+}
+
+/// Runs a command that fails if a test fails.
 fn run_once(command: &mut Command, limit: Duration, runs: &mut Runs) -> Result<(), String> {
     let start = Instant::now();
     match output_within(command, limit) {
@@ -163,9 +178,9 @@ fn run_once(command: &mut Command, limit: Duration, runs: &mut Runs) -> Result<(
 }
 
 /// Left-out tests that compile and should fail, and do not.
-fn left_out_that_pass(built: &Built) -> Result<Vec<String>, String> {
+pub fn left_out_that_pass(table: &Table, built: &Built) -> Result<Vec<String>, String> {
     let mut complaints = Vec::new();
-    for (row, complaint) in left_out::that_compile() {
+    for (row, complaint) in table.that_compile() {
         let Some(program) = built.programs.get(&row.target()) else { continue };
         let mut runs = Runs::default();
         run_once(Command::new(program).arg(row.test), HANG_MAX, &mut runs)?;
