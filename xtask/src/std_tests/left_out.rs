@@ -30,6 +30,7 @@ static ROWS: [LeftOut; 21] = [
     missing("rwlock", "test_rw_arc_poison_ww", "is_poisoned"),
     missing("rwlock", "test_rw_arc_poison_mapped_w_w", "is_poisoned"),
     differs("rwlock", "panic_while_mapping_write_unlocked_poison", POISONED),
+    // Since Rust 1.96.
     differs(
         "rwlock",
         "test_rwlock_max_readers",
