@@ -2,8 +2,8 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, evidence, features, fidelity, full, fuzz, new_lock, peer_tests, promela, release, root,
-    sanitize, stage, std_tests, targets, tidy, walk, weaken, zoo,
+    ci, dependents, evidence, features, fidelity, full, fuzz, new_lock, peer_tests, promela,
+    release, root, sanitize, stage, std_tests, targets, tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -212,6 +212,19 @@ const LONGER: &[Command] = &[
         ],
         run: |given| tool(std_tests::Request::of(given), std_tests::run),
     },
+    Command {
+        name: "dependents",
+        options: dependents::OPTIONS,
+        about: &[
+            "Run the tests of crates that use parking_lot (tokio is one of them) with",
+            "our package `parking_lot` in its place. Fetches their packages. Fails if a",
+            "test fails that does not fail with parking_lot's own locks as well, which",
+            "--without-patch shows. About 15 minutes. --bench measures tokio's",
+            "scheduler and blocking pool with both libraries in turns, and runs no",
+            "test: use a computer that does nothing else.",
+        ],
+        run: |given| tool(dependents::Request::of(given), dependents::run),
+    },
 ];
 
 const OF_CHECKS: &[Command] = &[
@@ -407,6 +420,12 @@ mod tests {
             (&["std-tests", "--only"], "--only rwlock"),
             (&["std-tests", "--library"], "the folder `library`"),
             (&["std-tests", "--fast"], "--library FOLDER"),
+            (&["dependents", "--only"], "the crates are tokio, prometheus"),
+            (&["dependents", "--only", "tokyo"], "the crates are tokio, prometheus"),
+            (&["dependents", "--bench", "--runs", "5"], "from 6 on, such as `--runs 21`"),
+            (&["dependents", "--runs", "9"], "give both"),
+            (&["dependents", "--bench", "--without-patch"], "give it alone"),
+            (&["dependents", "--fast"], "--only CRATE"),
             (&["weaken", "--only", "no.rs"], "--only qspinlock/queue.rs"),
             (&["weaken", "--checker", "spin"], "loom or miri"),
             (&["weaken", "--fast"], "--matrix"),

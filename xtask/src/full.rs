@@ -13,6 +13,7 @@ pub fn stages() -> Vec<Stage> {
     stages.push(Stage::command("weaken", 7200, &weaken).needing(MIRI));
     stages.push(Stage::command("zoo", 3600, &["cargo", "xtask", "zoo", "--full"]));
     stages.push(crate::promela::stage());
+    stages.push(Stage::command("dependents", 5400, &["cargo", "xtask", "dependents"]));
     stages.push(whole_word());
     stages.extend(sanitize::miri());
     stages.extend(sanitize::tsan());

@@ -2,6 +2,7 @@
 
 mod ci;
 mod commands;
+mod dependents;
 mod edits;
 mod evidence;
 mod features;
