@@ -334,6 +334,12 @@ macro_rules! mutex_types {
         #[cfg(feature = "arc_lock")]
         pub type ArcCnaSpinLockGuard<T> =
             lock_api::ArcMutexGuard<crate::qspinlock::CnaSpinlock<Native>, T>;
+
+        /// The lock of a [`Mutex`] without its value, for types that are generic over raw locks. It is unlocked with
+        /// `lock_api::RawMutex::INIT`.
+        pub type RawMutex = crate::mutex::RawMutex<Native>;
+        /// The lock of a [`FairMutex`] without its value, as [`RawMutex`].
+        pub type RawFairMutex = crate::mutex::RawFairMutex<Native>;
     };
 }
 pub(super) use mutex_types;

@@ -155,6 +155,9 @@ macro_rules! reentrant_types {
             crate::api::ThreadNumber<Native>,
             T,
         >;
+
+        /// Tells threads apart, for [`ReentrantMutex`]. It is the `G` of [`lock_api::ReentrantMutex`].
+        pub type RawThreadId = crate::api::ThreadNumber<Native>;
     };
 }
 #[cfg(all(feature = "std", target_os = "linux"))]

@@ -456,6 +456,10 @@ macro_rules! rwlock_types {
         #[cfg(feature = "arc_lock")]
         pub type ArcFairRwLockUpgradableReadGuard<T> =
             lock_api::ArcRwLockUpgradableReadGuard<crate::rwlock::RawRwLock<Native, crate::rwlock::Fair>, T>;
+
+        /// The lock of a [`RwLock`] without its value, for types that are generic over raw locks. It is unlocked with
+        /// `lock_api::RawRwLock::INIT`.
+        pub type RawRwLock = crate::rwlock::RawRwLock<Native>;
     };
 }
 pub(super) use rwlock_types;

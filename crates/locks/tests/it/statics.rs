@@ -99,6 +99,15 @@ fn lock_api_comes_with_the_locks() {
         *lock.lock()
     }
     assert_eq!((take(&Mutex::new(1)), take(&SpinLock::new(2))), (1, 2));
+    static RAW: lockwright::RawMutex = RawMutex::INIT;
+    let generic: OfLockApi<lockwright::RawFairMutex, u32> = OfLockApi::new(4);
+    assert!(RAW.try_lock() && !RAW.try_lock() && take(&generic) == 4);
+    let generic: lockwright::lock_api::RwLock<lockwright::RawRwLock, u32> = RwLock::new(5);
+    assert_eq!(*generic.read(), 5);
+    use lockwright::lock_api::GetThreadId;
+    let here = <lockwright::RawThreadId as GetThreadId>::INIT;
+    let other = std::thread::spawn(move || here.nonzero_thread_id()).join().expect("no panic");
+    assert_ne!(<lockwright::RawThreadId as GetThreadId>::INIT.nonzero_thread_id(), other);
     #[cfg(feature = "lock_api_05")]
     {
         use lockwright::v05;
