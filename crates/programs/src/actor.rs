@@ -54,9 +54,10 @@ impl<'a, P: World> Actor<'a, P> {
 
     fn op(&mut self, op: &Op) -> Allowed {
         match *op {
-            Op::Exclusive(lock, wait) => self.take(lock, 0, false, wait),
-            Op::Shared(lock, wait) => self.take(lock, 0, true, wait),
-            Op::Acquire(lock, permits, wait) => self.take(lock, permits, false, wait),
+            Op::Exclusive(lock, wait) => self.take(lock, Take::Exclusive, wait),
+            Op::Shared(lock, wait) => self.take(lock, Take::Shared, wait),
+            Op::Upgradable(lock, wait) => self.take(lock, Take::Upgradable, wait),
+            Op::Acquire(lock, permits, wait) => self.take(lock, Take::Permits(permits), wait),
             Op::Release(..) | Op::Available(_) => self.semaphore(op),
             Op::Copy(..) | Op::Put(_) | Op::Update(_) => self.sequence(op),
             Op::IsLocked(_) | Op::IsLockedExclusive(_) | Op::Debug(_) => self.look(op),
@@ -212,26 +213,30 @@ impl<'a, P: World> Actor<'a, P> {
     }
 
     /// Takes a lock, or permits of it.
-    fn take(&mut self, lock: usize, permits: u32, is_shared: bool, wait: Limit) -> Allowed {
+    fn take(&mut self, lock: usize, take: Take, wait: Limit) -> Allowed {
         let wait = match wait {
             Limit::Until(time) if is_near::<P>(time) => Limit::For(time),
             _ => wait,
         };
         let place = self.place(lock);
-        self.cover(lock, method(self.kind(lock), permits, is_shared, wait));
+        self.cover(lock, method(self.kind(lock), take, wait));
         let shadow = &place.shadow;
-        let expected = self.is_exact(lock).then(|| match (permits, is_shared) {
-            (0, false) => shadow.users.load(Relaxed) == 0,
-            (0, true) => shadow.users.load(Relaxed) < WRITER,
-            _ => shadow.permits.load(Relaxed) >= permits.into(),
+        let expected = self.is_exact(lock).then(|| match take {
+            Take::Exclusive => shadow.users.load(Relaxed) == 0,
+            Take::Shared => shadow.users.load(Relaxed) < WRITER,
+            Take::Upgradable => {
+                shadow.users.load(Relaxed) < WRITER && shadow.upgradable.load(Relaxed) == 0
+            }
+            Take::Permits(permits) => shadow.permits.load(Relaxed) >= permits.into(),
         });
         let object = self.object(lock).lock();
         let begin_ns = P::now_ns();
         shadow.waiting.fetch_add(1, Relaxed);
-        let guard = match (permits, is_shared) {
-            (0, false) => object.exclusive(wait),
-            (0, true) => object.shared(wait),
-            _ => object.acquire(permits, wait),
+        let guard = match take {
+            Take::Exclusive => object.exclusive(wait),
+            Take::Shared => object.shared(wait),
+            Take::Upgradable => object.upgradable(wait),
+            Take::Permits(permits) => object.acquire(permits, wait),
         };
         shadow.waiting.fetch_sub(1, Relaxed);
         let passed_ns = P::now_ns().saturating_sub(begin_ns);
@@ -256,13 +261,16 @@ impl<'a, P: World> Actor<'a, P> {
                 format!("it gave up after {passed_ns} ns")
             });
         };
-        if permits > 0 {
+        if let Take::Permits(permits) = take {
             let left = shadow.permits.fetch_sub(permits.into(), Relaxed) - i64::from(permits);
             expect(left >= 0, || format!("{} permits too many are out", -left))?;
             // There is nothing to look at meanwhile.
             P::pause();
         } else {
-            place.entered(self.thread, is_shared)?;
+            place.entered(self.thread, take != Take::Exclusive)?;
+            if take == Take::Upgradable {
+                place.entered_upgradable()?;
+            }
         }
         self.guards.push((lock, guard));
         Ok(())
@@ -272,6 +280,12 @@ impl<'a, P: World> Actor<'a, P> {
         let act = match act {
             Act::WaitUntil(time) if is_near::<P>(time) => Act::WaitFor(time),
             Act::WaitWhileUntil(time) if is_near::<P>(time) => Act::WaitWhileFor(time),
+            Act::Upgrade(Limit::Until(time)) if is_near::<P>(time) => {
+                Act::Upgrade(Limit::For(time))
+            }
+            Act::WithUpgraded(Limit::Until(time)) if is_near::<P>(time) => {
+                Act::WithUpgraded(Limit::For(time))
+            }
             _ => act,
         };
         let is_it = |(of, _): &(usize, Guard<'a, P>)| *of == lock;
@@ -290,7 +304,7 @@ impl<'a, P: World> Actor<'a, P> {
                 return touched;
             }
             Act::Drop | Act::DropOldest => {
-                place.left_by(self.thread, guard.permits(), guard.is_shared());
+                place.left_guard(self.thread, &*guard);
                 drop(guard);
                 return Ok(());
             }
@@ -304,7 +318,13 @@ impl<'a, P: World> Actor<'a, P> {
             }
             _ => {}
         }
-        let (left, outcome) = self.transform(place, guard, act);
+        let (left, outcome) = match act {
+            Act::Upgrade(wait) | Act::WithUpgraded(wait) if guard.is_upgradable() => {
+                let (guard, outcome) = self.upgrade(lock, guard, act, wait);
+                (Some(guard), outcome)
+            }
+            _ => self.transform(place, guard, act),
+        };
         if let Some(guard) = left {
             self.guards.insert(at, (lock, guard));
         }
@@ -317,15 +337,20 @@ impl<'a, P: World> Actor<'a, P> {
         guard: Guard<'a, P>,
         act: Act,
     ) -> (Option<Guard<'a, P>>, Allowed) {
-        let is_shared = guard.is_shared();
+        let (is_shared, is_upgradable) = (guard.is_shared(), guard.is_upgradable());
         let comes_back = comes_back(act);
         if comes_back || act == Act::UnlockFair {
-            place.left_by(self.thread, guard.permits(), is_shared);
+            place.left_guard(self.thread, &*guard);
         }
-        if act == Act::Downgrade && !is_shared {
-            // Readers may come as soon as it is done.
+        // Readers may come as soon as it is done.
+        let is_downgrade = matches!(act, Act::Downgrade | Act::DowngradeToUpgradable) && !is_shared;
+        let becomes_upgradable = act == Act::DowngradeToUpgradable && !is_shared;
+        if is_downgrade {
             place.shadow.users.fetch_sub(WRITER - 1, Relaxed);
             place.shadow.readers_of[self.thread].fetch_add(1, Relaxed);
+            place.shadow.upgradable.fetch_add(becomes_upgradable.into(), Relaxed);
+        } else if act == Act::Downgrade {
+            place.shadow.upgradable.fetch_sub(is_upgradable.into(), Relaxed);
         }
         let waits = u32::from(comes_back);
         place.shadow.waiting.fetch_add(waits, Relaxed);
@@ -334,7 +359,7 @@ impl<'a, P: World> Actor<'a, P> {
         let passed_ns = P::now_ns().saturating_sub(begin_ns);
         place.shadow.waiting.fetch_sub(waits, Relaxed);
         let (guard, is_late) = match left {
-            ActResult::Held(guard) => (guard, false),
+            ActResult::Held(guard) | ActResult::Upgraded(guard, ..) => (guard, false),
             ActResult::Waited(guard, is_late) => (guard, is_late),
             ActResult::Gone => {
                 place.shadow.leaked.fetch_add((act == Act::Leak).into(), Relaxed);
@@ -342,11 +367,15 @@ impl<'a, P: World> Actor<'a, P> {
             }
         };
         // The guard of a part cannot be downgraded.
-        if act == Act::Downgrade && !is_shared && !guard.is_shared() {
+        if is_downgrade && !guard.is_shared() {
+            place.shadow.upgradable.fetch_sub(becomes_upgradable.into(), Relaxed);
             place.shadow.users.fetch_add(WRITER - 1, Relaxed);
             place.shadow.readers_of[self.thread].fetch_sub(1, Relaxed);
         }
         let mut outcome = if comes_back { place.entered(self.thread, is_shared) } else { Ok(()) };
+        if comes_back && is_upgradable {
+            outcome = outcome.and_then(|()| place.entered_upgradable());
+        }
         if is_late {
             place.shadow.is_late.store(true, Relaxed);
             let (Act::WaitFor(time)
@@ -363,10 +392,54 @@ impl<'a, P: World> Actor<'a, P> {
         (Some(guard), outcome)
     }
 
+    /// Makes the writer of the reader that may become it, as long as it takes or as long as `wait` says.
+    fn upgrade(
+        &self,
+        lock: usize,
+        guard: Guard<'a, P>,
+        act: Act,
+        wait: Limit,
+    ) -> (Guard<'a, P>, Allowed) {
+        let place = self.place(lock);
+        let shadow = &place.shadow;
+        let expected = self.is_exact(lock).then(|| shadow.users.load(Relaxed) == 1);
+        shadow.waiting.fetch_add(1, Relaxed);
+        let begin_ns = P::now_ns();
+        let left = guard.act(act, &place.condvar, self.number);
+        let passed_ns = P::now_ns().saturating_sub(begin_ns);
+        shadow.waiting.fetch_sub(1, Relaxed);
+        let (guard, is_upgraded, outcome) = match left {
+            ActResult::Held(guard) if guard.is_shared() => (guard, false, Ok(())),
+            ActResult::Held(guard) => (guard, true, place.upgraded(self.thread)),
+            ActResult::Upgraded(guard, is_upgraded, outcome) => (guard, is_upgraded, outcome),
+            ActResult::Waited(guard, _) => (guard, false, Ok(())),
+            ActResult::Gone => unreachable!("an upgrade leaves a guard"),
+        };
+        if matches!(wait, Limit::For(_) | Limit::Until(_)) {
+            shadow.is_late.store(!is_upgraded, Relaxed);
+        }
+        let least_ns = match wait {
+            Limit::For(time) | Limit::Until(time) => deadline_ns(time),
+            _ => 0,
+        };
+        let outcome = outcome
+            .and_then(|()| {
+                expect(expected.is_none_or(|expected| expected == is_upgraded), || {
+                    format!("upgraded: {is_upgraded}, although nobody else uses it")
+                })
+            })
+            .and_then(|()| {
+                expect(is_upgraded || passed_ns >= least_ns && !wait.is_long(), || {
+                    format!("it gave up after {passed_ns} ns")
+                })
+            });
+        (guard, outcome)
+    }
+
     /// Drops what it still has; as thread 0, lets go who waits for that.
     pub fn end(&mut self) {
         for (lock, guard) in self.guards.drain(..).rev() {
-            self.stage.places[lock].left_by(self.thread, guard.permits(), guard.is_shared());
+            self.stage.places[lock].left_guard(self.thread, &*guard);
         }
         if self.thread > 0 {
             return;
@@ -429,7 +502,16 @@ fn deadline_ns(time: Time) -> u64 {
     }
 }
 
-fn method(kind: LockKind, permits: u32, is_shared: bool, wait: Limit) -> Method {
+/// What a thread takes of a lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Take {
+    Exclusive,
+    Shared,
+    Upgradable,
+    Permits(u32),
+}
+
+fn method(kind: LockKind, take: Take, wait: Limit) -> Method {
     use Method::*;
     let of = |now, attempt, within, until| match wait {
         Limit::Forever => now,
@@ -439,12 +521,13 @@ fn method(kind: LockKind, permits: u32, is_shared: bool, wait: Limit) -> Method 
         Limit::Again => ReadRecursive,
         Limit::AttemptAgain => TryReadRecursive,
     };
-    match (permits, is_shared) {
-        (0, false) if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),
-        (0, false) => of(Write, TryWrite, TryWriteFor, TryWriteUntil),
-        (0, true) => of(Read, TryRead, TryReadFor, TryReadUntil),
-        (1, _) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
-        _ => of(AcquireMany, TryAcquireMany, TryAcquireManyFor, TryAcquireManyUntil),
+    match take {
+        Take::Exclusive if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),
+        Take::Exclusive => of(Write, TryWrite, TryWriteFor, TryWriteUntil),
+        Take::Shared => of(Read, TryRead, TryReadFor, TryReadUntil),
+        Take::Upgradable => of(Upgradable, TryUpgradable, TryUpgradableFor, TryUpgradableUntil),
+        Take::Permits(1) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
+        Take::Permits(_) => of(AcquireMany, TryAcquireMany, TryAcquireManyFor, TryAcquireManyUntil),
     }
 }
 
@@ -457,6 +540,19 @@ fn method_of(act: Act) -> Method {
         Act::Map => Method::GuardMap,
         Act::TryMap(_) => Method::GuardTryMap,
         Act::Downgrade => Method::GuardDowngrade,
+        Act::DowngradeToUpgradable => Method::GuardDowngradeToUpgradable,
+        Act::Upgrade(wait) => match wait {
+            Limit::Forever => Method::GuardUpgrade,
+            Limit::For(Time::Past) | Limit::Until(_) => Method::GuardTryUpgradeUntil,
+            Limit::For(_) => Method::GuardTryUpgradeFor,
+            _ => Method::GuardTryUpgrade,
+        },
+        Act::WithUpgraded(wait) => match wait {
+            Limit::Forever => Method::GuardWithUpgraded,
+            Limit::For(Time::Past) | Limit::Until(_) => Method::GuardTryWithUpgradedUntil,
+            Limit::For(_) => Method::GuardTryWithUpgradedFor,
+            _ => Method::GuardTryWithUpgraded,
+        },
         Act::UnlockFair => Method::GuardUnlockFair,
         Act::Unlocked => Method::GuardUnlocked,
         Act::UnlockedFair => Method::GuardUnlockedFair,

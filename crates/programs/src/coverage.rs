@@ -48,6 +48,8 @@ methods! {
     Lock = "lock"; TryLock = "try_lock"; TryLockFor = "try_lock_for"; TryLockUntil = "try_lock_until";
     Write = "write"; TryWrite = "try_write"; TryWriteFor = "try_write_for"; TryWriteUntil = "try_write_until";
     Read = "read"; TryRead = "try_read"; TryReadFor = "try_read_for"; TryReadUntil = "try_read_until";
+    Upgradable = "upgradable_read"; TryUpgradable = "try_upgradable_read";
+    TryUpgradableFor = "try_upgradable_read_for"; TryUpgradableUntil = "try_upgradable_read_until";
     ReadRecursive = "read_recursive"; TryReadRecursive = "try_read_recursive";
     Acquire = "acquire"; AcquireMany = "acquire_many"; TryAcquire = "try_acquire";
     TryAcquireFor = "try_acquire_for"; TryAcquireUntil = "try_acquire_until";
@@ -58,6 +60,11 @@ methods! {
     IsLocked = "is_locked"; IsLockedExclusive = "is_locked_exclusive"; Debug = "{:?}";
     GuardTouch = "Guard: deref"; GuardDrop = "Guard: drop"; GuardForget = "Guard: forget"; GuardLeak = "Guard::leak";
     GuardMap = "Guard::map"; GuardTryMap = "Guard::try_map"; GuardDowngrade = "Guard::downgrade";
+    GuardDowngradeToUpgradable = "Guard::downgrade_to_upgradable"; GuardUpgrade = "Guard::upgrade";
+    GuardTryUpgrade = "Guard::try_upgrade"; GuardTryUpgradeFor = "Guard::try_upgrade_for";
+    GuardTryUpgradeUntil = "Guard::try_upgrade_until"; GuardWithUpgraded = "Guard::with_upgraded";
+    GuardTryWithUpgraded = "Guard::try_with_upgraded"; GuardTryWithUpgradedFor = "Guard::try_with_upgraded_for";
+    GuardTryWithUpgradedUntil = "Guard::try_with_upgraded_until";
     GuardUnlockFair = "Guard::unlock_fair"; GuardUnlocked = "Guard::unlocked";
     GuardUnlockedFair = "Guard::unlocked_fair"; GuardBump = "Guard::bump"; GuardSend = "Guard: sent";
     CondvarWait = "Condvar::wait"; CondvarWaitWhile = "Condvar::wait_while"; CondvarWaitFor = "Condvar::wait_for";
@@ -124,6 +131,19 @@ fn has(kind: LockKind, method: Method) -> bool {
         Write | TryWrite | IsLockedExclusive | GuardDowngrade => has_readers,
         Read | TryRead => has_readers || kind == LockKind::SeqLock,
         TryWriteFor | TryWriteUntil | TryReadFor | TryReadUntil => has_readers && kind.is_timed(),
+        Upgradable
+        | TryUpgradable
+        | TryUpgradableFor
+        | TryUpgradableUntil
+        | GuardDowngradeToUpgradable
+        | GuardUpgrade
+        | GuardTryUpgrade
+        | GuardTryUpgradeFor
+        | GuardTryUpgradeUntil
+        | GuardWithUpgraded
+        | GuardTryWithUpgraded
+        | GuardTryWithUpgradedFor
+        | GuardTryWithUpgradedUntil => kind.upgrades(),
         ReadRecursive | TryReadRecursive => kind.reads_again(),
         Acquire | AcquireMany | TryAcquire | TryAcquireFor | TryAcquireUntil | TryAcquireMany
         | TryAcquireManyFor | TryAcquireManyUntil | Release | Available => {
@@ -153,7 +173,8 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
     // These let others in and take the lock again, or wait for it, which must not go on for ever.
     let comes_back =
         waits_for_change || matches!(method, GuardUnlocked | GuardUnlockedFair | GuardBump);
-    let waits = matches!(method, Lock | Write | Acquire | AcquireMany);
+    let waits =
+        matches!(method, Lock | Write | Acquire | AcquireMany | GuardUpgrade | GuardWithUpgraded);
     match state {
         _ if kind == LockKind::SeqLock => {
             matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
@@ -165,7 +186,7 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
         State::Leaked => !(comes_back || waits || method == New),
         State::TimedOut => kind.is_timed() && method != New,
         State::Forked => {
-            let waits_long = waits || matches!(method, Read | ReadRecursive);
+            let waits_long = waits || matches!(method, Read | ReadRecursive | Upgradable);
             let ends_elsewhere = matches!(method, GuardSend | CondvarWait | CondvarWaitWhile);
             !(is_change || waits_long || ends_elsewhere)
         }
@@ -174,7 +195,7 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
 
 /// The table, each public method in each state, and how many calls are fewer than `least`.
 pub fn text(least: u64) -> String {
-    let mut text = format!("{:<14}{:<24}", "lock", "method");
+    let mut text = format!("{:<14}{:<31}", "lock", "method");
     for state in State::ALL {
         let _ = write!(text, "{:>11}", format!("{state:?}"));
     }
@@ -182,7 +203,7 @@ pub fn text(least: u64) -> String {
     let of_kind = |&kind| Method::ALL.iter().map(move |&method| (kind, method));
     let rows = LockKind::ALL.iter().flat_map(of_kind);
     for (kind, method) in rows.filter(|&(kind, method)| has(kind, method)) {
-        let _ = write!(text, "\n{:<14}{:<24}", format!("{kind:?}"), method.name());
+        let _ = write!(text, "\n{:<14}{:<31}", format!("{kind:?}"), method.name());
         for state in State::ALL {
             if !is_possible(kind, method, state) {
                 text += "          -";

@@ -184,6 +184,7 @@ impl Generator {
     fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
         match kind {
             LockKind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
+            _ if kind.upgrades() && self.one_in(3) => Op::Upgradable(lock, wait),
             _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),
             _ => Op::Exclusive(lock, wait),
         }
@@ -213,6 +214,11 @@ impl Generator {
             [Act::Touch, Act::Drop, Act::Drop, Act::DropOldest, Act::Map, Act::TryMap(found)];
         match self.rng.u32(..16) {
             0..=5 => self.pick(&common),
+            6 | 7 | 15 if kind.upgrades() => match self.rng.u32(..8) {
+                0 | 1 => Act::DowngradeToUpgradable,
+                2..=5 => Act::Upgrade(self.wait()),
+                _ => Act::WithUpgraded(self.wait()),
+            },
             7 | 8 if kind.has_readers() => Act::Downgrade,
             6 if kind.is_mutex() => Act::Leak,
             6 | 7 if kind == LockKind::Semaphore => self.pick(&[Act::Forget, Act::Send]),

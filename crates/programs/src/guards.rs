@@ -1,10 +1,10 @@
 //! The guards of the public interface, as one type.
 
-use crate::locks::{MutexKind, RwKind, World};
+use crate::locks::{MutexKind, RwKind, UpgradeKind, World};
 use crate::program::Act;
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, MutexGuard, RwLockReadGuard,
-    RwLockWriteGuard,
+    RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 use lockwright::registry::Platform;
 
@@ -46,12 +46,18 @@ pub enum ActResult<'a, P: World> {
     Held(Guard<'a, P>),
     /// A wait came to its end. True if by its deadline.
     Waited(Guard<'a, P>, bool),
+    /// `with_upgraded` has come to its end. True if the guard was upgraded for it.
+    Upgraded(Guard<'a, P>, bool, Result<(), String>),
     Gone,
 }
 
 /// A guard of any lock.
 pub trait Held<'a, P: World> {
     fn is_shared(&self) -> bool {
+        false
+    }
+    /// True for the reader that may become the writer.
+    fn is_upgradable(&self) -> bool {
         false
     }
     fn permits(&self) -> u32 {
@@ -75,6 +81,9 @@ pub struct ExclusivePart<'a, R: lock_api::RawMutex>(pub MappedMutexGuard<'a, R, 
 pub struct Write<'a, R: lock_api::RawRwLock>(pub RwLockWriteGuard<'a, R, Data>);
 pub struct WritePart<'a, R: lock_api::RawRwLock>(pub MappedRwLockWriteGuard<'a, R, TwoNumbers>);
 pub struct Read<'a, R: lock_api::RawRwLock>(pub RwLockReadGuard<'a, R, Data>);
+pub struct Upgradable<'a, R: lock_api::RawRwLockUpgrade>(
+    pub RwLockUpgradableReadGuard<'a, R, Data>,
+);
 pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, TwoNumbers>);
 pub struct HeldPermits<'a, P: Platform>(pub lockwright::SemaphorePermit<'a, P>);
 
@@ -162,6 +171,7 @@ guards! {
         let mut guard = guard;
         match act {
             Act::Downgrade => return held(Read(RwLockWriteGuard::downgrade(guard))),
+            Act::DowngradeToUpgradable => return ActResult::Held(R::downgrade_to_upgradable(guard)),
             Act::Unlocked => RwLockWriteGuard::unlocked(&mut guard, P::pause),
             _ => {}
         }
@@ -194,5 +204,48 @@ impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {
     }
     fn forget(self: Box<Self>) {
         self.0.forget();
+    }
+}
+
+impl<'a, P: World, R: UpgradeKind<P>> Held<'a, P> for Upgradable<'a, R> {
+    fn is_shared(&self) -> bool {
+        true
+    }
+    fn is_upgradable(&self) -> bool {
+        true
+    }
+    fn touch(&mut self) -> Result<(), String> {
+        look::<P>(&self.0.pair)
+    }
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+        let mut guard = self.0;
+        match act {
+            Act::Downgrade => return held(Read(RwLockUpgradableReadGuard::downgrade(guard))),
+            Act::Upgrade(wait) => {
+                return match R::upgraded(guard, wait) {
+                    Ok(guard) => held(Write(guard)),
+                    Err(guard) => held(Self(guard)),
+                };
+            }
+            Act::WithUpgraded(wait) => {
+                let outcome =
+                    R::with_upgraded(&mut guard, wait, |data| change::<P>(&mut data.pair));
+                let is_upgraded = outcome.is_some();
+                return ActResult::Upgraded(
+                    Box::new(Self(guard)),
+                    is_upgraded,
+                    outcome.unwrap_or(Ok(())),
+                );
+            }
+            Act::Unlocked => RwLockUpgradableReadGuard::unlocked(&mut guard, P::pause),
+            _ => {}
+        }
+        held(Self(guard))
+    }
+    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
+        R::send_upgradable(self.0)
+    }
+    fn forget(self: Box<Self>) {
+        std::mem::forget(self.0);
     }
 }

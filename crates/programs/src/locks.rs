@@ -2,12 +2,12 @@
 
 use crate::guards::{
     Data, Exclusive, ExclusivePart, Guard, HeldPermits, Read, ReadPart, SentGuard, TwoNumbers,
-    Write, WritePart,
+    Upgradable, Write, WritePart,
 };
 use crate::program::{Act, Limit, LockKind, PERMITS, Time};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
-    RwLockReadGuard, RwLockWriteGuard,
+    RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 use lockwright::SeqLock;
 use lockwright::api::Sendable;
@@ -87,6 +87,29 @@ pub trait RwKind<P: World>: lock_api::RawRwLockDowngrade + Sized + 'static {
     fn send_read<'a>(guard: RwLockReadGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>>;
     fn send_read_part<'a>(
         guard: MappedRwLockReadGuard<'a, Self, TwoNumbers>,
+    ) -> Option<SentGuard<'a, P>>;
+    fn upgradable(_lock: &RwLock<Self, Data>, _wait: Limit) -> Option<Guard<'_, P>> {
+        None
+    }
+    fn downgrade_to_upgradable<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Guard<'a, P> {
+        Box::new(Write(guard))
+    }
+}
+
+/// Reader-writer locks with a reader that may become the writer.
+pub trait UpgradeKind<P: World>: RwKind<P> + lock_api::RawRwLockUpgradeDowngrade {
+    /// The guard of the writer, or the same guard if the attempt has failed.
+    fn upgraded<'a>(
+        guard: RwLockUpgradableReadGuard<'a, Self, Data>,
+        wait: Limit,
+    ) -> Result<RwLockWriteGuard<'a, Self, Data>, RwLockUpgradableReadGuard<'a, Self, Data>>;
+    fn with_upgraded<T>(
+        guard: &mut RwLockUpgradableReadGuard<'_, Self, Data>,
+        wait: Limit,
+        body: impl FnOnce(&mut Data) -> T,
+    ) -> Option<T>;
+    fn send_upgradable<'a>(
+        guard: RwLockUpgradableReadGuard<'a, Self, Data>,
     ) -> Option<SentGuard<'a, P>>;
 }
 
@@ -219,8 +242,75 @@ macro_rules! again {
     };
     (once, $lock:ident, $wait:ident) => {};
 }
+macro_rules! upgrades {
+    (upgrades) => {
+        fn upgradable(lock: &RwLock<Self, Data>, wait: Limit) -> Option<Guard<'_, P>> {
+            let guard = rw_within!(
+                timed,
+                lock,
+                wait,
+                upgradable_read,
+                try_upgradable_read,
+                try_upgradable_read_for,
+                try_upgradable_read_until
+            );
+            Some(Box::new(Upgradable(guard?)))
+        }
+        fn downgrade_to_upgradable<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Guard<'a, P> {
+            Box::new(Upgradable(RwLockWriteGuard::downgrade_to_upgradable(guard)))
+        }
+    };
+    (never) => {};
+}
+macro_rules! upgrade_kinds {
+    ($($raw:ty, $sends:ident;)+) => {$(
+        impl<P: World> UpgradeKind<P> for $raw {
+            fn upgraded<'a>(
+                guard: RwLockUpgradableReadGuard<'a, Self, Data>,
+                wait: Limit,
+            ) -> Result<RwLockWriteGuard<'a, Self, Data>, RwLockUpgradableReadGuard<'a, Self, Data>>
+            {
+                use RwLockUpgradableReadGuard as Of;
+                match wait {
+                    Limit::Forever => Ok(Of::upgrade(guard)),
+                    Limit::For(Time::Past) | Limit::Until(Time::Past) => {
+                        Of::try_upgrade_until(guard, instant(Time::Past))
+                    }
+                    Limit::For(time) => Of::try_upgrade_for(guard, duration(time)),
+                    Limit::Until(time) => Of::try_upgrade_until(guard, instant(time)),
+                    _ => Of::try_upgrade(guard),
+                }
+            }
+            fn with_upgraded<T>(
+                guard: &mut RwLockUpgradableReadGuard<'_, Self, Data>,
+                wait: Limit,
+                body: impl FnOnce(&mut Data) -> T,
+            ) -> Option<T> {
+                match wait {
+                    Limit::Forever => Some(guard.with_upgraded(body)),
+                    Limit::For(Time::Past) | Limit::Until(Time::Past) => {
+                        guard.try_with_upgraded_until(instant(Time::Past), body)
+                    }
+                    Limit::For(time) => guard.try_with_upgraded_for(duration(time), body),
+                    Limit::Until(time) => guard.try_with_upgraded_until(instant(time), body),
+                    _ => guard.try_with_upgraded(body),
+                }
+            }
+            fn send_upgradable<'a>(
+                guard: RwLockUpgradableReadGuard<'a, Self, Data>,
+            ) -> Option<SentGuard<'a, P>> {
+                sending!($sends, Upgradable(guard))
+            }
+        }
+    )+};
+}
+upgrade_kinds! {
+    RawRwLock<P>, stays;
+    RawRwLock<P, Fair>, stays;
+    Sendable<RawRwLock<P>>, sends;
+}
 macro_rules! rw_kinds {
-    ($($raw:ty, $timed:ident, $again:ident, $sends:ident;)+) => {$(
+    ($($raw:ty, $timed:ident, $again:ident, $sends:ident, $upgrades:ident;)+) => {$(
         impl<P: World> RwKind<P> for $raw {
             fn read(
                 lock: &RwLock<Self, Data>,
@@ -251,16 +341,17 @@ macro_rules! rw_kinds {
             ) -> Option<SentGuard<'a, P>> {
                 sending!($sends, ReadPart(guard))
             }
+            upgrades!($upgrades);
         }
     )+};
 }
 rw_kinds! {
-    RawRwLock<P>, timed, again, stays;
-    RawRwLock<P, Fair>, timed, once, stays;
-    Sendable<RawRwLock<P>>, timed, again, sends;
-    RawPercpuRwLock<P>, timed, again, stays;
-    RawQRwLock<P>, plain, once, sends;
-    RwSem<P>, timed, once, sends;
+    RawRwLock<P>, timed, again, stays, upgrades;
+    RawRwLock<P, Fair>, timed, once, stays, upgrades;
+    Sendable<RawRwLock<P>>, timed, again, sends, upgrades;
+    RawPercpuRwLock<P>, timed, again, stays, never;
+    RawQRwLock<P>, plain, once, sends, never;
+    RwSem<P>, timed, once, sends, never;
 }
 
 /// A lock of the interface.
@@ -270,6 +361,10 @@ pub trait ProgramLock<P: World> {
         None
     }
     fn shared(&self, wait: Limit) -> Option<Guard<'_, P>> {
+        let _ = wait;
+        None
+    }
+    fn upgradable(&self, wait: Limit) -> Option<Guard<'_, P>> {
         let _ = wait;
         None
     }
@@ -312,6 +407,9 @@ impl<P: World, R: RwKind<P>> ProgramLock<P> for Rw<R> {
     }
     fn shared(&self, wait: Limit) -> Option<Guard<'_, P>> {
         Some(Box::new(Read(R::read(&self.0, wait)?)))
+    }
+    fn upgradable(&self, wait: Limit) -> Option<Guard<'_, P>> {
+        R::upgradable(&self.0, wait)
     }
     fn is_locked(&self) -> bool {
         self.0.is_locked()

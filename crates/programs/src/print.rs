@@ -79,10 +79,11 @@ impl Printer {
                 return self.take(depth, lock, &call(name, "", wait));
             }
             Op::Shared(lock, wait) => return self.take(depth, lock, &call("read", "", wait)),
+            Op::Upgradable(lock, wait) => {
+                return self.take(depth, lock, &call("upgradable_read", "", wait));
+            }
             Op::Acquire(lock, permits, wait) => {
-                let separator =
-                    if matches!(wait, Limit::Forever | Limit::Attempt) { "" } else { ", " };
-                let first = format!("{permits}{separator}");
+                let first = format!("{permits}{}", separator(wait));
                 return self.take(depth, lock, &call("acquire_many", &first, wait));
             }
             Op::Release(lock, permits) => format!("assert!(lock{lock}.add_permits({permits}));"),
@@ -136,6 +137,19 @@ impl Printer {
                 format!("let {guard} = Guard::try_map({guard}, |data| {finds}.then_some(data));")
             }
             Act::Downgrade => format!("let {guard} = RwLockWriteGuard::downgrade({guard});"),
+            Act::DowngradeToUpgradable => {
+                format!("let {guard} = RwLockWriteGuard::downgrade_to_upgradable({guard});")
+            }
+            Act::Upgrade(wait) => {
+                let first = format!("{guard}{}", separator(wait));
+                format!(
+                    "let {guard} = RwLockUpgradableReadGuard::{};",
+                    call("upgrade", &first, wait)
+                )
+            }
+            Act::WithUpgraded(wait) => {
+                format!("{guard}.{}|data| change(data));", with_upgraded(wait))
+            }
             Act::UnlockFair => format!("MutexGuard::unlock_fair({guard});"),
             Act::Unlocked => format!("Guard::unlocked(&mut {guard}, || ());"),
             Act::UnlockedFair => format!("MutexGuard::unlocked_fair(&mut {guard}, || ());"),
@@ -190,6 +204,18 @@ fn call(name: &str, first: &str, wait: Limit) -> String {
         Limit::Again => format!("{name}_recursive()"),
         Limit::AttemptAgain => format!("try_{name}_recursive()"),
     }
+}
+
+/// The call with its deadline, up to the closure.
+fn with_upgraded(wait: Limit) -> String {
+    let call = call("with_upgraded", "", wait);
+    let open = call.strip_suffix(')').unwrap_or(&call);
+    format!("{open}{}", separator(wait))
+}
+
+/// What is between an argument and the deadline, if there is one.
+fn separator(wait: Limit) -> &'static str {
+    if matches!(wait, Limit::Forever | Limit::Attempt) { "" } else { ", " }
 }
 
 fn duration(time: Time) -> String {

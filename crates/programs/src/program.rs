@@ -37,6 +37,10 @@ impl LockKind {
     pub fn reads_again(self) -> bool {
         matches!(self, Self::RwLock | Self::SendRwLock | Self::PercpuRwLock)
     }
+    /// True if it has a reader that may become the writer.
+    pub fn upgrades(self) -> bool {
+        matches!(self, Self::RwLock | Self::FairRwLock | Self::SendRwLock)
+    }
     /// True if it can be given back fairly.
     pub fn is_fair(self) -> bool {
         matches!(self, Self::Mutex | Self::SendMutex | Self::FairMutex)
@@ -126,6 +130,12 @@ pub enum Act {
     /// `try_map`. True if the closure returns something.
     TryMap(bool),
     Downgrade,
+    /// `RwLockWriteGuard::downgrade_to_upgradable`.
+    DowngradeToUpgradable,
+    /// `RwLockUpgradableReadGuard::upgrade`, or an attempt.
+    Upgrade(Limit),
+    /// `RwLockUpgradableReadGuard::with_upgraded`, or an attempt.
+    WithUpgraded(Limit),
     UnlockFair,
     Unlocked,
     UnlockedFair,
@@ -149,6 +159,8 @@ pub enum Op {
     Exclusive(usize, Limit),
     /// `read`, or an attempt.
     Shared(usize, Limit),
+    /// `upgradable_read`, or an attempt.
+    Upgradable(usize, Limit),
     /// Permits of a semaphore.
     Acquire(usize, u32, Limit),
     Release(usize, u32),
@@ -184,7 +196,7 @@ macro_rules! lock_of {
             Op::Put(lock) | Op::Update(lock) | Op::IsLocked(lock) => Some(lock),
             Op::IsLockedExclusive(lock) | Op::Debug(lock) | Op::ReadMany(lock, _) => Some(lock),
             Op::ForgetMany(lock, _) | Op::Act(lock, _) | Op::Receive(lock) => Some(lock),
-            Op::NotifyOne(lock) | Op::NotifyAll(lock) => Some(lock),
+            Op::NotifyOne(lock) | Op::NotifyAll(lock) | Op::Upgradable(lock, _) => Some(lock),
             Op::Fork(_) => None,
         }
     };

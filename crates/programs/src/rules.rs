@@ -8,6 +8,8 @@
 //!   readers do if the guard is of a reader and no writer waits for ever;
 //! - a thread reads again only where that is allowed, and as often as a slot counts on the machine with the smallest
 //!   slots, and waits on a condition variable only with the last of its locks;
+//! - the reader that may become the writer counts as a writer, and becomes it without a deadline only where it holds
+//!   nothing else of the lock and no lock behind it, and where no guard is leaked;
 //! - a child waits for nothing without a deadline.
 
 use crate::program::{Act, Change, Limit, LockKind, Op, Phase, Program, Time};
@@ -174,6 +176,7 @@ impl Normal<'_> {
                 *wait = self.wait(lock, *wait, self.may_read(lock));
                 self.held[lock].shared += 1;
             }
+            Op::Upgradable(_, wait) => return kind.upgrades() && self.upgradable(lock, wait),
             Op::Acquire(_, permits, wait) => {
                 if kind != LockKind::Semaphore || matches!(wait, Limit::Again | Limit::AttemptAgain)
                 {
@@ -197,16 +200,23 @@ impl Normal<'_> {
                 return kind.has_readers() && (*times > 0) && !self.is_child && self.may_read(lock);
             }
             Op::ForgetMany(_, times) => return kind.has_readers() && *times > 0,
-            Op::Receive(_) => {
-                if !kind.sends() || self.is_child {
-                    return false;
-                }
-                self.held[lock].exclusive += 1;
-            }
+            Op::Receive(_) if !kind.sends() || self.is_child => return false,
+            Op::Receive(_) => self.held[lock].exclusive += 1,
             Op::NotifyOne(_) | Op::NotifyAll(_) => return kind == LockKind::Mutex,
             Op::Act(_, act) => return self.act(lock, act),
             Op::Fork(_) => {}
         }
+        true
+    }
+    /// Makes an upgradable read right, which is always possible.
+    fn upgradable(&mut self, lock: usize, wait: &mut Limit) -> bool {
+        if matches!(wait, Limit::Again | Limit::AttemptAgain) {
+            *wait = Limit::Attempt;
+        }
+        // It waits for writers and its like. It may become a writer, so it counts as one.
+        let may = self.may_read(lock) && !self.held[lock].is_held();
+        *wait = self.wait(lock, *wait, may);
+        self.held[lock].exclusive += 1;
         true
     }
     /// True if no other thread uses the lock in this phase.
@@ -259,12 +269,20 @@ impl Normal<'_> {
             && self.is_last(lock)
             && !rule.is_lost
             && !rule.is_read_lost;
+        if let Act::Upgrade(wait) | Act::WithUpgraded(wait) = act {
+            if matches!(wait, Limit::Again | Limit::AttemptAgain) {
+                *wait = Limit::Attempt;
+            }
+            // It waits for readers, of which it is not one with another guard.
+            *wait = self.wait(lock, *wait, may_come_back && !self.is_child);
+        }
         let is_possible = match *act {
             Act::Touch => kind != LockKind::Semaphore,
             Act::Drop | Act::DropOldest | Act::Forget => true,
             Act::Leak => kind.is_mutex(),
             Act::Map | Act::TryMap(_) => kind != LockKind::Semaphore,
             Act::Downgrade => kind.has_readers(),
+            Act::DowngradeToUpgradable | Act::Upgrade(_) | Act::WithUpgraded(_) => kind.upgrades(),
             Act::UnlockFair => kind.is_fair(),
             Act::Unlocked => (kind.is_mutex() || kind.has_readers()) && may_come_back,
             Act::UnlockedFair | Act::Bump => kind.is_fair() && may_come_back,
@@ -319,6 +337,27 @@ mod tests {
         let other = vec![Op::Exclusive(0, Limit::For(Time::Never))];
         let right = vec![Op::Exclusive(0, Limit::For(Time::Micros(50)))];
         assert_eq!(normal(&[LockKind::Mutex], vec![lost.clone(), other]), [lost, right]);
+    }
+
+    #[test]
+    fn an_upgrade_waits_only_where_all_readers_leave() {
+        let upgrade = |wait| Op::Act(0, Act::Upgrade(wait));
+        let alone = vec![Op::Upgradable(0, Limit::Forever), upgrade(Limit::Forever)];
+        assert_eq!(normal(&[LockKind::RwLock], vec![alone.clone()]), [alone]);
+        let reads = vec![
+            Op::Shared(0, Limit::Forever),
+            Op::Upgradable(0, Limit::Attempt),
+            upgrade(Limit::Forever),
+        ];
+        let ops = normal(&[LockKind::RwLock], vec![reads]).remove(0);
+        assert_eq!(ops[2], upgrade(Limit::Attempt));
+        let behind = vec![
+            Op::Upgradable(0, Limit::Forever),
+            Op::Shared(1, Limit::Forever),
+            upgrade(Limit::Forever),
+        ];
+        let ops = normal(&[LockKind::RwLock; 2], vec![behind]).remove(0);
+        assert_eq!(ops[2], upgrade(Limit::Attempt));
     }
 
     #[test]

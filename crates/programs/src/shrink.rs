@@ -1,6 +1,6 @@
 //! Makes a program that fails smaller.
 
-use crate::program::{Change, Limit, Op, Phase, Program};
+use crate::program::{Act, Change, Limit, Op, Phase, Program};
 use crate::rules::normalize;
 
 /// The smallest program found that still `fails`, by leaving parts out as long as that works.
@@ -84,6 +84,13 @@ fn simplify(
         }
         Op::Shared(lock, Limit::For(_) | Limit::Until(_) | Limit::Again | Limit::AttemptAgain) => {
             replace(Op::Shared(lock, Limit::Attempt));
+        }
+        Op::Upgradable(lock, Limit::For(_) | Limit::Until(_)) => {
+            replace(Op::Upgradable(lock, Limit::Attempt));
+        }
+        Op::Act(lock, Act::WithUpgraded(wait)) => replace(Op::Act(lock, Act::Upgrade(wait))),
+        Op::Act(lock, Act::Upgrade(Limit::For(_) | Limit::Until(_))) => {
+            replace(Op::Act(lock, Act::Upgrade(Limit::Attempt)));
         }
         Op::ReadMany(lock, times) if times > 1 => replace(Op::ReadMany(lock, times / 2)),
         Op::ForgetMany(lock, times) if times > 1 => {

@@ -23,6 +23,8 @@ const THREADS_MAX: usize = 4;
 pub struct Shadow {
     /// Writers in the upper half, readers in the lower one. Leaked guards count.
     pub users: AtomicU64,
+    /// Readers that may become the writer, which is one at most. They count as readers too.
+    pub upgradable: AtomicU32,
     pub leaked: AtomicU32,
     /// Readers that are guards of each thread, or were: those of a [`LockKind::PercpuRwLock`] stay there.
     pub readers_of: [AtomicU32; THREADS_MAX],
@@ -39,6 +41,7 @@ pub const WRITER: u64 = 1 << 32;
 impl Shadow {
     fn reset(&self) {
         self.users.store(0, Relaxed);
+        self.upgradable.store(0, Relaxed);
         self.leaked.store(0, Relaxed);
         self.is_late.store(false, Relaxed);
         self.permits.store(PERMITS.into(), Relaxed);
@@ -47,6 +50,8 @@ impl Shadow {
     fn swap(&self, other: &Self) {
         let users = self.users.load(Relaxed);
         self.users.store(other.users.swap(users, Relaxed), Relaxed);
+        let upgradable = self.upgradable.load(Relaxed);
+        self.upgradable.store(other.upgradable.swap(upgradable, Relaxed), Relaxed);
         let leaked = self.leaked.load(Relaxed);
         self.leaked.store(other.leaked.swap(leaked, Relaxed), Relaxed);
         let is_late = self.is_late.load(Relaxed);
@@ -293,7 +298,12 @@ impl<P: World> LockSite<P> {
     }
     /// A guard is about to be dropped.
     pub fn left(&self, guard: &(impl Held<'static, P> + ?Sized)) {
-        self.left_by(0, guard.permits(), guard.is_shared());
+        self.left_guard(0, guard);
+    }
+    /// The same, of a guard that a thread has.
+    pub fn left_guard<'a>(&self, thread: usize, guard: &(impl Held<'a, P> + ?Sized)) {
+        self.shadow.upgradable.fetch_sub(guard.is_upgradable().into(), Relaxed);
+        self.left_by(thread, guard.permits(), guard.is_shared());
     }
     pub fn left_by(&self, thread: usize, permits: u32, is_shared: bool) {
         if permits > 0 {
@@ -302,6 +312,27 @@ impl<P: World> LockSite<P> {
             self.shadow.users.fetch_sub(if is_shared { 1 } else { WRITER }, Relaxed);
             self.shadow.readers_of[thread].fetch_sub(is_shared.into(), Relaxed);
         }
+    }
+    /// A thread has become the one reader that may become the writer.
+    pub fn entered_upgradable(&self) -> Allowed {
+        match self.shadow.upgradable.fetch_add(1, Relaxed) {
+            0 => Ok(()),
+            others => Err(format!("an upgradable reader next to {others} of its kind")),
+        }
+    }
+    /// That reader has become the writer.
+    pub fn upgraded(&self, thread: usize) -> Allowed {
+        self.shadow.upgradable.fetch_sub(1, Relaxed);
+        self.shadow.readers_of[thread].fetch_sub(1, Relaxed);
+        let before = self.shadow.users.fetch_add(WRITER - 1, Relaxed);
+        let (writers, readers) = (before / WRITER, before % WRITER);
+        if (writers, readers) == (0, 1) {
+            return Ok(());
+        }
+        Err(format!(
+            "an upgraded owner next to {writers} owners and {} readers",
+            readers.wrapping_sub(1)
+        ))
     }
     /// A thread has got it.
     pub fn entered(&self, thread: usize, is_shared: bool) -> Allowed {
