@@ -17,6 +17,7 @@ const KINDS: &[&str] = &["struct", "enum", "union", "trait", "type"];
 type Types = BTreeMap<String, Vec<(String, usize)>>;
 
 /// No two types that other files can see have one name. Re-exports are no types, and a macro defines its types once.
+/// An alias in a macro may have the name of the type that it stands for.
 pub fn a_type_has_a_name_of_its_own(source: &Source, all: &[Source]) -> Vec<Finding> {
     if source.path != "Cargo.toml" {
         return Vec::new();
@@ -46,6 +47,12 @@ pub fn duplicates(sources: &[Source]) -> Types {
     types
 }
 
+/// Returns true if `rest`, up to the next semicolon, is what an alias of that name stands for, and has that name, too.
+fn names_itself(name: &Ident, rest: &[TokenTree]) -> bool {
+    let mut words = rest.iter().map(ToString::to_string).take_while(|it| it != ";");
+    words.next().is_some_and(|it| it == "=") && words.any(|it| *name == it)
+}
+
 struct Collector<'a> {
     path: &'a str,
     types: &'a mut Types,
@@ -68,6 +75,7 @@ impl Collector<'_> {
             if let [TokenTree::Ident(kind), TokenTree::Ident(name), ..] = rest
                 && tokens[at].to_string() == "pub"
                 && KINDS.iter().any(|it| kind == it)
+                && !names_itself(name, &rest[2..])
             {
                 self.add(name);
             }
@@ -131,6 +139,9 @@ mod tests {
             macro_rules! twins { ($n:literal) => { pub type Twin = [u8; $n]; } }";
         let b = "pub struct A;";
         assert!(names(&[("crates/a/src/lib.rs", a), ("crates/b/src/lib.rs", b)]).is_empty());
+        let alias = "macro_rules! m { () => { pub type A = b::A<u8>; pub type C = b::D; } }";
+        let both = "pub struct A<T>(T); pub struct C;";
+        assert_eq!(names(&[("crates/a/src/lib.rs", alias), ("crates/b/src/lib.rs", both)]), ["C"]);
         let twin = "pub(crate) struct Twin;";
         assert_eq!(names(&[("crates/a/src/lib.rs", a), ("crates/b/src/lib.rs", twin)]), ["Twin"]);
     }
