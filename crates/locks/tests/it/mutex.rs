@@ -283,7 +283,7 @@ fn a_guard_that_was_sent_waits_for_a_notification() {
             drop(guard);
             late.timed_out()
         });
-        while !turn.try_lock().is_some_and(|turn| *turn == 1) {
+        while turn.try_lock().is_none_or(|turn| *turn != 1) {
             thread::yield_now();
         }
         *turn.lock() += 1;
