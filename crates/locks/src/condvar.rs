@@ -49,6 +49,7 @@
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | N1 | the exchange that counts a waiter, Release | that of a notification, and of the next waiter, Acquire | which mutex it is; all other changes of the state are exchanges that carry it on |
+//! | N2 | the exchange that notifies, Release | the load of another sequence that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it |
 
 use crate::events::Event;
 use crate::mutex::{RawMutex, WokenHow};
@@ -206,8 +207,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
             self.look(sequence);
         }
         loop {
-            // ordering: Relaxed; that others are moved the caller sees with the mutex, which they owned before it.
-            let seen = self.state.load(Relaxed);
+            // ordering: Acquire; N2.
+            let seen = self.state.load(Acquire);
             if seen as u32 != sequence {
                 return (true, seen);
             }
@@ -257,11 +258,11 @@ impl<P: ParkPlatform> RawCondvar<P> {
 
     /// The deadline has passed. Takes the caller out of the count, unless somebody was notified since it was counted.
     fn give_up(&self, sequence: u32) -> (bool, u64) {
-        // ordering: Relaxed; as in `sleep`.
-        let mut seen = self.state.load(Relaxed);
+        // ordering: Acquire; N2.
+        let mut seen = self.state.load(Acquire);
         while seen as u32 == sequence && seen & WAITERS != 0 {
-            // ordering: Relaxed; N1 is carried on. On failure Relaxed: as above.
-            match self.state.compare_exchange(seen, seen - WAITER, Relaxed, Relaxed) {
+            // ordering: Relaxed; N1 is carried on. On failure Acquire: N2.
+            match self.state.compare_exchange(seen, seen - WAITER, Relaxed, Acquire) {
                 Ok(_) => {
                     P::count(Event::mutex_timeout);
                     return (false, seen);
@@ -308,8 +309,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if moves {
                 next |= MOVED;
             }
-            // ordering: Acquire; N1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, next, Acquire, Relaxed) {
+            // ordering: AcqRel; N1, N2. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
                 Ok(_) => break (sequence, woken as u32, is_looked_for),
                 Err(now) => seen = now,
             }

@@ -30,6 +30,7 @@ mod pool;
 pub mod priority;
 mod reader_slots;
 mod sleep;
+mod slept_in;
 mod spinners;
 mod syscall;
 mod table;

@@ -1,0 +1,53 @@
+//! Sleeping on the lower half of a 64-bit word under Miri, whose futex would read four of its eight bytes. To Miri that
+//! is a race with the accesses to all eight. Those who wait look at a place of their own instead.
+
+use crate::hardware::HardwareU64;
+use crate::native::Native;
+use crate::platform::{Atomic, Clock, low_half};
+use core::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a place holds: 0, the address that its thread waits for, or that address and [`WOKEN`].
+type Places = [usize; 16];
+/// Addresses of words leave this bit.
+const WOKEN: usize = 1;
+
+fn places() -> MutexGuard<'static, Places> {
+    static PLACES: Mutex<Places> = Mutex::new([0; 16]);
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As `futex_wait_low`.
+pub(super) fn wait(word: &HardwareU64<Native>, expected: u32, deadline_ns: Option<u64>) -> bool {
+    let address = low_half::<Native>(word).addr();
+    let mine = loop {
+        let mut places = places();
+        // ordering: Relaxed; a waker changes the word before it looks at the places, under the same lock.
+        if word.load(Relaxed) as u32 != expected {
+            return false;
+        }
+        if let Some(at) = places.iter().position(|place| *place == 0) {
+            places[at] = address;
+            break at;
+        }
+        drop(places);
+        core::hint::spin_loop();
+    };
+    loop {
+        let mut places = places();
+        let is_woken = places[mine] != address;
+        if is_woken || deadline_ns.is_some_and(|deadline_ns| Native::now_ns() >= deadline_ns) {
+            places[mine] = 0;
+            return is_woken;
+        }
+        drop(places);
+        core::hint::spin_loop();
+    }
+}
+
+/// Wakes up to `count` threads that wait for this address. Returns how many it woke.
+pub(super) fn wake(address: usize, count: u32) -> u32 {
+    let mut places = places();
+    let waiting = places.iter_mut().filter(|place| **place == address);
+    waiting.take(count as usize).map(|place| *place |= WOKEN).count() as u32
+}
