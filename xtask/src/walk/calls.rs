@@ -3,7 +3,9 @@
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprMethodCall, ExprPath, ExprUnsafe, Item, Macro, Path, Token, Type};
+use syn::{
+    Block, Expr, ExprIf, ExprMethodCall, ExprPath, ExprUnsafe, Item, Macro, Path, Token, Type,
+};
 
 /// A call, or a path that may be the name of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub struct MethodCall {
 }
 
 /// The calls in this block, in their order. What is inside of a function inside of it is in the list, too, and what
-/// a macro is called with, if that is a list of expressions.
+/// a macro is called with, if that is a list of expressions. What runs under Miri only is not.
 pub fn calls(block: &Block) -> Vec<Call> {
     let mut found = Calls { all: Vec::new(), is_in_unsafe: false };
     found.visit_block(block);
@@ -53,6 +55,16 @@ impl Visit<'_> for Calls {
     fn visit_item(&mut self, item: &Item) {
         if !matches!(item, Item::Const(_) | Item::Static(_)) {
             visit::visit_item(self, item);
+        }
+    }
+    fn visit_expr_if(&mut self, it: &ExprIf) {
+        let is_for_miri = matches!(&*it.cond, Expr::Macro(of)
+            if of.mac.path.is_ident("cfg") && of.mac.tokens.to_string() == "miri");
+        if !is_for_miri {
+            return visit::visit_expr_if(self, it);
+        }
+        if let Some((_, other)) = &it.else_branch {
+            self.visit_expr(other);
         }
     }
     fn visit_expr_path(&mut self, it: &ExprPath) {
@@ -119,6 +131,10 @@ mod tests {
         assert_eq!(found("{ <P as T>::f(); ::c::g() }"), ["P::f", "T::f"]);
         assert_eq!(found("{ assert!(f(1), \"no\"); }"), ["f"]);
         assert_eq!(found("{ unsafe { x.f() }; x.g() }"), ["x", "unsafe _.f/0", "x", "_.g/0"]);
+        assert_eq!(
+            found("{ if cfg!(miri) { f() } else { g() } if cfg!(unix) { h() } }"),
+            ["g", "unix", "h"]
+        );
         assert_eq!(found("{ fn g() { h() } static S: u8 = of_constant(); }"), ["h"]);
     }
 }

@@ -81,7 +81,7 @@ const LINES: &[(&str, &str)] = &[
     ("explore --threads 1", "must be between 2 and 26"),
     ("explore --schedules 0", "write a whole number from 1 to"),
     ("explore --bug 9999", "unknown bug `9999`; `lockwright bugs` lists all"),
-    ("explore --bug 99", "unknown bug `99`; `lockwright bugs` lists all"),
+    ("explore --bug 999", "unknown bug `999`; `lockwright bugs` lists all"),
     ("explore --lock mutex,,cna", "there is an empty name among the locks"),
     ("explore --client exclusion,", "there is an empty name among the clients"),
     (

@@ -32,11 +32,10 @@ const FUTEX_WAKE_BITSET: c_int = 10;
 /// Wakes up to `count` sleepers of these kinds on the word at `address`, which may be gone: so no reference to it
 /// is made, the kernel only takes its address. Returns how many were woken.
 pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u32 {
-    let count = c_int::try_from(count).unwrap_or(c_int::MAX);
+    let (count, kinds) = (c_int::try_from(count).unwrap_or(c_int::MAX), kinds as c_int);
     let (operation, none) = (FUTEX_WAKE_BITSET | FUTEX_PRIVATE, core::ptr::null::<AtomicU32>());
     // SAFETY: FUTEX_WAKE_BITSET reads and writes no memory of ours.
-    let woken =
-        unsafe { syscall(number::FUTEX, address, operation, count, none, none, kinds as c_int) };
+    let woken = unsafe { syscall(number::FUTEX, address, operation, count, none, none, kinds) };
     woken.try_into().unwrap_or(0)
 }
 
