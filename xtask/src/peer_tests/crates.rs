@@ -171,7 +171,7 @@ pub fn build(root: &Path) -> Result<Built, String> {
 /// Compiles all tests of a workspace below the root. Returns also what cargo said, for one that has to compile.
 pub fn compile(root: &Path, folder: &str) -> Result<(Built, String), String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--tests", "--release", "--offline", "--keep-going"]);
+    cargo.args(["build", "--tests", "--release", "--keep-going"]);
     cargo.args(["--message-format", "json"]).current_dir(root.join(folder));
     cargo.env("CARGO_TARGET_DIR", root.join("target"));
     let output =

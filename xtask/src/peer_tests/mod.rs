@@ -8,7 +8,7 @@
 pub mod crates;
 pub mod left_out;
 pub mod report;
-mod source;
+pub mod source;
 
 use crate::limit::{Stopped, output_within};
 use crate::options::not_an_option;

@@ -73,14 +73,22 @@ pub struct Test {
 
 /// Reads the files.
 pub fn files(package: &Package) -> Result<Vec<TestFile>, String> {
-    let folder = package.manifest_path.with_file_name("src");
-    let read = |name: &'static str| {
+    read(&package.manifest_path.with_file_name("src"), &FILES, TestFile::of)
+}
+
+/// Reads Rust files of a folder, each by `of`, which gets its name without the ending and its text.
+pub fn read<T>(
+    folder: &Path,
+    names: &[&'static str],
+    of: impl Fn(&'static str, String) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let read = |name: &&'static str| {
         let path = folder.join(name).with_extension("rs");
         let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-        let file = text.and_then(|text| TestFile::of(name, text));
+        let file = text.and_then(|text| of(name, text));
         file.map_err(|error| format!("{}: {error}", path.display()))
     };
-    FILES.into_iter().map(read).collect()
+    names.iter().map(read).collect()
 }
 
 impl Package {

@@ -1,5 +1,6 @@
 //! The tests of std's locks, as the source of the library has them.
 
+use crate::peer_tests::source;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -74,13 +75,7 @@ struct Part {
 
 /// Reads the files.
 pub fn files(folder: &Path) -> Result<Vec<TestFile>, String> {
-    let read = |name: &'static str| {
-        let path = folder.join(name).with_extension("rs");
-        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-        let file = text.and_then(|text| TestFile::of(name, text));
-        file.map_err(|error| format!("{}: {error}", path.display()))
-    };
-    FILES.into_iter().map(read).collect()
+    source::read(folder, &FILES, TestFile::of)
 }
 
 impl TestFile {
