@@ -12,8 +12,8 @@ use crate::raw::{Order, RawLock};
 /// As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept in the lock, with the same limits.
 pub struct OsqMutex<P: Cells> {
     queue: OsqLock<P>,
-    /// Number of the owner's node. Guarded by the lock itself.
-    holder: Guarded<P, u16>,
+    /// Number of the owner's node, as wide as the tail: no byte is outside of a cell. Guarded by the lock itself.
+    holder: Guarded<P, u32>,
 }
 
 impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
@@ -27,7 +27,7 @@ impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
         // SAFETY: claimed above, and in no queue.
         unsafe { self.queue.lock_for_turn(id) };
         // SAFETY: the lock is ours.
-        unsafe { self.holder.set(id.number()) };
+        unsafe { self.holder.set(id.number().into()) };
     }
     fn try_lock(&self) -> bool {
         let Some(id) = P::claim_node() else { return false };
@@ -35,7 +35,7 @@ impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
         let is_ours = unsafe { self.queue.lock(id, || true) };
         if is_ours {
             // SAFETY: the lock is ours.
-            unsafe { self.holder.set(id.number()) };
+            unsafe { self.holder.set(id.number().into()) };
         } else {
             // SAFETY: claimed above, and in no queue any more.
             unsafe { P::release_node(id) };
@@ -44,7 +44,7 @@ impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
     }
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        let id = NodeId::new(unsafe { self.holder.get() });
+        let id = NodeId::new(unsafe { self.holder.get() } as u16);
         // SAFETY: it is the head with this node.
         unsafe { self.queue.unlock(id) };
         // SAFETY: claimed in `lock` or `try_lock`, and in no queue any more.
