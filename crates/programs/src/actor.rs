@@ -3,7 +3,7 @@
 use crate::coverage::Method;
 use crate::guards::{ActResult, Guard, SentGuard};
 use crate::locks::{LockObject, World, duration};
-use crate::program::{Act, Limit, LockKind, Op, Time};
+use crate::program::{Act, Call, Limit, LockKind, Op, Time};
 use crate::rules::awaits;
 use crate::stage::{Allowed, LockSite, Sent, Stage, WRITER};
 use std::sync::atomic::Ordering::Relaxed;
@@ -59,6 +59,7 @@ impl<'a, P: World> Actor<'a, P> {
             Op::Upgradable(lock, wait) => self.take(lock, Take::Upgradable, wait),
             Op::Acquire(lock, permits, wait) => self.take(lock, Take::Permits(permits), wait),
             Op::Release(..) | Op::Available(_) => self.semaphore(op),
+            Op::Call(..) | Op::IsCompleted(_) => self.once(op),
             Op::Copy(..) | Op::Put(_) | Op::Update(_) => self.sequence(op),
             Op::IsLocked(_) | Op::IsLockedExclusive(_) | Op::Debug(_) => self.look(op),
             Op::ReadMany(lock, times) => (0..times).try_for_each(|_| self.read_once(lock)),
@@ -106,6 +107,28 @@ impl<'a, P: World> Actor<'a, P> {
             }
             _ => Ok(()),
         }
+    }
+    fn once(&self, op: &Op) -> Allowed {
+        let lock = op.lock().unwrap_or_default();
+        let LockObject::Once(once) = self.object(lock) else { return Ok(()) };
+        let Op::Call(_, how) = *op else {
+            self.cover(lock, Method::IsCompleted);
+            return once.is_completed(self.is_exact(lock));
+        };
+        self.cover(
+            lock,
+            match how {
+                Call::Once => Method::CallOnce,
+                Call::Force => Method::CallForce,
+                Call::Fail => Method::CallFail,
+                Call::Wait => Method::WaitForce,
+            },
+        );
+        let place = self.place(lock);
+        place.shadow.waiting.fetch_add(1, Relaxed);
+        let outcome = once.call(how, place, self.thread, self.is_exact(lock));
+        place.shadow.waiting.fetch_sub(1, Relaxed);
+        outcome
     }
     fn sequence(&self, op: &Op) -> Allowed {
         match *op {
@@ -222,7 +245,7 @@ impl<'a, P: World> Actor<'a, P> {
         self.cover(lock, method(self.kind(lock), take, wait));
         let shadow = &place.shadow;
         let expected = self.is_exact(lock).then(|| match take {
-            Take::Exclusive => shadow.users.load(Relaxed) == 0,
+            Take::Exclusive => shadow.is_free_for(self.kind(lock), self.thread),
             Take::Shared => shadow.users.load(Relaxed) < WRITER,
             Take::Upgradable => {
                 shadow.users.load(Relaxed) < WRITER && shadow.upgradable.load(Relaxed) == 0
@@ -266,6 +289,8 @@ impl<'a, P: World> Actor<'a, P> {
             expect(left >= 0, || format!("{} permits too many are out", -left))?;
             // There is nothing to look at meanwhile.
             P::pause();
+        } else if guard.is_reentrant() {
+            place.entered_again(self.thread)?;
         } else {
             place.entered(self.thread, take != Take::Exclusive)?;
             if take == Take::Upgradable {
@@ -372,7 +397,11 @@ impl<'a, P: World> Actor<'a, P> {
             place.shadow.users.fetch_add(WRITER - 1, Relaxed);
             place.shadow.readers_of[self.thread].fetch_sub(1, Relaxed);
         }
-        let mut outcome = if comes_back { place.entered(self.thread, is_shared) } else { Ok(()) };
+        let mut outcome = match comes_back {
+            true if guard.is_reentrant() => place.entered_again(self.thread),
+            true => place.entered(self.thread, is_shared),
+            false => Ok(()),
+        };
         if comes_back && is_upgradable {
             outcome = outcome.and_then(|()| place.entered_upgradable());
         }
@@ -448,6 +477,9 @@ impl<'a, P: World> Actor<'a, P> {
         for lock in 0..self.stage.program.locks.len() {
             if !threads.iter().any(|ops| awaits(ops, lock)) {
                 continue;
+            }
+            if let LockObject::Once(once) = self.object(lock) {
+                once.end();
             }
             if let LockObject::Mutex(mutex) = self.object(lock) {
                 mutex.lock().phases = self.number + 1;

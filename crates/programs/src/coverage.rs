@@ -57,7 +57,8 @@ methods! {
     TryAcquireManyUntil = "try_acquire_many_until";
     Release = "add_permits"; Available = "available_permits";
     Put = "write (SeqLock)"; Update = "update";
-    IsLocked = "is_locked"; IsLockedExclusive = "is_locked_exclusive"; Debug = "{:?}";
+    CallOnce = "call_once"; CallForce = "call_once_force"; CallFail = "call_once_force (panics)"; WaitForce = "wait_force";
+    IsCompleted = "is_completed"; IsLocked = "is_locked"; IsLockedExclusive = "is_locked_exclusive"; Debug = "{:?}";
     GuardTouch = "Guard: deref"; GuardDrop = "Guard: drop"; GuardForget = "Guard: forget"; GuardLeak = "Guard::leak";
     GuardMap = "Guard::map"; GuardTryMap = "Guard::try_map"; GuardDowngrade = "Guard::downgrade";
     GuardDowngradeToUpgradable = "Guard::downgrade_to_upgradable"; GuardUpgrade = "Guard::upgrade";
@@ -120,13 +121,15 @@ pub fn begin() {
 fn has(kind: LockKind, method: Method) -> bool {
     use Method::*;
     let (is_mutex, has_readers) = (kind.is_mutex(), kind.has_readers());
-    let has_guards = kind != LockKind::SeqLock;
+    let has_guards = is_mutex || has_readers || kind == LockKind::Semaphore;
     match method {
         New | Drop | Move | Swap => true,
         IntoInner | GetMut | IsLocked | GuardTouch | GuardMap | GuardTryMap | GuardUnlocked => {
             is_mutex || has_readers
         }
-        Lock | TryLock | GuardLeak => is_mutex,
+        Lock | TryLock => is_mutex,
+        GuardLeak => is_mutex && !kind.is_reentrant(),
+        CallOnce | CallForce | CallFail | WaitForce | IsCompleted => kind == LockKind::Once,
         TryLockFor | TryLockUntil => is_mutex && kind.is_timed(),
         Write | TryWrite | IsLockedExclusive | GuardDowngrade => has_readers,
         Read | TryRead => has_readers || kind == LockKind::SeqLock,
@@ -150,7 +153,8 @@ fn has(kind: LockKind, method: Method) -> bool {
             kind == LockKind::Semaphore
         }
         Put | Update => kind == LockKind::SeqLock,
-        Debug | GuardDrop | GuardForget => has_guards,
+        Debug => kind != LockKind::SeqLock,
+        GuardDrop | GuardForget => has_guards,
         GuardUnlockFair | GuardUnlockedFair | GuardBump => kind.is_fair(),
         GuardSend => kind.sends(),
         CondvarWait
@@ -173,8 +177,10 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
     // These let others in and take the lock again, or wait for it, which must not go on for ever.
     let comes_back =
         waits_for_change || matches!(method, GuardUnlocked | GuardUnlockedFair | GuardBump);
-    let waits =
-        matches!(method, Lock | Write | Acquire | AcquireMany | GuardUpgrade | GuardWithUpgraded);
+    let waits = matches!(
+        method,
+        Lock | Write | Acquire | AcquireMany | GuardUpgrade | GuardWithUpgraded | WaitForce
+    );
     match state {
         _ if kind == LockKind::SeqLock => {
             matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
@@ -182,7 +188,8 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
         State::Free => !is_guard,
         State::Held | State::Contended => !is_change,
         // A mutex of which a guard is leaked has no other.
-        State::Leaked if kind.is_mutex() && is_guard => false,
+        State::Leaked if kind.is_mutex() && is_guard && !kind.is_reentrant() => false,
+        State::Leaked | State::TimedOut if kind == LockKind::Once => false,
         State::Leaked => !(comes_back || waits || method == New),
         State::TimedOut => kind.is_timed() && method != New,
         State::Forked => {

@@ -1,6 +1,6 @@
 //! Random programs.
 
-use crate::program::{Act, Change, Limit, LockKind, Op, Phase, Program, Time};
+use crate::program::{Act, Call, Change, Limit, LockKind, Op, Phase, Program, Time};
 use crate::rules::normalize;
 use fastrand::Rng;
 
@@ -151,6 +151,13 @@ impl Generator {
                 _ => Op::Update(lock),
             };
         }
+        if kind == LockKind::Once {
+            return match self.rng.u32(..8) {
+                0 => Op::Debug(lock),
+                1 => Op::IsCompleted(lock),
+                _ => self.take(lock, kind),
+            };
+        }
         match self.rng.u32(..20) {
             0..=7 => self.take(lock, kind),
             8..=15 => Op::Act(lock, self.act(kind)),
@@ -183,6 +190,9 @@ impl Generator {
     }
     fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
         match kind {
+            LockKind::Once => {
+                Op::Call(lock, self.pick(&[Call::Once, Call::Force, Call::Fail, Call::Wait]))
+            }
             LockKind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
             _ if kind.upgrades() && self.one_in(3) => Op::Upgradable(lock, wait),
             _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),

@@ -3,23 +3,26 @@
 use crate::locks::{MutexKind, RwKind, UpgradeKind, World};
 use crate::program::Act;
 use lock_api::{
-    MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, MutexGuard, RwLockReadGuard,
-    RwLockUpgradableReadGuard, RwLockWriteGuard,
+    MappedMutexGuard, MappedReentrantMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard,
+    MutexGuard, ReentrantMutexGuard, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
+use lockwright::api::ThreadNumber;
+use lockwright::mutex::RawMutex;
 use lockwright::registry::Platform;
+use std::cell::RefCell;
 
 /// What a lock guards.
 #[derive(Debug, Default)]
 pub struct Data {
     /// Equal unless a thread is writing.
-    pair: TwoNumbers,
+    pub pair: TwoNumbers,
     /// Thread 0 has done its part of as many phases.
     pub phases: usize,
 }
 pub type TwoNumbers = [u64; 2];
 
 /// Looks at two numbers, with a pause in between.
-fn look<P: World>(pair: &TwoNumbers) -> Result<(), String> {
+pub fn look<P: World>(pair: &TwoNumbers) -> Result<(), String> {
     let [one, other] = *pair;
     P::pause();
     if one == other && pair[0] == one {
@@ -27,7 +30,7 @@ fn look<P: World>(pair: &TwoNumbers) -> Result<(), String> {
     }
     Err(format!("a reader sees {one} and {other} where writers leave equal numbers"))
 }
-fn change<P: World>(pair: &mut TwoNumbers) -> Result<(), String> {
+pub fn change<P: World>(pair: &mut TwoNumbers) -> Result<(), String> {
     let [one, other] = *pair;
     if one != other {
         return Err(format!("a writer finds {one} and {other} where writers leave equal numbers"));
@@ -60,6 +63,10 @@ pub trait Held<'a, P: World> {
     fn is_upgradable(&self) -> bool {
         false
     }
+    /// True if the owner may have another one.
+    fn is_reentrant(&self) -> bool {
+        false
+    }
     fn permits(&self) -> u32 {
         0
     }
@@ -85,6 +92,12 @@ pub struct Upgradable<'a, R: lock_api::RawRwLockUpgrade>(
     pub RwLockUpgradableReadGuard<'a, R, Data>,
 );
 pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, TwoNumbers>);
+pub struct Again<'a, P: World>(
+    pub ReentrantMutexGuard<'a, RawMutex<P>, ThreadNumber<P>, RefCell<Data>>,
+);
+pub struct AgainPart<'a, P: World>(
+    pub MappedReentrantMutexGuard<'a, RawMutex<P>, ThreadNumber<P>, RefCell<Data>>,
+);
 pub struct HeldPermits<'a, P: Platform>(pub lockwright::SemaphorePermit<'a, P>);
 
 fn held<'a, P: World>(guard: impl Held<'a, P> + 'a) -> ActResult<'a, P> {
@@ -204,6 +217,65 @@ impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {
     }
     fn forget(self: Box<Self>) {
         self.0.forget();
+    }
+}
+
+impl<'a, P: World> Held<'a, P> for Again<'a, P> {
+    fn is_reentrant(&self) -> bool {
+        true
+    }
+    fn touch(&mut self) -> Result<(), String> {
+        change::<P>(&mut self.0.borrow_mut().pair)
+    }
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+        use ReentrantMutexGuard as Of;
+        let mut guard = self.0;
+        match act {
+            Act::Map => return held(AgainPart(Of::map(guard, |data| data))),
+            Act::TryMap(finds) => {
+                return match Of::try_map(guard, |data| finds.then_some(data)) {
+                    Ok(part) => held(AgainPart(part)),
+                    Err(guard) => held(Self(guard)),
+                };
+            }
+            Act::UnlockFair => {
+                Of::unlock_fair(guard);
+                return ActResult::Gone;
+            }
+            Act::Unlocked => Of::unlocked(&mut guard, P::pause),
+            Act::UnlockedFair => Of::unlocked_fair(&mut guard, P::pause),
+            Act::Bump => Of::bump(&mut guard),
+            _ => {}
+        }
+        held(Self(guard))
+    }
+    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
+        None
+    }
+    fn forget(self: Box<Self>) {
+        std::mem::forget(self.0);
+    }
+}
+
+impl<'a, P: World> Held<'a, P> for AgainPart<'a, P> {
+    fn is_reentrant(&self) -> bool {
+        true
+    }
+    fn touch(&mut self) -> Result<(), String> {
+        change::<P>(&mut self.0.borrow_mut().pair)
+    }
+    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+        if act == Act::UnlockFair {
+            MappedReentrantMutexGuard::unlock_fair(self.0);
+            return ActResult::Gone;
+        }
+        held(*self)
+    }
+    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
+        None
+    }
+    fn forget(self: Box<Self>) {
+        std::mem::forget(self.0);
     }
 }
 

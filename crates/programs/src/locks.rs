@@ -1,16 +1,17 @@
 //! The locks of the public interface, as one type.
 
 use crate::guards::{
-    Data, Exclusive, ExclusivePart, Guard, HeldPermits, Read, ReadPart, SentGuard, TwoNumbers,
-    Upgradable, Write, WritePart,
+    Again, Data, Exclusive, ExclusivePart, Guard, HeldPermits, Read, ReadPart, SentGuard,
+    TwoNumbers, Upgradable, Write, WritePart,
 };
+use crate::once::OnceSite;
 use crate::program::{Act, Limit, LockKind, PERMITS, Time};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
     RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 use lockwright::SeqLock;
-use lockwright::api::Sendable;
+use lockwright::api::{Sendable, ThreadNumber};
 use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::platform::ConstCells;
@@ -19,6 +20,7 @@ use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::rwsem::RwSem;
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
@@ -394,6 +396,19 @@ impl<P: World, R: MutexKind<P>> ProgramLock<P> for Mutex<R, Data> {
         Some(Self::get_mut(self))
     }
 }
+/// A mutex that its owner may take again.
+pub type Reentrant<P> = lock_api::ReentrantMutex<RawMutex<P>, ThreadNumber<P>, RefCell<Data>>;
+impl<P: World> ProgramLock<P> for Reentrant<P> {
+    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
+        Some(Box::new(Again(mutex_within!(timed, self, wait)?)))
+    }
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+    fn get_mut(&mut self) -> Option<&mut Data> {
+        Some(Self::get_mut(self).get_mut())
+    }
+}
 /// A reader-writer lock; apart from mutexes for the compiler.
 pub struct Rw<R>(RwLock<R, Data>);
 impl<R: lock_api::RawRwLock> Debug for Rw<R> {
@@ -491,6 +506,9 @@ macro_rules! objects {
         }
     };
 }
+fn reentrant<P: World>(data: Data) -> Reentrant<P> {
+    lock_api::ReentrantMutex::new(RefCell::new(data))
+}
 fn rw<R: lock_api::RawRwLock>(data: Data) -> Rw<R> {
     Rw(RwLock::new(data))
 }
@@ -504,6 +522,7 @@ objects! {
     Mutex(Mutex<RawMutex<P>, Data>) = Mutex::new, inner;
     SendMutex(Mutex<Sendable<RawMutex<P>>, Data>) = Mutex::new, inner;
     FairMutex(Mutex<RawFairMutex<P>, Data>) = Mutex::new, inner;
+    ReentrantMutex(Reentrant<P>) = reentrant, |lock: Reentrant<P>| lock.into_inner().into_inner();
     SpinLock(Mutex<QSpinlock<P>, Data>) = Mutex::new, inner;
     CnaSpinLock(Mutex<CnaSpinlock<P>, Data>) = Mutex::new, inner;
     RwLock(Rw<RawRwLock<P>>) = rw, rw_inner;
@@ -514,4 +533,5 @@ objects! {
     RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
     Semaphore(lockwright::Semaphore<P>) = |_| lockwright::Semaphore::new_on(), |_| Data::default();
     SeqLock(Seq<P>) = |_| Seq::with_value([0; 2]), |_| Data::default();
+    Once(OnceSite<P>) = |_| OnceSite::new(), |_| Data::default();
 }

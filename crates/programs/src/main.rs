@@ -7,6 +7,7 @@ mod generate;
 mod guards;
 mod locks;
 mod native;
+mod once;
 mod print;
 mod program;
 mod rules;

@@ -1,12 +1,12 @@
 //! A program as Rust.
 
-use crate::program::{Act, Change, Limit, LockKind, Op, PERMITS, Program, Time};
+use crate::program::{Act, Call, Change, Limit, LockKind, Op, PERMITS, Program, Time};
 use std::fmt::Write;
 
 /// A program of one's own that does the same, but for the checks: these are comments.
 pub fn print(program: &Program) -> String {
     let mut out = Printer { text: String::new(), guards: 0, held: Vec::new() };
-    out.text += "use lockwright::*;\nuse std::mem::forget;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
+    out.text += "use lockwright::*;\nuse std::cell::Cell;\nuse std::mem::forget;\nuse std::panic::catch_unwind;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
     for (lock, kind) in program.locks.iter().enumerate() {
         out.line(1, &format!("let mut lock{lock} = {};", new(*kind)));
         if *kind == LockKind::Mutex {
@@ -34,7 +34,20 @@ pub fn print(program: &Program) -> String {
 fn new(kind: LockKind) -> String {
     match kind {
         LockKind::Semaphore => format!("Semaphore::new({PERMITS})"),
+        LockKind::Once => "Once::new()".into(),
+        LockKind::ReentrantMutex => "ReentrantMutex::new(Cell::new([0u64; 2]))".into(),
         _ => format!("{kind:?}::new([0u64; 2])"),
+    }
+}
+
+fn called(lock: usize, how: Call) -> String {
+    match how {
+        Call::Once => format!("lock{lock}.call_once(|| {{}});"),
+        Call::Force => format!("lock{lock}.call_once_force(|_| {{}});"),
+        Call::Fail => {
+            format!("let _ = catch_unwind(|| lock{lock}.call_once_force(|_| panic!()));")
+        }
+        Call::Wait => format!("lock{lock}.wait_force(); // until thread 0 has done the rest"),
     }
 }
 
@@ -91,6 +104,8 @@ impl Printer {
             Op::Copy(lock, wait) => format!("lock{lock}.{};", call("read", "", wait)),
             Op::Put(lock) => format!("lock{lock}.write([1, 1]);"),
             Op::Update(lock) => format!("lock{lock}.update(|[one, other]| [one + 1, other + 1]);"),
+            Op::Call(lock, how) => called(lock, how),
+            Op::IsCompleted(lock) => format!("lock{lock}.is_completed();"),
             Op::IsLocked(lock) => format!("lock{lock}.is_locked();"),
             Op::IsLockedExclusive(lock) => format!("lock{lock}.is_locked_exclusive();"),
             Op::Debug(lock) => format!("format!(\"{{lock{lock}:?}}\");"),

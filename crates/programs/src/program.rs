@@ -15,9 +15,9 @@ macro_rules! lock_kinds {
     };
 }
 lock_kinds! {
-    Mutex, SendMutex, FairMutex, SpinLock, CnaSpinLock,
+    Mutex, SendMutex, FairMutex, ReentrantMutex, SpinLock, CnaSpinLock,
     RwLock, FairRwLock, SendRwLock, PercpuRwLock, QRwLock, RwSemLock,
-    Semaphore, SeqLock
+    Semaphore, SeqLock, Once
 }
 
 impl LockKind {
@@ -31,7 +31,14 @@ impl LockKind {
     }
     /// True if its attempts may have deadlines.
     pub fn is_timed(self) -> bool {
-        !matches!(self, Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::SeqLock)
+        !matches!(
+            self,
+            Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::SeqLock | Self::Once
+        )
+    }
+    /// True if its owner may take it again.
+    pub fn is_reentrant(self) -> bool {
+        self == Self::ReentrantMutex
     }
     /// True if a thread that reads may read again and wait for it.
     pub fn reads_again(self) -> bool {
@@ -43,13 +50,18 @@ impl LockKind {
     }
     /// True if it can be given back fairly.
     pub fn is_fair(self) -> bool {
-        matches!(self, Self::Mutex | Self::SendMutex | Self::FairMutex)
+        matches!(self, Self::Mutex | Self::SendMutex | Self::FairMutex | Self::ReentrantMutex)
     }
     /// True if a forked child may use it although it had waiters.
     pub fn survives_forks(self) -> bool {
         !matches!(
             self,
-            Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::RwSemLock | Self::SeqLock
+            Self::SpinLock
+                | Self::CnaSpinLock
+                | Self::QRwLock
+                | Self::RwSemLock
+                | Self::SeqLock
+                | Self::Once
         )
     }
     /// True if its guards may be sent to other threads.
@@ -58,10 +70,12 @@ impl LockKind {
             self,
             Self::Mutex
                 | Self::FairMutex
+                | Self::ReentrantMutex
                 | Self::RwLock
                 | Self::FairRwLock
                 | Self::PercpuRwLock
                 | Self::SeqLock
+                | Self::Once
         )
     }
 }
@@ -152,6 +166,19 @@ pub enum Act {
     WaitWhile,
 }
 
+/// How a `Once` is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Call {
+    /// `call_once`; nothing is done if it is poisoned.
+    Once,
+    /// `call_once_force`.
+    Force,
+    /// The same with a closure that panics.
+    Fail,
+    /// `wait_force`, until thread 0 has done its part of the phase.
+    Wait,
+}
+
 /// A step of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
@@ -171,6 +198,9 @@ pub enum Op {
     Put(usize),
     /// `SeqLock::update`.
     Update(usize),
+    Call(usize, Call),
+    /// `Once::is_completed`.
+    IsCompleted(usize),
     IsLocked(usize),
     IsLockedExclusive(usize),
     Debug(usize),
@@ -197,6 +227,7 @@ macro_rules! lock_of {
             Op::IsLockedExclusive(lock) | Op::Debug(lock) | Op::ReadMany(lock, _) => Some(lock),
             Op::ForgetMany(lock, _) | Op::Act(lock, _) | Op::Receive(lock) => Some(lock),
             Op::NotifyOne(lock) | Op::NotifyAll(lock) | Op::Upgradable(lock, _) => Some(lock),
+            Op::Call(lock, _) | Op::IsCompleted(lock) => Some(lock),
             Op::Fork(_) => None,
         }
     };

@@ -3,7 +3,8 @@
 //! A generator, or a shrinker, writes what comes to its mind. [`normalize`] makes a program of it that ends if the
 //! locks keep their promises, by what may be held at most at each step:
 //!
-//! - a thread waits without a deadline only for a lock behind all that it may hold, so there is no circle;
+//! - a thread waits without a deadline only for a lock behind all that it may hold, or for the last of these if its
+//!   owner may take it again, so there is no circle;
 //! - no thread waits without a deadline for a lock of which a guard is leaked, or is on its way between threads;
 //!   readers do if the guard is of a reader and no writer waits for ever;
 //! - a thread reads again only where that is allowed, and as often as a slot counts on the machine with the smallest
@@ -12,7 +13,7 @@
 //!   nothing else of the lock and no lock behind it, and where no guard is leaked;
 //! - a child waits for nothing without a deadline.
 
-use crate::program::{Act, Change, Limit, LockKind, Op, Phase, Program, Time};
+use crate::program::{Act, Call, Change, Limit, LockKind, Op, Phase, Program, Time};
 use lockwright::platform::ReaderSlots;
 use lockwright_sim::Sim;
 
@@ -63,8 +64,11 @@ pub fn rules(program: &Program) -> Vec<Vec<Rule>> {
 
 /// True if a thread waits until thread 0 has done its part.
 pub fn awaits(ops: &[Op], lock: usize) -> bool {
-    let is_wait = |op: &Op| matches!(*op, Op::Act(at, Act::Wait | Act::WaitWhile) if at == lock);
-    ops.iter().any(is_wait)
+    let awaited = |op: &Op| match *op {
+        Op::Act(at, Act::Wait | Act::WaitWhile) | Op::Call(at, Call::Wait) => Some(at),
+        _ => None,
+    };
+    ops.iter().any(|op| awaited(op) == Some(lock))
 }
 
 fn uses(ops: &[Op], lock: usize) -> bool {
@@ -121,7 +125,9 @@ fn fix_changes(program: &mut Program) {
             }
             Change::Move(lock) => lock < locks,
             Change::IntoInner(lock) | Change::GetMut(lock) => {
-                lock < locks && !matches!(kinds[lock], LockKind::Semaphore | LockKind::SeqLock)
+                let has_inner =
+                    kinds.get(lock).is_some_and(|kind| kind.is_mutex() || kind.has_readers());
+                lock < locks && has_inner
             }
             Change::New(..) => false,
         });
@@ -193,6 +199,12 @@ impl Normal<'_> {
                 return kind == LockKind::SeqLock;
             }
             Op::Put(_) | Op::Update(_) => return kind == LockKind::SeqLock,
+            Op::Call(_, Call::Wait) => {
+                // Thread 0 ends the wait, and waits for nothing that this thread holds.
+                let is_alone = self.held.iter().all(|bound| !bound.is_held());
+                return kind == LockKind::Once && is_alone && !self.is_first && !self.is_child;
+            }
+            Op::Call(..) | Op::IsCompleted(_) => return kind == LockKind::Once,
             Op::IsLocked(_) => return kind.is_mutex() || kind.has_readers(),
             Op::IsLockedExclusive(_) => return kind.has_readers(),
             Op::Debug(_) => return kind != LockKind::SeqLock,
@@ -228,7 +240,8 @@ impl Normal<'_> {
     }
     fn may_wait(&self, lock: usize) -> bool {
         let rule = self.rules[lock];
-        let is_free_of_me = !self.held[lock].is_held() && self.is_last(lock);
+        let is_mine = self.held[lock].is_held() && !self.kinds[lock].is_reentrant();
+        let is_free_of_me = !is_mine && self.is_last(lock);
         !self.is_child && is_free_of_me && !rule.is_lost && !rule.is_read_lost
     }
     fn may_read(&self, lock: usize) -> bool {
@@ -264,7 +277,7 @@ impl Normal<'_> {
             return false;
         }
         // It lets others in and has to get in again.
-        let may_come_back = bound.exclusive == 1
+        let may_come_back = (bound.exclusive == 1 || kind.is_reentrant())
             && bound.shared == 0
             && self.is_last(lock)
             && !rule.is_lost
@@ -279,7 +292,7 @@ impl Normal<'_> {
         let is_possible = match *act {
             Act::Touch => kind != LockKind::Semaphore,
             Act::Drop | Act::DropOldest | Act::Forget => true,
-            Act::Leak => kind.is_mutex(),
+            Act::Leak => kind.is_mutex() && !kind.is_reentrant(),
             Act::Map | Act::TryMap(_) => kind != LockKind::Semaphore,
             Act::Downgrade => kind.has_readers(),
             Act::DowngradeToUpgradable | Act::Upgrade(_) | Act::WithUpgraded(_) => kind.upgrades(),
@@ -358,6 +371,23 @@ mod tests {
         ];
         let ops = normal(&[LockKind::RwLock; 2], vec![behind]).remove(0);
         assert_eq!(ops[2], upgrade(Limit::Attempt));
+    }
+
+    #[test]
+    fn an_owner_takes_only_a_reentrant_mutex_again() {
+        let twice = vec![Op::Exclusive(0, Limit::Forever); 2];
+        let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
+        assert_eq!(ops(LockKind::ReentrantMutex), twice);
+        assert_eq!(ops(LockKind::Mutex)[1], Op::Exclusive(0, Limit::Attempt));
+    }
+
+    #[test]
+    fn thread_0_and_owners_do_not_wait_for_a_once() {
+        let wait = Op::Call(1, Call::Wait);
+        let owner = vec![Op::Exclusive(0, Limit::Forever), wait.clone()];
+        let kinds = [LockKind::Mutex, LockKind::Once];
+        let threads = vec![vec![wait.clone()], vec![wait.clone()], owner.clone()];
+        assert_eq!(normal(&kinds, threads), [vec![], vec![wait], vec![owner[0].clone()]]);
     }
 
     #[test]

@@ -52,6 +52,7 @@ impl Simulated {
                 sockets: 1,
                 cores_per_socket: 1 + (seed / 16 % 2) as u32,
                 threads_per_core: 1,
+                sockets_per_node: 1,
                 distance: vec![vec![0]],
             };
             let start = StartState::ALL[(seed / 4 % 3) as usize];

@@ -11,7 +11,7 @@ use lockwright::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 /// Locks of a program, at most.
 pub const LOCKS_MAX: usize = 4;
@@ -21,10 +21,13 @@ const THREADS_MAX: usize = 4;
 /// What the guards that exist say of a lock. Nothing here orders anything between threads.
 #[derive(Default)]
 pub struct Shadow {
-    /// Writers in the upper half, readers in the lower one. Leaked guards count.
+    /// Writers in the upper half, readers in the lower one. Leaked guards count, and each one of an owner who has
+    /// taken the lock again.
     pub users: AtomicU64,
     /// Readers that may become the writer, which is one at most. They count as readers too.
     pub upgradable: AtomicU32,
+    /// The thread that became the owner last.
+    pub owner: AtomicUsize,
     pub leaked: AtomicU32,
     /// Readers that are guards of each thread, or were: those of a [`LockKind::PercpuRwLock`] stay there.
     pub readers_of: [AtomicU32; THREADS_MAX],
@@ -47,11 +50,18 @@ impl Shadow {
         self.permits.store(PERMITS.into(), Relaxed);
         self.readers_of.iter().for_each(|readers| readers.store(0, Relaxed));
     }
+    /// True if a thread can become the owner at once, and no other thread interferes.
+    pub fn is_free_for(&self, kind: LockKind, thread: usize) -> bool {
+        let is_owner = kind.is_reentrant() && self.owner.load(Relaxed) == thread;
+        self.users.load(Relaxed) == 0 || is_owner
+    }
     fn swap(&self, other: &Self) {
         let users = self.users.load(Relaxed);
         self.users.store(other.users.swap(users, Relaxed), Relaxed);
         let upgradable = self.upgradable.load(Relaxed);
         self.upgradable.store(other.upgradable.swap(upgradable, Relaxed), Relaxed);
+        let owner = self.owner.load(Relaxed);
+        self.owner.store(other.owner.swap(owner, Relaxed), Relaxed);
         let leaked = self.leaked.load(Relaxed);
         self.leaked.store(other.leaked.swap(leaked, Relaxed), Relaxed);
         let is_late = self.is_late.load(Relaxed);
@@ -235,7 +245,7 @@ impl<P: World> Stage<P> {
                 // SAFETY: as above.
                 let spare = unsafe { &mut *self.spare.get() };
                 std::mem::swap(object, spare);
-                let is_free = place(lock).shadow.users.load(Relaxed) == 0;
+                let is_free = place(lock).shadow.is_free_for(spare.kind(), 0);
                 let guard = spare.lock().exclusive(Limit::Attempt);
                 if guard.is_some() != is_free
                     && (spare.kind().is_mutex() || spare.kind().has_readers())
@@ -333,6 +343,15 @@ impl<P: World> LockSite<P> {
             "an upgraded owner next to {writers} owners and {} readers",
             readers.wrapping_sub(1)
         ))
+    }
+    /// A thread has got a lock that its owner may take again.
+    pub fn entered_again(&self, thread: usize) -> Allowed {
+        let before = self.shadow.users.fetch_add(WRITER, Relaxed) / WRITER;
+        let owner = self.shadow.owner.swap(thread, Relaxed);
+        if before == 0 || owner == thread {
+            return Ok(());
+        }
+        Err(format!("an owner next to thread {owner}, which has taken it {before} times"))
     }
     /// A thread has got it.
     pub fn entered(&self, thread: usize, is_shared: bool) -> Allowed {
