@@ -1,9 +1,10 @@
 //! Free-on-acquire: the last user of an object frees it, lock and all.
 
 use crate::Client;
+use crate::mutex::NotifiedMutex;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{LockCondvar, ProgramMutex};
+use lockwright::capabilities::LockCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
 use lockwright::registry::Platform;
@@ -16,12 +17,12 @@ pub const NAME: &str = "last-user";
 /// first if it comes before the first one, which notifies it after it has taken leave.
 ///
 /// For machines that see accesses to what was freed.
-pub struct LastUser<P: Platform, M: ProgramMutex = RawMutex<P>> {
+pub struct LastUser<P: Platform, M: NotifiedMutex = RawMutex<P>> {
     object: Object<P, M>,
     freed: AtomicBool,
 }
 
-struct Object<P: Platform, M: ProgramMutex> {
+struct Object<P: Platform, M: NotifiedMutex> {
     mutex: M,
     notified: M::Condvar,
     users: Guarded<P, usize>,
@@ -29,7 +30,7 @@ struct Object<P: Platform, M: ProgramMutex> {
     first_has_left: Guarded<P, bool>,
 }
 
-impl<P: Platform, M: ProgramMutex> Object<P, M> {
+impl<P: Platform, M: NotifiedMutex> Object<P, M> {
     /// Takes leave, as the owner of the mutex. Returns true for the last thread that does so.
     fn take_leave(&self) -> bool {
         // SAFETY: called by the owner of the mutex.
@@ -66,7 +67,7 @@ impl<P: Platform, M: ProgramMutex> Object<P, M> {
     }
 }
 
-impl<P: Platform, M: ProgramMutex> Client for LastUser<P, M> {
+impl<P: Platform, M: NotifiedMutex> Client for LastUser<P, M> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {

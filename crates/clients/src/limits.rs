@@ -1,11 +1,12 @@
 //! What becomes of a lock at its limits: one below, at them and above.
 
 use crate::Client;
+use crate::mutex::NotifiedMutex;
 use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{LockCondvar, ProgramMutex};
+use lockwright::capabilities::LockCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
 use lockwright::registry::Platform;
@@ -75,7 +76,7 @@ pub const DEADLINE: &str = "condvar-deadline";
 
 /// All threads wait for what does not come, until their deadlines have passed. Each of them comes back, with the
 /// mutex, and is told so not before that.
-pub struct AllTimeOut<P: Platform, M: ProgramMutex = RawMutex<P>> {
+pub struct AllTimeOut<P: Platform, M: NotifiedMutex = RawMutex<P>> {
     mutex: M,
     changed: M::Condvar,
     /// How often a thread has come back for good.
@@ -84,7 +85,7 @@ pub struct AllTimeOut<P: Platform, M: ProgramMutex = RawMutex<P>> {
     rounds: u32,
 }
 
-impl<P: Platform, M: ProgramMutex> Client for AllTimeOut<P, M> {
+impl<P: Platform, M: NotifiedMutex> Client for AllTimeOut<P, M> {
     const NAME: &'static str = DEADLINE;
 
     fn new(threads: usize) -> Self {

@@ -6,10 +6,14 @@ use crate::Client;
 use crate::rwsem::SOON_NS;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{LockCondvar, ProgramMutex};
+use lockwright::capabilities::{CondvarLock, LockCondvar, ProgramMutex};
 use lockwright::mutex::RawMutex;
 use lockwright::platform::Guarded;
 use lockwright::registry::Platform;
+
+/// A mutex for programs that has a condition variable.
+pub trait NotifiedMutex: ProgramMutex + CondvarLock {}
+impl<M: ProgramMutex + CondvarLock> NotifiedMutex for M {}
 
 /// A mutex and a number under it.
 pub(crate) struct Counter<P: Platform, M = RawMutex<P>> {
@@ -131,14 +135,14 @@ pub const NOTIFY: &str = "condvar";
 /// The first thread makes tokens, one for each of the others, and notifies for each; half of the time with the mutex
 /// held. The others wait for a token each. No thread waits for ever, and no thread that did not give up returns from a
 /// wait with nothing to find more often than another thread took its token.
-pub struct Notify<P: Platform, M: ProgramMutex = RawMutex<P>> {
+pub struct Notify<P: Platform, M: NotifiedMutex = RawMutex<P>> {
     tokens: Counter<P, M>,
     changed: M::Condvar,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, M: ProgramMutex> Notify<P, M> {
+impl<P: Platform, M: NotifiedMutex> Notify<P, M> {
     fn give(&self) {
         for token in 1..self.threads {
             self.tokens.mutex.lock();
@@ -163,7 +167,7 @@ impl<P: Platform, M: ProgramMutex> Notify<P, M> {
     }
 }
 
-impl<P: Platform, M: ProgramMutex> Client for Notify<P, M> {
+impl<P: Platform, M: NotifiedMutex> Client for Notify<P, M> {
     const NAME: &'static str = NOTIFY;
 
     fn new(threads: usize) -> Self {
@@ -193,14 +197,14 @@ const WAITERS: [usize; 2] = [1, 2];
 /// The second and the third thread wait until a gate is open, and then for a token each. The first one notifies all,
 /// opens the gate and notifies all again, then makes the tokens and notifies one for each, always without the mutex.
 /// Further threads only take the mutex, asleep at once. No thread waits for ever.
-pub struct NotifyAll<P: Platform, M: ProgramMutex = RawMutex<P>> {
+pub struct NotifyAll<P: Platform, M: NotifiedMutex = RawMutex<P>> {
     tokens: Counter<P, M>,
     is_open: Guarded<P, bool>,
     changed: M::Condvar,
     threads: usize,
 }
 
-impl<P: Platform, M: ProgramMutex> NotifyAll<P, M> {
+impl<P: Platform, M: NotifiedMutex> NotifyAll<P, M> {
     fn is_open(&self) -> bool {
         // SAFETY: called by the owner.
         unsafe { self.is_open.get() }
@@ -234,7 +238,7 @@ impl<P: Platform, M: ProgramMutex> NotifyAll<P, M> {
     }
 }
 
-impl<P: Platform, M: ProgramMutex> Client for NotifyAll<P, M> {
+impl<P: Platform, M: NotifiedMutex> Client for NotifyAll<P, M> {
     const NAME: &'static str = NOTIFY_ALL;
 
     fn new(threads: usize) -> Self {
@@ -268,20 +272,20 @@ const MUTEXES_MAX: usize = 4;
 
 /// Each thread but the first waits on one condition variable, with a mutex of its own, until there is a token under
 /// that mutex. The first thread makes them, one after another, and notifies all for each. No thread waits for ever.
-pub struct SeveralMutexes<P: Platform, M: ProgramMutex = RawMutex<P>> {
+pub struct SeveralMutexes<P: Platform, M: NotifiedMutex = RawMutex<P>> {
     tokens: [Counter<P, M>; MUTEXES_MAX],
     changed: M::Condvar,
     threads: usize,
 }
 
-impl<P: Platform, M: ProgramMutex> SeveralMutexes<P, M> {
+impl<P: Platform, M: NotifiedMutex> SeveralMutexes<P, M> {
     /// What that thread waits for.
     fn tokens_of(&self, thread: usize) -> &Counter<P, M> {
         &self.tokens[thread % MUTEXES_MAX]
     }
 }
 
-impl<P: Platform, M: ProgramMutex> Client for SeveralMutexes<P, M> {
+impl<P: Platform, M: NotifiedMutex> Client for SeveralMutexes<P, M> {
     const NAME: &'static str = MUTEXES;
 
     fn new(threads: usize) -> Self {
@@ -324,12 +328,12 @@ pub const GIVE_UP: &str = "condvar-timed";
 /// The second thread waits once, for a short time, and takes a token if there is one. The third waits for its
 /// token as long as it takes. The first makes two and notifies twice: a notification does not
 /// go to a waiter that has given up.
-pub struct GiveUp<P: Platform, M: ProgramMutex = RawMutex<P>> {
+pub struct GiveUp<P: Platform, M: NotifiedMutex = RawMutex<P>> {
     tokens: Counter<P, M>,
     changed: M::Condvar,
 }
 
-impl<P: Platform, M: ProgramMutex> Client for GiveUp<P, M> {
+impl<P: Platform, M: NotifiedMutex> Client for GiveUp<P, M> {
     const NAME: &'static str = GIVE_UP;
 
     fn new(_threads: usize) -> Self {

@@ -26,7 +26,7 @@ use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::futex3::{Futex3, Spin100};
-use lockwright::mutex::{RawCnaMutex, RawMutex};
+use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -154,6 +154,12 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::GIVE_UP => GiveUp<P, RawCnaMutex<P>>;
         last_user::NAME => LastUser<P, RawCnaMutex<P>>;
         neighbours::NAME => Neighbours<RawCnaMutex<P>>;
+    }
+    // The condition variable does not wait with it.
+    RawFairMutex<P> {
+        mutex::TIMED => MutexTimeOuts<P, RawFairMutex<P>>;
+        mutex::FAIR => HandsOver<P, RawFairMutex<P>>;
+        neighbours::NAME => Neighbours<RawFairMutex<P>>;
     }
     Futex3<P> {
         limits::DEADLINE => AllTimeOut<P, Futex3<P>>;

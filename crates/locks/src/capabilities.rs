@@ -5,7 +5,7 @@
 
 use crate::condvar::RawCondvar;
 use crate::futex3::{Futex3, Futex3Condvar, FutexPlatform, SpinLimit};
-use crate::mutex::RawMutex;
+use crate::mutex::{RawFairMutex, RawMutex};
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
 use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
@@ -95,8 +95,15 @@ impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawMutex<P, S> {
     }
 }
 
+impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawFairMutex<P, S> {
+    #[inline]
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        RawMutex::lock_until(self, deadline_ns)
+    }
+}
+
 /// A mutex for programs, as checkers use it.
-pub trait ProgramMutex: TimedLock + CondvarLock {
+pub trait ProgramMutex: TimedLock {
     /// Makes a release a store if no thread sleeps, so that a checker need not wait for that.
     fn calm(&self);
     /// As `lock`, asleep at once where that waits.
@@ -108,6 +115,23 @@ pub trait ProgramMutex: TimedLock + CondvarLock {
     /// # Safety
     /// The caller owns it.
     unsafe fn unlock_fair(&self);
+}
+
+/// Its every release is for the thread that has slept longest.
+impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for RawFairMutex<P, S> {
+    fn calm(&self) {
+        RawMutex::calm(self);
+    }
+    fn lock_asleep(&self) {
+        RawMutex::lock_asleep(self);
+    }
+    fn shares_bucket_with(&self, other: &Self) -> bool {
+        RawMutex::shares_bucket_with(self, other)
+    }
+    unsafe fn unlock_fair(&self) {
+        // SAFETY: the caller owns it.
+        unsafe { RawMutex::unlock_fair(self) };
+    }
 }
 
 impl<P: FutexPlatform, S: SpinLimit> CondvarLock for Futex3<P, S> {

@@ -6,7 +6,7 @@
 
 pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
-use crate::mutex_checks::of_mutex;
+use crate::mutex_checks::{of_mutex, without_condvar};
 use crate::once_checks::of_once;
 use crate::qrwlock_checks::of_qrwlock;
 use crate::reference_checks::{of_futex3, of_list, of_word_lock};
@@ -19,7 +19,7 @@ use crate::sleeping_checks;
 use crate::{Loom, MachineSettings};
 use lockwright::futex3::{Futex3, Spin100};
 use lockwright::kernel_mutex::KernelMutex;
-use lockwright::mutex::{RawCnaMutex, RawMutex};
+use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
 use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -87,6 +87,7 @@ own_rows! {
     Also TicketLock<Loom> => of_ticket;
     Also RawMutex<Loom> => of_mutex::<RawMutex<Loom>>;
     Also RawCnaMutex<Loom> => of_mutex::<RawCnaMutex<Loom>>;
+    Also RawFairMutex<Loom> => without_condvar::<RawFairMutex<Loom>>;
     Also Futex3<Loom> => of_futex3::<Futex3<Loom>>;
     Also Futex3<Loom, Spin100> => of_futex3::<Futex3<Loom, Spin100>>;
     Also WordLock<Loom> => of_word_lock;

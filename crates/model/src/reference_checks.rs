@@ -2,21 +2,20 @@
 
 use crate::check::{Check, named, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::capabilities::ProgramMutex;
 use lockwright::raw::RawLock;
 use lockwright::registry::LockRow;
 use lockwright::word_lock::WordLock;
 use lockwright_clients::CLIENTS;
 use lockwright_clients::last_user::LastUser;
 use lockwright_clients::limits::AllTimeOut;
-use lockwright_clients::mutex::{GiveUp, MutexTimeOuts, Notify};
+use lockwright_clients::mutex::{GiveUp, MutexTimeOuts, NotifiedMutex, Notify};
 
 /// Longer than the time between two handoffs of the lock that measures it.
 const LONG_NS: u64 = 10_000_000;
 
 /// That a user may free the lock is checked here only, where no wait returns for no reason: the client needs that of
 /// the condition variable.
-pub(crate) fn of_futex3<M: ProgramMutex>(lock: &'static LockRow) -> Vec<Check> {
+pub(crate) fn of_futex3<M: NotifiedMutex>(lock: &'static LockRow) -> Vec<Check> {
     let flat = |threads: usize| MachineSettings::flat(threads as u32);
     let mut checks = three_on::<M>(lock, "sleeps end for no reason", flat(3).with_wake_ups(1));
     for (on, threads) in [("two", 2), ("three", 3)] {

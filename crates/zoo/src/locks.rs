@@ -32,6 +32,8 @@ pub const SELDOM_SLEEPING: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
 pub const TICKET: &[&str] = &["ticket"];
 pub const MUTEX: &[&str] = &["mutex"];
+/// The mutex, and the one whose every release hands over.
+pub const HANDING_OVER: &[&str] = &["mutex", "fair-mutex"];
 pub const OSQ: &[&str] = &["osq"];
 /// The once, which has the clients of the barrier, too.
 pub const ONCE: &[&str] = &["once"];

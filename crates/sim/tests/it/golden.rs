@@ -120,6 +120,7 @@ const GOLDEN: &[Golden] = &[
     ("cna-hybrid-bounded", "dc12570f32bb747e92f200f605864760", 301808, 16202),
     ("mutex", "230cf5889487ccc5a5647da6d25e85e7", 57383, 3696),
     ("cna-mutex", "e964a7b905cfd1fac2579a689d14d713", 116514, 6460),
+    ("fair-mutex", "d66c282a30ab6df2b601dfb56a101b49", 59924, 3605),
     ("unfair-backoff", "8b62f98afbdc7706e633f978915b9250", 58169, 1947),
     ("clh", "50f412797d8853793f7334c380c90370", 29430, 1609),
     ("rwlock", "03ffb057300bdcd15acf65804804ea01", 30902, 1553),
