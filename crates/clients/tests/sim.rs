@@ -17,8 +17,13 @@ use lockwright_sim::{
 /// One CPU of it, which threads take in turns after 1 us.
 fn host() -> Machine {
     let mut host = machine::machine();
-    host.topology =
-        Topology { sockets: 1, cores_per_socket: 1, threads_per_core: 1, distance: vec![vec![0]] };
+    host.topology = Topology {
+        sockets: 1,
+        cores_per_socket: 1,
+        threads_per_core: 1,
+        sockets_per_node: 1,
+        distance: vec![vec![0]],
+    };
     host.scheduler = Some(Scheduler {
         slice_ns: 1_000.0,
         context_switch_ns: 100.0,

@@ -34,7 +34,7 @@ pub fn all() -> Vec<ListedMachine> {
             name: machine.name.clone(),
             kind: "simulated",
             cpus: machine.topology.cpus() as usize,
-            numa_nodes: machine.topology.sockets,
+            numa_nodes: machine.topology.nodes(),
             description: machine.description.clone(),
         });
     }
@@ -99,6 +99,7 @@ pub fn two_nodes(threads: u32) -> Machine {
             sockets: 2,
             cores_per_socket: threads.div_ceil(2).max(2),
             threads_per_core: 1,
+            sockets_per_node: 1,
             distance: vec![vec![0, 1], vec![1, 0]],
         },
         costs: Costs {

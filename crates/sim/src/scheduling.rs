@@ -107,22 +107,28 @@ impl Scheduling {
 #[derive(Default)]
 pub(crate) struct Numa {
     pub nodes: u32,
+    pub is_guest: bool,
     pub node_of_cpu: Vec<u16>,
 }
 
 impl Numa {
     /// What a program of `threads` threads sees.
     pub fn seen(scheduling: Option<Scheduling>, topology: &Topology, threads: usize) -> Self {
-        let sockets = topology.sockets;
         match scheduling.map(|scheduling| scheduling.kind) {
             Some(ScheduledKind::Guest { virtual_numa }) => {
-                let nodes = if virtual_numa { sockets } else { 1 };
-                let node_of_cpu = (0..threads).map(|vcpu| (vcpu % nodes as usize) as u16);
-                Self { nodes, node_of_cpu: node_of_cpu.collect() }
+                let nodes = if virtual_numa { topology.nodes() } else { 1 };
+                // vCPUs go to the sockets in turn.
+                let node = |vcpu| match virtual_numa {
+                    true => vcpu % topology.sockets as usize / topology.sockets_per_node as usize,
+                    false => 0,
+                };
+                let node_of_cpu = (0..threads).map(|vcpu| node(vcpu) as u16).collect();
+                Self { nodes, is_guest: true, node_of_cpu }
             }
             Some(ScheduledKind::Program | ScheduledKind::Kernel) | None => {
-                let node_of_cpu = (0..topology.cpus()).map(|cpu| topology.socket_of(cpu) as u16);
-                Self { nodes: sockets, node_of_cpu: node_of_cpu.collect() }
+                let node_of_cpu = (0..topology.cpus()).map(|cpu| topology.node_of(cpu) as u16);
+                let (nodes, is_guest) = (topology.nodes(), false);
+                Self { nodes, is_guest, node_of_cpu: node_of_cpu.collect() }
             }
         }
     }

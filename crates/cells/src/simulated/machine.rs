@@ -35,12 +35,12 @@ pub struct SimulatedMachine {
 impl SimulatedMachine {
     /// The built-in machine of that name; `None` if there is none.
     pub fn builtin(name: &str, settings: Settings) -> Option<Result<Self, MachineError>> {
-        let machine = Machine::builtin(name)?;
+        let file = MachineFile::builtin(name)?;
         let calibration = match &settings.calibration {
             Some(file) => Calibration::from_path(file).map(Some),
-            None => Ok(Calibration::builtin(name)),
+            None => Ok(Calibration::builtin(file.calibrated_as.unwrap_or(name))),
         };
-        Some(calibration.and_then(|calibration| Self::new(machine, calibration, settings)))
+        Some(calibration.and_then(|calibration| Self::read(name, file, calibration, settings)))
     }
 
     /// The machine that a file describes. Its calibration is the one that the settings name, the one in
@@ -49,18 +49,31 @@ impl SimulatedMachine {
     /// these that there is.
     pub fn from_path(path: impl AsRef<Path>, settings: Settings) -> Result<Self, MachineError> {
         let path = path.as_ref();
-        let MachineFile { machine, calibrated_as, .. } = MachineFile::from_path(path)?;
+        let file = MachineFile::from_path(path)?;
+        let MachineFile { machine, calibrated_as, .. } = &file;
         let beside = Some(path.with_extension("calibration.toml")).filter(|file| file.exists());
         let calibration = match settings.calibration.as_ref().or(beside.as_ref()) {
             Some(file) => Some(Calibration::from_path(file)?),
-            None => Calibration::for_numbers_of(&machine)
+            None => Calibration::for_numbers_of(machine)
                 .filter(|own| calibrated_as.is_none_or(|name| name == own.machine))
-                .or_else(|| Calibration::builtin(calibrated_as?)),
+                .or_else(|| Calibration::builtin((*calibrated_as)?)),
         };
+        Self::read(&path.display().to_string(), file, calibration, settings)
+    }
+
+    /// A machine as it was read, with a calibration that was made for it or that its file borrows. `named` is how the
+    /// user named it.
+    fn read(
+        named: &str,
+        file: MachineFile,
+        calibration: Option<Calibration>,
+        settings: Settings,
+    ) -> Result<Self, MachineError> {
+        let MachineFile { machine, calibrated_as, .. } = file;
         let borrowed = calibrated_as.zip(calibration.as_ref());
         let Some((name, borrowed)) = borrowed.filter(|(_, it)| it.check_for(&machine).is_err())
         else {
-            let uncalibrated = calibration.is_none().then(|| path.display().to_string());
+            let uncalibrated = calibration.is_none().then(|| named.to_owned());
             return Ok(Self { uncalibrated, ..Self::new(machine, calibration, settings)? });
         };
         borrowed.check_as(name)?;
@@ -94,6 +107,18 @@ impl SimulatedMachine {
         Ok(Self { machine: self.machine.changed(numbers)?, calibrated_as, ..self })
     }
 
+    /// The machine, with what was fitted of it.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+    /// What was fitted of the software, if something was.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+    /// The hash of its calibration, if it has one.
+    pub fn calibration_hash(&self) -> Option<&str> {
+        self.calibration.as_ref().map(|calibration| &*calibration.hash)
+    }
     /// The machine itself.
     pub fn into_machine(self) -> Machine {
         self.machine
@@ -112,7 +137,8 @@ impl SimulatedMachine {
         self.settings.placement.or_else(fitted).unwrap_or(ThreadPlacement::Compact)
     }
 
-    /// The NUMA nodes on which the threads of a cell run, and how many its lock sees.
+    /// The NUMA nodes on which the threads of a cell run, and how many its lock heeds. In a guest a lock heeds them only
+    /// if it was told to, whatever their number.
     fn nodes(&self, spec: &CellSpec) -> (u32, u32) {
         let topology = &self.machine.topology;
         let threads = spec.threads.try_into().unwrap_or(u32::MAX);
@@ -126,9 +152,11 @@ impl SimulatedMachine {
             None => self.placement(spec.workload).place(topology, threads, spec.seed).ok(),
         };
         let used = placed.map(|cpus| {
-            cpus.iter().map(|&cpu| topology.socket_of(cpu)).collect::<BTreeSet<_>>().len() as u32
+            cpus.iter().map(|&cpu| topology.node_of(cpu)).collect::<BTreeSet<_>>().len() as u32
         });
-        (used.unwrap_or(topology.sockets.min(threads)), topology.sockets)
+        let is_guest = matches!(kind, Some(ScheduledKind::Guest { .. }));
+        let heeded = if is_guest { 1 } else { topology.nodes() };
+        (used.unwrap_or(topology.nodes().min(threads)), heeded)
     }
 
     /// Runs a cell and returns all there is to know about it. Repetition `r` has the seed
@@ -193,7 +221,7 @@ impl LabMachine for SimulatedMachine {
             machine: self.machine.name.clone(),
             description: self.machine.description.clone(),
             cpus: self.cpus(),
-            numa_nodes: self.machine.topology.sockets,
+            numa_nodes: self.machine.topology.nodes(),
             scheduled: None,
             placement: Some(self.placement(workload).name().into()),
             calibration: self.fitted(workload),

@@ -39,6 +39,7 @@ pub fn machine() -> Machine {
             sockets: 2,
             cores_per_socket: 2,
             threads_per_core: 1,
+            sockets_per_node: 1,
             distance: vec![vec![0, 1], vec![1, 0]],
         },
         costs: Costs {

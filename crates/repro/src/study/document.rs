@@ -1,7 +1,7 @@
 //! What a study found.
 
 use super::list::{Study, StudyPoint};
-use lockwright_cells::simulated::Outcome;
+use lockwright_cells::simulated::{Outcome, SimulatedMachine};
 use lockwright_cells::stats::Summary;
 use lockwright_report::{
     Chart, ChartShape, Column, Grid, Point, Report, Series, Sheet, digits, rate, setting, to_json,
@@ -15,7 +15,7 @@ pub struct StudyDocument {
     schema: &'static str,
     study: &'static str,
     asks: &'static str,
-    machine: &'static str,
+    machine: String,
     simulated: bool,
     calibration_hash: Option<String>,
     x: &'static str,
@@ -77,14 +77,14 @@ fn least_of_average(ops: &[u64]) -> f64 {
 
 impl StudyDocument {
     /// A study that has found nothing yet.
-    pub fn new(study: &Study, seed: u64, calibration_hash: Option<String>) -> Self {
+    pub fn new(study: &Study, seed: u64, machine: &SimulatedMachine) -> Self {
         Self {
             schema: "lockwright.study/1",
             study: study.name,
             asks: study.asks,
-            machine: study.machine,
+            machine: machine.machine().name.clone(),
             simulated: true,
-            calibration_hash,
+            calibration_hash: machine.calibration_hash().map(String::from),
             x: study.x,
             seed,
             runs: study.schedulings().len() * study.seeds as usize,

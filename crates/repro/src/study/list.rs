@@ -1,6 +1,6 @@
 //! The studies.
 
-use lockwright::tunables::Tunable;
+use lockwright::tunables::{NUMA_ON, Tunable};
 use lockwright_cells::cell::Workload;
 use lockwright_sim::machine::ThreadPlacement;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
@@ -14,6 +14,8 @@ pub struct Study {
     pub asks: &'static str,
     /// The simulated machine.
     pub machine: &'static str,
+    /// Numbers of it that replace those of its file, as `--set` takes them.
+    pub numbers: &'static [(&'static str, f64)],
     /// What the threads do.
     pub workload: Workload,
     /// What is varied.
@@ -64,6 +66,7 @@ pub static STUDIES: &[Study] = &[
         name: "cna-threshold",
         asks: "how much fairness between sockets does the threshold of CNA trade for throughput?",
         machine: "x5-4",
+        numbers: &[],
         workload: LOCKTORTURE,
         x: "threshold (handoffs)",
         placement: ThreadPlacement::Random,
@@ -78,6 +81,7 @@ pub static STUDIES: &[Study] = &[
         asks: "how much does each version of CNA that was discussed for the kernel gain, at every \
                number of threads?",
         machine: "x5-4",
+        numbers: &[],
         workload: LOCKTORTURE,
         x: "threads",
         placement: ThreadPlacement::Scheduler56,
@@ -92,6 +96,7 @@ pub static STUDIES: &[Study] = &[
         asks: "does NUMA-aware succession still help a hybrid lock when a 4-socket host is \
                overcommitted?",
         machine: "x5-4",
+        numbers: &[],
         workload: LOCKTORTURE,
         x: "vcpus",
         placement: ThreadPlacement::Compact,
@@ -129,7 +134,10 @@ fn thread_counts() -> Vec<StudyPoint> {
 
 /// From half to twice as many vCPUs as CPUs.
 fn vcpu_counts() -> Vec<StudyPoint> {
-    by_threads(&[72, 144, 180, 216, 288], 400_000_000)
+    let mut points = by_threads(&[72, 144, 180, 216, 288], 400_000_000);
+    // In a guest it is off by default.
+    points.iter_mut().for_each(|point| point.tunables.push((Tunable::numa_spinlock, NUMA_ON)));
+    points
 }
 
 fn by_threads(counts: &[u32], window_ns: u64) -> Vec<StudyPoint> {

@@ -7,12 +7,11 @@ pub use document::StudyDocument;
 use document::StudyRow;
 use list::StudyPoint;
 pub use list::{STUDIES, Study};
-use lockwright_cells::cell::Purpose;
+use lockwright_cells::cell::{Purpose, Settings};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_cells::simulated::{Cell, Outcome, registered, run_cells};
+use lockwright_cells::simulated::{Cell, Outcome, SimulatedMachine, registered, run_cells};
 use lockwright_report::Progress;
-use lockwright_sim::machine::{Calibration, Machine, Parameters};
 
 /// Simulates a study, until Ctrl-C. `keep` gets the document after each point.
 pub fn run(
@@ -21,10 +20,8 @@ pub fn run(
     progress: Progress,
     keep: &mut dyn FnMut(&StudyDocument) -> Result<(), Error>,
 ) -> Result<StudyDocument, Error> {
-    let (machine, calibration) = machine_of(study)?;
-    let hash = calibration.as_ref().map(|calibration| calibration.hash.clone());
-    let parameters = calibration.map(|calibration| calibration.parameters).unwrap_or_default();
-    let mut document = StudyDocument::new(study, seed, hash);
+    let machine = machine_of(study)?;
+    let mut document = StudyDocument::new(study, seed, &machine);
     let points = (study.points)();
     progress.expect(
         points.len() * study.locks.len() * study.schedulings().len() * study.seeds as usize,
@@ -32,13 +29,13 @@ pub fn run(
     for (at, point) in points.iter().enumerate() {
         progress.say(&format!(
             "simulated {}, {} {}: {} of {}",
-            study.machine,
+            machine.machine().name,
             study.x,
             point.x,
             at + 1,
             points.len()
         ));
-        let rows = simulate(study, point, &machine, &parameters, seed, progress)?;
+        let rows = simulate(study, point, &machine, seed, progress)?;
         document.interrupted = interrupt::is_requested();
         if document.interrupted {
             break;
@@ -50,29 +47,26 @@ pub fn run(
 }
 
 /// The machine of a study, with what was fitted of it.
-fn machine_of(study: &Study) -> Result<(Machine, Option<Calibration>), Error> {
-    let machine = Machine::builtin(study.machine)
-        .ok_or_else(|| Error::Machine(format!("there is no machine `{}`", study.machine)))?;
-    let Some(calibration) = Calibration::builtin(study.machine) else {
-        return Ok((machine, None));
-    };
-    let fitted = machine.with(&calibration).map_err(|e| Error::Machine(e.to_string()))?;
-    Ok((fitted, Some(calibration)))
+fn machine_of(study: &Study) -> Result<SimulatedMachine, Error> {
+    let numbers: Vec<_> = study.numbers.iter().map(|&(key, value)| (key.into(), value)).collect();
+    SimulatedMachine::builtin(study.machine, Settings::default())
+        .ok_or_else(|| Error::Machine(format!("there is no machine `{}`", study.machine)))?
+        .and_then(|machine| machine.changed(&numbers))
+        .map_err(|error| Error::Machine(error.to_string()))
 }
 
 /// All locks at a point.
 fn simulate(
     study: &Study,
     point: &StudyPoint,
-    machine: &Machine,
-    parameters: &Parameters,
+    machine: &SimulatedMachine,
     seed: u64,
     progress: Progress,
 ) -> Result<Vec<StudyRow>, Error> {
     let cell = |lock, scheduling, at: u64| Cell {
         has_siblings: true,
-        machine,
-        parameters,
+        machine: machine.machine(),
+        parameters: machine.parameters(),
         lock,
         workload: study.workload,
         threads: point.threads,

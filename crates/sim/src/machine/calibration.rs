@@ -128,7 +128,13 @@ impl Machine {
     /// A text with every number of the machine's hardware and nothing else: what a calibration depends
     /// on.
     fn numbers(&self) -> String {
-        let Topology { sockets, cores_per_socket, threads_per_core, distance } = &self.topology;
+        let Topology { sockets, cores_per_socket, threads_per_core, sockets_per_node, distance } =
+            &self.topology;
+        // A calibration from before the count existed stays valid.
+        let per_node = match sockets_per_node {
+            1 => String::new(),
+            several => format!("{several} "),
+        };
         let Costs { transfer_remote_ns, .. } = &self.costs;
         let costs = super::costs::SCALARS.iter();
         // Without arbitration its numbers decide nothing.
@@ -137,7 +143,7 @@ impl Machine {
         let costs = costs.filter(|s| !is_left_out(s, &self.costs));
         let costs: Vec<_> = costs.map(|s| (s.key, (s.get)(&self.costs))).collect();
         format!(
-            "{sockets} {cores_per_socket} {threads_per_core} {distance:?} {costs:?} {transfer_remote_ns:?}"
+            "{sockets} {cores_per_socket} {threads_per_core} {per_node}{distance:?} {costs:?} {transfer_remote_ns:?}"
         )
     }
 }

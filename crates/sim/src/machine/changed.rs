@@ -2,6 +2,7 @@
 
 use super::costs::{SCALARS, SCHEDULER};
 use super::error::{MachineError, Problem};
+use super::load::SOCKETS_PER_NODE;
 use super::{Machine, Topology};
 
 /// The number of CPUs, each a core of one socket.
@@ -9,11 +10,14 @@ const CPUS: &str = "cpus";
 
 impl Machine {
     /// The names that [`changed`](Self::changed) takes: the costs and the numbers of the scheduler by their keys in a
-    /// machine file, but for `transfer_remote`, which is a list; and `cpus`, which makes it one socket with that many
-    /// cores of one thread.
+    /// machine file, but for `transfer_remote`, which is a list; `sockets_per_node`; and `cpus`, which makes it one
+    /// socket with that many cores of one thread.
     pub fn number_names() -> impl Iterator<Item = &'static str> {
         let costs = SCALARS.iter().map(|cost| cost.key);
-        [CPUS].into_iter().chain(costs).chain(SCHEDULER.iter().map(|number| number.key))
+        [CPUS, SOCKETS_PER_NODE]
+            .into_iter()
+            .chain(costs)
+            .chain(SCHEDULER.iter().map(|number| number.key))
     }
 
     /// This machine with other numbers, checked. The name says which they are.
@@ -42,9 +46,21 @@ impl Machine {
             let cores = is_whole.then_some(value as u32);
             let cores_per_socket = cores.ok_or(Problem::OutOfRange { value, allowed })?;
             let distance = vec![vec![0]];
-            self.topology =
-                Topology { sockets: 1, cores_per_socket, threads_per_core: 1, distance };
+            self.topology = Topology {
+                sockets: 1,
+                cores_per_socket,
+                threads_per_core: 1,
+                sockets_per_node: 1,
+                distance,
+            };
             self.costs.transfer_remote_ns.clear();
+            return Ok(());
+        }
+        if key == SOCKETS_PER_NODE {
+            let is_whole = value.fract() == 0.0 && (1.0..=f64::from(u16::MAX)).contains(&value);
+            let allowed = "a whole number, 1 or more";
+            let count = is_whole.then_some(value as u32);
+            self.topology.sockets_per_node = count.ok_or(Problem::OutOfRange { value, allowed })?;
             return Ok(());
         }
         if let Some(cost) = SCALARS.iter().find(|cost| cost.key == key) {
@@ -82,10 +98,14 @@ mod tests {
 
     #[test]
     fn a_number_that_makes_no_sense_is_refused_by_its_name() {
-        for (key, value) in [("cpus", 0.0), ("cpus", 1.5), ("cpus", 1e3), ("smt", 0.5)] {
+        for (key, value) in
+            [("cpus", 0.0), ("cpus", 1.5), ("cpus", 1e3), ("smt", 0.5), ("sockets_per_node", 3.0)]
+        {
             let error = changed(&[(key, value)]).expect_err("no sense").to_string();
             assert!(error.contains(if value == 1e3 { "cores" } else { key }), "{error}");
         }
+        let two = changed(&[("sockets_per_node", 2.0)]).expect("two nodes of two sockets");
+        assert_eq!((two.topology.nodes(), two.topology.node_of(40)), (2, 1));
         let error = changed(&[("pauses", 1.0)]).expect_err("no such key").to_string();
         assert!(error.contains("pauses"), "{error}");
         for name in Machine::number_names() {

@@ -15,10 +15,15 @@ const BUILTIN: &[(&str, &str)] = &[
     ("cascade-lake-2s", include_str!("../../machines/cascade-lake-2s.toml")),
     ("broadwell-2s-80t", include_str!("../../machines/broadwell-2s-80t.toml")),
     ("dl980", include_str!("../../machines/dl980.toml")),
+    ("x5-8", include_str!("../../machines/x5-8.toml")),
+    ("epyc-9654", include_str!("../../machines/epyc-9654.toml")),
+    ("kunpeng-920", include_str!("../../machines/kunpeng-920.toml")),
 ];
 
 /// The section that a machine may do without.
 const SCHEDULER_SECTION: &str = "scheduler";
+/// The count that is 1 if a machine does not give it.
+pub(super) const SOCKETS_PER_NODE: &str = "sockets_per_node";
 
 /// A machine and where each of its numbers comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +118,9 @@ fn root_error(file: &str, key: String, problem: Problem) -> MachineError {
 }
 
 fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topology, MachineError> {
-    section.expect(&["sockets", "cores_per_socket", "threads_per_core", "distance"])?;
+    let optional = section.find(SOCKETS_PER_NODE).map(|_| SOCKETS_PER_NODE);
+    let keys = ["sockets", "cores_per_socket", "threads_per_core", "distance"];
+    section.expect(&keys.into_iter().chain(optional).collect::<Vec<_>>())?;
     let mut count = |key: &str| -> Result<u32, MachineError> {
         let entry = section.section(key)?;
         entry.expect(&[Unit::Count.key(), SOURCE])?;
@@ -125,6 +132,7 @@ fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topolog
         sockets: count("sockets")?,
         cores_per_socket: count("cores_per_socket")?,
         threads_per_core: count("threads_per_core")?,
+        sockets_per_node: optional.map_or(Ok(1), &mut count)?,
         distance: Vec::new(),
     };
     let entry = section.section("distance")?;

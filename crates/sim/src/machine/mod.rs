@@ -56,12 +56,15 @@ impl Machine {
 /// then over all second threads: `cpu = thread * cores + socket * cores_per_socket + core`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// Sockets; each is one NUMA node.
+    /// Sockets: sets of cores whose transfers among themselves cost the same. On a machine with several caches of the
+    /// last level in a package, such a cache makes a socket.
     pub sockets: u32,
     /// Cores in each socket.
     pub cores_per_socket: u32,
     /// Hardware threads of each core (SMT).
     pub threads_per_core: u32,
+    /// How many sockets, in the order of their numbers, are one NUMA node.
+    pub sockets_per_node: u32,
     /// `distance[a][b]` is the distance class of two sockets: 0 for the same, 1 for the nearest
     /// other, and so on; symmetric.
     pub distance: Vec<Vec<u32>>,
@@ -83,6 +86,14 @@ impl Topology {
     /// The socket of a CPU.
     pub fn socket_of(&self, cpu: u32) -> u32 {
         self.core_of(cpu) / self.cores_per_socket
+    }
+    /// NUMA nodes of the machine.
+    pub fn nodes(&self) -> u32 {
+        self.sockets / self.sockets_per_node
+    }
+    /// The NUMA node of a CPU.
+    pub fn node_of(&self, cpu: u32) -> u32 {
+        self.socket_of(cpu) / self.sockets_per_node
     }
 }
 

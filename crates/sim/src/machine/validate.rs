@@ -39,6 +39,7 @@ fn counts(topology: &Topology) -> Result<(), Refusal> {
         ("topology.sockets", topology.sockets),
         ("topology.cores_per_socket", topology.cores_per_socket),
         ("topology.threads_per_core", topology.threads_per_core),
+        ("topology.sockets_per_node", topology.sockets_per_node),
     ];
     if let Some((key, _)) = counts.iter().find(|(_, count)| *count == 0) {
         let problem = Problem::OutOfRange { value: 0.0, allowed: "1 or more" };
@@ -49,6 +50,10 @@ fn counts(topology: &Topology) -> Result<(), Refusal> {
         let reason =
             format!("makes {cores} cores, more than the {CORES_MAX} that can be simulated");
         return contradiction("topology.cores_per_socket", reason);
+    }
+    if !topology.sockets.is_multiple_of(topology.sockets_per_node) {
+        let reason = format!("does not divide the {} sockets", topology.sockets);
+        return contradiction("topology.sockets_per_node", reason);
     }
     if topology.threads_per_core > 8 {
         let value = topology.threads_per_core.into();

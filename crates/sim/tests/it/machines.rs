@@ -12,6 +12,7 @@ pub fn machine(sockets: u32, cores_per_socket: u32, threads_per_core: u32) -> Ma
             sockets,
             cores_per_socket,
             threads_per_core,
+            sockets_per_node: 1,
             distance: (0..sockets).map(row).collect(),
         },
         costs: costs(),

@@ -400,7 +400,7 @@ impl ExploreDocument {
                 kind: "simulated",
                 machine: target.machine.name.clone(),
                 cpus: target.machine.topology.cpus(),
-                numa_nodes: target.machine.topology.sockets,
+                numa_nodes: target.machine.topology.nodes(),
             },
             seed: args.random.seed,
             rounds: args.rounds,
