@@ -78,7 +78,7 @@ fn all_clients_hold_in_the_queue<S: Succession<Native>>(name: &str) {
 fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
     // Two nodes of one CPU each, so that the CNA locks have something to do.
     topology::set_fake(2, 1);
-    native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON));
+    native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON)).expect("in range");
     for row in LOCKS.iter().filter(|row| row.class != LockClass::Busted) {
         let clients = visit::<Native, _>(row, ClientsOf).expect("a registered lock");
         all_hold(row.name, &clients);
@@ -88,7 +88,7 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
     all_clients_hold_in_the_queue::<Cna<V10>>("the queue of cna-v10 alone");
     all_clients_hold_in_the_queue::<Cna<V11>>("the queue of cna-v11 alone");
     all_clients_hold_in_the_queue::<Cna<V15>>("the queue of cna-v15 alone");
-    native::set_tunable(Tunable::numa_spinlock, None);
+    native::set_tunable(Tunable::numa_spinlock, None).expect("the default");
     topology::clear_fake();
 }
 

@@ -104,6 +104,10 @@
 //! with that system call. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a [`RwLock`]. A
 //! program that installs a system call filter calls [`native::prepare`] first.
 //!
+//! `LOCKWRIGHT_` and the name of a [tunable](tunables) in capital letters sets that tunable, as
+//! `LOCKWRIGHT_NUMA_SPINLOCK=on` does. A program that calls [`native::set_tunable`] has the last word. A variable with a
+//! value out of range is refused with a line on standard error.
+//!
 //! # What `RawMutex<Native>` in a message means
 //!
 //! Most types here are aliases, and the compiler and `{:?}` show what is behind them:

@@ -38,7 +38,7 @@ impl NativeMachine {
     /// This computer, with the locks' numbers set as asked.
     pub fn new(settings: &Settings) -> Self {
         for &(tunable, value) in &settings.tunables {
-            set_tunable(tunable, Some(value));
+            set_tunable(tunable, Some(value)).expect("options are in range");
         }
         Self { cpus: affinity::allowed_cpus() }
     }

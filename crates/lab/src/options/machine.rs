@@ -37,7 +37,7 @@ pub struct MachineArgs {
     /// A guest.
     #[command(flatten)]
     pub guest: GuestArgs,
-    /// NUMA-aware order (succession) of the CNA locks: auto (with two NUMA nodes or more), on, off
+    /// NUMA-aware order (succession) of the CNA locks: auto (with two NUMA nodes or more, not in a guest), on, off
     /// [default: auto]
     #[arg(long, value_enum, value_name = "MODE", help_heading = TUNABLES, hide_possible_values = true)]
     pub numa_spinlock: Option<NumaMode>,
@@ -118,7 +118,7 @@ pub enum Switch {
 /// `numa_spinlock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NumaMode {
-    /// On if the machine has more than one NUMA node.
+    /// On if the machine has more than one NUMA node and is no guest.
     Auto,
     /// Always on.
     On,

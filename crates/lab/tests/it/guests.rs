@@ -227,7 +227,8 @@ fn virtual_numa_is_what_a_numa_aware_lock_goes_by() {
         results(&document)[0]["events"]["cna_set_aside"].as_u64().unwrap_or(0)
     };
     assert_eq!(set_aside(""), 0, "a guest without nodes");
-    assert!(set_aside("--virtual-numa") > 0);
+    assert_eq!(set_aside("--virtual-numa"), 0, "off by default in a guest");
+    assert!(set_aside("--virtual-numa --numa-spinlock on") > 0);
 }
 
 #[test]
@@ -273,7 +274,8 @@ fn a_lock_whose_waiters_sleep_says_in_which_mode_it_was_taken() {
 #[test]
 fn locks_whose_waiters_sleep_pass_a_torture_with_four_vcpus_for_each_cpu() {
     let locks = "park,hybrid,hybrid-bounded,cna-park,cna-hybrid,cna-hybrid-bounded";
-    let line = format!("torture --lock {locks} --vcpus 16 --virtual-numa --secs 0.02");
+    let line =
+        format!("torture --lock {locks} --vcpus 16 --virtual-numa --numa-spinlock on --secs 0.02");
     let document = on_small_host(&line);
     assert_eq!(results(&document).len(), 18);
     for row in results(&document) {

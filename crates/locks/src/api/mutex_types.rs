@@ -103,7 +103,7 @@ macro_rules! mutex_types {
         /// the order of [`CnaSpinLock`].
         ///
         /// It has the methods and the fairness of [`Mutex`]: the 4 ms count for a thread of any node. On a machine with
-        /// one NUMA node it is a [`Mutex`].
+        /// one NUMA node, and by default in a virtual machine, it is a [`Mutex`].
         ///
         /// # Examples
         ///
@@ -298,8 +298,9 @@ macro_rules! mutex_types {
         /// NUMA nodes.
         ///
         /// Waiters on the NUMA node of the owner are served first for a while, so that the lock and its value stay in
-        /// the caches of one node. On a machine with one NUMA node it is a [`SpinLock`], and what is said there holds
-        /// for both: methods, memory ordering, no time-outs, signals, fork and size.
+        /// the caches of one node. On a machine with one NUMA node, and by default in a virtual machine, it is a
+        /// [`SpinLock`], and what is said there holds for both: methods, memory ordering, no time-outs, signals, fork
+        /// and size.
         ///
         /// # Examples
         ///

@@ -3,6 +3,8 @@
 //! They need no operating system. Only a wait with a time limit needs a clock, which is the parameter `C`.
 //! The narrow accesses of a lock word are in `word_*`: in assembly where that is sound.
 
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+mod wait_aarch64;
 #[cfg(all(target_arch = "aarch64", not(miri), not(lockwright_whole_word)))]
 mod word_aarch64;
 #[cfg(any(miri, lockwright_whole_word, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -66,6 +68,18 @@ impl RaceTracker for Untracked {
     fn write<R>(&self, _at: *const (), write: impl FnOnce() -> R) -> R {
         write()
     }
+}
+
+/// Lets time pass until the cell at `at` may hold something else than `value`, the value that its last load has found.
+/// On aarch64 the processor waits for an event, if it has a stream of events that ends such a wait in any case.
+#[inline(always)]
+fn wait_for_change<C: Clock, T: Copy>(at: *const T, value: T) {
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    if C::has_event_stream() {
+        return wait_aarch64::wait_for_change(at, value);
+    }
+    let _ = (at, value);
+    spin_loop();
 }
 
 /// How many looks pass between two looks at the clock.
@@ -143,7 +157,7 @@ macro_rules! atomic {
                     if pred(value) {
                         return value;
                     }
-                    spin_loop();
+                    wait_for_change::<C, _>(self.0.as_ptr().cast_const(), value);
                 }
             }
             #[inline(always)]

@@ -1,9 +1,9 @@
 //! Event counters, sharded by CPU, and the tunables of this process.
 
-use super::{Native, cpu};
+use super::{Native, cpu, environment};
 use crate::events::Event;
-use crate::platform::Counters;
-use crate::tunables::Tunable;
+use crate::platform::{Counters, Placement};
+use crate::tunables::{NumaSpinlock, OutOfRange, Tunable};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 const SHARDS: usize = 64;
@@ -16,9 +16,12 @@ struct Shard([AtomicU64; EVENTS]);
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static SHARD: [Shard; SHARDS] = [const { Shard([const { AtomicU64::new(0) }; EVENTS]) }; SHARDS];
 
+/// Nothing sets it: above every value.
 const UNSET: u64 = u64::MAX;
+/// The environment has not been read.
+const UNREAD: u64 = u64::MAX - 1;
 static TUNABLE: [AtomicU64; Tunable::ALL.len()] =
-    [const { AtomicU64::new(UNSET) }; Tunable::ALL.len()];
+    [const { AtomicU64::new(UNREAD) }; Tunable::ALL.len()];
 
 impl Counters for Native {
     #[inline(always)]
@@ -39,8 +42,56 @@ impl Counters for Native {
         // ordering: Relaxed; nothing is read through it.
         match TUNABLE[tunable as usize].load(Relaxed) {
             UNSET => None,
+            UNREAD => read_environment(tunable),
             value => Some(value),
         }
+    }
+}
+
+/// What the variables of tunables begin with.
+const PREFIX: &[u8] = b"LOCKWRIGHT_";
+
+/// Sets the tunables that are in the environment and that the program has not set. The value of `tunable`.
+#[cold]
+fn read_environment(tunable: Tunable) -> Option<u64> {
+    let set = |at: usize, value| {
+        // ordering: Relaxed; nothing is read through it, and what the program has set stays. On failure the same.
+        let _ = TUNABLE[at].compare_exchange(UNREAD, value, Relaxed, Relaxed);
+    };
+    environment::for_each(|entry| {
+        let Some((tunable, text)) = entry.strip_prefix(PREFIX).and_then(setting) else { return };
+        match tunable.parse(text) {
+            Some(value) => set(tunable as usize, value),
+            // ordering: Relaxed; only decides who says so.
+            None if !IS_SAID.swap(true, Relaxed) => refuse(entry),
+            None => {}
+        }
+    });
+    (0..TUNABLE.len()).for_each(|at| set(at, UNSET));
+    // ordering: Relaxed; nothing is read through it.
+    Some(TUNABLE[tunable as usize].load(Relaxed)).filter(|&value| value != UNSET)
+}
+
+/// The tunable of a variable, in capital letters, and its text.
+fn setting(entry: &[u8]) -> Option<(Tunable, &[u8])> {
+    let at = entry.iter().position(|&byte| byte == b'=')?;
+    let is_it = |tunable: &&Tunable| {
+        let name = tunable.name().bytes().map(|byte| byte.to_ascii_uppercase());
+        name.eq(entry[..at].iter().copied())
+    };
+    Some((*Tunable::ALL.iter().find(is_it)?, &entry[at + 1..]))
+}
+
+static IS_SAID: AtomicBool = AtomicBool::new(false);
+
+/// Tells the user of a variable that is not taken, as the kernel does in its log.
+#[cold]
+fn refuse(entry: &[u8]) {
+    // SAFETY: a process that has closed it has nobody to tell.
+    let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
+    for text in [b"lockwright: ", entry, b" is out of range, so the default is used.\n"] {
+        // Nothing can be done about a message that is not written.
+        let _ = rustix::io::write(stderr, text);
     }
 }
 
@@ -84,9 +135,12 @@ pub fn reset_events() {
     }
 }
 
-/// Sets a tunable for the whole process; `None` restores the default.
+/// Sets a tunable for the whole process, whatever the environment says; `None` restores the default. A lock uses the new
+/// value at its next contended operation.
 ///
-/// A value above [`Tunable::max`] is taken as that maximum. A lock uses the new value at its next contended operation.
+/// # Errors
+///
+/// If the value is above [`Tunable::max`]. The tunable keeps the value that it had.
 ///
 /// # Examples
 ///
@@ -95,10 +149,44 @@ pub fn reset_events() {
 /// use lockwright::tunables::{NUMA_OFF, Tunable};
 ///
 /// // `CnaSpinLock` serves waiters in order of arrival from now on.
-/// set_tunable(Tunable::numa_spinlock, Some(NUMA_OFF));
+/// set_tunable(Tunable::numa_spinlock, Some(NUMA_OFF))?;
+/// # Ok::<(), lockwright::tunables::OutOfRange>(())
 /// ```
-pub fn set_tunable(tunable: Tunable, value: Option<u64>) {
-    let value = value.map_or(UNSET, |value| value.min(tunable.max()));
+pub fn set_tunable(tunable: Tunable, value: Option<u64>) -> Result<(), OutOfRange> {
+    let value = value.map_or(Ok(UNSET), |value| tunable.check(value))?;
     // ordering: Relaxed; nothing is read through it.
     TUNABLE[tunable as usize].store(value, Relaxed);
+    Ok(())
+}
+
+/// Returns what the program or its environment has set a tunable to; `None` is the default.
+pub fn tunable(tunable: Tunable) -> Option<u64> {
+    Native::tunable(tunable)
+}
+
+/// Returns `true` in [`NumaSpinlock::is_on`] if the CNA locks of this process serve waiters by NUMA node, and says why.
+///
+/// # Examples
+///
+/// ```
+/// println!("numa_spinlock is {}", lockwright::native::numa_spinlock());
+/// ```
+pub fn numa_spinlock() -> NumaSpinlock {
+    let setting = Native::tunable(Tunable::numa_spinlock);
+    NumaSpinlock::of(setting, Native::is_guest, Native::numa_nodes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_has_the_name_of_its_tunable_in_capital_letters() {
+        let found = setting(b"NUMA_SPINLOCK_THRESHOLD=8");
+        assert_eq!(found, Some((Tunable::numa_spinlock_threshold, &b"8"[..])));
+        assert_eq!(setting(b"NUMA_SPINLOCK="), Some((Tunable::numa_spinlock, &b""[..])));
+        for other in [&b"MEMBARRIER=off"[..], b"NUMA_SPINLOCK", b"numa_spinlock=on", b"=1", b""] {
+            assert_eq!(setting(other), None);
+        }
+    }
 }

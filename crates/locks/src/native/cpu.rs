@@ -9,6 +9,21 @@ pub(super) fn this_cpu() -> u32 {
     }
 }
 
+/// True if the processor says that a hypervisor runs it.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(super) fn is_virtual() -> bool {
+    // SAFETY: every x86-64 processor has the instruction and this leaf. A newer `core` needs no reason.
+    #[allow(unused_unsafe)]
+    let features = unsafe { core::arch::x86_64::__cpuid(1) };
+    features.ecx >> 31 == 1
+}
+
+/// Other processors do not tell a program.
+#[cfg(any(miri, not(target_arch = "x86_64")))]
+pub(super) fn is_virtual() -> bool {
+    false
+}
+
 #[cold]
 fn getcpu() -> u32 {
     if cfg!(miri) {

@@ -11,63 +11,84 @@ unsafe extern "C" {
 }
 const AT_SECURE: c_ulong = 23;
 
-/// Returns `true` if `entry`, a name and its value, is in the environment. Never in a program with other rights than
-/// its user's, nor where `/proc` cannot be read.
+/// Returns `true` if the kernel has the timers of its CPUs make events (`HWCAP_EVTSTRM` of aarch64).
+#[inline(always)]
+pub(super) fn has_event_stream() -> bool {
+    const AT_HWCAP: c_ulong = 16;
+    const EVENT_STREAM: c_ulong = 1 << 2;
+    // SAFETY: reads what the kernel has told the process.
+    cfg!(all(target_arch = "aarch64", not(miri)))
+        && unsafe { getauxval(AT_HWCAP) } & EVENT_STREAM != 0
+}
+
+/// Returns `true` if `entry`, a name and its value, is in the environment.
 pub(super) fn has(entry: &[u8]) -> bool {
+    let mut is_there = false;
+    for_each(|of_process| is_there |= of_process == entry);
+    is_there
+}
+
+/// Calls `visit` for each entry that is short enough to be one of ours, a name and its value. For none in a program with
+/// other rights than its user's, nor where `/proc` cannot be read.
+pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
     // SAFETY: reads what the kernel has told the process.
     if cfg!(miri) || unsafe { getauxval(AT_SECURE) } != 0 {
-        return false;
+        return;
     }
     let Ok(file) = openat(CWD, c"/proc/self/environ", OFlags::CLOEXEC, Mode::empty()) else {
-        return false;
+        return;
     };
-    let (mut search, mut buffer) = (Search::new(entry), [0; 256]);
+    let (mut entries, mut buffer) = (Entries::new(), [0; 256]);
     while let Ok(length @ 1..) = rustix::io::read(&file, &mut buffer) {
-        if buffer[..length].iter().any(|&byte| search.finds(byte)) {
-            return true;
-        }
+        buffer[..length].iter().for_each(|&byte| entries.read(byte, &mut visit));
     }
-    false
 }
 
-/// A search for an entry in a text whose entries end with zero.
-struct Search<'a> {
-    entry: &'a [u8],
-    /// How much of the present entry is right; nothing if it is another one.
-    matched: Option<usize>,
+/// The entries of a text in which each ends with zero.
+struct Entries {
+    entry: [u8; ENTRY_MAX],
+    /// May be more than there is room for.
+    length: usize,
 }
 
-impl<'a> Search<'a> {
-    fn new(entry: &'a [u8]) -> Self {
-        Self { entry, matched: Some(0) }
+/// Our longest entry has 20 digits behind its name.
+const ENTRY_MAX: usize = 80;
+
+impl Entries {
+    fn new() -> Self {
+        Self { entry: [0; ENTRY_MAX], length: 0 }
     }
-    /// Goes on by one byte. Returns `true` if that ends the entry.
-    fn finds(&mut self, byte: u8) -> bool {
+    /// Goes on by one byte, which may end an entry.
+    fn read(&mut self, byte: u8, visit: &mut impl FnMut(&[u8])) {
         if byte == 0 {
-            return self.matched.replace(0) == Some(self.entry.len());
+            self.entry.get(..self.length).into_iter().for_each(visit);
+            self.length = 0;
+            return;
         }
-        self.matched =
-            self.matched.filter(|&at| self.entry.get(at) == Some(&byte)).map(|at| at + 1);
-        false
+        if let Some(place) = self.entry.get_mut(self.length) {
+            *place = byte;
+        }
+        self.length += 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     #[test]
-    fn an_entry_is_found_as_a_whole_only() {
-        let finds = |text: &[u8]| {
-            let mut search = Search::new(b"A=off");
-            text.iter().any(|&byte| search.finds(byte))
+    fn entries_end_with_zero_and_long_ones_are_left_out() {
+        let read = |text: &[u8]| {
+            let (mut entries, mut found) = (Entries::new(), Vec::new());
+            let mut keep = |entry: &[u8]| found.push(entry.to_vec());
+            text.iter().for_each(|&byte| entries.read(byte, &mut keep));
+            found
         };
-        assert!(finds(b"A=off\0"));
-        assert!(finds(b"B=1\0A=off\0C=\0"));
-        for text in
-            [&b""[..], b"A=of\0", b"A=offf\0", b"AA=off\0", b"B=A=off\0", b"A=on\0", b"A=off"]
-        {
-            assert!(!finds(text), "{text:?}");
-        }
+        assert_eq!(read(b"A=off\0"), [b"A=off"]);
+        assert_eq!(read(b"B=1\0\0A=off\0C="), [&b"B=1"[..], b"", b"A=off"]);
+        let (longest, longer) = ([b'x'; ENTRY_MAX], [b'y'; ENTRY_MAX + 1]);
+        let text = [&longest[..], b"\0", &longer, b"\0A=1\0"].concat();
+        assert_eq!(read(&text), [&longest[..], b"A=1"]);
     }
 }

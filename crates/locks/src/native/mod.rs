@@ -4,7 +4,8 @@
 //!   64 releases of a [`Mutex`](crate::Mutex). Programs with small signal stacks or system call filters call it.
 //! - [`priority`] makes threads urgent: locks do not put them behind waiters that came later.
 //! - [`count_events`] and [`event_count`] count what locks do; [`events`](crate::events) lists the events.
-//! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists.
+//! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists, and so does the environment of the
+//!   program. [`tunable`] says which of them are set, and [`numa_spinlock`] if the CNA locks are NUMA-aware, and why.
 //!
 //! No operation of a lock allocates or panics, and none uses state with a destructor. So a lock may be taken inside an
 //! allocator, in a signal handler that interrupted an operation on another lock, and in a thread that is about to exit.
@@ -38,11 +39,15 @@ mod table;
 pub mod topology;
 
 pub use cells::Native;
-pub use counters::{count_events, event_count, events_are_counted, reset_events, set_tunable};
+pub use counters::{
+    count_events, event_count, events_are_counted, numa_spinlock, reset_events, set_tunable,
+    tunable,
+};
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub use pool::limit_nodes;
 
-use crate::platform::{Clock, Placement, QueueNodes};
+use crate::platform::{Clock, Counters, Placement, QueueNodes};
+use crate::tunables::Tunable;
 
 /// Does at once what would otherwise be done at the first contended lock operation, or after some 64
 /// releases of a [`Mutex`](crate::Mutex): maps memory, reads some small files, and finds out which system calls the
@@ -66,6 +71,7 @@ use crate::platform::{Clock, Placement, QueueNodes};
 /// relies on either.
 pub fn prepare() {
     Native::numa_node_of(Native::this_cpu());
+    Native::tunable(Tunable::numa_spinlock);
     Native::has_forked();
     barrier::prepare();
     reader_slots::prepare();

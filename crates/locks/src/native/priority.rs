@@ -1,8 +1,11 @@
 //! Urgent threads: locks that reorder their waiters never put an urgent thread behind one that came later.
 //!
 //! A thread is urgent inside an [`UrgentScope`], and always if its scheduling policy is a real-time one (`SCHED_FIFO`,
-//! `SCHED_RR` or `SCHED_DEADLINE`). The policy is asked for once in each thread and then remembered, also in a forked
-//! child; [`forget_policy`] makes a thread ask again.
+//! `SCHED_RR` or `SCHED_DEADLINE`). A thread asks the kernel for its policy, remembers it, also in a forked child, and
+//! asks again after 10 ms. [`forget_policy`] makes it ask at once.
+//!
+//! A thread whose priority is raised because it holds a mutex with priority inheritance is not urgent: a program cannot
+//! see that.
 //!
 //! It matters for [`CnaSpinLock`](crate::CnaSpinLock), which serves waiters of one NUMA node first, and for
 //! [`QRwLock`](crate::QRwLock), where an urgent reader overtakes waiting writers. A signal handler that takes such a
@@ -17,6 +20,8 @@ std::thread_local! {
     // Constant initialisers and no destructors: safe in signal handlers and exiting threads.
     static SCOPES: Cell<u32> = const { Cell::new(0) };
     static POLICY: Cell<Policy> = const { Cell::new(Policy::Unknown) };
+    /// When it was asked for.
+    static ASKED_MS: Cell<i64> = const { Cell::new(0) };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +30,9 @@ enum Policy {
     Ordinary,
     RealTime,
 }
+
+/// A policy is remembered for this long.
+const REMEMBERED_MS: i64 = 10;
 
 /// A flag that the kernel adds to the policy it returns.
 const RESET_ON_FORK: c_int = 0x4000_0000;
@@ -76,10 +84,11 @@ pub(super) fn is_urgent() -> bool {
 }
 
 fn policy() -> Policy {
-    let known = POLICY.with(Cell::get);
-    if known != Policy::Unknown {
+    let (known, now_ms) = (POLICY.with(Cell::get), now_ms());
+    if known != Policy::Unknown && now_ms - ASKED_MS.with(Cell::get) < REMEMBERED_MS {
         return known;
     }
+    ASKED_MS.with(|asked| asked.set(now_ms));
     let policy = if cfg!(miri) {
         Policy::Ordinary
     } else {
@@ -92,9 +101,31 @@ fn policy() -> Policy {
     policy
 }
 
+/// By a clock that is read without a system call, and that the kernel sets forward with its ticks.
+fn now_ms() -> i64 {
+    if cfg!(miri) {
+        return 0;
+    }
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    now.tv_sec as i64 * 1_000 + now.tv_nsec as i64 / 1_000_000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Asks again, so that what was wrong for whatever reason is right after a while.
+    #[test]
+    #[cfg_attr(miri, ignore = "time stands still there")]
+    fn a_policy_is_not_remembered_for_ever() {
+        POLICY.with(|policy| policy.set(Policy::RealTime));
+        ASKED_MS.with(|asked| asked.set(now_ms()));
+        let began = std::time::Instant::now();
+        while is_urgent() {
+            assert!(began.elapsed().as_secs() < 60, "the policy is never asked for again");
+            std::thread::yield_now();
+        }
+    }
 
     #[test]
     fn a_thread_is_urgent_exactly_inside_a_scope() {

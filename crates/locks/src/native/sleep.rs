@@ -57,4 +57,8 @@ impl Clock for Native {
         let now = clock_gettime(ClockId::Monotonic);
         now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
     }
+    #[inline(always)]
+    fn has_event_stream() -> bool {
+        super::environment::has_event_stream()
+    }
 }

@@ -14,7 +14,7 @@ use crate::platform::{Placement, SchedulerHints};
 use crate::queue::{NodeId, node};
 use core::cell::Cell;
 use core::sync::atomic::{
-    AtomicU8, AtomicU32,
+    AtomicBool, AtomicU8, AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
 };
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -27,6 +27,7 @@ const NODES_MAX: u32 = 64;
 const NODE_OF: Table<AtomicU8, CPUS_MAX> = table!([AtomicU8; CPUS_MAX] = AtomicU8::new(0));
 static NODES: AtomicU32 = AtomicU32::new(1);
 static USABLE_CPUS: AtomicU32 = AtomicU32::new(1);
+static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
 static STATE: AtomicU8 = AtomicU8::new(UNREAD);
 const UNREAD: u8 = 0;
@@ -50,6 +51,13 @@ impl Placement for Native {
         ensure_read();
         // ordering: Relaxed; only a hint, ordered by G1 where it matters.
         NODES.load(Relaxed)
+    }
+    /// As the processor says on x86-64. Elsewhere a program cannot ask, and this is `false`.
+    #[inline]
+    fn is_guest() -> bool {
+        ensure_read();
+        // ordering: Relaxed; only a hint, ordered by G1 where it matters.
+        IS_GUEST.load(Relaxed)
     }
     #[inline]
     fn is_urgent() -> bool {
@@ -129,10 +137,12 @@ fn read() {
     NODES.store(nodes, Relaxed);
     // ordering: Relaxed; published by G1.
     USABLE_CPUS.store(cpus, Relaxed);
+    // ordering: Relaxed; published by G1.
+    IS_GUEST.store(cpu::is_virtual(), Relaxed);
 }
 
-/// Pretends that the machine has `nodes` NUMA nodes of `cpus_per_node` CPUs each, numbered one
-/// after another; CPUs beyond those wrap around. For tests and experiments on small machines.
+/// Pretends that the machine is no virtual one and has `nodes` NUMA nodes of `cpus_per_node` CPUs each, numbered
+/// one after another; CPUs beyond those wrap around. For tests and experiments on small machines.
 ///
 /// # Panics
 /// If either number is 0 or there are more than 64 nodes.
@@ -145,6 +155,8 @@ pub fn set_fake(nodes: u32, cpus_per_node: u32) {
     }
     // ordering: Relaxed; only a hint.
     NODES.store(nodes, Relaxed);
+    // ordering: Relaxed; only a hint.
+    IS_GUEST.store(false, Relaxed);
 }
 
 /// Returns to the machine's own topology.
@@ -263,7 +275,7 @@ mod tests {
         let _alone = TOPOLOGY.lock().unwrap_or_else(PoisonError::into_inner);
         let own = Native::numa_nodes();
         set_fake(4, 2);
-        assert_eq!(Native::numa_nodes(), 4);
+        assert_eq!((Native::numa_nodes(), Native::is_guest()), (4, false));
         let nodes: Vec<u32> = (0..10).map(Native::numa_node_of).collect();
         assert_eq!(nodes, [0, 0, 1, 1, 2, 2, 3, 3, 0, 0]);
         clear_fake();

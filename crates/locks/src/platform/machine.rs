@@ -169,6 +169,11 @@ pub trait Placement: Sized {
     fn numa_node_of(cpu: u32) -> u32;
     /// How many NUMA nodes the machine has (at least 1).
     fn numa_nodes() -> u32;
+    /// Returns `true` if the machine is known to be a virtual one: its CPUs may not run, and its NUMA nodes may not be
+    /// those of the host.
+    fn is_guest() -> bool {
+        false
+    }
     /// Returns `true` if the caller must not be set aside: inside a signal handler known to us, real-time
     /// policy, or an explicit scope.
     fn is_urgent() -> bool;
@@ -258,6 +263,12 @@ pub fn low_half<P: Cells>(word: *const P::U64) -> *const P::U32 {
 pub trait Clock: Sized {
     /// Monotonic nanoseconds since some fixed point.
     fn now_ns() -> u64;
+    /// Returns `true` if each CPU has an event again and again that ends its wait for an event. Asked on processors that
+    /// have such a wait.
+    #[inline(always)]
+    fn has_event_stream() -> bool {
+        false
+    }
 }
 
 /// Counting, and numbers that can be changed at run time.

@@ -1,7 +1,11 @@
 //! The tunables of the locks: numbers that can be set at run time.
 //!
-//! A program on Linux sets them for the whole process with [`native::set_tunable`](crate::native::set_tunable). On a
-//! simulated machine they belong to one run. A tunable has the name of the kernel's parameter if there is one.
+//! A program on Linux sets them for the whole process with [`native::set_tunable`](crate::native::set_tunable), and its
+//! user with a variable of the environment: `LOCKWRIGHT_NUMA_SPINLOCK_THRESHOLD=8` sets `numa_spinlock_threshold`. On a
+//! simulated machine they belong to one run. A tunable has the name of the kernel's parameter if there is one. A value
+//! that is out of range is refused.
+
+use core::fmt;
 
 macro_rules! tunables {
     ($($(#[doc = $doc:literal])+ $name:ident: $max:expr,)+) => {
@@ -26,13 +30,30 @@ macro_rules! tunables {
             pub const fn max(self) -> u64 {
                 match self { $(Tunable::$name => $max,)+ }
             }
+            /// Returns `value`, or an error if it is above [`max`](Self::max).
+            ///
+            /// # Errors
+            /// If it is out of range.
+            pub const fn check(self, value: u64) -> Result<u64, OutOfRange> {
+                if value > self.max() { Err(OutOfRange { tunable: self, value }) } else { Ok(value) }
+            }
+            /// Returns the value that a user means by `text`: a whole number in range, or for `numa_spinlock` one of
+            /// `auto`, `on` and `off`.
+            pub fn parse(self, text: &[u8]) -> Option<u64> {
+                if matches!(self, Tunable::numa_spinlock) {
+                    let at = NUMA_WORDS.iter().position(|word| word.as_bytes() == text)?;
+                    return Some(at as u64);
+                }
+                let digits = core::str::from_utf8(text).ok()?;
+                self.check(digits.parse().ok()?).ok()
+            }
         }
     };
 }
 
 tunables! {
-    /// NUMA-aware order of the CNA locks: 0 is automatic (on if the machine has more than one NUMA node), 1 is on,
-    /// 2 is off. Default: 0.
+    /// NUMA-aware order of the CNA locks: 0 is automatic (on if the machine has more than one NUMA node and is not a
+    /// virtual one), 1 is on, 2 is off. In the environment: `auto`, `on`, `off`. Default: 0.
     numa_spinlock: 2,
     /// Handoffs within one NUMA node before waiters of other nodes get their turn, as a power of two: n means 2^n.
     /// Default: the policy's own, 16 in CNA v10.
@@ -59,9 +80,80 @@ tunables! {
 /// the process for a microsecond or two, and the thread that asks for it waits for all of them.
 pub const HEAVY_BARRIER_APART_NS_PER_CPU: u64 = 100_000;
 
-/// `numa_spinlock`: on if the machine has more than one NUMA node.
+/// `numa_spinlock`: on if the machine has more than one NUMA node and is not a virtual one.
 pub const NUMA_AUTO: u64 = 0;
 /// `numa_spinlock`: always on.
 pub const NUMA_ON: u64 = 1;
 /// `numa_spinlock`: always off.
 pub const NUMA_OFF: u64 = 2;
+/// What a user calls these, in this order.
+const NUMA_WORDS: [&str; 3] = ["auto", "on", "off"];
+
+/// A value that a tunable cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The tunable, which keeps the value that it had.
+    pub tunable: Tunable,
+    /// The value.
+    pub value: u64,
+}
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tunable, value } = self;
+        write!(f, "tunable `{}` cannot be {value}: give 0 to {}", tunable.name(), tunable.max())
+    }
+}
+
+impl core::error::Error for OutOfRange {}
+
+/// If waiters of the CNA locks are served by NUMA node, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NumaSpinlock {
+    /// Yes: `numa_spinlock` is on.
+    SetOn,
+    /// No: `numa_spinlock` is off.
+    SetOff,
+    /// Yes: it is automatic, and the machine has several NUMA nodes.
+    SeveralNodes,
+    /// No: it is automatic, and the machine has one NUMA node.
+    OneNode,
+    /// No: it is automatic, and the machine is a virtual one, whose NUMA nodes need not be those of the host.
+    Guest,
+}
+
+impl NumaSpinlock {
+    /// What a setting of `numa_spinlock` comes to on a machine with that many NUMA nodes.
+    #[inline]
+    pub fn of(
+        setting: Option<u64>,
+        is_guest: impl FnOnce() -> bool,
+        nodes: impl FnOnce() -> u32,
+    ) -> Self {
+        match setting.unwrap_or(NUMA_AUTO) {
+            NUMA_ON => Self::SetOn,
+            NUMA_AUTO if is_guest() => Self::Guest,
+            NUMA_AUTO if nodes() > 1 => Self::SeveralNodes,
+            NUMA_AUTO => Self::OneNode,
+            _ => Self::SetOff,
+        }
+    }
+    /// Returns `true` if they are served by NUMA node.
+    #[inline]
+    pub const fn is_on(self) -> bool {
+        matches!(self, Self::SetOn | Self::SeveralNodes)
+    }
+}
+
+impl fmt::Display for NumaSpinlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SetOn => "on: it was set so",
+            Self::SetOff => "off: it was set so",
+            Self::SeveralNodes => "on: the machine has several NUMA nodes",
+            Self::OneNode => "off: the machine has one NUMA node",
+            Self::Guest => "off: the machine is a virtual one",
+        })
+    }
+}

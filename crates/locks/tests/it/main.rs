@@ -23,6 +23,7 @@ mod seqlock;
 mod signals;
 mod statics;
 mod traits;
+mod tunables;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

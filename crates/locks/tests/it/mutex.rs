@@ -222,20 +222,27 @@ fn no_notification_is_lost_between_two_sides() {
 
 /// Runs this test once more in a process of its own, where `body` may use up what all tests share.
 pub(super) fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
+    in_an_environment(&[], name, body);
+}
+
+/// The same with these variables set. Returns what the process said on standard error, and nothing in that process.
+pub(super) fn in_an_environment(
+    variables: &[(&str, &str)],
+    name: &str,
+    body: impl FnOnce(),
+) -> String {
     const MARK: &str = "LOCKWRIGHT_TEST_OF_ITS_OWN";
     if std::env::var_os(MARK).is_some() {
-        return body();
+        body();
+        return String::new();
     }
     let this = std::env::current_exe().expect("the path of this test");
     let mut again = std::process::Command::new(this);
-    again.args(["--exact", name, "--nocapture"]).env(MARK, "1");
+    again.args(["--exact", name, "--nocapture"]).env(MARK, "1").envs(variables.iter().copied());
     let output = again.output().expect("this test can be run");
-    assert!(
-        output.status.success(),
-        "{} {}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {said}", output.status);
+    said.into_owned()
 }
 
 #[test]

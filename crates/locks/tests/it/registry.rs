@@ -86,7 +86,7 @@ fn every_lock_excludes_and_busted_does_not() {
     let _alone = alone();
     // Two nodes of one CPU each, so that the CNA locks have something to do here.
     topology::set_fake(2, 1);
-    native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON));
+    native::set_tunable(Tunable::numa_spinlock, Some(NUMA_ON)).expect("in range");
     // Under Miri the fault of the busted locks is a data race, which ends the program.
     let runs = |row: &&LockRow| !(cfg!(miri) && row.class == LockClass::Busted);
     for row in LOCKS.iter().filter(runs) {
@@ -101,7 +101,7 @@ fn every_lock_excludes_and_busted_does_not() {
         let enough = if cfg!(miri) { 1 } else { 100 };
         assert!(made >= enough, "{} made no progress: {made}", row.name);
     }
-    native::set_tunable(Tunable::numa_spinlock, None);
+    native::set_tunable(Tunable::numa_spinlock, None).expect("the default");
     topology::clear_fake();
 }
 

@@ -178,6 +178,9 @@ impl Placement for Sim {
     fn numa_nodes() -> u32 {
         Here::expect("NUMA nodes").with(|engine| engine.numa.nodes)
     }
+    fn is_guest() -> bool {
+        Here::expect("its host").with(|engine| engine.numa.is_guest)
+    }
     #[inline]
     fn is_urgent() -> bool {
         Here::expect("its urgency").with(|engine| engine.threads[engine.current].is_urgent)

@@ -53,7 +53,7 @@ use crate::events::Event;
 use crate::platform::Atomic;
 use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
 use crate::raw::{FairnessThreshold, Order};
-use crate::tunables::Tunable;
+use crate::tunables::{NumaSpinlock, Tunable};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -130,7 +130,8 @@ unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
         set: &dyn Fn(Tunable) -> Option<u64>,
     ) -> FairnessThreshold {
         let none = FairnessThreshold::default();
-        if !policy::is_on(|| numa_nodes, set) {
+        // Who asks counts the nodes of a guest as one.
+        if !NumaSpinlock::of(set(Tunable::numa_spinlock), || false, || numa_nodes).is_on() {
             return none;
         }
         match C::THRESHOLD {
@@ -167,7 +168,8 @@ unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
         let secondary = linked(granted >> 16);
         let outlook = Outlook::Open;
         let mut turn = Turn { id, prefers, outlook, passed: 0, secondary, since_ns, steps: false };
-        if !policy::is_on(P::numa_nodes, P::tunable) {
+        let setting = P::tunable(Tunable::numa_spinlock);
+        if !NumaSpinlock::of(setting, P::is_guest, P::numa_nodes).is_on() {
             turn.outlook = Outlook::Flush;
         } else if turn.is_due::<P, C>(me) {
             turn.outlook = Outlook::Flush;

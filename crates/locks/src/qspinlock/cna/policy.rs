@@ -1,6 +1,6 @@
 //! The knobs of CNA, and the presets: its versions.
 
-use crate::tunables::{NUMA_AUTO, NUMA_ON, Tunable};
+use crate::tunables::Tunable;
 
 /// What ends the preference for one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,18 +88,6 @@ impl CnaPolicy for V15 {
     const SCAN: Scan = Scan::WhileBusy;
     const INHERITS: bool = true;
     const SHUFFLE_REDUCTION_LOG2: u32 = 7;
-}
-
-/// True if NUMA-aware succession is on (`numa_spinlock`); `set` is the value of a tunable that is set.
-#[inline]
-pub(super) fn is_on(
-    numa_nodes: impl FnOnce() -> u32,
-    set: impl Fn(Tunable) -> Option<u64>,
-) -> bool {
-    match set(Tunable::numa_spinlock).unwrap_or(NUMA_AUTO) {
-        NUMA_AUTO => numa_nodes() > 1,
-        setting => setting == NUMA_ON,
-    }
 }
 
 /// Handoffs after which the preference ends.
