@@ -1,11 +1,13 @@
 //! A thread of a program in a phase: does its steps, and holds what happens against what is allowed.
 
-use crate::coverage::Method;
+use crate::coverage::{Method, method_of};
 use crate::guards::{ActResult, Guard, SentGuard};
-use crate::locks::{LockObject, World, duration};
-use crate::program::{Act, Call, Limit, LockKind, Op, Time};
+use crate::locks::{LockObject, duration};
+use crate::once::Closure;
+use crate::program::{Act, Limit, LockKind, OnceCall, Op, Time};
 use crate::rules::awaits;
 use crate::stage::{Allowed, LockSite, Sent, Stage, WRITER};
+use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A thread in a phase.
@@ -118,15 +120,19 @@ impl<'a, P: World> Actor<'a, P> {
         self.cover(
             lock,
             match how {
-                Call::Once => Method::CallOnce,
-                Call::Force => Method::CallForce,
-                Call::Fail => Method::CallFail,
-                Call::Wait => Method::WaitForce,
+                OnceCall::Once => Method::CallOnce,
+                OnceCall::Force => Method::CallForce,
+                OnceCall::Fail => Method::CallFail,
+                OnceCall::Wait => Method::WaitForce,
             },
         );
         let place = self.place(lock);
         place.shadow.waiting.fetch_add(1, Relaxed);
-        let outcome = once.call(how, place, self.thread, self.is_exact(lock));
+        let closure = Closure {
+            begins: || place.entered(self.thread, false),
+            ends: || place.left_by(self.thread, 0, false),
+        };
+        let outcome = once.call(how, self.is_exact(lock), closure);
         place.shadow.waiting.fetch_sub(1, Relaxed);
         outcome
     }
@@ -560,41 +566,5 @@ fn method(kind: LockKind, take: Take, wait: Limit) -> Method {
         Take::Upgradable => of(Upgradable, TryUpgradable, TryUpgradableFor, TryUpgradableUntil),
         Take::Permits(1) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
         Take::Permits(_) => of(AcquireMany, TryAcquireMany, TryAcquireManyFor, TryAcquireManyUntil),
-    }
-}
-
-fn method_of(act: Act) -> Method {
-    match act {
-        Act::Touch => Method::GuardTouch,
-        Act::Drop | Act::DropOldest => Method::GuardDrop,
-        Act::Forget => Method::GuardForget,
-        Act::Leak => Method::GuardLeak,
-        Act::Map => Method::GuardMap,
-        Act::TryMap(_) => Method::GuardTryMap,
-        Act::Downgrade => Method::GuardDowngrade,
-        Act::DowngradeToUpgradable => Method::GuardDowngradeToUpgradable,
-        Act::Upgrade(wait) => match wait {
-            Limit::Forever => Method::GuardUpgrade,
-            Limit::For(Time::Past) | Limit::Until(_) => Method::GuardTryUpgradeUntil,
-            Limit::For(_) => Method::GuardTryUpgradeFor,
-            _ => Method::GuardTryUpgrade,
-        },
-        Act::WithUpgraded(wait) => match wait {
-            Limit::Forever => Method::GuardWithUpgraded,
-            Limit::For(Time::Past) | Limit::Until(_) => Method::GuardTryWithUpgradedUntil,
-            Limit::For(_) => Method::GuardTryWithUpgradedFor,
-            _ => Method::GuardTryWithUpgraded,
-        },
-        Act::UnlockFair => Method::GuardUnlockFair,
-        Act::Unlocked => Method::GuardUnlocked,
-        Act::UnlockedFair => Method::GuardUnlockedFair,
-        Act::Bump => Method::GuardBump,
-        Act::Send => Method::GuardSend,
-        Act::WaitFor(_) => Method::CondvarWaitFor,
-        Act::WaitUntil(_) => Method::CondvarWaitUntil,
-        Act::WaitWhileFor(_) => Method::CondvarWaitWhileFor,
-        Act::WaitWhileUntil(_) => Method::CondvarWaitWhileUntil,
-        Act::Wait => Method::CondvarWait,
-        Act::WaitWhile => Method::CondvarWaitWhile,
     }
 }

@@ -1,6 +1,6 @@
 //! Which methods were called on locks in which state.
 
-use crate::program::LockKind;
+use crate::program::{Act, Limit, LockKind, Time};
 use std::fmt::Write;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -72,6 +72,43 @@ methods! {
     CondvarWaitUntil = "Condvar::wait_until"; CondvarWaitWhileFor = "Condvar::wait_while_for";
     CondvarWaitWhileUntil = "Condvar::wait_while_until";
     NotifyOne = "Condvar::notify_one"; NotifyAll = "Condvar::notify_all";
+}
+
+/// The method of an act.
+pub fn method_of(act: Act) -> Method {
+    match act {
+        Act::Touch => Method::GuardTouch,
+        Act::Drop | Act::DropOldest => Method::GuardDrop,
+        Act::Forget => Method::GuardForget,
+        Act::Leak => Method::GuardLeak,
+        Act::Map => Method::GuardMap,
+        Act::TryMap(_) => Method::GuardTryMap,
+        Act::Downgrade => Method::GuardDowngrade,
+        Act::DowngradeToUpgradable => Method::GuardDowngradeToUpgradable,
+        Act::Upgrade(wait) => match wait {
+            Limit::Forever => Method::GuardUpgrade,
+            Limit::For(Time::Past) | Limit::Until(_) => Method::GuardTryUpgradeUntil,
+            Limit::For(_) => Method::GuardTryUpgradeFor,
+            _ => Method::GuardTryUpgrade,
+        },
+        Act::WithUpgraded(wait) => match wait {
+            Limit::Forever => Method::GuardWithUpgraded,
+            Limit::For(Time::Past) | Limit::Until(_) => Method::GuardTryWithUpgradedUntil,
+            Limit::For(_) => Method::GuardTryWithUpgradedFor,
+            _ => Method::GuardTryWithUpgraded,
+        },
+        Act::UnlockFair => Method::GuardUnlockFair,
+        Act::Unlocked => Method::GuardUnlocked,
+        Act::UnlockedFair => Method::GuardUnlockedFair,
+        Act::Bump => Method::GuardBump,
+        Act::Send => Method::GuardSend,
+        Act::WaitFor(_) => Method::CondvarWaitFor,
+        Act::WaitUntil(_) => Method::CondvarWaitUntil,
+        Act::WaitWhileFor(_) => Method::CondvarWaitWhileFor,
+        Act::WaitWhileUntil(_) => Method::CondvarWaitWhileUntil,
+        Act::Wait => Method::CondvarWait,
+        Act::WaitWhile => Method::CondvarWaitWhile,
+    }
 }
 
 const KINDS: usize = LockKind::ALL.len();

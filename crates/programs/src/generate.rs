@@ -1,6 +1,6 @@
 //! Random programs.
 
-use crate::program::{Act, Call, Change, Limit, LockKind, Op, Phase, Program, Time};
+use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Program, Time};
 use crate::rules::normalize;
 use fastrand::Rng;
 
@@ -190,9 +190,10 @@ impl Generator {
     }
     fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
         match kind {
-            LockKind::Once => {
-                Op::Call(lock, self.pick(&[Call::Once, Call::Force, Call::Fail, Call::Wait]))
-            }
+            LockKind::Once => Op::Call(
+                lock,
+                self.pick(&[OnceCall::Once, OnceCall::Force, OnceCall::Fail, OnceCall::Wait]),
+            ),
             LockKind::Semaphore => Op::Acquire(lock, self.pick(&[1, 1, 2, 3]), wait),
             _ if kind.upgrades() && self.one_in(3) => Op::Upgradable(lock, wait),
             _ if kind.has_readers() && self.one_in(2) => Op::Shared(lock, wait),

@@ -1,7 +1,8 @@
 //! The guards of the public interface, as one type.
 
-use crate::locks::{MutexKind, RwKind, UpgradeKind, World};
+use crate::locks::{MutexKind, RwKind, UpgradeKind};
 use crate::program::Act;
+use crate::world::{Data, TwoNumbers, World, change, look};
 use lock_api::{
     MappedMutexGuard, MappedReentrantMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard,
     MutexGuard, ReentrantMutexGuard, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
@@ -10,36 +11,6 @@ use lockwright::api::ThreadNumber;
 use lockwright::mutex::RawMutex;
 use lockwright::registry::Platform;
 use std::cell::RefCell;
-
-/// What a lock guards.
-#[derive(Debug, Default)]
-pub struct Data {
-    /// Equal unless a thread is writing.
-    pub pair: TwoNumbers,
-    /// Thread 0 has done its part of as many phases.
-    pub phases: usize,
-}
-pub type TwoNumbers = [u64; 2];
-
-/// Looks at two numbers, with a pause in between.
-pub fn look<P: World>(pair: &TwoNumbers) -> Result<(), String> {
-    let [one, other] = *pair;
-    P::pause();
-    if one == other && pair[0] == one {
-        return Ok(());
-    }
-    Err(format!("a reader sees {one} and {other} where writers leave equal numbers"))
-}
-pub fn change<P: World>(pair: &mut TwoNumbers) -> Result<(), String> {
-    let [one, other] = *pair;
-    if one != other {
-        return Err(format!("a writer finds {one} and {other} where writers leave equal numbers"));
-    }
-    pair[0] += 1;
-    P::pause();
-    pair[1] += 1;
-    Ok(())
-}
 
 pub type Guard<'a, P> = Box<dyn Held<'a, P> + 'a>;
 pub type SentGuard<'a, P> = Box<dyn Held<'a, P> + Send + 'a>;
@@ -92,10 +63,10 @@ pub struct Upgradable<'a, R: lock_api::RawRwLockUpgrade>(
     pub RwLockUpgradableReadGuard<'a, R, Data>,
 );
 pub struct ReadPart<'a, R: lock_api::RawRwLock>(pub MappedRwLockReadGuard<'a, R, TwoNumbers>);
-pub struct Again<'a, P: World>(
+pub struct HeldAgain<'a, P: World>(
     pub ReentrantMutexGuard<'a, RawMutex<P>, ThreadNumber<P>, RefCell<Data>>,
 );
-pub struct AgainPart<'a, P: World>(
+pub struct HeldAgainPart<'a, P: World>(
     pub MappedReentrantMutexGuard<'a, RawMutex<P>, ThreadNumber<P>, RefCell<Data>>,
 );
 pub struct HeldPermits<'a, P: Platform>(pub lockwright::SemaphorePermit<'a, P>);
@@ -220,7 +191,7 @@ impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {
     }
 }
 
-impl<'a, P: World> Held<'a, P> for Again<'a, P> {
+impl<'a, P: World> Held<'a, P> for HeldAgain<'a, P> {
     fn is_reentrant(&self) -> bool {
         true
     }
@@ -231,10 +202,10 @@ impl<'a, P: World> Held<'a, P> for Again<'a, P> {
         use ReentrantMutexGuard as Of;
         let mut guard = self.0;
         match act {
-            Act::Map => return held(AgainPart(Of::map(guard, |data| data))),
+            Act::Map => return held(HeldAgainPart(Of::map(guard, |data| data))),
             Act::TryMap(finds) => {
                 return match Of::try_map(guard, |data| finds.then_some(data)) {
-                    Ok(part) => held(AgainPart(part)),
+                    Ok(part) => held(HeldAgainPart(part)),
                     Err(guard) => held(Self(guard)),
                 };
             }
@@ -257,7 +228,7 @@ impl<'a, P: World> Held<'a, P> for Again<'a, P> {
     }
 }
 
-impl<'a, P: World> Held<'a, P> for AgainPart<'a, P> {
+impl<'a, P: World> Held<'a, P> for HeldAgainPart<'a, P> {
     fn is_reentrant(&self) -> bool {
         true
     }

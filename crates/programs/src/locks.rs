@@ -1,11 +1,12 @@
 //! The locks of the public interface, as one type.
 
 use crate::guards::{
-    Again, Data, Exclusive, ExclusivePart, Guard, HeldPermits, Read, ReadPart, SentGuard,
-    TwoNumbers, Upgradable, Write, WritePart,
+    Exclusive, ExclusivePart, Guard, HeldAgain, HeldPermits, Read, ReadPart, SentGuard, Upgradable,
+    Write, WritePart,
 };
 use crate::once::OnceSite;
 use crate::program::{Act, Limit, LockKind, PERMITS, Time};
+use crate::world::{Data, TwoNumbers, World};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
     RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
@@ -14,28 +15,13 @@ use lockwright::SeqLock;
 use lockwright::api::{Sendable, ThreadNumber};
 use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
-use lockwright::platform::ConstCells;
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::rwsem::RwSem;
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
-
-/// What a program's platform can do apart from what locks ask for.
-pub trait World: Platform + ConstCells + Send + Sync {
-    /// True if instants of the host are instants here. Elsewhere near instants are time-outs.
-    const KNOWS_INSTANTS: bool;
-
-    /// Lets some time pass.
-    fn pause();
-    /// Runs `child` in a forked child and waits for that; what it complains about. Nothing where there are no forks.
-    fn fork(child: impl FnOnce() -> Result<(), String>) -> Result<(), String>;
-    /// True if the caller is such a child.
-    fn is_child() -> bool;
-}
 
 pub fn duration(time: Time) -> Duration {
     match time {
@@ -400,7 +386,7 @@ impl<P: World, R: MutexKind<P>> ProgramLock<P> for Mutex<R, Data> {
 pub type Reentrant<P> = lock_api::ReentrantMutex<RawMutex<P>, ThreadNumber<P>, RefCell<Data>>;
 impl<P: World> ProgramLock<P> for Reentrant<P> {
     fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
-        Some(Box::new(Again(mutex_within!(timed, self, wait)?)))
+        Some(Box::new(HeldAgain(mutex_within!(timed, self, wait)?)))
     }
     fn is_locked(&self) -> bool {
         Self::is_locked(self)
@@ -453,6 +439,7 @@ impl<P: World> ProgramLock<P> for lockwright::Semaphore<P> {
         Some(Box::new(HeldPermits(permits?)))
     }
 }
+impl<P: World> ProgramLock<P> for OnceSite<P> {}
 /// A sequence lock; it has no guards.
 pub type Seq<P> = SeqLock<[u64; 2], P>;
 impl<P: World> ProgramLock<P> for Seq<P> {}

@@ -14,6 +14,7 @@ mod rules;
 mod shrink;
 mod simulated;
 mod stage;
+mod world;
 
 use clap::{Parser, ValueEnum};
 use generate::{ProgramLimits, generate};

@@ -1,8 +1,8 @@
 //! Programs on the machine at hand.
 
-use crate::locks::World;
 use crate::program::Program;
 use crate::stage::Stage;
+use crate::world::World;
 use lockwright::native::Native;
 use std::cell::Cell;
 use std::thread;

@@ -1,13 +1,17 @@
 //! A `Once` of a program, with what its closure changes.
 
-use crate::guards::{Data, change, look};
-use crate::locks::{ProgramLock, World};
-use crate::program::Call;
-use crate::stage::{Allowed, LockSite};
+use crate::program::OnceCall;
+use crate::world::{Data, World, change, look};
 use lockwright::once::{Begun, RawOnce, Running};
 use std::cell::UnsafeCell;
 use std::fmt::{Debug, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What a closure of a once says when it begins and before it ends.
+pub struct Closure<B, E> {
+    pub begins: B,
+    pub ends: E,
+}
 
 /// A `Once`. What it says is held against two marks that its closures leave. These order nothing between threads.
 pub struct OnceSite<P: World> {
@@ -27,7 +31,7 @@ impl<P: World> OnceSite<P> {
     }
 
     /// Holds `is_completed` against the marks. `is_exact`: no other thread uses it.
-    pub fn is_completed(&self, is_exact: bool) -> Allowed {
+    pub fn is_completed(&self, is_exact: bool) -> Result<(), String> {
         let found = self.raw.is_done();
         if found {
             return self.done();
@@ -39,31 +43,34 @@ impl<P: World> OnceSite<P> {
     }
 
     /// Calls it, or waits for it. `is_exact`: no other thread uses it.
-    pub fn call(&self, how: Call, site: &LockSite<P>, thread: usize, is_exact: bool) -> Allowed {
-        if how == Call::Wait {
+    pub fn call(
+        &self,
+        how: OnceCall,
+        is_exact: bool,
+        closure: Closure<impl FnOnce() -> Result<(), String>, impl FnOnce()>,
+    ) -> Result<(), String> {
+        if how == OnceCall::Wait {
             self.raw.wait_until_done();
             return self.done();
         }
         let (was_done, was_poisoned) = (self.is_done.load(Relaxed), self.is_poisoned.load(Relaxed));
-        let begun = self.raw.begin(how != Call::Once);
+        let begun = self.raw.begin(how != OnceCall::Once);
         let is_expected = match begun {
             Begun::Ours(ref running) => {
-                !was_done
-                    && running.was_poisoned() == was_poisoned
-                    && (how != Call::Once || !was_poisoned)
+                let begins = how != OnceCall::Once || !was_poisoned;
+                !was_done && begins && running.was_poisoned() == was_poisoned
             }
             Begun::Done => was_done,
-            Begun::Poisoned => was_poisoned && how == Call::Once,
+            Begun::Poisoned => was_poisoned && how == OnceCall::Once,
         };
         if is_exact && !is_expected {
-            return Err(format!(
-                "done: {was_done}, poisoned: {was_poisoned}, and it answers otherwise"
-            ));
+            let marks = format!("done: {was_done}, poisoned: {was_poisoned}");
+            return Err(format!("{marks}, and it answers otherwise"));
         }
         match begun {
-            Begun::Ours(running) => self.run(running, how, site, thread),
+            Begun::Ours(running) => self.run(running, how, closure),
             Begun::Done => self.done(),
-            Begun::Poisoned if self.is_poisoned.load(Relaxed) && how == Call::Once => Ok(()),
+            Begun::Poisoned if self.is_poisoned.load(Relaxed) && how == OnceCall::Once => Ok(()),
             Begun::Poisoned => Err("it is poisoned although no closure has given up".into()),
         }
     }
@@ -72,18 +79,17 @@ impl<P: World> OnceSite<P> {
     fn run(
         &self,
         running: Running<'_, P>,
-        how: Call,
-        site: &LockSite<P>,
-        thread: usize,
-    ) -> Allowed {
-        site.entered(thread, false)?;
+        how: OnceCall,
+        closure: Closure<impl FnOnce() -> Result<(), String>, impl FnOnce()>,
+    ) -> Result<(), String> {
+        (closure.begins)()?;
         if self.is_done.load(Relaxed) {
             return Err("a closure runs although one has run to its end".into());
         }
-        // SAFETY: one closure runs at a time, which `entered` checks, and nothing reads before one has ended.
+        // SAFETY: one closure runs at a time, which `begins` checks, and nothing reads before one has ended.
         let outcome = change::<P>(unsafe { &mut (*self.data.get()).pair });
-        site.left_by(thread, 0, false);
-        if how == Call::Fail {
+        (closure.ends)();
+        if how == OnceCall::Fail {
             self.is_poisoned.store(true, Relaxed);
             drop(running);
         } else {
@@ -94,7 +100,7 @@ impl<P: World> OnceSite<P> {
     }
 
     /// It says that it is done: so a closure has run to its end, and what it wrote can be read.
-    fn done(&self) -> Allowed {
+    fn done(&self) -> Result<(), String> {
         if !self.is_done.load(Relaxed) {
             return Err("it is done although no closure has run to its end".into());
         }
@@ -116,5 +122,3 @@ impl<P: World> Debug for OnceSite<P> {
         f.debug_struct("Once").field("state", &self.raw.progress()).finish_non_exhaustive()
     }
 }
-
-impl<P: World> ProgramLock<P> for OnceSite<P> {}

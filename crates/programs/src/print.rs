@@ -1,6 +1,6 @@
 //! A program as Rust.
 
-use crate::program::{Act, Call, Change, Limit, LockKind, Op, PERMITS, Program, Time};
+use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, PERMITS, Program, Time};
 use std::fmt::Write;
 
 /// A program of one's own that does the same, but for the checks: these are comments.
@@ -40,14 +40,14 @@ fn new(kind: LockKind) -> String {
     }
 }
 
-fn called(lock: usize, how: Call) -> String {
+fn called(lock: usize, how: OnceCall) -> String {
     match how {
-        Call::Once => format!("lock{lock}.call_once(|| {{}});"),
-        Call::Force => format!("lock{lock}.call_once_force(|_| {{}});"),
-        Call::Fail => {
+        OnceCall::Once => format!("lock{lock}.call_once(|| {{}});"),
+        OnceCall::Force => format!("lock{lock}.call_once_force(|_| {{}});"),
+        OnceCall::Fail => {
             format!("let _ = catch_unwind(|| lock{lock}.call_once_force(|_| panic!()));")
         }
-        Call::Wait => format!("lock{lock}.wait_force(); // until thread 0 has done the rest"),
+        OnceCall::Wait => format!("lock{lock}.wait_force(); // until thread 0 has done the rest"),
     }
 }
 

@@ -168,7 +168,7 @@ pub enum Act {
 
 /// How a `Once` is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Call {
+pub enum OnceCall {
     /// `call_once`; nothing is done if it is poisoned.
     Once,
     /// `call_once_force`.
@@ -198,7 +198,7 @@ pub enum Op {
     Put(usize),
     /// `SeqLock::update`.
     Update(usize),
-    Call(usize, Call),
+    Call(usize, OnceCall),
     /// `Once::is_completed`.
     IsCompleted(usize),
     IsLocked(usize),

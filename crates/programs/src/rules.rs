@@ -13,7 +13,7 @@
 //!   nothing else of the lock and no lock behind it, and where no guard is leaked;
 //! - a child waits for nothing without a deadline.
 
-use crate::program::{Act, Call, Change, Limit, LockKind, Op, Phase, Program, Time};
+use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Program, Time};
 use lockwright::platform::ReaderSlots;
 use lockwright_sim::Sim;
 
@@ -65,7 +65,7 @@ pub fn rules(program: &Program) -> Vec<Vec<Rule>> {
 /// True if a thread waits until thread 0 has done its part.
 pub fn awaits(ops: &[Op], lock: usize) -> bool {
     let awaited = |op: &Op| match *op {
-        Op::Act(at, Act::Wait | Act::WaitWhile) | Op::Call(at, Call::Wait) => Some(at),
+        Op::Act(at, Act::Wait | Act::WaitWhile) | Op::Call(at, OnceCall::Wait) => Some(at),
         _ => None,
     };
     ops.iter().any(|op| awaited(op) == Some(lock))
@@ -199,12 +199,8 @@ impl Normal<'_> {
                 return kind == LockKind::SeqLock;
             }
             Op::Put(_) | Op::Update(_) => return kind == LockKind::SeqLock,
-            Op::Call(_, Call::Wait) => {
-                // Thread 0 ends the wait, and waits for nothing that this thread holds.
-                let is_alone = self.held.iter().all(|bound| !bound.is_held());
-                return kind == LockKind::Once && is_alone && !self.is_first && !self.is_child;
-            }
-            Op::Call(..) | Op::IsCompleted(_) => return kind == LockKind::Once,
+            Op::Call(_, how) => return kind == LockKind::Once && self.may_call(*how),
+            Op::IsCompleted(_) => return kind == LockKind::Once,
             Op::IsLocked(_) => return kind.is_mutex() || kind.has_readers(),
             Op::IsLockedExclusive(_) => return kind.has_readers(),
             Op::Debug(_) => return kind != LockKind::SeqLock,
@@ -219,6 +215,11 @@ impl Normal<'_> {
             Op::Fork(_) => {}
         }
         true
+    }
+    /// True if a once may be called so. Thread 0 ends a wait for it, and waits for nothing that this thread holds.
+    fn may_call(&self, how: OnceCall) -> bool {
+        let is_alone = self.held.iter().all(|bound| !bound.is_held());
+        how != OnceCall::Wait || is_alone && !self.is_first && !self.is_child
     }
     /// Makes an upgradable read right, which is always possible.
     fn upgradable(&mut self, lock: usize, wait: &mut Limit) -> bool {
@@ -383,7 +384,7 @@ mod tests {
 
     #[test]
     fn thread_0_and_owners_do_not_wait_for_a_once() {
-        let wait = Op::Call(1, Call::Wait);
+        let wait = Op::Call(1, OnceCall::Wait);
         let owner = vec![Op::Exclusive(0, Limit::Forever), wait.clone()];
         let kinds = [LockKind::Mutex, LockKind::Once];
         let threads = vec![vec![wait.clone()], vec![wait.clone()], owner.clone()];

@@ -1,6 +1,6 @@
 //! Makes a program that fails smaller.
 
-use crate::program::{Act, Call, Change, Limit, Op, Phase, Program};
+use crate::program::{Act, Change, Limit, OnceCall, Op, Phase, Program};
 use crate::rules::normalize;
 
 /// The smallest program found that still `fails`, by leaving parts out as long as that works.
@@ -92,7 +92,7 @@ fn simplify(
         Op::Act(lock, Act::Upgrade(Limit::For(_) | Limit::Until(_))) => {
             replace(Op::Act(lock, Act::Upgrade(Limit::Attempt)));
         }
-        Op::Call(lock, Call::Force | Call::Fail) => replace(Op::Call(lock, Call::Once)),
+        Op::Call(lock, OnceCall::Force | OnceCall::Fail) => replace(Op::Call(lock, OnceCall::Once)),
         Op::ReadMany(lock, times) if times > 1 => replace(Op::ReadMany(lock, times / 2)),
         Op::ForgetMany(lock, times) if times > 1 => {
             replace(Op::ForgetMany(lock, times / 2));

@@ -1,8 +1,8 @@
 //! Programs on simulated machines.
 
-use crate::locks::World;
 use crate::program::Program;
 use crate::stage::Stage;
+use crate::world::World;
 use lockwright_sim::machine::{Machine, MachineFile, Topology};
 use lockwright_sim::{
     Arena, Config, NodesMode, Preemption, ScheduledKind, Scheduling, Sim, Simulation, StartState,

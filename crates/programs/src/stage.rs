@@ -3,9 +3,10 @@
 use crate::actor::Actor;
 use crate::coverage::{self, Method, State};
 use crate::guards::{Held, SentGuard};
-use crate::locks::{LockObject, World};
+use crate::locks::LockObject;
 use crate::program::{Change, Limit, LockKind, PERMITS, Program};
 use crate::rules::{Rule, rules};
+use crate::world::World;
 use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;

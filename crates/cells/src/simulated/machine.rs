@@ -137,8 +137,8 @@ impl SimulatedMachine {
         self.settings.placement.or_else(fitted).unwrap_or(ThreadPlacement::Compact)
     }
 
-    /// The NUMA nodes on which the threads of a cell run, and how many its lock heeds. In a guest a lock heeds them only
-    /// if it was told to, whatever their number.
+    /// The NUMA nodes on which the threads of a cell run, and how many its lock heeds. In a guest a lock heeds them
+    /// only if it was told to, whatever their number.
     fn nodes(&self, spec: &CellSpec) -> (u32, u32) {
         let topology = &self.machine.topology;
         let threads = spec.threads.try_into().unwrap_or(u32::MAX);

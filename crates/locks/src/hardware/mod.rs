@@ -74,8 +74,8 @@ impl RaceTracker for Untracked {
 /// On aarch64 the processor waits for an event, if it has a stream of events that ends such a wait in any case.
 #[inline(always)]
 fn wait_for_change<C: Clock, T: Copy>(at: *const T, value: T) {
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
     if C::has_event_stream() {
+        #[cfg(all(target_arch = "aarch64", not(miri)))]
         return wait_aarch64::wait_for_change(at, value);
     }
     let _ = (at, value);

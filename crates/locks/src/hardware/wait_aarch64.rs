@@ -1,7 +1,7 @@
 //! Waiting for an event on aarch64.
 //!
-//! An exclusive load marks the line of a cell. When another CPU writes to the line, the mark is gone, which is an event.
-//! `wfe` waits for an event. Linux has the timer of each CPU make one every 100 us or so and says so to programs
+//! An exclusive load marks the line of a cell. When another CPU writes to the line, the mark is gone, which is an
+//! event. `wfe` waits for an event. Linux has the timer of each CPU make one every 100 us or so and says so to programs
 //! (`HWCAP_EVTSTRM`), so a wait ends even where a hypervisor or an emulator loses the mark.
 
 use core::arch::asm;

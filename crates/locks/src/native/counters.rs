@@ -135,8 +135,8 @@ pub fn reset_events() {
     }
 }
 
-/// Sets a tunable for the whole process, whatever the environment says; `None` restores the default. A lock uses the new
-/// value at its next contended operation.
+/// Sets a tunable for the whole process, whatever the environment says; `None` restores the default. A lock uses the
+/// new value at its next contended operation.
 ///
 /// # Errors
 ///

@@ -28,8 +28,8 @@ pub(super) fn has(entry: &[u8]) -> bool {
     is_there
 }
 
-/// Calls `visit` for each entry that is short enough to be one of ours, a name and its value. For none in a program with
-/// other rights than its user's, nor where `/proc` cannot be read.
+/// Calls `visit` for each entry that is short enough to be one of ours, a name and its value. For none in a program
+/// with other rights than its user's, nor where `/proc` cannot be read.
 pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
     // SAFETY: reads what the kernel has told the process.
     if cfg!(miri) || unsafe { getauxval(AT_SECURE) } != 0 {

@@ -263,8 +263,8 @@ pub fn low_half<P: Cells>(word: *const P::U64) -> *const P::U32 {
 pub trait Clock: Sized {
     /// Monotonic nanoseconds since some fixed point.
     fn now_ns() -> u64;
-    /// Returns `true` if each CPU has an event again and again that ends its wait for an event. Asked on processors that
-    /// have such a wait.
+    /// Returns `true` if each CPU has an event again and again that ends its wait for an event. Asked on processors
+    /// that have such a wait.
     #[inline(always)]
     fn has_event_stream() -> bool {
         false
