@@ -46,8 +46,8 @@ const LOCKS: &[Lock] = &[
     Lock {
         name: "mutex",
         path: &["mutex", "RawMutex"],
-        // It may not grow. The goal is 10 files and 900 lines. 55 of these lines read tunables from the environment, once
-        // in a process.
+        // It may not grow. The goal is 10 files and 900 lines. 55 of these lines read tunables from the environment,
+        // once in a process.
         limits: Some(Size { files: 27, lines: 1_071 }),
     },
     Lock { name: "rwlock", path: &["rwlock", "RawRwLock"], limits: None },
