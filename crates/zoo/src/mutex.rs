@@ -168,7 +168,7 @@ bugs! {
             change "mutex/wait.rs": "self.mark.has_others([self.as_waiter, self.as_sleeper])" => "false",
         ],
     }
-    "90" GivenToNobody in HANDING_OVER, seen EXPLORED {
+    "90" GivenToNobody in MUTEX, seen EXPLORED {
         what: "The owner wakes a waiter, and then leaves the lock to it. In between the deadline of the waiter passes, and it gives up. The owner wakes another one, but there is none, and no thread ever gets the lock again.",
         source: "our own finding, by random programs",
         shown_by: [("mutex", "mutex-timed")],
