@@ -4,6 +4,7 @@
 //! copy does not change.
 
 use core::ffi::c_ulong;
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 unsafe extern "C" {
@@ -14,11 +15,29 @@ const AT_SECURE: c_ulong = 23;
 /// Returns `true` if the kernel has the timers of its CPUs make events (`HWCAP_EVTSTRM` of aarch64).
 #[inline(always)]
 pub(super) fn has_event_stream() -> bool {
-    const AT_HWCAP: c_ulong = 16;
-    const EVENT_STREAM: c_ulong = 1 << 2;
-    // SAFETY: reads what the kernel has told the process.
+    // ordering: Relaxed; nothing else is read through it.
     cfg!(all(target_arch = "aarch64", not(miri)))
-        && unsafe { getauxval(AT_HWCAP) } & EVENT_STREAM != 0
+        && match EVENT_STREAM.load(Relaxed) {
+            UNASKED => ask_for_event_stream(),
+            answer => answer == YES,
+        }
+}
+
+/// The answer, asked for once: waiters look at it again and again.
+static EVENT_STREAM: AtomicU8 = AtomicU8::new(UNASKED);
+const UNASKED: u8 = 0;
+const NO: u8 = 1;
+const YES: u8 = 2;
+
+#[cold]
+fn ask_for_event_stream() -> bool {
+    const AT_HWCAP: c_ulong = 16;
+    const HWCAP_EVTSTRM: c_ulong = 1 << 2;
+    // SAFETY: reads what the kernel has told the process.
+    let has_stream = unsafe { getauxval(AT_HWCAP) } & HWCAP_EVTSTRM != 0;
+    // ordering: Relaxed; nothing else is read through it.
+    EVENT_STREAM.store(if has_stream { YES } else { NO }, Relaxed);
+    has_stream
 }
 
 /// Returns `true` if `entry`, a name and its value, is in the environment.

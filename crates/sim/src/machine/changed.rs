@@ -8,6 +8,13 @@ use super::{Machine, Topology};
 /// The number of CPUs, each a core of one socket.
 const CPUS: &str = "cpus";
 
+/// A value that counts something.
+fn count(value: f64) -> Result<u32, Problem> {
+    let is_whole = value.fract() == 0.0 && (1.0..=f64::from(u16::MAX)).contains(&value);
+    let allowed = "a whole number, 1 or more";
+    if is_whole { Ok(value as u32) } else { Err(Problem::OutOfRange { value, allowed }) }
+}
+
 impl Machine {
     /// The names that [`changed`](Self::changed) takes: the costs and the numbers of the scheduler by their keys in a
     /// machine file, but for `transfer_remote`, which is a list; `sockets_per_node`; and `cpus`, which makes it one
@@ -41,10 +48,7 @@ impl Machine {
 
     fn set(&mut self, key: &str, value: f64) -> Result<(), Problem> {
         if key == CPUS {
-            let is_whole = value.fract() == 0.0 && (1.0..=f64::from(u16::MAX)).contains(&value);
-            let allowed = "a whole number, 1 or more";
-            let cores = is_whole.then_some(value as u32);
-            let cores_per_socket = cores.ok_or(Problem::OutOfRange { value, allowed })?;
+            let cores_per_socket = count(value)?;
             let distance = vec![vec![0]];
             self.topology = Topology {
                 sockets: 1,
@@ -57,10 +61,7 @@ impl Machine {
             return Ok(());
         }
         if key == SOCKETS_PER_NODE {
-            let is_whole = value.fract() == 0.0 && (1.0..=f64::from(u16::MAX)).contains(&value);
-            let allowed = "a whole number, 1 or more";
-            let count = is_whole.then_some(value as u32);
-            self.topology.sockets_per_node = count.ok_or(Problem::OutOfRange { value, allowed })?;
+            self.topology.sockets_per_node = count(value)?;
             return Ok(());
         }
         if let Some(cost) = SCALARS.iter().find(|cost| cost.key == key) {

@@ -130,7 +130,7 @@ unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
         set: &dyn Fn(Tunable) -> Option<u64>,
     ) -> FairnessThreshold {
         let none = FairnessThreshold::default();
-        // Who asks counts the nodes of a guest as one.
+        // The caller counts the nodes of a guest as one.
         if !NumaSpinlock::of(set(Tunable::numa_spinlock), || false, || numa_nodes).is_on() {
             return none;
         }
