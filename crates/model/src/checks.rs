@@ -26,7 +26,7 @@ use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::cna::{
-    Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15,
+    Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Posted, V10Time, V11, V15,
 };
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
@@ -100,6 +100,7 @@ own_rows! {
     Also CnaSpinlock<Loom, V10> => of_cna::<V10>;
     Also CnaSpinlock<Loom, V10Time> => of_cna::<V10Time>;
     Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;
+    Also CnaSpinlock<Loom, V10Posted> => of_cna::<V10Posted>;
     Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
     Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Eager>(lock)].concat();
     Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;

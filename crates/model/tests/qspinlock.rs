@@ -5,7 +5,7 @@
 //! `LOCKWRIGHT_CHECK=full` explores one preemption more.
 
 use lockwright::events::Event;
-use lockwright::qspinlock::cna::{Cna, CnaPolicy, V10, V10Limited, V10Time, V11, V15};
+use lockwright::qspinlock::cna::{Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V15};
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
 use lockwright::registry::find;
@@ -103,6 +103,11 @@ fn cna_v10_with_a_time_threshold_holds() {
 #[test]
 fn cna_v10_with_a_limited_scan_holds() {
     cna_holds::<V10Limited>(SPLICES);
+}
+
+#[test]
+fn cna_v10_as_posted_holds() {
+    cna_holds::<V10Posted>(SPLICES);
 }
 
 #[test]

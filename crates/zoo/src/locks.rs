@@ -5,6 +5,7 @@ pub const ALL: &[&str] = &[
     "cna",
     "cna-v10_time",
     "cna-v10_limited",
+    "cna-v10_posted",
     "cna-v11",
     "cna-v15",
     "unfair",
@@ -17,12 +18,21 @@ pub const ALL: &[&str] = &[
     "semaphore",
     "rwlock",
 ];
-pub const QUEUED: &[&str] =
-    &["qspinlock", "cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+pub const QUEUED: &[&str] = &[
+    "qspinlock",
+    "cna",
+    "cna-v10_time",
+    "cna-v10_limited",
+    "cna-v10_posted",
+    "cna-v11",
+    "cna-v15",
+];
 /// The versions that look again after they have taken the lock.
-pub const CNA_LOOKING_TWICE: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited"];
+pub const CNA_LOOKING_TWICE: &[&str] =
+    &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted"];
 pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
-pub const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
+pub const CNA: &[&str] =
+    &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11", "cna-v15"];
 
 /// Those whose waiters sleep.
 pub const SLEEPING: &[&str] =

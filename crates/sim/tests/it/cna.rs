@@ -7,9 +7,10 @@ use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, thread};
+use std::cell::RefCell;
 
 /// The policies that count handoffs, those that measure time.
-const COUNTING: [&str; 2] = ["cna", "cna-v10_limited"];
+const COUNTING: [&str; 3] = ["cna", "cna-v10_limited", "cna-v10_posted"];
 const TIMING: [&str; 3] = ["cna-v10_time", "cna-v11", "cna-v15"];
 
 /// How long each owner holds the lock, exactly: longer than a head needs to find it busy, so that
@@ -207,4 +208,39 @@ fn the_limited_scan_looks_at_eight_waiters_once_the_lock_is_taken() {
     }
     assert_eq!(late_arrivals("cna-v10_limited", 7), 7);
     assert_eq!(late_arrivals("cna-v10_limited", 8), 0);
+}
+
+/// A head that passes a waiter of another socket before it waits for the lock. Meanwhile `more` waiters of that socket
+/// and then one of its own come. Returns the order in which the threads get the lock, and how many are set aside.
+fn one_passed_and_then(name: &str, more: u32) -> (Vec<u32>, u64) {
+    let order = RefCell::new(Vec::new());
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    // The owner, a pending waiter, the head before, the head, the one that it passes; then the late ones.
+    let cpus = (0..4).chain((0..=more).map(|n| 16 + n)).chain([4]);
+    for (number, cpu) in (0..).zip(cpus) {
+        let late_ps = if number > 4 { 280_000_000 } else { 0 };
+        let hold_ns = if matches!(number, 0 | 2) { 200_000 } else { HOLD_NS };
+        let order = &order;
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(late_ps + u64::from(number) * 5_000_000);
+            hold(lock, || {
+                order.borrow_mut().push(number);
+                thread::work_ns(hold_ns);
+            });
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    (order.into_inner(), report.count_of(Event::cna_set_aside))
+}
+
+#[test]
+fn the_second_scan_as_posted_sets_aside_only_with_one_that_it_has_passed_itself() {
+    assert_eq!(one_passed_and_then("cna", 0), (vec![0, 1, 2, 3, 5, 4], 1));
+    assert_eq!(one_passed_and_then("cna-v10_posted", 0), (vec![0, 1, 2, 3, 4, 5], 0));
+    for name in ["cna", "cna-v10_posted"] {
+        assert_eq!(one_passed_and_then(name, 1), (vec![0, 1, 2, 3, 6, 4, 5], 2), "{name}");
+    }
 }

@@ -110,6 +110,7 @@ const GOLDEN: &[Golden] = &[
     ("cna", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
     ("cna-v10_time", "6afb346b169a4b8c40956646e411cc20", 105605, 2560),
     ("cna-v10_limited", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
+    ("cna-v10_posted", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
     ("cna-v11", "2b0c5f4dfdf41df2c3d1cfc5e5839847", 74840, 1514),
     ("cna-v15", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
     ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),

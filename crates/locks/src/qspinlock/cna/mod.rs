@@ -32,20 +32,21 @@
 //!
 //! | outlook | nobody set aside | somebody set aside |
 //! |---|---|---|
-//! | `Local`: next is of the preferred node, or urgent | grant next | grant next, which takes the secondary queue over |
+//! | `Local`: next is of the preferred node, or urgent, or v10 as posted takes it for one | grant next | grant next, which takes the secondary queue over |
 //! | `Open`: next was not looked at | grant next | preference inherited: as `Local`; otherwise as `NoneUpTo` |
 //! | `NoneUpTo`: looked, found nobody | grant next | put the secondary queue in front, grant its head |
 //! | `Flush`: threshold reached, or switched off | grant next | put the secondary queue in front, grant its head |
 //!
 //! Fairness bound: waiters set aside are passed for at most one threshold (2^n handoffs, or a time
 //! and one turn) per NUMA node that is represented in front of them: with two nodes once, with more
-//! they may be set aside again when another node's waiters get their turn. Urgent waiters are never
-//! set aside.
+//! they may be set aside again when another node's waiters get their turn. Under v10 as posted the
+//! waiters set aside may be of the preferred node, too, so the bound there is one threshold for
+//! each waiter that was in front. Urgent waiters are never set aside.
 
 mod policy;
 mod secondary;
 
-pub use policy::{CnaPolicy, Scan, Threshold, V10, V10Limited, V10Time, V11, V15};
+pub use policy::{CnaPolicy, Scan, Threshold, V10, V10Limited, V10Posted, V10Time, V11, V15};
 
 use super::succession::clear_tail;
 use super::{Alone, Grant, Succession, Word};
@@ -93,7 +94,7 @@ enum Outlook {
     Open,
     /// Next may be granted without giving up the preference.
     Local {
-        /// True if it is of the preferred node, as opposed to urgent.
+        /// True if it is of the preferred node, as opposed to urgent, or passed and not set aside.
         is_preferred: bool,
     },
     /// Nobody of the preferred node up to and including this waiter (which may be the head).
@@ -256,7 +257,7 @@ impl Turn {
 
     fn look_before_waiting<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
         match C::SCAN {
-            Scan::Full | Scan::LimitedAfterTaking { .. } => {
+            Scan::Full | Scan::FullForgetful | Scan::LimitedAfterTaking { .. } => {
                 self.scan::<P, C>(me, self.id, u32::MAX);
             }
             Scan::OneNeighbour => {
@@ -271,7 +272,7 @@ impl Turn {
     fn look_after_taking<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
         let Outlook::NoneUpTo(last) = self.outlook else { return };
         match C::SCAN {
-            Scan::Full => self.scan::<P, C>(me, last, u32::MAX),
+            Scan::Full | Scan::FullForgetful => self.scan::<P, C>(me, last, u32::MAX),
             Scan::LimitedAfterTaking { waiters_max } => self.scan::<P, C>(me, last, waiters_max),
             Scan::OneNeighbour | Scan::WhileBusy => {}
         }
@@ -285,13 +286,16 @@ impl Turn {
         last: NodeId,
         waiters_max: u32,
     ) {
+        let forgotten = if matches!(C::SCAN, Scan::FullForgetful) { self.passed } else { 0 };
         let mut last = last;
         for _ in 0..waiters_max {
             // ordering: Acquire; Q2.
             let Some(waiter) = linked(node::<P>(last).next.load(Acquire)) else { break };
             if self.is_kept::<P>(waiter) {
-                if self.passed > 0 {
+                if self.passed > forgotten {
                     self.set_aside::<P, C>(me, last, waiter);
+                } else if forgotten > 0 {
+                    self.outlook = Outlook::Local { is_preferred: false };
                 }
                 return;
             }

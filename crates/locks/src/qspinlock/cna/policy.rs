@@ -23,6 +23,10 @@ pub enum Scan {
     /// The whole queue, before the head waits for the lock, and the rest of it once the lock is
     /// taken: O(n) while others wait.
     Full,
+    /// As `Full`, but the second scan has forgotten whom the first one passed: it sets them aside only together with
+    /// others that it has passed itself. A waiter of the preferred node directly behind them stays where it is, and the
+    /// first waiter gets its turn, wherever it is.
+    FullForgetful,
     /// As `Full`, but at most `waiters_max` once the lock is taken.
     LimitedAfterTaking {
         /// How many waiters.
@@ -47,11 +51,19 @@ pub trait CnaPolicy: Send + Sync + 'static {
     const SHUFFLE_REDUCTION_LOG2: u32 = 0;
 }
 
-/// CNA v10 (April 2020): handoffs counted, the queue scanned before and after taking the lock.
+/// CNA v10 (April 2020) as its text describes it: handoffs counted, the queue scanned before and after taking the lock.
 pub struct V10;
 impl CnaPolicy for V10 {
     const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
     const SCAN: Scan = Scan::Full;
+    const INHERITS: bool = false;
+}
+
+/// v10 as its code was posted: each scan asks if it has passed a waiter itself.
+pub struct V10Posted;
+impl CnaPolicy for V10Posted {
+    const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
+    const SCAN: Scan = Scan::FullForgetful;
     const INHERITS: bool = false;
 }
 
