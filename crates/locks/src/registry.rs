@@ -11,7 +11,7 @@
 
 use crate::capabilities::{CondvarLock, TimedLock};
 use crate::percpu_rwlock::ReaderPlatform;
-use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
+use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, StealOnce, cna};
 use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
 use core::any::TypeId;
@@ -305,6 +305,8 @@ locks! { $ P;
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
+    park_steal: "park-steal", Product, QSpinlock<P, Fifo, StealOnce>,
+        "the paravirtual queued spinlock before the hybrid: each newcomer tries once to steal, then it queues";
     hybrid: "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,
         "the hybrid paravirtual queued spinlock: fair while the queue head spins, lock stealing while it sleeps";
     hybrid_bounded: "hybrid-bounded", Product, QSpinlock<P, Fifo, HybridBounded>,

@@ -30,7 +30,7 @@ use lockwright::qspinlock::cna::{
 };
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
-    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, Spin, Succession,
+    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, Spin, StealOnce, Succession,
 };
 use lockwright::registry::{self, LOCKS, LockRow};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -104,6 +104,7 @@ own_rows! {
     Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
     Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Eager>(lock)].concat();
     Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;
+    Also QSpinlock<Loom, Fifo, StealOnce> => sleeping_checks::of_fifo::<StealOnce>;
     Also QSpinlock<Loom, Fifo, Hybrid> => sleeping_checks::of_fifo::<Hybrid>;
     Also QSpinlock<Loom, Fifo, HybridBounded> => sleeping_checks::of_fifo::<HybridBounded>;
     Also CnaSpinlock<Loom, V10, Park> => sleeping_checks::of_cna::<Cna<V10>, Park>;

@@ -4,7 +4,7 @@
 
 use lockwright::events::Event;
 use lockwright::qspinlock::cna::V10;
-use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock};
+use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, StealOnce};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
 use lockwright_clients::{CLIENTS, READER_CLIENTS};
@@ -52,6 +52,7 @@ fn every_lock_holds(threads: usize) {
 fn sleeps_in_the_queue(row: &'static LockRow) -> bool {
     let sleeping = [
         TypeId::of::<QSpinlock<Shuttle, Fifo, Park>>(),
+        TypeId::of::<QSpinlock<Shuttle, Fifo, StealOnce>>(),
         TypeId::of::<QSpinlock<Shuttle, Fifo, Hybrid>>(),
         TypeId::of::<QSpinlock<Shuttle, Fifo, HybridBounded>>(),
         TypeId::of::<CnaSpinlock<Shuttle, V10, Park>>(),

@@ -35,11 +35,18 @@ pub const CNA: &[&str] =
     &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11", "cna-v15"];
 
 /// Those whose waiters sleep.
-pub const SLEEPING: &[&str] =
-    &["park", "hybrid", "hybrid-bounded", "cna-park", "cna-hybrid", "cna-hybrid-bounded"];
+pub const SLEEPING: &[&str] = &[
+    "park",
+    "park-steal",
+    "hybrid",
+    "hybrid-bounded",
+    "cna-park",
+    "cna-hybrid",
+    "cna-hybrid-bounded",
+];
 /// Those of them that seldom sleep in a schedule that was not chosen for it.
 pub const SELDOM_SLEEPING: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
-pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(3).1;
+pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(4).1;
 pub const TICKET: &[&str] = &["ticket"];
 pub const MUTEX: &[&str] = &["mutex"];
 /// The mutex, and the one whose every release hands over.
@@ -80,7 +87,8 @@ const fn and<const N: usize>(locks: &[&'static str], last: &'static str) -> [&'s
 }
 
 /// Those of them that newcomers may steal.
-pub const HYBRID: &[&str] = &["hybrid", "hybrid-bounded", "cna-hybrid", "cna-hybrid-bounded"];
+pub const HYBRID: &[&str] =
+    &["park-steal", "hybrid", "hybrid-bounded", "cna-hybrid", "cna-hybrid-bounded"];
 
 pub const CNA_VERIFIED: &str =
     "CNA, verified for the kernel's memory model, 2021 (arXiv 2111.15240)";

@@ -140,7 +140,7 @@ fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
             assert!(reached(lock, event), "{lock}: {event}");
         }
     }
-    for lock in ["park", "hybrid", "cna-park", "cna-hybrid"] {
+    for lock in ["park", "park-steal", "hybrid", "cna-park", "cna-hybrid"] {
         for event in WAYS_TO_SLEEP {
             assert!(reached(lock, event), "{lock}: {event}");
         }

@@ -251,13 +251,14 @@ fn a_machine_without_a_scheduler_has_no_guests() {
 
 #[test]
 fn a_lock_whose_waiters_sleep_says_in_which_mode_it_was_taken() {
-    let document = on_small_host("bench --lock park,hybrid,unfair --vcpus 12 --secs 0.005");
+    let document =
+        on_small_host("bench --lock park,park-steal,hybrid,unfair --vcpus 12 --secs 0.005");
     for row in results(&document) {
         let shares = &row["mode_shares"];
         let (queued, unfair) = (shares["queued"].as_f64(), shares["unfair"].as_f64());
         match row["lock"].as_str() {
             Some("park") => assert_eq!((queued, unfair), (Some(1.0), Some(0.0)), "{row}"),
-            Some("hybrid") => {
+            Some("park-steal" | "hybrid") => {
                 let events = |name: &str| row["events"][name].as_f64().unwrap_or(0.0);
                 let (slow, stolen) = (events("lock_slowpath"), events("pv_lock_stealing"));
                 assert!(stolen > 0.0, "{row}");
@@ -268,16 +269,16 @@ fn a_lock_whose_waiters_sleep_says_in_which_mode_it_was_taken() {
         }
     }
     let slept = |row: &Value| row["voluntary_switches"].as_u64() > Some(0);
-    assert!(slept(&results(&document)[3]) && !slept(&results(&document)[8]));
+    assert!(slept(&results(&document)[3]) && !slept(&results(&document)[11]));
 }
 
 #[test]
 fn locks_whose_waiters_sleep_pass_a_torture_with_four_vcpus_for_each_cpu() {
-    let locks = "park,hybrid,hybrid-bounded,cna-park,cna-hybrid,cna-hybrid-bounded";
+    let locks = "park,park-steal,hybrid,hybrid-bounded,cna-park,cna-hybrid,cna-hybrid-bounded";
     let line =
         format!("torture --lock {locks} --vcpus 16 --virtual-numa --numa-spinlock on --secs 0.02");
     let document = on_small_host(&line);
-    assert_eq!(results(&document).len(), 18);
+    assert_eq!(results(&document).len(), 21);
     for row in results(&document) {
         assert_eq!(row["verdict"], "SUCCESS", "{row}");
         assert!(row["total"].as_u64() > Some(16), "{row}");

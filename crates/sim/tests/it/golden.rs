@@ -114,6 +114,7 @@ const GOLDEN: &[Golden] = &[
     ("cna-v11", "2b0c5f4dfdf41df2c3d1cfc5e5839847", 74840, 1514),
     ("cna-v15", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
     ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),
+    ("park-steal", "0a4024a46b3851b411185c4039c7fad0", 95054, 1297),
     ("hybrid", "9b504feb99b2fcf63d6170bd75a28db0", 91668, 1217),
     ("hybrid-bounded", "25a417a2ac629eaee68df021de00d2a9", 194149, 10199),
     ("cna-park", "2f0d8212fad8a9229b466c8dc366dfa8", 122913, 1537),

@@ -11,6 +11,7 @@ mod memory;
 mod model;
 mod preemption;
 mod programs;
+mod pv;
 mod qrwlock;
 mod rwlock;
 mod scheduler;

@@ -6,7 +6,7 @@ mod policy;
 mod rules;
 mod wait;
 
-pub use policy::{Hybrid, HybridBounded, Park, PvPlatform};
+pub use policy::{Hybrid, HybridBounded, Park, PvPlatform, StealOnce};
 
 use super::waiting::Waiting;
 use super::{LOCKED, SLOW, Word};
@@ -85,6 +85,7 @@ macro_rules! waiting {
 }
 waiting! {
     Park, tries_before_queueing true, barges false;
+    StealOnce, tries_before_queueing false, barges false;
     Hybrid, tries_before_queueing false, barges false;
     HybridBounded, tries_before_queueing false, barges true;
 }

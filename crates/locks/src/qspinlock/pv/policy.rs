@@ -15,12 +15,17 @@ pub(super) const HALTED: u32 = 1;
 /// owner releases the lock.
 pub(super) const HASHED: u32 = 2;
 
-/// The paravirtual queued spinlock before it was hybrid: waiters spin for a while and sleep then;
-/// nobody passes them.
+/// The paravirtual queued spinlock without lock stealing: waiters spin for a while and sleep then; nobody passes them.
 ///
 /// For more threads than CPUs where fairness is worth a wake-up per acquisition. Fairness bound:
 /// that of the succession.
 pub struct Park;
+
+/// The paravirtual queued spinlock as it was before it became hybrid (Linux 4.5 to 4.15): each newcomer tries once to
+/// steal the lock, then it queues. The head of the queue is pending while it spins, which stops newcomers.
+///
+/// Fairness bound: none. While the head of the queue sleeps, each newcomer may pass it once.
+pub struct StealOnce;
 
 /// The hybrid paravirtual queued spinlock, by the kernel's rules: *queued mode* while the head of
 /// the queue spins, *unfair mode* while it sleeps.

@@ -1,6 +1,6 @@
 //! What distinguishes the policies that sleep.
 
-use super::policy::{Hybrid, Park, PvPlatform};
+use super::policy::{Hybrid, Park, PvPlatform, StealOnce};
 use crate::events::Event;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::{Word, word};
@@ -56,6 +56,16 @@ pub(super) trait Rules: Send + Sync + 'static {
 impl Rules for Park {
     const STEALS: bool = false;
     type Head = ();
+}
+
+impl Rules for StealOnce {
+    const STEALS: bool = true;
+    type Head = ();
+
+    fn steal<P: PvPlatform>(word: &P::Word) -> bool {
+        // ordering: Relaxed; only a hint, re-checked by `try_steal`.
+        Word::from_bits(word.load(Relaxed)).is_free_for_head() && try_steal::<P>(word)
+    }
 }
 
 impl Rules for Hybrid {
