@@ -4,8 +4,9 @@
 //! with [`native::event_count`](crate::native::event_count). While counting is off, an event costs one predictable
 //! branch.
 //!
-//! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. The events of the
-//! NUMA-aware locks, which have none there, start with `cna_`.
+//! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. Others have names that
+//! begin with nothing that the kernel's begin with (`lock_`, `pv_`, `rwsem_`), such as those of the NUMA-aware locks,
+//! which start with `cna_`.
 
 // An event is added to the table below and nowhere else: the table makes the enum, the names and the descriptions.
 macro_rules! lock_events {
@@ -70,11 +71,12 @@ lock_events! {
     pv_lock_stealing,
     /// Times a waiter woke up in the middle of the queue, before it had become the head.
     pv_spurious_wakeup,
-    /// Times the head of the queue went back to sleep after a wake-up.
+    /// Of `pv_wait_head`, those of a head that had gone to sleep before: the lock was stolen from it.
     pv_wait_again,
     /// Times a waiter went to sleep early, because the waiter in front of it was not running.
     pv_wait_early,
-    /// Times the head of the queue went to sleep.
+    /// Times the head of the queue had spun for long enough and went to sleep. As in the kernel, a head that was woken
+    /// and spins again without success is counted again, if it goes back to sleep or not.
     pv_wait_head,
     /// Times a waiter behind the head of the queue went to sleep.
     pv_wait_node,
@@ -155,12 +157,12 @@ lock_events! {
     rwsem_wlock_fail,
     /// Times a reader-writer semaphore was reserved for a waiting writer.
     rwsem_wlock_handoff,
-    /// Nanoseconds that threads which woke others waited for the semaphore's internal lock.
-    rwsem_wait_lock_wake_ns,
-    /// Nanoseconds that readers which queued or gave up waited for the semaphore's internal lock.
-    rwsem_wait_lock_read_ns,
-    /// Nanoseconds that writers which queued or waited spent waiting for the semaphore's internal lock.
-    rwsem_wait_lock_write_ns,
+    /// Nanoseconds that threads which woke others waited for the internal lock of a reader-writer semaphore.
+    wait_lock_wake_ns,
+    /// Nanoseconds that readers which queued or gave up waited for the internal lock of a reader-writer semaphore.
+    wait_lock_read_ns,
+    /// Nanoseconds that writers which queued or slept waited for the internal lock of a reader-writer semaphore.
+    wait_lock_write_ns,
     /// Waiters moved from the primary to the secondary queue, because they are on another NUMA node.
     cna_set_aside,
     /// Times the secondary queue was put back in front: the threshold was reached, or no waiter of the preferred

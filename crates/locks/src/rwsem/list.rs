@@ -66,9 +66,9 @@ pub enum Site {
 impl Site {
     const fn event(self) -> Event {
         match self {
-            Self::Wake => Event::rwsem_wait_lock_wake_ns,
-            Self::Read => Event::rwsem_wait_lock_read_ns,
-            Self::Write => Event::rwsem_wait_lock_write_ns,
+            Self::Wake => Event::wait_lock_wake_ns,
+            Self::Read => Event::wait_lock_read_ns,
+            Self::Write => Event::wait_lock_write_ns,
         }
     }
 }

@@ -196,9 +196,9 @@ const fn elsewhere(self_percent: f64, share_percent: f64) -> f64 {
 }
 
 const IRQSAVE: Symbol =
-    Symbol { event: Event::rwsem_wait_lock_wake_ns, elsewhere_percent: elsewhere(7.64, 41.77) };
+    Symbol { event: Event::wait_lock_wake_ns, elsewhere_percent: elsewhere(7.64, 41.77) };
 const IRQ: Symbol =
-    Symbol { event: Event::rwsem_wait_lock_write_ns, elsewhere_percent: elsewhere(1.61, 92.37) };
+    Symbol { event: Event::wait_lock_write_ns, elsewhere_percent: elsewhere(1.61, 92.37) };
 
 /// A key of words.
 macro_rules! words {

@@ -65,7 +65,8 @@ pub(super) fn take_as_head<P: PvPlatform, R: Rules>(
         // ordering: Acquire; K4.
         if me.state.load(Acquire) != HASHED {
             if R::SLEEPS_ONCE && has_slept {
-                // Woken, and robbed since: the thief is the last one.
+                // Woken, and robbed since: the thief is the last one. In the kernel this wait ends at once.
+                count_wait::<P>(has_slept);
                 continue;
             }
             match make_slow(word, id, me) {
@@ -74,12 +75,20 @@ pub(super) fn take_as_head<P: PvPlatform, R: Rules>(
                 Slow::BeingReleased => continue,
             }
         }
-        P::count(if has_slept { Event::pv_wait_again } else { Event::pv_wait_head });
+        count_wait::<P>(has_slept);
         has_slept = true;
         sleep_while(me, HASHED);
     }
     // ordering: Relaxed; the lock is ours, and of the queue only its end is of interest.
     Word::from_bits(word.load(Relaxed))
+}
+
+/// Counts that the head has used up its budget and waits for a wake-up.
+fn count_wait<P: PvPlatform>(is_again: bool) {
+    P::count(Event::pv_wait_head);
+    if is_again {
+        P::count(Event::pv_wait_again);
+    }
 }
 
 /// What the head found when it made the lock slow.

@@ -259,9 +259,9 @@ fn wait_lock<'a>() -> Vec<Filled<'a>> {
     let means = "share of the CPU time that is spent on waiting for the semaphore's internal lock, in \
                  wake-ups, by writers and by readers";
     vec![
-        Filled::number("wait lock: wake", means, share(Event::rwsem_wait_lock_wake_ns)).first(),
-        Filled::number("write", "", share(Event::rwsem_wait_lock_write_ns)),
-        Filled::number("read", "", share(Event::rwsem_wait_lock_read_ns)),
+        Filled::number("wait lock: wake", means, share(Event::wait_lock_wake_ns)).first(),
+        Filled::number("write", "", share(Event::wait_lock_write_ns)),
+        Filled::number("read", "", share(Event::wait_lock_read_ns)),
     ]
 }
 
