@@ -11,7 +11,10 @@
 
 use crate::capabilities::{CondvarLock, TimedLock};
 use crate::percpu_rwlock::ReaderPlatform;
-use crate::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, StealOnce, cna};
+use crate::qspinlock::{
+    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
+    StealOnceFullSpin, cna,
+};
 use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
 use core::any::TypeId;
@@ -305,6 +308,10 @@ locks! { $ P;
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
+    park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,
+        "park as it was at first (2015): a waiter spins for as long as it may, also behind one that sleeps";
+    park_steal_full_spin: "park-steal-full_spin", Product, QSpinlock<P, Fifo, StealOnceFullSpin>,
+        "park-full_spin with limited stealing (2015): each newcomer tries once to steal, then it queues";
     park_steal: "park-steal", Product, QSpinlock<P, Fifo, StealOnce>,
         "the paravirtual queued spinlock before the hybrid: each newcomer tries once to steal, then it queues";
     hybrid: "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,

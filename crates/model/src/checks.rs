@@ -30,7 +30,8 @@ use lockwright::qspinlock::cna::{
 };
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
-    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, Spin, StealOnce, Succession,
+    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
+    StealOnceFullSpin, Succession,
 };
 use lockwright::registry::{self, LOCKS, LockRow};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -104,6 +105,8 @@ own_rows! {
     Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
     Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Eager>(lock)].concat();
     Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;
+    Also QSpinlock<Loom, Fifo, ParkFullSpin> => sleeping_checks::of_fifo::<ParkFullSpin>;
+    Also QSpinlock<Loom, Fifo, StealOnceFullSpin> => sleeping_checks::of_fifo::<StealOnceFullSpin>;
     Also QSpinlock<Loom, Fifo, StealOnce> => sleeping_checks::of_fifo::<StealOnce>;
     Also QSpinlock<Loom, Fifo, Hybrid> => sleeping_checks::of_fifo::<Hybrid>;
     Also QSpinlock<Loom, Fifo, HybridBounded> => sleeping_checks::of_fifo::<HybridBounded>;

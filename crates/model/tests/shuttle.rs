@@ -4,7 +4,10 @@
 
 use lockwright::events::Event;
 use lockwright::qspinlock::cna::V10;
-use lockwright::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, StealOnce};
+use lockwright::qspinlock::{
+    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
+    StealOnceFullSpin,
+};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
 use lockwright_clients::{CLIENTS, READER_CLIENTS};
@@ -52,6 +55,8 @@ fn every_lock_holds(threads: usize) {
 fn sleeps_in_the_queue(row: &'static LockRow) -> bool {
     let sleeping = [
         TypeId::of::<QSpinlock<Shuttle, Fifo, Park>>(),
+        TypeId::of::<QSpinlock<Shuttle, Fifo, ParkFullSpin>>(),
+        TypeId::of::<QSpinlock<Shuttle, Fifo, StealOnceFullSpin>>(),
         TypeId::of::<QSpinlock<Shuttle, Fifo, StealOnce>>(),
         TypeId::of::<QSpinlock<Shuttle, Fifo, Hybrid>>(),
         TypeId::of::<QSpinlock<Shuttle, Fifo, HybridBounded>>(),

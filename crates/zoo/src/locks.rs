@@ -43,10 +43,14 @@ pub const SLEEPING: &[&str] = &[
     "cna-park",
     "cna-hybrid",
     "cna-hybrid-bounded",
+    "park-full_spin",
+    "park-steal-full_spin",
 ];
+/// Those of them whose waiters look at the waiter in front.
+pub const SLEEPING_EARLY: &[&str] = SLEEPING.split_at(7).0;
 /// Those of them that seldom sleep in a schedule that was not chosen for it.
 pub const SELDOM_SLEEPING: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
-pub const SLEEPING_CNA: &[&str] = SLEEPING.split_at(4).1;
+pub const SLEEPING_CNA: &[&str] = SLEEPING_EARLY.split_at(4).1;
 pub const TICKET: &[&str] = &["ticket"];
 pub const MUTEX: &[&str] = &["mutex"];
 /// The mutex, and the one whose every release hands over.
@@ -87,8 +91,14 @@ const fn and<const N: usize>(locks: &[&'static str], last: &'static str) -> [&'s
 }
 
 /// Those of them that newcomers may steal.
-pub const HYBRID: &[&str] =
-    &["park-steal", "hybrid", "hybrid-bounded", "cna-hybrid", "cna-hybrid-bounded"];
+pub const HYBRID: &[&str] = &[
+    "park-steal-full_spin",
+    "park-steal",
+    "hybrid",
+    "hybrid-bounded",
+    "cna-hybrid",
+    "cna-hybrid-bounded",
+];
 
 pub const CNA_VERIFIED: &str =
     "CNA, verified for the kernel's memory model, 2021 (arXiv 2111.15240)";

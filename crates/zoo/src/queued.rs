@@ -129,7 +129,7 @@ bugs! {
         source: "design: every grant is kicked",
         edits: [change "qspinlock/queue.rs": "return self.deliver(grant)" => "return make_head::<P>(grant)"],
     }
-    "53" PrevTrusted in SLEEPING, seen BY_LOOM {
+    "53" PrevTrusted in SLEEPING_EARLY, seen BY_LOOM {
         what: "A waiter sees that its predecessor does not run, concludes that it cannot have been granted the lock, and sleeps without another look. The predecessor may have granted it the lock before, and wait again, for this lock or another one.",
         source: "design: the predecessor's node is a hint",
         edits: [

@@ -12,7 +12,7 @@ pub mod testing;
 mod waiting;
 mod word;
 
-pub use pv::{Hybrid, HybridBounded, Park, StealOnce};
+pub use pv::{Hybrid, HybridBounded, Park, ParkFullSpin, StealOnce, StealOnceFullSpin};
 pub use succession::{Alone, Fifo, Grant, Succession};
 pub use waiting::{Spin, Waiting};
 pub use word::{LOCKED, PENDING, SLOW, Word};

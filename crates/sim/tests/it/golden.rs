@@ -114,6 +114,8 @@ const GOLDEN: &[Golden] = &[
     ("cna-v11", "2b0c5f4dfdf41df2c3d1cfc5e5839847", 74840, 1514),
     ("cna-v15", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
     ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),
+    ("park-full_spin", "44fa388eedfe691fc61f5f2c2e9ab547", 59825, 1240),
+    ("park-steal-full_spin", "23ed4b62f812b9ea50afcd52c661319e", 62759, 1302),
     ("park-steal", "0a4024a46b3851b411185c4039c7fad0", 95054, 1297),
     ("hybrid", "9b504feb99b2fcf63d6170bd75a28db0", 91668, 1217),
     ("hybrid-bounded", "25a417a2ac629eaee68df021de00d2a9", 194149, 10199),

@@ -55,9 +55,13 @@ fn behind_a_sleeping_head(
 
 #[test]
 fn a_newcomer_that_finds_the_lock_free_steals_it_while_the_head_sleeps_unless_nobody_may() {
-    for (name, order, stolen) in
-        [("park", [0, 1, 2], 0), ("park-steal", [0, 2, 1], 1), ("hybrid", [0, 2, 1], 1)]
-    {
+    for (name, order, stolen) in [
+        ("park", [0, 1, 2], 0),
+        ("park-full_spin", [0, 1, 2], 0),
+        ("park-steal", [0, 2, 1], 1),
+        ("park-steal-full_spin", [0, 2, 1], 1),
+        ("hybrid", [0, 2, 1], 1),
+    ] {
         let (got, report) = behind_a_sleeping_head(name, true, 100);
         assert_eq!(got, order, "{name}");
         assert_eq!(report.count_of(Event::pv_lock_stealing), stolen, "{name}");
@@ -67,13 +71,27 @@ fn a_newcomer_that_finds_the_lock_free_steals_it_while_the_head_sleeps_unless_no
 
 #[test]
 fn a_newcomer_that_finds_the_lock_held_queues_unless_the_policy_has_an_unfair_mode() {
-    for (name, order, queued) in
-        [("park", [0, 1, 2], 2), ("park-steal", [0, 1, 2], 2), ("hybrid", [0, 2, 1], 1)]
-    {
+    for (name, order, queued) in [
+        ("park", [0, 1, 2], 2),
+        ("park-steal", [0, 1, 2], 2),
+        ("park-steal-full_spin", [0, 1, 2], 2),
+        ("hybrid", [0, 2, 1], 1),
+    ] {
         let (got, report) = behind_a_sleeping_head(name, false, 100);
         assert_eq!(got, order, "{name}");
         assert_eq!(report.count_of(Event::lock_slowpath), queued, "{name}");
         assert_eq!(report.count_of(Event::pv_lock_stealing), 2 - queued, "{name}");
+    }
+}
+
+#[test]
+fn a_waiter_behind_a_sleeping_head_sleeps_early_unless_it_spins_for_as_long_as_it_may() {
+    for (name, early) in
+        [("park", 1), ("park-full_spin", 0), ("park-steal", 1), ("park-steal-full_spin", 0)]
+    {
+        let (_, report) = behind_a_sleeping_head(name, false, 100);
+        assert_eq!(report.count_of(Event::pv_wait_early), early, "{name}");
+        assert_eq!(report.count_of(Event::pv_wait_node), 1, "{name}");
     }
 }
 

@@ -6,7 +6,9 @@ mod policy;
 mod rules;
 mod wait;
 
-pub use policy::{Hybrid, HybridBounded, Park, PvPlatform, StealOnce};
+pub use policy::{
+    Hybrid, HybridBounded, Park, ParkFullSpin, PvPlatform, StealOnce, StealOnceFullSpin,
+};
 
 use super::waiting::Waiting;
 use super::{LOCKED, SLOW, Word};
@@ -85,7 +87,9 @@ macro_rules! waiting {
 }
 waiting! {
     Park, tries_before_queueing true, barges false;
+    ParkFullSpin, tries_before_queueing true, barges false;
     StealOnce, tries_before_queueing false, barges false;
+    StealOnceFullSpin, tries_before_queueing false, barges false;
     Hybrid, tries_before_queueing false, barges false;
     HybridBounded, tries_before_queueing false, barges true;
 }

@@ -21,10 +21,22 @@ pub(super) const HASHED: u32 = 2;
 /// that of the succession.
 pub struct Park;
 
-/// The paravirtual queued spinlock as it was before it became hybrid (Linux 4.5 to 4.15): each newcomer tries once to
-/// steal the lock, then it queues. The head of the queue is pending while it spins, which stops newcomers.
+/// [`Park`] as it was at first (until December 2015): a waiter spins for as long as it may, also behind one that
+/// sleeps.
 ///
-/// Fairness bound: none. While the head of the queue sleeps, each newcomer may pass it once.
+/// Fairness bound: as [`Park`].
+pub struct ParkFullSpin;
+
+/// [`ParkFullSpin`] with the first of the two changes of December 2015: each newcomer tries once to steal the lock. The
+/// second one, that a waiter sleeps early behind one that does not run, makes it [`StealOnce`].
+///
+/// Fairness bound: as [`StealOnce`].
+pub struct StealOnceFullSpin;
+
+/// The paravirtual queued spinlock as it was before it became hybrid (December 2015 to November 2017): each newcomer
+/// tries once to steal the lock, then it queues. The head of the queue is pending while it spins, which stops them.
+///
+/// Fairness bound: none. While the head of the queue sleeps, each newcomer that finds the lock free passes it.
 pub struct StealOnce;
 
 /// The hybrid paravirtual queued spinlock, by the kernel's rules: *queued mode* while the head of

@@ -1,6 +1,6 @@
 //! What distinguishes the policies that sleep.
 
-use super::policy::{Hybrid, Park, PvPlatform, StealOnce};
+use super::policy::{Hybrid, Park, ParkFullSpin, PvPlatform, StealOnce, StealOnceFullSpin};
 use crate::events::Event;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::{Word, word};
@@ -18,6 +18,8 @@ pub(super) const PENDING_BYTE: u8 = 1;
 pub(super) trait Rules: Send + Sync + 'static {
     /// True if a newcomer may take a free lock in front of the queue.
     const STEALS: bool;
+    /// True if a waiter stops spinning early when it sees that its predecessor does not run.
+    const WATCHES_PREDECESSOR: bool = true;
     /// True if the head of the queue, once it was woken, spins until it has the lock.
     const SLEEPS_ONCE: bool = true;
     /// How long the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
@@ -31,14 +33,15 @@ pub(super) trait Rules: Send + Sync + 'static {
         false
     }
     /// Spins as a waiter that is not the head, until it is granted; what it was granted, if it was.
-    /// Asks now and then whether the predecessor has stopped running, and gives up if so.
+    /// If the policy watches the predecessor, it asks now and then if that one has stopped running, and gives up if so.
     fn spin_in_queue<P: PvPlatform>(
         me: &QNode<P>,
-        prev_has_stopped: impl FnMut() -> bool,
+        mut prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
         let bound = Bound { budget: Budget::Looks(SPIN_LOOKS), stop_every: LOOKS_PER_PREDECESSOR };
+        let is_over = || Self::WATCHES_PREDECESSOR && prev_has_stopped();
         // ordering: Acquire; Q3.
-        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
+        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, is_over)
     }
     /// Competes for the lock as the head of the queue, for as long as the head spins. Returns `true` if it
     /// has it.
@@ -58,13 +61,28 @@ impl Rules for Park {
     type Head = ();
 }
 
+impl Rules for ParkFullSpin {
+    const STEALS: bool = false;
+    const WATCHES_PREDECESSOR: bool = false;
+    type Head = ();
+}
+
 impl Rules for StealOnce {
     const STEALS: bool = true;
     type Head = ();
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
-        // ordering: Relaxed; only a hint, re-checked by `try_steal`.
-        Word::from_bits(word.load(Relaxed)).is_free_for_head() && try_steal::<P>(word)
+        steal_once::<P>(word)
+    }
+}
+
+impl Rules for StealOnceFullSpin {
+    const STEALS: bool = true;
+    const WATCHES_PREDECESSOR: bool = false;
+    type Head = ();
+
+    fn steal<P: PvPlatform>(word: &P::Word) -> bool {
+        steal_once::<P>(word)
     }
 }
 
@@ -89,6 +107,12 @@ impl Rules for Hybrid {
             }
         }
     }
+}
+
+/// Takes the lock in front of the queue, if it is free now and the head of the queue does not spin.
+fn steal_once<P: PvPlatform>(word: &P::Word) -> bool {
+    // ordering: Relaxed; only a hint, re-checked by `try_steal`.
+    Word::from_bits(word.load(Relaxed)).is_free_for_head() && try_steal::<P>(word)
 }
 
 /// Takes the lock, which was just seen free, in front of the queue.
