@@ -299,7 +299,7 @@ locks! { $ P;
     cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time>,
         "CNA v10 whose threshold is a time instead of a number of handoffs";
     cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited>,
-        "CNA v10 that looks at few waiters once the lock is free";
+        "CNA v10 that looks at few waiters once the lock is free or taken";
     cna_v10_posted: "cna-v10_posted", Product, CnaSpinlock<P, cna::V10Posted>,
         "CNA v10 as its code was posted: sometimes the first waiter is granted in spite of its NUMA node";
     cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11>,

@@ -88,6 +88,15 @@ bugs! {
                 => "self.scan::<P, C>(me, last, u32::MAX)",
         ],
     }
+    "120" FreeLockScanned in &["cna-v10_limited"], seen LATE {
+        what: "The head scans the whole queue before it waits for the lock, although the lock may be free already.",
+        source: CNA_REVIEWED,
+        edits: [
+            change "qspinlock/cna/mod.rs": r"self.outlook = Outlook::NoneUpTo(self.id);
+                self.steps = true;"
+                => "self.scan::<P, C>(me, self.id, u32::MAX);",
+        ],
+    }
     "47" GrantChosenEarly in CNA_LOOKING_TWICE, seen SOON {
         what: "The head chooses the waiter to grant and then reorders the queues. This waiter may be in the secondary queue by then, and the next one is forgotten.",
         source: "design: a grant is chosen after the last reordering",

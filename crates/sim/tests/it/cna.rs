@@ -244,3 +244,33 @@ fn the_second_scan_as_posted_sets_aside_only_with_one_that_it_has_passed_itself(
         assert_eq!(one_passed_and_then(name, 1), (vec![0, 1, 2, 3, 6, 4, 5], 2), "{name}");
     }
 }
+
+/// A head that is granted when the lock is already free, and finds twelve waiters of another socket and then one of its
+/// own. Returns how many are set aside in the run.
+fn granted_a_free_lock(name: &str) -> u64 {
+    const REMOTE: u32 = 12;
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    // The owner, a pending waiter, the head before, which has the lock for an instant, the head, the others, the last.
+    let cpus = (0..4).chain((0..REMOTE).map(|n| 16 + n)).chain([4]);
+    for (number, cpu) in cpus.enumerate() {
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(number as u64 * 5_000_000);
+            hold(lock, || match number {
+                0 => thread::work_ns(200_000),
+                2 => {}
+                _ => thread::work_ns(HOLD_NS),
+            });
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    report.count_of(Event::cna_set_aside)
+}
+
+#[test]
+fn the_limited_scan_does_not_look_at_the_whole_queue_before_it_takes_a_free_lock() {
+    assert_eq!(granted_a_free_lock("cna"), 12);
+    assert_eq!(granted_a_free_lock("cna-v10_limited"), 0);
+}

@@ -23,7 +23,8 @@
 //!    look for the next waiter of the preferred node, as far as the policy goes; all waiters passed
 //!    on the way are set aside in one piece, in order.
 //! 2. *While it waits* (`step`): v15 looks at one neighbour after another, until it is of the
-//!    preferred node, or the last, or there is none.
+//!    preferred node, or the last, or there is none. v10 with a limit looks here for the next
+//!    waiter of the preferred node, and not before it waits.
 //! 3. *Alone in the primary queue* (`leave_alone`): with somebody set aside, the lock's tail moves to
 //!    the secondary tail and the secondary head is granted. The circle has to be cut *before*,
 //!    because a newcomer may link itself behind the secondary tail as soon as the word names it,
@@ -123,7 +124,7 @@ pub struct Turn {
 // is then in front; waiters move between the queues in one piece, their ends relinked.
 unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
     const ORDER: Order = Order::Grouped;
-    const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy);
+    const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy | Scan::LimitedAfterTaking { .. });
     type Turn = Turn;
 
     fn fairness_threshold(
@@ -183,7 +184,10 @@ unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
 
     fn step(_id: NodeId, me: &QNode<P>, turn: &mut Turn) -> bool {
         if turn.steps {
-            turn.steps = turn.look_at_neighbour::<P, C>(me);
+            turn.steps = match C::SCAN {
+                Scan::LimitedAfterTaking { .. } => turn.look_one_further::<P, C>(me),
+                _ => turn.look_at_neighbour::<P, C>(me),
+            };
         }
         turn.steps
     }
@@ -257,8 +261,10 @@ impl Turn {
 
     fn look_before_waiting<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) {
         match C::SCAN {
-            Scan::Full | Scan::FullForgetful | Scan::LimitedAfterTaking { .. } => {
-                self.scan::<P, C>(me, self.id, u32::MAX);
+            Scan::Full | Scan::FullForgetful => self.scan::<P, C>(me, self.id, u32::MAX),
+            Scan::LimitedAfterTaking { .. } => {
+                self.outlook = Outlook::NoneUpTo(self.id);
+                self.steps = true;
             }
             Scan::OneNeighbour => {
                 self.look_at_neighbour::<P, C>(me);
@@ -303,6 +309,13 @@ impl Turn {
             last = waiter;
         }
         self.outlook = Outlook::NoneUpTo(last);
+    }
+
+    /// Looks at the next waiter that was not looked at, as `scan` does; true if there may be another one to look at.
+    fn look_one_further<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
+        let Outlook::NoneUpTo(last) = self.outlook else { return false };
+        self.scan::<P, C>(me, last, 1);
+        matches!(self.outlook, Outlook::NoneUpTo(now) if now != last)
     }
 
     /// Looks at the waiter behind the head and sets it aside if it is remote and not the last;

@@ -27,7 +27,8 @@ pub enum Scan {
     /// others that it has passed itself. A waiter of the preferred node directly behind them stays where it is, and the
     /// first waiter gets its turn, wherever it is.
     FullForgetful,
-    /// As `Full`, but at most `waiters_max` once the lock is taken.
+    /// As `Full`, but before the lock is taken one waiter per step, for as long as the lock is busy, and at most
+    /// `waiters_max` once it is taken.
     LimitedAfterTaking {
         /// How many waiters.
         waiters_max: u32,
@@ -75,8 +76,8 @@ impl CnaPolicy for V10Time {
     const INHERITS: bool = false;
 }
 
-/// v10 with the second change asked for in its review: a bound on the scan while the lock is
-/// already taken and the new owner could be running its section.
+/// v10 with the second change asked for in its review: a bound on the scan once the lock is free, when the head could
+/// take it and run its section.
 pub struct V10Limited;
 impl CnaPolicy for V10Limited {
     const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
