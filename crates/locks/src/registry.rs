@@ -306,6 +306,12 @@ locks! { $ P;
         "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
     cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15>,
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
+    cna_v13: "cna-v13", Product, CnaSpinlock<P, cna::V13>,
+        "CNA v11 that looks for a first waiter to set aside in one of 128 turns (shuffle reduction)";
+    cna_v15_unreduced: "cna-v15_unreduced", Product, CnaSpinlock<P, cna::V15Unreduced>,
+        "CNA v15 without shuffle reduction: it looks for a first waiter to set aside in every turn";
+    cna_v15_10ms: "cna-v15_10ms", Product, CnaSpinlock<P, cna::V15TenMs>,
+        "CNA v15 with a threshold of 10 ms instead of 1 ms";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,

@@ -26,7 +26,7 @@ use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::cna::{
-    Cna, CnaPolicy, Scan, Threshold, V10, V10Limited, V10Posted, V10Time, V11, V15,
+    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
 };
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
@@ -103,7 +103,10 @@ own_rows! {
     Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;
     Also CnaSpinlock<Loom, V10Posted> => of_cna::<V10Posted>;
     Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
-    Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Eager>(lock)].concat();
+    Also CnaSpinlock<Loom, V13> => of_cna::<V13>;
+    Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Unreduced>(lock)].concat();
+    Also CnaSpinlock<Loom, V15Unreduced> => of_cna::<V15Unreduced>;
+    Also CnaSpinlock<Loom, V15TenMs> => of_cna::<V15TenMs>;
     Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;
     Also QSpinlock<Loom, Fifo, ParkFullSpin> => sleeping_checks::of_fifo::<ParkFullSpin>;
     Also QSpinlock<Loom, Fifo, StealOnceFullSpin> => sleeping_checks::of_fifo::<StealOnceFullSpin>;
@@ -123,15 +126,6 @@ own_rows! {
 /// The locks that have rows: all that are not wrong on purpose.
 pub fn checked_locks() -> impl Iterator<Item = &'static LockRow> {
     LOCKS.iter().filter(|row| row.is_in_all())
-}
-
-/// v15 without its shuffle reduction, which loom does not see often enough: the first waiter is set
-/// aside step by step.
-pub struct V15Eager;
-impl CnaPolicy for V15Eager {
-    const THRESHOLD: Threshold = V15::THRESHOLD;
-    const SCAN: Scan = V15::SCAN;
-    const INHERITS: bool = V15::INHERITS;
 }
 
 fn of_any_lock(lock: &'static LockRow) -> Vec<Check> {

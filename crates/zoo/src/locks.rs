@@ -30,6 +30,7 @@ pub const QUEUED: &[&str] = &[
 /// The versions that look again after they have taken the lock.
 pub const CNA_LOOKING_TWICE: &[&str] =
     &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted"];
+/// A preset that differs from one of the versions by a number has no entry of its own.
 pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
 pub const CNA: &[&str] =
     &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11", "cna-v15"];

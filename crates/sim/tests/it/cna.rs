@@ -11,7 +11,8 @@ use std::cell::RefCell;
 
 /// The policies that count handoffs, those that measure time.
 const COUNTING: [&str; 3] = ["cna", "cna-v10_limited", "cna-v10_posted"];
-const TIMING: [&str; 3] = ["cna-v10_time", "cna-v11", "cna-v15"];
+const TIMING: [&str; 6] =
+    ["cna-v10_time", "cna-v11", "cna-v13", "cna-v15", "cna-v15_unreduced", "cna-v15_10ms"];
 
 /// How long each owner holds the lock, exactly: longer than a head needs to find it busy, so that
 /// v15, which looks around only meanwhile, does so.
@@ -273,4 +274,47 @@ fn granted_a_free_lock(name: &str) -> u64 {
 fn the_limited_scan_does_not_look_at_the_whole_queue_before_it_takes_a_free_lock() {
     assert_eq!(granted_a_free_lock("cna"), 12);
     assert_eq!(granted_a_free_lock("cna-v10_limited"), 0);
+}
+
+/// A head that is granted when one waiter of another socket and then one of its own are behind it. Returns the order in
+/// which the threads get the lock.
+fn one_of_each_behind(name: &str) -> Vec<u32> {
+    let order = RefCell::new(Vec::new());
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    // The owner, a pending waiter, the head before, the head, a remote waiter, a local one, and one behind it.
+    for (number, cpu) in (0..).zip([0, 1, 2, 3, 16, 4, 17]) {
+        let order = &order;
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(u64::from(number) * 5_000_000);
+            hold(lock, || {
+                order.borrow_mut().push(number);
+                thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
+            });
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    order.into_inner()
+}
+
+#[test]
+fn with_shuffle_reduction_a_head_seldom_sets_the_first_waiter_aside_and_without_it_always() {
+    for (always, seldom) in [("cna-v11", "cna-v13"), ("cna-v15_unreduced", "cna-v15")] {
+        assert_eq!(one_of_each_behind(always), [0, 1, 2, 3, 5, 4, 6], "{always}");
+        assert_eq!(one_of_each_behind(seldom), [0, 1, 2, 3, 4, 5, 6], "{seldom}");
+        let set_aside = |name| Storm::on(2).run(name).count_of(Event::cna_set_aside);
+        assert!(set_aside(seldom) > 0, "{seldom} looks now and then");
+    }
+}
+
+#[test]
+fn versions_with_a_threshold_of_10_ms_do_not_reach_it_in_half_of_that_time() {
+    let flushes = |name| Storm::on(2).run(name).count_of(Event::cna_flush_threshold);
+    for (name, is_reached) in
+        [("cna-v15", true), ("cna-v15_10ms", false), ("cna-v11", false), ("cna-v13", false)]
+    {
+        assert_eq!(flushes(name) > 0, is_reached, "{name}");
+    }
 }

@@ -47,7 +47,10 @@
 mod policy;
 mod secondary;
 
-pub use policy::{CnaPolicy, Scan, Threshold, V10, V10Limited, V10Posted, V10Time, V11, V15};
+pub use policy::{
+    CnaPolicy, Scan, Threshold, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs,
+    V15Unreduced,
+};
 
 use super::succession::clear_tail;
 use super::{Alone, Grant, Succession, Word};
@@ -267,7 +270,9 @@ impl Turn {
                 self.steps = true;
             }
             Scan::OneNeighbour => {
-                self.look_at_neighbour::<P, C>(me);
+                if self.secondary.is_some() || looks_for_first::<P, C>(self.id, me) {
+                    self.look_at_neighbour::<P, C>(me);
+                }
             }
             Scan::WhileBusy => {
                 self.steps = self.secondary.is_some() || looks_for_first::<P, C>(self.id, me);

@@ -94,6 +94,15 @@ impl CnaPolicy for V11 {
     const INHERITS: bool = true;
 }
 
+/// v13 (December 2020): v11 that seldom looks for a first waiter to set aside (shuffle reduction).
+pub struct V13;
+impl CnaPolicy for V13 {
+    const THRESHOLD: Threshold = V11::THRESHOLD;
+    const SCAN: Scan = V11::SCAN;
+    const INHERITS: bool = V11::INHERITS;
+    const SHUFFLE_REDUCTION_LOG2: u32 = 7;
+}
+
 /// v15 (May 2021, the last): neighbours one by one while the lock is busy, and seldom a first one.
 pub struct V15;
 impl CnaPolicy for V15 {
@@ -101,6 +110,23 @@ impl CnaPolicy for V15 {
     const SCAN: Scan = Scan::WhileBusy;
     const INHERITS: bool = true;
     const SHUFFLE_REDUCTION_LOG2: u32 = 7;
+}
+
+/// v15 that looks for a first waiter to set aside in every turn.
+pub struct V15Unreduced;
+impl CnaPolicy for V15Unreduced {
+    const THRESHOLD: Threshold = V15::THRESHOLD;
+    const SCAN: Scan = V15::SCAN;
+    const INHERITS: bool = V15::INHERITS;
+}
+
+/// v15 with the threshold of the versions before it.
+pub struct V15TenMs;
+impl CnaPolicy for V15TenMs {
+    const THRESHOLD: Threshold = V11::THRESHOLD;
+    const SCAN: Scan = V15::SCAN;
+    const INHERITS: bool = V15::INHERITS;
+    const SHUFFLE_REDUCTION_LOG2: u32 = V15::SHUFFLE_REDUCTION_LOG2;
 }
 
 /// Handoffs after which the preference ends.
