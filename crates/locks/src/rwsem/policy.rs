@@ -150,6 +150,9 @@ pub struct Policy {
     pub tries_first: bool,
     /// True if a writer that queues behind others and finds the lock free wakes the first.
     pub queuer_wakes: bool,
+    /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
+    /// list, as a writer that queues does.
+    pub reader_wakes_readers: bool,
 }
 
 /// A policy as a type. One of your own may turn every knob; what the biased count cannot do does not compile.
@@ -233,6 +236,7 @@ const KERNEL_3_12: Policy = Policy {
     wakes_inside: true,
     tries_first: false,
     queuer_wakes: false,
+    reader_wakes_readers: false,
 };
 const KERNEL_4_14: Policy = Policy {
     wait_lock: WaitLockKind::Queued,
@@ -268,8 +272,12 @@ const NO_READER_SPIN: Policy = Policy {
     ..BEFORE
 };
 
-const TODAY: Policy =
-    Policy { grants_past_writer: false, handoff: Handoff::ByAny, ..NO_READER_SPIN };
+const TODAY: Policy = Policy {
+    grants_past_writer: false,
+    handoff: Handoff::ByAny,
+    reader_wakes_readers: true,
+    ..NO_READER_SPIN
+};
 /// The kernel wakes the first waiter at each release, although it may be awake and not running. A
 /// program pays a system call for that, and has more threads than CPUs more often.
 const IN_PROGRAMS: Policy = Policy {
@@ -321,8 +329,8 @@ presets! {
     V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
     /// Linux 5.10 with all five patches of November 2020: readers do not spin.
     V5_10NoRspin = NO_READER_SPIN;
-    /// The kernel of today: the same without the fourth of these, and any writer that waits asks for the
-    /// handoff.
+    /// The kernel of today: the same without the fourth of these, any writer that waits asks for the handoff, and readers that queue wake the
+    /// readers in front of them.
     Current = TODAY, in programs IN_PROGRAMS;
     /// What [`Current`] is where nobody knows who runs, everywhere: for checkers that do know.
     CurrentInPrograms = IN_PROGRAMS;

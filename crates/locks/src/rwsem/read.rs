@@ -146,19 +146,21 @@ impl<P: ParkPlatform> Slow<'_, P> {
         was_first: bool,
         queue: &mut WakeQueue<P>,
     ) {
-        let wakes = match self.policy.format {
-            Format::Bits => {
-                let is_free = count & HELD_MASK == 0;
-                if is_free && self.policy.has_flags() {
+        // The first waiter is this reader, or the readers in front of it are to go on with those that read.
+        let joins = was_first || self.policy.reader_wakes_readers;
+        let wake = match self.policy.format {
+            Format::Bits if count & HELD_MASK == 0 => {
+                if self.policy.has_flags() {
                     self.allow_spinning();
                 }
-                is_free || count & WRITER == 0 && was_first
+                Wake::Any
             }
-            Format::Biased => count == WAITING || count::is_above_waiting(count) && was_first,
+            Format::Bits if count & WRITER == 0 && joins => Wake::Readers,
+            Format::Biased if count == WAITING => Wake::Any,
+            Format::Biased if count::is_above_waiting(count) && joins => Wake::Readers,
+            _ => return,
         };
-        if wakes {
-            self.mark(section, Wake::Any, false, queue);
-        }
+        self.mark(section, wake, false, queue);
     }
 
     /// Sleeps until granted; `false` if the wait is over before.

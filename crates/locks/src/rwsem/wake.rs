@@ -139,10 +139,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
             }
             let mut back = 0_u64.wrapping_sub(reader);
             let keeps = self.policy.handoff != Handoff::Never;
-            if keeps && seen & HANDOFF == 0 && section.is_due(head) {
-                P::count(Event::rwsem_rlock_handoff);
+            if keeps && section.is_due(head) {
+                // Also if it inherits the bit from a waiter that gave up: then the bit becomes its own.
                 section.set_handoff(head);
-                back = back.wrapping_add(HANDOFF);
+                if seen & HANDOFF == 0 {
+                    P::count(Event::rwsem_rlock_handoff);
+                    back = back.wrapping_add(HANDOFF);
+                }
             }
             // (*,r+1) -> (*,r), and maybe reserved
             // ordering: Relaxed; nothing is read through it.
