@@ -359,8 +359,10 @@ locks! { $ P;
             "the Linux kernel's reader-writer semaphore (rwsem) of today";
         rwsem_current_in_programs: "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
             "rwsem-current as it runs natively, on every machine: it does not know which threads run";
+        rwsem_v5_11: "rwsem-v5_11", Product, rwsem::V5_11,
+            "rwsem of Linux 5.11 to 5.15: the series of November 2020 without its patch 4";
         rwsem_v5_10_no_rspin: "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,
-            "rwsem of Linux 5.10 with the series of November 2020: readers steal the lock and do not spin";
+            "rwsem of Linux 5.10 with all patches of that series: readers steal the lock and do not spin";
         rwsem_v5_10_limit_rspin: "rwsem-v5_10_limit_rspin", Product, rwsem::V5_10LimitRspin,
             "rwsem of Linux 5.10 with patches 1 to 4 of that series, and one spinning reader at a time";
         rwsem_v5_10_before: "rwsem-v5_10_before", Product, rwsem::V5_10Before,

@@ -272,12 +272,9 @@ const NO_READER_SPIN: Policy = Policy {
     ..BEFORE
 };
 
-const TODAY: Policy = Policy {
-    grants_past_writer: false,
-    handoff: Handoff::ByAny,
-    reader_wakes_readers: true,
-    ..NO_READER_SPIN
-};
+const KERNEL_5_11: Policy = Policy { grants_past_writer: false, ..NO_READER_SPIN };
+const TODAY: Policy =
+    Policy { handoff: Handoff::ByAny, reader_wakes_readers: true, ..KERNEL_5_11 };
 /// The kernel wakes the first waiter at each release, although it may be awake and not running. A
 /// program pays a system call for that, and has more threads than CPUs more often.
 const IN_PROGRAMS: Policy = Policy {
@@ -329,7 +326,9 @@ presets! {
     V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
     /// Linux 5.10 with all five patches of November 2020: readers do not spin.
     V5_10NoRspin = NO_READER_SPIN;
-    /// The kernel of today: the same without the fourth of these, any writer that waits asks for the handoff, and readers that queue wake the
+    /// Linux 5.11 to 5.15: the same without the fourth of these, which was not merged.
+    V5_11 = KERNEL_5_11;
+    /// The kernel of today: the same, any writer that waits asks for the handoff, and readers that queue wake the
     /// readers in front of them.
     Current = TODAY, in programs IN_PROGRAMS;
     /// What [`Current`] is where nobody knows who runs, everywhere: for checkers that do know.
