@@ -371,6 +371,8 @@ locks! { $ P;
             "rwsem of Linux 5.10: readers spin, too";
         rwsem_v4_14_handoff: "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
             "rwsem of Linux 4.14 with the handoff patch of October 2017, corrected";
+        rwsem_v4_14_bits: "rwsem-v4_14_bits", Product, rwsem::V4_14Bits,
+            "rwsem of Linux 4.14 with patches 1 to 6 of October 2017: a count in bits, without the handoff";
         rwsem_v4_14: "rwsem-v4_14", Product, rwsem::V4_14,
             "rwsem of Linux 4.14: writers spin in a queue";
         rwsem_v3_12_wake_flag: "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,

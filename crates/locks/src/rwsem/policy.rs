@@ -209,6 +209,10 @@ impl Policy {
     pub const fn keeps_for_sure(&self) -> bool {
         !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
     }
+    /// Returns `true` if a waiting writer makes one attempt when it looks, as until 2019, and not until it knows.
+    pub const fn tries_queued_once(&self) -> bool {
+        matches!(self.handoff, Handoff::Never | Handoff::Posted)
+    }
     /// Returns `true` if a writer that queues and finds the lock free lets others spin again, as a reader does.
     pub const fn queuer_allows_spinning(&self) -> bool {
         matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
@@ -247,8 +251,8 @@ const KERNEL_4_14: Policy = Policy {
     wakes_inside: false,
     ..KERNEL_3_12
 };
-const HANDOFF_POSTED: Policy =
-    Policy { format: Format::Bits, handoff: Handoff::Posted, ..KERNEL_4_14 };
+const BITS_4_14: Policy = Policy { format: Format::Bits, ..KERNEL_4_14 };
+const HANDOFF_POSTED: Policy = Policy { handoff: Handoff::Posted, ..BITS_4_14 };
 const KERNEL_5_10: Policy = Policy {
     owner: OwnerWord::TwoFlags,
     writer_spin: WriterSpin::TimedOnReaders,
@@ -314,7 +318,9 @@ presets! {
     V3_12WakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..KERNEL_3_12 };
     /// Linux 4.14: writers spin in a queue, wake-ups come after the internal lock.
     V4_14 = KERNEL_4_14;
-    /// Linux 4.14 with the handoff of October 2017 as posted. It loses wake-ups.
+    /// Linux 4.14 with the first six patches of October 2017: the count is in bits, and no waiter is handed the lock.
+    V4_14Bits = BITS_4_14;
+    /// The same with the seventh, the handoff, as posted. It loses wake-ups.
     V4_14HandoffAsPosted = HANDOFF_POSTED;
     /// The same with a queueing writer that wakes the first waiter if the lock is free.
     V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };

@@ -316,7 +316,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
                     return false;
                 }
                 Ok(_) => return true,
-                Err(_) if self.policy.handoff == Handoff::Posted => return false,
+                Err(_) if self.policy.tries_queued_once() => return false,
                 Err(now) => seen = now,
             }
         }
