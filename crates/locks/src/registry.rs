@@ -377,12 +377,17 @@ locks! { $ P;
             "rwsem of Linux 4.14: writers spin in a queue";
         rwsem_v3_12_wake_flag: "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,
             "rwsem of Linux 3.12 with the wake-up flag patch of October 2013, corrected";
+        rwsem_v3_12_series_wake_flag: "rwsem-v3_12_series_wake_flag", Product, rwsem::V3_12SeriesWakeFlag,
+            "rwsem of Linux 3.12 with patches 1 to 9 of October 2013, the wake-up flag corrected";
         rwsem_v3_12_series: "rwsem-v3_12_series", Product, rwsem::V3_12Series,
             "rwsem of Linux 3.12 with patches 1 to 8 of October 2013: writers spin one at a time";
         rwsem_v3_12: "rwsem-v3_12", Product, rwsem::V3_12,
             "rwsem of Linux 3.12: writers steal the lock on the fast path, no thread spins";
         rwsem_v3_12_wake_flag_as_posted: "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
             "rwsem of Linux 3.12 with the wake-up flag patch as posted: loses wake-ups";
+        rwsem_v3_12_series_wake_flag_as_posted:
+            "rwsem-v3_12_series_wake_flag_as_posted", Busted, rwsem::V3_12SeriesWakeFlagAsPosted,
+            "rwsem of Linux 3.12 with patches 1 to 9 of October 2013 as posted: loses wake-ups";
         rwsem_v4_14_handoff_as_posted: "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
             "rwsem of Linux 4.14 with the handoff patch as posted: loses wake-ups";
     }

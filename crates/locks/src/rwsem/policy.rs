@@ -242,6 +242,12 @@ const KERNEL_3_12: Policy = Policy {
     queuer_wakes: false,
     reader_wakes_readers: false,
 };
+const SERIES_3_12: Policy = Policy {
+    owner: OwnerWord::WriterLate,
+    writer_spin: WriterSpin::PerTurn,
+    looks_before_grant: true,
+    ..KERNEL_3_12
+};
 const KERNEL_4_14: Policy = Policy {
     wait_lock: WaitLockKind::Queued,
     owner: OwnerWord::WriterOrReaders,
@@ -304,13 +310,14 @@ presets! {
     /// Linux 3.12: writers steal on the fast path and sleep otherwise; readers do neither.
     V3_12 = KERNEL_3_12;
     /// Linux 3.12 with the first eight patches of October 2013: writers spin.
-    V3_12Series = Policy {
-        owner: OwnerWord::WriterLate,
-        writer_spin: WriterSpin::PerTurn,
-        looks_before_grant: true,
-        ..KERNEL_3_12
-    };
-    /// Linux 3.12 with the ninth patch of October 2013 as posted: wake-ups are coalesced by a flag.
+    V3_12Series = SERIES_3_12;
+    /// Linux 3.12 with all nine patches of October 2013 as posted: the same with the flag of the ninth. It loses
+    /// wake-ups.
+    V3_12SeriesWakeFlagAsPosted =
+        Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..SERIES_3_12 };
+    /// The same with a flag that loses none.
+    V3_12SeriesWakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..SERIES_3_12 };
+    /// Linux 3.12 with the ninth of these patches alone, as posted: wake-ups are coalesced by a flag.
     /// It loses wake-ups.
     V3_12WakeFlagAsPosted =
         Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..KERNEL_3_12 };
