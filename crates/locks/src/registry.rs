@@ -367,6 +367,10 @@ locks! { $ P;
             "rwsem of Linux 5.10 with patches 1 to 4 of that series, and one spinning reader at a time";
         rwsem_v5_10_before: "rwsem-v5_10_before", Product, rwsem::V5_10Before,
             "rwsem of Linux 5.10 with patches 1 to 4 of that series";
+        rwsem_v5_10_stealing: "rwsem-v5_10_stealing", Product, rwsem::V5_10Stealing,
+            "rwsem of Linux 5.10 with patches 1 to 3 of that series: readers steal the lock if no thread spins";
+        rwsem_v5_10_starvation: "rwsem-v5_10_starvation", Product, rwsem::V5_10Starvation,
+            "rwsem of Linux 5.10 with patches 1 and 2 of that series: readers queue behind several readers";
         rwsem_v5_10: "rwsem-v5_10", Product, rwsem::V5_10,
             "rwsem of Linux 5.10: readers spin, too";
         rwsem_v4_14_handoff: "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,

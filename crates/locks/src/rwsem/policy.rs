@@ -269,12 +269,9 @@ const KERNEL_5_10: Policy = Policy {
     queuer_wakes: true,
     ..HANDOFF_POSTED
 };
-const BEFORE: Policy = Policy {
-    joins_queue: true,
-    reader_steal: ReaderSteal::UnlessSpinners,
-    grants_past_writer: true,
-    ..KERNEL_5_10
-};
+const STARVATION: Policy = Policy { joins_queue: true, ..KERNEL_5_10 };
+const STEALING: Policy = Policy { reader_steal: ReaderSteal::UnlessSpinners, ..STARVATION };
+const BEFORE: Policy = Policy { grants_past_writer: true, ..STEALING };
 const NO_READER_SPIN: Policy = Policy {
     owner: OwnerWord::OneFlag,
     reader_spin: ReaderSpin::No,
@@ -331,9 +328,14 @@ presets! {
     V4_14HandoffAsPosted = HANDOFF_POSTED;
     /// The same with a queueing writer that wakes the first waiter if the lock is free.
     V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };
-    /// Linux 5.10: readers spin, too.
+    /// Linux 5.10: readers spin, too. With the first patch of November 2020 it is the same: that patch passes on a
+    /// value.
     V5_10 = KERNEL_5_10;
-    /// Linux 5.10 with the first four patches of November 2020: readers steal, and spare writers that wait.
+    /// Linux 5.10 with the first two patches of November 2020: a reader that finds several readers queues.
+    V5_10Starvation = STARVATION;
+    /// Linux 5.10 with the first three: other readers steal.
+    V5_10Stealing = STEALING;
+    /// Linux 5.10 with the first four: readers that read take waiting readers along, past a writer at the head.
     V5_10Before = BEFORE;
     /// The same with one spinning reader at a time. The project's own design: none was posted.
     V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
