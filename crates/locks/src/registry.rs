@@ -373,6 +373,16 @@ locks! { $ P;
             "rwsem of Linux 5.10 with patches 1 and 2 of that series: readers queue behind several readers";
         rwsem_v5_10: "rwsem-v5_10", Product, rwsem::V5_10,
             "rwsem of Linux 5.10: readers spin, too";
+        rwsem_v5_2_timed_spin: "rwsem-v5_2_timed_spin", Product, rwsem::V5_2TimedSpin,
+            "rwsem of Linux 5.2 with patches 1 to 14 of May 2019: writers spin on readers for a limited time";
+        rwsem_v5_2_reader_spin: "rwsem-v5_2_reader_spin", Product, rwsem::V5_2ReaderSpin,
+            "rwsem of Linux 5.2 with patches 1 to 12 of that series: readers spin while a writer owns the lock";
+        rwsem_v5_2_all_readers: "rwsem-v5_2_all_readers", Product, rwsem::V5_2AllReaders,
+            "rwsem of Linux 5.2 with that series up to the wake-up of almost all waiting readers";
+        rwsem_v5_2_handoff: "rwsem-v5_2_handoff", Product, rwsem::V5_2Handoff,
+            "rwsem of Linux 5.2 with that series up to the handoff, after 4 ms";
+        rwsem_v5_2_new_count: "rwsem-v5_2_new_count", Product, rwsem::V5_2NewCount,
+            "rwsem of Linux 5.2 with patches 1 to 3 of that series: a count in bits, without the handoff";
         rwsem_v4_14_handoff: "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
             "rwsem of Linux 4.14 with the handoff patch of October 2017, corrected";
         rwsem_v4_14_bits: "rwsem-v4_14_bits", Product, rwsem::V4_14Bits,

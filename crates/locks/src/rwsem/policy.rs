@@ -28,7 +28,7 @@ pub enum OwnerWord {
     None,
     /// The writer; cleared only when the lock is released and somebody woken.
     WriterLate,
-    /// The writer, or that readers own it.
+    /// The writer, or that readers own it: then nobody should spin.
     WriterOrReaders,
     /// The writer or the last reader, and two flags: readers should not spin, nobody should.
     TwoFlags,
@@ -114,6 +114,17 @@ pub enum UnlockWake {
     UnlessTold,
 }
 
+/// When threads are woken that were marked with the internal lock held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WakesIssued {
+    /// At once.
+    Inside,
+    /// After the internal lock, but at once by a writer that queues.
+    AfterUnlessQueueing,
+    /// After the internal lock.
+    After,
+}
+
 /// What the historical changes chose between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -129,6 +140,9 @@ pub struct Policy {
     pub reader_spin: ReaderSpin,
     /// Readers that steal.
     pub reader_steal: ReaderSteal,
+    /// True if a reader that is about to queue has the lock if no thread waits and no writer is there any more; where
+    /// the count is in bits.
+    pub enters_if_alone: bool,
     /// True if a reader that finds several readers queues, so that they come to an end.
     pub joins_queue: bool,
     /// How many readers are granted together.
@@ -144,8 +158,8 @@ pub struct Policy {
     pub handoff: Handoff,
     /// When a release wakes.
     pub unlock_wake: UnlockWake,
-    /// True if threads are woken with the internal lock held.
-    pub wakes_inside: bool,
+    /// When the wake-ups are issued.
+    pub wakes: WakesIssued,
     /// True if a writer tries once before it queues with those who spin, if there are none.
     pub tries_first: bool,
     /// True if a writer that queues behind others and finds the lock free wakes the first.
@@ -185,7 +199,8 @@ impl Policy {
             && in_programs.fits_its_format()
     }
     const fn fits_its_format(&self) -> bool {
-        let needs_bits = !matches!(self.reader_spin, ReaderSpin::No)
+        let needs_bits = self.enters_if_alone
+            || !matches!(self.reader_spin, ReaderSpin::No)
             || !matches!(self.reader_steal, ReaderSteal::No)
             || !matches!(self.handoff, Handoff::Never)
             || matches!(self.writer_spin, WriterSpin::TimedOnReaders)
@@ -230,6 +245,7 @@ const KERNEL_3_12: Policy = Policy {
     writer_spin: WriterSpin::No,
     reader_spin: ReaderSpin::No,
     reader_steal: ReaderSteal::No,
+    enters_if_alone: false,
     joins_queue: false,
     reader_batch: ReaderBatch::AtHead,
     grants_past_writer: false,
@@ -237,7 +253,7 @@ const KERNEL_3_12: Policy = Policy {
     grants_beside_attempts: false,
     handoff: Handoff::Never,
     unlock_wake: UnlockWake::Always,
-    wakes_inside: true,
+    wakes: WakesIssued::Inside,
     tries_first: false,
     queuer_wakes: false,
     reader_wakes_readers: false,
@@ -254,21 +270,27 @@ const KERNEL_4_14: Policy = Policy {
     writer_spin: WriterSpin::UntilReaders,
     grants_beside_attempts: true,
     unlock_wake: UnlockWake::UnlessSpinner,
-    wakes_inside: false,
+    wakes: WakesIssued::AfterUnlessQueueing,
     ..KERNEL_3_12
 };
 const BITS_4_14: Policy = Policy { format: Format::Bits, ..KERNEL_4_14 };
 const HANDOFF_POSTED: Policy = Policy { handoff: Handoff::Posted, ..BITS_4_14 };
-const KERNEL_5_10: Policy = Policy {
-    owner: OwnerWord::TwoFlags,
-    writer_spin: WriterSpin::TimedOnReaders,
-    reader_spin: ReaderSpin::Any,
-    reader_batch: ReaderBatch::All,
+const NEW_COUNT: Policy =
+    Policy { enters_if_alone: true, unlock_wake: UnlockWake::Always, ..BITS_4_14 };
+const HANDOFF_5_2: Policy = Policy {
     handoff: Handoff::ByFirst,
-    unlock_wake: UnlockWake::Always,
     queuer_wakes: true,
-    ..HANDOFF_POSTED
+    wakes: WakesIssued::After,
+    ..NEW_COUNT
 };
+const ALL_READERS: Policy = Policy { reader_batch: ReaderBatch::All, ..HANDOFF_5_2 };
+const SPIN_ON_WRITERS: Policy = Policy { reader_spin: ReaderSpin::Any, ..ALL_READERS };
+const TIMED_SPIN: Policy = Policy {
+    owner: OwnerWord::OneFlag,
+    writer_spin: WriterSpin::TimedOnReaders,
+    ..SPIN_ON_WRITERS
+};
+const KERNEL_5_10: Policy = Policy { owner: OwnerWord::TwoFlags, ..TIMED_SPIN };
 const STARVATION: Policy = Policy { joins_queue: true, ..KERNEL_5_10 };
 const STEALING: Policy = Policy { reader_steal: ReaderSteal::UnlessSpinners, ..STARVATION };
 const BEFORE: Policy = Policy { grants_past_writer: true, ..STEALING };
@@ -328,7 +350,18 @@ presets! {
     V4_14HandoffAsPosted = HANDOFF_POSTED;
     /// The same with a queueing writer that wakes the first waiter if the lock is free.
     V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };
-    /// Linux 5.10: readers spin, too. With the first patch of November 2020 it is the same: that patch passes on a
+    /// Linux 5.2 with the series of May 2019 up to its third patch: the count is in bits, and each release wakes.
+    V5_2NewCount = NEW_COUNT;
+    /// The same up to the handoff, after 4 ms, and wake-ups after the internal lock.
+    V5_2Handoff = HANDOFF_5_2;
+    /// The same up to the patch by which almost all readers of the list are woken together.
+    V5_2AllReaders = ALL_READERS;
+    /// The same up to its twelfth patch: readers spin, too, while the owner is a writer.
+    V5_2ReaderSpin = SPIN_ON_WRITERS;
+    /// The same up to its fourteenth patch: all of them spin on readers, too, and stop when a writer has done so for
+    /// long.
+    V5_2TimedSpin = TIMED_SPIN;
+    /// Linux 5.10: the same with flags of their own for readers and writers, which the fifteenth patch brought. With the first patch of November 2020 it is the same: that patch passes on a
     /// value.
     V5_10 = KERNEL_5_10;
     /// Linux 5.10 with the first two patches of November 2020: a reader that finds several readers queues.

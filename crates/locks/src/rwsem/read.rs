@@ -3,7 +3,7 @@
 use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
 use super::list::{Site, WaitListGuard};
 use super::object::{ASLEEP, GRANTED, NUDGED, Slow};
-use super::owner::{self, RD, READERS};
+use super::owner::{self, Owner, RD, READERS};
 use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
 use super::spin::Spun;
 use super::until::Until;
@@ -76,7 +76,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let is_counted = spun == Spun::NotAtAll;
         let section = self.section(Site::Read);
         let was_empty = section.is_empty();
-        if was_empty && is_counted && self.is_mine_at_once() {
+        if was_empty && is_counted && self.policy.enters_if_alone && self.is_mine_at_once() {
             drop(section);
             self.own_as_reader(P::this_thread);
             P::count(Event::rwsem_rlock_fast);
@@ -116,11 +116,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         P::now_ns().saturating_add(patience_ns)
     }
 
-    /// Nobody waits, and the reader is in the count: whether no writer is. Older kernels did not look.
+    /// For a reader that is in the count, where no thread waits. Returns `true` if no writer is there.
     fn is_mine_at_once(self) -> bool {
-        if !self.policy.has_flags() {
-            return false;
-        }
         // ordering: Acquire; R1: the writer that kept it out may have released since.
         let seen = self.sem.count.load(Acquire);
         seen & (WRITER | HANDOFF | GUARD) == 0
@@ -216,8 +213,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Returns `true` if a reader that spins should not, as the owner word says.
     pub(super) fn keeps_readers_from_spinning(self) -> bool {
         let word = self.owner();
-        let is_away = self.policy.owner.says(word, RD) == owner::Owner::Writer
-            && !P::is_thread_running(owner::thread_in(word));
-        P::need_resched() || word & RD != 0 || is_away
+        P::need_resched()
+            || match self.policy.owner.says(word, RD) {
+                Owner::NotSpinnable => true,
+                Owner::Writer => !P::is_thread_running(owner::thread_in(word)),
+                Owner::Nobody | Owner::Readers => false,
+            }
     }
 }

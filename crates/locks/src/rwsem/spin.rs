@@ -85,10 +85,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     pub(super) fn count_spun(self, is_ours: bool) {
-        P::count(match (is_ours, self.policy.owner) {
-            (false, _) => Event::rwsem_opt_fail,
-            (true, OwnerWord::OneFlag) => Event::rwsem_opt_lock,
-            (true, _) => Event::rwsem_opt_wlock,
+        P::count(match (is_ours, self.policy.owner, self.policy.reader_spin) {
+            (false, ..) => Event::rwsem_opt_fail,
+            // The name since readers no longer spin.
+            (true, OwnerWord::OneFlag, ReaderSpin::No) => Event::rwsem_opt_lock,
+            (true, ..) => Event::rwsem_opt_wlock,
         });
     }
 
@@ -351,10 +352,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
             }
             return Spun::Taken;
         }
-        // Without success, but other readers may have got it meanwhile.
+        // Without success, but other readers may have got it meanwhile. This came with the two flags.
         let word = self.owner();
         let is_another = word & READERS != 0 && thread_in(word) != thread_in(entry);
-        if is_another && self.try_read_unqueued() {
+        let may_join = self.policy.owner == OwnerWord::TwoFlags && is_another;
+        if may_join && self.try_read_unqueued() {
             P::count(Event::rwsem_opt_rlock2);
             return Spun::Taken;
         }

@@ -6,7 +6,7 @@ use super::count::{
 };
 use super::list::{Site, WaitListGuard};
 use super::object::{GRANTED, Slow, WOKEN};
-use super::policy::{BATCH, Format, Handoff, ReaderBatch, UnlockWake};
+use super::policy::{BATCH, Format, Handoff, ReaderBatch, UnlockWake, WakesIssued};
 use crate::events::Event;
 use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt};
@@ -98,7 +98,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     fn flush_if_inside(self, queue: &mut WakeQueue<P>) {
-        if self.policy.wakes_inside {
+        if self.policy.wakes == WakesIssued::Inside {
             queue.flush();
         }
     }

@@ -4,7 +4,7 @@ use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WAITING, WRI
 use super::list::{Site, WaitListGuard};
 use super::object::{ASLEEP, Slow};
 use super::owner::Owner;
-use super::policy::{Format, Handoff, OwnerWord, UnlockWake, WriterSpin};
+use super::policy::{Format, Handoff, OwnerWord, UnlockWake, WakesIssued, WriterSpin};
 use super::spin::Over;
 use super::until::Until;
 use super::wake::{Wake, WakeQueue};
@@ -141,8 +141,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
         let mut queue = WakeQueue::new();
         self.mark(&section, wake, false, &mut queue);
-        // The kernels that did not put readers and handoff in bits flushed with the lock held.
-        if queue.is_empty() || !self.policy.has_flags() {
+        if queue.is_empty() || self.policy.wakes != WakesIssued::After {
             queue.flush();
             return section;
         }
