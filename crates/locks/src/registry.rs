@@ -358,7 +358,7 @@ locks! { $ P;
         rwsem_current: "rwsem-current" | "rwsem", Product, rwsem::Current,
             "the Linux kernel's reader-writer semaphore (rwsem) of today";
         rwsem_current_in_programs: "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
-            "rwsem-current as it runs natively, on every machine: it does not know which threads run";
+            "rwsem-current changed for programs, as `RwSemLock` has it: wakes less, hands over to a woken writer";
         rwsem_v5_11: "rwsem-v5_11", Product, rwsem::V5_11,
             "rwsem of Linux 5.11 to 5.15: the series of November 2020 without its patch 4";
         rwsem_v5_10_no_rspin: "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,

@@ -32,11 +32,11 @@ use object::{ASLEEP, Sem, Slow};
 /// The kernel's reader-writer semaphore: zero is unlocked; its waiters spin, if they do, and then sleep in a
 /// list in the object.
 ///
-/// `C` says which patches it has. Fairness bound, costs and orderings are in the module's
-/// documentation. It must outlive every call of its functions: a release touches it after it is free for
+/// `C` says which patches it has; what is left out is for programs. Fairness bound, costs and orderings are in the
+/// module's documentation. It must outlive every call of its functions: a release touches it after it is free for
 /// others.
 #[repr(C)]
-pub struct RwSem<P: Cells, C = Current> {
+pub struct RwSem<P: Cells, C = CurrentInPrograms> {
     sem: Sem<P>,
     _policy: PhantomData<fn() -> C>,
 }
@@ -61,8 +61,8 @@ impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
 impl<P: Cells, C: RwSemPolicy> RwSem<P, C> {
     /// Does not compile for a policy under which a reader and a writer might hold the lock together.
     const CHECK_POLICY: () = assert!(
-        C::POLICY.is_sound_with(&C::IN_PROGRAMS),
-        "the two policies differ in format or owner word, or one needs a count in bits"
+        C::POLICY.fits_its_format(),
+        "the policy needs a count in bits"
     );
 }
 
@@ -77,10 +77,9 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
         _numa_nodes: u32,
         set: &dyn Fn(Tunable) -> Option<u64>,
     ) -> FairnessThreshold {
-        let policy = if P::KNOWS_WHO_RUNS { &C::POLICY } else { &C::IN_PROGRAMS };
-        let ns = match policy.handoff {
+        let ns = match C::POLICY.handoff {
             Handoff::Never => 0,
-            _ => set(Tunable::rwsem_handoff_ns).unwrap_or(policy.patience_ns()),
+            _ => set(Tunable::rwsem_handoff_ns).unwrap_or(C::POLICY.patience_ns()),
         };
         FairnessThreshold { ns, ..FairnessThreshold::default() }
     }
@@ -271,8 +270,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
 
     #[inline(always)]
     fn slow(&self) -> Slow<'_, P> {
-        let policy = if P::KNOWS_WHO_RUNS { &C::POLICY } else { &C::IN_PROGRAMS };
-        Slow { sem: &self.sem, policy }
+        Slow { sem: &self.sem, policy: &C::POLICY }
     }
 
     /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is

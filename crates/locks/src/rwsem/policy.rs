@@ -164,6 +164,9 @@ pub struct Policy {
     pub tries_first: bool,
     /// True if a writer that queues behind others and finds the lock free wakes the first.
     pub queuer_wakes: bool,
+    /// True if a waiter that is about to sleep first looks for a moment if it need not, where the platform does not know
+    /// which threads run.
+    pub looks_before_sleep: bool,
     /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
     /// list, as a writer that queues does.
     pub reader_wakes_readers: bool,
@@ -185,20 +188,11 @@ pub struct Policy {
 pub trait RwSemPolicy: Send + Sync + 'static {
     /// What it chooses.
     const POLICY: Policy;
-    /// What it chooses where nobody knows who runs. The same, but for the policy of today, which is for programs, too.
-    const IN_PROGRAMS: Policy = Self::POLICY;
 }
 
 impl Policy {
-    /// Returns `true` if a semaphore can have this policy, and `in_programs` where nobody knows who runs: fast paths
-    /// ask one of them and slow paths the other, and what came with the bits needs them.
-    pub(super) const fn is_sound_with(&self, in_programs: &Self) -> bool {
-        self.format as u8 == in_programs.format as u8
-            && self.owner as u8 == in_programs.owner as u8
-            && self.fits_its_format()
-            && in_programs.fits_its_format()
-    }
-    const fn fits_its_format(&self) -> bool {
+    /// Returns `true` if a semaphore can have this policy: what came with the bits needs them.
+    pub(super) const fn fits_its_format(&self) -> bool {
         let needs_bits = self.enters_if_alone
             || !matches!(self.reader_spin, ReaderSpin::No)
             || !matches!(self.reader_steal, ReaderSteal::No)
@@ -256,6 +250,7 @@ const KERNEL_3_12: Policy = Policy {
     wakes: WakesIssued::Inside,
     tries_first: false,
     queuer_wakes: false,
+    looks_before_sleep: false,
     reader_wakes_readers: false,
 };
 const SERIES_3_12: Policy = Policy {
@@ -310,17 +305,17 @@ const IN_PROGRAMS: Policy = Policy {
     unlock_wake: UnlockWake::UnlessTold,
     tries_first: true,
     handoff: Handoff::OnceAwake,
+    looks_before_sleep: true,
     ..TODAY
 };
 
 macro_rules! presets {
-    ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr $(, in programs $other:expr)?;)+) => {
+    ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr;)+) => {
         $($(#[doc = $doc])+
         #[derive(Clone, Copy, Debug)]
         pub enum $preset {}
         impl RwSemPolicy for $preset {
             const POLICY: Policy = $policy;
-            $(const IN_PROGRAMS: Policy = $other;)?
         })+
     };
 }
@@ -378,7 +373,8 @@ presets! {
     V5_11 = KERNEL_5_11;
     /// The kernel of today: the same, any writer that waits asks for the handoff, and readers that queue wake the
     /// readers in front of them.
-    Current = TODAY, in programs IN_PROGRAMS;
-    /// What [`Current`] is where nobody knows who runs, everywhere: for checkers that do know.
+    Current = TODAY;
+    /// [`Current`], changed for programs, which pay more for a wake-up and do not know which threads run. This is what
+    /// `RwSemLock` has.
     CurrentInPrograms = IN_PROGRAMS;
 }

@@ -371,10 +371,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
             || self.sem.flag.compare_exchange(0, 1, Relaxed, Relaxed).is_ok()
     }
 
-    /// A waiter that is about to sleep looks for a moment whether that is worth its while, where the
-    /// platform does not know who runs.
+    /// A waiter that is about to sleep looks for a moment whether that is worth its while, under a policy that says so
+    /// and where the platform does not know who runs.
     pub(super) fn look_before_sleep(self, id: NodeId) {
-        if P::KNOWS_WHO_RUNS {
+        if P::KNOWS_WHO_RUNS || !self.policy.looks_before_sleep {
             return;
         }
         let grant = &waiter::<P>(id).grant;
