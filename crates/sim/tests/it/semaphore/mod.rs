@@ -1,5 +1,6 @@
 //! The presets of the reader-writer semaphore against each other, with tasks of a kernel as its users.
 
+mod current;
 mod differences;
 mod starvation;
 
@@ -16,7 +17,7 @@ use std::cell::Cell;
 
 /// How long a task keeps its CPU if another one wants it.
 const SLICE_NS: u64 = 100_000;
-/// The name of what [`rwsem::Current`] is natively, which is no preset of its own.
+/// The name of what programs have, which is compared in [`starvation`] alone.
 const IN_PROGRAMS: &str = "rwsem-current_in_programs";
 
 /// When the tasks of a run are done.
@@ -161,13 +162,24 @@ const PRESETS: &[Preset] = &[
     Preset::of::<rwsem::V3_12Series>("rwsem-v3_12_series"),
     Preset::of::<rwsem::V3_12WakeFlagAsPosted>("rwsem-v3_12_wake_flag_as_posted"),
     Preset::of::<rwsem::V3_12WakeFlag>("rwsem-v3_12_wake_flag"),
+    Preset::of::<rwsem::V3_12SeriesWakeFlagAsPosted>("rwsem-v3_12_series_wake_flag_as_posted"),
+    Preset::of::<rwsem::V3_12SeriesWakeFlag>("rwsem-v3_12_series_wake_flag"),
     Preset::of::<rwsem::V4_14>("rwsem-v4_14"),
+    Preset::of::<rwsem::V4_14Bits>("rwsem-v4_14_bits"),
     Preset::of::<rwsem::V4_14HandoffAsPosted>("rwsem-v4_14_handoff_as_posted"),
     Preset::of::<rwsem::V4_14Handoff>("rwsem-v4_14_handoff"),
+    Preset::of::<rwsem::V5_2NewCount>("rwsem-v5_2_new_count"),
+    Preset::of::<rwsem::V5_2Handoff>("rwsem-v5_2_handoff"),
+    Preset::of::<rwsem::V5_2AllReaders>("rwsem-v5_2_all_readers"),
+    Preset::of::<rwsem::V5_2ReaderSpin>("rwsem-v5_2_reader_spin"),
+    Preset::of::<rwsem::V5_2TimedSpin>("rwsem-v5_2_timed_spin"),
     Preset::of::<rwsem::V5_10>("rwsem-v5_10"),
+    Preset::of::<rwsem::V5_10Starvation>("rwsem-v5_10_starvation"),
+    Preset::of::<rwsem::V5_10Stealing>("rwsem-v5_10_stealing"),
     Preset::of::<rwsem::V5_10Before>("rwsem-v5_10_before"),
     Preset::of::<rwsem::V5_10LimitRspin>("rwsem-v5_10_limit_rspin"),
     Preset::of::<rwsem::V5_10NoRspin>("rwsem-v5_10_no_rspin"),
+    Preset::of::<rwsem::V5_11>("rwsem-v5_11"),
     Preset::of::<rwsem::Current>("rwsem-current"),
 ];
 

@@ -1,7 +1,7 @@
 //! The longest wait where others come again and again and take the lock past the waiters.
 
 use super::{IN_PROGRAMS, Length, Load, Longest, Outcome, Preset, SLICE_NS};
-use lockwright::rwsem::{CurrentInPrograms, Policy, RwSemPolicy, V5_10};
+use lockwright::rwsem::CurrentInPrograms;
 
 const WINDOW_NS: u64 = 30_000_000;
 
@@ -60,7 +60,11 @@ fn with_a_handoff_nobody_waits_longer_than_for_it_and_for_a_turn_of_each_other_t
         ("rwsem-v4_14_handoff", 10_000_000),
         ("rwsem-v5_10_before", 4_000_000),
         ("rwsem-v5_10_limit_rspin", 4_000_000),
+        ("rwsem-v5_10_stealing", 4_000_000),
+        ("rwsem-v5_2_handoff", 4_000_000),
+        ("rwsem-v5_2_all_readers", 4_000_000),
         ("rwsem-v5_10_no_rspin", 4_000_000),
+        ("rwsem-v5_11", 4_000_000),
         ("rwsem-current", 4_000_000),
     ] {
         // Longer than for the handoff, too: until then a waiter is overtaken.
@@ -73,16 +77,18 @@ fn with_a_handoff_nobody_waits_longer_than_for_it_and_for_a_turn_of_each_other_t
 
 #[test]
 fn without_a_handoff_readers_and_writers_wait_for_as_long_as_others_take_the_lock() {
-    for name in ["rwsem-v3_12", "rwsem-v3_12_series", "rwsem-v3_12_wake_flag", "rwsem-v4_14"] {
+    for name in [
+        "rwsem-v3_12",
+        "rwsem-v3_12_series",
+        "rwsem-v3_12_wake_flag",
+        "rwsem-v3_12_series_wake_flag",
+        "rwsem-v4_14",
+        "rwsem-v4_14_bits",
+        "rwsem-v5_2_new_count",
+    ] {
         // More than twice as long as the most patient handoff allows.
         all_waits_are_between(Preset::named(name), WINDOW_NS * 9 / 10, |_| u64::MAX);
     }
-}
-
-/// Linux 5.10 with the second patch of November 2020 alone.
-enum OnlyJoinsQueue {}
-impl RwSemPolicy for OnlyJoinsQueue {
-    const POLICY: Policy = Policy { joins_queue: true, ..V5_10::POLICY };
 }
 
 #[test]
@@ -92,6 +98,6 @@ fn readers_that_spin_past_readers_starve_a_writer_in_spite_of_the_handoff_until_
         let Longest { write_ns, .. } = longest(TWO_TO_A_CPU, preset, seed);
         assert!(write_ns > WINDOW_NS * 9 / 10, "{write_ns} ns, seed {seed}");
     }
-    let queueing = Preset::of::<OnlyJoinsQueue>("5.10 whose readers queue behind several");
-    all_waits_are_between(&queueing, 0, |load| bound_ns(load, preset.policy.patience_ns()));
+    let queueing = Preset::named("rwsem-v5_10_starvation");
+    all_waits_are_between(queueing, 0, |load| bound_ns(load, preset.policy.patience_ns()));
 }
