@@ -281,3 +281,5 @@ pub use api::{
 pub use api::{Record, SeqLock};
 #[doc(inline)]
 pub use platform::{events, tunables};
+#[doc(inline)]
+pub use rwsem::{Interrupt, Until};

@@ -2,7 +2,8 @@
 //!
 //! - `raw_mutex` and `sharing` implement the traits of `lock_api` for the raw locks on every platform, `mutex` and
 //!   `rwlock` add what needs the standard library's clock.
-//! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`.
+//! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`;
+//!   `interruptible` adds waits that another thread ends.
 //! - `semaphore`, `owned_permit`, `seqlock`, `record`, `once`, `once_lock`, `lazy` and `barrier` do not need
 //!   `lock_api`.
 
@@ -32,6 +33,12 @@ mod sendable;
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 mod sharing;
 
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(feature = "lock_api", feature = "lock_api_05")
+))]
+mod interruptible;
 #[cfg(all(
     feature = "std",
     target_os = "linux",
@@ -89,6 +96,7 @@ pub use seqlock::SeqLock;
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
 pub mod v04 {
     use super::Sendable;
+    use super::interruptible::interruptible_rwlock;
     use super::mutex_types::mutex_types;
     use super::reentrant::reentrant_types;
     use super::rwlock_types::{more_guards, rwlock_types};
@@ -105,6 +113,7 @@ pub mod v04 {
         ///   thread that may hold a read lock already. They do not wait for a writer that waits. With time-outs:
         ///   `try_read_recursive_for` and `try_read_recursive_until`.
     }
+    interruptible_rwlock!();
 }
 
 /// The same types for `lock_api` 0.5 (feature `lock_api_05`). Their guards are those of that version.
@@ -113,6 +122,7 @@ pub mod v04 {
 #[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
 pub mod v05 {
     use super::Sendable;
+    use super::interruptible::interruptible_rwlock;
     use super::mutex_types::mutex_types;
     use super::reentrant::reentrant_types;
     use super::rwlock_types::{more_guards, rwlock_types};
@@ -124,6 +134,7 @@ pub mod v05 {
     mutex_types!("https://docs.rs/lock_api/0.5/lock_api");
     reentrant_types!("https://docs.rs/lock_api/0.5/lock_api");
     rwlock_types!("https://docs.rs/lock_api/0.5/lock_api");
+    interruptible_rwlock!(Default::default());
 }
 
 #[cfg(all(feature = "std", target_os = "linux"))]

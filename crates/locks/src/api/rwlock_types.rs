@@ -379,7 +379,13 @@ macro_rules! rwlock_types {
         ///
         /// Those of [`RwLock`], time-outs included, but for recursive reads. `try_read` and `try_write` may fail on a
         /// lock that is free at the moment, if a thread waits for it or a reader is just trying. A time-out of zero
-        /// makes one attempt.
+        /// makes one attempt. [`InterruptibleRwLock`] has waits that another thread can end.
+        ///
+        /// # The kernel's own rules
+        ///
+        /// In a program, a wake-up is a system call, and a lock does not know which threads run. So this type is
+        /// changed in some rules (policy `rwsem::CurrentInPrograms`). The kernel's rules, unchanged, are a type, too:
+        /// `lock_api::RwLock<RwSem<Native, rwsem::Current>, T>`. Such a lock has the same methods.
         ///
         /// # Memory ordering
         ///

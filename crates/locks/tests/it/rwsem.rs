@@ -5,9 +5,10 @@ use lockwright::native::Native;
 use lockwright::platform::Clock;
 use lockwright::raw::RawLock;
 use lockwright::rwsem::{
-    Current, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V4_14, V4_14Handoff, V5_10,
+    Current, CurrentInPrograms, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V4_14, V4_14Handoff,
+    V5_10,
 };
-use lockwright::{RwSemLock, RwSemWriteGuard};
+use lockwright::{InterruptibleRwLock, RwSemLock, RwSemWriteGuard};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -74,6 +75,54 @@ fn an_interrupt_ends_a_wait() {
     is_interrupted::<V5_10>(RwSem::lock_shared_within);
     is_interrupted::<V4_14Handoff>(RwSem::lock_within);
     is_interrupted::<V3_12>(RwSem::lock_shared_within);
+}
+
+/// A reader and a writer wait, are interrupted one after the other, and get no guard.
+fn guards_of_interrupted_waits<C: RwSemPolicy>() {
+    let lock = lock_api::RwLock::<RwSem<Native, C>, _>::new(1);
+    let [first, second] = [(); 2].map(|()| Interrupt::<Native>::default());
+    let mut guard = lock.write_interruptible(&first).expect("it is free");
+    *guard += 1;
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| lock.read_interruptible(&first).is_some());
+        let writer = scope.spawn(|| lock.write_interruptible(&second).is_some());
+        thread::sleep(SOON);
+        assert!(!reader.is_finished() && !writer.is_finished());
+        first.interrupt();
+        assert!(!reader.join().expect("no panic"));
+        assert!(!writer.is_finished(), "it was not interrupted");
+        second.interrupt();
+        assert!(!writer.join().expect("no panic"));
+    });
+    let soon = Until::after(SOON);
+    assert!(lock.read_within(soon).is_none() && lock.write_within(soon).is_none());
+    drop(guard);
+    // The lock is free, so an interrupt that has happened keeps no thread out.
+    assert_eq!(lock.read_interruptible(&first).map(|guard| *guard), Some(2));
+    assert_eq!(lock.write_within(soon.or_interrupted(&second)).map(|guard| *guard), Some(2));
+    assert!(!lock.is_locked());
+}
+
+#[test]
+fn an_interrupted_wait_gives_no_guard_and_the_next_one_does() {
+    guards_of_interrupted_waits::<CurrentInPrograms>();
+    guards_of_interrupted_waits::<Current>();
+    guards_of_interrupted_waits::<V3_12>();
+}
+
+#[test]
+fn a_granted_wait_gives_a_guard_although_it_could_have_been_interrupted() {
+    let (lock, interrupt) = (RwSemLock::new(1), Interrupt::<Native>::default());
+    let guard = lock.write();
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| lock.read_interruptible(&interrupt).map(|guard| *guard));
+        let writer = scope.spawn(|| lock.write_interruptible(&Interrupt::default()).is_some());
+        thread::sleep(SOON);
+        drop(guard);
+        assert_eq!(reader.join().expect("no panic"), Some(1));
+        assert!(writer.join().expect("no panic"));
+    });
+    assert!(!lock.is_locked());
 }
 
 #[test]
