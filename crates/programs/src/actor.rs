@@ -558,6 +558,8 @@ fn method(kind: LockKind, take: Take, wait: Limit) -> Method {
         Limit::For(_) => within,
         Limit::Again => ReadRecursive,
         Limit::AttemptAgain => TryReadRecursive,
+        Limit::Interruptible | Limit::Interrupted if take == Take::Shared => ReadInterruptible,
+        Limit::Interruptible | Limit::Interrupted => WriteInterruptible,
     };
     match take {
         Take::Exclusive if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),

@@ -51,6 +51,7 @@ methods! {
     Upgradable = "upgradable_read"; TryUpgradable = "try_upgradable_read";
     TryUpgradableFor = "try_upgradable_read_for"; TryUpgradableUntil = "try_upgradable_read_until";
     ReadRecursive = "read_recursive"; TryReadRecursive = "try_read_recursive";
+    ReadInterruptible = "read_interruptible"; WriteInterruptible = "write_interruptible";
     Acquire = "acquire"; AcquireMany = "acquire_many"; TryAcquire = "try_acquire";
     TryAcquireFor = "try_acquire_for"; TryAcquireUntil = "try_acquire_until";
     TryAcquireMany = "try_acquire_many"; TryAcquireManyFor = "try_acquire_many_for";
@@ -185,6 +186,7 @@ fn has(kind: LockKind, method: Method) -> bool {
         | GuardTryWithUpgradedFor
         | GuardTryWithUpgradedUntil => kind.upgrades(),
         ReadRecursive | TryReadRecursive => kind.reads_again(),
+        ReadInterruptible | WriteInterruptible => kind.is_interruptible(),
         Acquire | AcquireMany | TryAcquire | TryAcquireFor | TryAcquireUntil | TryAcquireMany
         | TryAcquireManyFor | TryAcquireManyUntil | Release | Available => {
             kind == LockKind::Semaphore

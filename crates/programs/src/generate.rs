@@ -189,6 +189,11 @@ impl Generator {
         self.take_until(lock, kind, wait)
     }
     fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
+        let wait = match wait {
+            Limit::Again if kind.is_interruptible() => Limit::Interruptible,
+            Limit::AttemptAgain if kind.is_interruptible() => Limit::Interrupted,
+            wait => wait,
+        };
         match kind {
             LockKind::Once => Op::Call(
                 lock,

@@ -11,7 +11,6 @@ use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
     RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
-use lockwright::SeqLock;
 use lockwright::api::{Sendable, ThreadNumber};
 use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -19,6 +18,7 @@ use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::rwsem::RwSem;
+use lockwright::{Interrupt, InterruptibleRwLock, SeqLock};
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -422,6 +422,49 @@ impl<P: World, R: RwKind<P>> ProgramLock<P> for Rw<R> {
         Some(self.0.get_mut())
     }
 }
+/// A reader-writer lock whose waits another thread can end, and the interrupts by which it could.
+pub struct InterruptibleRw<P: World> {
+    lock: Rw<RwSem<P>>,
+    never: Interrupt<P>,
+    already: Interrupt<P>,
+}
+impl<P: World> Debug for InterruptibleRw<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.lock.fmt(f)
+    }
+}
+impl<P: World> InterruptibleRw<P> {
+    /// The interrupt of an operation that has one.
+    fn interrupt(&self, wait: Limit) -> Option<&Interrupt<P>> {
+        match wait {
+            Limit::Interruptible => Some(&self.never),
+            Limit::Interrupted => {
+                self.already.interrupt();
+                Some(&self.already)
+            }
+            _ => None,
+        }
+    }
+}
+impl<P: World> ProgramLock<P> for InterruptibleRw<P> {
+    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
+        let Some(interrupt) = self.interrupt(wait) else { return self.lock.exclusive(wait) };
+        Some(Box::new(Write(self.lock.0.write_interruptible(interrupt)?)))
+    }
+    fn shared(&self, wait: Limit) -> Option<Guard<'_, P>> {
+        let Some(interrupt) = self.interrupt(wait) else { return self.lock.shared(wait) };
+        Some(Box::new(Read(self.lock.0.read_interruptible(interrupt)?)))
+    }
+    fn is_locked(&self) -> bool {
+        ProgramLock::<P>::is_locked(&self.lock)
+    }
+    fn is_locked_exclusive(&self) -> bool {
+        ProgramLock::<P>::is_locked_exclusive(&self.lock)
+    }
+    fn get_mut(&mut self) -> Option<&mut Data> {
+        ProgramLock::<P>::get_mut(&mut self.lock)
+    }
+}
 impl<P: World> ProgramLock<P> for lockwright::Semaphore<P> {
     fn acquire(&self, permits: u32, wait: Limit) -> Option<Guard<'_, P>> {
         let past = Limit::Until(Time::Past);
@@ -502,6 +545,9 @@ fn rw<R: lock_api::RawRwLock>(data: Data) -> Rw<R> {
 fn inner<R: lock_api::RawMutex>(mutex: Mutex<R, Data>) -> Data {
     mutex.into_inner()
 }
+fn interruptible<P: World>(data: Data) -> InterruptibleRw<P> {
+    InterruptibleRw { lock: rw(data), never: Interrupt::default(), already: Interrupt::default() }
+}
 fn rw_inner<R: lock_api::RawRwLock>(lock: Rw<R>) -> Data {
     lock.0.into_inner()
 }
@@ -517,7 +563,7 @@ objects! {
     SendRwLock(Rw<Sendable<RawRwLock<P>>>) = rw, rw_inner;
     PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
     QRwLock(Rw<RawQRwLock<P>>) = rw, rw_inner;
-    RwSemLock(Rw<RwSem<P>>) = rw, rw_inner;
+    RwSemLock(InterruptibleRw<P>) = interruptible, |lock: InterruptibleRw<P>| rw_inner(lock.lock);
     Semaphore(lockwright::Semaphore<P>) = |_| lockwright::Semaphore::new_on(), |_| Data::default();
     SeqLock(Seq<P>) = |_| Seq::with_value([0; 2]), |_| Data::default();
     Once(OnceSite<P>) = |_| OnceSite::new(), |_| Data::default();

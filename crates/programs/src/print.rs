@@ -7,6 +7,10 @@ use std::fmt::Write;
 pub fn print(program: &Program) -> String {
     let mut out = Printer { text: String::new(), guards: 0, held: Vec::new() };
     out.text += "use lockwright::*;\nuse std::cell::Cell;\nuse std::mem::forget;\nuse std::panic::catch_unwind;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
+    if program.kinds().iter().flatten().any(|kind| kind.is_interruptible()) {
+        out.line(1, "let interrupted = Interrupt::INIT;");
+        out.line(1, "interrupted.interrupt();");
+    }
     for (lock, kind) in program.locks.iter().enumerate() {
         out.line(1, &format!("let mut lock{lock} = {};", new(*kind)));
         if *kind == LockKind::Mutex {
@@ -218,6 +222,8 @@ fn call(name: &str, first: &str, wait: Limit) -> String {
         Limit::Until(time) => format!("try_{name}_until({first}{})", instant(time)),
         Limit::Again => format!("{name}_recursive()"),
         Limit::AttemptAgain => format!("try_{name}_recursive()"),
+        Limit::Interruptible => format!("{name}_interruptible(&Interrupt::INIT)"),
+        Limit::Interrupted => format!("{name}_interruptible(&interrupted)"),
     }
 }
 

@@ -80,6 +80,13 @@ impl LockKind {
     }
 }
 
+impl LockKind {
+    /// True if another thread can end the waits of a thread.
+    pub fn is_interruptible(self) -> bool {
+        self == Self::RwSemLock
+    }
+}
+
 /// A deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Time {
@@ -115,15 +122,37 @@ pub enum Limit {
     Again,
     /// `try_read_recursive`.
     AttemptAgain,
+    /// `..._interruptible`, and no thread interrupts it.
+    Interruptible,
+    /// `..._interruptible`, with an interrupt that has happened: an attempt.
+    Interrupted,
 }
 
 impl Limit {
     /// True if it ends only with the lock.
     pub fn is_long(self) -> bool {
         match self {
-            Self::Forever | Self::Again => true,
-            Self::Attempt | Self::AttemptAgain => false,
+            Self::Forever | Self::Again | Self::Interruptible => true,
+            Self::Attempt | Self::AttemptAgain | Self::Interrupted => false,
             Self::For(time) | Self::Until(time) => !time.is_short(),
+        }
+    }
+    /// The same by a method that a kind has.
+    pub fn of(self, kind: LockKind) -> Self {
+        match self {
+            Self::Again if !kind.reads_again() => Self::Forever,
+            Self::AttemptAgain if !kind.reads_again() => Self::Attempt,
+            Self::Interruptible if !kind.is_interruptible() => Self::Forever,
+            Self::Interrupted if !kind.is_interruptible() => Self::Attempt,
+            other => other,
+        }
+    }
+    /// The same by a method that each lock has.
+    pub fn of_any_lock(self) -> Self {
+        match self {
+            Self::Again | Self::AttemptAgain | Self::Interrupted => Self::Attempt,
+            Self::Interruptible => Self::Forever,
+            other => other,
         }
     }
 }

@@ -168,6 +168,7 @@ impl Normal<'_> {
                 if matches!(wait, Limit::Again | Limit::AttemptAgain) {
                     *wait = Limit::Attempt;
                 }
+                *wait = wait.of(kind);
                 *wait = self.wait(lock, *wait, self.may_wait(lock));
                 self.held[lock].exclusive += 1;
             }
@@ -175,11 +176,7 @@ impl Normal<'_> {
                 if !kind.has_readers() {
                     return false;
                 }
-                let is_again = matches!(wait, Limit::Again | Limit::AttemptAgain);
-                if is_again && !kind.reads_again() {
-                    *wait = if *wait == Limit::Again { Limit::Forever } else { Limit::Attempt };
-                }
-                *wait = self.wait(lock, *wait, self.may_read(lock));
+                *wait = self.wait(lock, wait.of(kind), self.may_read(lock));
                 self.held[lock].shared += 1;
             }
             Op::Upgradable(_, wait) => return kind.upgrades() && self.upgradable(lock, wait),
@@ -188,6 +185,7 @@ impl Normal<'_> {
                 {
                     return false;
                 }
+                *wait = wait.of_any_lock();
                 let may = self.may_wait(lock) && *permits <= crate::program::PERMITS;
                 *wait = self.wait(lock, *wait, may);
                 self.held[lock].exclusive += 1;
@@ -223,9 +221,7 @@ impl Normal<'_> {
     }
     /// Makes an upgradable read right, which is always possible.
     fn upgradable(&mut self, lock: usize, wait: &mut Limit) -> bool {
-        if matches!(wait, Limit::Again | Limit::AttemptAgain) {
-            *wait = Limit::Attempt;
-        }
+        *wait = wait.of_any_lock();
         // It waits for writers and its like. It may become a writer, so it counts as one.
         let may = self.may_read(lock) && !self.held[lock].is_held();
         *wait = self.wait(lock, *wait, may);
@@ -256,6 +252,7 @@ impl Normal<'_> {
         let is_timed = self.kinds[lock].is_timed();
         match wait {
             Limit::Again if !may_be_long => Limit::AttemptAgain,
+            Limit::Interruptible if !may_be_long => Limit::Interrupted,
             Limit::For(_) | Limit::Until(_) if !is_timed => {
                 if may_be_long {
                     Limit::Forever
@@ -284,9 +281,7 @@ impl Normal<'_> {
             && !rule.is_lost
             && !rule.is_read_lost;
         if let Act::Upgrade(wait) | Act::WithUpgraded(wait) = act {
-            if matches!(wait, Limit::Again | Limit::AttemptAgain) {
-                *wait = Limit::Attempt;
-            }
+            *wait = wait.of_any_lock();
             // It waits for readers, of which it is not one with another guard.
             *wait = self.wait(lock, *wait, may_come_back && !self.is_child);
         }

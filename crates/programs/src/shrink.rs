@@ -79,10 +79,19 @@ fn simplify(
         add(&|program| program.phases[at].threads[thread][step] = new.clone());
     };
     match *op {
-        Op::Exclusive(lock, Limit::For(_) | Limit::Until(_)) => {
+        Op::Exclusive(lock, Limit::Interruptible) => replace(Op::Exclusive(lock, Limit::Forever)),
+        Op::Shared(lock, Limit::Interruptible) => replace(Op::Shared(lock, Limit::Forever)),
+        Op::Exclusive(lock, Limit::For(_) | Limit::Until(_) | Limit::Interrupted) => {
             replace(Op::Exclusive(lock, Limit::Attempt));
         }
-        Op::Shared(lock, Limit::For(_) | Limit::Until(_) | Limit::Again | Limit::AttemptAgain) => {
+        Op::Shared(
+            lock,
+            Limit::For(_)
+            | Limit::Until(_)
+            | Limit::Again
+            | Limit::AttemptAgain
+            | Limit::Interrupted,
+        ) => {
             replace(Op::Shared(lock, Limit::Attempt));
         }
         Op::Upgradable(lock, Limit::For(_) | Limit::Until(_)) => {
