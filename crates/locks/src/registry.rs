@@ -397,6 +397,8 @@ locks! { $ P;
             "rwsem of Linux 3.12 with patches 1 to 8 of October 2013: writers spin one at a time";
         rwsem_v3_12: "rwsem-v3_12", Product, rwsem::V3_12,
             "rwsem of Linux 3.12: writers steal the lock on the fast path, no thread spins";
+        rwsem_v3_12_on_32_bits: "rwsem-v3_12_on_32_bits", Product, rwsem::V3_12On32Bits,
+            "rwsem-v3_12 as on 32-bit machines: a count of 16 and 16 bits, so at most 32767 readers";
         rwsem_v3_12_wake_flag_as_posted: "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
             "rwsem of Linux 3.12 with the wake-up flag patch as posted: loses wake-ups";
         rwsem_v3_12_series_wake_flag_as_posted:

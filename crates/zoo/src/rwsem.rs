@@ -52,7 +52,7 @@ bugs! {
         source: "Linux rwbase, 2021",
         edits: [
             relax "rwsem/mod.rs": "self.sem.count.fetch_sub(WRITER, Release)",
-            relax "rwsem/mod.rs": "self.sem.count.fetch_sub(WRITE, Release)",
+            relax "rwsem/mod.rs": "self.sem.count.fetch_sub(write, Release)",
         ],
     }
     "23" StaleCount in RWSEM_LOOKING, seen BY_LOOM {
@@ -78,11 +78,11 @@ bugs! {
             change "rwsem/count.rs": "(count & !GUARD) / READER" => "(count & !GUARD) / (1 << 59)",
             change "rwsem/count.rs": r"match self {
             Self::Bits => READER,
-            Self::Biased => ACTIVE,
+            Self::Biased(_) => ACTIVE,
         }"
                 => r"match self {
             Self::Bits => 1 << 59,
-            Self::Biased => ACTIVE,
+            Self::Biased(_) => ACTIVE,
         }",
             change "rwsem/count.rs": "count & READER_WAITS_MASK == 0"
                 => "count & (READER_WAITS_MASK & !GUARD) == 0",

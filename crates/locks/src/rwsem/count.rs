@@ -23,32 +23,13 @@ pub const READER_WAITS_MASK: u64 = WRITER | WAITERS | HANDOFF | GUARD;
 const _: () = assert!((WRITER | WAITERS | HANDOFF) & READERS_MASK == 0);
 const _: () = assert!(HELD_MASK & (WAITERS | HANDOFF) == 0);
 
-/// Biased: the lower half counts those who hold the lock and attempts under way.
-pub const ACTIVE_MASK: u64 = 0xffff_ffff;
-/// Biased: a reader.
+/// Biased: a reader. The lower half counts those that hold the lock and attempts under way.
 pub const ACTIVE: u64 = 1;
-/// Biased: this many readers are too many.
-pub const READERS_LIMIT: u64 = 1 << 31;
-/// Biased: added once while the wait list is not empty.
-pub const WAITING: u64 = 0_u64.wrapping_sub(1 << 32);
-/// Biased: a writer.
-pub const WRITE: u64 = WAITING.wrapping_add(ACTIVE);
 
 /// Readers in the bits.
 #[inline]
 pub fn readers_in(count: u64) -> u64 {
     (count & !GUARD) / READER
-}
-
-/// Returns `true` if the biased count says that readers hold the lock or try to, while there is a wait list: no writer
-/// does.
-pub fn is_above_waiting(count: u64) -> bool {
-    (count as i64) > WAITING as i64
-}
-
-/// Returns `true` if the biased count says that a writer holds the lock or tries to, while there is a wait list.
-pub fn is_below_waiting(count: u64) -> bool {
-    (count as i64) < WAITING as i64
 }
 
 /// Returns `true` if the biased count is negative: a writer, or a wait list.
@@ -63,7 +44,7 @@ impl Format {
     pub const fn is_held(self, count: u64) -> bool {
         match self {
             Self::Bits => count & HELD_MASK != 0,
-            Self::Biased => count & ACTIVE_MASK != 0,
+            Self::Biased(_) => self.active_in(count) != 0,
         }
     }
     /// One reader, as it is added.
@@ -71,7 +52,7 @@ impl Format {
     pub fn reader(self) -> u64 {
         match self {
             Self::Bits => READER,
-            Self::Biased => ACTIVE,
+            Self::Biased(_) => ACTIVE,
         }
     }
     /// Returns `true` if a reader may go on at once that is in this count, or would be.
@@ -80,15 +61,42 @@ impl Format {
         match self {
             Self::Bits => count & READER_WAITS_MASK == 0,
             // As a number without a sign: one that is negative is greater.
-            Self::Biased => count < READERS_LIMIT,
+            Self::Biased(_) => count < self.readers_limit(),
         }
     }
     /// What is in the count while the wait list is not empty.
     pub const fn waiters(self) -> u64 {
         match self {
             Self::Bits => WAITERS,
-            Self::Biased => WAITING,
+            Self::Biased(half) => 0_u64.wrapping_sub(1 << half),
         }
+    }
+    /// A writer.
+    pub const fn writer(self) -> u64 {
+        match self {
+            Self::Bits => WRITER,
+            Self::Biased(_) => self.waiters().wrapping_add(ACTIVE),
+        }
+    }
+    /// This many readers are too many.
+    pub const fn readers_limit(self) -> u64 {
+        match self {
+            Self::Bits => GUARD / READER,
+            Self::Biased(half) => 1 << (half - 1),
+        }
+    }
+    /// Biased: those that hold the lock, and attempts.
+    pub const fn active_in(self, count: u64) -> u64 {
+        count & !self.waiters()
+    }
+    /// Returns `true` if the biased count says that readers hold the lock or try to, while there is a wait list: no
+    /// writer does.
+    pub fn is_above_waiting(self, count: u64) -> bool {
+        (count as i64) > self.waiters() as i64
+    }
+    /// Returns `true` if the biased count says that a writer holds the lock or tries to, while there is a wait list.
+    pub fn is_below_waiting(self, count: u64) -> bool {
+        (count as i64) < self.waiters() as i64
     }
 }
 
@@ -98,13 +106,17 @@ mod tests {
 
     #[test]
     fn the_biased_states_are_told_apart_as_the_table_says() {
-        let (readers, write_waiting) = (WAITING.wrapping_add(3), WRITE.wrapping_add(WAITING));
-        assert!(is_above_waiting(readers) && is_negative(readers));
-        assert!(is_below_waiting(write_waiting) && !is_above_waiting(write_waiting));
-        assert!(!is_above_waiting(WAITING) && !is_below_waiting(WAITING));
-        assert!(Format::Biased.is_held(WRITE) && !Format::Biased.is_held(WAITING));
-        // One writer without a list looks like one reader with a list.
-        assert_eq!(WRITE, WAITING.wrapping_add(ACTIVE));
+        for format in [Format::Biased(32), Format::Biased(16)] {
+            let (waiting, write) = (format.waiters(), format.writer());
+            let (readers, write_waiting) = (waiting.wrapping_add(3), write.wrapping_add(waiting));
+            assert!(format.is_above_waiting(readers) && is_negative(readers));
+            assert!(format.is_below_waiting(write_waiting));
+            assert!(!format.is_above_waiting(write_waiting));
+            assert!(!format.is_above_waiting(waiting) && !format.is_below_waiting(waiting));
+            assert!(format.is_held(write) && !format.is_held(waiting));
+            // One writer without a list looks like one reader with a list.
+            assert_eq!(write, waiting.wrapping_add(ACTIVE));
+        }
     }
 
     #[test]

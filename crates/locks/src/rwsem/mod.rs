@@ -26,7 +26,7 @@ use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
+use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use object::{ASLEEP, Sem, Slow};
 
 /// The kernel's reader-writer semaphore: zero is unlocked; its waiters spin, if they do, and then sleep in a
@@ -60,10 +60,8 @@ impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
 
 impl<P: Cells, C: RwSemPolicy> RwSem<P, C> {
     /// Does not compile for a policy under which a reader and a writer might hold the lock together.
-    const CHECK_POLICY: () = assert!(
-        C::POLICY.fits_its_format(),
-        "the policy needs a count in bits"
-    );
+    const CHECK_POLICY: () =
+        assert!(C::POLICY.fits_its_format(), "the policy needs a count in bits");
 }
 
 impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
@@ -103,7 +101,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     fn try_lock(&self) -> bool {
         let is_ours = match C::POLICY.format {
             Format::Bits => self.take_free(),
-            Format::Biased => self.slow().try_write_biased(),
+            Format::Biased(_) => self.slow().try_write_biased(),
         };
         if is_ours {
             self.slow().own();
@@ -124,11 +122,12 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
                     self.slow().wake_after_release(before);
                 }
             }
-            Format::Biased => {
+            format @ Format::Biased(_) => {
+                let write = format.writer();
                 // n -> n-WRITE
                 // ordering: Release; R1.
-                let left = self.sem.count.fetch_sub(WRITE, Release).wrapping_sub(WRITE);
-                if count::is_negative(left) && !Format::Biased.is_held(left) {
+                let left = self.sem.count.fetch_sub(write, Release).wrapping_sub(write);
+                if count::is_negative(left) && !format.is_held(left) {
                     self.slow().wake_after_release(left);
                 }
             }
@@ -169,12 +168,12 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
                     slow.last_reader_left(left);
                 }
             }
-            Format::Biased => {
+            format @ Format::Biased(_) => {
                 // n -> n-1
                 // ordering: Release; R2.
                 let before = self.sem.count.fetch_sub(ACTIVE, Release);
                 let left = before.wrapping_sub(ACTIVE);
-                if count::is_negative(left) && !Format::Biased.is_held(left) {
+                if count::is_negative(left) && !format.is_held(left) {
                     slow.wake_after_release(left);
                 }
             }
@@ -192,11 +191,12 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
                 slow.own_as_reader(P::this_thread);
                 before & WAITERS != 0
             }
-            Format::Biased => {
+            format @ Format::Biased(_) => {
+                let waiting = format.waiters();
                 slow.own_as_reader(P::this_thread);
                 // n -> n-WAITING
                 // ordering: Release; R1.
-                let left = self.sem.count.fetch_sub(WAITING, Release).wrapping_sub(WAITING);
+                let left = self.sem.count.fetch_sub(waiting, Release).wrapping_sub(waiting);
                 count::is_negative(left)
             }
         };
@@ -259,11 +259,11 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
             // (0,0,0,0) -> (1,0,0,0)
             // ordering: Acquire; R1, R2. On failure Relaxed: the failure value is not used.
             Format::Bits => self.sem.count.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok(),
-            Format::Biased => {
+            format @ Format::Biased(_) => {
                 // n -> n+WRITE
                 // ordering: Acquire; R1, R2.
-                let before = self.sem.count.fetch_add(WRITE, Acquire);
-                !Format::Biased.is_held(before)
+                let before = self.sem.count.fetch_add(format.writer(), Acquire);
+                !format.is_held(before)
             }
         }
     }
@@ -281,7 +281,9 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         let count = self.sem.count.load(Relaxed);
         match C::POLICY.format {
             Format::Bits => count & WRITER != 0,
-            Format::Biased => count::is_below_waiting(count) || count == WRITE,
+            format @ Format::Biased(_) => {
+                format.is_below_waiting(count) || count == format.writer()
+            }
         }
     }
 }
@@ -309,9 +311,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
     fn try_write_biased(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
-        while !Format::Biased.is_held(seen) {
+        let format = self.policy.format;
+        while !format.is_held(seen) {
             // n -> n+WRITE
-            let taken = seen.wrapping_add(WRITE);
+            let taken = seen.wrapping_add(format.writer());
             // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
             match self.sem.count.compare_exchange(seen, taken, Acquire, Relaxed) {
                 Ok(_) => return true,
@@ -356,7 +359,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 Format::Bits => self.sem.count.fetch_and(!(WAITERS | HANDOFF), Release),
                 // n -> n-WAITING
                 // ordering: Relaxed; nothing is read through it.
-                Format::Biased => self.sem.count.fetch_sub(WAITING, Relaxed),
+                format @ Format::Biased(_) => self.sem.count.fetch_sub(format.waiters(), Relaxed),
             };
         } else if was_first {
             if self.policy.unlock_wake == UnlockWake::UnlessTold {

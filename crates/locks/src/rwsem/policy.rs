@@ -6,8 +6,8 @@
 /// The count word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Until 2017: holders and attempts are added up, writers and waiters are a bias.
-    Biased,
+    /// Until 2017: holders and attempts are added up, in a half of this many bits; writers and waiters are a bias.
+    Biased(u32),
     /// Since: a bit for each thing, and the number of readers.
     Bits,
 }
@@ -164,8 +164,8 @@ pub struct Policy {
     pub tries_first: bool,
     /// True if a writer that queues behind others and finds the lock free wakes the first.
     pub queuer_wakes: bool,
-    /// True if a waiter that is about to sleep first looks for a moment if it need not, where the platform does not know
-    /// which threads run.
+    /// True if a waiter that is about to sleep first looks for a moment if it need not, where the platform does not
+    /// know which threads run.
     pub looks_before_sleep: bool,
     /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
     /// list, as a writer that queues does.
@@ -233,7 +233,7 @@ impl Policy {
 }
 
 const KERNEL_3_12: Policy = Policy {
-    format: Format::Biased,
+    format: Format::Biased(32),
     wait_lock: WaitLockKind::Ticket,
     owner: OwnerWord::None,
     writer_spin: WriterSpin::No,
@@ -297,8 +297,7 @@ const NO_READER_SPIN: Policy = Policy {
 };
 
 const KERNEL_5_11: Policy = Policy { grants_past_writer: false, ..NO_READER_SPIN };
-const TODAY: Policy =
-    Policy { handoff: Handoff::ByAny, reader_wakes_readers: true, ..KERNEL_5_11 };
+const TODAY: Policy = Policy { handoff: Handoff::ByAny, reader_wakes_readers: true, ..KERNEL_5_11 };
 /// The kernel wakes the first waiter at each release, although it may be awake and not running. A
 /// program pays a system call for that, and has more threads than CPUs more often.
 const IN_PROGRAMS: Policy = Policy {
@@ -323,6 +322,8 @@ macro_rules! presets {
 presets! {
     /// Linux 3.12: writers steal on the fast path and sleep otherwise; readers do neither.
     V3_12 = KERNEL_3_12;
+    /// The same where the count has 32 bits: 16 count those that hold the lock and attempts.
+    V3_12On32Bits = Policy { format: Format::Biased(16), ..KERNEL_3_12 };
     /// Linux 3.12 with the first eight patches of October 2013: writers spin.
     V3_12Series = SERIES_3_12;
     /// Linux 3.12 with all nine patches of October 2013 as posted: the same with the flag of the ninth. It loses
@@ -356,8 +357,8 @@ presets! {
     /// The same up to its fourteenth patch: all of them spin on readers, too, and stop when a writer has done so for
     /// long.
     V5_2TimedSpin = TIMED_SPIN;
-    /// Linux 5.10: the same with flags of their own for readers and writers, which the fifteenth patch brought. With the first patch of November 2020 it is the same: that patch passes on a
-    /// value.
+    /// Linux 5.10: the same with flags of their own for readers and writers, which the fifteenth patch brought. It is
+    /// the same with the first patch of November 2020, which passes on a value.
     V5_10 = KERNEL_5_10;
     /// Linux 5.10 with the first two patches of November 2020: a reader that finds several readers queues.
     V5_10Starvation = STARVATION;

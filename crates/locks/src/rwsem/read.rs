@@ -1,6 +1,6 @@
 //! What a reader does that could not go on at once.
 
-use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITER};
+use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
 use super::object::{ASLEEP, GRANTED, NUDGED, Slow};
 use super::owner::{self, Owner, RD, READERS};
@@ -153,8 +153,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 Wake::Any
             }
             Format::Bits if count & WRITER == 0 && joins => Wake::Readers,
-            Format::Biased if count == WAITING => Wake::Any,
-            Format::Biased if count::is_above_waiting(count) && joins => Wake::Readers,
+            format @ Format::Biased(_) if count == format.waiters() => Wake::Any,
+            format @ Format::Biased(_) if format.is_above_waiting(count) && joins => Wake::Readers,
             _ => return,
         };
         self.mark(section, wake, false, queue);
@@ -194,7 +194,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let left = self.sem.count.fetch_sub(one, Relaxed).wrapping_sub(one);
         let has_waiters = match format {
             Format::Bits => left & WAITERS != 0,
-            Format::Biased => count::is_negative(left),
+            Format::Biased(_) => count::is_negative(left),
         };
         if has_waiters && !format.is_held(left) {
             self.wake_after_release(left);

@@ -5,7 +5,7 @@
 //! platform does not know who runs, it spins for no longer than it would take to sleep
 //! ([`Patience`]).
 
-use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WAITING, WRITE, WRITER};
+use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use super::object::Slow;
 use super::owner::{Owner, RD, READERS, thread_in};
 use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
@@ -236,7 +236,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     fn keeps_spinner_away(self, seen: u64) -> bool {
         match self.policy.format {
             Format::Bits => seen & (HELD_MASK | HANDOFF) != 0,
-            Format::Biased => seen != 0 && seen != WAITING,
+            format @ Format::Biased(_) => seen != 0 && seen != format.waiters(),
         }
     }
 
@@ -281,7 +281,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         match (kind, self.policy.format) {
             (HoldMode::Reader, _) => self.try_read_unqueued(),
             (HoldMode::Writer, Format::Bits) => self.try_write_unqueued(),
-            (HoldMode::Writer, Format::Biased) => self.try_write_between(),
+            (HoldMode::Writer, Format::Biased(_)) => self.try_write_between(),
         }
     }
 
@@ -289,9 +289,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
     fn try_write_between(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
-        while seen == 0 || seen == WAITING {
+        let format = self.policy.format;
+        while seen == 0 || seen == format.waiters() {
             // n -> n+WRITE
-            let taken = seen.wrapping_add(WRITE);
+            let taken = seen.wrapping_add(format.writer());
             // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
             match self.sem.count.compare_exchange(seen, taken, Acquire, Relaxed) {
                 Ok(_) => return true,

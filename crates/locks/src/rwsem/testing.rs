@@ -1,8 +1,8 @@
 //! What tests ask a semaphore, and what programs should not.
 
 use super::RwSem;
-use super::count::{GUARD, HANDOFF, READER, READERS_LIMIT, WAITERS, WRITE, WRITER};
-use super::policy::{Format, OwnerWord, RwSemPolicy};
+use super::count::{HANDOFF, WAITERS};
+use super::policy::{OwnerWord, RwSemPolicy};
 use crate::park::ParkPlatform;
 use crate::platform::{Atomic, Bound, Budget};
 use core::sync::atomic::Ordering::Relaxed;
@@ -14,10 +14,8 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
     /// # Safety
     /// Nobody uses it.
     pub unsafe fn fill_readers(&self, spare: u64) {
-        let count = match C::POLICY.format {
-            Format::Bits => ((GUARD - 1) / READER - spare) * READER,
-            Format::Biased => READERS_LIMIT - 1 - spare,
-        };
+        let format = C::POLICY.format;
+        let count = (format.readers_limit() - 1 - spare) * format.reader();
         // ordering: Relaxed; nobody else is there.
         self.sem.count.store(count, Relaxed);
     }
@@ -26,12 +24,8 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
     /// # Safety
     /// Nobody uses it.
     pub unsafe fn begin_owned(&self, owner: u64) {
-        let count = match C::POLICY.format {
-            Format::Bits => WRITER,
-            Format::Biased => WRITE,
-        };
         // ordering: Relaxed; nobody else is there.
-        self.sem.count.store(count, Relaxed);
+        self.sem.count.store(C::POLICY.format.writer(), Relaxed);
         if C::POLICY.owner != OwnerWord::None {
             // ordering: Relaxed; nobody else is there.
             self.sem.owner.store(owner, Relaxed);

@@ -1,9 +1,6 @@
 //! Who is woken: marking waiters with the internal lock held, and waking them after it.
 
-use super::count::{
-    self, ACTIVE, ACTIVE_MASK, GUARD, HANDOFF, READER, READERS_LIMIT, READERS_MASK, WAITERS,
-    WAITING, WRITER,
-};
+use super::count::{ACTIVE, GUARD, HANDOFF, READER, READERS_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
 use super::object::{GRANTED, Slow, WOKEN};
 use super::policy::{BATCH, Format, Handoff, ReaderBatch, UnlockWake, WakesIssued};
@@ -120,7 +117,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
         let is_granted = match self.policy.format {
             Format::Bits => self.grant_head_in_bits(section, head),
-            Format::Biased => self.grant_head_in_bias(),
+            format @ Format::Biased(_) => self.grant_head_in_bias(format),
         };
         is_granted.then(|| {
             self.own_as_reader(|| section.thread(head));
@@ -156,18 +153,18 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    fn grant_head_in_bias(self) -> bool {
+    fn grant_head_in_bias(self, format: Format) -> bool {
         let count = &self.sem.count;
         loop {
             // ordering: Relaxed; only a hint: the writer that holds the lock wakes when it releases.
-            if self.policy.looks_before_grant && count::is_below_waiting(count.load(Relaxed)) {
+            if self.policy.looks_before_grant && format.is_below_waiting(count.load(Relaxed)) {
                 return false;
             }
             // n -> n+1
             // ordering: Acquire; R1.
             let seen = count.fetch_add(ACTIVE, Acquire);
-            let is_free_to_read = !count::is_below_waiting(seen);
-            let is_full = is_free_to_read && seen & ACTIVE_MASK >= READERS_LIMIT - 1;
+            let is_free_to_read = !format.is_below_waiting(seen);
+            let is_full = is_free_to_read && format.active_in(seen) >= format.readers_limit() - 1;
             if is_free_to_read && !is_full {
                 return true;
             }
@@ -175,8 +172,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
             // ordering: Relaxed; nothing is read through it.
             let left = count.fetch_sub(ACTIVE, Relaxed).wrapping_sub(ACTIVE);
             let is_left_to_others = match self.policy.grants_beside_attempts {
-                true => count::is_below_waiting(left),
-                false => Format::Biased.is_held(left),
+                true => format.is_below_waiting(left),
+                false => format.is_held(left),
             };
             if is_left_to_others || is_full {
                 return false;
@@ -240,8 +237,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let count = &self.sem.count;
         let is_empty = section.is_empty();
         let change = match self.policy.format {
-            Format::Biased => {
-                let list = if is_empty { WAITING } else { 0 };
+            format @ Format::Biased(_) => {
+                let list = if is_empty { format.waiters() } else { 0 };
                 more.wrapping_sub(list)
             }
             Format::Bits => {
@@ -356,7 +353,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     pub fn is_readers(self, count: u64) -> bool {
         match self.policy.format {
             Format::Bits => count & WRITER == 0 && count & READERS_MASK != 0,
-            Format::Biased => count::is_above_waiting(count),
+            format @ Format::Biased(_) => format.is_above_waiting(count),
         }
     }
 }

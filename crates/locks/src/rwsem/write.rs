@@ -1,6 +1,6 @@
 //! What a writer does that could not go on at once.
 
-use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WAITING, WRITE, WRITER};
+use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
 use super::object::{ASLEEP, Slow};
 use super::owner::Owner;
@@ -57,10 +57,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
 
     /// In the biased form the first attempt is still in the count.
     fn take_attempt_back(self) {
-        if self.policy.format == Format::Biased {
+        if let format @ Format::Biased(_) = self.policy.format {
             // n -> n-WRITE
             // ordering: Relaxed; nothing was read in between.
-            self.sem.count.fetch_sub(WRITE, Relaxed);
+            self.sem.count.fetch_sub(format.writer(), Relaxed);
         }
     }
 
@@ -102,10 +102,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let change = match self.policy.format {
             Format::Bits if was_empty => WAITERS,
             Format::Bits => 0,
-            Format::Biased => {
-                let list = if was_empty { WAITING } else { 0 };
+            format @ Format::Biased(_) => {
+                let list = if was_empty { format.waiters() } else { 0 };
                 let is_counted = self.policy.writer_spin == WriterSpin::No;
-                if is_counted { list.wrapping_sub(WRITE) } else { list }
+                if is_counted { list.wrapping_sub(format.writer()) } else { list }
             }
         };
         if change == 0 {
@@ -258,7 +258,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     fn try_queued(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         let is_ours = match self.policy.format {
             Format::Bits => self.try_queued_in_bits(section, me),
-            Format::Biased => self.try_queued_in_bias(section, me),
+            format @ Format::Biased(_) => self.try_queued_in_bias(section, me, format),
         };
         if is_ours {
             section.remove(me.id);
@@ -266,20 +266,26 @@ impl<P: ParkPlatform> Slow<'_, P> {
         is_ours
     }
 
-    fn try_queued_in_bias(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
-        if Format::Biased.is_held(me.seen) {
+    fn try_queued_in_bias(
+        self,
+        section: &WaitListGuard<'_, P>,
+        me: &mut Waiting,
+        format: Format,
+    ) -> bool {
+        if format.is_held(me.seen) {
             return false;
         }
-        let others = if section.is_alone(me.id) { 0 } else { WAITING };
+        let waiting = format.waiters();
+        let others = if section.is_alone(me.id) { 0 } else { waiting };
         // The patches of 2013 did it in two steps.
         let (at_once, later) = match self.policy.writer_spin {
             WriterSpin::PerTurn => (0, others),
             _ => (others, 0),
         };
-        let mine = WRITE.wrapping_add(at_once);
+        let mine = format.writer().wrapping_add(at_once);
         // WAITING -> WRITE, or WAITING+WRITE
         // ordering: Acquire; R1, R2. On failure Relaxed: the failure value is not used.
-        let is_ours = self.sem.count.compare_exchange(WAITING, mine, Acquire, Relaxed).is_ok();
+        let is_ours = self.sem.count.compare_exchange(waiting, mine, Acquire, Relaxed).is_ok();
         if is_ours && later != 0 {
             // n -> n+WAITING
             // ordering: Relaxed; nothing is read through it.
@@ -358,17 +364,18 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// There is no node to wait with, or no time.
     #[cold]
     fn write_unqueued(self, until: Until<'_, P>) -> bool {
-        if self.policy.format == Format::Biased {
+        if let format @ Format::Biased(_) = self.policy.format {
+            let write = format.writer();
             // n -> n-WRITE
             // ordering: Relaxed; nothing was read in between.
-            let left = self.sem.count.fetch_sub(WRITE, Relaxed).wrapping_sub(WRITE);
-            if count::is_negative(left) && !Format::Biased.is_held(left) {
+            let left = self.sem.count.fetch_sub(write, Relaxed).wrapping_sub(write);
+            if count::is_negative(left) && !format.is_held(left) {
                 self.wake_after_release(left);
             }
         }
         loop {
             let is_ours = match self.policy.format {
-                Format::Biased => self.try_write_biased(),
+                Format::Biased(_) => self.try_write_biased(),
                 Format::Bits => self.try_write_unqueued(),
             };
             if is_ours {

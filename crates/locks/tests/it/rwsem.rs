@@ -5,8 +5,8 @@ use lockwright::native::Native;
 use lockwright::platform::Clock;
 use lockwright::raw::RawLock;
 use lockwright::rwsem::{
-    Current, CurrentInPrograms, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V4_14, V4_14Handoff,
-    V5_10,
+    Current, CurrentInPrograms, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V3_12On32Bits, V4_14,
+    V4_14Handoff, V5_10,
 };
 use lockwright::{InterruptibleRwLock, RwSemLock, RwSemWriteGuard};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -131,6 +131,17 @@ fn more_readers_than_can_be_counted_do_not_get_in_and_leave_no_trace() {
     fills_up::<V4_14Handoff>();
     fills_up::<V4_14>();
     fills_up::<V3_12>();
+    fills_up::<V3_12On32Bits>();
+}
+
+#[test]
+fn a_count_of_32_bits_has_room_for_as_many_readers_as_its_half_counts() {
+    fn readers<C: RwSemPolicy>() -> usize {
+        let lock = RwSem::<Native, C>::INIT;
+        (0..40_000).take_while(|_| lock.try_lock_shared()).count()
+    }
+    assert_eq!(readers::<V3_12On32Bits>(), (1 << 15) - 1);
+    assert_eq!(readers::<V3_12>(), 40_000);
 }
 
 fn fills_up<C: RwSemPolicy>() {

@@ -19,6 +19,8 @@ use std::cell::Cell;
 const SLICE_NS: u64 = 100_000;
 /// The name of what programs have, which is compared in [`starvation`] alone.
 const IN_PROGRAMS: &str = "rwsem-current_in_programs";
+/// What differs from another preset in the greatest number of readers alone.
+const NARROW: &str = "rwsem-v3_12_on_32_bits";
 
 /// When the tasks of a run are done.
 #[derive(Clone, Copy, Debug)]
@@ -193,8 +195,9 @@ impl RwSemVisitor for IsOne {
 #[test]
 fn every_preset_of_the_registry_is_among_those_that_are_compared() {
     let registered =
-        LOCKS.iter().filter(|row| visit_rwsem(row, IsOne).is_some() && row.name != IN_PROGRAMS);
-    let mut registered: Vec<_> = registered.map(|row| row.name).collect();
+        LOCKS.iter().filter(|row| visit_rwsem(row, IsOne).is_some()).map(|row| row.name);
+    let mut registered: Vec<_> =
+        registered.filter(|name| ![IN_PROGRAMS, NARROW].contains(name)).collect();
     let mut compared: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
     registered.sort_unstable();
     compared.sort_unstable();
