@@ -11,7 +11,9 @@
 //! divided by the 60 threads it agrees with the counts of the threads, so that is how it is read here. It
 //! is not known what a "1us sleep" was; its length is fitted. A run of milliseconds stands for 5 s: threads that did
 //! at most one operation in it might do a second one later, so their number is an upper bound, and the
-//! greatest is what the thread does at that pace.
+//! greatest is what the thread does at that pace. It is not known if the unpatched kernel was 4.14 or the parent of the
+//! patch. The parent (`rwsem-v4_14_bits`), simulated with the numbers that were fitted for 4.14, is not closer to the
+//! published rate and has no fewer threads with at most one operation.
 //!
 //! *AIM7*: the pattern of `high_systime` and not the benchmark, with [`TASKS`] tasks instead of 1500 users.
 //! The profile says which part of all cycles the internal lock took, on its way through which function and
