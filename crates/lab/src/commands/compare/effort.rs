@@ -39,7 +39,7 @@ impl CompareEffort {
     /// without a CPU come back late.
     pub const fn budget_s(self) -> f64 {
         match self {
-            Self::Quick => 220.0,
+            Self::Quick => 230.0,
             Self::Full => 2_700.0,
         }
     }
