@@ -20,6 +20,13 @@ pub(crate) fn of_fifo<W: Waiting<Loom>>(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = of_any::<Fifo, W>(lock);
     let waking = MachineSettings::flat(3).with_wake_ups(1);
     checks.extend(three_on::<QSpinlock<Loom, Fifo, W>>(lock, "sleeps end for no reason", waking));
+    if W::KEEPS_ORDER {
+        // Between two looks a waiter yields, and after that loom does not let it read an old value again. So a waiter
+        // that looks twice before it sleeps does not need the barrier of K1 under loom. In a hurry it looks once.
+        let hurried = MachineSettings::flat(CPUS).in_a_hurry();
+        let hurried = row::<FromQueue<Loom, Fifo, HeadWakes, W>>(lock, "in a hurry", 2, hurried);
+        checks.push(at_most(2, hurried));
+    }
     if W::BARGES {
         let flat = MachineSettings::flat(CPUS);
         checks.push(row::<FromQueue<Loom, Fifo, HeadAway, W>>(lock, "flat", 2, flat));
