@@ -30,6 +30,9 @@ pub const QUEUED: &[&str] = &[
 /// The versions that look again after they have taken the lock.
 pub const CNA_LOOKING_TWICE: &[&str] =
     &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted"];
+/// A bug, and one of its locks in which loom does not see it. The second look of version 10 as posted sets a waiter
+/// aside only if two have come since the first look. In what loom explores there is one; others have more threads.
+pub const HIDDEN_FROM_LOOM: &[(&str, &str)] = &[("47", "cna-v10_posted")];
 /// A preset that differs from one of the versions by a number has no entry of its own.
 pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
 pub const CNA: &[&str] =

@@ -144,10 +144,15 @@ pub fn must_see(checker: Checker, bug: &Bug) -> bool {
 }
 
 /// True if `checker`, which must see `bug`, is asked in `lock`, too: a bounded hybrid seldom sleeps in a schedule that
-/// was not chosen for it.
+/// was not chosen for it, and loom's clients have few threads.
 pub fn is_asked_in(checker: Checker, bug: &Bug, lock: &str) -> bool {
-    let seldom_sleeps = locks::SELDOM_SLEEPING.contains(&lock);
-    checker != Checker::Explore || bug.seen.kind != BugKind::Sleeping || !seldom_sleeps
+    match checker {
+        Checker::Explore if bug.seen.kind == BugKind::Sleeping => {
+            !locks::SELDOM_SLEEPING.contains(&lock)
+        }
+        Checker::Loom => !locks::HIDDEN_FROM_LOOM.contains(&(bug.row, lock)),
+        _ => true,
+    }
 }
 
 /// The program of a checker, below the folder of the copy's build.
