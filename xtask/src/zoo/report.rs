@@ -111,6 +111,9 @@ impl Row {
                     kills.push(report(test, Some(complaint), seconds));
                 }
                 (Outcome::NotRun(_), Outcome::NotRun(_)) => {}
+                (Outcome::Failed(complaint), _) => {
+                    silent.push(report(test, Some(complaint), seconds))
+                }
                 _ => silent.push(report(test, None, seconds)),
             }
         }
@@ -149,10 +152,15 @@ impl Row {
             return text;
         }
         for held in self.survived.iter().filter(|held| is_a_test(held.checker)) {
-            text += &format!(
-                "\n    {}, {}: says the same without the bug and with it",
-                held.checker, held.client
-            );
+            let CheckReport { checker, client, .. } = held;
+            text += &match &held.complaint {
+                Some(why) => {
+                    format!("\n    {checker}, {client}: fails without the bug, too: {why}")
+                }
+                None => {
+                    format!("\n    {checker}, {client}: says the same without the bug and with it")
+                }
+            };
         }
         let is_silent = |lock: &&&str| !self.kills.iter().any(|kill| kill.lock == **lock);
         for lock in self.locks.iter().filter(is_silent) {
@@ -227,5 +235,26 @@ impl Document {
             self.reported.len(),
             self.seconds
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_fails_without_the_bug_survives_and_says_why() {
+        let bug = Bug::of_row("17").expect("a bug with a test");
+        let late = || Outcome::Failed("the test was still running after 60 s".into());
+        let text =
+            |without, with| Row::of_tests(bug, vec![(bug.tests[0], without, (with, 0.1))]).text();
+        let both = text(late(), late());
+        assert!(
+            both.contains("SURVIVED") && both.contains("fails without the bug, too: the test was"),
+            "{both}"
+        );
+        let neither = text(Outcome::Held, Outcome::Held);
+        assert!(neither.contains("SURVIVED") && neither.contains("says the same"), "{neither}");
+        assert!(text(Outcome::Held, late()).contains("killed"));
     }
 }
