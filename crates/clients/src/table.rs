@@ -19,6 +19,7 @@ use crate::rwsem::{self, Interrupted, LastRound, Overflow, ReservedForFirst};
 use crate::semaphore::{self, LastPermit, Makers};
 use crate::seqlock::{self, WholePairs};
 use crate::shared::{self, ReadersAndWriters};
+use crate::timed_spin::{self, SpinTimeOuts};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
 use crate::upgrade;
@@ -32,6 +33,7 @@ use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
+use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
 use lockwright::rwlock::{Barging, Fair as FirstCome, RawRwLock};
@@ -230,6 +232,8 @@ clients_of_types! { own_clients, visit_own, P;
     }
     RawSeqLock<P, 2> { seqlock::PAIR => WholePairs<P>; }
     RawQRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
+    QSpinlock<P> { timed_spin::TIMED => SpinTimeOuts<P, QSpinlock<P>>; }
+    CnaSpinlock<P> { timed_spin::TIMED => SpinTimeOuts<P, CnaSpinlock<P>>; }
 }
 
 clients_of_types! { guard_clients, visit_guards, P;

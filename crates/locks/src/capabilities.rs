@@ -9,7 +9,8 @@ use crate::mutex::{RawFairMutex, RawMutex};
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
 use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
-use crate::qspinlock::Succession;
+use crate::qspinlock::{QSpinlock, Spin, Succession};
+use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
 use crate::rwlock::{Fairness, RawRwLock};
 use crate::semaphore::RawSemaphore;
@@ -178,6 +179,12 @@ impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
     unsafe fn unlock_fair(&self) {
         // SAFETY: the caller owns it.
         unsafe { self.unlock() };
+    }
+}
+
+impl<P: QueuePlatform, S: Succession<P>> TimedLock for QSpinlock<P, S, Spin> {
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        Self::lock_until(self, deadline_ns)
     }
 }
 

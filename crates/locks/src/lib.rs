@@ -64,9 +64,9 @@
 //!
 //! # Time-outs
 //!
-//! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`RwLock`], [`FairRwLock`], [`PercpuRwLock`],
-//! [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs. [`SpinLock`], [`CnaSpinLock`] and [`QRwLock`] have none: a spinning waiter cannot leave the middle of its
-//! queue, because the waiter behind it waits for a word that only it writes. [`SeqLock`] has none either; its
+//! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`SpinLock`], [`CnaSpinLock`], [`RwLock`],
+//! [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs. [`QRwLock`] has none: a
+//! spinning waiter cannot leave the middle of its queue. [`SeqLock`] has none either; its
 //! [`try_read`](SeqLock::try_read) never waits. Nor have [`Once`], [`OnceLock`], [`LazyLock`] and [`Barrier`].
 //!
 //! # Platforms

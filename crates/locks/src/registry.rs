@@ -292,19 +292,19 @@ macro_rules! if_can {
 }
 
 locks! { $ P;
-    qspinlock: "qspinlock" | "fifo", Product, QSpinlock<P>,
+    qspinlock: "qspinlock" | "fifo", Product, QSpinlock<P> [deadline],
         "the Linux kernel's queued spinlock: waiters are served in order of arrival";
-    cna: "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10>,
+    cna: "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10> [deadline],
         "the queued spinlock with NUMA-aware order (CNA), version 10";
-    cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time>,
+    cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time> [deadline],
         "CNA v10 whose threshold is a time instead of a number of handoffs";
-    cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited>,
+    cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited> [deadline],
         "CNA v10 that looks at few waiters once the lock is free or taken";
     cna_v10_posted: "cna-v10_posted", Product, CnaSpinlock<P, cna::V10Posted>,
         "CNA v10 as its code was posted: sometimes the first waiter is granted in spite of its NUMA node";
-    cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11>,
+    cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11> [deadline],
         "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
-    cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15>,
+    cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15> [deadline],
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
     cna_v13: "cna-v13", Product, CnaSpinlock<P, cna::V13>,
         "CNA v11 that looks for a first waiter to set aside in one of 128 turns (shuffle reduction)";

@@ -16,6 +16,7 @@ use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
+use crate::timed_spin_checks::of_timed;
 use crate::{Loom, MachineSettings};
 use lockwright::futex3::{Futex3, Spin100};
 use lockwright::kernel_mutex::KernelMutex;
@@ -184,6 +185,7 @@ fn of_fifo(lock: &'static LockRow) -> Vec<Check> {
     checks.extend(three_on::<QSpinlock<Loom>>(lock, "no queue nodes", without_nodes));
     let forked = MachineSettings::flat(3).with_nodes_per_cpu(1).in_a_forked_child();
     checks.extend(three_on::<QSpinlock<Loom>>(lock, "in a forked child", forked));
+    checks.extend(of_timed::<Fifo>(lock, &MachineSettings::flat(CPUS)));
     checks
 }
 
@@ -219,5 +221,6 @@ fn of_cna<C: CnaPolicy>(lock: &'static LockRow) -> Vec<Check> {
     // No thread passes the end of the primary queue, so it does not matter where the waiters are.
     let flat = MachineSettings::flat(CPUS);
     checks.push(row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat));
+    checks.extend(of_timed::<Cna<C>>(lock, &MachineSettings::flat(CPUS).with_numa(&[0, 1, 0])));
     checks
 }

@@ -40,6 +40,7 @@ mod shuttle_run;
 mod shuttle_schedule;
 mod sleeping_checks;
 mod threads;
+mod timed_spin_checks;
 
 pub use self::loom::Loom;
 pub use self::shuttle::Shuttle;

@@ -111,24 +111,8 @@ macro_rules! sending {
     }};
 }
 
-macro_rules! mutex_within {
-    (timed, $mutex:ident, $wait:ident) => {
-        match $wait {
-            Limit::For(Time::Past) | Limit::Until(Time::Past) => {
-                $mutex.try_lock_until(instant(Time::Past))
-            }
-            Limit::For(time) => $mutex.try_lock_for(duration(time)),
-            Limit::Until(time) => $mutex.try_lock_until(instant(time)),
-            Limit::Forever => Some($mutex.lock()),
-            _ => $mutex.try_lock(),
-        }
-    };
-    (plain, $mutex:ident, $wait:ident) => {
-        if $wait == Limit::Forever { Some($mutex.lock()) } else { $mutex.try_lock() }
-    };
-}
 macro_rules! fair {
-    (timed) => {
+    (fair) => {
         fn unlock_fair(guard: MutexGuard<'_, Self, Data>) {
             MutexGuard::unlock_fair(guard);
         }
@@ -142,7 +126,7 @@ macro_rules! fair {
             MutexGuard::bump(guard);
         }
     };
-    (plain) => {};
+    (ordered) => {};
 }
 macro_rules! waits {
     (waits) => {
@@ -179,13 +163,21 @@ macro_rules! waits {
     (never) => {};
 }
 macro_rules! mutex_kinds {
-    ($($raw:ty, $timed:ident, $sends:ident, $waits:ident;)+) => {$(
+    ($($raw:ty, $fair:ident, $sends:ident, $waits:ident;)+) => {$(
         impl<P: World> MutexKind<P> for $raw {
             fn within(
                 mutex: &Mutex<Self, Data>,
                 wait: Limit,
             ) -> Option<MutexGuard<'_, Self, Data>> {
-                mutex_within!($timed, mutex, wait)
+                match wait {
+                    Limit::For(Time::Past) | Limit::Until(Time::Past) => {
+                        mutex.try_lock_until(instant(Time::Past))
+                    }
+                    Limit::For(time) => mutex.try_lock_for(duration(time)),
+                    Limit::Until(time) => mutex.try_lock_until(instant(time)),
+                    Limit::Forever => Some(mutex.lock()),
+                    _ => mutex.try_lock(),
+                }
             }
             fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
                 sending!($sends, Exclusive(guard))
@@ -193,17 +185,17 @@ macro_rules! mutex_kinds {
             fn send_part<'a>(guard: MappedMutexGuard<'a, Self, TwoNumbers>) -> Option<SentGuard<'a, P>> {
                 sending!($sends, ExclusivePart(guard))
             }
-            fair!($timed);
+            fair!($fair);
             waits!($waits);
         }
     )+};
 }
 mutex_kinds! {
-    RawMutex<P>, timed, stays, waits;
-    Sendable<RawMutex<P>>, timed, sends, never;
-    RawFairMutex<P>, timed, stays, never;
-    QSpinlock<P>, plain, sends, never;
-    CnaSpinlock<P>, plain, sends, never;
+    RawMutex<P>, fair, stays, waits;
+    Sendable<RawMutex<P>>, fair, sends, never;
+    RawFairMutex<P>, fair, stays, never;
+    QSpinlock<P>, ordered, sends, never;
+    CnaSpinlock<P>, ordered, sends, never;
 }
 
 macro_rules! rw_within {

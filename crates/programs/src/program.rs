@@ -31,10 +31,7 @@ impl LockKind {
     }
     /// True if its attempts may have deadlines.
     pub fn is_timed(self) -> bool {
-        !matches!(
-            self,
-            Self::SpinLock | Self::CnaSpinLock | Self::QRwLock | Self::SeqLock | Self::Once
-        )
+        !matches!(self, Self::QRwLock | Self::SeqLock | Self::Once)
     }
     /// True if its owner may take it again.
     pub fn is_reentrant(self) -> bool {

@@ -38,6 +38,9 @@ pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
 pub const CNA: &[&str] =
     &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11", "cna-v15"];
 
+/// Those whose waiters may have deadlines and leave the queue.
+pub const TIMED_SPIN: &[&str] = &["qspinlock", "cna"];
+
 /// Those whose waiters sleep.
 pub const SLEEPING: &[&str] = &[
     "park",

@@ -157,4 +157,32 @@ bugs! {
     }",
         ],
     }
+    "140" GrantLost in TIMED_SPIN, seen BY_LOOM {
+        what: "A waiter whose time is over says by a store that it has left. It overwrites a grant that has come in between, and the queue has no head any more.",
+        source: "design: a waiter leaves by an exchange that fails if it was granted",
+        edits: [
+            change "qspinlock/timed.rs": "me.locked.compare_exchange(0, LEFT, Relaxed, Acquire).err()"
+                => r"{
+        me.locked.store(LEFT, Relaxed);
+        None
+    }",
+        ],
+    }
+    "141" NodeNotLeft in TIMED_SPIN, seen BY_LOOM {
+        what: "A waiter whose time is over releases its queue node, which is still in the queue. The thread that grants the node releases it a second time, or grants another use of it.",
+        source: "design: a node that is left in a queue belongs to the thread that grants it",
+        edits: [
+            change "qspinlock/timed.rs": "P::leave_node(id);"
+                => r"// SAFETY: a bug.
+                unsafe { P::release_node(id) };",
+        ],
+    }
+    "142" LeftTakenForHead in TIMED_SPIN, seen BY_LOOM {
+        what: "The granter does not look whether the waiter that it grants has left. The waiters behind that one wait for ever.",
+        source: "design: a waiter that may leave is granted by an exchange",
+        edits: [
+            change "qspinlock/timed.rs": "to.locked.swap(grant.value, Release) != LEFT"
+                => "to.locked.swap(grant.value, Release) <= LEFT",
+        ],
+    }
 }

@@ -75,6 +75,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("qspinlock/pv/rules.rs", Checker::Loom(HYBRID)),
     ("qspinlock/pv/bounded.rs", Checker::Loom(BOUNDED)),
     ("qspinlock/fork.rs", Checker::Loom(&["qspinlock"])),
+    ("qspinlock/timed.rs", Checker::Loom(&["qspinlock"])),
     ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
     (
         "native/pool.rs",

@@ -1,4 +1,4 @@
-//! What the mutex for programs offers beyond `lock_api::RawMutex`, and the condition variable.
+//! Time-outs of locks with one owner, fair unlocks of mutexes, and the condition variable.
 
 use super::Sendable;
 use super::deadline::{deadline_after, deadline_at};
@@ -6,24 +6,16 @@ use crate::mutex::{RawFairMutex, RawMutex};
 use crate::native::Native;
 use crate::park::ParkPlatform;
 use crate::platform::ConstCells;
-use crate::qspinlock::Succession;
+use crate::qspinlock::{QSpinlock, Spin, Succession};
+use crate::queue::QueuePlatform;
 use std::time::{Duration, Instant};
 
-/// What a mutex offers beyond `RawMutex`, for both versions of `lock_api`.
-macro_rules! beyond {
-    ($($lock:ty, $marker:ident;)+) => {$(
-        #[cfg(feature = "lock_api")]
-        // SAFETY: `unlock_fair` gives the lock back, or to a waiter that acquires what the owner released.
-        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api::RawMutexFair for $lock {
-            unsafe fn unlock_fair(&self) {
-                // SAFETY: the caller holds the lock.
-                unsafe { RawMutex::unlock_fair(self) };
-            }
-        }
-
+/// Attempts with time-outs, for both versions of `lock_api`.
+macro_rules! timed {
+    ($([$($bounds:tt)*] $lock:ty, $marker:ident;)+) => {$(
         #[cfg(feature = "lock_api")]
         // SAFETY: they return `true` exactly if the lock is taken.
-        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api::RawMutexTimed for $lock {
+        unsafe impl<$($bounds)*> lock_api::RawMutexTimed for $lock {
             type Duration = Duration;
             type Instant = Instant;
 
@@ -37,16 +29,7 @@ macro_rules! beyond {
 
         #[cfg(feature = "lock_api_05")]
         // SAFETY: as above; the guard has no state.
-        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api_05::RawMutexFair for $lock {
-            unsafe fn unlock_fair(&self, _guard: Self::Guard) {
-                // SAFETY: the caller holds the lock.
-                unsafe { RawMutex::unlock_fair(self) };
-            }
-        }
-
-        #[cfg(feature = "lock_api_05")]
-        // SAFETY: as above.
-        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api_05::RawMutexTimed for $lock {
+        unsafe impl<$($bounds)*> lock_api_05::RawMutexTimed for $lock {
             type Duration = Duration;
             type Instant = Instant;
 
@@ -59,11 +42,41 @@ macro_rules! beyond {
         }
     )+};
 }
-beyond! {
-    RawMutex<P, S>, GuardNoSend;
-    Sendable<RawMutex<P, S>>, GuardSend;
-    RawFairMutex<P, S>, GuardNoSend;
-    Sendable<RawFairMutex<P, S>>, GuardSend;
+timed! {
+    [P: ParkPlatform + ConstCells, S: Succession<P>] RawMutex<P, S>, GuardNoSend;
+    [P: ParkPlatform + ConstCells, S: Succession<P>] Sendable<RawMutex<P, S>>, GuardSend;
+    [P: ParkPlatform + ConstCells, S: Succession<P>] RawFairMutex<P, S>, GuardNoSend;
+    [P: ParkPlatform + ConstCells, S: Succession<P>] Sendable<RawFairMutex<P, S>>, GuardSend;
+    [P: QueuePlatform + ConstCells, S: Succession<P>] QSpinlock<P, S, Spin>, GuardSend;
+}
+
+/// Fair unlocks of a mutex, for both versions of `lock_api`.
+macro_rules! fair {
+    ($($lock:ty;)+) => {$(
+        #[cfg(feature = "lock_api")]
+        // SAFETY: `unlock_fair` gives the lock back, or to a waiter that acquires what the owner released.
+        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api::RawMutexFair for $lock {
+            unsafe fn unlock_fair(&self) {
+                // SAFETY: the caller holds the lock.
+                unsafe { RawMutex::unlock_fair(self) };
+            }
+        }
+
+        #[cfg(feature = "lock_api_05")]
+        // SAFETY: as above.
+        unsafe impl<P: ParkPlatform + ConstCells, S: Succession<P>> lock_api_05::RawMutexFair for $lock {
+            unsafe fn unlock_fair(&self, _guard: Self::Guard) {
+                // SAFETY: the caller holds the lock.
+                unsafe { RawMutex::unlock_fair(self) };
+            }
+        }
+    )+};
+}
+fair! {
+    RawMutex<P, S>;
+    Sendable<RawMutex<P, S>>;
+    RawFairMutex<P, S>;
+    Sendable<RawFairMutex<P, S>>;
 }
 
 /// Tells if a wait for a [`Condvar`](crate::Condvar) with a time-out has timed out.

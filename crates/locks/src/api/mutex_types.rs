@@ -221,8 +221,7 @@ macro_rules! mutex_types {
         pub type ArcFairMutexGuard<T> =
             lock_api::ArcMutexGuard<crate::mutex::RawFairMutex<Native>, T>;
 
-        /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served. It
-        /// has no time-outs.
+        /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served.
         ///
         /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for nanoseconds. If a
         /// waiter loses its CPU, all threads behind it wait until it runs again. In other programs use [`Mutex`].
@@ -248,12 +247,10 @@ macro_rules! mutex_types {
         /// - `lock(&self) -> SpinLockGuard<'_, T>`: takes the lock, and waits for it.
         /// - `try_lock(&self) -> Option<SpinLockGuard<'_, T>>`: takes the lock if it is free and no thread waits for
         ///   it. Never waits.
+        /// - `try_lock_for(&self, Duration) -> Option<SpinLockGuard<'_, T>>`: waits no longer than that.
+        /// - `try_lock_until(&self, Instant) -> Option<SpinLockGuard<'_, T>>`: waits until then at the latest.
         /// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock.
         /// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
-        ///
-        /// `try_lock_for` and `try_lock_until` do not exist here ("its trait bounds were not satisfied"): a waiter
-        /// cannot leave the middle of the queue, because the waiter behind it waits for a word that only it writes.
-        /// [`Mutex`] has time-outs.
         ///
         /// # Memory ordering
         ///
@@ -264,6 +261,14 @@ macro_rules! mutex_types {
         ///
         /// First come, first served, from the moment at which a thread has joined the queue.
         ///
+        /// # Time-outs
+        ///
+        /// A waiter with a time-out queues like any other. When its time is over, it returns at most 100 us later if it
+        /// has a CPU, and the other waiters keep their places. Its queue node stays in the queue until it would have
+        /// been its turn. Before that, further attempts of its thread with a time-out wait without a place in a queue,
+        /// so waiters that come later may overtake them. An attempt with a time-out of zero is a `try_lock`. The other
+        /// methods cost the same as without time-outs.
+        ///
         /// # Errors and panics
         ///
         /// There are none. A thread that takes a lock which it holds waits for ever. A panic in the critical section
@@ -273,8 +278,9 @@ macro_rules! mutex_types {
         /// # Signals and fork
         ///
         /// A signal handler must not wait for a lock that the interrupted thread holds or is about to take. It may use
-        /// `try_lock`. A forked child may use the lock; if another thread of the parent held it, it stays locked in the
-        /// child. The lock does not work in memory that several processes share.
+        /// `try_lock`, and attempts with time-outs, which fail then. A forked child may use the lock; if another thread
+        /// of the parent held it, it stays locked in the child. The lock does not work in memory that several processes
+        /// share.
         ///
         /// # Size
         ///
@@ -299,7 +305,7 @@ macro_rules! mutex_types {
         ///
         /// Waiters on the NUMA node of the owner are served first for a while, so that the lock and its value stay in
         /// the caches of one node. On a machine with one NUMA node, and by default in a virtual machine, it is a
-        /// [`SpinLock`], and what is said there holds for both: methods, memory ordering, no time-outs, signals, fork
+        /// [`SpinLock`], and what is said there holds for both: methods, memory ordering, time-outs, signals, fork
         /// and size.
         ///
         /// # Examples

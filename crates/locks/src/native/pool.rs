@@ -40,6 +40,8 @@ const FREE: u32 = 0;
 std::thread_local! {
     /// The node used last, plus one. Constant initialiser, no destructor.
     static HINT: Cell<u32> = const { Cell::new(0) };
+    /// The node left in a queue last, plus one. The same.
+    static LEFT: Cell<u32> = const { Cell::new(0) };
 }
 
 // SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a
@@ -74,6 +76,18 @@ unsafe impl QueueNodes for Native {
         // ordering: Relaxed; once orphaned a node stays so, and nothing is read through it.
         let mark = slot(id.number().into()).claim.load(Relaxed);
         mark != FREE && mark != mark_of_this_process()
+    }
+    fn leave_node(id: NodeId) {
+        LEFT.with(|left| left.set(u32::from(id.number()) + 1));
+    }
+    fn left_node() -> Option<NodeId> {
+        let number = LEFT.with(Cell::get).checked_sub(1)?;
+        // ordering: Relaxed; only a hint.
+        let is_in_use = slot(number).claim.load(Relaxed) == mark_of_this_process();
+        if !is_in_use {
+            LEFT.with(|left| left.set(0));
+        }
+        is_in_use.then(|| NodeId::new(number as u16))
     }
 }
 

@@ -81,6 +81,16 @@ pub unsafe trait QueueNodes: Cells {
         let _ = id;
         false
     }
+    /// The calling thread has left this node in a queue: another thread will release it. A platform with many nodes
+    /// remembers it, so that a thread leaves no second one as long as the first is there.
+    fn leave_node(id: NodeId) {
+        let _ = id;
+    }
+    /// What the calling thread passed to [`leave_node`](Self::leave_node) last, if the platform remembers and the node
+    /// is in use: by that queue or, because this is a hint, by another thread.
+    fn left_node() -> Option<NodeId> {
+        None
+    }
 }
 
 /// The table in which the owner of a lock finds the waiter that sleeps for it: from locks to queue

@@ -9,6 +9,7 @@ pub(crate) mod reservation;
 mod succession;
 #[cfg(feature = "internals")]
 pub mod testing;
+mod timed;
 mod waiting;
 mod word;
 

@@ -12,28 +12,44 @@ const HANDOVER_LOOKS: u32 = 512;
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Takes the lock as its only waiter; `false` if there are others, then the caller queues.
     pub(super) fn lock_pending(&self, seen: Word) -> bool {
-        let Some(()) = self.no_waiter_after_handover(seen) else { return false };
-        // (0,0,*) -> (0,1,*)
-        // ordering: Acquire; Q4, when the lock has become free.
-        let seen = Word::from_bits(self.word.fetch_or(word::PENDING, Acquire));
-        if !seen.has_no_waiter() {
-            if !seen.is_pending() {
-                // (n,1,*) -> (n,0,*): somebody queues, so back out.
-                // ordering: Relaxed; nothing is read through it.
-                self.word.store_byte1(0, Relaxed);
-            }
-            return false;
-        }
+        let Some(seen) = self.become_pending(seen) else { return false };
         if seen.is_locked() {
             // (*,1,1) -> (*,1,0) by the owner
             // ordering: Acquire; Q4.
             self.word.cond_load(Acquire, |bits| !Word::from_bits(bits).is_locked());
         }
+        self.take_as_pending();
+        true
+    }
+
+    /// Sets the pending bit and returns what was there, if the caller is the only waiter.
+    pub(super) fn become_pending(&self, seen: Word) -> Option<Word> {
+        self.no_waiter_after_handover(seen)?;
+        // (0,0,*) -> (0,1,*)
+        // ordering: Acquire; Q4, when the lock has become free.
+        let seen = Word::from_bits(self.word.fetch_or(word::PENDING, Acquire));
+        if !seen.has_no_waiter() {
+            if !seen.is_pending() {
+                self.withdraw_pending();
+            }
+            return None;
+        }
+        Some(seen)
+    }
+
+    /// Takes the pending bit back: somebody queues, or the time of the pending waiter is over.
+    pub(super) fn withdraw_pending(&self) {
+        // (*,1,*) -> (*,0,*)
+        // ordering: Relaxed; nothing is read through it.
+        self.word.store_byte1(0, Relaxed);
+    }
+
+    /// Takes the lock as its pending waiter, which has seen it free.
+    pub(super) fn take_as_pending(&self) {
         // (*,1,0) -> (*,0,1)
         // ordering: Relaxed; the next owner is ordered by our own release, Q4.
         self.word.store_half0(word::LOCKED_HALF, Relaxed);
         P::count(Event::lock_pending);
-        true
     }
 
     /// Waits a little if the pending waiter is just taking over; then whether nobody waits.

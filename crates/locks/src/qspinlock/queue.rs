@@ -67,7 +67,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 
     /// Takes the lock as the head of the queue, unless the wait for it did, and makes somebody else
     /// the head.
-    fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
+    pub(super) fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
         let (mut seen, mut turn) = (seen, turn);
         while seen.tail() == id.code() {
             match S::leave_alone(&self.word, seen, LOCKED_HALF, &mut turn) {
@@ -87,7 +87,11 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     }
 
     /// The one place where a waiter is granted and kicked.
-    fn deliver(&self, grant: Grant) {
+    #[inline]
+    pub(super) fn deliver(&self, grant: Grant) {
+        if grant.to.may_leave() {
+            return self.deliver_if_there(grant);
+        }
         make_head::<P>(grant);
         W::kick(&self.word, grant.to);
     }
@@ -124,7 +128,7 @@ pub(crate) fn make_head<P: QueuePlatform>(grant: Grant) {
 }
 
 /// Counts the nesting level that a queue entry needed.
-fn count_nesting<P: QueuePlatform>(id: NodeId) {
+pub(super) fn count_nesting<P: QueuePlatform>(id: NodeId) {
     match P::nesting_of(id) {
         0 => {}
         1 => P::count(Event::lock_use_node2),

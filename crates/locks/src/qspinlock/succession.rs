@@ -33,9 +33,9 @@ impl Grant {
 /// What came of an attempt to leave the queue as its only waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// The lock is taken, the queue is empty.
+    /// The queue is empty, and the lock taken if that was wanted.
     Left,
-    /// The lock is taken, and a waiter that was set aside is the head.
+    /// As `Left`, but a waiter that was set aside is the head.
     Granted(Grant),
     /// The word has changed to this: somebody has joined, or has set the pending bit and will take
     /// it back. The lock is not taken yet.
@@ -51,7 +51,7 @@ pub enum Alone {
 /// # Safety
 /// The lock excludes only if there is never more than one head: `choose` and `leave_alone` name a
 /// waiter of this lock that is linked or set aside and was not granted before, `leave_alone` says
-/// `Left` or `Granted` only if it has taken the lock by changing the word from `seen`, and nobody
+/// `Left` or `Granted` only if it has changed the word from `seen` to one with the lower half `after`, and nobody
 /// is lost from both queues.
 pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     /// The order a checker may hold the lock to.
@@ -76,9 +76,9 @@ pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     /// Called again and again while the head waits for the lock, until it returns `false`.
     fn step(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) -> bool;
     /// Tries to leave as the only waiter: changes the word from `seen`, whose tail it is, to one whose
-    /// lower half is `after`. That takes the lock where the wait has not.
+    /// lower half is `after`. That takes the lock where the wait has not, unless the head leaves without the lock.
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Self::Turn) -> Alone;
-    /// Chooses the next head. The lock is taken, and somebody is linked behind `me`.
+    /// Chooses the next head. The lock is taken, or `me` leaves without it, and somebody is linked behind `me`.
     fn choose(id: NodeId, me: &QNode<P>, turn: Self::Turn) -> Grant;
 }
 

@@ -57,6 +57,10 @@ impl Word {
     pub(crate) const fn with_tail(tail: TailCode, lower_half: u16) -> Self {
         Self((tail.bits() as u32) << TAIL_SHIFT | lower_half as u32)
     }
+    /// `(pending, locked)`.
+    pub(crate) const fn lower_half(self) -> u16 {
+        self.0 as u16
+    }
     /// The newest waiter in the queue.
     pub const fn tail(self) -> TailCode {
         TailCode::from_bits((self.0 >> TAIL_SHIFT) as u16)

@@ -11,23 +11,28 @@ use super::{NodeId, QNode, QueuePlatform, TailCode};
 use crate::platform::{Atomic, Bound, Sleeping};
 use core::sync::atomic::Ordering::Acquire;
 
+/// In a link, above the tail code: the waiter that it names may leave.
+const MAY_LEAVE: u32 = 1 << 16;
+
 /// Reads a link: the waiter it names.
 #[inline]
 pub(crate) fn linked(link: u32) -> Option<NodeId> {
-    TailCode::from_bits(link as u16).node()
+    let id = TailCode::from_bits(link as u16).node()?;
+    Some(if link & MAY_LEAVE == 0 { id } else { id.that_may_leave() })
 }
 
 /// Reads a link that is known to be set.
 #[inline]
 pub(crate) fn named(link: u32) -> NodeId {
     debug_assert!(linked(link).is_some(), "qspinlock: a link was lost");
-    TailCode::from_bits(link as u16).node_or_first()
+    let id = TailCode::from_bits(link as u16).node_or_first();
+    if link & MAY_LEAVE == 0 { id } else { id.that_may_leave() }
 }
 
 /// What a link to `id` holds.
 #[inline]
 pub(crate) fn link_to(id: NodeId) -> u32 {
-    id.code().bits().into()
+    u32::from(id.code().bits()) | if id.may_leave() { MAY_LEAVE } else { 0 }
 }
 
 /// Looks whether `me` was granted, until the bound is reached or `is_over`.

@@ -78,10 +78,11 @@ impl TailCode {
 /// A waiter in the queue of a lock.
 #[repr(C, align(64))]
 pub struct QNode<P: Cells> {
-    /// Tail code of the waiter behind this one; 0 until it has linked itself.
+    /// The link to the waiter behind this one: its tail code, and bit 16 if it may leave. 0 until it has linked itself.
     pub(crate) next: P::U32,
-    /// 0: not head of the queue yet. 1: head. Otherwise head, and the value is the tail code, in
-    /// the upper half, of the secondary queue that comes with it.
+    /// 0: not head of the queue yet. 1: head. A multiple of 65,536: head, and the value is the tail code, in
+    /// the upper half, of the secondary queue that comes with it. 3: its waiter has left
+    /// (`qspinlock::timed`).
     pub(crate) locked: P::U32,
     /// NUMA nodes: what the waiter stands for now in the low half, where it really is in the high
     /// half.

@@ -21,6 +21,7 @@ mod rwsem;
 mod semaphore;
 mod seqlock;
 mod signals;
+mod spin;
 mod statics;
 mod traits;
 mod tunables;

@@ -3,7 +3,7 @@
 use super::{alone, not_run};
 use lockwright::events::Event;
 use lockwright::native::{self, Native};
-use lockwright::platform::QueueNodes;
+use lockwright::platform::{Clock, QueueNodes};
 use lockwright::qspinlock::{Fifo, HybridBounded, Park, QSpinlock};
 use lockwright::queue::NODES_MAX;
 use lockwright::raw::RawLock;
@@ -147,4 +147,35 @@ fn hundreds_of_threads_that_sleep_for_a_lock_all_get_it() {
     assert_eq!(claimable(NODES_MAX), NODES_MAX, "a thread has kept a node");
     let slept = native::event_count(Event::pv_wait_node);
     assert!(slept >= u64::from(THREADS) / 2, "only {slept} slept");
+}
+
+#[test]
+fn attempts_that_time_out_leave_no_more_than_one_node_of_a_thread() {
+    let _alone = alone();
+    static LOCK: QSpinlock<Native> = QSpinlock::INIT;
+    const SHORT: std::time::Duration = std::time::Duration::from_millis(1);
+    let deadline = || Native::now_ns() + SHORT.as_nanos() as u64;
+    LOCK.lock();
+    thread::scope(|scope| {
+        // One that is pending, and the head of the queue.
+        for _ in 0..2 {
+            scope.spawn(|| {
+                LOCK.lock();
+                // SAFETY: taken above.
+                unsafe { LOCK.unlock() };
+            });
+            thread::sleep(20 * SHORT);
+        }
+        for _ in 0..20 {
+            assert!(!LOCK.lock_until(deadline()), "it is held");
+        }
+        let in_use = NODES_MAX - claimable(NODES_MAX);
+        assert_eq!(in_use, 2, "the node of the head, and the one that was left");
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock() };
+    });
+    assert_eq!(claimable(NODES_MAX), NODES_MAX, "a node was kept");
+    assert!(LOCK.lock_until(deadline()), "it is free");
+    // SAFETY: taken above.
+    unsafe { LOCK.unlock() };
 }

@@ -18,6 +18,7 @@ mod scheduler;
 mod semaphore;
 mod seqlock;
 mod signals;
+mod timed_spin;
 mod waiting;
 mod watchers;
 mod widths;

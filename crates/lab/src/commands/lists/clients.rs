@@ -45,6 +45,7 @@ pub const CLIENTS: &[Client] = &[
         "the last owner of a mutex may free it, even if the unlock before has not returned yet",
     ),
     ("osq-leave", "waiters that leave the queue of optimistic spinners leave it intact"),
+    ("spin-timed", "no thread waits for ever behind a spinlock's waiter that has timed out"),
     (
         "qrwlock-reads-again",
         "a reader may read again, as an interrupt handler does, while a writer waits",
