@@ -13,6 +13,7 @@ use crate::once::{self, Calls, FreedWhenDone, GivesUp};
 use crate::osq::{self, Leave};
 use crate::place::TenantKind;
 use crate::qrwlock::{self, ReadsAgain};
+use crate::resilient;
 use crate::reused;
 use crate::rwlock;
 use crate::rwsem::{self, Interrupted, LastRound, Overflow, ReservedForFirst};
@@ -33,6 +34,7 @@ use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
+use lockwright::qspinlock::resilient::RawResilientSpinLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
@@ -234,6 +236,12 @@ clients_of_types! { own_clients, visit_own, P;
     RawQRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
     QSpinlock<P> { timed_spin::TIMED => SpinTimeOuts<P, QSpinlock<P>>; }
     CnaSpinlock<P> { timed_spin::TIMED => SpinTimeOuts<P, CnaSpinlock<P>>; }
+    RawResilientSpinLock<P> {
+        timed_spin::TIMED => SpinTimeOuts<P, RawResilientSpinLock<P>>;
+        resilient::HELD => resilient::HeldTwice<P>;
+        resilient::CROSSED => resilient::Crossed<P>;
+        resilient::NEVER_CROSSED => resilient::NeverCrossed<P>;
+    }
 }
 
 clients_of_types! { guard_clients, visit_guards, P;

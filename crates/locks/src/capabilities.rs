@@ -9,6 +9,7 @@ use crate::mutex::{RawFairMutex, RawMutex};
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
 use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
+use crate::qspinlock::resilient::{AcquireLimits, HolderPlatform, RawResilientSpinLock};
 use crate::qspinlock::{QSpinlock, Spin, Succession};
 use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
@@ -185,6 +186,12 @@ impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
 impl<P: QueuePlatform, S: Succession<P>> TimedLock for QSpinlock<P, S, Spin> {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         Self::lock_until(self, deadline_ns)
+    }
+}
+
+impl<P: HolderPlatform> TimedLock for RawResilientSpinLock<P> {
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        self.acquire(AcquireLimits::until(deadline_ns)).is_ok()
     }
 }
 

@@ -11,7 +11,7 @@
 //! | N identical things | [`Semaphore`] |
 //! | something to be done or made once | [`LazyLock`], [`OnceLock`], [`Once`] |
 //! | threads that wait for each other | [`Barrier`] |
-//! | a CPU for every thread, critical sections of nanoseconds | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers) |
+//! | a CPU for every thread, critical sections of nanoseconds | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers), [`ResilientSpinLock`] (reports deadlocks) |
 //!
 //! All of them work in statics, allocate nothing ([`PercpuRwLock`]: see there), and are unlocked when their memory is
 //! zero.
@@ -65,7 +65,7 @@
 //! # Time-outs
 //!
 //! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`SpinLock`], [`CnaSpinLock`], [`RwLock`],
-//! [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`] and [`Condvar`] have time-outs. [`QRwLock`] has none: a
+//! [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`], [`ResilientSpinLock`] and [`Condvar`] have time-outs. [`QRwLock`] has none: a
 //! spinning waiter cannot leave the middle of its queue. [`SeqLock`] has none either; its
 //! [`try_read`](SeqLock::try_read) never waits. Nor have [`Once`], [`OnceLock`], [`LazyLock`] and [`Barrier`].
 //!
@@ -90,7 +90,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`], [`Once`], [`OnceLock`], [`LazyLock`], [`Barrier`] and [`native`] |
+//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`], [`ResilientSpinLock`], [`Once`], [`OnceLock`], [`LazyLock`], [`Barrier`] and [`native`] |
 //! | `lock_api` | yes | with `std`: all other types of this page, on `lock_api` 0.4 |
 //! | `lock_api_05` | no | with `std`: the same types on `lock_api` 0.5, in module `v05`. Without feature `lock_api` they are also at the root; a library should name `v05`, because another crate may turn `lock_api` on |
 //! | `arc_lock` | no | with a version of `lock_api`: `lock_arc`, `read_arc` and the like for locks in an `Arc`, whose guards have no lifetime |
@@ -206,6 +206,8 @@ pub mod futex3;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod hardware;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+pub mod held;
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod kernel_mutex;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod mcs;
@@ -274,8 +276,8 @@ pub use api::v05::*;
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]
 pub use api::{
-    Barrier, BarrierWaitResult, LazyLock, Once, OnceLock, OnceState, OwnedSemaphorePermit,
-    Semaphore, SemaphorePermit,
+    Barrier, BarrierWaitResult, LazyLock, LockError, LockErrorKind, Once, OnceLock, OnceState,
+    OwnedSemaphorePermit, ResilientSpinLock, ResilientSpinLockGuard, Semaphore, SemaphorePermit,
 };
 #[doc(inline)]
 pub use api::{Record, SeqLock};

@@ -11,6 +11,7 @@
 
 use crate::capabilities::{CondvarLock, TimedLock};
 use crate::percpu_rwlock::ReaderPlatform;
+use crate::qspinlock::resilient::{HolderPlatform, RawResilientSpinLock};
 use crate::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
     StealOnceFullSpin, cna,
@@ -20,8 +21,8 @@ use crate::rwsem::{self, RwSem, RwSemPolicy};
 use core::any::TypeId;
 
 /// Everything that a lock of the registry may ask of the machine below it.
-pub trait Platform: ReaderPlatform {}
-impl<P: ReaderPlatform> Platform for P {}
+pub trait Platform: ReaderPlatform + HolderPlatform {}
+impl<P: ReaderPlatform + HolderPlatform> Platform for P {}
 
 /// What the registry knows about a lock, apart from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,6 +313,8 @@ locks! { $ P;
         "CNA v15 without shuffle reduction: it looks for a first waiter to set aside in every turn";
     cna_v15_10ms: "cna-v15_10ms", Product, CnaSpinlock<P, cna::V15TenMs>,
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
+    resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline],
+        "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,

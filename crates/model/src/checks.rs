@@ -16,7 +16,7 @@ use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
-use crate::timed_spin_checks::of_timed;
+use crate::timed_spin_checks::{of_resilient, of_timed};
 use crate::{Loom, MachineSettings};
 use lockwright::futex3::{Futex3, Spin100};
 use lockwright::kernel_mutex::KernelMutex;
@@ -29,6 +29,7 @@ use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::cna::{
     Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
 };
+use lockwright::qspinlock::resilient::RawResilientSpinLock;
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
@@ -99,6 +100,7 @@ own_rows! {
     Also RawSeqLock<Loom, 2> => of_seqlock;
     Also RawSemaphore<Loom, 1> => of_semaphore;
     Also QSpinlock<Loom> => of_fifo;
+    Also RawResilientSpinLock<Loom> => of_resilient;
     Also CnaSpinlock<Loom, V10> => of_cna::<V10>;
     Also CnaSpinlock<Loom, V10Time> => of_cna::<V10Time>;
     Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;

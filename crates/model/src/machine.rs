@@ -191,6 +191,23 @@ macro_rules! machine {
             }
         }
 
+        // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
+        unsafe impl lockwright::platform::HeldLocks for $platform {
+            type Table = lockwright::held::HeldTable<Self>;
+
+            fn held_table() -> Option<std::ptr::NonNull<Self::Table>> {
+                let cpu = <Self as lockwright::platform::Placement>::this_cpu();
+                let has_one = cpu < MACHINE.world.settings.reader_slots;
+                if has_one { MACHINE.world.held_table(cpu as usize) } else { None }
+            }
+            fn held_tables() -> usize {
+                MACHINE.world.settings.cpus as usize
+            }
+            fn held_table_at(at: usize) -> Option<std::ptr::NonNull<Self::Table>> {
+                MACHINE.world.held_table(at)
+            }
+        }
+
         impl lockwright::platform::Placement for $platform {
             fn this_cpu() -> u32 {
                 CPU.with(std::cell::Cell::get)

@@ -28,6 +28,8 @@ pub struct MachineSettings {
     pub wake_ups: u32,
     /// True if the process is a forked child. No thread is orphaned in it.
     pub has_forked: bool,
+    /// True if threads have tables of the locks that they hold. These are many cells, so other machines do without.
+    pub has_held_tables: bool,
 }
 
 impl MachineSettings {
@@ -44,6 +46,7 @@ impl MachineSettings {
             hurried_waits: 0,
             wake_ups: 0,
             has_forked: false,
+            has_held_tables: false,
         }
     }
     /// The same with CPU `i` on NUMA node `numa[i]`.
@@ -70,6 +73,11 @@ impl MachineSettings {
     /// to wake up, to be robbed and to sleep again.
     pub fn in_a_hurry(mut self) -> Self {
         self.hurried_waits = 4;
+        self
+    }
+    /// The same where threads have tables of the locks that they hold.
+    pub fn with_held_tables(mut self) -> Self {
+        self.has_held_tables = true;
         self
     }
     /// The same with a clock that moves so far each time a thread looks at it.

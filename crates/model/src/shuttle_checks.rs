@@ -1,10 +1,13 @@
 //! The table of what shuttle samples: every client on every lock, with 4, 8 and 16 threads.
 
+use crate::check::is;
 use crate::reused_checks::has_own_rows;
 use crate::rwsem_checks::policy_of;
 use crate::{
-    CheckDepth, Explored, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler,
+    CheckDepth, Explored, Loom, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun,
+    ShuttleScheduler,
 };
+use lockwright::qspinlock::resilient::RawResilientSpinLock;
 use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
@@ -58,7 +61,8 @@ pub fn samples_of(lock: &'static LockRow, threads: usize, depth: CheckDepth) -> 
     let little = machine(threads, 1).with_nodes_per_cpu(0).with_reader_slots(2);
     machines.push((LITTLE.to_string(), little, 2));
     let mut samples = Vec::new();
-    for (on, settings, rounds) in machines {
+    for (on, mut settings, rounds) in machines {
+        settings.has_held_tables = is::<RawResilientSpinLock<Loom>>(lock);
         for scheduler in [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: DEPTH }] {
             let executions = (operations / (threads * rounds as usize)).max(2);
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);

@@ -1,11 +1,15 @@
-//! The rows of spinlocks with deadlines.
+//! The rows of spinlocks with deadlines, and of the resilient spinlock.
 
 use crate::check::{CPUS, Check, row};
 use crate::{Loom, MachineSettings};
+use lockwright::qspinlock::resilient::RawResilientSpinLock;
 use lockwright::qspinlock::{QSpinlock, Spin, Succession};
 use lockwright::registry::LockRow;
+use lockwright_clients::resilient::{Crossed, HeldTwice, NeverCrossed};
 use lockwright_clients::timed_spin::{LeavesQueue, SpinTimeOuts};
 
+/// How far the clock moves with each look, so that a waiter searches for a deadlock each time it looks.
+const SEARCH_NS: u64 = 1_000_000;
 /// Of clients with three threads.
 const PREEMPTIONS_MAX: usize = 2;
 
@@ -27,4 +31,27 @@ pub(crate) fn of_timed<S: Succession<Loom>>(
         Check { settings: without_nodes, on: "three, no queue nodes", ..three.clone() },
         three,
     ]
+}
+
+pub(crate) fn of_resilient(lock: &'static LockRow) -> Vec<Check> {
+    let searching =
+        |threads: u32| MachineSettings::flat(threads).with_held_tables().with_clock_step(SEARCH_NS);
+    let two = [
+        row::<HeldTwice<Loom>>(lock, "two", 2, searching(2)),
+        row::<NeverCrossed<Loom>>(lock, "two", 2, searching(2)),
+        row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, "two", 2, searching(2)),
+    ];
+    // Each attempt may fail in its own way, so there are many executions.
+    let many = [
+        Check { preemptions_max: 2, ..row::<Crossed<Loom>>(lock, "two", 2, searching(2)) },
+        Check { preemptions_max: 1, ..row::<HeldTwice<Loom>>(lock, "three", 3, searching(3)) },
+    ];
+    // Where nobody becomes pending, one of three threads is behind the head.
+    let forked = searching(3).in_a_forked_child();
+    let three = [("three", searching(3)), ("three, in a forked child", forked)];
+    let three = three.map(|(on, settings)| Check {
+        preemptions_max: PREEMPTIONS_MAX,
+        ..row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, on, 3, settings)
+    });
+    two.into_iter().chain(many).chain(three).collect()
 }

@@ -3,6 +3,7 @@
 use crate::cell::ANY_CELL;
 use crate::settings::{self, MachineSettings};
 use lockwright::events::Event;
+use lockwright::held::HeldTable;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Atomic, QueueNodes, Zeroed};
@@ -22,6 +23,7 @@ pub struct Execution<P: QueueNodes> {
     marks: Vec<P::U32>,
     counting_marks: Vec<P::U64>,
     reader_slots: Vec<ReaderSlot<P>>,
+    held_tables: Vec<HeldTable<P>>,
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
     wake_ups: AtomicU32,
@@ -71,6 +73,9 @@ impl<P: QueueNodes> Execution<P> {
             marks: (0..BUCKETS).map(|_| Zeroed::zeroed()).collect(),
             counting_marks: (0..BUCKETS).map(|_| Zeroed::zeroed()).collect(),
             reader_slots: (0..settings.cpus).map(|_| ReaderSlot::new()).collect(),
+            held_tables: (0..if settings.has_held_tables { settings.cpus } else { 0 })
+                .map(|_| HeldTable::new())
+                .collect(),
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
             bounded_waits: (0..settings.cpus).map(|_| AtomicU32::new(0)).collect(),
@@ -140,6 +145,10 @@ impl<P: QueueNodes> Execution<P> {
     /// The slot of the thread on `cpu`, valid until the execution ends.
     pub fn reader_slot(&self, cpu: usize) -> NonNull<ReaderSlot<P>> {
         NonNull::from(&self.reader_slots[cpu])
+    }
+    /// The table of what the thread on `cpu` holds, the same, if the machine has them.
+    pub fn held_table(&self, cpu: usize) -> Option<NonNull<HeldTable<P>>> {
+        self.held_tables.get(cpu).map(NonNull::from)
     }
     /// True if the table of sleepers is empty.
     pub fn has_empty_table(&self) -> bool {

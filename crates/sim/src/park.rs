@@ -1,7 +1,8 @@
-//! The storage of a simulated machine's table of sleepers, and of its readers' slots.
+//! The storage of a simulated machine's table of sleepers, of its readers' slots and of its tables of held locks.
 
 use crate::platform::Sim;
 use core::ptr::NonNull;
+use lockwright::held::HeldTable;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::Cells;
@@ -22,11 +23,19 @@ pub struct SleepMemory<'a> {
     /// One for each thread, and an empty one.
     pub reader_slots: &'a [ReaderSlot<Sim>],
     pub counting_marks: &'a [CountingMark],
+    /// One for each thread.
+    pub held: &'a [HeldTable<Sim>],
 }
 
 impl SleepMemory<'_> {
-    pub const NONE: Self =
-        Self { buckets: &[], marks: &[], waiters: &[], reader_slots: &[], counting_marks: &[] };
+    pub const NONE: Self = Self {
+        buckets: &[],
+        marks: &[],
+        waiters: &[],
+        reader_slots: &[],
+        counting_marks: &[],
+        held: &[],
+    };
 }
 
 /// The same, for as long as a run lasts.
@@ -36,6 +45,7 @@ pub struct SleepSlots {
     waiters: NonNull<[Waiter<Sim>]>,
     reader_slots: NonNull<[ReaderSlot<Sim>]>,
     counting_marks: NonNull<[CountingMark]>,
+    held: NonNull<[HeldTable<Sim>]>,
 }
 
 impl SleepSlots {
@@ -47,6 +57,7 @@ impl SleepSlots {
             waiters: NonNull::from(memory.waiters),
             reader_slots: NonNull::from(memory.reader_slots),
             counting_marks: NonNull::from(memory.counting_marks),
+            held: NonNull::from(memory.held),
         }
     }
     pub fn bucket(&self, at: usize) -> NonNull<Bucket<Sim>> {
@@ -63,6 +74,9 @@ impl SleepSlots {
     }
     pub fn reader_slot(&self, at: usize) -> NonNull<ReaderSlot<Sim>> {
         element(self.reader_slots, at)
+    }
+    pub fn held(&self, at: usize) -> NonNull<HeldTable<Sim>> {
+        element(self.held, at)
     }
     pub fn reader_slots(&self) -> usize {
         self.reader_slots.len() - 1

@@ -19,6 +19,7 @@ use core::any::Any;
 use core::ptr::NonNull;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use lockwright::held::HeldTable;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Cells, Zeroed};
@@ -134,6 +135,7 @@ impl<'a> Simulation<'a> {
             waiters: self.alloc_slice_at(0, self.nodes.len(), |_| Waiter::new()),
             reader_slots: self.alloc_slice_at(0, self.bodies.len() + 1, |_| ReaderSlot::new()),
             counting_marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
+            held: self.alloc_slice_at(0, self.bodies.len(), |_| HeldTable::new()),
         };
     }
 

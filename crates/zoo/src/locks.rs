@@ -40,6 +40,7 @@ pub const CNA: &[&str] =
 
 /// Those whose waiters may have deadlines and leave the queue.
 pub const TIMED_SPIN: &[&str] = &["qspinlock", "cna"];
+pub const RESILIENT: &[&str] = &["resilient"];
 
 /// Those whose waiters sleep.
 pub const SLEEPING: &[&str] = &[

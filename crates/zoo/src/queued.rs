@@ -185,4 +185,42 @@ bugs! {
                 => "to.locked.swap(grant.value, Release) <= LEFT",
         ],
     }
+    "143" TailCleared in RESILIENT, seen BY_LOOM {
+        what: "The head of the queue gives up and clears the tail, although other waiters are behind it. They wait for ever, and the queue that forms meanwhile has a head of its own.",
+        source: "design: a queue dissolves in order, from its head to its end",
+        edits: [
+            change "qspinlock/timed.rs": "seen = now"
+                => r"{
+                    crate::platform::LockWordOps::swap_half1(&self.word, 0, Relaxed);
+                    return None;
+                }",
+        ],
+    }
+    "144" TopTakenForHeld in RESILIENT, seen BY_LOOM {
+        what: "The search for deadlocks takes the topmost entry of a table, the lock for which its thread waits, for a lock that the thread holds. A thread that waits for a lock is told that it holds it.",
+        source: "design: a thread holds what is below the top of its table",
+        edits: [
+            change "held.rs": "self.counted().split_last().map_or(&[][..], |(_, below)| below)"
+                => "self.counted()",
+        ],
+    }
+    "145" NotPopped in RESILIENT, seen BY_LOOM {
+        what: "A waiter that gives up leaves the lock in its table. It is told later that it holds the lock.",
+        source: "design: a table names what its thread holds or waits for",
+        edits: [change "qspinlock/resilient/mod.rs": "held.remove(name)" => "{}"],
+    }
+    "146" PoppedLate in RESILIENT, seen BY_LOOM {
+        what: "An owner releases the lock before it clears the entry in its table. The next owner finds there that the last one waits for the lock, and takes that for a deadlock.",
+        source: "design: the entry is cleared before the lock is released",
+        edits: [
+            remove "qspinlock/resilient/mod.rs": r"if let Some(held) = own_table::<P>() {
+            held.remove(self.name());
+        }",
+            change "qspinlock/resilient/mod.rs": "unsafe { self.0.unlock() };"
+                => r"unsafe { self.0.unlock() };
+        if let Some(held) = own_table::<P>() {
+            held.remove(self.name());
+        }",
+        ],
+    }
 }

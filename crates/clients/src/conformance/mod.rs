@@ -84,6 +84,7 @@ laws! { P;
     "D1" storage::buckets_marks_and_waiters_are_distinct_and_zero;
     "D4" storage::a_thread_has_a_slot_of_its_own_that_is_empty;
     "D5" storage::no_two_locks_get_the_same_number;
+    "D6" storage::a_thread_has_a_table_of_its_own_that_is_empty;
     "L1" machine::every_cpu_is_on_a_numa_node;
     "H1" machine::hints_answer;
     "H2" machine::threads_have_numbers_of_their_own;

@@ -54,6 +54,29 @@ pub fn a_thread_has_a_slot_of_its_own_that_is_empty<P: Platform, T: Threads>(thr
     });
 }
 
+pub fn a_thread_has_a_table_of_its_own_that_is_empty<P: Platform, T: Threads>(threads: &T) {
+    /// Where the tables are, and cells by which both threads exist until both have theirs.
+    struct State<P: Platform>([Note; 2], [P::U32; 2]);
+    fn body<P: Platform>(State(found, has_table): &State<P>, me: usize) {
+        let table = P::held_table();
+        assert_eq!(P::held_table(), table);
+        has_table[me].store(1, Release);
+        has_table[1 - me].cond_load(Acquire, |has_table| has_table == 1);
+        let Some(table) = table else { return };
+        // SAFETY: by the contract of `HeldLocks` it lives as long as the machine.
+        assert_eq!(unsafe { table.as_ref() }.count(), 0, "no lock was used");
+        found[me].write(table.addr().get() as u64);
+        let is_it = |at| P::held_table_at(at) == Some(table);
+        assert!((0..P::held_tables()).any(is_it), "not counted");
+    }
+    let bodies: [fn(&State<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
+    let cells = [P::U32::zeroed(), P::U32::zeroed()];
+    threads.run(State(Default::default(), cells), &bodies, |State(found, _)| {
+        let [one, other] = [found[0].read(), found[1].read()];
+        assert!(one == 0 || one != other, "two threads have one table");
+    });
+}
+
 pub fn no_two_locks_get_the_same_number<P: Platform, T: Threads>(threads: &T) {
     fn body<P: Platform>(found: &[Note; 4], me: usize) {
         for note in &found[2 * me..2 * me + 2] {

@@ -4,8 +4,8 @@
 //!   `rwlock` add what needs the standard library's clock.
 //! - `mutex_types`, `reentrant` and `rwlock_types` are the aliases, for either version of `lock_api`;
 //!   `interruptible` adds waits that another thread ends.
-//! - `semaphore`, `owned_permit`, `seqlock`, `record`, `once`, `once_lock`, `lazy` and `barrier` do not need
-//!   `lock_api`.
+//! - `semaphore`, `owned_permit`, `seqlock`, `record`, `once`, `once_lock`, `lazy`, `barrier` and `resilient` do not
+//!   need `lock_api`.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod barrier;
@@ -20,6 +20,8 @@ mod once_lock;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod owned_permit;
 mod record;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod resilient;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod semaphore;
 mod seqlock;
@@ -86,6 +88,8 @@ pub use owned_permit::OwnedSemaphorePermit;
 pub use record::Record;
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
 pub use reentrant::ThreadNumber;
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use resilient::{LockError, LockErrorKind, ResilientSpinLock, ResilientSpinLockGuard};
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use semaphore::{Semaphore, SemaphorePermit};
 #[cfg(any(feature = "lock_api", feature = "lock_api_05"))]

@@ -39,3 +39,8 @@ unsafe impl LockHash for Native {
         (word.addr() as u64 >> 2) & 0xffff_ffff_ffff
     }
 }
+
+/// The address of the word whose lock has this name.
+pub(crate) fn address_of(name: u64) -> usize {
+    (name << 2) as usize
+}

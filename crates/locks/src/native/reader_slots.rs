@@ -10,14 +10,17 @@
 //! keeps its slot, and a lock that another thread read in its slot at that moment stays read, as any lock does that
 //! another thread held.
 //!
+//! The table of the spinlocks that a thread holds has the number of its slot.
+//!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | V2 | the claim of a slot, `USED` included, then the light barrier of the reader | the number of slots, looked at after the heavy barrier of the writer | that the slot exists |
 
 use super::table::{Table, table};
 use super::{Native, fork};
+use crate::held::HeldTable;
 use crate::percpu_rwlock::ReaderSlot;
-use crate::platform::ReaderSlots;
+use crate::platform::{HeldLocks, ReaderSlots};
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr::NonNull;
@@ -33,6 +36,9 @@ const FEW: usize = 16;
 
 const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> =
     table!([ReaderSlot<Native>; SLOTS_MAX] = ReaderSlot::EMPTY);
+/// One for each slot. A mebibyte of zeroes, of which only the pages exist that were ever used.
+const HELD: Table<HeldTable<Native>, SLOTS_MAX> =
+    table!([HeldTable<Native>; SLOTS_MAX] = HeldTable::EMPTY);
 /// Whose a slot is: the process life in the upper half, the thread's number in the lower. 0 is nobody's.
 const OWNERS: Table<AtomicU64, SLOTS_MAX> = table!([AtomicU64; SLOTS_MAX] = AtomicU64::new(0));
 /// How many slots were ever claimed.
@@ -82,10 +88,42 @@ unsafe impl ReaderSlots for Native {
         USED.load(Relaxed)
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
-        // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
-        let is_ours = (OWNERS.at(at).load(Relaxed) >> 32) as u32 == life();
-        NonNull::from(if is_ours { SLOTS.at(at) } else { &NOBODYS })
+        NonNull::from(if is_of_this_life(at) { SLOTS.at(at) } else { &NOBODYS })
     }
+}
+
+// SAFETY: elements of a static array, of which a thread has the one with the number of its slot.
+unsafe impl HeldLocks for Native {
+    type Table = HeldTable<Self>;
+
+    #[inline(always)]
+    fn held_table() -> Option<NonNull<HeldTable<Self>>> {
+        Self::reader_slot().map(|slot| NonNull::from(HELD.at(number_of(slot))))
+    }
+    fn held_tables() -> usize {
+        Self::reader_slots()
+    }
+    fn held_table_at(at: usize) -> Option<NonNull<HeldTable<Self>>> {
+        is_of_this_life(at).then(|| NonNull::from(HELD.at(at)))
+    }
+}
+
+/// The number of a slot.
+#[inline(always)]
+fn number_of(slot: NonNull<ReaderSlot<Native>>) -> usize {
+    (slot.addr().get() - core::ptr::from_ref(SLOTS.at(0)).addr()) / size_of::<ReaderSlot<Native>>()
+}
+
+/// Returns `true` if the slot `at` is a thread's of this process life.
+fn is_of_this_life(at: usize) -> bool {
+    // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
+    (OWNERS.at(at).load(Relaxed) >> 32) as u32 == life()
+}
+
+/// The number of the thread that has the slot `at`, as the kernel counts threads.
+pub(crate) fn thread_of(at: usize) -> u32 {
+    // ordering: Relaxed; only a hint.
+    OWNERS.at(at).load(Relaxed) as u32
 }
 
 fn owner() -> u64 {
@@ -131,6 +169,10 @@ fn claim() -> Option<NonNull<ReaderSlot<Native>>> {
         _ => None,
     };
     let at = at.or_else(|| append(me));
+    if let Some(at) = at {
+        // The last owner may have ended with locks that it never released.
+        HELD.at(at).clear();
+    }
     let mine = at.map(|at| NonNull::from(SLOTS.at(at)));
     MINE.with(|slot| slot.set(mine));
     HAS_NONE.with(|has_none| has_none.set(mine.is_none()));
@@ -171,10 +213,8 @@ unsafe extern "C" fn begin_life() {
     // ordering: Relaxed; there is no other thread.
     LIFE.store(fork::epoch(), Relaxed);
     let Some(mine) = MINE.with(Cell::get) else { return };
-    let at = (mine.addr().get() - core::ptr::from_ref(SLOTS.at(0)).addr())
-        / size_of::<ReaderSlot<Native>>();
     // ordering: Relaxed; there is no other thread.
-    OWNERS.at(at).store(owner(), Relaxed);
+    OWNERS.at(number_of(mine)).store(owner(), Relaxed);
 }
 
 #[cfg(test)]

@@ -171,6 +171,25 @@ pub unsafe trait ReaderSlots: Cells {
     fn reader_slot_at(at: usize) -> NonNull<Self::Slot>;
 }
 
+/// Where threads say which locks they hold.
+///
+/// Storage only; [`held`](crate::held) knows what is in it.
+///
+/// # Safety
+/// [`held_table`](Self::held_table) returns the same table to a thread each time, and no other thread that exists has
+/// it. Tables live as long as locks of this platform are used and are empty at first.
+pub unsafe trait HeldLocks: Cells {
+    /// A table: [`HeldTable`](crate::held::HeldTable).
+    type Table;
+
+    /// The table of the calling thread; nothing if there is none left.
+    fn held_table() -> Option<NonNull<Self::Table>>;
+    /// How many tables are in use at most: their numbers are below that.
+    fn held_tables() -> usize;
+    /// A table; nothing for a number that is nobody's.
+    fn held_table_at(at: usize) -> Option<NonNull<Self::Table>>;
+}
+
 /// Where the caller is.
 pub trait Placement: Sized {
     /// The CPU the caller runs on. May be stale as soon as it is read, except in the simulator.

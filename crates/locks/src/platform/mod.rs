@@ -28,7 +28,7 @@ pub use cells::{Cells, ConstCells};
 pub use guarded::{Guarded, RaceTracker};
 pub(crate) use is_locked::barrier_before_look;
 pub use machine::{
-    Barriers, Clock, Counters, EVERY_KIND, LockHash, Placement, QueueNodes, ReaderSlots,
+    Barriers, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, Placement, QueueNodes, ReaderSlots,
     SchedulerHints, SleepStorage, Sleeping, low_half,
 };
 pub use node_id::{NODES_MAX, NodeId};

@@ -6,6 +6,7 @@ mod pending;
 pub mod pv;
 pub(crate) mod queue;
 pub(crate) mod reservation;
+pub mod resilient;
 mod succession;
 #[cfg(feature = "internals")]
 pub mod testing;

@@ -23,10 +23,16 @@ pub struct Grant {
 impl Grant {
     /// Head, and nobody is set aside.
     pub const PLAIN: u32 = 1;
+    /// Head of a queue that dissolves: it leaves and grants the next one with the same.
+    pub const DISSOLVES: u32 = 2;
 
     /// Makes `to` the head, with nobody set aside.
     pub const fn plain(to: NodeId) -> Self {
         Self { to, value: Self::PLAIN }
+    }
+    /// The grant of a head that leaves without the lock and was granted with `value` itself.
+    pub(crate) const fn after(self, value: u32) -> Self {
+        if value == Self::DISSOLVES { Self { value, ..self } } else { self }
     }
 }
 

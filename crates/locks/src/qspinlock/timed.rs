@@ -187,7 +187,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
                 return W::kick(&self.word, grant.to);
             }
             let turn = S::become_head(grant.to, to, grant.value);
-            next = self.leave_as_head(grant.to, to, turn);
+            next = self.leave_as_head(grant.to, to, turn).map(|next| next.after(grant.value));
             // SAFETY: its thread has left it, and nobody reaches it any more, as in `lock_queue`.
             unsafe { P::release_node(grant.to) };
         }
@@ -195,7 +195,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 }
 
 /// Waits for the grant. If the time is over first, leaves the node to the thread that grants it.
-fn wait_for_grant<P: QueuePlatform>(me: &QNode<P>, deadline_ns: u64) -> Option<u32> {
+pub(super) fn wait_for_grant<P: QueuePlatform>(me: &QNode<P>, deadline_ns: u64) -> Option<u32> {
     if let Ok(granted) = look_for_grant(me, until::<P>(deadline_ns), || false) {
         return Some(granted);
     }
@@ -204,7 +204,7 @@ fn wait_for_grant<P: QueuePlatform>(me: &QNode<P>, deadline_ns: u64) -> Option<u
 }
 
 /// Returns `true` if the calling thread has a node in a queue that it has left. Another queue may use the node by now.
-fn has_left_node<P: QueuePlatform>() -> bool {
+pub(super) fn has_left_node<P: QueuePlatform>() -> bool {
     // ordering: Relaxed; only a hint.
     P::left_node().is_some_and(|id| node::<P>(id).locked.load(Relaxed) == LEFT)
 }

@@ -81,8 +81,8 @@ pub struct QNode<P: Cells> {
     /// The link to the waiter behind this one: its tail code, and bit 16 if it may leave. 0 until it has linked itself.
     pub(crate) next: P::U32,
     /// 0: not head of the queue yet. 1: head. A multiple of 65,536: head, and the value is the tail code, in
-    /// the upper half, of the secondary queue that comes with it. 3: its waiter has left
-    /// (`qspinlock::timed`).
+    /// the upper half, of the secondary queue that comes with it. 2: the queue dissolves (`qspinlock::resilient`).
+    /// 3: its waiter has left (`qspinlock::timed`).
     pub(crate) locked: P::U32,
     /// NUMA nodes: what the waiter stands for now in the low half, where it really is in the high
     /// half.

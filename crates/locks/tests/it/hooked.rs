@@ -4,12 +4,13 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
 use lockwright::events::Event;
 use lockwright::hardware::{HardwareU32, HardwareU64};
+use lockwright::held::HeldTable;
 use lockwright::native::Native;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, LockHash, Placement, QueueNodes,
-    ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, HeldLocks, LockHash, Placement,
+    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -172,6 +173,21 @@ unsafe impl ReaderSlots for Hooked {
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
         NonNull::from(&READERS[at])
+    }
+}
+
+// SAFETY: nobody has a table.
+unsafe impl HeldLocks for Hooked {
+    type Table = HeldTable<Self>;
+
+    fn held_table() -> Option<NonNull<HeldTable<Self>>> {
+        None
+    }
+    fn held_tables() -> usize {
+        0
+    }
+    fn held_table_at(_at: usize) -> Option<NonNull<HeldTable<Self>>> {
+        None
     }
 }
 

@@ -1,11 +1,14 @@
-//! Spinlocks for programs: time-outs.
+//! Spinlocks for programs: time-outs, and the one that reports deadlocks.
 
 use super::alone;
-use lockwright::{CnaSpinLock, SpinLock};
+use lockwright::{CnaSpinLock, LockErrorKind, ResilientSpinLock, SpinLock};
+use std::sync::Barrier;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(5);
+const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn an_attempt_with_a_time_out_fails_on_a_held_lock_and_takes_a_free_one() {
@@ -52,4 +55,96 @@ fn a_waiter_behind_one_that_has_left_gets_the_lock() {
     check::<lockwright::qspinlock::QSpinlock<lockwright::native::Native>>();
     check::<lockwright::qspinlock::CnaSpinlock<lockwright::native::Native>>();
     let _: CnaSpinLock<u32> = CnaSpinLock::new(0);
+}
+
+#[test]
+fn a_thread_that_takes_a_lock_which_it_holds_is_told_so_at_once() {
+    static LOCK: ResilientSpinLock<u32> = ResilientSpinLock::new(7);
+    let guard = LOCK.lock().expect("it is free");
+    let error = LOCK.lock().expect_err("it is held");
+    assert_eq!(error.kind(), LockErrorKind::AlreadyHeld);
+    assert_eq!(error.lock(), (&raw const LOCK).addr());
+    assert_eq!(
+        (error.other_lock(), error.other_thread()),
+        (Some(error.lock()), Some(error.thread()))
+    );
+    assert!(error.to_string().contains("which it holds itself"), "{error}");
+    assert_eq!(LOCK.lock_for(LONG).expect_err("it is held").kind(), LockErrorKind::AlreadyHeld);
+    assert!(LOCK.try_lock().is_none());
+    drop(guard);
+    assert_eq!(*LOCK.lock().expect("it is free"), 7);
+}
+
+#[test]
+fn a_deadlock_of_two_threads_names_both_locks_and_both_threads() {
+    let _alone = alone();
+    static LOCKS: [ResilientSpinLock<()>; 2] =
+        [ResilientSpinLock::new(()), ResilientSpinLock::new(())];
+    let address = |at: usize| (&raw const LOCKS[at]).addr();
+    let both_hold = Barrier::new(2);
+    let (tell, told) = channel();
+    let cross = |first: usize| {
+        let second = 1 - first;
+        let guard = LOCKS[first].lock().expect("it is free");
+        both_hold.wait();
+        let outcome = LOCKS[second].lock().map(drop);
+        tell.send((first, outcome)).expect("the test waits");
+        drop(guard);
+    };
+    thread::scope(|scope| {
+        let cross = &cross;
+        scope.spawn(move || cross(0));
+        cross(1);
+    });
+    drop(tell);
+    let outcomes: Vec<_> = told.iter().collect();
+    // The thread that finds the deadlock first gives its lock back, so the other one may get it.
+    let (first, error) = outcomes
+        .iter()
+        .find_map(|(first, outcome)| Some((*first, outcome.err()?)))
+        .expect("a deadlock");
+    assert_eq!(error.kind(), LockErrorKind::Deadlock, "{error}");
+    assert_eq!(error.lock(), address(1 - first));
+    assert_eq!(error.other_lock(), Some(address(first)));
+    assert_ne!(error.other_thread(), Some(error.thread()));
+    assert!(error.to_string().starts_with("deadlock: thread "), "{error}");
+}
+
+#[test]
+fn a_time_out_names_the_owner_and_what_it_waits_for() {
+    let _alone = alone();
+    static LOCK: ResilientSpinLock<()> = ResilientSpinLock::new(());
+    let guard = LOCK.lock().expect("it is free");
+    let owner = LOCK.lock().expect_err("it is held").thread();
+    let error = thread::spawn(|| LOCK.lock_for(SHORT).map(drop).expect_err("it is held"));
+    let error = error.join().expect("no panic");
+    assert_eq!(error.kind(), LockErrorKind::TimedOut);
+    assert_eq!((error.other_thread(), error.other_lock()), (Some(owner), None));
+    assert_ne!(error.thread(), owner);
+    drop(guard);
+}
+
+#[test]
+fn locks_may_be_released_in_any_order_and_be_more_than_the_table_has_room_for() {
+    let locks: Vec<_> = (0..40).map(ResilientSpinLock::new).collect();
+    let mut guards: Vec<_> = locks.iter().map(|lock| lock.lock().expect("it is free")).collect();
+    while !guards.is_empty() {
+        drop(guards.swap_remove(guards.len() / 2));
+    }
+    for lock in &locks {
+        let guard = lock.lock().expect("it is free");
+        assert_eq!(lock.lock().expect_err("it is held").kind(), LockErrorKind::AlreadyHeld);
+        drop(guard);
+        assert!(lock.try_lock().is_some(), "it is free");
+    }
+}
+
+#[test]
+fn a_thread_that_ends_with_a_lock_leaves_no_trace_to_the_next_one() {
+    static HELD: ResilientSpinLock<()> = ResilientSpinLock::new(());
+    thread::spawn(|| std::mem::forget(HELD.lock())).join().expect("no panic");
+    for _ in 0..40 {
+        let attempt = thread::spawn(|| HELD.lock_for(Duration::ZERO).map(drop).expect_err("held"));
+        assert_eq!(attempt.join().expect("no panic").kind(), LockErrorKind::TimedOut);
+    }
 }

@@ -7,11 +7,12 @@ use crate::switch::Here;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lockwright::events::Event;
+use lockwright::held::HeldTable;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, LockHash, Placement, QueueNodes,
-    ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, Placement,
+    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -162,6 +163,29 @@ unsafe impl ReaderSlots for Sim {
                 engine.tables.sleepers.nobodys_slot()
             }
             _ => engine.tables.sleepers.reader_slot(at),
+        })
+    }
+}
+
+// SAFETY: one for each thread, in the run's arena.
+unsafe impl HeldLocks for Sim {
+    type Table = HeldTable<Self>;
+
+    /// None outside of a run, and for a thread that has no reader's slot.
+    #[inline]
+    fn held_table() -> Option<NonNull<HeldTable<Self>>> {
+        Here::get()?.with(|engine| {
+            let has_one = engine.current < engine.tables.readers;
+            has_one.then(|| engine.tables.sleepers.held(engine.current))
+        })
+    }
+    fn held_tables() -> usize {
+        Here::expect("tables of locks").with(|engine| engine.tables.sleepers.reader_slots())
+    }
+    fn held_table_at(at: usize) -> Option<NonNull<HeldTable<Self>>> {
+        Here::expect("a table of locks").with(|engine| {
+            let is_there = engine.survivor.is_none_or(|survivor| survivor == at);
+            is_there.then(|| engine.tables.sleepers.held(at))
         })
     }
 }

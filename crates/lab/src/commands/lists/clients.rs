@@ -47,6 +47,18 @@ pub const CLIENTS: &[Client] = &[
     ("osq-leave", "waiters that leave the queue of optimistic spinners leave it intact"),
     ("spin-timed", "no thread waits for ever behind a spinlock's waiter that has timed out"),
     (
+        "resilient-held",
+        "a thread that takes a resilient spinlock which it holds is told so, and no other thread is",
+    ),
+    (
+        "resilient-crossed",
+        "threads that take two resilient spinlocks in different orders do not wait for ever",
+    ),
+    (
+        "resilient-never-crossed",
+        "a resilient spinlock reports no deadlock where no two threads wait for each other",
+    ),
+    (
         "qrwlock-reads-again",
         "a reader may read again, as an interrupt handler does, while a writer waits",
     ),

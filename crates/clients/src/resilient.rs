@@ -1,0 +1,216 @@
+//! Clients of the resilient spinlock: deadlocks that it finds, and none where there are none.
+
+use crate::Client;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright::platform::Guarded;
+use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
+use lockwright::raw::RawLock;
+use lockwright::registry::Platform;
+
+/// A lock, a number under it, and how often it was taken, unseen by the machine.
+struct Counter<P: Platform> {
+    lock: RawResilientSpinLock<P>,
+    number: Guarded<P, u64>,
+    taken: AtomicU64,
+}
+
+impl<P: Platform> Counter<P> {
+    fn new() -> Self {
+        let lock = RawResilientSpinLock::new();
+        Self { lock, number: Guarded::new(0), taken: AtomicU64::new(0) }
+    }
+    fn acquire(&self) -> Result<(), AcquireError> {
+        self.lock.acquire(AcquireLimits::KERNEL)
+    }
+    /// Counts, and gives the lock back.
+    ///
+    /// # Safety
+    /// The caller holds it.
+    unsafe fn count_and_unlock(&self) {
+        // SAFETY: the caller holds the lock that guards the number.
+        let number = unsafe { self.number.get() };
+        // SAFETY: as above.
+        unsafe { self.number.set(number + 1) };
+        self.taken.fetch_add(1, Relaxed);
+        // SAFETY: the caller holds the lock.
+        unsafe { self.lock.unlock() };
+    }
+    fn check(&self) {
+        assert!(self.lock.try_lock(), "the lock or its queue did not become empty");
+        // SAFETY: taken above.
+        let number = unsafe { self.number.get() };
+        // SAFETY: as above.
+        unsafe { self.lock.unlock() };
+        assert_eq!(number, self.taken.load(Relaxed), "two threads held the lock at once");
+    }
+}
+
+/// Panics if a thread was told of a deadlock.
+fn is_no_deadlock(outcome: Result<(), AcquireError>) -> bool {
+    match outcome {
+        Ok(()) => true,
+        Err(AcquireError::TimedOut | AcquireError::Dissolved) => false,
+        Err(failure) => panic!("there is no deadlock, and a waiter is told of one: {failure:?}"),
+    }
+}
+
+/// The calling thread holds none of the locks any more, and its table says so.
+fn is_empty_handed<P: Platform>() {
+    if let Some(table) = P::held_table() {
+        // SAFETY: by the contract of `HeldLocks` a table lives as long as locks are used.
+        let count = unsafe { table.as_ref() }.count();
+        assert_eq!(count, 0, "a thread without locks has some in its table");
+    }
+}
+
+/// What [`HeldTwice`] is selected by.
+pub const HELD: &str = "resilient-held";
+
+/// Each thread takes the lock and tries to take it again, which fails. It waits for the lock no longer than the limits
+/// say, and is not told that it holds the lock when it does not.
+pub struct HeldTwice<P: Platform> {
+    counter: Counter<P>,
+    rounds: u32,
+}
+
+impl<P: Platform> Client for HeldTwice<P> {
+    const NAME: &'static str = HELD;
+
+    fn new(_threads: usize) -> Self {
+        Self { counter: Counter::new(), rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, _thread: usize) {
+        for _ in 0..self.rounds {
+            if !is_no_deadlock(self.counter.acquire()) {
+                continue;
+            }
+            let again = self.counter.lock.acquire(AcquireLimits::IN_PROGRAMS);
+            assert!(again.is_err(), "a thread takes a lock that it holds");
+            if P::held_table().is_some() {
+                assert_eq!(
+                    again,
+                    Err(AcquireError::Held),
+                    "a thread is not told that it holds the lock"
+                );
+            }
+            // SAFETY: taken above.
+            unsafe { self.counter.count_and_unlock() };
+        }
+        is_empty_handed::<P>();
+    }
+    fn finish(&self) {
+        self.counter.check();
+    }
+}
+
+/// What [`Crossed`] is selected by.
+pub const CROSSED: &str = "resilient-crossed";
+
+/// Two locks, which threads with an odd number take in the other order. A thread that does not get the second gives the
+/// first back. No thread waits for ever, and none is told that it holds a lock that it has given up.
+pub struct Crossed<P: Platform> {
+    counters: [Counter<P>; 2],
+    rounds: u32,
+}
+
+impl<P: Platform> Client for Crossed<P> {
+    const NAME: &'static str = CROSSED;
+
+    fn new(_threads: usize) -> Self {
+        Self { counters: [Counter::new(), Counter::new()], rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        let (first, second) = (&self.counters[thread % 2], &self.counters[(thread + 1) % 2]);
+        for _ in 0..self.rounds {
+            if !is_no_deadlock(first.acquire()) {
+                continue;
+            }
+            for _ in 0..2 {
+                match second.acquire() {
+                    // SAFETY: taken above.
+                    Ok(()) => unsafe { second.count_and_unlock() },
+                    Err(AcquireError::Held) => panic!("a lock that was given up is taken for held"),
+                    Err(_) => {}
+                }
+            }
+            // SAFETY: taken above.
+            unsafe { first.count_and_unlock() };
+        }
+        is_empty_handed::<P>();
+    }
+    fn finish(&self) {
+        self.counters.iter().for_each(Counter::check);
+    }
+}
+
+/// What [`NeverCrossed`] is selected by.
+pub const NEVER_CROSSED: &str = "resilient-never-crossed";
+
+/// The first thread takes a lock and then another one. The second takes the other one, attempts the first without a
+/// wait, gives both back, takes a third one and waits for the first. So no two threads wait for each other, and none is
+/// told so. Further threads do as the first.
+pub struct NeverCrossed<P: Platform> {
+    counters: [Counter<P>; 3],
+    rounds: u32,
+}
+
+impl<P: Platform> NeverCrossed<P> {
+    /// Takes the first lock, then the second.
+    fn nests(&self) {
+        let [first, second, _] = &self.counters;
+        if is_no_deadlock(first.acquire()) {
+            if is_no_deadlock(second.acquire()) {
+                // SAFETY: taken above.
+                unsafe { second.count_and_unlock() };
+            }
+            // SAFETY: taken above.
+            unsafe { first.count_and_unlock() };
+        }
+    }
+    fn attempts(&self) {
+        let [first, second, third] = &self.counters;
+        if is_no_deadlock(second.acquire()) {
+            if first.lock.try_lock() {
+                // SAFETY: taken above.
+                unsafe { first.count_and_unlock() };
+            }
+            // SAFETY: taken above.
+            unsafe { second.count_and_unlock() };
+        }
+        if is_no_deadlock(third.acquire()) {
+            if is_no_deadlock(first.acquire()) {
+                // SAFETY: taken above.
+                unsafe { first.count_and_unlock() };
+            }
+            // SAFETY: taken above.
+            unsafe { third.count_and_unlock() };
+        }
+    }
+}
+
+impl<P: Platform> Client for NeverCrossed<P> {
+    const NAME: &'static str = NEVER_CROSSED;
+
+    fn new(_threads: usize) -> Self {
+        Self { counters: [Counter::new(), Counter::new(), Counter::new()], rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        for _ in 0..self.rounds {
+            if thread == 1 { self.attempts() } else { self.nests() }
+        }
+        is_empty_handed::<P>();
+    }
+    fn finish(&self) {
+        self.counters.iter().for_each(Counter::check);
+    }
+}
