@@ -148,7 +148,7 @@
 //!   which the waiters of `semaphore`, `rwlock` and `percpu_rwlock` sleep. The waiters of `once` and `barrier` sleep in
 //!   the kernel's queue, too, and are all woken at once.
 //! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
-//!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too.
+//!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too, and `hq` was posted to become its.
 //! - `unfair`, `ticket`, `mcs`, `clh`, `futex3`, `word_lock` and `kernel_mutex` are reference locks to compare with,
 //!   and `busted` has locks that are broken on purpose.
 //! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
@@ -207,6 +207,8 @@ pub mod futex3;
 pub mod hardware;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod held;
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+pub mod hq;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod kernel_mutex;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]

@@ -27,7 +27,7 @@ pub trait RawLock: Send + Sync + Sized + 'static {
         FairnessThreshold::default()
     }
 
-    /// An unlocked lock: all words zero.
+    /// An unlocked lock: all words zero, but for the one exception to law C1 of PLATFORM.md.
     fn new() -> Self;
     /// Takes the lock, waiting as long as it takes. Acquires what the last owner released.
     ///

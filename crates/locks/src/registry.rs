@@ -10,6 +10,7 @@
 //! crate is compiled, the table has only the locks that it names, separated by commas. Such a build takes seconds.
 
 use crate::capabilities::{CondvarLock, TimedLock};
+use crate::hq::HqPlatform;
 use crate::percpu_rwlock::ReaderPlatform;
 use crate::qspinlock::resilient::{HolderPlatform, RawResilientSpinLock};
 use crate::qspinlock::{
@@ -21,8 +22,8 @@ use crate::rwsem::{self, RwSem, RwSemPolicy};
 use core::any::TypeId;
 
 /// Everything that a lock of the registry may ask of the machine below it.
-pub trait Platform: ReaderPlatform + HolderPlatform {}
-impl<P: ReaderPlatform + HolderPlatform> Platform for P {}
+pub trait Platform: ReaderPlatform + HolderPlatform + HqPlatform {}
+impl<P: ReaderPlatform + HolderPlatform + HqPlatform> Platform for P {}
 
 /// What the registry knows about a lock, apart from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -315,6 +316,8 @@ locks! { $ P;
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline],
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
+    hq: "hq", Product, crate::hq::HqSpinlock<P>,
+        "the hierarchical queued spinlock (HQ) of 2025: under contention, one queue for each NUMA node";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,

@@ -64,6 +64,7 @@ impl LoomRun {
             assert!(Loom::has_released_all_nodes(), "a queue node was not released");
             assert!(Loom::has_empty_hash(), "an entry was left in the lock hash");
             assert!(Loom::has_empty_table(), "a waiter was left in the table of sleepers");
+            assert!(Loom::has_free_metadata(), "a lock has not given its metadata back");
         })
     }
 

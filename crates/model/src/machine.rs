@@ -93,6 +93,10 @@ macro_rules! machine {
             pub fn has_empty_hash() -> bool {
                 MACHINE.world.has_empty_hash()
             }
+            /// True if no lock has metadata.
+            pub fn has_free_metadata() -> bool {
+                MACHINE.world.has_free_metadata()
+            }
             /// True if the table of sleepers is empty.
             pub fn has_empty_table() -> bool {
                 MACHINE.world.has_empty_table()
@@ -165,6 +169,25 @@ macro_rules! machine {
             }
             fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)
+            }
+        }
+
+        // SAFETY: they live as long as the execution.
+        unsafe impl lockwright::platform::MetadataPool for $platform {
+            type Entry = lockwright::hq::Entry<Self>;
+            type Queue = lockwright::hq::NumaQueue<Self>;
+
+            fn metadata_entries() -> usize {
+                1
+            }
+            fn metadata_queues() -> usize {
+                MACHINE.world.metadata_queues()
+            }
+            fn metadata_entry(_at: usize) -> std::ptr::NonNull<Self::Entry> {
+                MACHINE.world.metadata_entry()
+            }
+            fn metadata_queue(_at: usize, queue: usize) -> std::ptr::NonNull<Self::Queue> {
+                MACHINE.world.metadata_queue(queue)
             }
         }
 

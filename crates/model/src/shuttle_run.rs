@@ -103,6 +103,7 @@ impl ShuttleRun {
             assert!(Shuttle::has_released_all_nodes(), "a queue node was not released");
             assert!(Shuttle::has_empty_hash(), "an entry was left in the lock hash");
             assert!(Shuttle::has_empty_table(), "a waiter was left in the table of sleepers");
+            assert!(Shuttle::has_free_metadata(), "a lock has not given its metadata back");
         };
         self.sample_model(Box::new(body))
     }

@@ -4,6 +4,7 @@ use crate::cell::ANY_CELL;
 use crate::settings::{self, MachineSettings};
 use lockwright::events::Event;
 use lockwright::held::HeldTable;
+use lockwright::hq::{Entry, NumaQueue};
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Atomic, QueueNodes, Zeroed};
@@ -24,6 +25,10 @@ pub struct Execution<P: QueueNodes> {
     counting_marks: Vec<P::U64>,
     reader_slots: Vec<ReaderSlot<P>>,
     held_tables: Vec<HeldTable<P>>,
+    /// One entry: all locks of a client share it.
+    metadata: Entry<P>,
+    /// Its queues, one for each NUMA node.
+    numa_queues: Vec<NumaQueue<P>>,
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
     wake_ups: AtomicU32,
@@ -76,6 +81,8 @@ impl<P: QueueNodes> Execution<P> {
             held_tables: (0..if settings.has_held_tables { settings.cpus } else { 0 })
                 .map(|_| HeldTable::new())
                 .collect(),
+            metadata: Entry::new(),
+            numa_queues: (0..settings.numa_nodes()).map(|_| NumaQueue::new()).collect(),
             clock_ns: AtomicU64::new(0),
             wake_ups: AtomicU32::new(0),
             bounded_waits: (0..settings.cpus).map(|_| AtomicU32::new(0)).collect(),
@@ -149,6 +156,22 @@ impl<P: QueueNodes> Execution<P> {
     /// The table of what the thread on `cpu` holds, the same, if the machine has them.
     pub fn held_table(&self, cpu: usize) -> Option<NonNull<HeldTable<P>>> {
         self.held_tables.get(cpu).map(NonNull::from)
+    }
+    /// The entry of the pool of metadata, valid until the execution ends.
+    pub fn metadata_entry(&self) -> NonNull<Entry<P>> {
+        NonNull::from(&self.metadata)
+    }
+    /// How many queues it has.
+    pub fn metadata_queues(&self) -> usize {
+        self.numa_queues.len()
+    }
+    /// A queue of the entry, valid until the execution ends.
+    pub fn metadata_queue(&self, at: usize) -> NonNull<NumaQueue<P>> {
+        NonNull::from(&self.numa_queues[at])
+    }
+    /// True if no lock has metadata, and no thread waits in a queue of it.
+    pub fn has_free_metadata(&self) -> bool {
+        self.metadata.is_free() && self.numa_queues.iter().all(NumaQueue::is_empty)
     }
     /// True if the table of sleepers is empty.
     pub fn has_empty_table(&self) -> bool {

@@ -159,6 +159,7 @@ mod digest;
 mod engine;
 pub mod explore;
 mod memory;
+mod metadata;
 mod nodes;
 mod park;
 mod platform;

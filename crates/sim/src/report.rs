@@ -148,6 +148,8 @@ pub enum FailureKind {
     },
     /// All threads are done, and the lock hash still says that a thread sleeps for a lock.
     SleeperLeft,
+    /// All threads are done, and a lock has not given its metadata back.
+    MetadataLeft,
     /// The schedule that was to be replayed wanted something that cannot happen here.
     Diverged {
         /// How many of its moves were possible.
@@ -250,6 +252,7 @@ impl fmt::Display for FailureKind {
             Self::TimeLimit { threads } => list(f, "not done within the time limit", threads),
             Self::EventLimit { threads } => list(f, "not done within the event limit", threads),
             Self::SleeperLeft => write!(f, "an entry was left in the lock hash"),
+            Self::MetadataLeft => write!(f, "a lock has not given its metadata back"),
             Self::Diverged { step } => {
                 write!(f, "the schedule does not fit: its move {} is not possible", step + 1)
             }

@@ -7,6 +7,7 @@ use crate::engine::{Engine, Exploration, Thread, queue::QueuedEvent};
 use crate::explore::{Limits, Move, SchedulePolicy};
 use crate::machine::Machine;
 use crate::memory::{CORES_MAX, CoreSite, CostTable, Memory};
+use crate::metadata::{ENTRIES, MetadataMemory, MetadataTable};
 use crate::nodes::{LockHashTable, NodeTable};
 use crate::park::{BUCKETS, SleepMemory, SleepSlots};
 use crate::platform::{Sim, begin_lock_numbers};
@@ -20,6 +21,7 @@ use core::ptr::NonNull;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use lockwright::held::HeldTable;
+use lockwright::hq::{Entry, NumaQueue};
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Cells, Zeroed};
@@ -61,6 +63,7 @@ pub struct Simulation<'a> {
     nodes: &'a [QNode<Sim>],
     hash: &'a [<Sim as Cells>::U64],
     sleepers: SleepMemory<'a>,
+    metadata: MetadataMemory<'a>,
     /// The socket whose memory each line is in.
     homes: Vec<u16>,
     bodies: Vec<(u32, Body<'a>)>,
@@ -92,6 +95,7 @@ impl<'a> Simulation<'a> {
             nodes: &[],
             hash: &[],
             sleepers: SleepMemory::NONE,
+            metadata: MetadataMemory::default(),
             homes: Vec::new(),
             bodies: Vec::new(),
             config,
@@ -137,6 +141,12 @@ impl<'a> Simulation<'a> {
             counting_marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
             held: self.alloc_slice_at(0, self.bodies.len(), |_| HeldTable::new()),
         };
+        self.metadata.entries = self.alloc_slice_at(0, ENTRIES, |_| Entry::new());
+        let per_node = self.machine.topology.sockets_per_node;
+        for node in 0..self.machine.topology.nodes() {
+            let queues = self.alloc_slice_at(node * per_node, ENTRIES, |_| NumaQueue::new());
+            self.metadata.queues.push(queues);
+        }
     }
 
     /// Places an object on lines of its own, in the memory of socket 0.
@@ -287,6 +297,7 @@ impl<'a> Simulation<'a> {
             nodes: NodeTable::new(self.config.nodes, self.nodes, bodies.len()),
             hash: LockHashTable::new(self.hash),
             sleepers: SleepSlots::new(self.sleepers),
+            metadata: MetadataTable::new(&self.metadata),
             readers: self.config.reader_slots,
         };
         let region = self.arena.region();
@@ -375,9 +386,14 @@ fn report(mut engine: Engine) -> RunReport {
     let failure = match ending {
         Ending::Done => {
             engine.drain();
-            let is_left = !engine.tables.hash.is_empty() || !engine.tables.sleepers.is_empty();
+            let LockTables { hash, sleepers, metadata, .. } = &engine.tables;
+            let left = if !hash.is_empty() || !sleepers.is_empty() {
+                Some(FailureKind::SleeperLeft)
+            } else {
+                (!metadata.is_free()).then_some(FailureKind::MetadataLeft)
+            };
             // A child finds what vanished threads have left there, and need not clean it.
-            (is_left && engine.survivor.is_none()).then_some((None, FailureKind::SleeperLeft))
+            left.filter(|_| engine.survivor.is_none()).map(|left| (None, left))
         }
         Ending::Stuck => Some((None, FailureKind::Stuck { threads })),
         Ending::TimeLimit => Some((None, FailureKind::TimeLimit { threads })),

@@ -1,5 +1,6 @@
 //! What the locks of a run keep outside of themselves.
 
+use crate::metadata::MetadataTable;
 use crate::nodes::{LockHashTable, NodeTable};
 use crate::park::SleepSlots;
 
@@ -8,6 +9,7 @@ pub struct LockTables {
     pub nodes: NodeTable,
     pub hash: LockHashTable,
     pub sleepers: SleepSlots,
+    pub metadata: MetadataTable,
     /// How many threads have a slot to read in.
     pub readers: usize,
 }

@@ -85,6 +85,7 @@ laws! { P;
     "D4" storage::a_thread_has_a_slot_of_its_own_that_is_empty;
     "D5" storage::no_two_locks_get_the_same_number;
     "D6" storage::a_thread_has_a_table_of_its_own_that_is_empty;
+    "M1" storage::entries_and_queues_of_metadata_are_distinct_and_free;
     "L1" machine::every_cpu_is_on_a_numa_node;
     "H1" machine::hints_answer;
     "H2" machine::threads_have_numbers_of_their_own;

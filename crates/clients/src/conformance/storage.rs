@@ -1,4 +1,4 @@
-//! Laws D: the storage of the table of sleepers.
+//! Laws D and M: the storage of the table of sleepers, and that of metadata.
 
 use super::note::{Note, nothing_more};
 use crate::Threads;
@@ -29,6 +29,29 @@ pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(
         for id in ids {
             // SAFETY: claimed above and shown to no thread.
             unsafe { P::release_node(id) };
+        }
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
+pub fn entries_and_queues_of_metadata_are_distinct_and_free<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        let (entries, queues) = (P::metadata_entries(), P::metadata_queues());
+        assert!(entries.is_power_of_two(), "{entries} entries");
+        assert!((1..=255).contains(&queues), "{queues} queues");
+        let corners = [(0, 0), (0, queues - 1), (entries - 1, 0), (entries - 1, queues - 1)];
+        for (at, (entry, queue)) in corners.into_iter().enumerate() {
+            let place = P::metadata_queue(entry, queue);
+            // SAFETY: by the contract of `MetadataPool` it lives as long as the machine.
+            assert!(unsafe { place.as_ref() }.is_empty(), "no lock was used");
+            // SAFETY: as above.
+            assert!(unsafe { P::metadata_entry(entry).as_ref() }.is_free(), "no lock was used");
+            for other in &corners[..at] {
+                let is_same = *other == (entry, queue);
+                assert_eq!(P::metadata_queue(other.0, other.1) == place, is_same);
+                let is_same = other.0 == entry;
+                assert_eq!(P::metadata_entry(other.0) == P::metadata_entry(entry), is_same);
+            }
         }
     }
     threads.run((), &[|()| body::<P>()], nothing_more);

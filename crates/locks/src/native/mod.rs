@@ -13,7 +13,7 @@
 //! thread first uses them. Another: see [`prepare`] about `fork`.
 
 // - `cells`: the platform and its cells, which are those of `hardware`.
-// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: telling nodes of another process life from
+// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling nodes of another process life from
 //   ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
 // - `reader_slots`: where threads say what they read.
@@ -26,6 +26,7 @@ mod cpu;
 mod environment;
 mod fork;
 pub(crate) mod hash;
+mod metadata;
 mod park;
 mod pool;
 pub mod priority;

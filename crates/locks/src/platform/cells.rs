@@ -30,8 +30,8 @@ pub trait Cells: Sized + 'static {
 
 /// Cells that can be built in a constant, hence locks that can live in a `static`.
 ///
-/// Every lock of this crate is unlocked when all its words are zero, so this is the only constant
-/// a platform has to provide. `Loom` cannot, and does not implement this.
+/// Every lock of this crate that lives in a `static` is unlocked when all its words are zero, so this is the only
+/// constant a platform has to provide. `Loom` cannot, and does not implement this.
 pub trait ConstCells:
     Cells<U32: ConstZeroed, U64: ConstZeroed, Ptr: ConstZeroed, Word: ConstZeroed, Tracker: ConstZeroed>
 {

@@ -6,7 +6,7 @@
 //!
 //! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. Others have names that
 //! begin with nothing that the kernel's begin with (`lock_`, `pv_`, `rwsem_`), such as those of the NUMA-aware locks,
-//! which start with `cna_`.
+//! which start with `cna_` or `hq_`.
 
 // An event is added to the table below and nowhere else: the table makes the enum, the names and the descriptions.
 macro_rules! lock_events {
@@ -178,4 +178,16 @@ lock_events! {
     cna_handoff_unseen,
     /// Waiters looked at in search of one on the preferred NUMA node.
     cna_scanned,
+    /// Times a hierarchical lock turned to one queue for each NUMA node (HQ mode).
+    hq_mode_on,
+    /// Times it did not, because another lock used the metadata that its address stands for.
+    hq_mode_refused,
+    /// Handoffs to a waiter on the same NUMA node, in HQ mode.
+    hq_handoff_local,
+    /// Handoffs to another queue, or to the same one as the only one, in HQ mode.
+    hq_handoff_remote,
+    /// Times the head queue got its turn because it had been left out for too long.
+    hq_head_due,
+    /// Times a thread came too late to join a queue in HQ mode, or found waiters of an older use in it.
+    hq_late,
 }

@@ -144,6 +144,29 @@ pub unsafe trait SleepStorage: QueueNodes {
     }
 }
 
+/// What hierarchical locks borrow while threads wait for them: a queue for each NUMA node.
+///
+/// Storage only, like [`QueueNodes`]; [`hq`](crate::hq) knows what is in it.
+///
+/// # Safety
+/// The functions that return pointers return different places for different numbers, zero at first, which live as long
+/// as locks of this platform are used.
+pub unsafe trait MetadataPool: Cells {
+    /// What a lock takes: [`Entry`](crate::hq::Entry).
+    type Entry;
+    /// One of its queues: [`NumaQueue`](crate::hq::NumaQueue).
+    type Queue;
+
+    /// How many entries there are: a power of two.
+    fn metadata_entries() -> usize;
+    /// How many queues each entry has: from 1 to 255, if possible as many as there are NUMA nodes.
+    fn metadata_queues() -> usize;
+    /// An entry; `at` is below [`metadata_entries`](Self::metadata_entries).
+    fn metadata_entry(at: usize) -> NonNull<Self::Entry>;
+    /// A queue of that entry; `queue` is below [`metadata_queues`](Self::metadata_queues).
+    fn metadata_queue(at: usize, queue: usize) -> NonNull<Self::Queue>;
+}
+
 /// Where readers say what they read without telling anybody.
 ///
 /// Storage only, like [`SleepStorage`]; [`percpu_rwlock`](crate::percpu_rwlock) knows what is in it.

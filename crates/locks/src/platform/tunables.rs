@@ -61,6 +61,12 @@ tunables! {
     /// Nanoseconds before waiters of other NUMA nodes get their turn, in policies that measure time. Default: the
     /// policy's own, 1,000,000.
     numa_spinlock_threshold_ns: u64::MAX / 2,
+    /// Handoffs in the one queue of a hierarchical lock above which the lock tries a queue for each NUMA node, when the
+    /// last waiter leaves. Default: 50.
+    hqlock_general_handoffs_turn_numa: u32::MAX as u64,
+    /// Handoffs within one NUMA node above which a hierarchical lock gives waiters of other nodes their turn. Default:
+    /// 1,000.
+    hqlock_fairness_threshold: u32::MAX as u64,
     /// Minimum time in nanoseconds between two calls of membarrier(2). Until it has passed, unlocking uses an
     /// atomic exchange instead of a plain store. Default: 100,000 for each CPU that the process may use.
     heavy_barrier_apart_ns: u64::MAX / 2,

@@ -5,12 +5,13 @@ use core::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
 use lockwright::events::Event;
 use lockwright::hardware::{HardwareU32, HardwareU64};
 use lockwright::held::HeldTable;
+use lockwright::hq::{Entry, NumaQueue};
 use lockwright::native::Native;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, HeldLocks, LockHash, Placement,
-    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, HeldLocks, LockHash, MetadataPool,
+    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -148,6 +149,28 @@ unsafe impl SleepStorage for Hooked {
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         call(&BEFORE_BUCKET);
         Native::uninterrupted(section)
+    }
+}
+
+static ENTRY: Entry<Hooked> = Entry::FRESH;
+static NUMA_QUEUE: NumaQueue<Hooked> = NumaQueue::FRESH;
+
+// SAFETY: statics.
+unsafe impl MetadataPool for Hooked {
+    type Entry = Entry<Self>;
+    type Queue = NumaQueue<Self>;
+
+    fn metadata_entries() -> usize {
+        1
+    }
+    fn metadata_queues() -> usize {
+        1
+    }
+    fn metadata_entry(_at: usize) -> NonNull<Entry<Self>> {
+        NonNull::from(&ENTRY)
+    }
+    fn metadata_queue(_at: usize, _queue: usize) -> NonNull<NumaQueue<Self>> {
+        NonNull::from(&NUMA_QUEUE)
     }
 }
 

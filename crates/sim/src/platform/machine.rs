@@ -2,17 +2,19 @@
 
 use super::{Sim, SimCell};
 use crate::engine::cell::{CellRef, Shape};
+use crate::metadata::ENTRIES;
 use crate::park::BUCKETS;
 use crate::switch::Here;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lockwright::events::Event;
 use lockwright::held::HeldTable;
+use lockwright::hq::{Entry, NumaQueue};
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, Placement,
-    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, MetadataPool,
+    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -123,6 +125,25 @@ unsafe impl SleepStorage for Sim {
     }
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         Here::expect("a section").uninterrupted(section)
+    }
+}
+
+// SAFETY: elements of slices in the run's arena.
+unsafe impl MetadataPool for Sim {
+    type Entry = Entry<Self>;
+    type Queue = NumaQueue<Self>;
+
+    fn metadata_entries() -> usize {
+        ENTRIES
+    }
+    fn metadata_queues() -> usize {
+        Here::expect("metadata").with(|engine| engine.tables.metadata.queues())
+    }
+    fn metadata_entry(at: usize) -> NonNull<Entry<Self>> {
+        Here::expect("metadata").with(|engine| engine.tables.metadata.entry(at))
+    }
+    fn metadata_queue(at: usize, queue: usize) -> NonNull<NumaQueue<Self>> {
+        Here::expect("metadata").with(|engine| engine.tables.metadata.queue(at, queue))
     }
 }
 

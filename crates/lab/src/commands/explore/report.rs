@@ -161,6 +161,7 @@ fn kind_name(kind: &FailureKind) -> &'static str {
         FailureKind::TimeLimit { .. } => "time-limit",
         FailureKind::EventLimit { .. } => "step-limit",
         FailureKind::SleeperLeft => "sleeper-left",
+        FailureKind::MetadataLeft => "metadata-left",
         FailureKind::Diverged { .. } => "diverged",
         FailureKind::Nondeterministic { .. } => "nondeterministic",
     }

@@ -1,0 +1,300 @@
+//! How a thread queues in each mode, and how the mode changes.
+
+use super::pool::{Joined, Metadata, Taken};
+use super::word::{Mode, Queues};
+use super::{GENERAL_HANDOFFS, HqPlatform, HqSpinlock, HqWord};
+use crate::events::Event;
+use crate::platform::Atomic;
+use crate::queue::{NodeId, QNode, TailCode, link_to, named, node};
+use crate::raw::RawLock;
+use crate::tunables::Tunable;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// What a waiter is told that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It is the head of the lock, after this many handoffs: in all in queued mode, within the NUMA node in HQ mode.
+    Head(u32),
+    /// It is the first waiter of a queue that is not in the list.
+    Appender,
+}
+
+impl Role {
+    const APPENDER: u32 = 1;
+    const FIRST_HEAD: u32 = 2;
+
+    fn bits(self) -> u32 {
+        match self {
+            Self::Head(handoffs) => handoffs.saturating_add(Self::FIRST_HEAD),
+            Self::Appender => Self::APPENDER,
+        }
+    }
+    fn from_bits(bits: u32) -> Self {
+        match bits.checked_sub(Self::FIRST_HEAD) {
+            Some(handoffs) => Self::Head(handoffs),
+            None => Self::Appender,
+        }
+    }
+    /// Tells it to the waiter `to`.
+    pub(super) fn tell<P: HqPlatform>(self, to: NodeId) {
+        // ordering: Release; H3.
+        node::<P>(to).locked.store(self.bits(), Release);
+    }
+    /// Waits until `me` was told something.
+    fn wait<P: HqPlatform>(me: &QNode<P>) -> Self {
+        // ordering: Acquire; H3.
+        Self::from_bits(me.locked.cond_load(Acquire, |granted| granted != 0))
+    }
+    /// What was told is used up.
+    fn forget<P: HqPlatform>(me: &QNode<P>) {
+        // ordering: Relaxed; published by H1, or by H5 when the queue is appended.
+        me.locked.store(0, Relaxed);
+    }
+}
+
+/// The waiter behind `me`, which has joined.
+pub(super) fn wait_for_next<P: HqPlatform>(me: &QNode<P>) -> NodeId {
+    // ordering: Acquire; H2.
+    named(me.next.cond_load(Acquire, |link| link != 0))
+}
+
+impl<P: HqPlatform> HqSpinlock<P> {
+    /// Takes the lock by way of a queue.
+    pub(super) fn lock_queue(&self) {
+        let Some(id) = P::claim_node() else { return self.lock_without_node() };
+        P::count(Event::lock_slowpath);
+        // The lock may have become free.
+        while !self.try_lock() {
+            // ordering: Acquire; H5.
+            let seen = HqWord::from_bits(self.word.load(Acquire));
+            if self.queues_once(seen, id) {
+                break;
+            }
+            // A word that stays as it was is that of a free lock: an owner and a queue do not stay.
+            let may_go_on = |bits| bits != seen.bits() || HqWord::from_bits(bits).is_free();
+            // ordering: Relaxed; only a hint, re-checked above.
+            self.word.cond_load(Relaxed, may_go_on);
+        }
+        // SAFETY: claimed above. No thread reaches the node any more: neither the word nor a tail names it, its
+        // predecessor has granted, and its successor has been granted.
+        unsafe { P::release_node(id) };
+    }
+
+    /// Queues with node `id` and takes the lock. `false` if the mode is no longer the one that was seen, or the queue
+    /// is occupied.
+    fn queues_once(&self, seen: HqWord, id: NodeId) -> bool {
+        let me = node::<P>(id);
+        // ordering: Relaxed; published by H1 and H2.
+        me.next.store(TailCode::NONE.bits().into(), Relaxed);
+        Role::forget(me);
+        match seen.mode() {
+            Mode::Queued => self.queue_in_order(seen, id),
+            Mode::Undecided => self.decide(seen, id),
+            Mode::Hq => self.queue_by_node(id),
+        }
+    }
+
+    /// Joins the one queue, unless the lock has left queued mode.
+    ///
+    /// A compare-exchange of the whole word: the mode is a part of it, and what the tail means depends on the mode.
+    fn queue_in_order(&self, seen: HqWord, id: NodeId) -> bool {
+        let mut seen = seen;
+        while seen.mode() == Mode::Queued {
+            let joined = seen.queued(id.code());
+            // (p,queued,*,*) -> (n,queued,*,*)
+            // ordering: AcqRel; H1 both ways. On failure Relaxed: only a hint, re-checked at the next attempt.
+            match self.word.compare_exchange(seen.bits(), joined.bits(), AcqRel, Relaxed) {
+                Ok(_) => {
+                    self.wait_in_order(seen.tail(), id);
+                    return true;
+                }
+                Err(now) => seen = HqWord::from_bits(now),
+            }
+        }
+        false
+    }
+
+    /// Waits behind `prev` in the one queue, takes the lock and makes the next waiter the head.
+    fn wait_in_order(&self, prev: TailCode, id: NodeId) {
+        let me = node::<P>(id);
+        let handoffs = match prev.node() {
+            Some(prev) => match wait_behind::<P>(prev, id) {
+                Role::Head(handoffs) => handoffs,
+                Role::Appender => unreachable_grant(),
+            },
+            None => 0,
+        };
+        loop {
+            let seen = self.wait_for_lock();
+            if seen.tail() != id.code() {
+                break;
+            }
+            let left = match u64::from(handoffs) > general_handoffs::<P>() {
+                true => seen.undecided(),
+                false => seen.queued(TailCode::NONE),
+            };
+            // (n,queued,0,0) -> (0,queued,0,1) or (invalid,undecided,0,1)
+            // ordering: Relaxed; the lock was acquired where it was seen free, H4, and nothing is read through an
+            // empty or invalid tail.
+            // On failure Relaxed: the failure value is not used.
+            let leaves =
+                self.word.compare_exchange(seen.bits(), left.held().bits(), Relaxed, Relaxed);
+            if leaves.is_ok() {
+                return;
+            }
+        }
+        self.take_as_head();
+        Role::Head(handoffs.saturating_add(1)).tell::<P>(wait_for_next(me));
+    }
+
+    /// Decides how threads queue from now on: by NUMA node, if the entry is free for this lock.
+    fn decide(&self, seen: HqWord, id: NodeId) -> bool {
+        let metadata = Metadata::of(&self.word);
+        match metadata.entry.take(metadata.name) {
+            Taken::Now => {
+                if self.set_mode(seen, HqWord::hq_begins).is_none() {
+                    metadata.entry.give_back();
+                    return false;
+                }
+                P::count(Event::hq_mode_on);
+                // HQ mode ends with the last waiter of the list. If this thread does not become one, there may be none.
+                let has_lock = self.queue_by_node(id);
+                if !has_lock {
+                    self.end_unused(&metadata);
+                }
+                has_lock
+            }
+            Taken::Before => false,
+            Taken::ByAnother => {
+                let joined = self.set_mode(seen, |seen| seen.queued(id.code())).is_some();
+                if joined {
+                    P::count(Event::hq_mode_refused);
+                    self.wait_in_order(TailCode::NONE, id);
+                }
+                joined
+            }
+        }
+    }
+    /// Changes the word of a lock without a mode. `None` if it has one.
+    fn set_mode(&self, seen: HqWord, change: impl Fn(HqWord) -> HqWord) -> Option<()> {
+        let mut seen = seen;
+        while seen.mode() == Mode::Undecided {
+            // (invalid,undecided,*,*) -> (0 0,hq,*,*) or (n,queued,*,*)
+            // ordering: Release; H5, H1. On failure Relaxed: only a hint, re-checked at the next attempt.
+            match self.word.compare_exchange(seen.bits(), change(seen).bits(), Release, Relaxed) {
+                Ok(_) => return Some(()),
+                Err(now) => seen = HqWord::from_bits(now),
+            }
+        }
+        None
+    }
+
+    /// Ends HQ mode if no queue is in the list. The thread whose exchange ends it gives the metadata back.
+    fn end_unused(&self, metadata: &Metadata<P>) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = HqWord::from_bits(self.word.load(Relaxed));
+        while seen.is_unused_hq() {
+            let ended = seen.undecided().bits();
+            // (0 0,hq,*,*) -> (invalid,undecided,*,*)
+            // ordering: Acquire; H5: another thread may have begun HQ mode since. On failure Relaxed: only a hint,
+            // re-checked at the next attempt.
+            match self.word.compare_exchange(seen.bits(), ended, Acquire, Relaxed) {
+                Ok(_) => return metadata.entry.give_back(),
+                Err(now) => seen = HqWord::from_bits(now),
+            }
+        }
+    }
+
+    /// Joins the queue of the own NUMA node, unless the lock has left HQ mode.
+    fn queue_by_node(&self, id: NodeId) -> bool {
+        let metadata = Metadata::of(&self.word);
+        let Some(sequence) = metadata.entry.use_by(metadata.name) else { return false };
+        let own = metadata.own_queue();
+        let granted = match metadata.queue(own).join(sequence, id) {
+            Joined::Behind(prev) => wait_behind::<P>(prev, id),
+            Joined::First => Role::Appender,
+            Joined::TooLate | Joined::Occupied => {
+                P::count(Event::hq_late);
+                return false;
+            }
+        };
+        let handoffs = match granted {
+            Role::Head(handoffs) => handoffs,
+            Role::Appender => match self.append(&metadata, own, id) {
+                Some(handoffs) => handoffs,
+                None => {
+                    leave(&metadata, own, id);
+                    return false;
+                }
+            },
+        };
+        self.wait_by_node(&metadata, own, id, handoffs);
+        true
+    }
+
+    /// As the first waiter of a queue: appends it to the list, and waits until this waiter is the head of the lock.
+    /// `None` if the lock has left HQ mode.
+    fn append(&self, metadata: &Metadata<P>, own: u8, id: NodeId) -> Option<u32> {
+        let (me, queue) = (node::<P>(id), metadata.queue(own));
+        Role::forget(me);
+        // ordering: Relaxed; published by H6.
+        queue.head.store(link_to(id), Relaxed);
+        // ordering: Relaxed; published by H5 and H6.
+        queue.next.store(0, Relaxed);
+        // ordering: Relaxed; published by H6.
+        queue.left_out.store(0, Relaxed);
+        let before = self.append_in_word(own)?;
+        // The waiters may have joined in an older use. It can be told now: no use ends while it has a queue.
+        queue.belongs_to(metadata.entry.number());
+        if before == 0 {
+            return Some(0);
+        }
+        // ordering: Release; H6.
+        metadata.queue(before).next.store(own.into(), Release);
+        match Role::wait(me) {
+            Role::Head(handoffs) => Some(handoffs),
+            Role::Appender => Some(unreachable_grant()),
+        }
+    }
+    /// Makes `own` the last queue of the list; returns the one in front. `None` if the lock has left HQ mode.
+    fn append_in_word(&self, own: u8) -> Option<u8> {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = HqWord::from_bits(self.word.load(Relaxed));
+        while seen.mode() == Mode::Hq {
+            let Queues { tail, head } = seen.queues();
+            let appended = seen.hq(Queues { tail: own, head: if head == 0 { own } else { head } });
+            // (t h,hq,*,*) -> (q h,hq,*,*), (0 0,hq,*,*) -> (q q,hq,*,*)
+            // ordering: AcqRel; H5 both ways. On failure Relaxed: only a hint, re-checked at the next attempt.
+            match self.word.compare_exchange(seen.bits(), appended.bits(), AcqRel, Relaxed) {
+                Ok(_) => return Some(tail),
+                Err(now) => seen = HqWord::from_bits(now),
+            }
+        }
+        None
+    }
+}
+
+/// Links `id` behind `prev` and waits to be told something.
+fn wait_behind<P: HqPlatform>(prev: NodeId, id: NodeId) -> Role {
+    // ordering: Release; H2.
+    node::<P>(prev).next.store(link_to(id), Release);
+    Role::wait(node::<P>(id))
+}
+
+/// Leaves a queue that is not in the list, as its first waiter. The next one is the first then.
+pub(super) fn leave<P: HqPlatform>(metadata: &Metadata<P>, own: u8, id: NodeId) {
+    if !metadata.queue(own).leave_empty(id) {
+        Role::Appender.tell::<P>(wait_for_next(node::<P>(id)));
+    }
+}
+
+/// The handoffs of a waiter that was told what waiters in its place are never told.
+fn unreachable_grant() -> u32 {
+    debug_assert!(false, "hq: a waiter in the list was told to append its queue");
+    0
+}
+
+/// Handoffs in queued mode above which the lock tries HQ mode.
+fn general_handoffs<P: HqPlatform>() -> u64 {
+    P::tunable(Tunable::hqlock_general_handoffs_turn_numa).unwrap_or(GENERAL_HANDOFFS)
+}
