@@ -53,7 +53,9 @@ fn variations(pair: LockAndClient, order: Order, usual: &Config) -> Vec<Config> 
     let near = |handoffs_log2, ns| {
         let count = (Tunable::numa_spinlock_threshold, handoffs_log2);
         let time = (Tunable::numa_spinlock_threshold_ns, ns);
-        with(vec![count, time])
+        let soon = (Tunable::hqlock_general_handoffs_turn_numa, 0);
+        let by_node = (Tunable::hqlock_fairness_threshold, handoffs_log2);
+        with(vec![count, time, soon, by_node])
     };
     if is_of_limits(client) {
         let few_slots = Config { reader_slots: 2, ..usual.clone() };

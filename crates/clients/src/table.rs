@@ -4,6 +4,7 @@ use crate::barrier::{self, Groups, Meetings};
 use crate::downgrade::{self, Downgrade};
 use crate::exclusion::{self, MutualExclusion};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
+use crate::hq::{self, ByNode, SharedMetadata};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
@@ -28,6 +29,7 @@ use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::futex3::{Futex3, Spin100};
+use lockwright::hq::HqSpinlock;
 use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
 use lockwright::osq::testing::OsqMutex;
@@ -241,6 +243,10 @@ clients_of_types! { own_clients, visit_own, P;
         resilient::HELD => resilient::HeldTwice<P>;
         resilient::CROSSED => resilient::Crossed<P>;
         resilient::NEVER_CROSSED => resilient::NeverCrossed<P>;
+    }
+    HqSpinlock<P> {
+        hq::BY_NODE => ByNode<P>;
+        hq::SHARED_METADATA => SharedMetadata<P>;
     }
 }
 

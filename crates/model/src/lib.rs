@@ -23,6 +23,7 @@ pub mod settings;
 pub mod shuttle_checks;
 pub mod world;
 
+mod hq_checks;
 mod loom;
 mod loom_run;
 mod machine;

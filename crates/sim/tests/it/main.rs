@@ -5,6 +5,7 @@ mod cna;
 mod explore;
 mod forks;
 mod golden;
+mod hq;
 mod locks;
 mod machines;
 mod memory;

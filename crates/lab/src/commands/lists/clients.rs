@@ -62,6 +62,11 @@ pub const CLIENTS: &[Client] = &[
         "qrwlock-reads-again",
         "a reader may read again, as an interrupt handler does, while a writer waits",
     ),
+    ("hq-by-node", "as exclusion, on a lock hq whose waiters queue by NUMA node from the start"),
+    (
+        "hq-shared-metadata",
+        "the same with two such locks that use the same metadata, one after the other",
+    ),
     (
         "semaphore-timed",
         "a semaphore waiter that times out takes no permit and leaves no thread asleep",
