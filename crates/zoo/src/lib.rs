@@ -32,6 +32,7 @@
 //! the next waiter. Bug 13 is the same for a writer.
 
 mod bug;
+mod hq;
 pub mod locks;
 mod mutex;
 mod once;
@@ -66,6 +67,7 @@ impl Bug {
             once::BUGS,
             rwsem::BUGS,
             real::BUGS,
+            hq::BUGS,
         ]
         .into_iter()
         .flatten()

@@ -81,6 +81,7 @@ pub const RWSEM_OR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock"
 pub const RWSEM_OR_RWLOCK_OR_MUTEX: &[&str] = &and::<{ RWSEM.len() + 2 }>(RWSEM_OR_RWLOCK, "mutex");
 pub const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 pub const QRWLOCK: &[&str] = &["qrwlock"];
+pub const HQ: &[&str] = &["hq"];
 pub const SEQLOCK: &[&str] = &["seqlock"];
 pub const SEMAPHORE: &[&str] = &["semaphore"];
 /// The same and one more.

@@ -122,6 +122,7 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
             "2",
         ),
     ),
+    (locks::HQ, ("hq-by-node,hq-shared-metadata", "4", "4")),
     (locks::SEMAPHORE, ("semaphore-timed,semaphore-last-permit", "4", "2")),
     // Waiters that give up.
     (locks::RWLOCK, ("rwlock-timed-writer", "4", "2")),
@@ -131,9 +132,12 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
 
 /// How `sample` is asked, with the client that can show a bug of this lock.
 fn sampling(lock: &str) -> impl Iterator<Item = &'static str> {
-    let options = match locks::TICKET.contains(&lock) {
-        true => "--client try-lock --threads 3 --rounds 4",
-        false => "--client exclusion --threads 8 --numa 2 --rounds 8",
+    let options = if locks::TICKET.contains(&lock) {
+        "--client try-lock --threads 3 --rounds 4"
+    } else if locks::HQ.contains(&lock) {
+        "--client hq-shared-metadata --threads 8 --numa 2 --rounds 4"
+    } else {
+        "--client exclusion --threads 8 --numa 2 --rounds 8"
     };
     options.split(' ').chain("--scheduler pct --schedules 10000".split(' '))
 }

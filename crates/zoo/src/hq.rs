@@ -1,0 +1,78 @@
+//! Bugs of the hierarchical queued spinlock.
+
+use crate::bug::bugs;
+use crate::locks::*;
+use crate::seen::*;
+
+bugs! {
+    "110" LateJoinsNewerUse in HQ, seen BY_LOOM {
+        what: "A thread that read the number of the use some time ago joins the queue of a newer use. It waits with the waiters of another lock, and is told that it is the head of that one.",
+        source: "design: a queue never goes back to an older number",
+        edits: [
+            remove "hq/pool.rs": r"if of > sequence {
+                return Joined::TooLate;
+            }",
+        ],
+    }
+    "111" OwnerUnread in HQ, seen BY_LOOM {
+        what: "A thread that saw the lock in HQ mode reads the number of the use and does not look whose use it is. The metadata belong to another lock meanwhile, and it joins that one's waiters.",
+        source: "design: a number counts only with its owner",
+        edits: [change "hq/pool.rs": "self.owner.load(Acquire) != name" => "false"],
+    }
+    "112" TailOverwritten in HQ, seen BY_LOOM {
+        what: "The head takes the last queue out of the list while a thread appends another one, and overwrites the end of the list. The turn never comes to the queue that was appended.",
+        source: "design: the end of the list is changed by an exchange",
+        edits: [change "hq/list.rs": "seen.queues().tail == own" => "true"],
+    }
+    "113" LeavesBeforeItsQueue in HQ, seen BY_LOOM {
+        what: "The last waiter leaves its queue before the queue leaves the list. A thread that comes in between finds the queue empty and appends it, so that it is in the list twice.",
+        source: "design: a queue leaves the list before its last waiter leaves the queue",
+        edits: [
+            change "hq/list.rs": "None => self.take_out(metadata, own)"
+                => r"None => {
+                leave(metadata, own, id);
+                self.take_out(metadata, own)
+            }",
+            remove "hq/list.rs": r"if next.is_none() {
+            leave(metadata, own, id);
+        }",
+        ],
+    }
+    "116" NextNotTold in HQ, seen BY_LOOM {
+        what: "The last waiter leaves its queue when that is out of the list, and a thread has joined behind it meanwhile. It is not told that it is the first waiter now, and waits for ever.",
+        source: "design: a waiter that leaves looks who is behind it",
+        edits: [remove "hq/queue.rs": "Role::Appender.tell::<P>(wait_for_next(node::<P>(id)));"],
+    }
+    "117" QueuesInOldForm in HQ, seen BY_LOOM {
+        what: "A thread that saw the lock in queued mode exchanges the tail alone. If the lock has left that mode, it overwrites both ends of the list of queues, or an invalid tail.",
+        source: "HQ, postings of November and December 2025: the reason for the invalid tail",
+        edits: [
+            change "hq/queue.rs":
+                "self.word.compare_exchange(seen.bits(), joined.bits(), AcqRel, Relaxed)"
+                => r"Ok::<u32, u32>({
+                let tail = (joined.bits() >> 16) as u16;
+                let before = crate::platform::LockWordOps::swap_half1(&self.word, tail, AcqRel);
+                seen = seen.queued(TailCode::from_bits(before));
+                before.into()
+            })",
+        ],
+    }
+    "118" GivenBackEarly in HQ, seen BY_LOOM {
+        what: "The last waiter gives the metadata back before the lock has left HQ mode. Another lock takes them, while threads still queue for this one.",
+        source: "design: a lock in HQ mode owns its metadata",
+        edits: [
+            change "hq/list.rs":
+                "self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok()"
+                => r"{
+                metadata.entry.give_back();
+                self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok()
+            }",
+            remove "hq/list.rs": "metadata.entry.give_back();",
+        ],
+    }
+    "119" QueueLinkedBeforeInit in HQ, seen MEMORY {
+        what: "A thread links its queue behind another one with a store that orders nothing. The head reads an older first waiter there, and makes a thread the head that no longer waits.",
+        source: "design: H6 of the lock's table of orderings",
+        edits: [relax "hq/queue.rs": "metadata.queue(before).next.store(own.into(), Release)"],
+    }
+}
