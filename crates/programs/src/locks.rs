@@ -101,6 +101,20 @@ pub trait UpgradeKind<P: World>: RwKind<P> + lock_api::RawRwLockUpgradeDowngrade
     ) -> Option<SentGuard<'a, P>>;
 }
 
+macro_rules! within {
+    (timed, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
+        match $wait {
+            Limit::For(Time::Past) | Limit::Until(Time::Past) => $lock.$until(instant(Time::Past)),
+            Limit::For(time) => $lock.$for(duration(time)),
+            Limit::Until(time) => $lock.$until(instant(time)),
+            Limit::Forever => Some($lock.$now()),
+            _ => $lock.$attempt(),
+        }
+    };
+    (plain, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
+        if $wait == Limit::Forever { Some($lock.$now()) } else { $lock.$attempt() }
+    };
+}
 macro_rules! sending {
     (sends, $guard:expr) => {
         Some(Box::new($guard))
@@ -169,15 +183,7 @@ macro_rules! mutex_kinds {
                 mutex: &Mutex<Self, Data>,
                 wait: Limit,
             ) -> Option<MutexGuard<'_, Self, Data>> {
-                match wait {
-                    Limit::For(Time::Past) | Limit::Until(Time::Past) => {
-                        mutex.try_lock_until(instant(Time::Past))
-                    }
-                    Limit::For(time) => mutex.try_lock_for(duration(time)),
-                    Limit::Until(time) => mutex.try_lock_until(instant(time)),
-                    Limit::Forever => Some(mutex.lock()),
-                    _ => mutex.try_lock(),
-                }
+                within!(timed, mutex, wait, lock, try_lock, try_lock_for, try_lock_until)
             }
             fn send<'a>(guard: MutexGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
                 sending!($sends, Exclusive(guard))
@@ -198,20 +204,6 @@ mutex_kinds! {
     CnaSpinlock<P>, ordered, sends, never;
 }
 
-macro_rules! rw_within {
-    (timed, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
-        match $wait {
-            Limit::For(Time::Past) | Limit::Until(Time::Past) => $lock.$until(instant(Time::Past)),
-            Limit::For(time) => $lock.$for(duration(time)),
-            Limit::Until(time) => $lock.$until(instant(time)),
-            Limit::Forever => Some($lock.$now()),
-            _ => $lock.$attempt(),
-        }
-    };
-    (plain, $lock:ident, $wait:ident, $now:ident, $attempt:ident, $for:ident, $until:ident) => {
-        if $wait == Limit::Forever { Some($lock.$now()) } else { $lock.$attempt() }
-    };
-}
 macro_rules! again {
     (again, $lock:ident, $wait:ident) => {
         match $wait {
@@ -225,7 +217,7 @@ macro_rules! again {
 macro_rules! upgrades {
     (upgrades) => {
         fn upgradable(lock: &RwLock<Self, Data>, wait: Limit) -> Option<Guard<'_, P>> {
-            let guard = rw_within!(
+            let guard = within!(
                 timed,
                 lock,
                 wait,
@@ -297,13 +289,13 @@ macro_rules! rw_kinds {
                 wait: Limit,
             ) -> Option<RwLockReadGuard<'_, Self, Data>> {
                 again!($again, lock, wait);
-                rw_within!($timed, lock, wait, read, try_read, try_read_for, try_read_until)
+                within!($timed, lock, wait, read, try_read, try_read_for, try_read_until)
             }
             fn write(
                 lock: &RwLock<Self, Data>,
                 wait: Limit,
             ) -> Option<RwLockWriteGuard<'_, Self, Data>> {
-                rw_within!($timed, lock, wait, write, try_write, try_write_for, try_write_until)
+                within!($timed, lock, wait, write, try_write, try_write_for, try_write_until)
             }
             fn send<'a>(guard: RwLockWriteGuard<'a, Self, Data>) -> Option<SentGuard<'a, P>> {
                 sending!($sends, Write(guard))
@@ -378,7 +370,8 @@ impl<P: World, R: MutexKind<P>> ProgramLock<P> for Mutex<R, Data> {
 pub type Reentrant<P> = lock_api::ReentrantMutex<RawMutex<P>, ThreadNumber<P>, RefCell<Data>>;
 impl<P: World> ProgramLock<P> for Reentrant<P> {
     fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
-        Some(Box::new(HeldAgain(mutex_within!(timed, self, wait)?)))
+        let guard = within!(timed, self, wait, lock, try_lock, try_lock_for, try_lock_until);
+        Some(Box::new(HeldAgain(guard?)))
     }
     fn is_locked(&self) -> bool {
         Self::is_locked(self)
