@@ -52,8 +52,8 @@ impl<P: HqPlatform> Counter<P> {
 /// What [`ByNode`] is selected by.
 pub const BY_NODE: &str = "hq-by-node";
 
-/// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start. The first thread
-/// begins as the owner, so that all of them may queue at once.
+/// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start. The first
+/// thread begins as the owner, so that all of them may queue at once.
 pub struct ByNode<P: Platform> {
     counter: Counter<P>,
     threads: usize,

@@ -5,10 +5,9 @@
 //! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines,
 //! handing over, and the condition variable ([`mod@mutex`]); so have the semaphore for programs ([`mod@semaphore`]),
 //! the sequence lock ([`mod@seqlock`]), the once ([`mod@once`], with the clients of the barrier, [`mod@barrier`]), the
-//! queue of optimistic spinners ([`osq`]), the queued reader-writer spinlock
-//! ([`mod@qrwlock`]), the hierarchical queued spinlock ([`mod@hq`]) and the semaphore ([`mod@rwsem`]). Spinlocks with
-//! deadlines have [`timed_spin`], and the resilient one has [`mod@resilient`]. The locks for programs have some about
-//! memory that is used
+//! queue of optimistic spinners ([`osq`]), the queued reader-writer spinlock ([`mod@qrwlock`]), the hierarchical queued
+//! spinlock ([`mod@hq`]) and the semaphore ([`mod@rwsem`]). Spinlocks with deadlines have [`timed_spin`], and the
+//! resilient one has [`mod@resilient`]. The locks for programs have some about memory that is used
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
 //! [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real

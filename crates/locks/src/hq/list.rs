@@ -14,8 +14,9 @@
 //!    exchange of the word, leaves its queue and gives the metadata back.
 //! 2. Otherwise it takes the lock. A *local* handoff, to the next waiter of its queue, is allowed up to a threshold.
 //! 3. A *remote* handoff goes to the first waiter of the queue behind, or from the last queue to the head queue.
-//! 4. A queue without a next waiter is taken out of the list first. Only then does its last waiter leave it. So a thread
-//!    that finds the queue empty may append it. If a thread has joined in between, the last waiter tells it to do that.
+//! 4. A queue without a next waiter is taken out of the list first. Only then does its last waiter leave it. So a
+//!    thread that finds the queue empty may append it. If a thread has joined in between, the last waiter tells it to
+//!    do that.
 //!
 //! A queue that was taken out and comes back is appended. So two small queues could pass the turn to each other for
 //! ever, and never reach the end of the list. `left_out` counts remote handoffs that leave out the head queue. It

@@ -25,8 +25,8 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// How many of the bits of a tail are its code.
 const CODE_BITS: u32 = 16;
-/// Sequence numbers that a tail has room for.
-const SEQUENCE_MASK: u64 = u64::MAX >> CODE_BITS;
+/// The largest sequence number that a tail has room for.
+const SEQUENCE_MAX: u64 = u64::MAX >> CODE_BITS;
 /// Spreads names over entries (Knuth: 2^64 divided by the golden ratio).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -96,7 +96,7 @@ impl<P: Cells> Entry<P> {
                 // ordering: Relaxed; acquired by H7.
                 let sequence = self.sequence.load(Relaxed);
                 // ordering: Release; H8.
-                self.sequence.store(sequence.wrapping_add(1) & SEQUENCE_MASK, Release);
+                self.sequence.store(sequence.wrapping_add(1) & SEQUENCE_MAX, Release);
                 Taken::Now
             }
             Err(owner) if owner == name => Taken::Before,
@@ -107,7 +107,7 @@ impl<P: Cells> Entry<P> {
     pub(super) fn give_back(&self) {
         let sequence = self.number();
         // ordering: Relaxed; published by H7.
-        self.sequence.store(sequence.wrapping_add(1) & SEQUENCE_MASK, Relaxed);
+        self.sequence.store(sequence.wrapping_add(1) & SEQUENCE_MAX, Relaxed);
         // ordering: Release; H7.
         self.owner.store(0, Release);
     }
@@ -235,8 +235,8 @@ impl<P: HqPlatform> Metadata<'_, P> {
         let name = P::lock_name(core::ptr::from_ref(word).cast());
         // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
         let at = (name.wrapping_mul(SPREAD) >> 32) as usize & (P::metadata_entries() - 1);
-        // SAFETY: by the contract of `MetadataPool` it lives as long as locks are used; all fields are cells, so sharing
-        // is sound.
+        // SAFETY: by the contract of `MetadataPool` it lives as long as locks are used; all fields are cells, so
+        // sharing is sound.
         Self { name, at, entry: unsafe { P::metadata_entry(at).as_ref() } }
     }
     /// The queue for threads on the caller's NUMA node, counted from 1.

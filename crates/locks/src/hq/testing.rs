@@ -5,8 +5,9 @@ use super::{HqPlatform, HqSpinlock, HqWord};
 use crate::platform::Cells;
 use crate::raw::{Order, RawLock};
 
-/// The lock whose waiters go straight to a queue: no thread becomes the pending waiter, so two waiters are enough for two
-/// queues. If not `IN_ORDER`, it begins as it is after much contention: the first waiter decides how threads queue.
+/// The lock whose waiters go straight to a queue: no thread becomes the pending waiter, so two waiters are enough for
+/// two queues. If not `IN_ORDER`, it begins as it is after much contention: the first waiter decides how threads
+/// queue.
 #[repr(transparent)]
 pub struct QueuesAtOnce<P: Cells, const IN_ORDER: bool = false>(HqSpinlock<P>);
 

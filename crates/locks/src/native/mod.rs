@@ -13,8 +13,8 @@
 //! thread first uses them. Another: see [`prepare`] about `fork`.
 
 // - `cells`: the platform and its cells, which are those of `hardware`.
-// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling nodes of another process life from
-//   ours.
+// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling
+//   nodes of another process life from ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
 // - `reader_slots`: where threads say what they read.
 // - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.

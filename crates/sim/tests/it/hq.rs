@@ -9,7 +9,7 @@ use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, 
 
 /// How long each owner holds the lock.
 const HOLD_NS: u64 = 500;
-/// After so many turns each thread pauses, so that the last waiter leaves the queue.
+/// After that many turns each thread pauses, so that the last waiter leaves the queue.
 const TURNS_BEFORE_PAUSE: u32 = 32;
 const PAUSE_NS: u64 = 200_000;
 
