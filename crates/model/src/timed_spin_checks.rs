@@ -8,7 +8,8 @@ use lockwright::registry::LockRow;
 use lockwright_clients::resilient::{Crossed, HeldTwice, NeverCrossed};
 use lockwright_clients::timed_spin::{LeavesQueue, SpinTimeOuts};
 
-/// How far the clock moves with each look, so that a waiter searches for a deadlock each time it looks.
+/// How far the clock moves with each look, so that a waiter searches for a deadlock each time it looks. A waiter with a
+/// deadline is late from the start then.
 const SEARCH_NS: u64 = 1_000_000;
 /// Of clients with three threads.
 const PREEMPTIONS_MAX: usize = 2;
@@ -34,12 +35,15 @@ pub(crate) fn of_timed<S: Succession<Loom>>(
 }
 
 pub(crate) fn of_resilient(lock: &'static LockRow) -> Vec<Check> {
-    let searching =
-        |threads: u32| MachineSettings::flat(threads).with_held_tables().with_clock_step(SEARCH_NS);
+    let on = |threads: u32| MachineSettings::flat(threads).with_held_tables();
+    let searching = |threads: u32| on(threads).with_clock_step(SEARCH_NS);
+    // A thread that holds the lock is the head of the queue, and the other one joins while it gives up.
+    let forked = searching(2).in_a_forked_child();
     let two = [
         row::<HeldTwice<Loom>>(lock, "two", 2, searching(2)),
+        row::<HeldTwice<Loom>>(lock, "two, in a forked child", 2, forked),
         row::<NeverCrossed<Loom>>(lock, "two", 2, searching(2)),
-        row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, "two", 2, searching(2)),
+        row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, "two", 2, on(2)),
     ];
     // Each attempt may fail in its own way, so there are many executions.
     let many = [
@@ -47,8 +51,7 @@ pub(crate) fn of_resilient(lock: &'static LockRow) -> Vec<Check> {
         Check { preemptions_max: 1, ..row::<HeldTwice<Loom>>(lock, "three", 3, searching(3)) },
     ];
     // Where nobody becomes pending, one of three threads is behind the head.
-    let forked = searching(3).in_a_forked_child();
-    let three = [("three", searching(3)), ("three, in a forked child", forked)];
+    let three = [("three", on(3)), ("three, in a forked child", on(3).in_a_forked_child())];
     let three = three.map(|(on, settings)| Check {
         preemptions_max: PREEMPTIONS_MAX,
         ..row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, on, 3, settings)
