@@ -1,26 +1,29 @@
 //! Clients of the hierarchical queued spinlock that begin where its threads queue by NUMA node.
 
-use crate::Client;
+use crate::{Client, Migrate};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::hq::HqPlatform;
-use lockwright::hq::testing::QueuesAtOnce;
+use lockwright::hq::testing::{Absent, QueuesAtOnce};
 use lockwright::platform::Guarded;
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// A lock, and what it guards.
-struct Counter<P: HqPlatform> {
-    lock: QueuesAtOnce<P>,
+struct Counter<P: HqPlatform, const IN_ORDER: bool> {
+    lock: QueuesAtOnce<P, IN_ORDER>,
     count: Guarded<P, u64>,
     /// Owners, as the threads count them, unseen by the machine.
     owners: AtomicU64,
 }
 
-impl<P: HqPlatform> Counter<P> {
-    fn new() -> Self {
-        let lock = QueuesAtOnce::new();
+impl<P: HqPlatform, const IN_ORDER: bool> Counter<P, IN_ORDER> {
+    fn new(lock: QueuesAtOnce<P, IN_ORDER>) -> Self {
         Self { lock, count: Guarded::new(0), owners: AtomicU64::new(0) }
+    }
+    /// One whose lock is held.
+    fn held() -> Self {
+        Self::new(QueuesAtOnce::held())
     }
     /// # Safety
     /// The caller holds the lock.
@@ -52,28 +55,26 @@ impl<P: HqPlatform> Counter<P> {
 /// What [`ByNode`] is selected by.
 pub const BY_NODE: &str = "hq-by-node";
 
-/// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start. The first
-/// thread begins as the owner, so that all of them may queue at once.
-pub struct ByNode<P: Platform> {
-    counter: Counter<P>,
+/// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start, or `IN_ORDER`
+/// at first. The first thread begins as the owner, so that all of them may queue at once.
+pub struct ByNode<P: Platform, const IN_ORDER: bool = false> {
+    counter: Counter<P, IN_ORDER>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform> Client for ByNode<P> {
+impl<P: Platform, const IN_ORDER: bool> Client for ByNode<P, IN_ORDER> {
     const NAME: &'static str = BY_NODE;
 
     fn new(threads: usize) -> Self {
-        let counter = Counter::new();
-        assert!(counter.lock.try_lock(), "a new lock is held");
-        Self { counter, threads, rounds: 1 }
+        Self { counter: Counter::held(), threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
     }
     fn body(&self, thread: usize) {
         if thread == 0 {
-            // SAFETY: taken in `new`, for this thread.
+            // SAFETY: held from the start, for this thread.
             unsafe { self.counter.lock.unlock() };
         }
         for _ in 0..self.rounds {
@@ -91,20 +92,21 @@ pub const SHARED_METADATA: &str = "hq-shared-metadata";
 /// More locks than a machine for checking has entries, so two of them share one.
 const LOCKS: usize = 65;
 
-/// The same with two such locks that use the same metadata, one after the other: a thread that comes late to the first
-/// lock may find the metadata in use for the second one, or again for the first one.
+/// The same with two such locks that use the same metadata, one after the other. The first thread begins as the owner
+/// of both. It gives the first one back and takes it again: if it comes late to the queue, another thread waits for
+/// the second lock, with the same metadata.
 pub struct SharedMetadata<P: Platform> {
-    counters: [Counter<P>; LOCKS],
+    counters: [Counter<P, false>; LOCKS],
     threads: usize,
     rounds: u32,
 }
 
 impl<P: Platform> SharedMetadata<P> {
     /// The same two for every caller.
-    fn pair(&self) -> [&Counter<P>; 2] {
+    fn pair(&self) -> [&Counter<P, false>; 2] {
         let later = |at: usize| self.counters[at + 1..].iter().map(move |other| (at, other));
         let mut pairs = (0..LOCKS).flat_map(later);
-        let shares = |(at, other): &(usize, &Counter<P>)| {
+        let shares = |(at, other): &(usize, &Counter<P, false>)| {
             self.counters[*at].lock.shares_metadata_with(&other.lock)
         };
         let (first, second) = pairs.find(shares).expect("there are fewer entries than locks");
@@ -116,19 +118,72 @@ impl<P: Platform> Client for SharedMetadata<P> {
     const NAME: &'static str = SHARED_METADATA;
 
     fn new(threads: usize) -> Self {
-        Self { counters: core::array::from_fn(|_| Counter::new()), threads, rounds: 1 }
+        Self { counters: core::array::from_fn(|_| Counter::held()), threads, rounds: 1 }
     }
     fn set_rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
     }
-    fn body(&self, _thread: usize) {
+    fn body(&self, thread: usize) {
         let pair = self.pair();
-        for _ in 0..self.rounds {
-            pair.iter().for_each(|counter| counter.lock_and_increment());
+        for round in 0..self.rounds {
+            for counter in pair {
+                let is_held = thread == 0 && round == 0;
+                if is_held {
+                    // SAFETY: held from the start, for this thread.
+                    unsafe { counter.lock.unlock() };
+                }
+                counter.lock_and_increment();
+            }
         }
     }
     fn finish(&self) {
         let expected = self.threads as u64 * u64::from(self.rounds);
         self.pair().iter().for_each(|counter| counter.finish(expected));
+    }
+}
+
+/// A queue comes to the end of a list of two. The first queue has an absent waiter. The turn is that of the only waiter
+/// of the last queue, which is absent, too. Thread 0 acts for both. Thread 1 takes the lock, as
+/// another waiter of one of these queues or with a queue of its own.
+pub struct EndOfList<P: Platform> {
+    counter: Box<Counter<P, false>>,
+    /// In the order in which they are served.
+    absent: [Absent; 2],
+}
+
+impl<P: Migrate> Client for EndOfList<P> {
+    const NAME: &'static str = "hq-end-of-list";
+
+    fn new(threads: usize) -> Self {
+        assert_eq!(threads, 2, "two threads, and absent waiters on other CPUs");
+        let counter = Box::new(Counter::new(QueuesAtOnce::new()));
+        let on = |cpu| {
+            P::run_on_cpu(cpu);
+            counter.lock.enqueue_absent()
+        };
+        let (owner, of_first, of_last) = (on(2), on(3), on(4));
+        P::run_on_cpu(0);
+        // SAFETY: built above.
+        unsafe { counter.lock.act_for(owner) };
+        Self { counter, absent: [of_last, of_first] }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread == 1 {
+            return self.counter.lock_and_increment();
+        }
+        // SAFETY: held from the start, for this thread.
+        unsafe { self.counter.lock.unlock() };
+        for absent in self.absent {
+            // SAFETY: built in `new`, and nobody else acts for it.
+            unsafe { self.counter.lock.act_for(absent) };
+            // SAFETY: taken in its name.
+            unsafe { self.counter.increment() };
+            // SAFETY: as above.
+            unsafe { self.counter.lock.unlock() };
+        }
+    }
+    fn finish(&self) {
+        self.counter.finish(3);
     }
 }

@@ -82,10 +82,10 @@ impl<P: Cells> Entry<P> {
     pub fn new() -> Self {
         Self { owner: Zeroed::zeroed(), sequence: Zeroed::zeroed() }
     }
-    /// Returns `true` if no lock uses it.
+    /// Returns `true` if no lock uses it, and each use has ended once.
     pub fn is_free(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
-        self.owner.load(Relaxed) == 0
+        self.owner.load(Relaxed) == 0 && self.number() % 2 == 0
     }
 
     /// Takes the entry for the lock called `name`, if no lock has it. A use of it begins.

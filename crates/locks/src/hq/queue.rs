@@ -41,7 +41,7 @@ impl Role {
         node::<P>(to).locked.store(self.bits(), Release);
     }
     /// Waits until `me` was told something.
-    fn wait<P: HqPlatform>(me: &QNode<P>) -> Self {
+    pub(super) fn wait<P: HqPlatform>(me: &QNode<P>) -> Self {
         // ordering: Acquire; H3.
         Self::from_bits(me.locked.cond_load(Acquire, |granted| granted != 0))
     }
@@ -83,10 +83,7 @@ impl<P: HqPlatform> HqSpinlock<P> {
     /// Queues with node `id` and takes the lock. `false` if the mode is no longer the one that was seen, or the queue
     /// is occupied.
     fn queues_once(&self, seen: HqWord, id: NodeId) -> bool {
-        let me = node::<P>(id);
-        // ordering: Relaxed; published by H1 and H2.
-        me.next.store(TailCode::NONE.bits().into(), Relaxed);
-        Role::forget(me);
+        prepare::<P>(id);
         match seen.mode() {
             Mode::Queued => self.queue_in_order(seen, id),
             Mode::Undecided => self.decide(seen, id),
@@ -176,7 +173,7 @@ impl<P: HqPlatform> HqSpinlock<P> {
         }
     }
     /// Changes the word of a lock without a mode. `None` if it has one.
-    fn set_mode(&self, seen: HqWord, change: impl Fn(HqWord) -> HqWord) -> Option<()> {
+    pub(super) fn set_mode(&self, seen: HqWord, change: impl Fn(HqWord) -> HqWord) -> Option<()> {
         let mut seen = seen;
         while seen.mode() == Mode::Undecided {
             // (invalid,undecided,*,*) -> (0 0,hq,*,*) or (n,queued,*,*)
@@ -235,8 +232,19 @@ impl<P: HqPlatform> HqSpinlock<P> {
     /// As the first waiter of a queue: appends it to the list, and waits until this waiter is the head of the lock.
     /// `None` if the lock has left HQ mode.
     fn append(&self, metadata: &Metadata<P>, own: u8, id: NodeId) -> Option<u32> {
-        let (me, queue) = (node::<P>(id), metadata.queue(own));
-        Role::forget(me);
+        if self.enter_list(metadata, own, id)? {
+            return Some(0);
+        }
+        match Role::wait(node::<P>(id)) {
+            Role::Head(handoffs) => Some(handoffs),
+            Role::Appender => Some(unreachable_grant()),
+        }
+    }
+    /// Appends queue `own`, whose first waiter is `id`. Returns `true` if it is the only queue: then `id` is the head
+    /// of the lock. `None` if the lock has left HQ mode.
+    pub(super) fn enter_list(&self, metadata: &Metadata<P>, own: u8, id: NodeId) -> Option<bool> {
+        let queue = metadata.queue(own);
+        Role::forget(node::<P>(id));
         // ordering: Relaxed; published by H6.
         queue.head.store(link_to(id), Relaxed);
         // ordering: Relaxed; published by H5 and H6.
@@ -246,15 +254,11 @@ impl<P: HqPlatform> HqSpinlock<P> {
         let before = self.append_in_word(own)?;
         // The waiters may have joined in an older use. It can be told now: no use ends while it has a queue.
         queue.belongs_to(metadata.entry.number());
-        if before == 0 {
-            return Some(0);
+        if before != 0 {
+            // ordering: Release; H6.
+            metadata.queue(before).next.store(own.into(), Release);
         }
-        // ordering: Release; H6.
-        metadata.queue(before).next.store(own.into(), Release);
-        match Role::wait(me) {
-            Role::Head(handoffs) => Some(handoffs),
-            Role::Appender => Some(unreachable_grant()),
-        }
+        Some(before == 0)
     }
     /// Makes `own` the last queue of the list; returns the one in front. `None` if the lock has left HQ mode.
     fn append_in_word(&self, own: u8) -> Option<u8> {
@@ -274,11 +278,23 @@ impl<P: HqPlatform> HqSpinlock<P> {
     }
 }
 
+/// Makes `id` the node of a waiter that nobody knows yet.
+pub(super) fn prepare<P: HqPlatform>(id: NodeId) {
+    let me = node::<P>(id);
+    // ordering: Relaxed; published by H1 and H2.
+    me.next.store(TailCode::NONE.bits().into(), Relaxed);
+    Role::forget(me);
+}
+
 /// Links `id` behind `prev` and waits to be told something.
 fn wait_behind<P: HqPlatform>(prev: NodeId, id: NodeId) -> Role {
+    link_behind::<P>(prev, id);
+    Role::wait(node::<P>(id))
+}
+/// Links `id` behind `prev`.
+pub(super) fn link_behind<P: HqPlatform>(prev: NodeId, id: NodeId) {
     // ordering: Release; H2.
     node::<P>(prev).next.store(link_to(id), Release);
-    Role::wait(node::<P>(id))
 }
 
 /// Leaves a queue that is not in the list, as its first waiter. The next one is the first then.

@@ -1,8 +1,13 @@
-//! Entry points for tests that begin where HQ mode does.
+//! Entry points for tests that begin where HQ mode does, or with a list of queues.
+//!
+//! A checker can afford two or three threads, and the interesting states of the list need more. Here a test builds such
+//! a state by hand: waiters without threads, called *absent*. A thread acts for one ([`QueuesAtOnce::act_for`]).
 
-use super::pool::Metadata;
+use super::pool::{Joined, Metadata};
+use super::queue::{Role, link_behind, prepare};
 use super::{HqPlatform, HqSpinlock, HqWord};
 use crate::platform::Cells;
+use crate::queue::{NodeId, node};
 use crate::raw::{Order, RawLock};
 
 /// The lock whose waiters go straight to a queue: no thread becomes the pending waiter, so two waiters are enough for
@@ -12,9 +17,67 @@ use crate::raw::{Order, RawLock};
 pub struct QueuesAtOnce<P: Cells, const IN_ORDER: bool = false>(HqSpinlock<P>);
 
 impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
+    /// A lock that is held.
+    pub fn held() -> Self {
+        Self(HqSpinlock::with_word(Self::FREE.held()))
+    }
+    const FREE: HqWord = if IN_ORDER { HqWord::FREE } else { HqWord::UNDECIDED };
+
     /// Returns `true` if both locks would use the same metadata.
     pub fn shares_metadata_with(&self, other: &Self) -> bool {
         core::ptr::eq(Metadata::<P>::of(&self.0.word).entry, Metadata::<P>::of(&other.0.word).entry)
+    }
+}
+
+/// A waiter without a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Absent {
+    id: NodeId,
+    queue: u8,
+}
+
+impl<P: HqPlatform> QueuesAtOnce<P> {
+    /// A waiter on the calling CPU that has queued by NUMA node. If it is the head of the lock, its NUMA node has had
+    /// as many handoffs as it may.
+    ///
+    /// # Panics
+    /// If there is no node, or a thread uses the lock, which was free, or the metadata already.
+    pub fn enqueue_absent(&self) -> Absent {
+        let id = P::claim_node().expect("a node for an absent waiter");
+        prepare::<P>(id);
+        let metadata = Metadata::of(&self.0.word);
+        metadata.entry.take(metadata.name);
+        self.0.set_mode(HqWord::UNDECIDED, HqWord::hq_begins);
+        let use_of_it =
+            metadata.entry.use_by(metadata.name).expect("metadata that no other lock has");
+        let queue = metadata.own_queue();
+        match metadata.queue(queue).join(use_of_it, id) {
+            Joined::Behind(prev) => link_behind::<P>(prev, id),
+            Joined::First => {
+                let is_head = self.0.enter_list(&metadata, queue, id).expect("HQ mode");
+                if is_head {
+                    Role::Head(u32::MAX).tell::<P>(id);
+                }
+            }
+            Joined::TooLate | Joined::Occupied => panic!("a thread uses the metadata"),
+        }
+        Absent { id, queue }
+    }
+    /// Does what the thread of an absent waiter would do from here on: waits for its turn, then for the lock. The
+    /// caller holds the lock afterwards.
+    ///
+    /// # Panics
+    /// If it is told what a waiter in the list is never told.
+    ///
+    /// # Safety
+    /// It is a waiter of this lock, and nobody else acts for it.
+    pub unsafe fn act_for(&self, Absent { id, queue }: Absent) {
+        let Role::Head(handoffs) = Role::wait(node::<P>(id)) else {
+            panic!("a waiter in the list was told to append its queue");
+        };
+        self.0.wait_by_node(&Metadata::of(&self.0.word), queue, id, handoffs);
+        // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
+        unsafe { P::release_node(id) };
     }
 }
 
@@ -22,7 +85,7 @@ impl<P: HqPlatform, const IN_ORDER: bool> RawLock for QueuesAtOnce<P, IN_ORDER> 
     const ORDER: Order = Order::Grouped;
 
     fn new() -> Self {
-        Self(HqSpinlock::with_word(if IN_ORDER { HqWord::FREE } else { HqWord::UNDECIDED }))
+        Self(HqSpinlock::with_word(Self::FREE))
     }
     fn lock(&self) {
         self.0.lock_queue();

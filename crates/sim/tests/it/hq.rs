@@ -128,3 +128,17 @@ fn two_queues_that_pass_the_turn_to_each_other_do_not_starve_the_head_queue() {
     let report = storm(&[4, 4]).run("hq");
     assert_eq!((report.failures.len(), report.count_of(Event::hq_head_due)), (0, 0));
 }
+
+/// As the golden runs of `golden.rs`, in which the lock stays in queued mode.
+#[test]
+fn a_run_in_hq_mode_has_its_digest() {
+    let report = Storm::of(&[4, 1, 1])
+        .set(Tunable::hqlock_general_handoffs_turn_numa, 0)
+        .set(Tunable::hqlock_fairness_threshold, 0)
+        .run("hq");
+    let events =
+        [Event::hq_mode_on, Event::hq_handoff_local, Event::hq_handoff_remote, Event::hq_head_due];
+    assert!(events.into_iter().all(|event| report.count_of(event) > 0), "{report:?}");
+    let found = (report.digest.to_string(), report.events, report.ops_total());
+    assert_eq!(found, ("f0ea2e1d45556beace851e72c038d899".to_owned(), 205_528, 4365));
+}
