@@ -1,8 +1,14 @@
 //! Bugs of the hierarchical queued spinlock.
 
-use crate::bug::bugs;
+use crate::bug::{Test, bugs};
 use crate::locks::*;
 use crate::seen::*;
+
+/// A test in simulated runs.
+const fn simulated(name: &'static str) -> Test {
+    let program = &["--test", "it"];
+    Test { package: "lockwright-sim", program, name, checker: Checker::Explored }
+}
 
 bugs! {
     "110" LateJoinsNewerUse in HQ, seen BY_LOOM {
@@ -19,17 +25,17 @@ bugs! {
         source: "design: a number counts only with its owner",
         edits: [change "hq/pool.rs": "self.owner.load(Acquire) != name" => "false"],
     }
-    "112" TailOverwritten in HQ, seen BY_LOOM {
+    "112" TailOverwritten in HQ, seen EXPLORED {
         what: "The head takes the last queue out of the list while a thread appends another one, and overwrites the end of the list. The turn never comes to the queue that was appended.",
         source: "design: the end of the list is changed by an exchange",
         edits: [change "hq/list.rs": "seen.queues().tail == own" => "true"],
     }
-    "113" LeavesBeforeItsQueue in HQ, seen BY_LOOM {
+    "113" LeavesBeforeItsQueue in HQ, seen EXPLORED {
         what: "The last waiter leaves its queue before the queue leaves the list. A thread that comes in between finds the queue empty and appends it, so that it is in the list twice.",
         source: "design: a queue leaves the list before its last waiter leaves the queue",
         edits: [
-            change "hq/list.rs": "None => self.take_out(metadata, own)"
-                => r"None => {
+            change "hq/list.rs": "self.take_out(metadata, own)"
+                => r"{
                 leave(metadata, own, id);
                 self.take_out(metadata, own)
             }",
@@ -37,6 +43,18 @@ bugs! {
             leave(metadata, own, id);
         }",
         ],
+    }
+    "114" HeadQueueStarves in HQ, seen EXPLORED_EDIT {
+        what: "Nothing counts how often the turn leaves out the head queue. Two queues that run empty and come back pass the turn to each other, and the waiters of the head queue wait for ever.",
+        source: "HQ, postings of November and December 2025: the reason for the counter of remote handoffs",
+        tests: [simulated("hq::two_queues_that_pass_the_turn_to_each_other_do_not_starve_the_head_queue")],
+        edits: [change "hq/list.rs": "left_out >= P::numa_nodes()" => "false"],
+    }
+    "115" LocalForEver in HQ, seen EXPLORED_EDIT {
+        what: "The head does not look how many handoffs its NUMA node has had. Waiters of other nodes wait until the queue of that node is empty.",
+        source: "design: the threshold of local handoffs",
+        tests: [simulated("hq::waiters_of_another_numa_node_are_passed_for_at_most_the_threshold")],
+        edits: [change "hq/list.rs": "u64::from(handoffs) <= fairness_threshold::<P>()" => "true"],
     }
     "116" NextNotTold in HQ, seen BY_LOOM {
         what: "The last waiter leaves its queue when that is out of the list, and a thread has joined behind it meanwhile. It is not told that it is the first waiter now, and waits for ever.",

@@ -13,7 +13,7 @@ pub enum Checker {
     Fairness,
     /// Tests of the locks on the real machine.
     Native,
-    /// Tests that explore simulated schedules of clients.
+    /// Tests in simulated runs, most of which explore schedules of clients.
     Explored,
 }
 
@@ -88,6 +88,9 @@ pub(crate) const LATE: Detection = Detection { kind: BugKind::Waiting, by: &[Che
 /// Tests on the real machine see it, and some explored schedules.
 pub(crate) const EDIT: Detection =
     Detection { kind: BugKind::Tests, by: &[Checker::Native, Checker::Explored] };
+/// Only tests in simulated runs see it.
+pub(crate) const EXPLORED_EDIT: Detection =
+    Detection { kind: BugKind::Tests, by: &[Checker::Explored] };
 /// Only tests on the real machine see it.
 pub(crate) const NATIVE_EDIT: Detection =
     Detection { kind: BugKind::Tests, by: &[Checker::Native] };

@@ -105,7 +105,9 @@ fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
     // Half of them are with waiters that do not spin, who cannot show it.
     let schedules = if client == "neighbours" { "20000" } else { "10000" };
     let of = ["--client", client, "--threads", threads];
-    [&of[..], &["--rounds", rounds, "--schedules", schedules, "--json", "-"]].concat()
+    // With more than two NUMA nodes, so that a queue is not at an end of the list.
+    let on: &[_] = if locks::HQ.contains(&lock) { &["--on", "x5-4"] } else { &[] };
+    [&of[..], on, &["--rounds", rounds, "--schedules", schedules, "--json", "-"]].concat()
 }
 
 /// Clients, threads and rounds.
@@ -122,7 +124,7 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
             "2",
         ),
     ),
-    (locks::HQ, ("hq-by-node,hq-shared-metadata", "4", "4")),
+    (locks::HQ, ("hq-by-node", "6", "4")),
     (locks::SEMAPHORE, ("semaphore-timed,semaphore-last-permit", "4", "2")),
     // Waiters that give up.
     (locks::RWLOCK, ("rwlock-timed-writer", "4", "2")),
