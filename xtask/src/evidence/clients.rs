@@ -24,6 +24,7 @@ const KEPT: &[(&str, &str)] = &[
         "semaphore-makers",
         "what several releases publish to a thread that acquires all permits at once",
     ),
+    ("resilient-crossed", "two threads that wait for each other's lock do not wait for ever"),
     ("once-freed", "a once that is freed as soon as it is done"),
     ("once-give-up", "a closure that does not end: another thread begins anew"),
     (
