@@ -43,6 +43,7 @@ native_keeps! {
     native_keeps_the_laws_of_queue_nodes: "N";
     native_keeps_the_laws_of_the_lock_hash: "K";
     native_keeps_the_laws_of_the_storage_of_sleepers: "D";
+    native_keeps_the_laws_of_metadata: "M";
     native_keeps_the_laws_of_placement_and_hints: "LH";
     native_keeps_the_laws_of_sleeping: "S";
     native_keeps_the_laws_of_time_and_events: "TE";
