@@ -8,6 +8,9 @@ use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilient
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
+/// The kernel's limits with a shorter time: an explorer takes steps of the search for deadlocks in each millisecond.
+const LIMITS: AcquireLimits = AcquireLimits::KERNEL.with_section_ns(10_000_000);
+
 /// A lock, a number under it, and how often it was taken, unseen by the machine.
 struct Counter<P: Platform> {
     lock: RawResilientSpinLock<P>,
@@ -21,7 +24,7 @@ impl<P: Platform> Counter<P> {
         Self { lock, number: Guarded::new(0), taken: AtomicU64::new(0) }
     }
     fn acquire(&self) -> Result<(), AcquireError> {
-        self.lock.acquire(AcquireLimits::KERNEL)
+        self.lock.acquire(LIMITS)
     }
     /// Counts, and gives the lock back.
     ///
@@ -86,7 +89,7 @@ impl<P: Platform> Client for HeldTwice<P> {
     }
     fn body(&self, thread: usize) {
         let asks_first = !thread.is_multiple_of(2);
-        let limits = if asks_first { AcquireLimits::IN_PROGRAMS } else { AcquireLimits::KERNEL };
+        let limits = if asks_first { AcquireLimits::IN_PROGRAMS } else { LIMITS };
         for _ in 0..self.rounds {
             if !is_no_deadlock(self.counter.acquire()) {
                 continue;

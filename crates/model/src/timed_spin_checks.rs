@@ -47,7 +47,7 @@ pub(crate) fn of_resilient(lock: &'static LockRow) -> Vec<Check> {
     ];
     // Each attempt may fail in its own way, so there are many executions.
     let many = [
-        Check { preemptions_max: 2, ..row::<Crossed<Loom>>(lock, "two", 2, searching(2)) },
+        Check { preemptions_max: 1, ..row::<Crossed<Loom>>(lock, "two", 2, searching(2)) },
         Check { preemptions_max: 1, ..row::<HeldTwice<Loom>>(lock, "three", 3, searching(3)) },
     ];
     // Where nobody becomes pending, one of three threads is behind the head.

@@ -51,6 +51,11 @@ impl AcquireLimits {
     /// Those of programs: the same times, with a look at the clock every 20 us or so.
     pub const IN_PROGRAMS: Self = Self { looks_per_clock: 512, asks_first: true, ..Self::KERNEL };
 
+    /// The same with another time for each critical section ahead.
+    #[must_use]
+    pub const fn with_section_ns(self, section_ns: u64) -> Self {
+        Self { section_ns, ..self }
+    }
     /// Until a deadline of the platform's clock.
     pub const fn until(deadline_ns: u64) -> Self {
         Self { section_ns: u64::MAX, deadline_ns: Some(deadline_ns), ..Self::IN_PROGRAMS }
