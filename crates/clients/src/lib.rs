@@ -28,6 +28,7 @@ pub mod handler;
 pub mod hq;
 pub mod is_locked;
 pub mod last_user;
+pub mod left;
 pub mod limits;
 pub mod mutex;
 pub mod neighbours;

@@ -7,6 +7,7 @@ use crate::guards::{self, Forgotten, Moved, OutOfOrder};
 use crate::hq::{self, ByNode, SharedMetadata};
 use crate::is_locked::{self, IsLocked};
 use crate::last_user::{self, LastUser};
+use crate::left::{self, AnotherMutex, Left, LeftToWaiter};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
 use crate::mutex::{self, GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
 use crate::neighbours::{self, Neighbours};
@@ -147,6 +148,9 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::NOTIFY_ALL => NotifyAll<P>;
         mutex::MUTEXES => SeveralMutexes<P>;
         mutex::GIVE_UP => GiveUp<P>;
+        left::LEFT => Left<P>;
+        left::TO_WAITER => LeftToWaiter<P>;
+        left::ANOTHER => AnotherMutex<P>;
         last_user::NAME => LastUser<P>;
         neighbours::NAME => Neighbours<RawMutex<P>>;
     }
@@ -158,6 +162,9 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::NOTIFY_ALL => NotifyAll<P, RawCnaMutex<P>>;
         mutex::MUTEXES => SeveralMutexes<P, RawCnaMutex<P>>;
         mutex::GIVE_UP => GiveUp<P, RawCnaMutex<P>>;
+        left::LEFT => Left<P, RawCnaMutex<P>>;
+        left::TO_WAITER => LeftToWaiter<P, RawCnaMutex<P>>;
+        left::ANOTHER => AnotherMutex<P, RawCnaMutex<P>>;
         last_user::NAME => LastUser<P, RawCnaMutex<P>>;
         neighbours::NAME => Neighbours<RawCnaMutex<P>>;
     }

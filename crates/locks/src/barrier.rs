@@ -147,7 +147,7 @@ impl<P: EventPlatform> RawBarrier<P> {
             }
             if self.announce(seen) {
                 P::count(Event::barrier_sleep);
-                P::futex_wait_low(&self.state, (seen | SLEEPER) as u32, None);
+                P::futex_wait_low(&self.state, (seen | SLEEPER) as u32, None, None);
             }
         }
     }

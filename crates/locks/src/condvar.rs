@@ -1,15 +1,16 @@
 //! A condition variable for [`RawMutex`], whose waiters sleep in the kernel's queue.
 //!
 //! 16 bytes. Nothing is listed in user space: a notification wakes a sleeper of the condition variable's own address,
-//! or moves the sleepers to the address of their mutex, where its releases wake them one after another.
+//! leaves that to the release of the mutex, or moves the sleepers to the address of their mutex, where its releases
+//! wake them one after another.
 //!
 //! ```text
-//!  63    62      61   54 53           32 31                      0
-//! +-----+-------+-------+---------------+-------------------------+
-//! |awake| moved | misses|    waiters    |        sequence         |   state
-//! +-----+-------+-------+---------------+-------------------------+
-//! |   the mutex of the waiters, 0 if there was none, 1 if several  |   mutex
-//! +----------------------------------------------------------------+
+//!  63    62      61      60   54 53           32 31                      0
+//! +-----+-------+-------+-------+---------------+-------------------------+
+//! |awake| moved |several| misses|    waiters    |        sequence         |   state
+//! +-----+-------+-------+-------+---------------+-------------------------+
+//! |        the mutex of the first waiter, 0 if there was none              |   mutex
+//! +------------------------------------------------------------------------+
 //! ```
 //!
 //! | state | what it says | moved by |
@@ -18,6 +19,7 @@
 //! | waiters | at least as many as sleep and were not notified | one more: a waiter. One less: a notification of a sleeper, and a waiter whose deadline has passed and that finds the sequence it saw. None: a notification of all, and a waiter that is alone with its mutex |
 //! | awake | one waiter looks at the sequence for a moment before it sleeps | set by that waiter; cleared by every change of the sequence, or when it is counted and sleeps |
 //! | moved | a notification of all has moved sleepers | set by it; cleared by a waiter that is alone |
+//! | several | waiters may have different mutexes | set by a waiter that counts itself and has another mutex than the first |
 //! | misses | how often looking for a notification cost more than a sleep | waiters that looked |
 //!
 //! # Who is woken
@@ -26,6 +28,11 @@
 //! notification goes to the thread that has slept longest, too, because the one that looks may have lost its CPU. A
 //! notification of all wakes one sleeper and moves the rest: only one of them can own the mutex. Each of these, when it
 //! takes the mutex, says there that others sleep, so its release wakes the next.
+//!
+//! Most notifications come from the owner of the mutex. A thread that is woken then finds the mutex held and sleeps
+//! again. So a notification of one leaves the address of the sleeper in the mark of the mutex, and asks the kernel if
+//! the mutex is free. If it is not, the next release of the mutex wakes the sleeper. If it is free, no release may
+//! come, and the notification takes the address back and wakes the sleeper itself.
 //!
 //! # Invariants
 //!
@@ -39,12 +46,16 @@
 //!    count now.
 //! 4. The thread that a moving notification wakes is awake after the move, so it takes the mutex and says that others
 //!    sleep, or sleeps for it and says so.
+//! 5. While *several* is not set, all waiters that are counted have the mutex that the condition variable names.
+//! 6. While a thread that was notified sleeps, a notifier is about to wake it, or its address is in the mark of its
+//!    mutex and a thread that owns the mutex, or was woken for it, looks there when it releases the mutex or gives up.
 //!
 //! Waits may end for no reason, and the number that a notification returns is an upper bound. A notification of one
 //! does not access the condition variable after the exchange that notifies; one of all may. The mutex is not accessed
-//! by either, and may be gone.
+//! by either, and may be gone. If it is, the kernel's answer may be wrong, but then no thread sleeps that was notified:
+//! one that sleeps refers to its mutex.
 //!
-//! Waiters with different mutexes at one condition variable are woken, all of them, instead of moved.
+//! Waiters with different mutexes at one condition variable are woken at once, instead of moved or left.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -63,19 +74,20 @@ const SEQUENCE: u64 = WAITER - 1;
 const WAITER: u64 = 1 << 32;
 const WAITERS: u64 = MISS - WAITER;
 const MISS: u64 = 1 << 54;
-const MISSES_MAX: u64 = 0xff;
+const MISSES_MAX: u64 = 0x7f;
 const MISSES: u64 = MISSES_MAX * MISS;
+const SEVERAL: u64 = 1 << 61;
 const MOVED: u64 = 1 << 62;
 const AWAKE: u64 = 1 << 63;
 
 /// With this many misses a waiter sleeps at once, and takes one away. The one that finds this number looks.
-const UNLUCKY: u64 = 128;
+const UNLUCKY: u64 = 64;
 /// What a notification takes away that came soon.
-const GAIN: u64 = 16;
+const GAIN: u64 = 8;
 /// What one adds that came late, ...
-const LATE: u64 = 8;
+const LATE: u64 = 4;
 /// ... and one that did not come while the waiter looked.
-const LOSS: u64 = 32;
+const LOSS: u64 = 16;
 /// How long a waiter looks: two times what it costs to put a thread to sleep and to wake it.
 const AWAKE_NS: u64 = 20_000;
 /// A notification later than this was late: the CPU would have had less to do with a sleep. Where threads share the
@@ -83,9 +95,6 @@ const AWAKE_NS: u64 = 20_000;
 const SOON_NS: u64 = 5_000;
 /// One notification of this many is for a thread that sleeps, too, if another looks for it.
 const FOR_SLEEPERS: u64 = 64;
-
-/// What stands for several mutexes.
-const SEVERAL: usize = 1;
 
 /// A condition variable, without the interface of guards.
 #[repr(C)]
@@ -146,7 +155,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         let waiting = self.begin(mutex.state(), deadline_ns.is_none_or(has_time), is_alone);
         // SAFETY: the caller holds it.
         unsafe { mutex.unlock() };
-        let (is_notified, seen) = self.sleep(waiting, deadline_ns);
+        let (is_notified, seen) = self.sleep(waiting, mutex.state(), deadline_ns);
         let woken = if seen & MOVED == 0 { WokenHow::Alone } else { WokenHow::OfMany };
         mutex.sleep(None, woken, Some(counted));
         mark.discount(counted);
@@ -155,17 +164,19 @@ impl<P: ParkPlatform> RawCondvar<P> {
 
     /// Counts the caller, which owns the mutex. `is_alone` says that no other thread waits with this mutex.
     fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> Waiting {
-        let mutex = core::ptr::from_ref(mutex).cast_mut().cast();
-        self.name_mutex(mutex);
+        let is_named = self.name_mutex(core::ptr::from_ref(mutex).cast_mut().cast());
         // ordering: Acquire; N1, of which mutex the others have.
         let mut seen = self.state.load(Acquire);
         let misses = |seen: u64| (seen & MISSES) / MISS;
         let may_look =
             may_look && seen & AWAKE == 0 && misses(seen) <= UNLUCKY && P::usable_cpus() > 1;
         loop {
-            // ordering: Relaxed; after the state, which says who waits, N1.
-            let is_first = is_alone && self.mutex.load(Relaxed) == mutex;
-            let others = if is_first { seen & !(WAITERS | MOVED | AWAKE) } else { seen };
+            // Another mutex may have waiters that the mark of this one does not count.
+            let is_first = is_alone && is_named && seen & SEVERAL == 0;
+            let mut others = if is_first { seen & !(WAITERS | MOVED | AWAKE) } else { seen };
+            if !is_named {
+                others |= SEVERAL;
+            }
             let sequence = even(seen as u32);
             let is_awake = may_look && others & AWAKE == 0;
             let mut next = (others & !SEQUENCE) + u64::from(sequence);
@@ -181,27 +192,23 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// Says which mutex the waiters have.
-    fn name_mutex(&self, mutex: *mut ()) {
-        // ordering: Relaxed; re-checked at the compare-exchange.
-        let mut seen = self.mutex.load(Relaxed);
-        loop {
-            let next = match seen.addr() {
-                SEVERAL => return,
-                address if address == mutex.addr() => return,
-                0 => mutex,
-                _ => core::ptr::without_provenance_mut(SEVERAL),
-            };
-            // ordering: Relaxed; published by N1. On failure Relaxed: as above.
-            match self.mutex.compare_exchange(seen, next, Relaxed, Relaxed) {
-                Ok(_) => return,
-                Err(now) => seen = now,
-            }
+    /// Says which mutex the waiters have, if none had one before. Returns `true` if it is this one.
+    fn name_mutex(&self, mutex: *mut ()) -> bool {
+        // ordering: Relaxed; the name does not change once there is one.
+        let seen = self.mutex.load(Relaxed);
+        if !seen.is_null() {
+            return seen.addr() == mutex.addr();
+        }
+        // ordering: Relaxed; published by N1. On failure Relaxed: as above.
+        match self.mutex.compare_exchange(seen, mutex, Relaxed, Relaxed) {
+            Ok(_) => true,
+            Err(now) => now.addr() == mutex.addr(),
         }
     }
 
-    /// Waits for another sequence; `false` if the deadline has passed before. With the state that it saw.
-    fn sleep(&self, waiting: Waiting, deadline_ns: Option<u64>) -> (bool, u64) {
+    /// Waits for another sequence, to take `mutex` then; `false` if the deadline has passed before. With the state that
+    /// it saw.
+    fn sleep(&self, waiting: Waiting, mutex: &P::U32, deadline_ns: Option<u64>) -> (bool, u64) {
         let Waiting { sequence, is_awake } = waiting;
         if is_awake {
             self.look(sequence);
@@ -216,7 +223,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
                 return self.give_up(sequence);
             }
             P::count(Event::mutex_sleep);
-            if P::futex_wait_low(&self.state, sequence, deadline_ns) {
+            if P::futex_wait_low(&self.state, sequence, Some(mutex), deadline_ns) {
                 // Perhaps for a waiter that came before: that one has the caller's place in the count now.
                 return (true, MOVED);
             }
@@ -289,10 +296,10 @@ impl<P: ParkPlatform> RawCondvar<P> {
 
     #[cold]
     fn notify(&self, all: bool) -> u32 {
-        let address = &raw const self.state;
+        let address = low_half::<P>(&self.state);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
-        let (sequence, woken, is_looked_for) = loop {
+        let (sequence, woken, is_looked_for, mutex) = loop {
             let waiters = (seen & WAITERS) / WAITER;
             let is_looked_for = seen & AWAKE != 0;
             if waiters == 0 && !is_looked_for {
@@ -302,6 +309,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
                 true => waiters,
                 false => waiters.min(Self::is_for_sleepers(seen).into()),
             };
+            let has_several = seen & SEVERAL != 0;
             let moves = all && waiters + u64::from(is_looked_for) > 1;
             let sequence = (seen as u32).wrapping_add(if moves { 1 } else { 2 });
             let mut next = (seen & !(SEQUENCE | WAITERS | AWAKE)) + u64::from(sequence);
@@ -309,19 +317,36 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if moves {
                 next |= MOVED;
             }
+            // ordering: Relaxed; it never changes from one mutex to another. An old look finds none.
+            let name: *const P::U32 = self.mutex.load(Relaxed).cast_const().cast();
+            let mutex = (!has_several && !name.is_null()).then_some(name);
             // ordering: AcqRel; N1, N2. On failure Relaxed: only a hint, re-checked.
             match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
-                Ok(_) => break (sequence, woken as u32, is_looked_for),
+                Ok(_) => break (sequence, woken as u32, is_looked_for, mutex),
                 Err(now) => seen = now,
             }
         };
-        if sequence % 2 == 1 {
-            self.move_waiters(sequence);
-        } else if woken > 0 {
-            // From here on the condition variable may no longer exist.
-            Self::wake(address, if all { u32::MAX } else { 1 });
+        // From here on the condition variable may no longer exist, except after a notification of all.
+        match mutex {
+            Some(mutex) if sequence % 2 == 1 => self.move_waiters(sequence, mutex),
+            Some(mutex) if woken == 1 && !P::has_forked() => Self::leave(address, mutex),
+            _ if woken > 0 => Self::wake(address, if all { u32::MAX } else { 1 }),
+            _ => {}
         }
         woken + u32::from(is_looked_for)
+    }
+
+    /// Leaves it to the release of the mutex to wake the sleeper at `address`, or wakes it if the mutex is free. Both
+    /// may no longer exist.
+    fn leave(address: *const P::U32, mutex: *const P::U32) {
+        let mark = Mark::<P>::of(mutex);
+        mark.leave(address);
+        // law: S10; the kernel looks at the mutex after the address is in the mark, N3.
+        if P::futex_holds(mutex, 0, address) {
+            mark.wake_left();
+        } else {
+            P::count(Event::condvar_leave);
+        }
     }
 
     /// Returns `true` if a notification of one thread is for a thread that sleeps: none looks for it, or it is the
@@ -331,19 +356,16 @@ impl<P: ParkPlatform> RawCondvar<P> {
         seen & AWAKE == 0 || (seen / 2) % FOR_SLEEPERS == 0 || P::has_forked()
     }
 
-    fn wake(state: *const P::U64, count: u32) {
+    fn wake(address: *const P::U32, count: u32) {
         P::count(Event::mutex_wake);
-        P::futex_wake(low_half::<P>(state), count);
+        P::futex_wake(address, count);
     }
 
     /// Wakes a waiter and moves the others to their mutex, if none has come since they were notified. Otherwise it
     /// wakes all of them.
-    fn move_waiters(&self, sequence: u32) {
-        // ordering: Relaxed; acquired with the count, N1.
-        let mutex = self.mutex.load(Relaxed);
-        let to = mutex.cast_const().cast();
-        if mutex.addr() == SEVERAL || P::futex_requeue(1, &self.state, sequence, to).is_none() {
-            return Self::wake(&raw const self.state, u32::MAX);
+    fn move_waiters(&self, sequence: u32, mutex: *const P::U32) {
+        if P::futex_requeue(1, &self.state, sequence, mutex).is_none() {
+            return Self::wake(low_half::<P>(&self.state), u32::MAX);
         }
         P::count(Event::condvar_requeue);
     }

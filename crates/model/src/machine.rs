@@ -11,6 +11,8 @@ pub(crate) struct Sleeper {
     pub kinds: u32,
     /// The CPU it runs on: names its condition variable.
     pub cpu: u32,
+    /// The word of the lock that it takes afterwards; 0 if it has said none.
+    pub then: usize,
 }
 
 /// The sleepers in the order they came.
@@ -18,9 +20,13 @@ pub(crate) struct Sleeper {
 pub(crate) struct SleepQueue(Vec<Sleeper>);
 
 impl SleepQueue {
-    /// `cpu` goes to sleep on `address`, as one of these kinds.
-    pub fn push(&mut self, address: usize, kinds: u32, cpu: u32) {
-        self.0.push(Sleeper { address, kinds, cpu });
+    /// A thread goes to sleep.
+    pub fn push(&mut self, sleeper: Sleeper) {
+        self.0.push(sleeper);
+    }
+    /// True if a thread sleeps on `address` that takes the lock at `then` afterwards.
+    pub fn goes_on(&self, address: usize, then: usize) -> bool {
+        self.0.iter().any(|sleeper| (sleeper.address, sleeper.then) == (address, then))
     }
     /// True if no thread has woken `cpu` yet.
     pub fn has(&self, cpu: u32) -> bool {
@@ -277,12 +283,25 @@ macro_rules! machine {
                 deadline_ns: Option<u64>,
             ) -> bool {
                 let is_expected = || word.holds_now(|value| value == expected);
-                Self::sleep(kinds, std::ptr::from_ref(word), is_expected, deadline_ns)
+                Self::sleep(kinds, std::ptr::from_ref(word), 0, is_expected, deadline_ns)
             }
-            fn futex_wait_low(word: &Self::U64, expected: u32, deadline_ns: Option<u64>) -> bool {
+            fn futex_wait_low(
+                word: &Self::U64,
+                expected: u32,
+                then: Option<&Self::U32>,
+                deadline_ns: Option<u64>,
+            ) -> bool {
                 let is_expected = || word.holds_now(|value| value as u32 == expected);
                 let (every, address) = (lockwright::platform::EVERY_KIND, std::ptr::from_ref(word));
-                Self::sleep(every, address.cast(), is_expected, deadline_ns)
+                let then = then.map_or(0, |then| std::ptr::from_ref(then).addr());
+                Self::sleep(every, address.cast(), then, is_expected, deadline_ns)
+            }
+            fn futex_holds(then: *const Self::U32, value: u32, sleepers: *const Self::U32) -> bool {
+                let table = MACHINE.sleepers.lock().unwrap();
+                ::$checker::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                // SAFETY: that thread sleeps until the table is unlocked, with a reference to the word.
+                table.goes_on(sleepers.addr(), then.addr())
+                    && unsafe { &*then }.holds_now(|now| now == value)
             }
             fn futex_wake_only(kinds: u32, address: *const Self::U32, count: u32) -> u32 {
                 let mut sleepers = MACHINE.sleepers.lock().unwrap();
@@ -314,6 +333,7 @@ macro_rules! machine {
             fn sleep(
                 kinds: u32,
                 address: *const <Self as lockwright::platform::Cells>::U32,
+                then: usize,
                 is_expected: impl FnOnce() -> bool,
                 deadline_ns: Option<u64>,
             ) -> bool {
@@ -325,7 +345,12 @@ macro_rules! machine {
                 if !is_expected() {
                     return false;
                 }
-                sleepers.push(address.addr(), kinds, cpu);
+                sleepers.push($crate::machine::Sleeper {
+                    address: address.addr(),
+                    kinds,
+                    cpu,
+                    then,
+                });
                 let ends = deadline_ns.is_some() || machine.world.may_wake_up();
                 if !ends {
                     while sleepers.has(cpu) {

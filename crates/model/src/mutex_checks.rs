@@ -6,6 +6,7 @@ use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
 use lockwright::capabilities::ProgramMutex;
 use lockwright::registry::LockRow;
+use lockwright_clients::left::{AnotherMutex, Left, LeftToWaiter};
 use lockwright_clients::mutex::{
     GiveUp, HandsOver, MutexTimeOuts, NotifiedMutex, Notify, NotifyAll,
 };
@@ -17,10 +18,13 @@ const LONG_NS: u64 = 10_000_000;
 pub(crate) fn of_mutex<M: NotifiedMutex>(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = without_condvar::<M>(lock);
     checks.push(row::<Notify<Loom, M>>(lock, "in a hurry, two", 2, hurried(2)));
+    checks.push(row::<Left<Loom, M>>(lock, "in a hurry, three", 3, hurried(3)));
     checks.extend(interrupted_once([
         row::<Notify<Loom, M>>(lock, "in a hurry, three", 3, hurried(3)),
         row::<GiveUp<Loom, M>>(lock, "in a hurry, three", 3, hurried(3)),
         row::<NotifyAll<Loom, M>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<LeftToWaiter<Loom, M>>(lock, "in a hurry, three", 3, hurried(3)),
+        row::<AnotherMutex<Loom, M>>(lock, "in a hurry, three", 3, hurried(3)),
     ]));
     checks
 }

@@ -91,8 +91,8 @@ bugs! {
         source: "Darwin pthread_rwlock, 2026 (ClickHouse PR 112267)",
         shown_by: [("mutex", "condvar")],
         edits: [
-            change "condvar.rs": "P::futex_wait_low(&self.state, sequence, deadline_ns)"
-                => "P::futex_wait_low(&self.state, self.state.load(Relaxed) as u32, deadline_ns)",
+            change "condvar.rs": "P::futex_wait_low(&self.state, sequence, Some(mutex), deadline_ns)"
+                => "P::futex_wait_low(&self.state, self.state.load(Relaxed) as u32, Some(mutex), deadline_ns)",
         ],
     }
     "33" SlowTakeRelaxed in SLEEPING_OR_MUTEX, seen MEMORY {
@@ -124,14 +124,13 @@ bugs! {
         source: "gperftools SpinLock (93a69c4df287)",
         shown_by: [("mutex", "mutex-timed")],
         edits: [
-            change "mutex/mod.rs": r"match self.release(0, 0).unwrap_or_default() & !HELD {
+            change "mutex/mod.rs": r"match said {
             0 => mark.count_calm(),
             said => {
-                // The lock may no longer exist.
                 Self::wake(address, mark, said);
             }
         }"
-                => "{ self.release(0, 0); }",
+                => "{ let _ = (address, said); }",
             change "qspinlock/pv/mod.rs": "hash::remove::<P>(word, |_| true)" => "None",
             change "qspinlock/pv/mod.rs": "sleeper.is_some() || P::has_forked()" => "true",
         ],

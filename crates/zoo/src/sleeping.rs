@@ -9,8 +9,8 @@ bugs! {
         what: "All waiters of a condition variable are moved to a mutex that no thread holds. No thread will wake them.",
         source: "nsync condition variables, 2017 (215217c)",
         shown_by: [("mutex", "condvar-all")],
-        edits: [change "condvar.rs": "P::futex_requeue(1, &self.state, sequence, to)"
-                => "P::futex_requeue(0, &self.state, sequence, to)"],
+        edits: [change "condvar.rs": "P::futex_requeue(1, &self.state, sequence, mutex)"
+                => "P::futex_requeue(0, &self.state, sequence, mutex)"],
     }
     "43a" SleepUnordered in MUTEX, seen BY_LOOM {
         what: "A sleeper counts itself and looks at the lock with no barrier in between. The owner's release does not see the sleeper, the sleeper does not see the release, and no thread wakes it.",
@@ -29,6 +29,41 @@ bugs! {
         edits: [
             change "park/marks.rs": "if seen & QUIET != 0 { STIRRED } else { seen & STIRRED }" => "0",
         ],
+    }
+    "150" LeftToNobody in MUTEX, seen EXPLORED {
+        what: "A notification leaves it to the release of the mutex to wake the thread, and does not ask if a thread owns the mutex. If none does, no thread wakes it.",
+        source: "design: a notification may come without the mutex",
+        shown_by: [("mutex", "condvar")],
+        edits: [change "condvar.rs": "P::futex_holds(mutex, 0, address)" => "false"],
+    }
+    "151" LeftAndForgotten in MUTEX, seen EXPLORED {
+        what: "A release does not look for a thread that was notified and left to it.",
+        source: "design: the other side of bug 150",
+        shown_by: [("mutex", "condvar-timed")],
+        edits: [change "park/marks.rs": "!self.left().load(Relaxed).is_null()" => "false"],
+    }
+    "152" LeftToOneThatGivesUp in MUTEX, seen EXPLORED {
+        what: "A mutex was handed to a waiter, so a notification leaves it to that one to wake the thread. The waiter gives up, and does not look.",
+        source: "our own finding, in review",
+        shown_by: [("mutex", "condvar-left-to-waiter")],
+        edits: [remove "mutex/wait.rs": "self.mark.wake_left_after_exchange();"],
+    }
+    "153" LeftUnordered in MUTEX, seen BY_LOOM {
+        what: "A release looks for a thread that is left to it with no barrier after its exchange. The release does not see the thread, the notification does not see the release, and no thread wakes it.",
+        source: "design: each of two threads has to see what the other wrote (Dekker)",
+        edits: [remove "park/marks.rs": "P::barrier_after_exchange(self.left());"],
+    }
+    "154" LeftToAnotherMutex in MUTEX, seen EXPLORED {
+        what: "Two threads wait at one condition variable with different mutexes. A notification leaves it to the mutex of the first to wake the second. The first thread no longer waits, and its mutex is gone.",
+        source: "our own finding, in review",
+        shown_by: [("mutex", "condvar-another-mutex")],
+        edits: [change "condvar.rs": "seen & SEVERAL != 0" => "false"],
+    }
+    "155" LeftOneOverwritten in MUTEX, seen EXPLORED {
+        what: "A notification is left where another was left before, and the thread of that one is forgotten.",
+        source: "design: a place has one address",
+        shown_by: [("mutex", "condvar-left")],
+        edits: [change "park/marks.rs": "!seen.is_null()" => "address.is_null() && !seen.is_null()"],
     }
     "61" WokenForgetsSleepers in FUTEX3, seen ASLEEP {
         what: "A thread that was woken takes the lock as a newcomer does, and does not say that threads may sleep. Its release wakes none of those that sleep still.",

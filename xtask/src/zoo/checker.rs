@@ -99,11 +99,17 @@ fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
     let (client, threads, rounds) = match shown_by {
         // It takes some owners and sleepers of both.
         Some("neighbours") => ("neighbours", "8", "2"),
+        Some("condvar-left-to-waiter") => ("condvar-left-to-waiter", "3", "1"),
         Some(client) => (client, usual.1, usual.2),
         None => usual,
     };
-    // Half of them are with waiters that do not spin, who cannot show it.
-    let schedules = if client == "neighbours" { "20000" } else { "10000" };
+    let schedules = match client {
+        // Half of them are with waiters that do not spin, who cannot show it.
+        "neighbours" => "20000",
+        // A thread has to give up between two steps of another.
+        "condvar-left-to-waiter" => "100000",
+        _ => "10000",
+    };
     let of = ["--client", client, "--threads", threads];
     // With more than two NUMA nodes, so that a queue is not at an end of the list.
     let on: &[_] = if locks::HQ.contains(&lock) { &["--on", "x5-4"] } else { &[] };
@@ -119,7 +125,7 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
     (
         locks::MUTEX,
         (
-            "mutex-timed,mutex-fair,condvar,condvar-all,condvar-mutexes,condvar-timed,last-user,neighbours",
+            "mutex-timed,mutex-fair,condvar,condvar-all,condvar-mutexes,condvar-timed,condvar-left,condvar-left-to-waiter,condvar-another-mutex,last-user,neighbours",
             "4",
             "2",
         ),

@@ -98,6 +98,7 @@ laws! { P;
     "S7" sleeping::who_was_woken_was_counted;
     "S8" sleeping::moved_sleepers_are_woken_where_they_were_moved_to;
     "S8" sleeping::only_the_lower_half_is_compared;
+    "S10" sleeping::a_wake_that_is_left_to_the_owner_is_not_lost;
     "T1" machine::the_clock_does_not_go_backwards;
     "E1" machine::counting_and_tunables_answer;
 }

@@ -111,7 +111,7 @@ struct TwoWords<P: Platform> {
 pub fn moved_sleepers_are_woken_where_they_were_moved_to<P: Platform, T: Threads>(threads: &T) {
     fn sleep<P: Platform>(it: &TwoWords<P>) {
         while it.from.load(Acquire) as u32 == 0 {
-            P::futex_wait_low(&it.from, 0, None);
+            P::futex_wait_low(&it.from, 0, None, None);
         }
     }
     fn wake<P: Platform>(it: &TwoWords<P>) {
@@ -128,11 +128,46 @@ pub fn moved_sleepers_are_woken_where_they_were_moved_to<P: Platform, T: Threads
 pub fn only_the_lower_half_is_compared<P: Platform, T: Threads>(threads: &T) {
     let body: fn(&TwoWords<P>) = |it| {
         it.from.store(1 << 32 | 2, Relaxed);
-        P::futex_wait_low(&it.from, 1, None);
+        P::futex_wait_low(&it.from, 1, None, None);
         assert_eq!(P::futex_requeue(1, &it.from, 1, &it.to), None, "another value");
         let moved = P::futex_requeue(1, &it.from, 2, &it.to);
         assert!(matches!(moved, Some(0) | None), "nobody sleeps");
     };
     let state = TwoWords::<P> { from: Zeroed::zeroed(), to: Zeroed::zeroed() };
     threads.run(state, &[body], nothing_more);
+}
+
+/// What a sleeper waits for, the word that it takes afterwards, 0 while it is held, and a place where it is left to the
+/// owner of that word to wake it.
+struct Left<P: Platform> {
+    sequence: P::U64,
+    then: P::U32,
+    is_left: P::U32,
+}
+
+pub fn a_wake_that_is_left_to_the_owner_is_not_lost<P: Platform, T: Threads>(threads: &T) {
+    fn sleep<P: Platform>(it: &Left<P>) {
+        while it.sequence.load(Acquire) as u32 == 0 {
+            P::futex_wait_low(&it.sequence, 0, Some(&it.then), None);
+        }
+    }
+    fn wake_if<P: Platform>(is_mine: bool, it: &Left<P>) {
+        if is_mine {
+            P::futex_wake(low_half::<P>(&it.sequence), 1);
+        }
+    }
+    fn leave<P: Platform>(it: &Left<P>) {
+        it.sequence.store(1, Release);
+        it.is_left.store(1, Relaxed);
+        wake_if(P::futex_holds(&it.then, 1, low_half::<P>(&it.sequence)), it);
+    }
+    fn release<P: Platform>(it: &Left<P>) {
+        let was_held = it.then.compare_exchange(0, 1, Release, Relaxed);
+        assert!(was_held.is_ok(), "another thread released it");
+        P::barrier_after_exchange(&it.is_left);
+        wake_if(it.is_left.load(Relaxed) == 1, it);
+    }
+    let state =
+        Left::<P> { sequence: Zeroed::zeroed(), then: Zeroed::zeroed(), is_left: Zeroed::zeroed() };
+    threads.run(state, &[leave::<P>, sleep::<P>, release::<P>], nothing_more);
 }

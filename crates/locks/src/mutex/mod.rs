@@ -146,6 +146,7 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
                 return false;
             }
             if self.release(GIVEN, WOKEN).is_some() {
+                mark.wake_left_after_exchange();
                 P::count(Event::mutex_handoff);
                 return true;
             }
@@ -173,10 +174,12 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     /// A release where a thread may sleep.
     fn unlock_restless(&self, mark: Mark<P>) {
         let address = &raw const self.state;
-        match self.release(0, 0).unwrap_or_default() & !HELD {
+        let said = self.release(0, 0).unwrap_or_default() & !HELD;
+        // The lock may no longer exist.
+        mark.wake_left_after_exchange();
+        match said {
             0 => mark.count_calm(),
             said => {
-                // The lock may no longer exist.
                 Self::wake(address, mark, said);
             }
         }

@@ -184,6 +184,7 @@ impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
             match state.compare_exchange(seen, next, Relaxed, Relaxed) {
                 Ok(_) if is_held => return,
                 Ok(_) => {
+                    self.mark.wake_left_after_exchange();
                     RawMutex::<P, S>::wake(state, self.mark, WOKEN);
                     return;
                 }

@@ -19,7 +19,12 @@ impl Sleeping for Native {
     ) -> bool {
         wait(kinds, word.core(), expected, deadline_ns)
     }
-    fn futex_wait_low(word: &HardwareU64<Self>, expected: u32, deadline_ns: Option<u64>) -> bool {
+    fn futex_wait_low(
+        word: &HardwareU64<Self>,
+        expected: u32,
+        _: Option<&HardwareU32<Self>>,
+        deadline_ns: Option<u64>,
+    ) -> bool {
         if cfg!(miri) {
             return slept_in::wait(word, expected, deadline_ns);
         }
@@ -31,6 +36,13 @@ impl Sleeping for Native {
     fn futex_wake_only(kinds: u32, address: *const HardwareU32<Self>, count: u32) -> u32 {
         let woken = if cfg!(miri) { slept_in::wake(address.addr(), count) } else { 0 };
         woken + super::syscall::futex_wake(kinds, address.cast(), count - woken)
+    }
+    fn futex_holds(
+        then: *const HardwareU32<Self>,
+        value: u32,
+        _: *const HardwareU32<Self>,
+    ) -> bool {
+        super::syscall::futex_holds(then.cast(), value)
     }
     fn futex_requeue(
         count: u32,

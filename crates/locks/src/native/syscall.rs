@@ -39,6 +39,18 @@ pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u
     woken.try_into().unwrap_or(0)
 }
 
+/// Returns `true` if the word at `address` holds `value`; the word may be gone. Always `true` under Miri, which does
+/// not know the call: a release then never has to wake anybody.
+pub(super) fn futex_holds(address: *const AtomicU32, value: u32) -> bool {
+    if cfg!(miri) {
+        return true;
+    }
+    // It moves no sleeper, since the counts are 0. The kernel locks its queue in between, which is a full barrier.
+    let operation = FUTEX_CMP_REQUEUE | FUTEX_PRIVATE;
+    // SAFETY: FUTEX_CMP_REQUEUE reads the word, or fails if it cannot, and no other memory of ours.
+    unsafe { syscall(number::FUTEX, address, operation, 0, 0usize, address, value as c_int) == 0 }
+}
+
 /// If the word at `from` holds `expected`: wakes up to `count` sleepers there and moves the others to the word at `to`,
 /// which may be gone. Returns how many these were; `None` if it holds something else.
 pub(super) fn futex_requeue(

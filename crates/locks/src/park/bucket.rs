@@ -21,6 +21,8 @@ pub struct Bucket<P: Cells> {
     pub(super) calm: Private,
     /// Wake-ups by its mark.
     pub(super) wakes: Private,
+    /// Where a thread sleeps that was notified and is left to the release of its mutex, by its mark.
+    pub(super) left: P::Ptr,
 }
 
 impl<P: Cells> Bucket<P> {
@@ -32,6 +34,7 @@ impl<P: Cells> Bucket<P> {
             last: Guarded::new(TailCode::NONE),
             calm: Private::new(0),
             wakes: Private::new(0),
+            left: Zeroed::zeroed(),
         }
     }
 }
@@ -51,6 +54,7 @@ impl<P: ConstCells> Bucket<P> {
         last: Guarded::const_new(TailCode::NONE),
         calm: Private::new(0),
         wakes: Private::new(0),
+        left: ConstZeroed::ZEROED,
     };
 }
 

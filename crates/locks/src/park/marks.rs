@@ -26,10 +26,15 @@
 //! a forked child. The epoch tells: counts with another epoch than that of the process are none. It has the lowest 16
 //! bits of the platform's. Two lives of a process that are 65,536 forks apart look alike, and then a count is too high.
 //!
+//! A notification of a condition variable may leave the address of a sleeper at the mark of its mutex. The next release
+//! of a lock with this mark takes it and wakes the sleeper. A place has one address: another that comes takes it out
+//! and wakes its sleeper at once.
+//!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake somebody |
 //! | S9 | the count of a sleeper, then its sleep | that of a woken waiter | that others sleep; S9 is a law of the platform |
+//! | N3 | the address that is left, then the kernel's look at the mutex | the look of a release, after its exchange and a barrier | that the release has to wake a sleeper: if the kernel found the mutex held, its release finds the address |
 //! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
 
 use super::ParkPlatform;
@@ -173,6 +178,47 @@ impl<P: ParkPlatform> Mark<P> {
     pub(crate) fn has_waiters(self) -> bool {
         // ordering: Relaxed; as in `has_others`.
         Self::counts(self.word().load(Relaxed)) >= WAITER
+    }
+
+    fn left<'a>(self) -> &'a P::Ptr {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { &P::sleep_bucket(self.at).as_ref().left }
+    }
+    /// Leaves it to the next release to wake a sleeper at `address`.
+    pub(crate) fn leave(self, address: *const P::U32) {
+        self.replace_left(address);
+    }
+    /// Wakes the sleeper that was left here, if there is one. For a thread that has released the lock by an exchange;
+    /// the lock may no longer exist.
+    #[inline]
+    pub(crate) fn wake_left_after_exchange(self) {
+        // ordering: barrier after an exchange; N3.
+        P::barrier_after_exchange(self.left());
+        // ordering: Relaxed; after the barrier, N3.
+        if !self.left().load(Relaxed).is_null() {
+            self.wake_left();
+        }
+    }
+    /// The same, for the thread that has left it.
+    #[cold]
+    pub(crate) fn wake_left(self) {
+        self.replace_left(core::ptr::null());
+    }
+    /// Puts `address` there, and wakes the sleeper that was left before.
+    fn replace_left(self, address: *const P::U32) {
+        let left = self.left();
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = left.load(Relaxed);
+        // ordering: Relaxed; N3 has its barriers. On failure Relaxed: as above.
+        while let Err(now) =
+            left.compare_exchange(seen, address.cast_mut().cast(), Relaxed, Relaxed)
+        {
+            seen = now;
+        }
+        if !seen.is_null() {
+            P::count(Event::mutex_wake);
+            P::futex_wake(seen.cast_const().cast(), 1);
+        }
     }
 
     /// Returns `true` for one of some wake-ups: it is for the thread that has slept longest, even if another was woken

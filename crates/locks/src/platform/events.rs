@@ -90,6 +90,8 @@ lock_events! {
     mutex_timeout,
     /// Notifications that moved waiters from a condition variable to their mutex.
     condvar_requeue,
+    /// Notifications that found the mutex held and left it to its release to wake the thread.
+    condvar_leave,
     /// Times a waiter of a reader-writer lock went to sleep.
     rwlock_sleep,
     /// Wake-ups that were sent to waiters of a reader-writer lock.

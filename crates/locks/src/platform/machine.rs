@@ -280,8 +280,14 @@ pub trait Sleeping: Cells {
     fn futex_wait_as(kinds: u32, word: &Self::U32, expected: u32, deadline_ns: Option<u64>)
     -> bool;
     /// As [`futex_wait_as`](Self::futex_wait_as) on the lower half of `word`, as a sleeper of every kind. The address
-    /// of this half is [`low_half`].
-    fn futex_wait_low(word: &Self::U64, expected: u32, deadline_ns: Option<u64>) -> bool;
+    /// of this half is [`low_half`]. `then` is the word of the lock that the caller takes afterwards, for
+    /// [`futex_holds`](Self::futex_holds).
+    fn futex_wait_low(
+        word: &Self::U64,
+        expected: u32,
+        then: Option<&Self::U32>,
+        deadline_ns: Option<u64>,
+    ) -> bool;
     /// As [`futex_wake_only`](Self::futex_wake_only), of every kind.
     fn futex_wake(address: *const Self::U32, count: u32) {
         Self::futex_wake_only(EVERY_KIND, address, count);
@@ -290,6 +296,10 @@ pub trait Sleeping: Cells {
     /// returns how many. The word is not accessed and may no longer exist. A thread that was about to sleep is not
     /// counted.
     fn futex_wake_only(kinds: u32, address: *const Self::U32, count: u32) -> u32;
+    /// Returns `true` if the word at `then` holds `value`, as the kernel sees it after all that the caller has done.
+    /// That word may no longer exist, and then the answer may be any, unless a thread sleeps on the word at `sleepers`
+    /// that has said that it takes `then` afterwards.
+    fn futex_holds(then: *const Self::U32, value: u32, sleepers: *const Self::U32) -> bool;
     /// If the lower half of `from` holds `expected`: wakes up to `count` threads that sleep there, in the order they
     /// came, and lets the others sleep on the word at `to`, behind those that do so already. Returns how many these
     /// were in all, or `None` if it holds something else, or if this platform cannot move sleepers. The word at `to` is

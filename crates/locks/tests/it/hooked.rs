@@ -259,8 +259,20 @@ impl Sleeping for Hooked {
     ) -> bool {
         Native::futex_wait_as(kinds, word, expected, deadline_ns)
     }
-    fn futex_wait_low(word: &HardwareU64<Native>, expected: u32, deadline_ns: Option<u64>) -> bool {
-        Native::futex_wait_low(word, expected, deadline_ns)
+    fn futex_wait_low(
+        word: &HardwareU64<Native>,
+        expected: u32,
+        then: Option<&HardwareU32<Native>>,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        Native::futex_wait_low(word, expected, then, deadline_ns)
+    }
+    fn futex_holds(
+        then: *const HardwareU32<Native>,
+        value: u32,
+        sleepers: *const HardwareU32<Native>,
+    ) -> bool {
+        Native::futex_holds(then, value, sleepers)
     }
     fn futex_wake_only(kinds: u32, address: *const HardwareU32<Native>, count: u32) -> u32 {
         call(&BEFORE_WAKE);

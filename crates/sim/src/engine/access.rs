@@ -27,7 +27,7 @@ impl Engine {
     /// Issues an access of the current thread to `address`, not before `from`; returns its
     /// completion.
     #[inline]
-    fn issue_here(&mut self, address: usize, kind: Kind, from: u64) -> u64 {
+    pub(super) fn issue_here(&mut self, address: usize, kind: Kind, from: u64) -> u64 {
         let line = self.line_of(address);
         if self.is_exploring() {
             return self.intend_access(address, kind);

@@ -3,10 +3,11 @@
 use super::queue::EventKind;
 use super::thread::Activity;
 use super::{CellRef, Engine};
+use crate::memory::Kind;
 use crate::switch::Here;
 
 impl Engine {
-    fn fall_asleep(&mut self, address: usize, kinds: u32, deadline_ps: u64) {
+    fn fall_asleep(&mut self, address: usize, kinds: u32, then: usize, deadline_ps: u64) {
         let line = self.line_of(address);
         let (now, current) = (self.time.now, self.current);
         let thread = &mut self.threads[current];
@@ -17,6 +18,7 @@ impl Engine {
         thread.wait.expired = false;
         thread.wait.was_woken = false;
         thread.wait.since_ps = now;
+        thread.wait.then = then;
         self.sleepers.add(address, kinds, current);
         self.trace_at(current, "sleeps", address);
         self.arm_timer(current);
@@ -72,8 +74,15 @@ impl Engine {
 
 impl Here {
     /// Sleeps if the lower half of `cell` holds `expected`, as one of these kinds, until woken or until the deadline.
-    /// Returns true if another thread has woken it.
-    pub fn sleep(self, kinds: u32, cell: CellRef, expected: u32, deadline_ps: u64) -> bool {
+    /// Returns true if another thread has woken it. `then` is the word of the lock that it takes afterwards, or 0.
+    pub fn sleep(
+        self,
+        kinds: u32,
+        cell: CellRef,
+        expected: u32,
+        then: usize,
+        deadline_ps: u64,
+    ) -> bool {
         // The system call orders the caller's stores before its look at the word.
         let entered = self.with(|engine| engine.stores_done() + engine.costs.sleep_call);
         self.until(entered);
@@ -83,7 +92,7 @@ impl Here {
         if self.with(|engine| engine.time.now >= deadline_ps) {
             return false;
         }
-        self.with(|engine| engine.fall_asleep(cell.address(), kinds, deadline_ps));
+        self.with(|engine| engine.fall_asleep(cell.address(), kinds, then, deadline_ps));
         self.wait_for_others();
         self.handles_signal();
         self.until_back();
@@ -100,6 +109,23 @@ impl Here {
             }
         }
         self.wake_those(|engine| engine.sleepers.on(address, kinds, count))
+    }
+    /// Returns true if `then` holds `value`, and false if no thread sleeps at `sleepers` that takes it afterwards: it
+    /// may be gone.
+    pub fn holds(self, then: CellRef, value: u32, sleepers: usize) -> bool {
+        let exists = |engine: &mut Engine| {
+            let threads = engine.sleepers.on(sleepers, u32::MAX, u32::MAX);
+            threads.iter().any(|&thread| engine.threads[thread].wait.then == then.address())
+        };
+        self.until(self.with(|engine| engine.stores_done() + engine.wake_local_call()));
+        if !self.with(exists) {
+            return false;
+        }
+        let done = self.with(|engine| engine.issue_here(then.address(), Kind::Read, 0));
+        self.until(done);
+        self.with(|engine| {
+            exists(engine) && engine.threads[engine.current].view(then) as u32 == value
+        })
     }
     /// If the lower half of `from` holds `expected`: wakes up to `count` threads that sleep there, and lets the
     /// others sleep on the word at `to`. Returns how many these are in all.

@@ -46,6 +46,8 @@ pub struct Wait {
     pub expired: bool,
     /// Another thread has woken it.
     pub was_woken: bool,
+    /// The word of the lock that it takes after its sleep; 0 if it has said none.
+    pub then: usize,
     pub since_ps: u64,
 }
 
@@ -109,6 +111,7 @@ impl Thread {
                 held: false,
                 expired: false,
                 was_woken: false,
+                then: 0,
                 since_ps: 0,
             },
             signals: Signals::default(),

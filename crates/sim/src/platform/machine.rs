@@ -286,11 +286,27 @@ impl Sleeping for Sim {
     ) -> bool {
         // SAFETY: `word` is a 32-bit cell, alive until the call returns.
         let cell = unsafe { CellRef::new(NonNull::from(word).cast(), Shape::U32) };
-        Here::expect("to sleep").sleep(kinds, cell, expected, deadline_ps(deadline_ns))
+        Here::expect("to sleep").sleep(kinds, cell, expected, 0, deadline_ps(deadline_ns))
     }
-    fn futex_wait_low(word: &Self::U64, expected: u32, deadline_ns: Option<u64>) -> bool {
-        let cell = low_cell(word);
-        Here::expect("to sleep").sleep(EVERY_KIND, cell, expected, deadline_ps(deadline_ns))
+    fn futex_wait_low(
+        word: &Self::U64,
+        expected: u32,
+        then: Option<&Self::U32>,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        let (cell, deadline_ps) = (low_cell(word), deadline_ps(deadline_ns));
+        let then = then.map_or(0, |then| core::ptr::from_ref(then).addr());
+        Here::expect("to sleep").sleep(EVERY_KIND, cell, expected, then, deadline_ps)
+    }
+    fn futex_holds(
+        then: *const <Self as Cells>::U32,
+        value: u32,
+        sleepers: *const <Self as Cells>::U32,
+    ) -> bool {
+        let Some(word) = NonNull::new(then.cast_mut()) else { return false };
+        // SAFETY: a 32-bit cell, which is read only while a thread sleeps that refers to it.
+        let cell = unsafe { CellRef::new(word.cast(), Shape::U32) };
+        Here::expect("to look").holds(cell, value, sleepers.addr())
     }
     fn futex_wake_only(kinds: u32, address: *const <Self as Cells>::U32, count: u32) -> u32 {
         Here::expect("to wake").wake(kinds, address.addr(), count)

@@ -34,6 +34,15 @@ pub const CLIENTS: &[Client] = &[
         "condvar-mutexes",
         "no waiter sleeps for ever if waiters of one condition variable have mutexes of their own",
     ),
+    ("condvar-left", "a notification that is left to a release of the mutex reaches its waiter"),
+    (
+        "condvar-left-to-waiter",
+        "a notification that is left to a thread which waits for the mutex reaches its waiter, even if that thread gives up",
+    ),
+    (
+        "condvar-another-mutex",
+        "no notification is left to a mutex that other waiters had, and that is no longer used",
+    ),
     ("condvar-timed", "no notification goes to a condition variable's waiter that has timed out"),
     (
         "condvar-deadline",
