@@ -160,9 +160,9 @@ macro_rules! condvar {
         ///
         /// [`notify_one`](Self::notify_one) notifies at least one waiter, if there is one. It prefers a thread that has
         /// just begun to wait and has not fallen asleep, because that costs no system call. Every 64th notification
-        /// also goes to the thread that has slept longest. [`notify_all`](Self::notify_all) wakes one waiter at most.
-        /// The others move to the mutex and sleep there until it is their turn, so they do not wake up only to find the
-        /// mutex held.
+        /// also goes to the thread that has slept longest. If the mutex is held, its unlock wakes the sleeper.
+        /// [`notify_all`](Self::notify_all) wakes one waiter at most. The others move to the mutex and sleep there
+        /// until it is their turn. So threads do not wake up only to find the mutex held.
         ///
         /// # Spurious wake-ups
         ///
