@@ -9,90 +9,48 @@ use lockwright::registry::Platform;
 
 /// What [`Left`] is selected by.
 pub const LEFT: &str = "condvar-left";
-
-/// The first thread and those behind the third wait for a token each. The second one makes the tokens, and notifies one
-/// for each without the mutex. The third thread may own the mutex meanwhile. No thread waits for ever.
-pub struct Left<P: Platform, M: NotifiedMutex = RawMutex<P>>(Tokens<P, M>);
-
-impl<P: Platform, M: NotifiedMutex> Client for Left<P, M> {
-    const NAME: &'static str = LEFT;
-
-    fn new(threads: usize) -> Self {
-        Self(Tokens::new(threads))
-    }
-    fn set_rounds(&mut self, _rounds: u32) {}
-    fn body(&self, thread: usize) {
-        let Tokens { tokens, .. } = &self.0;
-        tokens.mutex.calm();
-        match thread {
-            1 => self.0.give(|| tokens.unlock()),
-            2 => {
-                if tokens.mutex.try_lock() {
-                    tokens.change(0);
-                    tokens.unlock();
-                }
-            }
-            _ => self.0.take(),
-        }
-    }
-    fn finish(&self) {
-        self.0.finish();
-    }
-}
-
 /// What [`LeftToWaiter`] is selected by.
 pub const TO_WAITER: &str = "condvar-left-to-waiter";
 
+/// The first thread and those behind the third wait for a token each. The second one makes the tokens, and notifies one
+/// for each without the mutex. The third thread may own the mutex meanwhile. No thread waits for ever.
+pub type Left<P, M = RawMutex<P>> = TokenGiver<P, M, false>;
 /// As [`Left`], but the second thread hands the mutex over before it notifies, and the third one waits for the mutex
 /// for a short time. If it gives up when the mutex was handed to it, it wakes a thread that is left to it.
-pub struct LeftToWaiter<P: Platform, M: NotifiedMutex = RawMutex<P>>(Tokens<P, M>);
+pub type LeftToWaiter<P, M = RawMutex<P>> = TokenGiver<P, M, true>;
 
-impl<P: Platform, M: NotifiedMutex> Client for LeftToWaiter<P, M> {
-    const NAME: &'static str = TO_WAITER;
-
-    fn new(threads: usize) -> Self {
-        Self(Tokens::new(threads))
-    }
-    fn set_rounds(&mut self, _rounds: u32) {}
-    fn body(&self, thread: usize) {
-        let Tokens { tokens, .. } = &self.0;
-        tokens.mutex.calm();
-        match thread {
-            // SAFETY: `give` owns it.
-            1 => self.0.give(|| unsafe { tokens.mutex.unlock_fair() }),
-            2 => {
-                if tokens.mutex.lock_until(P::now_ns() + SOON_NS) {
-                    tokens.change(0);
-                    tokens.unlock();
-                }
-            }
-            _ => self.0.take(),
-        }
-    }
-    fn finish(&self) {
-        self.0.finish();
-    }
-}
-
-/// What both have.
-struct Tokens<P: Platform, M: NotifiedMutex> {
+/// [`Left`], or [`LeftToWaiter`].
+pub struct TokenGiver<P: Platform, M: NotifiedMutex, const HANDS_OVER: bool> {
     tokens: Counter<P, M>,
     changed: M::Condvar,
     /// How many threads take one.
     takers: usize,
 }
 
-impl<P: Platform, M: NotifiedMutex> Tokens<P, M> {
-    fn new(threads: usize) -> Self {
-        let takers = if threads > 2 { threads - 2 } else { 1 };
-        Self { tokens: Counter::new(), changed: LockCondvar::new(), takers }
+impl<P: Platform, M: NotifiedMutex, const HANDS_OVER: bool> TokenGiver<P, M, HANDS_OVER> {
+    fn give(&self) {
+        let Self { tokens, changed, takers } = self;
+        tokens.mutex.lock();
+        tokens.change(*takers as i64);
+        if HANDS_OVER {
+            // SAFETY: taken above.
+            unsafe { tokens.mutex.unlock_fair() };
+        } else {
+            tokens.unlock();
+        }
+        (0..*takers).for_each(|_| {
+            changed.notify_one();
+        });
     }
-    fn give(&self, unlock: impl Fn()) {
-        self.tokens.mutex.lock();
-        self.tokens.change(self.takers as i64);
-        unlock();
-        for _ in 0..self.takers {
-            self.changed.notify_one();
+    fn own_for_a_moment(&self) {
+        let mutex = &self.tokens.mutex;
+        let is_taken = match HANDS_OVER {
+            true => mutex.lock_until(P::now_ns() + SOON_NS),
+            false => mutex.try_lock(),
+        };
+        if is_taken {
+            self.tokens.change(0);
+            self.tokens.unlock();
         }
     }
     fn take(&self) {
@@ -100,11 +58,35 @@ impl<P: Platform, M: NotifiedMutex> Tokens<P, M> {
         wait_for_token(&self.tokens, &self.changed);
         self.tokens.unlock();
     }
-    fn finish(&self) {
-        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
-        self.tokens.unlock();
+}
+
+impl<P: Platform, M: NotifiedMutex, const HANDS_OVER: bool> Client
+    for TokenGiver<P, M, HANDS_OVER>
+{
+    const NAME: &'static str = if HANDS_OVER { TO_WAITER } else { LEFT };
+
+    fn new(threads: usize) -> Self {
+        let takers = if threads > 2 { threads - 2 } else { 1 };
+        Self { tokens: Counter::new(), changed: LockCondvar::new(), takers }
     }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        self.tokens.mutex.calm();
+        match thread {
+            1 => self.give(),
+            2 => self.own_for_a_moment(),
+            _ => self.take(),
+        }
+    }
+    fn finish(&self) {
+        finish(&self.tokens);
+    }
+}
+
+fn finish<P: Platform, M: NotifiedMutex>(tokens: &Counter<P, M>) {
+    assert!(tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
+    assert_eq!(tokens.change(0), 0, "a token was made or lost");
+    tokens.unlock();
 }
 
 /// Takes a token, after waiting for one. For the owner of the mutex.
@@ -163,8 +145,6 @@ impl<P: Platform, M: NotifiedMutex> Client for AnotherMutex<P, M> {
         }
     }
     fn finish(&self) {
-        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
-        self.tokens.unlock();
+        finish(&self.tokens);
     }
 }

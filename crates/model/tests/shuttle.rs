@@ -3,6 +3,7 @@
 //! `LOCKWRIGHT_CHECK=usual` samples eight times as many, `full` a hundred times as many as that.
 
 use lockwright::events::Event;
+use lockwright::hq::HqSpinlock;
 use lockwright::qspinlock::cna::V10;
 use lockwright::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
@@ -41,7 +42,12 @@ fn every_lock_holds(threads: usize) {
                 assert!(count(event, |_| true) > 0, "{lock} never reached {}", event.name());
             }
         }
-        if visit::<Shuttle, _>(row, IsGrouped) == Some(true) {
+        if type_of::<Shuttle>(row) == Some(TypeId::of::<HqSpinlock<Shuttle>>()) {
+            let queued = count(Event::hq_mode_on, |on| on.starts_with("2 NUMA"));
+            assert!(queued > 0, "{lock} has never queued by node");
+            let passed = count(Event::hq_handoff_remote, |on| on.starts_with("2 NUMA"));
+            assert!(passed > 0, "{lock} has never passed the lock to another node");
+        } else if visit::<Shuttle, _>(row, IsGrouped) == Some(true) {
             let aside = count(Event::cna_set_aside, |on| on.starts_with("2 NUMA"));
             assert!(aside > 0, "{lock} has set nobody aside");
             let flushed = count(Event::cna_flush_threshold, |on| on.contains("lowest"));

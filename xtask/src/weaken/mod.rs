@@ -32,7 +32,7 @@ use table::{Checker, checker_of};
 
 /// As they stand in the help.
 pub const OPTIONS: &str =
-    "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full]";
+    "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full] [--unargued]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct Request {
     matrix: bool,
     /// Wider bounds.
     full: bool,
+    /// Only mutants without an argument: one that survives as argued takes as long as many that are killed.
+    unargued: bool,
 }
 
 impl Request {
@@ -68,6 +70,7 @@ impl Request {
                 },
                 "--matrix" => request.matrix = true,
                 "--full" => request.full = true,
+                "--unargued" => request.unargued = true,
                 other => return Err(not_an_option(other, OPTIONS)),
             }
         }
@@ -288,7 +291,9 @@ fn judge(
     let chosen = format!("{}:{}", mutant.site, mutant.to);
     let mut findings = Findings::default();
     let mut is_run = true;
+    let argued = survivors.iter().find(|survivor| survivor.is(site, mutant.to));
     match mutant.checker {
+        _ if request.unargued && argued.is_some() => is_run = false,
         Checker::Loom(locks) if request.wants_checker("loom") => {
             for check in &runner.checks_of(locks)? {
                 runner.loom(check, &chosen, &mut findings);
@@ -306,7 +311,6 @@ fn judge(
     if is_interrupted() {
         return Err("interrupted".into());
     }
-    let argued = survivors.iter().find(|survivor| survivor.is(site, mutant.to));
     // A check that could not be used has not shown that the mutant survives it.
     let is_as_argued = argued.filter(|_| findings.notes.is_empty());
     let verdict = match (is_run, findings.kills.is_empty(), is_as_argued) {
