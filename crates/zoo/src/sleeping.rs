@@ -63,7 +63,7 @@ bugs! {
         what: "A notification is left where another was left before, and the thread of that one is forgotten.",
         source: "design: a place has one address",
         shown_by: [("mutex", "condvar-left")],
-        edits: [change "park/marks.rs": "!seen.is_null()" => "address.is_null() && !seen.is_null()"],
+        edits: [change "park/marks.rs": "!before.is_null()" => "address.is_null() && !before.is_null()"],
     }
     "61" WokenForgetsSleepers in FUTEX3, seen ASLEEP {
         what: "A thread that was woken takes the lock as a newcomer does, and does not say that threads may sleep. Its release wakes none of those that sleep still.",

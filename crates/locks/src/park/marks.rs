@@ -184,12 +184,21 @@ impl<P: ParkPlatform> Mark<P> {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
         unsafe { &P::sleep_bucket(self.at).as_ref().left }
     }
-    /// Leaves it to the next release to wake a sleeper at `address`.
+    /// Leaves it to the next release to wake a sleeper at `address`, and wakes the one that was left before.
     pub(crate) fn leave(self, address: *const P::U32) {
-        self.replace_left(address);
+        // ordering: Relaxed; N3 has its barriers.
+        let before = self.left().swap(address.cast_mut().cast(), Relaxed);
+        if !before.is_null() {
+            P::count(Event::mutex_wake);
+            P::futex_wake(before.cast_const().cast(), 1);
+        }
     }
-    /// Wakes the sleeper that was left here, if there is one. For a thread that has released the lock by an exchange;
-    /// the lock may no longer exist.
+    /// Wakes the sleeper that was left here, if there is one. For the thread that has left it.
+    #[cold]
+    pub(crate) fn wake_left(self) {
+        self.leave(core::ptr::null());
+    }
+    /// The same, for a thread that has released the lock by an exchange; the lock may no longer exist.
     #[inline]
     pub(crate) fn wake_left_after_exchange(self) {
         // ordering: barrier after an exchange; N3.
@@ -197,27 +206,6 @@ impl<P: ParkPlatform> Mark<P> {
         // ordering: Relaxed; after the barrier, N3.
         if !self.left().load(Relaxed).is_null() {
             self.wake_left();
-        }
-    }
-    /// The same, for the thread that has left it.
-    #[cold]
-    pub(crate) fn wake_left(self) {
-        self.replace_left(core::ptr::null());
-    }
-    /// Puts `address` there, and wakes the sleeper that was left before.
-    fn replace_left(self, address: *const P::U32) {
-        let left = self.left();
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = left.load(Relaxed);
-        // ordering: Relaxed; N3 has its barriers. On failure Relaxed: as above.
-        while let Err(now) =
-            left.compare_exchange(seen, address.cast_mut().cast(), Relaxed, Relaxed)
-        {
-            seen = now;
-        }
-        if !seen.is_null() {
-            P::count(Event::mutex_wake);
-            P::futex_wake(seen.cast_const().cast(), 1);
         }
     }
 
