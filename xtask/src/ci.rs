@@ -17,7 +17,7 @@ pub fn stages() -> Vec<Stage> {
     // These two check the checks, in a copy of the crates that the first one builds. Without Miri, which is not
     // part of the pinned toolchain, and without the mutants that survive as argued: to find that out again takes
     // longer than all others.
-    let weaken = ["cargo", "xtask", "weaken", "--checker", "loom", "--unargued"];
+    let weaken = ["cargo", "xtask", "weaken", "--checker", "loom", "--new"];
     stages.push(Stage::command("weaken", 1800, &weaken));
     stages.push(Stage::command("zoo", 1500, &["cargo", "xtask", "zoo"]));
     stages.extend(fuzz::stages());

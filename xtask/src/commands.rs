@@ -234,7 +234,7 @@ const OF_CHECKS: &[Command] = &[
         about: &[
             "Weaken every memory ordering of the locks by one step, one at a time, and",
             "see if a check fails. --matrix runs all checks of each mutant, not only",
-            "up to the first that fails; --full uses wider bounds; --unargued leaves out",
+            "up to the first that fails; --full uses wider bounds; --new leaves out",
             "those that the list of survivors has an argument for.",
         ],
         run: |given| {

@@ -24,9 +24,10 @@ impl SleepQueue {
     pub fn push(&mut self, sleeper: Sleeper) {
         self.0.push(sleeper);
     }
-    /// True if a thread sleeps on `address` that takes the lock at `then` afterwards.
-    pub fn goes_on(&self, address: usize, then: usize) -> bool {
-        self.0.iter().any(|sleeper| (sleeper.address, sleeper.then) == (address, then))
+    /// The word at `then`, if a thread sleeps on `address` that takes its lock afterwards.
+    pub fn goes_on(&self, address: usize, then: usize) -> Option<usize> {
+        let is_one = |it: &&Sleeper| (it.address, it.then) == (address, then);
+        self.0.iter().find(is_one).map(|sleeper| sleeper.then)
     }
     /// True if no thread has woken `cpu` yet.
     pub fn has(&self, cpu: u32) -> bool {
@@ -293,15 +294,17 @@ macro_rules! machine {
             ) -> bool {
                 let is_expected = || word.holds_now(|value| value as u32 == expected);
                 let (every, address) = (lockwright::platform::EVERY_KIND, std::ptr::from_ref(word));
-                let then = then.map_or(0, |then| std::ptr::from_ref(then).addr());
+                let then = then.map_or(0, |then| std::ptr::from_ref(then).expose_provenance());
                 Self::sleep(every, address.cast(), then, is_expected, deadline_ns)
             }
             fn futex_holds(then: *const Self::U32, value: u32, sleepers: *const Self::U32) -> bool {
                 let table = MACHINE.sleepers.lock().unwrap();
                 ::$checker::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                let Some(at) = table.goes_on(sleepers.addr(), then.addr()) else { return false };
+                let word = std::ptr::with_exposed_provenance::<Self::U32>(at);
                 // SAFETY: that thread sleeps until the table is unlocked, with a reference to the word.
-                table.goes_on(sleepers.addr(), then.addr())
-                    && unsafe { &*then }.holds_now(|now| now == value)
+                let word = unsafe { &*word };
+                word.holds_now(|now| now == value)
             }
             fn futex_wake_only(kinds: u32, address: *const Self::U32, count: u32) -> u32 {
                 let mut sleepers = MACHINE.sleepers.lock().unwrap();

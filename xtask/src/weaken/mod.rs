@@ -32,7 +32,7 @@ use table::{Checker, checker_of};
 
 /// As they stand in the help.
 pub const OPTIONS: &str =
-    "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full] [--unargued]";
+    "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full] [--new]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Request {
                 },
                 "--matrix" => request.matrix = true,
                 "--full" => request.full = true,
-                "--unargued" => request.unargued = true,
+                "--new" => request.unargued = true,
                 other => return Err(not_an_option(other, OPTIONS)),
             }
         }
