@@ -225,7 +225,9 @@ impl<P: ParkPlatform> RawCondvar<P> {
             P::count(Event::mutex_sleep);
             if P::futex_wait_low(&self.state, sequence, Some(mutex), deadline_ns) {
                 // Perhaps for a waiter that came before: that one has the caller's place in the count now.
-                return (true, MOVED);
+                // ordering: Acquire; N2.
+                let after = self.state.load(Acquire);
+                return (true, after | MOVED);
             }
         }
     }

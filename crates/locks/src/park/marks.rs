@@ -35,13 +35,14 @@
 //! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake somebody |
 //! | S9 | the count of a sleeper, then its sleep | that of a woken waiter | that others sleep; S9 is a law of the platform |
 //! | N3 | the address that is left, then the kernel's look at the mutex | the look of a release, after its exchange and a barrier | that the release has to wake a sleeper: if the kernel found the mutex held, its release finds the address |
+//! | N4 | the address that is left, Release | the exchange that takes it, Acquire | that the notification no longer uses the condition variable: the sleeper may free it when it is woken |
 //! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
 
 use super::ParkPlatform;
 use crate::events::Event;
 use crate::platform::{Atomic, AtomicInt};
 use core::marker::PhantomData;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// No thread sleeps.
 const QUIET: u64 = 1;
@@ -186,8 +187,8 @@ impl<P: ParkPlatform> Mark<P> {
     }
     /// Leaves it to the next release to wake a sleeper at `address`, and wakes the one that was left before.
     pub(crate) fn leave(self, address: *const P::U32) {
-        // ordering: Relaxed; N3 has its barriers.
-        let before = self.left().swap(address.cast_mut().cast(), Relaxed);
+        // ordering: AcqRel; N4. N3 has its barriers.
+        let before = self.left().swap(address.cast_mut().cast(), AcqRel);
         if !before.is_null() {
             P::count(Event::mutex_wake);
             P::futex_wake(before.cast_const().cast(), 1);
