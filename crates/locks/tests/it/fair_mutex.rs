@@ -1,7 +1,7 @@
 //! The mutex whose every unlock is fair.
 
 use super::alone;
-use super::mutex;
+use super::mutex::{await_sleep, this_thread};
 use lockwright::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::thread;
@@ -9,17 +9,6 @@ use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(10);
-
-fn this_thread() -> i32 {
-    rustix::thread::gettid().as_raw_nonzero().get()
-}
-/// Waits until the thread that stores its number there sleeps.
-fn await_sleep(thread: &AtomicI32) {
-    while thread.load(Relaxed) == 0 {
-        thread::yield_now();
-    }
-    mutex::await_sleep(thread.load(Relaxed));
-}
 
 /// The owner lets go by `release` while a thread sleeps that writes 1, and takes the lock the very next moment.
 fn hands_over(release: impl FnOnce(FairMutexGuard<'_, [u32; 2]>)) {

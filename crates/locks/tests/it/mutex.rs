@@ -5,7 +5,7 @@ use lockwright::events::Event;
 use lockwright::native;
 use lockwright::platform::QueueNodes;
 use lockwright::{Condvar, Mutex, SendMutex};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -101,8 +101,18 @@ fn nobody_starves_beside_a_thread_that_hardly_ever_lets_go() {
     });
 }
 
+pub(super) fn this_thread() -> i32 {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+/// Waits until the thread that stores its number there sleeps.
+pub(super) fn await_sleep(thread: &AtomicI32) {
+    while thread.load(Relaxed) == 0 {
+        thread::yield_now();
+    }
+    await_sleep_of(thread.load(Relaxed));
+}
 /// Waits until the kernel says that this thread sleeps.
-pub(super) fn await_sleep(thread: i32) {
+fn await_sleep_of(thread: i32) {
     let path = format!("/proc/self/task/{thread}/stat");
     let end = Instant::now() + LONG;
     loop {
@@ -125,7 +135,7 @@ fn each_notification_wakes_one_waiter_and_no_other() {
         for _ in 0..WAITERS {
             scope.spawn(|| {
                 let mut waiting = mutex.lock();
-                waiting.push(rustix::thread::gettid().as_raw_nonzero().get());
+                waiting.push(this_thread());
                 // With a deadline, so that a test that fails ends.
                 assert!(!changed.wait_for(&mut waiting, LONG).timed_out(), "not notified");
                 woken.fetch_add(1, Relaxed);
@@ -136,7 +146,7 @@ fn each_notification_wakes_one_waiter_and_no_other() {
         }
         // A waiter on its way to sleep would find the sequence changed, and return without a wake-up.
         let waiting = mutex.lock().clone();
-        waiting.into_iter().for_each(await_sleep);
+        waiting.into_iter().for_each(await_sleep_of);
         let all_that = |count| {
             let end = Instant::now() + LONG;
             while woken.load(Relaxed) < count && Instant::now() < end {

@@ -1,11 +1,12 @@
 //! The semaphore as programs use it.
 
 use super::alone;
+use super::mutex::{await_sleep, this_thread};
 use lockwright::native::Native;
 use lockwright::semaphore::RawSemaphore;
 use lockwright::{Semaphore, SemaphorePermit};
 use std::mem::size_of;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -122,21 +123,30 @@ fn whoever_gives_up_lets_those_behind_have_what_is_there() {
 
 #[test]
 fn waiters_are_served_in_the_order_they_came() {
+    let _alone = alone();
     let semaphore = Semaphore::new(0);
-    let order = Mutex::new(Vec::new());
+    let (order, thread_of_last) = (Mutex::new(Vec::<u32>::new()), AtomicI32::new(0));
     thread::scope(|scope| {
         for waiter in 0..4 {
-            let (semaphore, order) = (&semaphore, &order);
+            let (semaphore, order, thread_of_last) = (&semaphore, &order, &thread_of_last);
+            thread_of_last.store(0, Relaxed);
             scope.spawn(move || {
+                thread_of_last.store(this_thread(), Relaxed);
                 let permits = semaphore.acquire_many(1 + waiter % 2);
                 order.lock().expect("no panic").push(waiter);
                 permits.forget();
             });
-            thread::sleep(SOON);
+            await_sleep(thread_of_last);
         }
-        for _ in 0..6 {
-            assert!(semaphore.add_permits(1));
-            thread::sleep(SOON);
+        for waiter in 0..4 {
+            // One that needs two permits keeps the first of them from those behind it.
+            for _ in 0..1 + waiter % 2 {
+                assert!(semaphore.add_permits(1));
+            }
+            let end = Instant::now() + Duration::from_secs(10);
+            while order.lock().expect("no panic").len() <= waiter as usize && Instant::now() < end {
+                thread::yield_now();
+            }
         }
     });
     assert_eq!(*order.lock().expect("no panic"), [0, 1, 2, 3]);
