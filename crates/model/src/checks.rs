@@ -110,7 +110,7 @@ own_rows! {
     Also CnaSpinlock<Loom, V10Posted> => of_cna::<V10Posted>;
     Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
     Also CnaSpinlock<Loom, V13> => of_cna::<V13>;
-    Also CnaSpinlock<Loom, V15> => |lock| [of_cna::<V15>(lock), of_cna::<V15Unreduced>(lock)].concat();
+    Also CnaSpinlock<Loom, V15> => of_cna::<V15>;
     Also CnaSpinlock<Loom, V15Unreduced> => of_cna::<V15Unreduced>;
     Also CnaSpinlock<Loom, V15TenMs> => of_cna::<V15TenMs>;
     Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;
