@@ -59,8 +59,7 @@
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | N1 | the exchange that counts a waiter, Release | that of a notification, and of the next waiter, Acquire | which mutex it is; all other changes of the state are exchanges that carry it on |
-//! | N2 | the exchange that notifies, Release | the load of another sequence that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it |
+//! | N2 | the exchange that notifies, Release | the load of another sequence that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it; all other changes of the state are exchanges that carry it on |
 
 use crate::events::Event;
 use crate::mutex::{RawMutex, WokenHow};
@@ -68,7 +67,7 @@ use crate::park::{Mark, ParkPlatform};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
 use crate::qspinlock::Succession;
 use crate::raw::RawLock;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const SEQUENCE: u64 = WAITER - 1;
 const WAITER: u64 = 1 << 32;
@@ -165,8 +164,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
     /// Counts the caller, which owns the mutex. `is_alone` says that no other thread waits with this mutex.
     fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> Waiting {
         let is_named = self.name_mutex(core::ptr::from_ref(mutex).cast_mut().cast());
-        // ordering: Acquire; N1, of which mutex the others have.
-        let mut seen = self.state.load(Acquire);
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
         let misses = |seen: u64| (seen & MISSES) / MISS;
         let may_look =
             may_look && seen & AWAKE == 0 && misses(seen) <= UNLUCKY && P::usable_cpus() > 1;
@@ -184,8 +183,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if misses(seen) > UNLUCKY {
                 next -= MISS;
             }
-            // ordering: AcqRel; N1. On failure Acquire: as above.
-            match self.state.compare_exchange(seen, next, AcqRel, Acquire) {
+            // ordering: Relaxed; N2 is carried on. On failure Relaxed: as above.
+            match self.state.compare_exchange(seen, next, Relaxed, Relaxed) {
                 Ok(_) => return Waiting { sequence, is_awake },
                 Err(now) => seen = now,
             }
@@ -199,7 +198,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
         if !seen.is_null() {
             return seen.addr() == mutex.addr();
         }
-        // ordering: Relaxed; published by N1. On failure Relaxed: as above.
+        // ordering: Relaxed; a notification that does not see it yet wakes the sleepers itself. On failure Relaxed: as
+        // above.
         match self.mutex.compare_exchange(seen, mutex, Relaxed, Relaxed) {
             Ok(_) => true,
             Err(now) => now.addr() == mutex.addr(),
@@ -257,7 +257,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if !is_over {
                 next = one_more(next & !AWAKE);
             }
-            // ordering: Relaxed; N1 is carried on. On failure Relaxed: only a hint, re-checked.
+            // ordering: Relaxed; N2 is carried on. On failure Relaxed: only a hint, re-checked.
             match self.state.compare_exchange(seen, next, Relaxed, Relaxed) {
                 Ok(_) => return,
                 Err(now) => seen = now,
@@ -270,7 +270,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         // ordering: Acquire; N2.
         let mut seen = self.state.load(Acquire);
         while seen as u32 == sequence && seen & WAITERS != 0 {
-            // ordering: Relaxed; N1 is carried on. On failure Acquire: N2.
+            // ordering: Relaxed; N2 is carried on. On failure Acquire: N2.
             match self.state.compare_exchange(seen, seen - WAITER, Relaxed, Acquire) {
                 Ok(_) => {
                     P::count(Event::mutex_timeout);
@@ -319,11 +319,12 @@ impl<P: ParkPlatform> RawCondvar<P> {
             if moves {
                 next |= MOVED;
             }
-            // ordering: Relaxed; it never changes from one mutex to another. An old look finds none.
+            // ordering: Relaxed; it never changes from one mutex to another. An old look finds none, and then nobody is
+            // moved or left.
             let name: *const P::U32 = self.mutex.load(Relaxed).cast_const().cast();
             let mutex = (!has_several && !name.is_null()).then_some(name);
-            // ordering: AcqRel; N1, N2. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, next, AcqRel, Relaxed) {
+            // ordering: Release; N2. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, Release, Relaxed) {
                 Ok(_) => break (sequence, woken as u32, is_looked_for, mutex),
                 Err(now) => seen = now,
             }
