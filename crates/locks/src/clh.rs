@@ -28,7 +28,7 @@ use crate::mcs::claim_patiently;
 use crate::platform::{
     Atomic, Barriers, Cells, ConstCells, Guarded, NodePtr, QueueNodes, barrier_before_look,
 };
-use crate::queue::{NodeId, QNode, node};
+use crate::queue::{NodeId, QNode, TailCode, node};
 use crate::raw::{Order, RawLock};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -78,14 +78,14 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for ClhLock<P> {
             // ordering: Acquire; C2.
             prev.locked.cond_load(Acquire, |locked| locked == RELEASED);
             // ordering: Relaxed; ordered by C1, and constant while the node is claimed.
-            let code = crate::queue::TailCode::from_bits(prev.next.load(Relaxed) as u16);
+            let code = TailCode::from_bits(prev.next.load(Relaxed) as u16);
             if let Some(prev) = code.node() {
                 // SAFETY: its thread left it to us when it released the lock.
                 unsafe { P::release_node(prev) };
             }
         }
         // SAFETY: the lock is ours.
-        unsafe { self.holder.set(id.number()) };
+        unsafe { self.holder.set(id.code().bits()) };
     }
     fn try_lock(&self) -> bool {
         let Some(id) = P::claim_node() else { return false };
@@ -93,7 +93,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for ClhLock<P> {
         let taken = self.tail.replace(null_mut(), Self::prepare(id), AcqRel, Relaxed);
         if taken {
             // SAFETY: the lock is ours.
-            unsafe { self.holder.set(id.number()) };
+            unsafe { self.holder.set(id.code().bits()) };
         } else {
             // SAFETY: claimed above and never published.
             unsafe { P::release_node(id) };
@@ -102,7 +102,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for ClhLock<P> {
     }
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        let id = NodeId::new(unsafe { self.holder.get() });
+        let id = TailCode::from_bits(unsafe { self.holder.get() }).node_or_first();
         // ordering: Release; C3. On failure Relaxed: the failure value is not used.
         if self.tail.replace(P::node(id).as_ptr(), null_mut(), Release, Relaxed) {
             // SAFETY: claimed in `lock` or `try_lock`; nobody has seen it in the word.

@@ -90,7 +90,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for McsLock<P> {
             node::<P>(id).locked.cond_load(Acquire, |locked| locked != 0);
         }
         // SAFETY: the lock is ours.
-        unsafe { self.holder.set(id.number()) };
+        unsafe { self.holder.set(id.code().bits()) };
     }
     fn try_lock(&self) -> bool {
         let Some(id) = P::claim_node() else { return false };
@@ -99,7 +99,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for McsLock<P> {
         let taken = self.tail.replace(core::ptr::null_mut(), me, AcqRel, Relaxed);
         if taken {
             // SAFETY: the lock is ours.
-            unsafe { self.holder.set(id.number()) };
+            unsafe { self.holder.set(id.code().bits()) };
         } else {
             // SAFETY: claimed above and never published.
             unsafe { P::release_node(id) };
@@ -108,7 +108,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for McsLock<P> {
     }
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        let id = NodeId::new(unsafe { self.holder.get() });
+        let id = TailCode::from_bits(unsafe { self.holder.get() }).node_or_first();
         // ordering: Release; M4. On failure Relaxed: the failure value is not used.
         let alone =
             self.tail.replace(P::node(id).as_ptr(), core::ptr::null_mut(), Release, Relaxed);
