@@ -1,4 +1,5 @@
-//! What only some locks can do: give up at a deadline, and lend themselves to a condition variable.
+//! What only some locks can do: give up at a deadline, lend themselves to a condition variable, and take the place of a
+//! kernel's own slow path.
 //!
 //! A row of the registry says which of these its lock can do. Then the lock has the trait, and harnesses can ask for
 //! its type as a lock with that trait.
@@ -10,7 +11,7 @@ use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
 use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
 use crate::qspinlock::resilient::{AcquireLimits, HolderPlatform, RawResilientSpinLock};
-use crate::qspinlock::{QSpinlock, Spin, Succession};
+use crate::qspinlock::{QSpinlock, Spin, Succession, Word};
 use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
 use crate::rwlock::{Fairness, RawRwLock};
@@ -26,6 +27,13 @@ pub trait TimedLock: RawLock {
     fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
+}
+
+/// A lock with the word of the kernel's queued spinlock: free is zero, and the owner releases it by storing zero in
+/// byte 0. So a lock function of a kernel can call the slow path and keep its own first attempt and its own release.
+pub trait SlowpathLock: RawLock {
+    /// Takes the lock, waiting as long as it takes, after a first attempt that has found the word `seen`.
+    fn lock_contended(&self, seen: u32);
 }
 
 /// A lock whose library has a condition variable for it.
@@ -186,6 +194,12 @@ impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
 impl<P: QueuePlatform, S: Succession<P>> TimedLock for QSpinlock<P, S, Spin> {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         Self::lock_until(self, deadline_ns)
+    }
+}
+
+impl<P: QueuePlatform, S: Succession<P>> SlowpathLock for QSpinlock<P, S, Spin> {
+    fn lock_contended(&self, seen: u32) {
+        self.lock_slowpath(Word::from_bits(seen));
     }
 }
 

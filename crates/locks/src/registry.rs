@@ -3,13 +3,15 @@
 //! A lock is added to the table below and nowhere else; torture, benchmarks, the lists of the lab
 //! and the checkers all walk it. The table is generic over the platform: a row is the name of the test of its model
 //! checks, the name of the lock, its class, a type constructor, and what it is. What a lock can do (readers, order,
-//! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline` and
-//! `condvar`, the traits [`TimedLock`] and [`CondvarLock`].
+//! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline`, `condvar`
+//! and `slowpath`, the traits [`TimedLock`], [`CondvarLock`] and [`SlowpathLock`]; `spins` says that a lock asks the
+//! platform for no more than [`QueuePlatform`], and that each thread releases its own nodes, the last one first. So it
+//! runs where no thread can sleep and nodes belong to CPUs.
 //!
 //! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
 //! crate is compiled, the table has only the locks that it names, separated by commas. Such a build takes seconds.
 
-use crate::capabilities::{CondvarLock, TimedLock};
+use crate::capabilities::{CondvarLock, SlowpathLock, TimedLock};
 use crate::hq::HqPlatform;
 use crate::percpu_rwlock::ReaderPlatform;
 use crate::qspinlock::resilient::{HolderPlatform, RawResilientSpinLock};
@@ -17,6 +19,7 @@ use crate::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
     StealOnceFullSpin, cna,
 };
+use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
 use core::any::TypeId;
@@ -95,6 +98,22 @@ pub trait CondvarVisitor {
     type Output;
     /// Does it with lock `L`.
     fn visit<L: CondvarLock>(self) -> Self::Output;
+}
+
+/// Something to be done with a lock that only spins, whose type is chosen by its row.
+pub trait SpinVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with lock `L`.
+    fn visit<L: RawLock>(self) -> Self::Output;
+}
+
+/// Something to be done with a lock that has the kernel's word, whose type is chosen by its row.
+pub trait SlowpathVisitor {
+    /// What comes out of it.
+    type Output;
+    /// Does it with lock `L`.
+    fn visit<L: SlowpathLock>(self) -> Self::Output;
 }
 
 /// Something to be done with a semaphore whose policy is chosen by its row.
@@ -201,12 +220,12 @@ macro_rules! locks {
         [semaphores] {
             $($sem_test:ident: $sem:literal $(| $sem_alias:literal)* , $sem_class:ident, $policy:ty, $sem_models:literal;)+
         }
-        $($last_test:ident: $last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty, $last_models:literal;)+
+        $($last_test:ident: $last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty $([$($last_can:ident)*])?, $last_models:literal;)+
     ) => {
         locks! { table $P;
             $($name $(| $alias)*, $class, $lock $([$($can)*])?, $models;)+
             $($sem $(| $sem_alias)*, $sem_class, RwSem<$P, $policy>, $sem_models;)+
-            $($last $(| $last_alias)*, $last_class, $last_lock, $last_models;)+
+            $($last $(| $last_alias)*, $last_class, $last_lock $([$($last_can)*])?, $last_models;)+
         }
 
         /// Calls `visitor` with the policy of the semaphore of this row; `None` if the lock is not a semaphore.
@@ -280,6 +299,26 @@ macro_rules! locks {
             })+
             None
         }
+
+        /// Calls `visitor` with the lock of this row, if it only spins.
+        pub fn visit_spinning<$P: QueuePlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } {
+                let _is_it = rows.next()?.is(row);
+                $($(if_can! { spins $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
+            })+
+            None
+        }
+
+        /// Calls `visitor` with the lock of this row, if it has the word of the kernel's spinlock.
+        pub fn visit_kernel_word<$P: QueuePlatform, V: SlowpathVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } {
+                let _is_it = rows.next()?.is(row);
+                $($(if_can! { slowpath $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
+            })+
+            None
+        }
     };
 }
 
@@ -289,30 +328,35 @@ macro_rules! locks {
 macro_rules! if_can {
     (deadline deadline $($code:tt)*) => { $($code)* };
     (condvar condvar $($code:tt)*) => { $($code)* };
-    (deadline condvar $($code:tt)*) => {};
-    (condvar deadline $($code:tt)*) => {};
+    (spins spins $($code:tt)*) => { $($code)* };
+    (slowpath slowpath $($code:tt)*) => { $($code)* };
+    // A word that is none of these is an error.
+    ($asked:ident deadline $($code:tt)*) => {};
+    ($asked:ident condvar $($code:tt)*) => {};
+    ($asked:ident spins $($code:tt)*) => {};
+    ($asked:ident slowpath $($code:tt)*) => {};
 }
 
 locks! { $ P;
-    qspinlock: "qspinlock" | "fifo", Product, QSpinlock<P> [deadline],
+    qspinlock: "qspinlock" | "fifo", Product, QSpinlock<P> [deadline spins slowpath],
         "the Linux kernel's queued spinlock: waiters are served in order of arrival";
-    cna: "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10> [deadline],
+    cna: "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10> [deadline spins slowpath],
         "the queued spinlock with NUMA-aware order (CNA), version 10";
-    cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time> [deadline],
+    cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time> [deadline spins slowpath],
         "CNA v10 whose threshold is a time instead of a number of handoffs";
-    cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited> [deadline],
+    cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited> [deadline spins slowpath],
         "CNA v10 that looks at few waiters once the lock is free or taken";
-    cna_v10_posted: "cna-v10_posted", Product, CnaSpinlock<P, cna::V10Posted>,
+    cna_v10_posted: "cna-v10_posted", Product, CnaSpinlock<P, cna::V10Posted> [spins slowpath],
         "CNA v10 as its code was posted: sometimes the first waiter is granted in spite of its NUMA node";
-    cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11> [deadline],
+    cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11> [deadline spins slowpath],
         "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
-    cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15> [deadline],
+    cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15> [deadline spins slowpath],
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
-    cna_v13: "cna-v13", Product, CnaSpinlock<P, cna::V13>,
+    cna_v13: "cna-v13", Product, CnaSpinlock<P, cna::V13> [spins slowpath],
         "CNA v11 that looks for a first waiter to set aside in one of 128 turns (shuffle reduction)";
-    cna_v15_unreduced: "cna-v15_unreduced", Product, CnaSpinlock<P, cna::V15Unreduced>,
+    cna_v15_unreduced: "cna-v15_unreduced", Product, CnaSpinlock<P, cna::V15Unreduced> [spins slowpath],
         "CNA v15 without shuffle reduction: it looks for a first waiter to set aside in every turn";
-    cna_v15_10ms: "cna-v15_10ms", Product, CnaSpinlock<P, cna::V15TenMs>,
+    cna_v15_10ms: "cna-v15_10ms", Product, CnaSpinlock<P, cna::V15TenMs> [spins slowpath],
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline],
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
@@ -354,7 +398,7 @@ locks! { $ P;
         "the write side of `SeqLock`; its readers copy the value, and copy again if it changed meanwhile";
     semaphore: "semaphore", Product, crate::semaphore::RawSemaphore<P, 1> [deadline],
         "`Semaphore` for programs with one permit: first come, first served; waiters sleep";
-    qrwlock: "qrwlock", Product, crate::qrwlock::RawQRwLock<P>,
+    qrwlock: "qrwlock", Product, crate::qrwlock::RawQRwLock<P> [spins],
         "the Linux kernel's queued reader-writer spinlock";
     futex3: "futex3", Reference, crate::futex3::Futex3<P> [deadline condvar],
         "mutex with three states whose waiters sleep at once (Drepper, Futexes Are Tricky, mutex 3)";
@@ -415,13 +459,13 @@ locks! { $ P;
     }
     once: "once", Reference, crate::once::testing::OnceMutex<P>,
         "`Once` as a lock, to test it: an owner that unlocks has not done it; all waiters are woken";
-    unfair: "unfair", Reference, crate::unfair::UnfairLock<P>,
+    unfair: "unfair", Reference, crate::unfair::UnfairLock<P> [spins],
         "test-and-test-and-set spinlock, the Linux kernel's fallback in guests";
-    unfair_backoff: "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential>,
+    unfair_backoff: "unfair-backoff", Reference, crate::unfair::UnfairLock<P, crate::unfair::Exponential> [spins],
         "test-and-test-and-set spinlock with exponential back-off";
-    ticket: "ticket", Reference, crate::ticket::TicketLock<P>,
+    ticket: "ticket", Reference, crate::ticket::TicketLock<P> [spins],
         "ticket lock, the Linux kernel's spinlock before the queued one";
-    mcs: "mcs", Reference, crate::mcs::McsLock<P>,
+    mcs: "mcs", Reference, crate::mcs::McsLock<P> [spins],
         "queue lock whose waiters spin on their own node (Mellor-Crummey and Scott, 1991)";
     clh: "clh", Reference, crate::clh::ClhLock<P>,
         "queue lock whose waiters spin on the node in front of them (Craig, 1993; Landin and Hagersten, 1994)";
@@ -431,7 +475,7 @@ locks! { $ P;
         "the Linux kernel's mutex: waiters spin while the owner runs; handoff to the first waiter";
     osq: "osq", Reference, crate::osq::testing::OsqMutex<P>,
         "the queue of optimistic spinners as a lock: the queue head is the owner";
-    busted: "busted", Busted, crate::busted::BustedLock<P>,
+    busted: "busted", Busted, crate::busted::BustedLock<P> [spins],
         "deliberately broken: excludes no thread, so every test must fail on it";
     busted_rw: "busted-rw", Busted, crate::busted::BustedRwLock<P>,
         "deliberately broken: readers take nothing, so every test with readers must fail on it";

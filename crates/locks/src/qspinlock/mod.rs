@@ -134,7 +134,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 
     /// Everything but the first attempt.
     #[cold]
-    fn lock_slowpath(&self, seen: Word) {
+    pub(crate) fn lock_slowpath(&self, seen: Word) {
         debug_assert!(seen.is_legal(), "qspinlock: illegal lock word {seen:?}");
         if P::has_forked() {
             self.bury_orphans();
