@@ -79,6 +79,7 @@ laws! { P;
     "N3" nodes::claiming_ends_in_none_and_releasing_helps;
     "N4" nodes::a_node_given_back_by_another_thread_is_ordered;
     "N5" nodes::a_node_has_a_name_in_a_lock_word;
+    "N8" nodes::claims_that_interrupt_each_other_nest;
     "K1" hash::cells_of_the_hash_are_distinct_and_zero;
     "K2" hash::locks_have_names_of_their_own;
     "D1" storage::buckets_marks_and_waiters_are_distinct_and_zero;

@@ -118,3 +118,24 @@ pub fn a_node_has_a_name_in_a_lock_word<P: Platform, T: Threads>(threads: &T) {
     }
     threads.run(P::Word::zeroed(), &[body::<P>], nothing_more);
 }
+
+pub fn claims_that_interrupt_each_other_nest<P: Platform, T: Threads>(threads: &T) {
+    /// What an interrupt does while a slow path has `outer`: its own slow paths, one after the other.
+    fn interrupt<P: Platform>(outer: NodeId) {
+        for _ in 0..2 {
+            let inner = Claimed::<P>::first();
+            assert_ne!(inner.0, outer, "an interrupt got the node of what it interrupted");
+            assert_ne!(P::node(inner.0), P::node(outer));
+            let levels = (P::nesting_of(outer), P::nesting_of(inner.0));
+            assert!(levels.1 == levels.0 + 1 || levels == (0, 0), "levels {levels:?}");
+        }
+    }
+    fn body<P: Platform>() {
+        for _ in 0..2 {
+            let outer = Claimed::<P>::first();
+            assert_eq!(P::nesting_of(outer.0), 0, "a node was not given back");
+            interrupt::<P>(outer.0);
+        }
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
