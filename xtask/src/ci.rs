@@ -1,7 +1,7 @@
 //! What continuous integration runs.
 
 use crate::stage::{Stage, Step};
-use crate::{evidence, features, fuzz, new_lock, release, root, std_tests, targets, tidy};
+use crate::{evidence, features, fuzz, kernel, new_lock, release, root, std_tests, targets, tidy};
 use std::time::Duration;
 
 /// How long all stages together may take on two slow cores. The limit of a stage only tells one that hangs from
@@ -22,6 +22,7 @@ pub fn stages() -> Vec<Stage> {
     stages.push(Stage::command("zoo", 1500, &["cargo", "xtask", "zoo"]));
     stages.extend(fuzz::stages());
     stages.push(std_tests::stage());
+    stages.push(kernel::stage());
     // docs/adding-a-lock.md, done as it says.
     stages.push(Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)));
     // The README's test command, which explores more here.

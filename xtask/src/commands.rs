@@ -2,8 +2,8 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, dependents, evidence, features, fidelity, full, fuzz, new_lock, peer_tests, promela,
-    release, root, sanitize, stage, std_tests, targets, tidy, walk, weaken, zoo,
+    ci, dependents, evidence, features, fidelity, full, fuzz, kernel, new_lock, peer_tests,
+    promela, release, root, sanitize, stage, std_tests, targets, tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -186,6 +186,18 @@ const LONGER: &[Command] = &[
             "unless --minutes says otherwise.",
         ],
         run: |given| tool(fuzz::Request::of(given), fuzz::run),
+    },
+    Command {
+        name: "kernel",
+        options: kernel::OPTIONS,
+        about: &[
+            "Build the locks as a module for Debian's kernel, boot that kernel in an",
+            "emulator, torture the locks there, and let them take over all of its",
+            "spinlocks while it runs, and give them back. Says which packages of Debian",
+            "are missing. --quick is the part of ci; --replace names the lock that takes",
+            "over. --json writes a document, to standard output for `-`.",
+        ],
+        run: |given| tool(kernel::Request::of(given), kernel::run),
     },
     Command {
         name: "peer-tests",

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* What the parts of the module call of each other. The functions of the Rust part are in crates/kernel/src/lib.rs. */
+#ifndef LOCKWRIGHT_H
+#define LOCKWRIGHT_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+struct dentry;
+struct seq_file;
+
+/* Not a lock of the registry. */
+#define LOCKWRIGHT_NO_LOCK U32_MAX
+/* The room that each lock of the registry fits in. It is unlocked when it is zero. */
+struct lockwright_place {
+	u8 bytes[64];
+} __aligned(64);
+
+/* The Rust part: the registry. */
+const char *lockwright_lock_name(u32 lock, u32 which, size_t *length);
+bool lockwright_spins(u32 lock);
+bool lockwright_has_slowpath(u32 lock);
+void lockwright_lock(u32 lock, struct lockwright_place *place);
+void lockwright_unlock(u32 lock, struct lockwright_place *place);
+
+/* The Rust part: the slow path, and the machine. */
+void lockwright_slowpath(u32 *lock, u32 seen);
+void lockwright_select(u32 lock);
+u32 lockwright_cpus_max(void);
+void lockwright_set_cpu(u32 cpu, u32 numa_node);
+void lockwright_set_guest(bool is_guest);
+bool lockwright_set_numa_spinlock(u64 value);
+bool lockwright_set_numa_spinlock_threshold(u64 value);
+bool lockwright_numa_is_on(void);
+
+/* The Rust part: counters. */
+u64 lockwright_entries(u32 cpu, u32 level);
+u64 lockwright_exits(void);
+u32 lockwright_nodes_in_use(void);
+const char *lockwright_event_name(u32 event, size_t *length);
+u64 lockwright_event(u32 event);
+void lockwright_reset_events(void);
+
+/* What the Rust part calls and reads. */
+bool lockwright_is_urgent(void);
+DECLARE_PER_CPU(u32, lockwright_cpu);
+
+/* main.c: the lock that answers to a name, or LOCKWRIGHT_NO_LOCK. Also for the torture. */
+u32 lockwright_find(const char *name);
+
+/* replace.c */
+extern bool lockwright_is_active;
+DECLARE_PER_CPU(u64, lockwright_passed);
+DECLARE_PER_CPU(u64, lockwright_diverted);
+void lockwright_trampoline(void);
+int lockwright_replace_by(const char *name);
+void lockwright_give_back(void);
+void lockwright_show_status(struct seq_file *out);
+
+/* events.c */
+void lockwright_events_init(struct dentry *parent);
+
+#endif

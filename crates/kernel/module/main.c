@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * The module: its parameters, what it tells the Rust part about the machine, and its files in debugfs.
+ *
+ * /sys/kernel/debug/lockwright/replace  write the name of a lock to let it take over the contended spinlocks of this
+ *                                       kernel, `stock` to give them back
+ * /sys/kernel/debug/lockwright/status   what has happened, as lines of a name and a number
+ */
+#define pr_fmt(fmt) "lockwright: " fmt
+
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/rt.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/topology.h>
+
+#include "lockwright.h"
+
+DEFINE_PER_CPU(u32, lockwright_cpu);
+static struct dentry *folder;
+
+/* The words of numa_spinlock, in the order of its values. */
+static const char *const numa_words[] = { "auto", "on", "off", NULL };
+static int numa_spinlock;
+/* -1: what the policy of the lock says. */
+static int threshold = -1;
+
+static int numa_set(const char *text, const struct kernel_param *param)
+{
+	int value = sysfs_match_string(numa_words, text);
+
+	if (value < 0 || !lockwright_set_numa_spinlock(value)) {
+		pr_err("numa_spinlock cannot be `%s`: give auto, on or off\n", text);
+		return -EINVAL;
+	}
+	numa_spinlock = value;
+	return 0;
+}
+static int numa_get(char *into, const struct kernel_param *param)
+{
+	return sysfs_emit(into, "%s\n", numa_words[numa_spinlock]);
+}
+static const struct kernel_param_ops numa_ops = { .set = numa_set, .get = numa_get };
+module_param_cb(numa_spinlock, &numa_ops, NULL, 0644);
+MODULE_PARM_DESC(numa_spinlock, "NUMA-aware order of the CNA locks: auto, on, off");
+
+static int threshold_set(const char *text, const struct kernel_param *param)
+{
+	unsigned int value;
+
+	if (kstrtouint(text, 10, &value) || !lockwright_set_numa_spinlock_threshold(value)) {
+		pr_err("numa_spinlock_threshold cannot be `%s`: give 0 to 31\n", text);
+		return -EINVAL;
+	}
+	threshold = value;
+	return 0;
+}
+static int threshold_get(char *into, const struct kernel_param *param)
+{
+	return sysfs_emit(into, "%d\n", threshold);
+}
+static const struct kernel_param_ops threshold_ops = { .set = threshold_set, .get = threshold_get };
+module_param_cb(numa_spinlock_threshold, &threshold_ops, NULL, 0644);
+MODULE_PARM_DESC(numa_spinlock_threshold, "hand-overs within a NUMA node, as a power of two: 0 to 31");
+
+/* The caller must not be set aside by CNA: it is no task, interrupts are off, or it has a real-time policy. */
+bool notrace lockwright_is_urgent(void)
+{
+	return !in_task() || irqs_disabled() || rt_task(current);
+}
+
+u32 lockwright_find(const char *name)
+{
+	u32 lock, which;
+	size_t length;
+
+	for (lock = 0;; lock++) {
+		for (which = 0;; which++) {
+			const char *text = lockwright_lock_name(lock, which, &length);
+
+			if (!length)
+				break;
+			if (strlen(name) == length && !memcmp(name, text, length))
+				return lock;
+		}
+		if (!which)
+			return LOCKWRIGHT_NO_LOCK;
+	}
+}
+EXPORT_SYMBOL_GPL(lockwright_find);
+EXPORT_SYMBOL_GPL(lockwright_spins);
+EXPORT_SYMBOL_GPL(lockwright_lock);
+EXPORT_SYMBOL_GPL(lockwright_unlock);
+
+static ssize_t replace_write(struct file *file, const char __user *from, size_t count, loff_t *at)
+{
+	char *name = memdup_user_nul(from, min_t(size_t, count, 64));
+	int error;
+
+	if (IS_ERR(name))
+		return PTR_ERR(name);
+	error = lockwright_replace_by(strim(name));
+	kfree(name);
+	return error ? error : count;
+}
+static const struct file_operations replace_ops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = replace_write,
+};
+
+static int status_show(struct seq_file *out, void *unused)
+{
+	lockwright_show_status(out);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(status);
+
+static int __init lockwright_init(void)
+{
+	bool is_guest = boot_cpu_has(X86_FEATURE_HYPERVISOR);
+	int cpu;
+
+	if (nr_cpu_ids > lockwright_cpus_max()) {
+		pr_err("refused: there can be %u CPUs here, and the module has nodes for %u\n", nr_cpu_ids,
+		       lockwright_cpus_max());
+		return -E2BIG;
+	}
+	for_each_possible_cpu(cpu) {
+		per_cpu(lockwright_cpu, cpu) = cpu;
+		lockwright_set_cpu(cpu, cpu_to_node(cpu));
+	}
+	lockwright_set_guest(is_guest);
+	folder = debugfs_create_dir("lockwright", NULL);
+	debugfs_create_file("replace", 0200, folder, NULL, &replace_ops);
+	debugfs_create_file("status", 0400, folder, NULL, &status_fops);
+	lockwright_events_init(folder);
+	pr_info("loaded: %u CPUs, %u NUMA nodes%s; numa_spinlock=%s, so the CNA locks serve by NUMA node: %s\n",
+		num_online_cpus(), num_online_nodes(), is_guest ? ", a virtual machine" : "",
+		numa_words[numa_spinlock], lockwright_numa_is_on() ? "yes" : "no");
+	if (threshold >= 0)
+		pr_info("numa_spinlock_threshold=%d: 2^%d hand-overs within a NUMA node\n", threshold, threshold);
+	return 0;
+}
+static void __exit lockwright_exit(void)
+{
+	debugfs_remove(folder);
+	lockwright_give_back();
+	pr_info("unloaded\n");
+}
+module_init(lockwright_init);
+module_exit(lockwright_exit);
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_DESCRIPTION("Lockwright's spinlocks in a running kernel");

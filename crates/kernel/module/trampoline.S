@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * What native_queued_spin_lock_slowpath(lock in rdi, seen in esi) calls first, by ftrace.
+ *
+ * On entry the stack has the place in the slow path behind that call, and above it the slow path's caller. While the
+ * kernel's lock is in use this returns to the slow path. Otherwise it drops the first address, so that our slow path
+ * returns to the caller. Only flags change.
+ */
+#include <linux/linkage.h>
+#include <asm/percpu.h>
+
+	.text
+SYM_FUNC_START(lockwright_trampoline)
+	cmpb	$0, lockwright_is_active(%rip)
+	jne	1f
+	incq	PER_CPU_VAR(lockwright_passed)
+	RET
+1:	incq	PER_CPU_VAR(lockwright_diverted)
+	addq	$8, %rsp
+	jmp	lockwright_slowpath
+SYM_FUNC_END(lockwright_trampoline)

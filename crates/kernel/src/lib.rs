@@ -1,0 +1,236 @@
+//! The locks of the registry as kernel code, for the module in `module/`.
+//!
+//! Everything here is called with preemption off, from C or from the trampoline in assembly. It calls two functions of
+//! the kernel and of the module, both in `machine`. `cargo xtask kernel` builds it and checks the result.
+#![no_std]
+
+mod machine;
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use lockwright::capabilities::SlowpathLock;
+use lockwright::events::Event;
+use lockwright::platform::{Counters, Placement};
+use lockwright::raw::RawLock;
+use lockwright::registry::{
+    LOCKS, LockRow, SlowpathVisitor, SpinVisitor, visit_kernel_word, visit_spinning,
+};
+use lockwright::tunables::{NumaSpinlock, Tunable};
+use machine::{CPUS_MAX, Kernel, LEVELS, cpu, cpus, set_cpu, set_guest, set_tunable, this_cpu};
+
+/// What the C side calls a lock that is none.
+const NO_LOCK: u32 = u32::MAX;
+/// The room for a lock in the C side's structures.
+const ROOM: usize = 64;
+
+/// The lock that takes the place of the kernel's slow path: its place in the registry. Changed while all CPUs but one
+/// are stopped.
+static SELECTED: AtomicU32 = AtomicU32::new(NO_LOCK);
+
+#[inline(always)]
+fn row(lock: u32) -> Option<&'static LockRow> {
+    LOCKS.get(lock as usize)
+}
+
+/// Name number `which` of a lock: 0 is its name, then come the others that it answers to. It is not terminated;
+/// `length` becomes 0 where there is no such lock or name.
+///
+/// # Safety
+/// `length` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_lock_name(
+    lock: u32,
+    which: u32,
+    length: *mut usize,
+) -> *const u8 {
+    let name = row(lock).and_then(|row| match which.checked_sub(1) {
+        None => Some(row.name),
+        Some(alias) => row.aliases.get(alias as usize).copied(),
+    });
+    let name = name.unwrap_or("");
+    // SAFETY: the caller's promise.
+    unsafe { length.write(name.len()) };
+    name.as_ptr()
+}
+
+struct IsThere;
+impl SpinVisitor for IsThere {
+    type Output = ();
+    fn visit<L: RawLock>(self) {}
+}
+impl SlowpathVisitor for IsThere {
+    type Output = ();
+    fn visit<L: SlowpathLock>(self) {}
+}
+
+/// Returns true if the lock only spins, so that kernel code can take it.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_spins(lock: u32) -> bool {
+    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, IsThere)).is_some()
+}
+/// Returns true if the lock can take the place of the kernel's slow path.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_has_slowpath(lock: u32) -> bool {
+    row(lock).and_then(|row| visit_kernel_word::<Kernel, _>(row, IsThere)).is_some()
+}
+
+/// Takes the lock at this address.
+struct Take(*const ());
+impl SpinVisitor for Take {
+    type Output = ();
+    #[inline(always)]
+    fn visit<L: RawLock>(self) {
+        const { assert!(size_of::<L>() <= ROOM && align_of::<L>() <= ROOM) };
+        // SAFETY: a lock of this type, by the contract of `lockwright_lock`.
+        unsafe { &*self.0.cast::<L>() }.lock();
+    }
+}
+/// Gives the lock at this address back.
+struct Give(*const ());
+impl SpinVisitor for Give {
+    type Output = ();
+    #[inline(always)]
+    fn visit<L: RawLock>(self) {
+        // SAFETY: a lock of this type, by the contract of `lockwright_unlock`.
+        let lock = unsafe { &*self.0.cast::<L>() };
+        // SAFETY: the caller holds it.
+        unsafe { lock.unlock() };
+    }
+}
+
+/// # Safety
+/// `lock` is a number of a lock that spins, and `place` points to 64 aligned bytes, zero before the lock was first
+/// used.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_lock(lock: u32, place: *const ()) {
+    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Take(place)));
+}
+/// # Safety
+/// As above, and the caller holds the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_unlock(lock: u32, place: *const ()) {
+    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Give(place)));
+}
+
+/// Waits for the kernel's spinlock at this address.
+struct Contend {
+    lock: *const u32,
+    seen: u32,
+}
+impl SlowpathVisitor for Contend {
+    type Output = ();
+    #[inline(always)]
+    fn visit<L: SlowpathLock>(self) {
+        const { assert!(size_of::<L>() == 4 && align_of::<L>() == 4) };
+        // SAFETY: by the contract of `lockwright_slowpath`; the word of this lock is the kernel's.
+        unsafe { &*self.lock.cast::<L>() }.lock_contended(self.seen);
+    }
+}
+
+/// Takes the place of the kernel's slow path. Nothing is done if the selected lock has none, which is a control: a
+/// slow path that returns at once.
+///
+/// # Safety
+/// `lock` is a spinlock of the kernel for which the caller waits with preemption off.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_slowpath(lock: *const u32, seen: u32) {
+    let mine = this_cpu();
+    let level = (mine.level() as usize).min(LEVELS);
+    if let Some(entries) = mine.entries.get(level) {
+        entries.fetch_add(1, Relaxed);
+    }
+    row(SELECTED.load(Relaxed))
+        .and_then(|row| visit_kernel_word::<Kernel, _>(row, Contend { lock, seen }));
+    mine.exits.fetch_add(1, Relaxed);
+}
+/// Selects the lock for it.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_select(lock: u32) {
+    SELECTED.store(lock, Relaxed);
+}
+
+/// How many CPUs there can be.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_cpus_max() -> u32 {
+    CPUS_MAX as u32
+}
+/// Says on which NUMA node a CPU is.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_set_cpu(number: u32, numa_node: u32) {
+    set_cpu(number, numa_node);
+}
+/// Says if the machine is a virtual one.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_set_guest(is_guest: bool) {
+    set_guest(is_guest);
+}
+/// Sets `numa_spinlock`. Returns false, and changes nothing, if the value is not one that it can have.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_set_numa_spinlock(value: u64) -> bool {
+    set(Tunable::numa_spinlock, value)
+}
+/// Sets `numa_spinlock_threshold` in the same way.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_set_numa_spinlock_threshold(value: u64) -> bool {
+    set(Tunable::numa_spinlock_threshold, value)
+}
+fn set(tunable: Tunable, value: u64) -> bool {
+    let checked = tunable.check(value);
+    if let Ok(value) = checked {
+        set_tunable(tunable, value);
+    }
+    checked.is_ok()
+}
+/// Returns true if waiters of the CNA locks are served by NUMA node.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_numa_is_on() -> bool {
+    let setting = Kernel::tunable(Tunable::numa_spinlock);
+    NumaSpinlock::of(setting, Kernel::is_guest, Kernel::numa_nodes).is_on()
+}
+
+/// How often a CPU entered the slow path with `level` nodes in use.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_entries(number: u32, level: u32) -> u64 {
+    cpu(number).entries.get(level as usize).map_or(0, |it| it.load(Relaxed))
+}
+/// How often the slow path was left.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_exits() -> u64 {
+    cpus().map(|cpu| cpu.exits.load(Relaxed)).sum()
+}
+/// How many queue nodes are in use.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_nodes_in_use() -> u32 {
+    cpus().map(|cpu| cpu.level()).sum()
+}
+
+/// The name of an event, which is not terminated; `length` becomes 0 behind the last one.
+///
+/// # Safety
+/// `length` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_event_name(event: u32, length: *mut usize) -> *const u8 {
+    let name = Event::ALL.get(event as usize).map_or("", |event| event.name());
+    // SAFETY: the caller's promise.
+    unsafe { length.write(name.len()) };
+    name.as_ptr()
+}
+/// How often all CPUs have counted an event.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_event(event: u32) -> u64 {
+    let Some(&event) = Event::ALL.get(event as usize) else { return 0 };
+    cpus().map(|cpu| cpu.event(event).load(Relaxed)).sum()
+}
+/// Sets all counters of events to zero.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_reset_events() {
+    for cpu in cpus() {
+        Event::ALL.iter().for_each(|&event| cpu.event(event).store(0, Relaxed));
+    }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    // Never runs: `cargo xtask kernel` leaves this function out of the module, so that a panic which the compiler has
+    // not removed is an undefined symbol.
+    loop {}
+}

@@ -1,0 +1,250 @@
+//! `Kernel`: the platform of a CPU in kernel mode whose preemption is off.
+//!
+//! A slow path may interrupt another one of the same CPU: task, softirq, interrupt and NMI make four levels, so each
+//! CPU has four nodes. A node's number is the kernel's `cpu * 4 + level`. Here is what keeps that safe:
+//!
+//! - Only its own CPU writes a CPU's level. An interrupt leaves it as it was found, because whatever it claims it
+//!   releases before it returns. So a load and a store do, without a locked instruction.
+//! - The level is raised before the node is touched (law N8), and a compiler barrier keeps it so. An interrupt between
+//!   the load and the store of a claim uses the same node and is done with it before the store.
+//! - A counter of a CPU is changed by one instruction, since an interrupt counts, too.
+
+use core::arch::asm;
+use core::hint::spin_loop;
+use core::ptr::NonNull;
+use core::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64,
+    Ordering::{self, Relaxed, SeqCst},
+    compiler_fence, fence,
+};
+use lockwright::events::Event;
+use lockwright::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
+use lockwright::platform::{Atomic, Barriers, Cells, Clock, Counters, Placement, QueueNodes};
+use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
+use lockwright::tunables::Tunable;
+
+/// The machine of kernel code.
+pub struct Kernel;
+
+/// How many CPUs there can be; the module does not load where a CPU has a higher number.
+pub const CPUS_MAX: usize = 64;
+/// Task, softirq, interrupt, NMI.
+pub const LEVELS: usize = NODES_PER_CPU as usize;
+const EVENTS: usize = Event::ALL.len();
+const TUNABLES: usize = Tunable::ALL.len();
+
+/// What belongs to a CPU.
+#[repr(align(128))]
+pub struct CpuState {
+    /// Nodes in use.
+    level: AtomicU32,
+    /// Its NUMA node.
+    numa_node: AtomicU32,
+    /// Slow paths that were entered while this many nodes were in use.
+    pub entries: [AtomicU64; LEVELS + 1],
+    /// Slow paths that were left.
+    pub exits: AtomicU64,
+    events: [AtomicU64; EVENTS],
+}
+
+impl CpuState {
+    #[allow(clippy::declare_interior_mutable_const)]
+    const NEW: Self = Self {
+        level: AtomicU32::new(0),
+        numa_node: AtomicU32::new(0),
+        entries: [const { AtomicU64::new(0) }; LEVELS + 1],
+        exits: AtomicU64::new(0),
+        events: [const { AtomicU64::new(0) }; EVENTS],
+    };
+    /// How many of its nodes are in use.
+    #[inline(always)]
+    pub fn level(&self) -> u32 {
+        self.level.load(Relaxed)
+    }
+    /// The counter of an event.
+    pub fn event(&self, event: Event) -> &AtomicU64 {
+        // SAFETY: the numbers of events are below their count.
+        unsafe { self.events.get_unchecked(event as usize) }
+    }
+}
+
+static CPUS: [CpuState; CPUS_MAX] = [const { CpuState::NEW }; CPUS_MAX];
+static NODES: [QNode<Kernel>; CPUS_MAX * LEVELS] = {
+    // SAFETY: this is the storage of the platform.
+    [const { unsafe { QNode::fresh() } }; CPUS_MAX * LEVELS]
+};
+static NUMA_NODES: AtomicU32 = AtomicU32::new(1);
+static IS_GUEST: AtomicBool = AtomicBool::new(false);
+/// What each tunable was set to, plus one.
+static SET: [AtomicU64; TUNABLES] = [const { AtomicU64::new(0) }; TUNABLES];
+
+/// The CPU of this number.
+#[inline(always)]
+pub fn cpu(number: u32) -> &'static CpuState {
+    // SAFETY: the module does not load where a CPU has a higher number.
+    unsafe { CPUS.get_unchecked(number as usize) }
+}
+/// The caller's CPU.
+#[inline(always)]
+pub fn this_cpu() -> &'static CpuState {
+    cpu(Kernel::this_cpu())
+}
+/// All CPUs.
+pub fn cpus() -> impl Iterator<Item = &'static CpuState> {
+    CPUS.iter()
+}
+
+/// Says on which NUMA node a CPU is.
+pub fn set_cpu(number: u32, numa_node: u32) {
+    let Some(cpu) = CPUS.get(number as usize) else { return };
+    cpu.numa_node.store(numa_node, Relaxed);
+    NUMA_NODES.fetch_max(numa_node + 1, Relaxed);
+}
+/// Says that the machine is a virtual one.
+pub fn set_guest(is_guest: bool) {
+    IS_GUEST.store(is_guest, Relaxed);
+}
+/// Sets a tunable to a value in its range.
+pub fn set_tunable(tunable: Tunable, value: u64) {
+    slot(tunable).store(value.saturating_add(1), Relaxed);
+}
+#[inline(always)]
+fn slot(tunable: Tunable) -> &'static AtomicU64 {
+    // SAFETY: the numbers of tunables are below their count.
+    unsafe { SET.get_unchecked(tunable as usize) }
+}
+
+impl Cells for Kernel {
+    type U32 = HardwareU32<Self>;
+    type U64 = HardwareU64<Self>;
+    type Ptr = HardwarePtr<Self>;
+    type Word = HardwareWord<Self>;
+    type Tracker = Untracked;
+}
+
+// SAFETY: nodes are elements of one static array; `level` says which of a CPU's are in use, and only that CPU, whose
+// preemption is off, changes it. Claims that interrupt each other nest, so they are released in the reverse order.
+unsafe impl QueueNodes for Kernel {
+    type Node = QNode<Self>;
+
+    #[inline(always)]
+    fn claim_node() -> Option<NodeId> {
+        let number = Self::this_cpu();
+        let level = &cpu(number).level;
+        // Wrong on purpose if it is built as a control: an interrupt gets the node of what it has interrupted.
+        let at = if cfg!(lockwright_control = "nesting") { 0 } else { level.load(Relaxed) };
+        if at >= LEVELS as u32 {
+            return None;
+        }
+        level.store(at + 1, Relaxed);
+        // An interrupt from here on has to find the level raised before the node is touched.
+        compiler_fence(SeqCst);
+        Some(NodeId::new((number * LEVELS as u32 + at) as u16))
+    }
+    #[inline(always)]
+    unsafe fn release_node(id: NodeId) {
+        compiler_fence(SeqCst);
+        let (number, at) = (id.number() / NODES_PER_CPU, id.number() % NODES_PER_CPU);
+        cpu(number.into()).level.store(at.into(), Relaxed);
+    }
+    #[inline(always)]
+    fn node(id: NodeId) -> NonNull<QNode<Self>> {
+        // SAFETY: `claim_node` made the number of a CPU that exists and a level below the limit.
+        NonNull::from(unsafe { NODES.get_unchecked(usize::from(id.number())) })
+    }
+    #[inline(always)]
+    fn nesting_of(id: NodeId) -> u32 {
+        (id.number() % NODES_PER_CPU).into()
+    }
+}
+
+impl Placement for Kernel {
+    #[inline(always)]
+    fn this_cpu() -> u32 {
+        let number: u32;
+        // SAFETY: reads a per-CPU variable of the module.
+        unsafe {
+            asm!("movl %gs:lockwright_cpu, {number:e}", number = out(reg) number,
+                options(att_syntax, nostack, preserves_flags, readonly));
+        }
+        number
+    }
+    #[inline(always)]
+    fn numa_node_of(number: u32) -> u32 {
+        cpu(number).numa_node.load(Relaxed)
+    }
+    #[inline(always)]
+    fn numa_nodes() -> u32 {
+        NUMA_NODES.load(Relaxed)
+    }
+    #[inline(always)]
+    fn is_guest() -> bool {
+        IS_GUEST.load(Relaxed)
+    }
+    #[inline(always)]
+    fn is_urgent() -> bool {
+        let answer: u32;
+        // SAFETY: the module's function changes nothing and takes no lock.
+        unsafe { asm!("call lockwright_is_urgent", out("eax") answer, clobber_abi("sysv64")) };
+        // The other bits of a C `bool` are undefined.
+        answer & 1 != 0
+    }
+}
+
+// SAFETY: `core`'s fences; an exchange is a locked instruction, which is a full barrier; there are no heavy barriers.
+unsafe impl Barriers for Kernel {
+    #[inline(always)]
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+    #[inline(always)]
+    fn full_barrier<T: Copy + Eq>(_on: &impl Atomic<T>) {
+        fence(SeqCst);
+    }
+    #[inline(always)]
+    fn barrier_after_exchange<T: Copy + Eq>(_on: &impl Atomic<T>) {
+        compiler_fence(SeqCst);
+    }
+    #[inline(always)]
+    fn light_barrier() {
+        fence(SeqCst);
+    }
+    #[inline(always)]
+    fn heavy_barrier() {
+        fence(SeqCst);
+    }
+    #[inline(always)]
+    fn has_heavy_barrier() -> bool {
+        false
+    }
+    #[inline(always)]
+    fn may_use_heavy_barrier() -> bool {
+        false
+    }
+    #[inline(always)]
+    fn delay(pauses: u32) {
+        (0..pauses).for_each(|_| spin_loop());
+    }
+}
+
+impl Counters for Kernel {
+    #[inline(always)]
+    fn count_many(event: Event, n: u64) {
+        this_cpu().event(event).fetch_add(n, Relaxed);
+    }
+    #[inline(always)]
+    fn tunable(tunable: Tunable) -> Option<u64> {
+        slot(tunable).load(Relaxed).checked_sub(1)
+    }
+}
+
+impl Clock for Kernel {
+    /// The raw monotonic clock, which may be read in an NMI and takes no lock.
+    #[inline(always)]
+    fn now_ns() -> u64 {
+        let now: u64;
+        // SAFETY: an exported function of the kernel that may be called in every context.
+        unsafe { asm!("call ktime_get_raw_fast_ns", out("rax") now, clobber_abi("sysv64")) };
+        now
+    }
+}

@@ -1,0 +1,134 @@
+//! Builds the module and the files of the guest.
+
+use super::archive::Archive;
+use super::assembly;
+use super::needs::Debian;
+use crate::limit::output_within;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const SOURCES: &str = "crates/kernel";
+const TARGET: &str = "x86_64-unknown-none";
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Code of a kernel is in the upper 2 GB, at a place that is known when it is loaded. Tables of jumps would be indirect
+/// branches.
+const FLAGS: &str = "-C code-model=kernel -C relocation-model=static -C jump-tables=no";
+
+const FOLDERS: [&str; 7] = ["bin", "proc", "sys", "dev", "tmp", "run", "plans"];
+const MODULES: [&str; 2] = ["lockwright.ko", "lockwright_torture.ko"];
+
+/// Runs a program that has to succeed.
+fn run(command: &mut Command) -> Result<(), String> {
+    let shown = format!("{command:?}");
+    let output = output_within(command, LIMIT).map_err(|why| format!("{shown} {why}"))?;
+    let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    // Warnings of the kernel's tools are about code that they do not understand.
+    let has_warning = printed.iter().any(|text| text.contains("warning:"));
+    if output.status.success() && !has_warning {
+        return Ok(());
+    }
+    Err(format!("{shown} failed:\n{}", printed.concat()))
+}
+
+fn failed(what: &Path) -> impl Fn(std::io::Error) -> String {
+    move |error| format!("{}: {error}", what.display())
+}
+
+/// The folder of a build of the module, below the folder of everything.
+pub fn folder_of(control: Option<&str>) -> String {
+    control.map_or("module".into(), |control| format!("module-{control}"))
+}
+
+/// The module and the files of the guest, in their folder of `folder`.
+pub fn all(
+    root: &Path,
+    folder: &Path,
+    debian: &Debian,
+    control: Option<&str>,
+) -> Result<(), String> {
+    let module = folder.join(folder_of(control));
+    make_module(root, folder, &module, debian, control)?;
+    initial_files(root, &module)
+}
+
+fn make_module(
+    root: &Path,
+    folder: &Path,
+    module: &Path,
+    debian: &Debian,
+    control: Option<&str>,
+) -> Result<(), String> {
+    let assembly = assembly::for_kernel(&compile(root, folder, control)?)?;
+    if module.exists() {
+        fs::remove_dir_all(module).map_err(failed(module))?;
+    }
+    fs::create_dir_all(module).map_err(failed(module))?;
+    let sources = root.join(SOURCES).join("module");
+    for entry in fs::read_dir(&sources).map_err(failed(&sources))?.flatten() {
+        fs::copy(entry.path(), module.join(entry.file_name())).map_err(failed(&entry.path()))?;
+    }
+    fs::write(module.join("rust.S"), assembly).map_err(failed(module))?;
+    let at = format!("M={}", module.display());
+    run(Command::new("make").arg("-C").arg(&debian.headers).arg(at).arg("modules"))
+}
+
+/// The locks as assembly.
+fn compile(root: &Path, folder: &Path, control: Option<&str>) -> Result<String, String> {
+    let target = folder.join("rust");
+    let out = target.join(TARGET).join("release/deps");
+    // The compiler writes the file when it compiles the crate, so it has to do that each time.
+    for old in assembly_in(&out) {
+        fs::remove_file(&old).map_err(failed(&old))?;
+    }
+    let control = control.map(|it| format!(" --cfg lockwright_control=\"{it}\""));
+    let flags = format!("{FLAGS}{}", control.unwrap_or_default());
+    let cargo = |arguments: &[&str]| {
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(root.join(SOURCES)).env("RUSTFLAGS", &flags);
+        run(cargo.env("CARGO_TARGET_DIR", &target).args(arguments))
+    };
+    let of_target = ["--locked", "--release", "--target", TARGET];
+    cargo(&[&["clean", "--package", "lockwright-kernel"], &of_target[..]].concat())?;
+    cargo(&[&["rustc"], &of_target[..], &["--", "--emit", "asm"]].concat())?;
+    match &assembly_in(&out)[..] {
+        [one] => fs::read_to_string(one).map_err(failed(one)),
+        others => Err(format!("the compiler has written {} files of assembly", others.len())),
+    }
+}
+
+fn assembly_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|it| it == "s")).collect()
+}
+
+/// The files of the guest, as `initial-files` in the folder of the module.
+fn initial_files(root: &Path, folder: &Path) -> Result<(), String> {
+    let sources = root.join(SOURCES).join("guest");
+    let storm = folder.join("storm");
+    let options = ["-O2", "-Wall", "-Wextra", "-static", "-pthread", "-o"];
+    run(Command::new("gcc").args(options).arg(&storm).arg(sources.join("storm.c")))?;
+
+    let mut archive = Archive::default();
+    FOLDERS.iter().for_each(|name| archive.folder(name));
+    let mut add = |name: &str, path: &Path| -> Result<(), String> {
+        archive.file(name, &fs::read(path).map_err(failed(path))?);
+        Ok(())
+    };
+    add("init", &sources.join("init"))?;
+    add("bin/busybox", Path::new("/usr/bin/busybox"))?;
+    add("bin/storm", &storm)?;
+    for module in MODULES {
+        add(module, &folder.join(module))?;
+    }
+    let plans = sources.join("plans");
+    for entry in fs::read_dir(&plans).map_err(failed(&plans))?.flatten() {
+        let name = format!("plans/{}", entry.file_name().to_string_lossy());
+        add(&name, &entry.path())?;
+    }
+    let file = folder.join("initial-files");
+    fs::write(&file, archive.finish()).map_err(failed(&file))
+}

@@ -1,0 +1,65 @@
+//! Boots the guest in the emulator.
+
+use super::boots::{Boot, Machine};
+use super::build::folder_of;
+use super::log;
+use super::needs::Debian;
+use super::report::BootResult;
+use crate::limit::{Stopped, status_within};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const NODES: u32 = 4;
+const MEGABYTES_PER_NODE: u32 = 256;
+
+/// A panic ends the guest; so does a CPU that does not come to schedule for 22 s.
+const COMMAND_LINE: &str = "console=ttyS0 panic=-1 oops=panic softlockup_panic=1 printk.devkmsg=on";
+
+/// Runs one boot to its end, or to its limit. Its log is a file, which is there however it ends.
+pub fn run(folder: &Path, debian: &Debian, boot: &Boot) -> Result<BootResult, String> {
+    let start = Instant::now();
+    let file = folder.join(format!("{}.log", boot.name.replace([' ', ','], "-")));
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    fs::write(&file, "").map_err(failed)?;
+    let mut command = emulator(folder, debian, boot);
+    command.arg("-serial").arg(format!("file:{}", file.display()));
+    let limit = Duration::from_secs(boot.seconds_max);
+    let is_late = match status_within(&mut command, limit) {
+        Ok(status) if status.success() => false,
+        Err(Stopped::Late(_)) => true,
+        Ok(status) => return Err(format!("qemu-system-x86_64 failed: {status}")),
+        Err(why) => return Err(format!("qemu-system-x86_64 {why}")),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let bytes = fs::read(&file).map_err(failed)?;
+    Ok(log::read(boot, &String::from_utf8_lossy(&bytes), seconds, is_late))
+}
+
+fn emulator(folder: &Path, debian: &Debian, boot: &Boot) -> Command {
+    let Machine { cpus, is_parallel, is_guest } = boot.machine;
+    let per_node = cpus / NODES;
+    let thread = if is_parallel { "multi" } else { "single" };
+    let mut command = Command::new("nice");
+    command.arg("qemu-system-x86_64").arg("-accel").arg(format!("tcg,thread={thread}"));
+    command.arg("-cpu").arg(if is_guest { "max" } else { "max,-hypervisor" });
+    // A socket for each node: caches that are shared across nodes would be a warning of the kernel.
+    command.arg("-smp").arg(format!("{cpus},sockets={NODES},cores={per_node},threads=1"));
+    command.arg("-m").arg((NODES * MEGABYTES_PER_NODE).to_string());
+    for node in 0..NODES {
+        let memory = format!("memory-backend-ram,id=m{node},size={MEGABYTES_PER_NODE}M");
+        let (first, last) = (node * per_node, node * per_node + per_node - 1);
+        let of_node = format!("node,nodeid={node},cpus={first}-{last},memdev=m{node}");
+        command.arg("-object").arg(memory).arg("-numa").arg(of_node);
+    }
+    command.args(["-nodefaults", "-display", "none", "-no-reboot"]);
+    command
+        .arg("-kernel")
+        .arg(&debian.image)
+        .arg("-initrd")
+        .arg(folder.join(folder_of(boot.control)).join("initial-files"));
+    let words = format!("{COMMAND_LINE} plan={} {}", boot.plan, boot.words.join(" "));
+    command.arg("-append").arg(words).stdin(std::process::Stdio::null());
+    command
+}

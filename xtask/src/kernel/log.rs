@@ -1,0 +1,249 @@
+//! Reads the log of a guest.
+
+use super::boots::{Boot, Expects};
+use super::report::{BootResult, Row};
+use std::collections::BTreeMap;
+
+/// What no line of a healthy guest has.
+const BAD: [&str; 12] = [
+    "BUG",
+    "WARNING",
+    "Oops",
+    "lockup",
+    "stall",
+    "Call Trace",
+    "corruption",
+    "hung",
+    "general protection",
+    "Kernel panic",
+    "is WRONG",
+    "guest: FAILED",
+];
+/// A module from outside of the kernel's tree (4096), not signed (8192).
+const TAINT: &str = "12288";
+/// How many bad lines are shown.
+const SHOWN_MAX: usize = 10;
+
+/// What became of a boot that was ended at its limit, or ended by itself.
+pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult {
+    let lines: Vec<_> = text.lines().map(message).filter(|it| !is_command_line(it)).collect();
+    let mut reader = Reader { selected: "stock".into(), ..Reader::default() };
+    lines.iter().for_each(|line| reader.take(line));
+    let Reader { rows, mut complaints, .. } = reader;
+    let end = format!("guest: end of plan {}", boot.plan);
+    let has_ended = lines.contains(&&*end);
+    let bad: Vec<_> = lines.iter().filter(|line| BAD.iter().any(|it| line.contains(it))).collect();
+    match boot.expects {
+        Expects::Death if has_ended => complaints.push("the guest has survived".into()),
+        Expects::Death => complaints.clear(),
+        Expects::Success | Expects::Refusal(_) if !has_ended => {
+            let how = if is_late { "was ended at its time limit" } else { "died" };
+            complaints.push(format!("the guest {how} before the end of the plan"));
+        }
+        _ => {}
+    }
+    match boot.expects {
+        Expects::Success => {
+            complaints.extend(bad.iter().take(SHOWN_MAX).map(|line| format!("in the log: {line}")));
+            if rows.is_empty() {
+                complaints.push("nothing was tested".into());
+            }
+        }
+        Expects::Refusal(reason) if !lines.iter().any(|line| line.contains(reason)) => {
+            complaints.push(format!("the module has not refused, as it should: {reason}"));
+        }
+        _ => {}
+    }
+    BootResult { name: boot.name, seconds, rows, complaints }
+}
+
+/// A line without its time.
+fn message(line: &str) -> &str {
+    let rest = line.trim_end().trim_start_matches('\0');
+    let after = rest.strip_prefix('[').and_then(|it| it.split_once("] "));
+    after.map_or(rest, |(_, message)| message)
+}
+
+/// It names what a panic shall follow on.
+fn is_command_line(line: &str) -> bool {
+    line.contains("ommand line:") || line.contains("softlockup_panic=")
+}
+
+#[derive(Default)]
+struct Reader {
+    /// Which slow path is in use, as far as the guest has said.
+    selected: String,
+    /// The torture that runs: its lock, and if the slow path has changed meanwhile.
+    torture: Option<(String, bool)>,
+    numbers: BTreeMap<String, u64>,
+    rows: Vec<Row>,
+    complaints: Vec<String>,
+}
+
+impl Reader {
+    fn take(&mut self, line: &str) {
+        if let Some((lock, rest)) = line.split_once("-torture:") {
+            return self.take_torture(lock, rest);
+        }
+        if let Some(rest) = line.strip_prefix("lockwright: gave the slow path back: ") {
+            let numbers = pairs(rest);
+            let wrong = numbers.get("wrong").copied();
+            if wrong != Some(0) {
+                self.complaints.push(format!("a check of a flip has failed: {rest}"));
+            }
+            self.selected = "stock".into();
+            self.rows.push(Row { test: "flips of one load of the module".into(), numbers });
+        }
+        let Some(said) = line.strip_prefix("guest: ") else { return };
+        if let Some(lock) = said.strip_prefix("selected ") {
+            self.selected = lock.into();
+        } else if said.starts_with("flips ") && said.contains(" between ") {
+            self.torture.iter_mut().for_each(|(_, has_flipped)| *has_flipped = true);
+        } else if let Some(rest) = said.strip_prefix("storm ") {
+            let (load, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            let numbers = pairs(rest);
+            if numbers.get("wrong") != Some(&0) {
+                self.complaints.push(format!("a program got a wrong result: {said}"));
+            }
+            self.rows.push(Row { test: format!("programs: {load}"), numbers });
+        } else if let Some(taint) = said.strip_prefix("taint ")
+            && taint != TAINT
+        {
+            self.complaints.push(format!("the kernel is tainted: {taint} instead of {TAINT}"));
+        }
+    }
+
+    fn take_torture(&mut self, lock: &str, rest: &str) {
+        if rest.contains("Start of test") {
+            self.torture = Some((lock.into(), false));
+            self.numbers.clear();
+        } else if let Some((_, counts)) = rest.split_once("Max/Min: ") {
+            let mut counts = counts.split(['/', ' ']).filter_map(|it| it.parse().ok());
+            let names = ["most-per-writer", "least-per-writer"];
+            let counts = names.iter().zip(&mut counts).map(|(name, it)| (name.to_string(), it));
+            self.numbers.extend(counts);
+        } else if let Some((_, exact)) = rest.split_once("Exact: ") {
+            // `counter` and `violations` come twice: of the tasks, and of the interrupts. They are in the verdict.
+            self.numbers.extend(pairs(exact));
+        } else if rest.contains("End of test") {
+            self.end_torture(lock, rest.contains("SUCCESS"));
+        }
+    }
+
+    fn end_torture(&mut self, lock: &str, is_exact: bool) {
+        let Some((begun, has_flipped)) = self.torture.take().filter(|(begun, _)| begun == lock)
+        else {
+            return self.complaints.push(format!("a torture of {lock} ends that has not begun"));
+        };
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.retain(|name, _| !["counter", "violations"].contains(&name.as_str()));
+        let count = |name: &str| numbers.get(name).copied().unwrap_or(0);
+        let handovers = count("same-node") + count("other-node");
+        let per_mille = (count("same-node") * 1000).checked_div(handovers).unwrap_or(0);
+        numbers.insert("same-node-per-mille".into(), per_mille);
+        numbers.insert("exact".into(), is_exact.into());
+        let is_busted = lock == "lock_busted";
+        if is_exact == is_busted {
+            let what = if is_busted { "is not caught" } else { "is not exact" };
+            self.complaints.push(format!("the torture of {lock} {what}"));
+        }
+        if numbers.get("acquired").copied().unwrap_or(0) == 0 {
+            self.complaints.push(format!("the torture of {lock} has not taken it once"));
+        }
+        let slow_path = match (begun.starts_with("spin_lock"), has_flipped) {
+            (false, _) => String::new(),
+            (true, true) => ", slow path in turns".into(),
+            (true, false) => format!(", slow path {}", self.selected),
+        };
+        self.rows.push(Row { test: format!("torture of {lock}{slow_path}"), numbers });
+    }
+}
+
+/// Words in turns: a name, and a number.
+fn pairs(text: &str) -> BTreeMap<String, u64> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let pair = |pair: &[&str]| Some((pair[0].to_string(), pair[1].parse().ok()?));
+    words.chunks_exact(2).filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boots::Machine;
+    use super::*;
+
+    fn boot(expects: Expects) -> Boot {
+        let machine = Machine { cpus: 8, is_parallel: false, is_guest: false };
+        Boot {
+            name: "b",
+            plan: "p",
+            machine,
+            words: Vec::new(),
+            expects,
+            seconds_max: 1,
+            control: None,
+        }
+    }
+
+    const HEALTHY: &str = "[    0.0] Kernel command line: softlockup_panic=1 plan=p
+[    1.0] guest: selected cna
+[    2.0] spin_lock-torture:--- Start of test: nwriters_stress=8
+[    4.0] spin_lock-torture: Writes:  Total: 30  Max/Min: 16/14   Fail: 0
+[    4.0] spin_lock-torture: Exact: acquired 30 counter 30 violations 0 interrupts 5 counter 5 violations 0 \
+same-node 10 other-node 20 longest-run 3
+[    4.0] spin_lock-torture:--- End of test: SUCCESS: nwriters_stress=8
+[    5.0] guest: storm fork done 7 wrong 0
+[    6.0] lockwright: gave the slow path back: flips 3 wrong 0 entries-kernel 4 entries-ours 5
+[    7.0] guest: taint 12288
+[    7.0] guest: end of plan p
+";
+
+    #[test]
+    fn a_healthy_log_becomes_rows() {
+        let result = read(&boot(Expects::Success), HEALTHY, 1.0, false);
+        assert_eq!(result.complaints, Vec::<String>::new());
+        let tests: Vec<_> = result.rows.iter().map(|row| &*row.test).collect();
+        let expected = [
+            "torture of spin_lock, slow path cna",
+            "programs: fork",
+            "flips of one load of the module",
+        ];
+        assert_eq!(tests, expected);
+        let numbers = &result.rows[0].numbers;
+        let of = |name: &str| numbers[name];
+        assert_eq!((of("most-per-writer"), of("least-per-writer")), (16, 14));
+        assert_eq!((of("same-node-per-mille"), of("exact"), of("interrupts")), (333, 1, 5));
+    }
+
+    #[test]
+    fn each_thing_that_is_wrong_is_a_complaint() {
+        let row = |from: &str, to: &str| HEALTHY.replace(from, to);
+        for (log, complaint) in [
+            (row("SUCCESS", "FAILURE"), "is not exact"),
+            (row("spin_lock-", "lock_busted-"), "is not caught"),
+            (row("acquired 30", "acquired 0"), "not taken it once"),
+            (row("wrong 0 entries", "wrong 1 entries"), "a check of a flip"),
+            (row("done 7 wrong 0", "done 7 wrong 2"), "a wrong result"),
+            (row("taint 12288", "taint 12800"), "tainted: 12800"),
+            (row("guest: end of plan p", ""), "died before the end"),
+            (row("guest: end", "WARNING: CPU: 1\nguest: end"), "in the log: WARNING"),
+            (row("guest: end", "rcu: INFO: self-detected stall\nguest: end"), "in the log: rcu"),
+            (row("guest: end", "guest: FAILED: cna\nguest: end"), "in the log: guest"),
+            ("guest: end of plan p\n".into(), "nothing was tested"),
+        ] {
+            let result = read(&boot(Expects::Success), &log, 1.0, false);
+            assert!(result.complaints.iter().any(|it| it.contains(complaint)), "{complaint}");
+        }
+        let late = read(&boot(Expects::Success), "", 1.0, true);
+        assert!(late.complaints.iter().any(|it| it.contains("time limit")));
+    }
+
+    #[test]
+    fn a_control_has_to_die_or_to_be_refused() {
+        let complaints = |expects, log: &str| read(&boot(expects), log, 1.0, true).complaints.len();
+        assert_eq!(complaints(Expects::Death, "Kernel panic - not syncing"), 0);
+        assert_eq!(complaints(Expects::Death, HEALTHY), 1);
+        let refused = "lockwright: refused: no\nguest: end of plan p\n";
+        assert_eq!(complaints(Expects::Refusal("refused: no"), refused), 0);
+        assert_eq!(complaints(Expects::Refusal("refused: no"), HEALTHY), 1);
+    }
+}

@@ -1,0 +1,90 @@
+//! What has to be installed: a kernel of Debian, what modules are built with, and an emulator.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Succeeds if the packages are there, for a list of stages.
+pub const PROBE: &str = "ls /usr/src/linux-headers-*-amd64/Makefile /boot/vmlinuz-*-amd64 && which qemu-system-x86_64 busybox make";
+
+/// A kernel that can be booted and built for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Debian {
+    /// As `uname -r` prints it.
+    pub release: String,
+    pub image: PathBuf,
+    pub headers: PathBuf,
+}
+
+/// Finds everything.
+pub fn look() -> Result<Debian, String> {
+    let kernel = kernel(Path::new("/boot"), Path::new("/usr/src"));
+    let on_path = |name: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+    };
+    let target = |folder: PathBuf| folder.join("lib/rustlib/x86_64-unknown-none").is_dir();
+    let kernel_packages = "linux-image-cloud-amd64 linux-headers-cloud-amd64";
+    let missing: Vec<_> = [
+        (kernel.is_some(), kernel_packages),
+        (on_path("qemu-system-x86_64"), "qemu-system-x86"),
+        (on_path("busybox"), "busybox-static"),
+        (on_path("make"), "make"),
+        (on_path("gcc"), "gcc"),
+    ]
+    .into_iter()
+    .filter_map(|(is_there, package)| (!is_there).then_some(package))
+    .collect();
+    if !missing.is_empty() {
+        return Err(format!(
+            "did not run, because packages of Debian are missing: apt-get install --no-install-recommends {}",
+            missing.join(" ")
+        ));
+    }
+    if !sysroot().is_some_and(target) {
+        return Err("did not run: rustup target add x86_64-unknown-none".into());
+    }
+    kernel.ok_or_else(|| "there is no kernel".into())
+}
+
+fn sysroot() -> Option<PathBuf> {
+    let output = std::process::Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
+    Some(String::from_utf8(output.stdout).ok()?.trim_end().into())
+}
+
+/// The last kernel, by name, that has an image and headers.
+fn kernel(boot: &Path, sources: &Path) -> Option<Debian> {
+    let images = fs::read_dir(boot).ok()?.flatten().map(|entry| entry.path());
+    let mut found: Vec<_> = images
+        .filter_map(|image| {
+            let name = image.file_name()?.to_str()?;
+            let release = name.strip_prefix("vmlinuz-")?.to_string();
+            let headers = sources.join(format!("linux-headers-{release}"));
+            let is_usable = release.ends_with("amd64") && headers.join("Makefile").is_file();
+            is_usable.then_some(Debian { release, image, headers })
+        })
+        .collect();
+    found.sort_by(|a, b| a.release.cmp(&b.release));
+    found.pop()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_needs_an_image_and_headers() {
+        let folder = std::env::temp_dir().join(format!("xtask-kernel-{}", std::process::id()));
+        let (boot, sources) = (folder.join("boot"), folder.join("src"));
+        let headers = sources.join("linux-headers-6.1.0-2-cloud-amd64");
+        fs::create_dir_all(&boot).expect("a folder");
+        fs::create_dir_all(&headers).expect("a folder");
+        for release in ["6.1.0-2-cloud-amd64", "6.1.0-3-cloud-amd64"] {
+            fs::write(boot.join(format!("vmlinuz-{release}")), "").expect("a file");
+        }
+        assert_eq!(kernel(&boot, &sources), None);
+        fs::write(headers.join("Makefile"), "").expect("a file");
+        let found = kernel(&boot, &sources).expect("a kernel with headers");
+        assert_eq!(found.release, "6.1.0-2-cloud-amd64");
+        fs::remove_dir_all(folder).expect("the folder made above");
+    }
+}

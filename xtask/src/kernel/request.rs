@@ -1,0 +1,97 @@
+//! What is asked for, and which locks can be asked for.
+
+use crate::options::not_an_option;
+use crate::output::Place;
+use lockwright::capabilities::SlowpathLock;
+use lockwright::native::Native;
+use lockwright::raw::RawLock;
+use lockwright::registry::{
+    self, LOCKS, LockClass, LockRow, SlowpathVisitor, SpinVisitor, visit_kernel_word,
+    visit_spinning,
+};
+
+/// As they stand in the help.
+pub const OPTIONS: &str = "[--quick] [--replace LOCK] [--json FILE]";
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The part of continuous integration.
+    pub quick: bool,
+    /// The one lock that replaces the slow path, as the registry calls it.
+    pub replace: Option<&'static str>,
+    pub json: Place,
+}
+
+impl Request {
+    /// Reads the arguments behind `kernel`.
+    pub fn of(arguments: &[&str]) -> Result<Self, String> {
+        let mut request = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match *argument {
+                "--quick" => request.quick = true,
+                "--replace" => {
+                    let name = arguments.next().copied().unwrap_or_default();
+                    request.replace = Some(replaces(name)?);
+                }
+                "--json" => {
+                    let complaint = "`--json` needs a file, or `-` for standard output";
+                    request.json = Some(arguments.next().ok_or(complaint)?.to_string());
+                }
+                other => return Err(not_an_option(other, OPTIONS)),
+            }
+        }
+        Ok(request)
+    }
+}
+
+struct Is;
+impl SpinVisitor for Is {
+    type Output = ();
+    fn visit<L: RawLock>(self) {}
+}
+impl SlowpathVisitor for Is {
+    type Output = ();
+    fn visit<L: SlowpathLock>(self) {}
+}
+
+/// The name of a lock that can replace the slow path.
+fn replaces(name: &str) -> Result<&'static str, String> {
+    let can = |row: &&LockRow| visit_kernel_word::<Native, _>(row, Is).is_some();
+    registry::find(name).filter(can).map(|row| row.name).ok_or_else(|| {
+        let names: Vec<_> = LOCKS.iter().filter(can).map(|row| row.name).collect();
+        format!("`--replace` needs a lock with the kernel's lock word: {}", names.join(", "))
+    })
+}
+
+/// The locks that kernel code can take, without the broken ones.
+pub fn spinning() -> Vec<&'static str> {
+    let can = |row: &&LockRow| {
+        row.class != LockClass::Busted && visit_spinning::<Native, _>(row, Is).is_some()
+    };
+    LOCKS.iter().filter(can).map(|row| row.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_asked_for_by_any_of_its_names_and_needs_the_kernels_word() {
+        let request = Request::of(&["--quick", "--replace", "fifo"]).expect("a lock");
+        assert_eq!((request.quick, request.replace), (true, Some("qspinlock")));
+        for wrong in ["ticket", "mutex", "no-such-lock", ""] {
+            let answer = Request::of(&["--replace", wrong]);
+            assert!(answer.is_err_and(|it| it.contains("qspinlock, cna,")), "{wrong}");
+        }
+        assert!(Request::of(&["--fast"]).is_err_and(|it| it.contains(OPTIONS)));
+    }
+
+    #[test]
+    fn kernel_code_can_take_the_locks_that_only_spin() {
+        let names = spinning();
+        assert!(["qspinlock", "cna-v15", "ticket", "mcs"].iter().all(|it| names.contains(it)));
+        assert!(!["mutex", "clh", "busted", "hybrid"].iter().any(|it| names.contains(it)));
+    }
+}
