@@ -45,8 +45,12 @@ void lockwright_reset_events(void);
 bool lockwright_is_urgent(void);
 DECLARE_PER_CPU(u32, lockwright_cpu);
 
-/* main.c: the lock that answers to a name, or LOCKWRIGHT_NO_LOCK. Also for the torture. */
+/* main.c: the lock that answers to a name, or LOCKWRIGHT_NO_LOCK. */
 u32 lockwright_find(const char *name);
+/* For the torture: the same if the lock only spins, and its functions. Preemption is off. */
+u32 lockwright_find_spinning(const char *name);
+void lockwright_take(u32 lock, struct lockwright_place *place);
+void lockwright_give(u32 lock, struct lockwright_place *place);
 
 /* replace.c */
 extern bool lockwright_is_active;

@@ -92,10 +92,25 @@ u32 lockwright_find(const char *name)
 			return LOCKWRIGHT_NO_LOCK;
 	}
 }
-EXPORT_SYMBOL_GPL(lockwright_find);
-EXPORT_SYMBOL_GPL(lockwright_spins);
-EXPORT_SYMBOL_GPL(lockwright_lock);
-EXPORT_SYMBOL_GPL(lockwright_unlock);
+
+/* What is exported is in C, which marks it as a target of indirect branches. */
+u32 lockwright_find_spinning(const char *name)
+{
+	u32 lock = lockwright_find(name);
+
+	return lockwright_spins(lock) ? lock : LOCKWRIGHT_NO_LOCK;
+}
+EXPORT_SYMBOL_GPL(lockwright_find_spinning);
+void lockwright_take(u32 lock, struct lockwright_place *place)
+{
+	lockwright_lock(lock, place);
+}
+EXPORT_SYMBOL_GPL(lockwright_take);
+void lockwright_give(u32 lock, struct lockwright_place *place)
+{
+	lockwright_unlock(lock, place);
+}
+EXPORT_SYMBOL_GPL(lockwright_give);
 
 static ssize_t replace_write(struct file *file, const char __user *from, size_t count, loff_t *at)
 {

@@ -138,33 +138,59 @@ static int refuse(int error, const char *why)
 	return error;
 }
 
-/* The call at the entry of the slow path: true if it is exactly `call target`. */
+/* Where ftrace's call is: behind the mark of a target of indirect branches, if functions have one. */
+static unsigned long place_of_call(void)
+{
+	return SLOWPATH + (IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 4 : 0);
+}
+
+/* True if there is exactly `call target`. */
 static bool calls(unsigned long target)
 {
+	unsigned long at = place_of_call();
 	u8 code[5];
 
-	if (copy_from_kernel_nofault(code, (void *)SLOWPATH, sizeof(code)) || code[0] != 0xe8)
+	if (copy_from_kernel_nofault(code, (void *)at, sizeof(code)) || code[0] != 0xe8)
 		return false;
-	return SLOWPATH + sizeof(code) + *(s32 *)&code[1] == target;
+	return at + sizeof(code) + *(s32 *)&code[1] == target;
 }
 static bool is_untraced(void)
 {
 	static const u8 nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	u8 code[5];
 
-	return !copy_from_kernel_nofault(code, (void *)SLOWPATH, sizeof(code)) && !memcmp(code, nop, sizeof(nop));
+	return !copy_from_kernel_nofault(code, (void *)place_of_call(), sizeof(code)) &&
+	       !memcmp(code, nop, sizeof(nop));
 }
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+static struct ftrace_ops direct;
+
+static int register_call(void)
+{
+	int error = ftrace_set_filter_ip(&direct, place_of_call(), 0, 0);
+
+	return error ? error : register_ftrace_direct(&direct, TRAMPOLINE);
+}
+static int unregister_call(void)
+{
+	return unregister_ftrace_direct(&direct, TRAMPOLINE, true);
+}
+#else
+static int register_call(void)
+{
+	return register_ftrace_direct(place_of_call(), TRAMPOLINE);
+}
+static int unregister_call(void)
+{
+	return unregister_ftrace_direct(place_of_call(), TRAMPOLINE);
+}
+#endif
 
 #if IS_ENABLED(CONFIG_PREEMPT_RT)
 static int attach(void)
 {
 	return refuse(-EOPNOTSUPP, "on PREEMPT_RT spinlocks sleep, and preemption is on in their slow path");
-}
-static void detach(void) {}
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-static int attach(void)
-{
-	return refuse(-EOPNOTSUPP, "this kernel has another way to register a direct call, which is not tried yet");
 }
 static void detach(void) {}
 #else
@@ -181,7 +207,7 @@ static int attach(void)
 #endif
 	if (!is_untraced())
 		return refuse(-EBUSY, "there is a tracer on the slow path");
-	error = register_ftrace_direct(SLOWPATH, TRAMPOLINE);
+	error = register_call();
 	if (error)
 		return refuse(error, "ftrace cannot register the direct call");
 	is_attached = true;
@@ -191,7 +217,7 @@ static int attach(void)
 }
 static void detach(void)
 {
-	int error = unregister_ftrace_direct(SLOWPATH, TRAMPOLINE);
+	int error = unregister_call();
 
 	if (error)
 		pr_err("ftrace has not let go of the slow path: %d\n", error);

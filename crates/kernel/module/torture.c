@@ -84,7 +84,7 @@ static unsigned long acquire(struct guarded *it)
 	switch (kind) {
 	case REGISTERED:
 		preempt_disable();
-		lockwright_lock(registered, &it->place);
+		lockwright_take(registered, &it->place);
 		break;
 	case SPIN_LOCK:
 		spin_lock(&it->spinlock);
@@ -98,7 +98,7 @@ static void release(struct guarded *it, unsigned long flags)
 {
 	switch (kind) {
 	case REGISTERED:
-		lockwright_unlock(registered, &it->place);
+		lockwright_give(registered, &it->place);
 		preempt_enable();
 		break;
 	case SPIN_LOCK:
@@ -294,8 +294,8 @@ static int choose_kind(void)
 		kind = SPIN_LOCK_IRQ;
 	} else {
 		kind = REGISTERED;
-		registered = lockwright_find(name);
-		if (registered == LOCKWRIGHT_NO_LOCK || !lockwright_spins(registered)) {
+		registered = lockwright_find_spinning(name);
+		if (registered == LOCKWRIGHT_NO_LOCK) {
 			pr_alert("lock-torture: invalid torture type: \"%s\"\n", torture_type);
 			return -EINVAL;
 		}

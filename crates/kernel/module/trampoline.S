@@ -8,6 +8,7 @@
  */
 #include <linux/linkage.h>
 #include <asm/percpu.h>
+#include <asm/unwind_hints.h>
 
 	.text
 SYM_FUNC_START(lockwright_trampoline)
@@ -17,5 +18,7 @@ SYM_FUNC_START(lockwright_trampoline)
 	RET
 1:	incq	PER_CPU_VAR(lockwright_diverted)
 	addq	$8, %rsp
+	/* As at the entry of a function that the slow path's caller has called. */
+	UNWIND_HINT_FUNC
 	jmp	lockwright_slowpath
 SYM_FUNC_END(lockwright_trampoline)

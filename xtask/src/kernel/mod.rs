@@ -34,7 +34,7 @@ pub fn stage() -> Stage {
 
 /// Builds, boots and reports. `Ok(false)` if something is not as it has to be.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let debian = needs::look()?;
+    let debian = needs::look(request.kernel.as_deref())?;
     say(&request.json, &format!("kernel {}", debian.release));
     let folder = root.join(FOLDER);
     let boots = boots::of(request);

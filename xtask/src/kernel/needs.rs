@@ -15,9 +15,9 @@ pub struct Debian {
     pub headers: PathBuf,
 }
 
-/// Finds everything.
-pub fn look() -> Result<Debian, String> {
-    let kernel = kernel(Path::new("/boot"), Path::new("/usr/src"));
+/// Finds everything, and the kernel that is asked for.
+pub fn look(release: Option<&str>) -> Result<Debian, String> {
+    let kernels = kernels(Path::new("/boot"), Path::new("/usr/src"));
     let on_path = |name: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
@@ -25,7 +25,7 @@ pub fn look() -> Result<Debian, String> {
     let target = |folder: PathBuf| folder.join("lib/rustlib/x86_64-unknown-none").is_dir();
     let kernel_packages = "linux-image-cloud-amd64 linux-headers-cloud-amd64";
     let missing: Vec<_> = [
-        (kernel.is_some(), kernel_packages),
+        (!kernels.is_empty(), kernel_packages),
         (on_path("qemu-system-x86_64"), "qemu-system-x86"),
         (on_path("busybox"), "busybox-static"),
         (on_path("make"), "make"),
@@ -43,7 +43,13 @@ pub fn look() -> Result<Debian, String> {
     if !sysroot().is_some_and(target) {
         return Err("did not run: rustup target add x86_64-unknown-none".into());
     }
-    kernel.ok_or_else(|| "there is no kernel".into())
+    let names: Vec<_> = kernels.iter().map(|it| it.release.clone()).collect();
+    let mut kernels = kernels.into_iter();
+    let found = match release {
+        Some(release) => kernels.find(|it| it.release == release),
+        None => kernels.next_back(),
+    };
+    found.ok_or_else(|| format!("no such kernel is here with headers: {}", names.join(", ")))
 }
 
 fn sysroot() -> Option<PathBuf> {
@@ -51,9 +57,9 @@ fn sysroot() -> Option<PathBuf> {
     Some(String::from_utf8(output.stdout).ok()?.trim_end().into())
 }
 
-/// The last kernel, by name, that has an image and headers.
-fn kernel(boot: &Path, sources: &Path) -> Option<Debian> {
-    let images = fs::read_dir(boot).ok()?.flatten().map(|entry| entry.path());
+/// The kernels that have an image and headers, by name.
+fn kernels(boot: &Path, sources: &Path) -> Vec<Debian> {
+    let images = fs::read_dir(boot).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found: Vec<_> = images
         .filter_map(|image| {
             let name = image.file_name()?.to_str()?;
@@ -64,7 +70,7 @@ fn kernel(boot: &Path, sources: &Path) -> Option<Debian> {
         })
         .collect();
     found.sort_by(|a, b| a.release.cmp(&b.release));
-    found.pop()
+    found
 }
 
 #[cfg(test)]
@@ -81,10 +87,10 @@ mod tests {
         for release in ["6.1.0-2-cloud-amd64", "6.1.0-3-cloud-amd64"] {
             fs::write(boot.join(format!("vmlinuz-{release}")), "").expect("a file");
         }
-        assert_eq!(kernel(&boot, &sources), None);
+        assert_eq!(kernels(&boot, &sources), []);
         fs::write(headers.join("Makefile"), "").expect("a file");
-        let found = kernel(&boot, &sources).expect("a kernel with headers");
-        assert_eq!(found.release, "6.1.0-2-cloud-amd64");
+        let found: Vec<_> = kernels(&boot, &sources).into_iter().map(|it| it.release).collect();
+        assert_eq!(found, ["6.1.0-2-cloud-amd64"]);
         fs::remove_dir_all(folder).expect("the folder made above");
     }
 }

@@ -11,7 +11,7 @@ use lockwright::registry::{
 };
 
 /// As they stand in the help.
-pub const OPTIONS: &str = "[--quick] [--replace LOCK] [--json FILE]";
+pub const OPTIONS: &str = "[--quick] [--replace LOCK] [--kernel RELEASE] [--json FILE]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Request {
     pub quick: bool,
     /// The one lock that replaces the slow path, as the registry calls it.
     pub replace: Option<&'static str>,
+    /// The kernel to boot; the newest if none is named.
+    pub kernel: Option<String>,
     pub json: Place,
 }
 
@@ -34,6 +36,10 @@ impl Request {
                 "--replace" => {
                     let name = arguments.next().copied().unwrap_or_default();
                     request.replace = Some(replaces(name)?);
+                }
+                "--kernel" => {
+                    let complaint = "`--kernel` needs a release, such as 6.1.0-56-cloud-amd64";
+                    request.kernel = Some(arguments.next().ok_or(complaint)?.to_string());
                 }
                 "--json" => {
                     let complaint = "`--json` needs a file, or `-` for standard output";
