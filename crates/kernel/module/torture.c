@@ -4,7 +4,9 @@
  * loading of this module to its unloading.
  *
  * Every writer reads a counter, waits, and writes it back. At the end the counter has to be the number of acquisitions.
- * On every CPU a timer interrupts the writers and takes a second lock of the same type, with a counter of its own.
+ * On every CPU a timer interrupts the writers and takes a second lock of the same type, with a counter of its own. If
+ * asked to, the timer of the first CPU sends NMIs to all others, and their handler takes a third lock. Then no lock may
+ * take over the kernel's slow path, or give it back: docs/kernel.md says why.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -16,6 +18,9 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/topology.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
 
 #include "lockwright.h"
 
@@ -34,6 +39,9 @@ MODULE_PARM_DESC(stutter, "seconds of torture before a pause of the same length;
 static unsigned int irq_interval_us = 500;
 module_param(irq_interval_us, uint, 0444);
 MODULE_PARM_DESC(irq_interval_us, "microseconds between two timer interrupts of a CPU; 0: none");
+static bool nmis;
+module_param(nmis, bool, 0444);
+MODULE_PARM_DESC(nmis, "the first CPU's timer sends NMIs to the others, which take a lock, too");
 static unsigned int hold = 100;
 module_param(hold, uint, 0444);
 MODULE_PARM_DESC(hold, "rounds of a loop in a critical section");
@@ -55,8 +63,8 @@ struct guarded {
 	u64 same_node, other_node, run, longest_run;
 } ____cacheline_aligned_in_smp;
 
-/* `tasks` is for the writers, `interrupts` for the timers. */
-static struct guarded tasks, interrupts;
+/* `tasks` is for the writers, `interrupts` for the timers, `in_nmis` for the handler of NMIs. */
+static struct guarded tasks, interrupts, in_nmis;
 static enum kind kind;
 static u32 registered = LOCKWRIGHT_NO_LOCK;
 static bool is_stopping, is_pausing;
@@ -71,7 +79,7 @@ static int count;
 
 struct ticker {
 	struct hrtimer timer;
-	u64 acquired;
+	u64 acquired, acquired_in_nmis;
 	bool is_started;
 };
 static DEFINE_PER_CPU(struct ticker, tickers);
@@ -152,14 +160,27 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	struct ticker *ticker = container_of(timer, struct ticker, timer);
 	unsigned long flags;
 
-	if (READ_ONCE(is_stopping))
-		return HRTIMER_NORESTART;
 	flags = acquire(&interrupts);
 	critical_section(&interrupts, hold);
 	release(&interrupts, flags);
 	ticker->acquired++;
+	if (nmis && !raw_smp_processor_id())
+		apic->send_IPI_allbutself(NMI_VECTOR);
 	hrtimer_forward_now(timer, interval());
 	return HRTIMER_RESTART;
+}
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	unsigned long flags;
+
+	if (READ_ONCE(is_stopping))
+		return NMI_DONE;
+	flags = acquire(&in_nmis);
+	critical_section(&in_nmis, hold);
+	release(&in_nmis, flags);
+	this_cpu_ptr(&tickers)->acquired_in_nmis++;
+	return NMI_HANDLED;
 }
 
 static void start_ticker(void *unused)
@@ -240,14 +261,19 @@ static int report_loop(void *unused)
 static void print_parameters(const char *what)
 {
 	pr_alert("%s-torture:--- %s: nwriters_stress=%d nreaders_stress=0 stat_interval=%d stutter=%d "
-		 "irq_interval_us=%u hold=%u jitter=%u\n", torture_type, what, count, stat_interval, stutter,
-		 irq_interval_us, hold, jitter);
+		 "irq_interval_us=%u nmis=%d hold=%u jitter=%u\n", torture_type, what, count, stat_interval, stutter,
+		 irq_interval_us, nmis, hold, jitter);
+}
+
+static bool is_exact(const struct guarded *it, u64 acquired)
+{
+	return it->counter == acquired && !it->violations;
 }
 
 static void stop(void)
 {
-	u64 acquired = 0, ticked = 0;
-	bool is_exact;
+	u64 acquired = 0, ticked = 0, in_nmi = 0;
+	bool is_right;
 	int cpu, i;
 
 	if (reporter)
@@ -255,7 +281,7 @@ static void stop(void)
 	for (i = 0; i < count; i++)
 		if (writers[i].task)
 			kthread_stop(writers[i].task);
-	WRITE_ONCE(is_stopping, true);
+	/* First the timers, which send the NMIs, and then what these do. */
 	for_each_possible_cpu(cpu) {
 		struct ticker *ticker = per_cpu_ptr(&tickers, cpu);
 
@@ -263,16 +289,23 @@ static void stop(void)
 			hrtimer_cancel(&ticker->timer);
 		ticked += ticker->acquired;
 	}
+	if (nmis) {
+		msleep(50);
+		WRITE_ONCE(is_stopping, true);
+		unregister_nmi_handler(NMI_LOCAL, "lockwright_torture");
+	}
+	for_each_possible_cpu(cpu)
+		in_nmi += per_cpu_ptr(&tickers, cpu)->acquired_in_nmis;
 	for (i = 0; i < count; i++)
 		acquired += writers[i].acquired;
 	report();
-	is_exact = tasks.counter == acquired && interrupts.counter == ticked && !tasks.violations &&
-		   !interrupts.violations;
+	is_right = is_exact(&tasks, acquired) && is_exact(&interrupts, ticked) && is_exact(&in_nmis, in_nmi);
 	pr_alert("%s-torture: Exact: acquired %llu counter %llu violations %llu interrupts %llu counter %llu "
-		 "violations %llu same-node %llu other-node %llu longest-run %llu\n", torture_type, acquired,
-		 tasks.counter, tasks.violations, ticked, interrupts.counter, interrupts.violations, tasks.same_node,
-		 tasks.other_node, tasks.longest_run);
-	print_parameters(is_exact ? "End of test: SUCCESS" : "End of test: FAILURE");
+		 "violations %llu nmis %llu counter %llu violations %llu same-node %llu other-node %llu "
+		 "longest-run %llu\n", torture_type, acquired, tasks.counter, tasks.violations, ticked,
+		 interrupts.counter, interrupts.violations, in_nmi, in_nmis.counter, in_nmis.violations,
+		 tasks.same_node, tasks.other_node, tasks.longest_run);
+	print_parameters(is_right ? "End of test: SUCCESS" : "End of test: FAILURE");
 	kfree(writers);
 }
 
@@ -334,11 +367,18 @@ static int __init torture_init(void)
 		return error;
 	init_guarded(&tasks);
 	init_guarded(&interrupts);
+	init_guarded(&in_nmis);
 	count = nwriters_stress > 0 ? nwriters_stress : num_online_cpus();
 	writers = kcalloc(count, sizeof(*writers), GFP_KERNEL);
 	if (!writers)
 		return -ENOMEM;
 	print_parameters("Start of test");
+	if (nmis)
+		error = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "lockwright_torture");
+	if (error) {
+		kfree(writers);
+		return error;
+	}
 	error = start_writers();
 	if (!error && irq_interval_us)
 		on_each_cpu(start_ticker, NULL, 1);

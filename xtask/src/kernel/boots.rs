@@ -50,19 +50,22 @@ pub fn of(request: &Request) -> Vec<Boot> {
         None if request.quick => few,
         None => spinning(),
     };
-    let (seconds, flips) = if request.quick { (2, 100) } else { (3, 1000) };
-    let words = |torture: &[&str], programs: u32, pauses: u32| {
+    let (seconds, reloads) = if request.quick { (2, 2) } else { (3, 10) };
+    let programs = if request.quick { 12 } else { 120 };
+    // A flip waits for each CPU, which takes longer if the host has fewer.
+    let (flips, flips_parallel) = if request.quick { (100, 40) } else { (1250, 250) };
+    let words = |torture: &[&str], flips: u32, pauses: u32| {
         vec![
             format!("torture={}", torture.join(",")),
             format!("replace={}", replace.join(",")),
             format!("seconds={seconds}"),
             format!("flips={flips}"),
+            format!("reloads={reloads}"),
             format!("programs={programs}"),
             format!("jitter={pauses}"),
         ]
     };
-    let programs = if request.quick { 10 } else { 60 };
-    let seconds_max = if request.quick { 240 } else { 1200 };
+    let seconds_max = if request.quick { 300 } else { 2400 };
     let locks = |name, machine, words| Boot {
         name,
         plan: "locks",
@@ -73,9 +76,9 @@ pub fn of(request: &Request) -> Vec<Boot> {
         control: None,
     };
     let mut boots = vec![
-        locks("8 CPUs, one thread", ONE_THREAD, words(&torture, programs, 6)),
+        locks("8 CPUs, one thread", ONE_THREAD, words(&torture, flips, 6)),
         // A pause takes the emulator's big lock here, so sections are apart by nothing.
-        locks("4 CPUs, parallel", PARALLEL, words(&replace, programs, 0)),
+        locks("4 CPUs, parallel", PARALLEL, words(&replace, flips_parallel, 0)),
     ];
     if request.replace.is_none() {
         boots.extend(controls());

@@ -29,7 +29,18 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
     let lines: Vec<_> = text.lines().map(message).filter(|it| !is_command_line(it)).collect();
     let mut reader = Reader { selected: "stock".into(), ..Reader::default() };
     lines.iter().for_each(|line| reader.take(line));
-    let Reader { rows, mut complaints, .. } = reader;
+    let Reader { mut rows, mut complaints, counted, loads, .. } = reader;
+    if !counted.is_empty() {
+        rows.push(Row { test: "counters".into(), numbers: counted });
+    }
+    if let Some(count) = loads.get("loads").copied() {
+        rows.push(Row { test: format!("flips, in {count} loads of the module"), numbers: loads });
+    }
+    if boot.machine.is_parallel {
+        // Each CPU is a node there, so this says nothing.
+        let is_of_nodes = |name: &str| name.contains("node") || name == "longest-run";
+        rows.iter_mut().for_each(|row| row.numbers.retain(|name, _| !is_of_nodes(name)));
+    }
     let end = format!("guest: end of plan {}", boot.plan);
     let has_ended = lines.contains(&&*end);
     let bad: Vec<_> = lines.iter().filter(|line| BAD.iter().any(|it| line.contains(it))).collect();
@@ -73,11 +84,22 @@ fn is_command_line(line: &str) -> bool {
 struct Reader {
     /// Which slow path is in use, as far as the guest has said.
     selected: String,
-    /// The torture that runs: its lock, and if the slow path has changed meanwhile.
-    torture: Option<(String, bool)>,
+    torture: Option<Torture>,
     numbers: BTreeMap<String, u64>,
+    /// Counters of the module, the highest that were seen: a new load of it begins at zero.
+    counted: BTreeMap<String, u64>,
+    /// What the loads of the module said when they ended, added up.
+    loads: BTreeMap<String, u64>,
     rows: Vec<Row>,
     complaints: Vec<String>,
+}
+
+/// A torture that runs.
+struct Torture {
+    lock: String,
+    has_nmis: bool,
+    /// The slow path has changed meanwhile.
+    has_flipped: bool,
 }
 
 impl Reader {
@@ -92,13 +114,19 @@ impl Reader {
                 self.complaints.push(format!("a check of a flip has failed: {rest}"));
             }
             self.selected = "stock".into();
-            self.rows.push(Row { test: "flips of one load of the module".into(), numbers });
+            *self.loads.entry("loads".into()).or_default() += 1;
+            numbers.into_iter().for_each(|(name, it)| *self.loads.entry(name).or_default() += it);
         }
         let Some(said) = line.strip_prefix("guest: ") else { return };
         if let Some(lock) = said.strip_prefix("selected ") {
             self.selected = lock.into();
         } else if said.starts_with("flips ") && said.contains(" between ") {
-            self.torture.iter_mut().for_each(|(_, has_flipped)| *has_flipped = true);
+            self.torture.iter_mut().for_each(|torture| torture.has_flipped = true);
+        } else if said.starts_with("entries_level") || said.starts_with("event ") {
+            for (name, count) in pairs(said.trim_start_matches("event ")) {
+                let highest = self.counted.entry(name).or_default();
+                *highest = count.max(*highest);
+            }
         } else if let Some(rest) = said.strip_prefix("storm ") {
             let (load, rest) = rest.split_once(' ').unwrap_or((rest, ""));
             let numbers = pairs(rest);
@@ -115,7 +143,8 @@ impl Reader {
 
     fn take_torture(&mut self, lock: &str, rest: &str) {
         if rest.contains("Start of test") {
-            self.torture = Some((lock.into(), false));
+            let has_nmis = rest.contains(" nmis=1 ");
+            self.torture = Some(Torture { lock: lock.into(), has_nmis, has_flipped: false });
             self.numbers.clear();
         } else if let Some((_, counts)) = rest.split_once("Max/Min: ") {
             let mut counts = counts.split(['/', ' ']).filter_map(|it| it.parse().ok());
@@ -131,8 +160,7 @@ impl Reader {
     }
 
     fn end_torture(&mut self, lock: &str, is_exact: bool) {
-        let Some((begun, has_flipped)) = self.torture.take().filter(|(begun, _)| begun == lock)
-        else {
+        let Some(torture) = self.torture.take().filter(|torture| torture.lock == lock) else {
             return self.complaints.push(format!("a torture of {lock} ends that has not begun"));
         };
         let mut numbers = std::mem::take(&mut self.numbers);
@@ -147,15 +175,19 @@ impl Reader {
             let what = if is_busted { "is not caught" } else { "is not exact" };
             self.complaints.push(format!("the torture of {lock} {what}"));
         }
-        if numbers.get("acquired").copied().unwrap_or(0) == 0 {
-            self.complaints.push(format!("the torture of {lock} has not taken it once"));
+        for (name, is_meant) in [("acquired", true), ("nmis", torture.has_nmis)] {
+            if is_meant && numbers.get(name).copied().unwrap_or(0) == 0 {
+                self.complaints
+                    .push(format!("the torture of {lock} has not taken it once: {name}"));
+            }
         }
-        let slow_path = match (begun.starts_with("spin_lock"), has_flipped) {
+        let slow_path = match (lock.starts_with("spin_lock"), torture.has_flipped) {
             (false, _) => String::new(),
             (true, true) => ", slow path in turns".into(),
             (true, false) => format!(", slow path {}", self.selected),
         };
-        self.rows.push(Row { test: format!("torture of {lock}{slow_path}"), numbers });
+        let nmis = if torture.has_nmis { ", NMIs" } else { "" };
+        self.rows.push(Row { test: format!("torture of {lock}{slow_path}{nmis}"), numbers });
     }
 }
 
@@ -188,9 +220,12 @@ mod tests {
 [    1.0] guest: selected cna
 [    2.0] spin_lock-torture:--- Start of test: nwriters_stress=8
 [    4.0] spin_lock-torture: Writes:  Total: 30  Max/Min: 16/14   Fail: 0
-[    4.0] spin_lock-torture: Exact: acquired 30 counter 30 violations 0 interrupts 5 counter 5 violations 0 \
+[    4.0] spin_lock-torture: Exact: acquired 30 counter 30 violations 0 interrupts 5 counter 5 violations 0 nmis 0 counter 0 violations 0 \
 same-node 10 other-node 20 longest-run 3
 [    4.0] spin_lock-torture:--- End of test: SUCCESS: nwriters_stress=8
+[    4.5] guest: event lock_pending 9
+[    4.5] guest: entries_level1 2
+[    4.6] guest: entries_level1 1
 [    5.0] guest: storm fork done 7 wrong 0
 [    6.0] lockwright: gave the slow path back: flips 3 wrong 0 entries-kernel 4 entries-ours 5
 [    7.0] guest: taint 12288
@@ -205,11 +240,14 @@ same-node 10 other-node 20 longest-run 3
         let expected = [
             "torture of spin_lock, slow path cna",
             "programs: fork",
-            "flips of one load of the module",
+            "counters",
+            "flips, in 1 loads of the module",
         ];
         assert_eq!(tests, expected);
         let numbers = &result.rows[0].numbers;
         let of = |name: &str| numbers[name];
+        let counted = &result.rows[2].numbers;
+        assert_eq!((counted["lock_pending"], counted["entries_level1"]), (9, 2));
         assert_eq!((of("most-per-writer"), of("least-per-writer")), (16, 14));
         assert_eq!((of("same-node-per-mille"), of("exact"), of("interrupts")), (333, 1, 5));
     }
@@ -220,7 +258,8 @@ same-node 10 other-node 20 longest-run 3
         for (log, complaint) in [
             (row("SUCCESS", "FAILURE"), "is not exact"),
             (row("spin_lock-", "lock_busted-"), "is not caught"),
-            (row("acquired 30", "acquired 0"), "not taken it once"),
+            (row("acquired 30", "acquired 0"), "not taken it once: acquired"),
+            (row("nwriters_stress=8", "nmis=1 hold=1"), "not taken it once: nmis"),
             (row("wrong 0 entries", "wrong 1 entries"), "a check of a flip"),
             (row("done 7 wrong 0", "done 7 wrong 2"), "a wrong result"),
             (row("taint 12288", "taint 12800"), "tainted: 12800"),

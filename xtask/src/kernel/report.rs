@@ -28,10 +28,11 @@ pub struct Document<'a> {
 }
 
 /// The numbers that the table shows, in this order, and what it calls them.
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [(&str, &str); 9] = [
     ("exact", "exact"),
     ("acquired", "acquired"),
     ("interrupts", "in interrupts"),
+    ("nmis", "in NMIs"),
     ("same-node-per-mille", "same node, per mille"),
     ("longest-run", "longest run"),
     ("flips", "flips"),
@@ -51,7 +52,11 @@ pub fn text(boot: &BootResult) -> String {
         if let Some(done) = row.numbers.get("done") {
             numbers.push(format!("done {done}, all as expected unless said below"));
         }
-        text += &format!("  {:42} {}\n", row.test, numbers.join(", "));
+        if numbers.is_empty() {
+            let counted = row.numbers.iter().filter(|(_, count)| **count > 0);
+            numbers.extend(counted.map(|(name, count)| format!("{name} {count}")));
+        }
+        text += &format!("  {:46} {}\n", row.test, numbers.join(", "));
     }
     for complaint in &boot.complaints {
         text += &format!("  WRONG: {complaint}\n");
