@@ -8,6 +8,7 @@ mod fork;
 #[cfg(any(feature = "arc_lock", feature = "serde"))]
 mod forwarded;
 mod hooked;
+mod kernel_word;
 mod limits;
 mod mutex;
 mod nodes;
