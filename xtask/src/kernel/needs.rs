@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Succeeds if the packages are there, for a list of stages.
-pub const PROBE: &str = "ls /usr/src/linux-headers-*-amd64/Makefile /boot/vmlinuz-*-amd64 && which qemu-system-x86_64 busybox make";
+/// Succeeds if everything is there, for a list of stages.
+pub const PROBE: &str = "ls /usr/src/linux-headers-*-amd64/Makefile /boot/vmlinuz-*-amd64 && \
+    which qemu-system-x86_64 busybox make gcc && \
+    rustup target list --installed | grep x86_64-unknown-none";
 
 /// A kernel that can be booted and built for.
 #[derive(Debug, PartialEq, Eq)]
