@@ -21,6 +21,8 @@ const BAD: [&str; 12] = [
 ];
 /// A module from outside of the kernel's tree (4096), not signed (8192).
 const TAINT: &str = "12288";
+/// What a control says before it does what the guest has to die of.
+const BROKEN: &str = "guest: broken from here on";
 /// How many bad lines are shown.
 const SHOWN_MAX: usize = 10;
 
@@ -46,6 +48,10 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
     let bad: Vec<_> = lines.iter().filter(|line| BAD.iter().any(|it| line.contains(it))).collect();
     match boot.expects {
         Expects::Death if has_ended => complaints.push("the guest has survived".into()),
+        // A guest that dies before has shown nothing.
+        Expects::Death if !lines.iter().any(|line| line.starts_with(BROKEN)) => {
+            complaints.push("the guest died before it was broken".into());
+        }
         Expects::Death => complaints.clear(),
         Expects::Success | Expects::Refusal(_) if !has_ended => {
             let how = if is_late { "was ended at its time limit" } else { "died" };
@@ -279,7 +285,9 @@ same-node 10 other-node 20 longest-run 3
     #[test]
     fn a_control_has_to_die_or_to_be_refused() {
         let complaints = |expects, log: &str| read(&boot(expects), log, 1.0, true).complaints.len();
-        assert_eq!(complaints(Expects::Death, "Kernel panic - not syncing"), 0);
+        let dies = "guest: broken from here on: it returns\nKernel panic - not syncing";
+        assert_eq!(complaints(Expects::Death, dies), 0);
+        assert_eq!(complaints(Expects::Death, "Kernel panic - not syncing"), 1);
         assert_eq!(complaints(Expects::Death, HEALTHY), 1);
         let refused = "lockwright: refused: no\nguest: end of plan p\n";
         assert_eq!(complaints(Expects::Refusal("refused: no"), refused), 0);
