@@ -24,7 +24,7 @@ static const struct file_operations reset_ops = { .owner = THIS_MODULE, .open = 
 /* Events that a lock counts which only spins. */
 static bool is_of_spinlocks(const char *name)
 {
-	return !strncmp(name, "lock_", 5) || !strncmp(name, "cna_", 4);
+	return !strncmp(name, "lock_", 5) || !strncmp(name, "cna_", 4) || !strncmp(name, "hq_", 3);
 }
 
 void lockwright_events_init(struct dentry *parent)

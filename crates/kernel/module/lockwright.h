@@ -11,7 +11,7 @@ struct seq_file;
 
 /* Not a lock of the registry. */
 #define LOCKWRIGHT_NO_LOCK U32_MAX
-/* The room that each lock of the registry fits in. It is unlocked when it is zero. */
+/* The room that each lock of the registry fits in. */
 struct lockwright_place {
 	u8 bytes[64];
 } __aligned(64);
@@ -20,6 +20,7 @@ struct lockwright_place {
 const char *lockwright_lock_name(u32 lock, u32 which, size_t *length);
 bool lockwright_spins(u32 lock);
 bool lockwright_has_slowpath(u32 lock);
+void lockwright_init(u32 lock, struct lockwright_place *place);
 void lockwright_lock(u32 lock, struct lockwright_place *place);
 void lockwright_unlock(u32 lock, struct lockwright_place *place);
 
@@ -49,6 +50,7 @@ DECLARE_PER_CPU(u32, lockwright_cpu);
 u32 lockwright_find(const char *name);
 /* For the torture: the same if the lock only spins, and its functions. Preemption is off. */
 u32 lockwright_find_spinning(const char *name);
+void lockwright_make(u32 lock, struct lockwright_place *place);
 void lockwright_take(u32 lock, struct lockwright_place *place);
 void lockwright_give(u32 lock, struct lockwright_place *place);
 

@@ -101,6 +101,11 @@ u32 lockwright_find_spinning(const char *name)
 	return lockwright_spins(lock) ? lock : LOCKWRIGHT_NO_LOCK;
 }
 EXPORT_SYMBOL_GPL(lockwright_find_spinning);
+void lockwright_make(u32 lock, struct lockwright_place *place)
+{
+	lockwright_init(lock, place);
+}
+EXPORT_SYMBOL_GPL(lockwright_make);
 void lockwright_take(u32 lock, struct lockwright_place *place)
 {
 	lockwright_lock(lock, place);
@@ -136,7 +141,7 @@ static int status_show(struct seq_file *out, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
-static int __init lockwright_init(void)
+static int __init load(void)
 {
 	bool is_guest = boot_cpu_has(X86_FEATURE_HYPERVISOR);
 	int cpu;
@@ -162,13 +167,13 @@ static int __init lockwright_init(void)
 		pr_info("numa_spinlock_threshold=%d: 2^%d hand-overs within a NUMA node\n", threshold, threshold);
 	return 0;
 }
-static void __exit lockwright_exit(void)
+static void __exit unload(void)
 {
 	debugfs_remove(folder);
 	lockwright_give_back();
 	pr_info("unloaded\n");
 }
-module_init(lockwright_init);
-module_exit(lockwright_exit);
+module_init(load);
+module_exit(unload);
 MODULE_LICENSE("Dual MIT/GPL");
 MODULE_DESCRIPTION("Lockwright's spinlocks in a running kernel");

@@ -313,6 +313,8 @@ static void init_guarded(struct guarded *it)
 {
 	memset(it, 0, sizeof(*it));
 	spin_lock_init(&it->spinlock);
+	if (kind == REGISTERED)
+		lockwright_make(registered, &it->place);
 	it->owner = -1;
 	it->node = -1;
 }

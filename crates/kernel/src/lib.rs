@@ -73,13 +73,22 @@ pub extern "C" fn lockwright_has_slowpath(lock: u32) -> bool {
     row(lock).and_then(|row| visit_kernel_word::<Kernel, _>(row, IsThere)).is_some()
 }
 
+/// Makes an unlocked lock at this address.
+struct Make(*mut ());
+impl SpinVisitor for Make {
+    type Output = ();
+    fn visit<L: RawLock>(self) {
+        const { assert!(size_of::<L>() <= ROOM && align_of::<L>() <= ROOM) };
+        // SAFETY: there is room, by the contract of `lockwright_init`.
+        unsafe { self.0.cast::<L>().write(L::new()) };
+    }
+}
 /// Takes the lock at this address.
 struct Take(*const ());
 impl SpinVisitor for Take {
     type Output = ();
     #[inline(always)]
     fn visit<L: RawLock>(self) {
-        const { assert!(size_of::<L>() <= ROOM && align_of::<L>() <= ROOM) };
         // SAFETY: a lock of this type, by the contract of `lockwright_lock`.
         unsafe { &*self.0.cast::<L>() }.lock();
     }
@@ -98,8 +107,13 @@ impl SpinVisitor for Give {
 }
 
 /// # Safety
-/// `lock` is a number of a lock that spins, and `place` points to 64 aligned bytes, zero before the lock was first
-/// used.
+/// `place` points to 64 aligned bytes that no other thread uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_init(lock: u32, place: *mut ()) {
+    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Make(place)));
+}
+/// # Safety
+/// `lock` is a number of a lock that spins, and `lockwright_init` made it at `place`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lockwright_lock(lock: u32, place: *const ()) {
     row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Take(place)));

@@ -19,7 +19,10 @@ use core::sync::atomic::{
 };
 use lockwright::events::Event;
 use lockwright::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
-use lockwright::platform::{Atomic, Barriers, Cells, Clock, Counters, Placement, QueueNodes};
+use lockwright::hq::{Entry, NumaQueue};
+use lockwright::platform::{
+    Atomic, Barriers, Cells, Clock, Counters, LockHash, MetadataPool, Placement, QueueNodes,
+};
 use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
 use lockwright::tunables::Tunable;
 
@@ -73,6 +76,16 @@ static NODES: [QNode<Kernel>; CPUS_MAX * LEVELS] = {
     // SAFETY: this is the storage of the platform.
     [const { unsafe { QNode::fresh() } }; CPUS_MAX * LEVELS]
 };
+/// More than there are queue nodes.
+const HASH_SLOTS: usize = 512;
+const ENTRIES: usize = 64;
+/// One for each NUMA node of all but the largest machines; nodes beyond share them.
+const QUEUES: usize = 8;
+static HASH: [HardwareU64<Kernel>; HASH_SLOTS] =
+    [const { HardwareU64::new(AtomicU64::new(0)) }; HASH_SLOTS];
+static METADATA: [Entry<Kernel>; ENTRIES] = [const { Entry::FRESH }; ENTRIES];
+static METADATA_QUEUES: [NumaQueue<Kernel>; ENTRIES * QUEUES] =
+    [const { NumaQueue::FRESH }; ENTRIES * QUEUES];
 static NUMA_NODES: AtomicU32 = AtomicU32::new(1);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 /// What each tunable was set to, plus one.
@@ -155,6 +168,43 @@ unsafe impl QueueNodes for Kernel {
     #[inline(always)]
     fn nesting_of(id: NodeId) -> u32 {
         (id.number() % NODES_PER_CPU).into()
+    }
+}
+
+// SAFETY: cells of one static array; locks that exist at the same time have different addresses, of which the kernel uses
+// the upper 2^47 and words begin at multiples of four.
+unsafe impl LockHash for Kernel {
+    fn hash_slots() -> usize {
+        HASH_SLOTS
+    }
+    fn hash_slot(at: usize) -> NonNull<HardwareU64<Self>> {
+        // SAFETY: the remainder is below the length.
+        NonNull::from(unsafe { HASH.get_unchecked(at % HASH_SLOTS) })
+    }
+    fn lock_name(word: *const ()) -> u64 {
+        (word.addr() as u64 >> 2) & 0xffff_ffff_ffff
+    }
+}
+
+// SAFETY: elements of static arrays, zero at first, a different one for different numbers.
+unsafe impl MetadataPool for Kernel {
+    type Entry = Entry<Self>;
+    type Queue = NumaQueue<Self>;
+
+    fn metadata_entries() -> usize {
+        ENTRIES
+    }
+    fn metadata_queues() -> usize {
+        QUEUES
+    }
+    fn metadata_entry(at: usize) -> NonNull<Entry<Self>> {
+        // SAFETY: the remainder is below the length.
+        NonNull::from(unsafe { METADATA.get_unchecked(at % ENTRIES) })
+    }
+    fn metadata_queue(at: usize, queue: usize) -> NonNull<NumaQueue<Self>> {
+        let number = at % ENTRIES * QUEUES + queue % QUEUES;
+        // SAFETY: both remainders are below their limits.
+        NonNull::from(unsafe { METADATA_QUEUES.get_unchecked(number) })
     }
 }
 

@@ -5,7 +5,7 @@
 //! checks, the name of the lock, its class, a type constructor, and what it is. What a lock can do (readers, order,
 //! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline`, `condvar`
 //! and `slowpath`, the traits [`TimedLock`], [`CondvarLock`] and [`SlowpathLock`]; `spins` says that a lock asks the
-//! platform for no more than [`QueuePlatform`], and that each thread releases its own nodes, the last one first. So it
+//! platform for no more than [`HqPlatform`], and that each thread releases its own nodes, the last one first. So it
 //! runs where no thread can sleep and nodes belong to CPUs.
 //!
 //! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
@@ -301,7 +301,7 @@ macro_rules! locks {
         }
 
         /// Calls `visitor` with the lock of this row, if it only spins.
-        pub fn visit_spinning<$P: QueuePlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+        pub fn visit_spinning<$P: HqPlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
             let mut rows = LOCKS.iter();
             $(if const { is_compiled(&[$name $(, $alias)*]) } {
                 let _is_it = rows.next()?.is(row);
@@ -360,7 +360,7 @@ locks! { $ P;
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline],
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
-    hq: "hq", Product, crate::hq::HqSpinlock<P>,
+    hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],
         "the hierarchical queued spinlock (HQ) of 2025: under contention, one queue for each NUMA node";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn kernel_code_can_take_the_locks_that_only_spin() {
         let names = spinning();
-        assert!(["qspinlock", "cna-v15", "ticket", "mcs"].iter().all(|it| names.contains(it)));
+        assert!(["qspinlock", "cna-v15", "hq", "mcs"].iter().all(|it| names.contains(it)));
         assert!(!["mutex", "clh", "busted", "hybrid"].iter().any(|it| names.contains(it)));
     }
 }
