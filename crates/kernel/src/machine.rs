@@ -171,8 +171,8 @@ unsafe impl QueueNodes for Kernel {
     }
 }
 
-// SAFETY: cells of one static array; locks that exist at the same time have different addresses, of which the kernel uses
-// the upper 2^47 and words begin at multiples of four.
+// SAFETY: cells of one static array; locks that exist at the same time have different addresses. These are in the upper
+// 2^47 bytes, and words begin at multiples of four, so what the name leaves out is the same for all.
 unsafe impl LockHash for Kernel {
     fn hash_slots() -> usize {
         HASH_SLOTS
