@@ -46,7 +46,7 @@ pub fn text(boot: &BootResult) -> String {
     for row in &boot.rows {
         let shown = |(name, title): &(&str, &str)| {
             let number = row.numbers.get(*name)?;
-            Some(format!("{title} {number}"))
+            (*number > 0 || *name != "nmis").then(|| format!("{title} {number}"))
         };
         let mut numbers: Vec<_> = COLUMNS.iter().filter_map(shown).collect();
         if let Some(done) = row.numbers.get("done") {
