@@ -187,17 +187,12 @@ static int unregister_call(void)
 }
 #endif
 
-#if IS_ENABLED(CONFIG_PREEMPT_RT)
-static int attach(void)
-{
-	return refuse(-EOPNOTSUPP, "on PREEMPT_RT spinlocks sleep, and preemption is on in their slow path");
-}
-static void detach(void) {}
-#else
 static int attach(void)
 {
 	int error;
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return refuse(-EOPNOTSUPP, "on PREEMPT_RT spinlocks sleep, and preemption is on in their slow path");
 	if (boot_cpu_has(X86_FEATURE_HYPERVISOR))
 		return refuse(-EOPNOTSUPP, "in a virtual machine the kernel's lock is a test-and-set lock or a "
 			      "paravirtual one");
@@ -226,7 +221,6 @@ static void detach(void)
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 }
-#endif
 
 static int replace(u32 lock)
 {

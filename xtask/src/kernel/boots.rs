@@ -95,12 +95,14 @@ fn control(name: &'static str, plan: &'static str, machine: Machine, expects: Ex
 }
 
 /// Boots that show that this harness can fail, and that the module refuses.
-fn controls() -> [Boot; 2] {
+fn controls() -> [Boot; 3] {
+    let tracer = "there is a tracer on the slow path";
     let guest = Machine { is_guest: true, ..ONE_THREAD };
     let reason = "in a virtual machine the kernel's lock is";
     [
         control("a slow path that returns at once", "returns", PARALLEL, Expects::Death),
         control("a virtual machine", "guest", guest, Expects::Refusal(reason)),
+        control("a tracer", "tracer", PARALLEL, Expects::Refusal(tracer)),
     ]
 }
 
