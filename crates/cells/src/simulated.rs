@@ -51,6 +51,9 @@ pub struct Cell<'a> {
     pub scheduling: Option<Scheduling>,
     /// Decides the placement, if it is random, and all random numbers.
     pub seed: u64,
+    /// In locktorture all threads run this long and pause this long in turn, as its parameter `stutter` says; 0 is
+    /// never.
+    pub stutter_ns: u64,
     /// Simulated nanoseconds before counting.
     pub warmup_ns: u64,
     /// Simulated nanoseconds counted.

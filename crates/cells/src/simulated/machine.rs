@@ -172,6 +172,7 @@ impl SimulatedMachine {
             placement: self.placement(spec.workload),
             scheduling: spec.scheduling,
             seed: spec.seed.wrapping_add(spec.repetition.into()),
+            stutter_ns: 0,
             warmup_ns: warmup_ns(spec),
             window_ns: spec.window_ns,
             tunables: &self.settings.tunables,

@@ -366,10 +366,11 @@ fn spawn_torture<'a, L: RawLock>(
     let bed = cell.scheduling.map(|_| simulation.alloc(<Sim as Cells>::U32::zeroed()));
     // A benchmark adds its long holds by formula.
     let (threads, readers) = (cell.threads, stress.readers as u32);
+    let stutter_ns = stress.stutter_ns.max(cell.stutter_ns);
     let knobs = locktorture::TortureParams { threads, readers, long_hold_ns: stress.long_hold_ns };
     stage.spawn(|index| {
         let stats = &stats[index / locktorture::STATS_PER_LINE];
-        let mut worker = SimWorker::new(parts).with_stutter(stress.stutter_ns).with_bed(bed);
+        let mut worker = SimWorker::new(parts).with_stutter(stutter_ns).with_bed(bed);
         move || {
             let tally = locktorture::run(&mut worker, state, stats, nested, knobs, inside);
             seen.add(tally, worker.pauses());

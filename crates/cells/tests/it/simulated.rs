@@ -40,6 +40,7 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &str) -> Cel
         placement: ThreadPlacement::Random,
         scheduling: None,
         seed: 1,
+        stutter_ns: 0,
         warmup_ns: 50_000,
         window_ns: 200_000,
         tunables: &[],

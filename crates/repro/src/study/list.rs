@@ -4,6 +4,7 @@ use lockwright::tunables::{NUMA_ON, Tunable};
 use lockwright_cells::cell::Workload;
 use lockwright_sim::machine::ThreadPlacement;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
+use lockwright_workloads::locktorture;
 
 /// A question, and the cells that answer it.
 #[derive(Debug)]
@@ -12,10 +13,8 @@ pub struct Study {
     pub name: &'static str,
     /// The question.
     pub asks: &'static str,
-    /// The simulated machine.
-    pub machine: &'static str,
-    /// Numbers of it that replace those of its file, as `--set` takes them.
-    pub numbers: &'static [(&'static str, f64)],
+    /// The simulated machines, one after the other.
+    pub machines: &'static [StudyMachine],
     /// What the threads do.
     pub workload: Workload,
     /// What is varied.
@@ -30,8 +29,27 @@ pub struct Study {
     pub locks: &'static [&'static str],
     /// Runs of each cell; in a guest with each start state.
     pub seeds: u64,
-    /// What is simulated.
+    /// What is simulated. A point that needs more CPUs than a machine has is left out there.
     pub points: fn() -> Vec<StudyPoint>,
+}
+
+/// A machine of a study.
+#[derive(Debug)]
+pub struct StudyMachine {
+    /// What the results call it.
+    pub label: &'static str,
+    /// The built-in machine.
+    pub builtin: &'static str,
+    /// Numbers of it that replace those of its file, as `--set` takes them.
+    pub numbers: &'static [(&'static str, f64)],
+    /// What the parts of the workload's software take, in nanoseconds, where nothing was fitted.
+    pub software: &'static [(&'static str, f64)],
+}
+
+impl StudyMachine {
+    const fn of(name: &'static str) -> Self {
+        Self { label: name, builtin: name, numbers: &[], software: &[] }
+    }
 }
 
 /// A place on the axis.
@@ -43,11 +61,32 @@ pub struct StudyPoint {
     pub threads: u32,
     /// How long is counted, in simulated nanoseconds.
     pub window_ns: u64,
+    /// True if the threads ran and paused before that, for somewhat longer than they are counted.
+    pub is_after_pause: bool,
     /// Run-time numbers of the locks.
     pub tunables: Vec<(Tunable, u64)>,
 }
 
+impl StudyPoint {
+    /// How long the threads run, and then pause, if they do.
+    pub fn phase_ns(&self) -> u64 {
+        self.window_ns / 4 * 5
+    }
+    /// What is not counted, before the window. After a pause the window begins when the threads run again.
+    pub fn warmup_ns(&self) -> u64 {
+        self.window_ns / 5 + if self.is_after_pause { 2 * self.phase_ns() } else { 0 }
+    }
+}
+
 impl Study {
+    /// Returns true if its results have a column for the machine.
+    pub fn compares_machines(&self) -> bool {
+        self.machines.len() > 1
+    }
+    /// The names of its machines.
+    pub fn machine_labels(&self) -> String {
+        self.machines.iter().map(|machine| machine.label).collect::<Vec<_>>().join(", ")
+    }
     /// The scheduler of each run of a cell.
     pub fn schedulings(&self) -> Vec<Option<Scheduling>> {
         let kind = ScheduledKind::Guest { virtual_numa: true };
@@ -65,8 +104,7 @@ pub static STUDIES: &[Study] = &[
     Study {
         name: "cna-threshold",
         asks: "how much fairness between sockets does the threshold of CNA trade for throughput?",
-        machine: "x5-4",
-        numbers: &[],
+        machines: &[StudyMachine::of("x5-4")],
         workload: LOCKTORTURE,
         x: "threshold (handoffs)",
         placement: ThreadPlacement::Random,
@@ -80,8 +118,7 @@ pub static STUDIES: &[Study] = &[
         name: "cna-variants",
         asks: "how much does each version of CNA that was discussed for the kernel gain, at every \
                number of threads?",
-        machine: "x5-4",
-        numbers: &[],
+        machines: &[StudyMachine::of("x5-4")],
         workload: LOCKTORTURE,
         x: "threads",
         placement: ThreadPlacement::Scheduler56,
@@ -95,8 +132,7 @@ pub static STUDIES: &[Study] = &[
         name: "hybrid-cna-overcommit",
         asks: "does NUMA-aware succession still help a hybrid lock when a 4-socket host is \
                overcommitted?",
-        machine: "x5-4",
-        numbers: &[],
+        machines: &[StudyMachine::of("x5-4")],
         workload: LOCKTORTURE,
         x: "vcpus",
         placement: ThreadPlacement::Compact,
@@ -114,7 +150,37 @@ pub static STUDIES: &[Study] = &[
         seeds: 1,
         points: vcpu_counts,
     },
+    Study {
+        name: "numa-succession",
+        asks: "how much do CNA and HQ gain over the plain queue on machines with two to 24 NUMA nodes?",
+        machines: &[
+            StudyMachine::of("x5-4"),
+            StudyMachine::of("x5-8"),
+            epyc("epyc-9654-nps1", &[("sockets_per_node", 12.0)]),
+            epyc("epyc-9654-nps2", &[("sockets_per_node", 6.0)]),
+            epyc("epyc-9654-nps4", &[("sockets_per_node", 3.0)]),
+            epyc("epyc-9654-nps12", &[("sockets_per_node", 1.0)]),
+            StudyMachine { software: NEWER_SOFTWARE, ..StudyMachine::of("kunpeng-920") },
+        ],
+        workload: Workload::Locktorture { long_hold: true },
+        x: "threads",
+        placement: ThreadPlacement::Scheduler56,
+        is_guest: false,
+        shows_fairness: false,
+        locks: &["qspinlock", "cna-v15", "hq"],
+        seeds: 2,
+        points: all_thread_counts,
+    },
 ];
+
+/// A guess of what the software of locktorture takes on processors newer than the X5-4's, where it was fitted: three
+/// divisions and two indirect calls inside.
+const NEWER_SOFTWARE: &[(&str, f64)] =
+    &[(locktorture::part::INSIDE, 20.0), (locktorture::part::OUTSIDE, 15.0)];
+
+const fn epyc(label: &'static str, numbers: &'static [(&'static str, f64)]) -> StudyMachine {
+    StudyMachine { label, builtin: "epyc-9654", numbers, software: NEWER_SOFTWARE }
+}
 
 /// Windows in which every socket has several turns, with the greatest thresholds two or three.
 fn thresholds() -> Vec<StudyPoint> {
@@ -122,9 +188,18 @@ fn thresholds() -> Vec<StudyPoint> {
         x: 1 << power,
         threads: 142,
         window_ns: 20_000_000 + (8 << power) * 330,
+        is_after_pause: false,
         tunables: vec![(Tunable::numa_spinlock_threshold, power)],
     };
     [0, 2, 4, 6, 8, 10, 12, 14, 16].map(point).to_vec()
+}
+
+/// Up to all CPUs of each machine of `numa-succession`, in a window of some turns of every NUMA node. The threads of
+/// locktorture pause every 5 s, which is when HQ leaves queued mode.
+fn all_thread_counts() -> Vec<StudyPoint> {
+    let mut points = by_threads(&[2, 4, 8, 16, 32, 64, 96, 144, 192, 288, 384], 40_000_000);
+    points.iter_mut().for_each(|point| point.is_after_pause = true);
+    points
 }
 
 fn thread_counts() -> Vec<StudyPoint> {
@@ -141,7 +216,12 @@ fn vcpu_counts() -> Vec<StudyPoint> {
 }
 
 fn by_threads(counts: &[u32], window_ns: u64) -> Vec<StudyPoint> {
-    let point =
-        |&threads: &u32| StudyPoint { x: threads.into(), threads, window_ns, tunables: Vec::new() };
+    let point = |&threads: &u32| StudyPoint {
+        x: threads.into(),
+        threads,
+        window_ns,
+        is_after_pause: false,
+        tunables: Vec::new(),
+    };
     counts.iter().map(point).collect()
 }

@@ -90,6 +90,7 @@ impl<'a> TableJob<'a> {
             placement: table.runs_as.placement(),
             scheduling: sample.scheduling,
             seed: seed.wrapping_add(sample.seed),
+            stutter_ns: 0,
             warmup_ns: depth.warmup_us * 1_000,
             window_ns: depth.window_us * 1_000,
             tunables: &[],

@@ -41,6 +41,7 @@ fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, stress: Stress) ->
         placement: ThreadPlacement::Compact,
         scheduling: None,
         seed: 1,
+        stutter_ns: 0,
         warmup_ns: 50_000,
         window_ns: 2_000_000,
         tunables: &[],
