@@ -46,6 +46,8 @@ pub use counters::{
 };
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub use pool::limit_nodes;
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+pub use sleep::deadline_of_date;
 
 use crate::platform::{Clock, Counters, Placement, QueueNodes};
 use crate::tunables::Tunable;

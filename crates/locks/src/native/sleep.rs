@@ -55,19 +55,40 @@ impl Sleeping for Native {
     }
 }
 
+/// A deadline with this bit is one of the clock that tells the date, which may be set meanwhile.
+const OF_DATE: u64 = 1 << 63;
+
+/// The deadline `ns` nanoseconds after the beginning of 1970. It comes earlier or later if the date is set meanwhile.
+#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+pub fn deadline_of_date(ns: u64) -> u64 {
+    OF_DATE | ns.min(OF_DATE - 1)
+}
+
 fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -> bool {
+    let is_date = deadline_ns.is_some_and(|ns| ns & OF_DATE != 0);
+    let clock = if is_date { futex::Flags::CLOCK_REALTIME } else { futex::Flags::empty() };
     let timespec = |ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
+    let timespec = |ns: u64| timespec(ns & !OF_DATE);
     let deadline = deadline_ns.map(timespec);
     let Some(kinds) = NonZeroU32::new(kinds) else { return false };
-    // The bitset form takes an absolute deadline on the monotonic clock. An error means that the value has changed,
+    // The bitset form takes an absolute deadline. An error means that the value has changed,
     // that a signal has come, or that it is too late.
-    futex::wait_bitset(word, futex::Flags::PRIVATE, expected, deadline.as_ref(), kinds).is_ok()
+    futex::wait_bitset(word, futex::Flags::PRIVATE | clock, expected, deadline.as_ref(), kinds)
+        .is_ok()
+}
+
+fn time_ns(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
 impl Clock for Native {
     fn now_ns() -> u64 {
-        let now = clock_gettime(ClockId::Monotonic);
-        now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+        time_ns(ClockId::Monotonic)
+    }
+    fn is_over(deadline_ns: u64) -> bool {
+        let clock = if deadline_ns & OF_DATE == 0 { ClockId::Monotonic } else { ClockId::Realtime };
+        time_ns(clock) >= deadline_ns & !OF_DATE
     }
     #[inline(always)]
     fn has_event_stream() -> bool {

@@ -325,6 +325,12 @@ pub fn low_half<P: Cells>(word: *const P::U64) -> *const P::U32 {
 pub trait Clock: Sized {
     /// Monotonic nanoseconds since some fixed point.
     fn now_ns() -> u64;
+    /// Returns `true` if the clock has reached `deadline_ns`. A platform may have deadlines of other clocks, which are
+    /// above all times of this one.
+    #[inline(always)]
+    fn is_over(deadline_ns: u64) -> bool {
+        Self::now_ns() >= deadline_ns
+    }
     /// Returns `true` if each CPU has an event again and again that ends its wait for an event. Asked on processors
     /// that have such a wait.
     #[inline(always)]

@@ -177,11 +177,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     fn wait_without_node(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         P::count(Event::lock_no_node);
         while !self.barge(kind) {
-            let now_ns = P::now_ns();
-            if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+            if deadline_ns.is_some_and(P::is_over) {
                 return false;
             }
-            let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            let until_ns = P::now_ns().saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
             let may_pass = kind == LockMode::Upgrader || kind.is_shared() && !F::IS_FAIR;
             if may_pass && self.take(kind, kind.held_against()) {
@@ -210,11 +209,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                     continue;
                 }
             }
-            let now_ns = P::now_ns();
-            if me.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+            if me.deadline_ns.is_some_and(P::is_over) {
                 break (false, false);
             }
-            if me.passes_ns.is_some_and(|passes_ns| now_ns >= passes_ns) && self.pass(&mut me) {
+            if me.passes_ns.is_some_and(P::is_over) && self.pass(&mut me) {
                 break (true, false);
             }
             P::count(Event::rwlock_sleep);
