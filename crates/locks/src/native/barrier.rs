@@ -33,12 +33,19 @@ const FENCES: u8 = 2;
 /// When the last heavy barrier was.
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
 
+/// What asks for them in the environment of a program that does not know of the locks, or else what forbids them. Such
+/// a program may have a filter that ends it for the system call.
+const CHOICE: &[u8] = match cfg!(lockwright_preload) {
+    true => b"LOCKWRIGHT_MEMBARRIER=on",
+    false => b"LOCKWRIGHT_MEMBARRIER=off",
+};
+
 /// Registers for expedited membarriers if the kernel has them. Concurrent callers decide the same.
 #[cold]
 fn decide() -> u8 {
     let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited);
     let is_expedited =
-        cfg!(miri) || !environment::has(b"LOCKWRIGHT_MEMBARRIER=off") && register().is_ok();
+        cfg!(miri) || environment::has(CHOICE) == cfg!(lockwright_preload) && register().is_ok();
     let mode = if is_expedited { EXPEDITED } else { FENCES };
     // ordering: Relaxed; nothing is read through it, and all writers agree.
     MODE.store(mode, Ordering::Relaxed);

@@ -11,10 +11,10 @@
 //! |----|-----------|------------------------|---------|
 //! | N1 | `claim.store` in `release_node`, Release | `compare_exchange` in `claim`, Acquire | all accesses to the node on behalf of its last user |
 
+use super::per_thread::per_thread;
 use super::{Native, cpu, fork};
 use crate::platform::QueueNodes;
 use crate::queue::{NODES_MAX, NodeId, QNode};
-use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{
     AtomicU32,
@@ -37,11 +37,13 @@ static THREADS: AtomicU32 = AtomicU32::new(0);
 const PART: u32 = 512;
 const FREE: u32 = 0;
 
-std::thread_local! {
-    /// The node used last, plus one. Constant initialiser, no destructor.
-    static HINT: Cell<u32> = const { Cell::new(0) };
-    /// The node left in a queue last, plus one. The same.
-    static LEFT: Cell<u32> = const { Cell::new(0) };
+per_thread! {
+    /// The node used last, plus one.
+    HINT at "lockwright_node_hint"
+}
+per_thread! {
+    /// The node left in a queue last, plus one.
+    LEFT at "lockwright_node_left"
 }
 
 // SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a
@@ -53,7 +55,7 @@ unsafe impl QueueNodes for Native {
         // ordering: Relaxed; nothing is read through it.
         let limit = LIMIT.load(Relaxed);
         let mark = mark_of_this_process();
-        let first = match HINT.with(Cell::get) {
+        let first = match HINT.get() {
             0 => first_look(),
             hint => hint - 1,
         };
@@ -78,14 +80,14 @@ unsafe impl QueueNodes for Native {
         mark != FREE && mark != mark_of_this_process()
     }
     fn leave_node(id: NodeId) {
-        LEFT.with(|left| left.set(u32::from(id.number()) + 1));
+        LEFT.set(u32::from(id.number()) + 1);
     }
     fn left_node() -> Option<NodeId> {
-        let number = LEFT.with(Cell::get).checked_sub(1)?;
+        let number = LEFT.get().checked_sub(1)?;
         // ordering: Relaxed; only a hint.
         let is_in_use = slot(number).claim.load(Relaxed) == mark_of_this_process();
         if !is_in_use {
-            LEFT.with(|left| left.set(0));
+            LEFT.set(0);
         }
         is_in_use.then(|| NodeId::new(number as u16))
     }
@@ -118,7 +120,7 @@ fn claim(number: u32, mark: u32) -> Option<NodeId> {
     }
     // ordering: Relaxed; only a hint.
     node.cpu.store(cpu::this_cpu(), Relaxed);
-    HINT.with(|hint| hint.set(number + 1));
+    HINT.set(number + 1);
     Some(NodeId::new(number as u16))
 }
 
