@@ -62,8 +62,8 @@
 //! | N2 | the exchange that notifies, Release | the load of another sequence that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it; all other changes of the state are exchanges that carry it on |
 
 use crate::events::Event;
-use crate::mutex::{RawMutex, WokenHow};
-use crate::park::{Mark, ParkPlatform};
+use crate::mutex::{Between, RawMutex, WokenHow};
+use crate::park::{Counted, Mark, ParkPlatform};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
 use crate::qspinlock::Succession;
 use crate::raw::RawLock;
@@ -114,10 +114,21 @@ impl<P: ParkPlatform> Default for RawCondvar<P> {
     }
 }
 
-/// A waiter that was counted.
-struct Waiting {
+/// A waiter that was counted, until it takes its mutex again.
+#[derive(Clone, Copy)]
+pub struct CondvarWait<P> {
     sequence: u32,
     is_awake: bool,
+    mark: Mark<P>,
+    counted: Counted,
+}
+
+/// How a wait has ended.
+#[derive(Clone, Copy)]
+pub struct CondvarWake {
+    /// False if the deadline has passed and nobody was notified meanwhile.
+    pub is_notified: bool,
+    how: WokenHow,
 }
 
 /// The sequence for a waiter that comes when it is `sequence`: an odd one is over.
@@ -128,6 +139,30 @@ fn even(sequence: u32) -> u32 {
 /// One more waiter. The count stays at its maximum, which is more than Linux has threads.
 fn one_more(state: u64) -> u64 {
     if state & WAITERS == WAITERS { state } else { state + WAITER }
+}
+
+impl CondvarWake {
+    fn notified(seen: u64) -> Self {
+        let how = if seen & MOVED == 0 { WokenHow::Alone } else { WokenHow::OfMany };
+        Self { is_notified: true, how }
+    }
+}
+
+impl<P: ParkPlatform> CondvarWait<P> {
+    /// What the word at the address holds until the caller is notified.
+    pub fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// The last step of a wait: takes the mutex again.
+    pub fn take_again<S: Succession<P>, B: Between>(
+        self,
+        mutex: &RawMutex<P, S, B>,
+        woken: CondvarWake,
+    ) {
+        mutex.sleep(None, woken.how, Some(self.counted));
+        self.mark.discount(self.counted);
+    }
 }
 
 impl<P: ParkPlatform> RawCondvar<P> {
@@ -141,28 +176,42 @@ impl<P: ParkPlatform> RawCondvar<P> {
     ///
     /// # Safety
     /// The caller holds `mutex`, and holds it again afterwards.
-    pub unsafe fn wait<S: Succession<P>>(
+    pub unsafe fn wait<S: Succession<P>, B: Between>(
         &self,
-        mutex: &RawMutex<P, S>,
+        mutex: &RawMutex<P, S, B>,
         deadline_ns: Option<u64>,
     ) -> bool {
+        let waiting = self.begin_wait(mutex, deadline_ns);
+        // SAFETY: the caller holds it.
+        unsafe { mutex.unlock() };
+        self.look(&waiting);
+        let woken = self.sleep(&waiting, mutex.state(), deadline_ns);
+        waiting.take_again(mutex, woken);
+        woken.is_notified
+    }
+
+    /// The first step of a wait, for a thread that has to sleep by other means than the platform's: counts the caller,
+    /// which owns `mutex`. Then the caller releases `mutex`, [looks](Self::look), sleeps on the
+    /// [address](Self::address) while [`woken`](Self::woken) says that it is not, and takes `mutex`
+    /// [again](CondvarWait::take_again).
+    pub fn begin_wait<S: Succession<P>, B: Between>(
+        &self,
+        mutex: &RawMutex<P, S, B>,
+        deadline_ns: Option<u64>,
+    ) -> CondvarWait<P> {
         let mark = Mark::<P>::of(mutex.state());
         // In a forked child the caller may be one of two that wait, and the mark does not count both.
         let is_alone = !P::has_forked() && !mark.has_waiters();
         let counted = mark.count_waiter();
         let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(AWAKE_NS);
-        let waiting = self.begin(mutex.state(), deadline_ns.is_none_or(has_time), is_alone);
-        // SAFETY: the caller holds it.
-        unsafe { mutex.unlock() };
-        let (is_notified, seen) = self.sleep(waiting, mutex.state(), deadline_ns);
-        let woken = if seen & MOVED == 0 { WokenHow::Alone } else { WokenHow::OfMany };
-        mutex.sleep(None, woken, Some(counted));
-        mark.discount(counted);
-        is_notified
+        let may_look = deadline_ns.is_none_or(has_time);
+        let (sequence, is_awake) = self.begin(mutex.state(), may_look, is_alone);
+        CondvarWait { sequence, is_awake, mark, counted }
     }
 
-    /// Counts the caller, which owns the mutex. `is_alone` says that no other thread waits with this mutex.
-    fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> Waiting {
+    /// Counts the caller, which owns the mutex; the sequence that it waits to change, and if it looks for that awake.
+    /// `is_alone` says that no other thread waits with this mutex.
+    fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> (u32, bool) {
         let is_named = self.name_mutex(core::ptr::from_ref(mutex).cast_mut().cast());
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
@@ -185,7 +234,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
             }
             // ordering: Relaxed; N2 is carried on. On failure Relaxed: as above.
             match self.state.compare_exchange(seen, next, Relaxed, Relaxed) {
-                Ok(_) => return Waiting { sequence, is_awake },
+                Ok(_) => return (sequence, is_awake),
                 Err(now) => seen = now,
             }
         }
@@ -206,34 +255,56 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// Waits for another sequence, to take `mutex` then; `false` if the deadline has passed before. With the state that
-    /// it saw.
-    fn sleep(&self, waiting: Waiting, mutex: &P::U32, deadline_ns: Option<u64>) -> (bool, u64) {
-        let Waiting { sequence, is_awake } = waiting;
-        if is_awake {
-            self.look(sequence);
-        }
+    /// Waits for another sequence, to take `mutex` then, or for the deadline.
+    fn sleep(
+        &self,
+        waiting: &CondvarWait<P>,
+        mutex: &P::U32,
+        deadline_ns: Option<u64>,
+    ) -> CondvarWake {
+        let sequence = waiting.sequence;
         loop {
-            // ordering: Acquire; N2.
-            let seen = self.state.load(Acquire);
-            if seen as u32 != sequence {
-                return (true, seen);
+            if let Some(woken) = self.woken(waiting) {
+                return woken;
             }
-            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
-                return self.give_up(sequence);
+            if deadline_ns.is_some_and(P::is_over) {
+                return self.give_up(waiting);
             }
             P::count(Event::mutex_sleep);
             if P::futex_wait_low(&self.state, sequence, Some(mutex), deadline_ns) {
-                // Perhaps for a waiter that came before: that one has the caller's place in the count now.
-                // ordering: Acquire; N2.
-                let after = self.state.load(Acquire);
-                return (true, after | MOVED);
+                return self.woken_by_kernel();
             }
         }
     }
 
-    /// Looks for another sequence for a moment. If there is none, the caller is counted as one that sleeps.
-    fn look(&self, sequence: u32) {
+    /// Where the caller sleeps while the word holds its [`sequence`](CondvarWait::sequence).
+    pub fn address(&self) -> *const P::U32 {
+        low_half::<P>(&self.state)
+    }
+
+    /// How the wait of the caller has ended, if it has.
+    pub fn woken(&self, waiting: &CondvarWait<P>) -> Option<CondvarWake> {
+        // ordering: Acquire; N2.
+        let seen = self.state.load(Acquire);
+        (seen as u32 != waiting.sequence).then(|| CondvarWake::notified(seen))
+    }
+
+    /// The kernel says that it has woken the caller. Perhaps for a waiter that came before: that one has the caller's
+    /// place in the count now.
+    pub fn woken_by_kernel(&self) -> CondvarWake {
+        // ordering: Acquire; N2.
+        CondvarWake::notified(self.state.load(Acquire) | MOVED)
+    }
+
+    /// Looks for another sequence for a moment, if the caller is to. If there is none, it is counted as one that
+    /// sleeps.
+    pub fn look(&self, waiting: &CondvarWait<P>) {
+        if waiting.is_awake {
+            self.look_for_change(waiting.sequence);
+        }
+    }
+
+    fn look_for_change(&self, sequence: u32) {
         let is_new = |state| state as u32 != sequence;
         let start_ns = P::now_ns();
         // ordering: Relaxed; only a hint, re-checked in `sleep`.
@@ -266,7 +337,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
     }
 
     /// The deadline has passed. Takes the caller out of the count, unless somebody was notified since it was counted.
-    fn give_up(&self, sequence: u32) -> (bool, u64) {
+    pub fn give_up(&self, waiting: &CondvarWait<P>) -> CondvarWake {
+        let sequence = waiting.sequence;
         // ordering: Acquire; N2.
         let mut seen = self.state.load(Acquire);
         while seen as u32 == sequence && seen & WAITERS != 0 {
@@ -274,12 +346,12 @@ impl<P: ParkPlatform> RawCondvar<P> {
             match self.state.compare_exchange(seen, seen - WAITER, Relaxed, Acquire) {
                 Ok(_) => {
                     P::count(Event::mutex_timeout);
-                    return (false, seen);
+                    return CondvarWake { is_notified: false, ..CondvarWake::notified(seen) };
                 }
                 Err(now) => seen = now,
             }
         }
-        (true, seen)
+        CondvarWake::notified(seen)
     }
 
     /// Notifies one thread that waits. Returns `true` if there was one.

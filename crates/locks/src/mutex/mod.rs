@@ -36,16 +36,22 @@ const WOKEN_KIND: u32 = 2;
 
 /// A mutex for programs: 8 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
 ///
-/// `S` is the order in which they spin. Fairness bound and costs are in the module's documentation;
-/// `unlock` does not touch the lock after its releasing store, so the next owner may free it.
+/// `S` is the order in which they spin. `B` stands between the two words: a program may have other things there, and
+/// the mutex does not use it. Fairness bound and costs are in the module's documentation; `unlock` does not touch the
+/// lock after its releasing store, so the next owner may free it.
 #[repr(C)]
-pub struct RawMutex<P: Cells, S = Fifo> {
+pub struct RawMutex<P: Cells, S = Fifo, B = ()> {
     /// Sleepers sleep on it; see the module's documentation.
     state: P::U32,
+    between: B,
     /// The newest of those that spin in the queue, in the upper half; the lower half is 0.
     spinners: P::Word,
     _succession: PhantomData<fn() -> S>,
 }
+
+/// What may stand between the words of a mutex. In a mutex of zeroes it is all zeroes, too.
+pub trait Between: Default + Send + Sync + 'static {}
+impl<B: Default + Send + Sync + 'static> Between for B {}
 
 /// The mutex whose waiters spin in the order of CNA: those of one NUMA node after another.
 pub type RawCnaMutex<P> = RawMutex<P, cna::Cna<cna::V10>>;
@@ -55,12 +61,13 @@ impl<P: ConstCells, S> RawMutex<P, S> {
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self {
         state: ConstZeroed::ZEROED,
+        between: (),
         spinners: ConstZeroed::ZEROED,
         _succession: PhantomData,
     };
 }
 
-impl<P: ParkPlatform, S: Succession<P>> RawLock for RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
 
@@ -71,7 +78,12 @@ impl<P: ParkPlatform, S: Succession<P>> RawLock for RawMutex<P, S> {
         FairnessThreshold { ns: wait::UNFAIR_NS, ..FairnessThreshold::default() }
     }
     fn new() -> Self {
-        Self { state: Zeroed::zeroed(), spinners: Zeroed::zeroed(), _succession: PhantomData }
+        Self {
+            state: Zeroed::zeroed(),
+            between: B::default(),
+            spinners: Zeroed::zeroed(),
+            _succession: PhantomData,
+        }
     }
     #[inline]
     fn lock(&self) {
@@ -116,7 +128,7 @@ fn wake_late<P: ParkPlatform>(address: *const P::U32) {
     P::futex_wake(address, 1);
 }
 
-impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a little
     /// longer where it spins at that moment.
     #[inline]
@@ -219,6 +231,12 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
     #[cfg(feature = "internals")]
     pub fn shares_bucket_with(&self, other: &Self) -> bool {
         Mark::<P>::of(&self.state).is_shared_with(Mark::of(&other.state))
+    }
+
+    /// What stands between the words.
+    #[inline(always)]
+    pub fn between(&self) -> &B {
+        &self.between
     }
 
     /// The word that sleepers sleep on, which names the lock.

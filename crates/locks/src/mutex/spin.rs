@@ -1,7 +1,7 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
 use super::wait::WokenHow;
-use super::{GIVEN, HELD, KEPT, RawMutex};
+use super::{Between, GIVEN, HELD, KEPT, RawMutex};
 use crate::events::Event;
 use crate::park::ParkPlatform;
 use crate::platform::{Atomic, Bound};
@@ -16,7 +16,7 @@ const QUEUED_NS: u64 = 4 * SPIN_NS;
 /// How long it naps after that, before it looks again.
 const QUEUED_NAP_NS: u64 = 50_000;
 
-impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
     #[cold]
     pub(super) fn lock_slowpath(&self, deadline_ns: Option<u64>) -> bool {

@@ -1,6 +1,8 @@
 //! Waiting asleep.
 
-use super::{GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND};
+use super::{
+    Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND,
+};
 use crate::events::Event;
 use crate::park::{Counted, Mark, ParkPlatform};
 use crate::platform::{Atomic, AtomicInt};
@@ -23,7 +25,7 @@ pub(crate) enum WokenHow {
     Alone,
 }
 
-impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
+impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
     #[cfg(feature = "internals")]
     pub fn lock_asleep(&self) {
@@ -62,8 +64,8 @@ impl<P: ParkPlatform, S: Succession<P>> RawMutex<P, S> {
 }
 
 /// A thread that sleeps for a mutex, or is about to.
-struct SleepingWaiter<'a, P: ParkPlatform, S: Succession<P>> {
-    mutex: &'a RawMutex<P, S>,
+struct SleepingWaiter<'a, P: ParkPlatform, S, B> {
+    mutex: &'a RawMutex<P, S, B>,
     mark: Mark<P>,
     as_waiter: Option<Counted>,
     as_sleeper: Option<Counted>,
@@ -72,9 +74,9 @@ struct SleepingWaiter<'a, P: ParkPlatform, S: Succession<P>> {
     since_ns: Option<u64>,
 }
 
-impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
+impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> {
     fn wait(&mut self, deadline_ns: Option<u64>) -> bool {
-        let is_over = || deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns);
+        let is_over = || deadline_ns.is_some_and(P::is_over);
         loop {
             if self.compete() {
                 return true;
@@ -185,7 +187,7 @@ impl<P: ParkPlatform, S: Succession<P>> SleepingWaiter<'_, P, S> {
                 Ok(_) if is_held => return,
                 Ok(_) => {
                     self.mark.wake_left_after_exchange();
-                    RawMutex::<P, S>::wake(state, self.mark, WOKEN);
+                    RawMutex::<P, S, B>::wake(state, self.mark, WOKEN);
                     return;
                 }
                 Err(now) => seen = now,
