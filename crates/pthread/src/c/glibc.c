@@ -1,0 +1,95 @@
+/* Finds the functions of glibc, and what else has to be known of it. */
+#include "glibc.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#define VERSION(of_x86_64) "GLIBC_" of_x86_64
+#else
+/* The first glibc for aarch64 is 2.17, and has what was older. */
+#define VERSION(of_x86_64) (strcmp(of_x86_64, "2.30") == 0 ? "GLIBC_2.30" : "GLIBC_2.17")
+#endif
+
+unsigned lw_shared_at = 36;
+uint32_t lw_shared_bits = 1;
+
+static void fail(const char *what, const char *name)
+{
+    const char *parts[] = {"lockwright: ", what, name, "\n"};
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (write(2, parts[i], strlen(parts[i])) < 0)
+            break;
+    abort();
+}
+
+static void *find(const char *name, const char *version)
+{
+    void *found = dlvsym(RTLD_NEXT, name, version);
+    if (found == NULL)
+        found = dlsym(RTLD_NEXT, name);
+    if (found == NULL)
+        fail("the C library has no ", name);
+    return found;
+}
+
+/* Each is looked up when it is first needed, which may be before the constructor, and at the latest by that. */
+#define DEFINE(name, version, parameters, arguments)                                                \
+    static int(*found_##name) parameters;                                                           \
+    static __attribute__((noinline, cold)) void find_##name(void)                                   \
+    {                                                                                               \
+        void *found = find("pthread_" #name, VERSION(version));                                     \
+        __atomic_store_n(&found_##name, (int(*) parameters)found, __ATOMIC_RELAXED);                \
+    }                                                                                               \
+    int lw_glibc_##name parameters                                                                  \
+    {                                                                                               \
+        if (__atomic_load_n(&found_##name, __ATOMIC_RELAXED) == NULL)                               \
+            find_##name();                                                                          \
+        return __atomic_load_n(&found_##name, __ATOMIC_RELAXED) arguments;                          \
+    }
+LW_FUNCTIONS(DEFINE)
+
+/* glibc tells debuggers where it keeps the number of a thread. */
+static void find_tid(void)
+{
+    const uint32_t *field = dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid");
+    if (field == NULL || field[0] != 32)
+        return;
+    const char *thread = (const char *)pthread_self() + field[2];
+    if (*(const pid_t *)thread == gettid())
+        lw_set_tid_offset(thread - (const char *)__builtin_thread_pointer());
+}
+
+/* Where glibc marks a condition variable that is shared between processes has changed. */
+static void find_shared_mark(void)
+{
+    pthread_cond_t condvar;
+    pthread_condattr_t attributes;
+    uint32_t words[sizeof condvar / 4];
+    memset(&condvar, 0, sizeof condvar);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    lw_glibc_cond_init(&condvar, &attributes);
+    pthread_condattr_destroy(&attributes);
+    memcpy(words, &condvar, sizeof words);
+    for (unsigned i = 0; i < sizeof words / 4; i++) {
+        if (words[i] != 0) {
+            lw_shared_at = i * 4;
+            lw_shared_bits = words[i];
+            /* The first 24 bytes are in use by private ones. */
+            if (i < 6)
+                fail("condition variables of this C library are not known", "");
+            return;
+        }
+    }
+    fail("condition variables of this C library are not known", "");
+}
+
+static __attribute__((constructor)) void prepare(void)
+{
+#define FIND(name, version, parameters, arguments) find_##name();
+    LW_FUNCTIONS(FIND)
+    find_shared_mark();
+    find_tid();
+}

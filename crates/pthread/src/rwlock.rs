@@ -1,0 +1,202 @@
+//! Reader-writer locks: the 56 bytes of a `pthread_rwlock_t`.
+
+use crate::glibc::{
+    lw_glibc_rwlock_clockrdlock, lw_glibc_rwlock_clockwrlock, lw_glibc_rwlock_rdlock,
+    lw_glibc_rwlock_tryrdlock, lw_glibc_rwlock_trywrlock, lw_glibc_rwlock_unlock,
+    lw_glibc_rwlock_wrlock,
+};
+use crate::thread::{keep_errno, tid};
+use crate::time::{deadline_ns, is_clock, is_time};
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use libc::{EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
+use lockwright::native::Native;
+use lockwright::raw::RawLock;
+use lockwright::rwlock::RawRwLock;
+
+/// A reader-writer lock of ours, or one of glibc's if it is shared between processes.
+#[repr(C)]
+pub struct RwLockObject {
+    raw: RawRwLock<Native>,
+    _unused: [AtomicU32; 5],
+    /// The number of the thread that writes, or 0.
+    writer: AtomicU32,
+    /// Not 0 if it is shared between processes.
+    shared: AtomicU32,
+    _also_unused: [AtomicU32; 4],
+    /// 2 if readers wait for writers, even if they read already.
+    flags: AtomicU32,
+}
+
+const _: () = assert!(core::mem::offset_of!(RwLockObject, writer) == 24);
+const _: () = assert!(core::mem::offset_of!(RwLockObject, shared) == 28);
+const _: () = assert!(core::mem::offset_of!(RwLockObject, flags) == 48);
+
+/// The flag of a lock whose readers do not read again.
+const WRITERS_FIRST: u32 = 2;
+
+impl RwLockObject {
+    #[inline(always)]
+    fn is_shared(&self) -> bool {
+        self.shared.load(Relaxed) != 0
+    }
+    #[inline(always)]
+    fn is_writer(&self, tid: u32) -> bool {
+        self.writer.load(Relaxed) == tid
+    }
+    /// Returns `true` if the caller reads now. A thread that reads already must get in if readers hold the lock,
+    /// even if a writer waits. Nobody knows here which thread that is, so every thread does.
+    #[inline(always)]
+    fn try_read(&self) -> bool {
+        self.raw.try_lock_shared() || self.try_read_again()
+    }
+    #[cold]
+    fn try_read_again(&self) -> bool {
+        self.flags.load(Relaxed) != WRITERS_FIRST
+            && self.raw.is_locked()
+            && self.raw.try_lock_shared_again()
+    }
+}
+
+/// `pthread_rwlock_rdlock`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock.
+        return unsafe { lw_glibc_rwlock_rdlock(lock.cast()) };
+    }
+    if of.is_writer(tid()) {
+        return EDEADLK;
+    }
+    if !of.try_read() {
+        keep_errno(|| of.raw.lock_shared());
+    }
+    0
+}
+
+/// `pthread_rwlock_tryrdlock`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_tryrdlock(lock: *mut RwLockObject) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock.
+        return unsafe { lw_glibc_rwlock_tryrdlock(lock.cast()) };
+    }
+    if keep_errno(|| of.try_read()) { 0 } else { EBUSY }
+}
+
+/// `pthread_rwlock_clockrdlock`, and `pthread_rwlock_timedrdlock` with the clock that tells the date.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_timedrdlock(
+    lock: *mut RwLockObject,
+    clock: clockid_t,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock and time.
+        return unsafe { lw_glibc_rwlock_clockrdlock(lock.cast(), clock, deadline) };
+    }
+    // SAFETY: the caller's time.
+    if !is_clock(clock) || unsafe { !is_time(deadline) } {
+        return EINVAL;
+    }
+    if of.is_writer(tid()) {
+        return EDEADLK;
+    }
+    // SAFETY: the caller's time.
+    let deadline_ns = unsafe { deadline_ns(clock, deadline) };
+    let is_read = of.try_read() || keep_errno(|| of.raw.lock_shared_until(deadline_ns));
+    if is_read { 0 } else { ETIMEDOUT }
+}
+
+/// `pthread_rwlock_wrlock`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock.
+        return unsafe { lw_glibc_rwlock_wrlock(lock.cast()) };
+    }
+    let tid = tid();
+    if of.is_writer(tid) {
+        return EDEADLK;
+    }
+    if !of.raw.try_lock() {
+        keep_errno(|| of.raw.lock());
+    }
+    of.writer.store(tid, Relaxed);
+    0
+}
+
+/// `pthread_rwlock_trywrlock`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_trywrlock(lock: *mut RwLockObject) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock.
+        return unsafe { lw_glibc_rwlock_trywrlock(lock.cast()) };
+    }
+    if !keep_errno(|| of.raw.try_lock()) {
+        return EBUSY;
+    }
+    of.writer.store(tid(), Relaxed);
+    0
+}
+
+/// `pthread_rwlock_clockwrlock`, and `pthread_rwlock_timedwrlock` with the clock that tells the date.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_timedwrlock(
+    lock: *mut RwLockObject,
+    clock: clockid_t,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock and time.
+        return unsafe { lw_glibc_rwlock_clockwrlock(lock.cast(), clock, deadline) };
+    }
+    // SAFETY: the caller's time.
+    if !is_clock(clock) || unsafe { !is_time(deadline) } {
+        return EINVAL;
+    }
+    let tid = tid();
+    if of.is_writer(tid) {
+        return EDEADLK;
+    }
+    // SAFETY: the caller's time.
+    let deadline_ns = unsafe { deadline_ns(clock, deadline) };
+    if !of.raw.try_lock() && !keep_errno(|| of.raw.lock_until(deadline_ns)) {
+        return ETIMEDOUT;
+    }
+    of.writer.store(tid, Relaxed);
+    0
+}
+
+/// `pthread_rwlock_unlock`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_unlock(lock: *mut RwLockObject) -> c_int {
+    // SAFETY: the caller's lock.
+    let of = unsafe { &*lock };
+    if of.is_shared() {
+        // SAFETY: the caller's lock.
+        return unsafe { lw_glibc_rwlock_unlock(lock.cast()) };
+    }
+    if of.raw.is_owned() {
+        of.writer.store(0, Relaxed);
+        // SAFETY: while a thread writes none reads, so the caller is the writer. In a child that was forked meanwhile
+        // it has another number.
+        unsafe { of.raw.unlock() };
+    } else {
+        // SAFETY: the caller is a reader, or is wrong in a way that glibc does not notice either.
+        unsafe { of.raw.unlock_shared() };
+    }
+    0
+}
