@@ -2,8 +2,9 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, dependents, evidence, features, fidelity, full, fuzz, kernel, new_lock, peer_tests,
-    promela, release, root, sanitize, stage, std_tests, targets, tidy, walk, weaken, zoo,
+    ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
+    peer_tests, promela, release, root, sanitize, stage, std_tests, targets, tidy, walk, weaken,
+    zoo,
 };
 use std::path::Path;
 
@@ -32,10 +33,22 @@ struct Command {
 const COMMANDS: &[(&str, &[Command])] = &[
     ("Before a commit", BEFORE_A_COMMIT),
     ("A new lock", NEW),
+    ("For programs in other languages", PROGRAMS),
     ("Checks that take longer", LONGER),
     ("Checks of the checks", OF_CHECKS),
     ("Generated documents", DOCUMENTS),
 ];
+
+const PROGRAMS: &[Command] = &[Command {
+    name: "install",
+    options: install::OPTIONS,
+    about: &[
+        "Build liblockwright-pthread.so, which takes the place of glibc's mutexes,",
+        "condition variables and reader-writer locks in a program that is started",
+        "with it in LD_PRELOAD, and put it into DIR/lib. Needs a C compiler.",
+    ],
+    run: |given| tool(install::Request::of(given), install::run),
+}];
 
 const NEW: &[Command] = &[Command {
     name: "new-lock",
@@ -417,6 +430,9 @@ mod tests {
             (&["ci", "--fast"], "this command has none"),
             (&["tidy", "--error"], "the options are --errors"),
             (&["evidence", "--check", "--fresh"], "give one option"),
+            (&["install"], "--prefix /usr/local"),
+            (&["install", "--prefix"], "needs a folder"),
+            (&["install", "--fast"], "--destdir DIR"),
             (&["new-lock"], "one name, such as"),
             (&["new-lock", "Polite"], "small letters and digits"),
             (&["fidelity", "--kept"], "--keep-computer"),

@@ -9,6 +9,7 @@ mod features;
 mod fidelity;
 mod full;
 mod fuzz;
+mod install;
 mod kernel;
 mod limit;
 mod markdown;
