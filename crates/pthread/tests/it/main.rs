@@ -1,0 +1,58 @@
+//! The library for programs, as `cargo xtask install` makes it: what it does, and what is in it. Needs a C compiler, as
+//! the library does.
+
+mod calls;
+mod contents;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+/// The library, built once for all tests.
+fn library() -> &'static Path {
+    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix"]);
+        cargo.arg(env!("CARGO_TARGET_TMPDIR")).current_dir(root);
+        run(cargo);
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lib/liblockwright-pthread.so");
+        path.canonicalize().expect("it was installed")
+    });
+    &LIBRARY
+}
+
+/// What a command prints; it succeeds.
+fn run(mut command: Command) -> String {
+    let Output { status, stdout, stderr } =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?}: {status}\n{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+/// A C program of the folder `tests`, compiled.
+fn compiled(name: &str, compiler: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.c"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
+    let mut cc = Command::new(compiler);
+    cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"]);
+    cc.args([&program, &source]).arg("-ldl");
+    run(cc);
+    program
+}
+
+/// The program, to be run with the library.
+fn with_library(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("LD_PRELOAD", library());
+    command
+}
+
+/// The C compilers that are here; the first is the one that everybody has.
+fn compilers() -> Vec<&'static str> {
+    let is_here = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    let found: Vec<_> = ["cc", "gcc", "clang"].into_iter().filter(is_here).collect();
+    assert!(!found.is_empty(), "a C compiler, as CONTRIBUTING.md says");
+    found
+}
