@@ -1,13 +1,14 @@
 //! A thread of a program in a phase: does its steps, and holds what happens against what is allowed.
 
-use crate::coverage::{Method, method_of};
+use crate::coverage::{Method, Take, method, method_of, told};
 use crate::guards::{ActResult, Guard, SentGuard};
-use crate::locks::{LockObject, duration};
+use crate::locks::LockObject;
 use crate::once::Closure;
 use crate::program::{Act, Limit, LockKind, OnceCall, Op, Time};
+use crate::resilient::Acquisition;
 use crate::rules::awaits;
-use crate::stage::{Allowed, LockSite, Sent, Stage, WRITER};
-use crate::world::World;
+use crate::stage::{LockSite, Sent, Stage, WRITER};
+use crate::world::{Allowed, World};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A thread in a phase.
@@ -56,6 +57,7 @@ impl<'a, P: World> Actor<'a, P> {
 
     fn op(&mut self, op: &Op) -> Allowed {
         match *op {
+            Op::Exclusive(lock, wait) if self.kind(lock).is_resilient() => self.acquire(lock, wait),
             Op::Exclusive(lock, wait) => self.take(lock, Take::Exclusive, wait),
             Op::Shared(lock, wait) => self.take(lock, Take::Shared, wait),
             Op::Upgradable(lock, wait) => self.take(lock, Take::Upgradable, wait),
@@ -283,7 +285,7 @@ impl<'a, P: World> Actor<'a, P> {
         }
         let Some(guard) = guard else {
             let least_ns = match wait {
-                Limit::For(time) | Limit::Until(time) => deadline_ns(time),
+                Limit::For(time) | Limit::Until(time) => time.least_ns(),
                 _ => 0,
             };
             return expect(passed_ns >= least_ns && !wait.is_long(), || {
@@ -304,6 +306,41 @@ impl<'a, P: World> Actor<'a, P> {
             }
         }
         self.guards.push((lock, guard));
+        Ok(())
+    }
+
+    /// Takes a resilient spinlock, or is told why it is not taken.
+    fn acquire(&mut self, lock: usize, wait: Limit) -> Allowed {
+        let LockObject::ResilientSpinLock(site) = self.object(lock) else { return Ok(()) };
+        let place = self.place(lock);
+        let shadow = &place.shadow;
+        self.cover(lock, method(self.kind(lock), Take::Exclusive, wait));
+        let expected = self.is_exact(lock).then(|| shadow.users.load(Relaxed) == 0);
+        let guards =
+            std::array::from_fn(|lock| self.guards.iter().any(|(guarded, _)| *guarded == lock));
+        let acquisition = Acquisition::begin::<P>(&self.stage.holders, self.thread, lock, guards);
+        shadow.waiting.fetch_add(1, Relaxed);
+        let outcome = site.acquire(wait);
+        let error = outcome.as_ref().err().copied().flatten();
+        if let Some(error) = error {
+            self.cover(lock, told(error));
+        }
+        let has_waiters = shadow.waiting.fetch_sub(1, Relaxed) > 1;
+        if matches!(wait, Limit::For(_)) {
+            shadow.is_late.store(outcome.is_err(), Relaxed);
+        }
+        let name = |at| match self.object(at) {
+            LockObject::ResilientSpinLock(site) => Some(site.name()),
+            _ => None,
+        };
+        acquisition.end::<P>(wait, error, name, has_waiters)?;
+        if let Some(expected) = expected {
+            let is_right = outcome.is_ok() == expected;
+            expect(is_right, || format!("taken: {}, although nobody else uses it", !expected))?;
+        }
+        let Ok(guard) = outcome else { return Ok(()) };
+        place.entered(self.thread, false)?;
+        self.guards.push((lock, Box::new(guard)));
         Ok(())
     }
 
@@ -341,6 +378,7 @@ impl<'a, P: World> Actor<'a, P> {
             }
             Act::Forget => {
                 place.shadow.leaked.fetch_add(1, Relaxed);
+                self.stage.holders[self.thread].forgotten[lock].fetch_add(1, Relaxed);
                 guard.forget();
                 return Ok(());
             }
@@ -420,7 +458,7 @@ impl<'a, P: World> Actor<'a, P> {
             else {
                 return (Some(guard), Err("a wait without a deadline timed out".into()));
             };
-            let is_right = passed_ns >= deadline_ns(time);
+            let is_right = passed_ns >= time.least_ns();
             outcome = outcome
                 .and_then(|()| expect(is_right, || format!("it gave up after {passed_ns} ns")));
         }
@@ -454,7 +492,7 @@ impl<'a, P: World> Actor<'a, P> {
             shadow.is_late.store(!is_upgraded, Relaxed);
         }
         let least_ns = match wait {
-            Limit::For(time) | Limit::Until(time) => deadline_ns(time),
+            Limit::For(time) | Limit::Until(time) => time.least_ns(),
             _ => 0,
         };
         let outcome = outcome
@@ -530,43 +568,4 @@ fn expect(is_right: bool, why: impl FnOnce() -> String) -> Allowed {
 /// True if an instant is too near to be given as one here.
 fn is_near<P: World>(time: Time) -> bool {
     !P::KNOWS_INSTANTS && matches!(time, Time::Now | Time::Micros(_))
-}
-
-/// An operation with this deadline gives up no earlier.
-fn deadline_ns(time: Time) -> u64 {
-    match time {
-        Time::Past => 0,
-        _ => u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX),
-    }
-}
-
-/// What a thread takes of a lock.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Take {
-    Exclusive,
-    Shared,
-    Upgradable,
-    Permits(u32),
-}
-
-fn method(kind: LockKind, take: Take, wait: Limit) -> Method {
-    use Method::*;
-    let of = |now, attempt, within, until| match wait {
-        Limit::Forever => now,
-        Limit::Attempt => attempt,
-        Limit::For(Time::Past) | Limit::Until(_) => until,
-        Limit::For(_) => within,
-        Limit::Again => ReadRecursive,
-        Limit::AttemptAgain => TryReadRecursive,
-        Limit::Interruptible | Limit::Interrupted if take == Take::Shared => ReadInterruptible,
-        Limit::Interruptible | Limit::Interrupted => WriteInterruptible,
-    };
-    match take {
-        Take::Exclusive if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),
-        Take::Exclusive => of(Write, TryWrite, TryWriteFor, TryWriteUntil),
-        Take::Shared => of(Read, TryRead, TryReadFor, TryReadUntil),
-        Take::Upgradable => of(Upgradable, TryUpgradable, TryUpgradableFor, TryUpgradableUntil),
-        Take::Permits(1) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
-        Take::Permits(_) => of(AcquireMany, TryAcquireMany, TryAcquireManyFor, TryAcquireManyUntil),
-    }
 }

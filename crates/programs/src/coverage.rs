@@ -1,6 +1,7 @@
 //! Which methods were called on locks in which state.
 
 use crate::program::{Act, Limit, LockKind, Time};
+use lockwright::qspinlock::resilient::AcquireError;
 use std::fmt::Write;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -46,6 +47,8 @@ macro_rules! methods {
 methods! {
     New = "new"; Drop = "drop"; Move = "(moved)"; Swap = "(swapped)"; IntoInner = "into_inner"; GetMut = "get_mut";
     Lock = "lock"; TryLock = "try_lock"; TryLockFor = "try_lock_for"; TryLockUntil = "try_lock_until";
+    LockFor = "lock_for"; ToldHeld = "(AlreadyHeld)"; ToldDeadlock = "(Deadlock)"; ToldTimedOut = "(TimedOut)";
+    ToldDissolved = "(QueueDissolved)";
     Write = "write"; TryWrite = "try_write"; TryWriteFor = "try_write_for"; TryWriteUntil = "try_write_until";
     Read = "read"; TryRead = "try_read"; TryReadFor = "try_read_for"; TryReadUntil = "try_read_until";
     Upgradable = "upgradable_read"; TryUpgradable = "try_upgradable_read";
@@ -112,6 +115,49 @@ pub fn method_of(act: Act) -> Method {
     }
 }
 
+/// What a thread takes of a lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    Exclusive,
+    Shared,
+    Upgradable,
+    Permits(u32),
+}
+
+/// The method that takes it.
+pub fn method(kind: LockKind, take: Take, wait: Limit) -> Method {
+    use Method::*;
+    let of = |now, attempt, within, until| match wait {
+        Limit::Forever => now,
+        Limit::Attempt => attempt,
+        Limit::For(Time::Past) | Limit::Until(_) => until,
+        Limit::For(_) => within,
+        Limit::Again => ReadRecursive,
+        Limit::AttemptAgain => TryReadRecursive,
+        Limit::Interruptible | Limit::Interrupted if take == Take::Shared => ReadInterruptible,
+        Limit::Interruptible | Limit::Interrupted => WriteInterruptible,
+    };
+    match take {
+        Take::Exclusive if kind.is_resilient() => of(Lock, TryLock, LockFor, LockFor),
+        Take::Exclusive if kind.is_mutex() => of(Lock, TryLock, TryLockFor, TryLockUntil),
+        Take::Exclusive => of(Write, TryWrite, TryWriteFor, TryWriteUntil),
+        Take::Shared => of(Read, TryRead, TryReadFor, TryReadUntil),
+        Take::Upgradable => of(Upgradable, TryUpgradable, TryUpgradableFor, TryUpgradableUntil),
+        Take::Permits(1) => of(Acquire, TryAcquire, TryAcquireFor, TryAcquireUntil),
+        Take::Permits(_) => of(AcquireMany, TryAcquireMany, TryAcquireManyFor, TryAcquireManyUntil),
+    }
+}
+
+/// What a resilient spinlock says.
+pub fn told(error: AcquireError) -> Method {
+    match error {
+        AcquireError::Held => Method::ToldHeld,
+        AcquireError::Crossed { .. } => Method::ToldDeadlock,
+        AcquireError::TimedOut => Method::ToldTimedOut,
+        AcquireError::Dissolved => Method::ToldDissolved,
+    }
+}
+
 const KINDS: usize = LockKind::ALL.len();
 const STATES: usize = State::ALL.len();
 const CELLS: usize = KINDS * Method::ALL.len() * STATES;
@@ -162,13 +208,13 @@ fn has(kind: LockKind, method: Method) -> bool {
     let has_guards = is_mutex || has_readers || kind == LockKind::Semaphore;
     match method {
         New | Drop | Move | Swap => true,
-        IntoInner | GetMut | IsLocked | GuardTouch | GuardMap | GuardTryMap | GuardUnlocked => {
-            is_mutex || has_readers
-        }
+        IntoInner | GetMut | IsLocked | GuardTouch => is_mutex || has_readers,
+        GuardMap | GuardTryMap | GuardUnlocked => is_mutex && !kind.is_resilient() || has_readers,
         Lock | TryLock => is_mutex,
-        GuardLeak => is_mutex && !kind.is_reentrant(),
+        GuardLeak => is_mutex && !kind.is_reentrant() && !kind.is_resilient(),
+        LockFor | ToldHeld | ToldDeadlock | ToldTimedOut | ToldDissolved => kind.is_resilient(),
         CallOnce | CallForce | CallFail | WaitForce | IsCompleted => kind == LockKind::Once,
-        TryLockFor | TryLockUntil => is_mutex && kind.is_timed(),
+        TryLockFor | TryLockUntil => is_mutex && kind.is_timed() && !kind.is_resilient(),
         Write | TryWrite | IsLockedExclusive | GuardDowngrade => has_readers,
         Read | TryRead => has_readers || kind == LockKind::SeqLock,
         TryWriteFor | TryWriteUntil | TryReadFor | TryReadUntil => has_readers && kind.is_timed(),
@@ -220,7 +266,10 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
         method,
         Lock | Write | Acquire | AcquireMany | GuardUpgrade | GuardWithUpgraded | WaitForce
     );
+    let is_told = matches!(method, ToldHeld | ToldDeadlock | ToldTimedOut | ToldDissolved);
     match state {
+        // The thread itself is one that waits.
+        _ if is_told && state != State::Contended => false,
         _ if kind == LockKind::SeqLock => {
             matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
         }
@@ -241,7 +290,7 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
 
 /// The table, each public method in each state, and how many calls are fewer than `least`.
 pub fn text(least: u64) -> String {
-    let mut text = format!("{:<14}{:<31}", "lock", "method");
+    let mut text = format!("{:<18}{:<31}", "lock", "method");
     for state in State::ALL {
         let _ = write!(text, "{:>11}", format!("{state:?}"));
     }
@@ -249,7 +298,7 @@ pub fn text(least: u64) -> String {
     let of_kind = |&kind| Method::ALL.iter().map(move |&method| (kind, method));
     let rows = LockKind::ALL.iter().flat_map(of_kind);
     for (kind, method) in rows.filter(|&(kind, method)| has(kind, method)) {
-        let _ = write!(text, "\n{:<14}{:<31}", format!("{kind:?}"), method.name());
+        let _ = write!(text, "\n{:<18}{:<31}", format!("{kind:?}"), method.name());
         for state in State::ALL {
             if !is_possible(kind, method, state) {
                 text += "          -";

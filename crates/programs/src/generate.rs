@@ -40,6 +40,9 @@ impl Generator {
         if self.one_in(8) { LockKind::PercpuRwLock } else { self.pick(LockKind::ALL) }
     }
     fn program(&mut self) -> Program {
+        if self.one_in(12) {
+            return self.crossing();
+        }
         if self.one_in(2) {
             return self.oversubscribed();
         }
@@ -68,6 +71,29 @@ impl Generator {
             Phase { changes, threads: (0..3).map(|_| self.turns(loses)).collect() }
         };
         Program { locks, phases: (0..2).map(phase).collect() }
+    }
+    /// Threads that take locks which report deadlocks, in any order, and some of them while they hold others.
+    fn crossing(&mut self) -> Program {
+        self.kinds = vec![LockKind::ResilientSpinLock; self.pick(&[2, 2, 3])];
+        let locks = self.kinds.clone();
+        let phase = |_| Phase {
+            changes: Vec::new(),
+            threads: (0..3).map(|_| self.crossing_turns()).collect(),
+        };
+        Program { locks, phases: (0..2).map(phase).collect() }
+    }
+    fn crossing_turns(&mut self) -> Vec<Op> {
+        let mut ops = Vec::new();
+        while ops.len() < self.limits.steps {
+            let lock = self.rng.usize(..self.kinds.len());
+            let millis = Limit::For(Time::Micros(3000));
+            let wait = self.pick(&[Limit::Forever, Limit::Forever, millis, Limit::Attempt]);
+            ops.extend([Op::Exclusive(lock, wait), Op::Act(lock, Act::Touch)]);
+            if self.one_in(3) {
+                ops.push(Op::Act(lock, Act::Drop));
+            }
+        }
+        ops
     }
     fn turns(&mut self, loses: bool) -> Vec<Op> {
         let mut ops = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::locks::{MutexKind, RwKind, UpgradeKind};
 use crate::program::Act;
+use crate::resilient::HeldResilient;
 use crate::world::{Data, TwoNumbers, World, change, look};
 use lock_api::{
     MappedMutexGuard, MappedReentrantMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard,
@@ -188,6 +189,21 @@ impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {
     }
     fn forget(self: Box<Self>) {
         self.0.forget();
+    }
+}
+
+impl<'a, P: World> Held<'a, P> for HeldResilient<'a, P> {
+    fn touch(&mut self) -> Result<(), String> {
+        Self::touch(self)
+    }
+    fn act(self: Box<Self>, _: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+        ActResult::Held(self)
+    }
+    fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
+        None
+    }
+    fn forget(self: Box<Self>) {
+        std::mem::forget(*self);
     }
 }
 

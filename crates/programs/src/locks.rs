@@ -6,6 +6,7 @@ use crate::guards::{
 };
 use crate::once::OnceSite;
 use crate::program::{Act, Limit, LockKind, PERMITS, Time};
+use crate::resilient::ResilientSite;
 use crate::world::{Data, TwoNumbers, World};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
@@ -23,7 +24,7 @@ use std::cell::RefCell;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-pub fn duration(time: Time) -> Duration {
+fn duration(time: Time) -> Duration {
     match time {
         Time::Past | Time::Now => Duration::ZERO,
         Time::Micros(micros) => Duration::from_micros(micros.into()),
@@ -467,6 +468,17 @@ impl<P: World> ProgramLock<P> for lockwright::Semaphore<P> {
         Some(Box::new(HeldPermits(permits?)))
     }
 }
+impl<P: World> ProgramLock<P> for ResilientSite<P> {
+    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
+        Some(Box::new(self.acquire(wait).ok()?))
+    }
+    fn is_locked(&self) -> bool {
+        Self::is_locked(self)
+    }
+    fn get_mut(&mut self) -> Option<&mut Data> {
+        Some(Self::get_mut(self))
+    }
+}
 impl<P: World> ProgramLock<P> for OnceSite<P> {}
 /// A sequence lock; it has no guards.
 pub type Seq<P> = SeqLock<[u64; 2], P>;
@@ -543,6 +555,7 @@ objects! {
     ReentrantMutex(Reentrant<P>) = reentrant, |lock: Reentrant<P>| lock.into_inner().into_inner();
     SpinLock(Mutex<QSpinlock<P>, Data>) = Mutex::new, inner;
     CnaSpinLock(Mutex<CnaSpinlock<P>, Data>) = Mutex::new, inner;
+    ResilientSpinLock(ResilientSite<P>) = ResilientSite::new, ResilientSite::into_inner;
     RwLock(Rw<RawRwLock<P>>) = rw, rw_inner;
     FairRwLock(Rw<RawRwLock<P, Fair>>) = rw, rw_inner;
     SendRwLock(Rw<Sendable<RawRwLock<P>>>) = rw, rw_inner;

@@ -10,6 +10,7 @@ mod native;
 mod once;
 mod print;
 mod program;
+mod resilient;
 mod rules;
 mod shrink;
 mod simulated;

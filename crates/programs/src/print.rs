@@ -91,6 +91,9 @@ impl Printer {
     }
     fn op(&mut self, depth: usize, op: &Op, kinds: &[LockKind]) {
         let text = match *op {
+            Op::Exclusive(lock, wait) if kinds[lock].is_resilient() => {
+                return self.take(depth, lock, &acquire(wait));
+            }
             Op::Exclusive(lock, wait) => {
                 let name = if kinds[lock].is_mutex() { "lock" } else { "write" };
                 return self.take(depth, lock, &call(name, "", wait));
@@ -224,6 +227,15 @@ fn call(name: &str, first: &str, wait: Limit) -> String {
         Limit::AttemptAgain => format!("try_{name}_recursive()"),
         Limit::Interruptible => format!("{name}_interruptible(&Interrupt::INIT)"),
         Limit::Interrupted => format!("{name}_interruptible(&interrupted)"),
+    }
+}
+
+/// Of a resilient spinlock.
+fn acquire(wait: Limit) -> String {
+    match wait {
+        Limit::Forever => "lock().ok()".into(),
+        Limit::For(time) => format!("lock_for({}).ok()", duration(time)),
+        _ => "try_lock()".into(),
     }
 }
 

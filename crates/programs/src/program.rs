@@ -15,15 +15,19 @@ macro_rules! lock_kinds {
     };
 }
 lock_kinds! {
-    Mutex, SendMutex, FairMutex, ReentrantMutex, SpinLock, CnaSpinLock,
+    Mutex, SendMutex, FairMutex, ReentrantMutex, SpinLock, CnaSpinLock, ResilientSpinLock,
     RwLock, FairRwLock, SendRwLock, PercpuRwLock, QRwLock, RwSemLock,
     Semaphore, SeqLock, Once
 }
 
 impl LockKind {
-    /// True if it has `lock` and the guards of a mutex.
+    /// True if it has `lock`.
     pub fn is_mutex(self) -> bool {
-        self <= Self::CnaSpinLock
+        self <= Self::ResilientSpinLock
+    }
+    /// True if `lock` may fail, with an error. Its guards can be dropped and forgotten, and that is all.
+    pub fn is_resilient(self) -> bool {
+        self == Self::ResilientSpinLock
     }
     /// True if it has `read` and `write`, and guards of both.
     pub fn has_readers(self) -> bool {
@@ -55,6 +59,7 @@ impl LockKind {
             self,
             Self::SpinLock
                 | Self::CnaSpinLock
+                | Self::ResilientSpinLock
                 | Self::QRwLock
                 | Self::RwSemLock
                 | Self::SeqLock
@@ -68,6 +73,7 @@ impl LockKind {
             Self::Mutex
                 | Self::FairMutex
                 | Self::ReentrantMutex
+                | Self::ResilientSpinLock
                 | Self::RwLock
                 | Self::FairRwLock
                 | Self::PercpuRwLock
@@ -103,6 +109,15 @@ impl Time {
     /// True if a wait may be expected to reach it.
     pub fn is_short(self) -> bool {
         !matches!(self, Self::Far | Self::Never)
+    }
+    /// An operation with this deadline gives up no earlier.
+    pub fn least_ns(self) -> u64 {
+        match self {
+            Self::Past | Self::Now => 0,
+            Self::Micros(micros) => u64::from(micros) * 1_000,
+            Self::Far => 3600 * 1_000_000_000,
+            Self::Never => u64::MAX,
+        }
     }
 }
 
@@ -141,6 +156,7 @@ impl Limit {
             Self::AttemptAgain if !kind.reads_again() => Self::Attempt,
             Self::Interruptible if !kind.is_interruptible() => Self::Forever,
             Self::Interrupted if !kind.is_interruptible() => Self::Attempt,
+            Self::Until(time) if kind.is_resilient() => Self::For(time),
             other => other,
         }
     }

@@ -11,6 +11,7 @@
 //!   slots, and waits on a condition variable only with the last of its locks;
 //! - the reader that may become the writer counts as a writer, and becomes it without a deadline only where it holds
 //!   nothing else of the lock and no lock behind it, and where no guard is leaked;
+//! - a thread waits for a resilient spinlock in any order, because it is told of a deadlock;
 //! - a child waits for nothing without a deadline.
 
 use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Program, Time};
@@ -169,7 +170,8 @@ impl Normal<'_> {
                     *wait = Limit::Attempt;
                 }
                 *wait = wait.of(kind);
-                *wait = self.wait(lock, *wait, self.may_wait(lock));
+                let gives_up = *wait == Limit::Forever && self.may_give_up(lock);
+                *wait = self.wait(lock, *wait, gives_up || self.may_wait(lock));
                 self.held[lock].exclusive += 1;
             }
             Op::Shared(_, wait) => {
@@ -241,6 +243,13 @@ impl Normal<'_> {
         let is_free_of_me = !is_mine && self.is_last(lock);
         !self.is_child && is_free_of_me && !rule.is_lost && !rule.is_read_lost
     }
+    /// True if a thread may wait for it with no deadline in any order, because it is told of a deadlock. It must hold
+    /// no other kind of lock behind it, for which threads wait that cannot give up.
+    fn may_give_up(&self, lock: usize) -> bool {
+        let behind = self.held.iter().zip(self.kinds).skip(lock + 1);
+        let knows_all = { behind }.all(|(bound, kind)| !bound.is_held() || kind.is_resilient());
+        self.kinds[lock].is_resilient() && knows_all && !self.rules[lock].is_lost && !self.is_child
+    }
     fn may_read(&self, lock: usize) -> bool {
         let Bound { exclusive, shared } = self.held[lock];
         let is_counted = self.kinds[lock] != LockKind::PercpuRwLock || shared <= Sim::DEPTH_MAX;
@@ -288,12 +297,14 @@ impl Normal<'_> {
         let is_possible = match *act {
             Act::Touch => kind != LockKind::Semaphore,
             Act::Drop | Act::DropOldest | Act::Forget => true,
-            Act::Leak => kind.is_mutex() && !kind.is_reentrant(),
-            Act::Map | Act::TryMap(_) => kind != LockKind::Semaphore,
+            Act::Leak => kind.is_mutex() && !kind.is_reentrant() && !kind.is_resilient(),
+            Act::Map | Act::TryMap(_) => kind != LockKind::Semaphore && !kind.is_resilient(),
             Act::Downgrade => kind.has_readers(),
             Act::DowngradeToUpgradable | Act::Upgrade(_) | Act::WithUpgraded(_) => kind.upgrades(),
             Act::UnlockFair => kind.is_fair(),
-            Act::Unlocked => (kind.is_mutex() || kind.has_readers()) && may_come_back,
+            Act::Unlocked => {
+                (kind.is_mutex() || kind.has_readers()) && !kind.is_resilient() && may_come_back
+            }
             Act::UnlockedFair | Act::Bump => kind.is_fair() && may_come_back,
             Act::Send => kind.sends() && !self.is_child,
             Act::WaitFor(time)
@@ -375,6 +386,15 @@ mod tests {
         let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
         assert_eq!(ops(LockKind::ReentrantMutex), twice);
         assert_eq!(ops(LockKind::Mutex)[1], Op::Exclusive(0, Limit::Attempt));
+    }
+
+    #[test]
+    fn a_resilient_spinlock_may_be_waited_for_in_a_circle_of_its_kind() {
+        use LockKind::{Mutex, ResilientSpinLock};
+        let backward = vec![Op::Exclusive(1, Limit::Forever), Op::Exclusive(0, Limit::Forever)];
+        let ops = |kinds: &[LockKind]| normal(kinds, vec![backward.clone()]).remove(0);
+        assert_eq!(ops(&[ResilientSpinLock; 2]), backward);
+        assert_eq!(ops(&[ResilientSpinLock, Mutex])[1], Op::Exclusive(0, Limit::Attempt));
     }
 
     #[test]

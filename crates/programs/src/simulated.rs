@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::generate::{ProgramLimits, generate};
 
-    /// Fails in the copy with bug 17, 40 or 45: the zoo checks that.
+    /// Fails in the copy with bug 17, 45, 170 or 171: the zoo checks that.
     #[test]
     fn programs_find_nothing_in_correct_locks() {
         let limits = ProgramLimits { has_forks: false, steps: 10, reads: 100 };

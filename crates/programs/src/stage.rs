@@ -5,19 +5,15 @@ use crate::coverage::{self, Method, State};
 use crate::guards::{Held, SentGuard};
 use crate::locks::LockObject;
 use crate::program::{Change, Limit, LockKind, PERMITS, Program};
+use crate::resilient::Holder;
 use crate::rules::{Rule, rules};
-use crate::world::World;
+use crate::world::{Allowed, LOCKS_MAX, THREADS_MAX, World};
 use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
-
-/// Locks of a program, at most.
-pub const LOCKS_MAX: usize = 4;
-/// Threads of a program, at most.
-const THREADS_MAX: usize = 4;
 
 /// What the guards that exist say of a lock. Nothing here orders anything between threads.
 #[derive(Default)]
@@ -100,6 +96,8 @@ pub struct Stage<P: World> {
     pub program: Program,
     pub rules: Vec<Vec<Rule>>,
     pub kinds: Vec<Vec<LockKind>>,
+    /// What each thread does with resilient spinlocks.
+    pub holders: [Holder; THREADS_MAX],
     threads: usize,
     complaint: Mutex<Option<String>>,
     pub is_over: AtomicBool,
@@ -108,9 +106,6 @@ pub struct Stage<P: World> {
 unsafe impl<P: World> Sync for Stage<P> {}
 // SAFETY: nothing in it belongs to a thread: guards that are on their way may be sent.
 unsafe impl<P: World> Send for Stage<P> {}
-
-/// What was not allowed, if something.
-pub type Allowed = Result<(), String>;
 
 impl<P: World> Stage<P> {
     /// For a program that is right.
@@ -133,6 +128,7 @@ impl<P: World> Stage<P> {
             phase: Zeroed::zeroed(),
             rules: rules(&program),
             kinds: program.kinds(),
+            holders: Default::default(),
             threads: program.threads(),
             program,
             complaint: Mutex::new(None),

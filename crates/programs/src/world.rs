@@ -16,6 +16,13 @@ pub trait World: Platform + ConstCells + Send + Sync {
     fn is_child() -> bool;
 }
 
+/// Locks of a program, at most.
+pub const LOCKS_MAX: usize = 4;
+/// Threads of a program, at most.
+pub const THREADS_MAX: usize = 4;
+/// What was not allowed, if something.
+pub type Allowed = Result<(), String>;
+
 /// What a lock guards.
 #[derive(Debug, Default)]
 pub struct Data {
