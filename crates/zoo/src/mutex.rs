@@ -1,16 +1,8 @@
 //! Bugs of the mutex, and of other locks whose waiters sleep.
 
-use crate::bug::{Test, bugs};
+use crate::bug::bugs;
 use crate::locks::*;
 use crate::seen::*;
-
-/// Random programs over the safe interface of the locks.
-const RANDOM_PROGRAMS: Test = Test {
-    package: "lockwright-programs",
-    program: &["--bin", "lockwright-programs"],
-    name: "simulated::tests::programs_find_nothing_in_correct_locks",
-    checker: Checker::Explored,
-};
 
 bugs! {
     "12" WaitersClearedUnlocked in RWSEM_TODAY_OR_RWLOCK, seen EXPLORED {

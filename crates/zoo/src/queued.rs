@@ -223,4 +223,20 @@ bugs! {
         }",
         ],
     }
+    "170" DeadlockOfOneSide in RESILIENT, seen EXPLORED_EDIT {
+        what: "The search for deadlocks takes a thread that waits for a lock of the caller, without a look whether it holds the lock for which the caller waits. The caller is told of a deadlock that there is not.",
+        source: "design: both threads hold what the other one waits for",
+        tests: [RANDOM_PROGRAMS],
+        edits: [
+            change "qspinlock/resilient/watch.rs":
+                "mine.holds_below_top(wanted) && table.holds_below_top(self.name)"
+                => "mine.holds_below_top(wanted)",
+        ],
+    }
+    "171" NoSearch in RESILIENT, seen EXPLORED_EDIT {
+        what: "A waiter does not search for deadlocks. Two threads that wait for each other are told after 250 ms that the time is over.",
+        source: "design: a waiter looks for a deadlock every millisecond",
+        tests: [RANDOM_PROGRAMS],
+        edits: [change "qspinlock/resilient/watch.rs": "self.search(is_over)" => "{ let _ = is_over; Ok(()) }"],
+    }
 }

@@ -1,5 +1,7 @@
 //! Which checkers see a bug, and why others cannot.
 
+use crate::bug::Test;
+
 /// Something that is believed because it finds the bugs of the zoo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checker {
@@ -94,6 +96,14 @@ pub(crate) const EXPLORED_EDIT: Detection =
 /// Only tests on the real machine see it.
 pub(crate) const NATIVE_EDIT: Detection =
     Detection { kind: BugKind::Tests, by: &[Checker::Native] };
+
+/// Random programs over the safe interface of the locks.
+pub(crate) const RANDOM_PROGRAMS: Test = Test {
+    package: "lockwright-programs",
+    program: &["--bin", "lockwright-programs"],
+    name: "simulated::tests::programs_find_nothing_in_correct_locks",
+    checker: Checker::Explored,
+};
 
 /// What is wrong with a registered lock that is broken on purpose; `None` if it is not.
 pub fn fault_of(lock: &str) -> Option<BugKind> {
