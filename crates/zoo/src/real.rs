@@ -59,7 +59,8 @@ bugs! {
         source: OURS,
         tests: [native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
         edits: [
-            change "condvar.rs": "is_notified: false, ..CondvarWake" => "is_notified: true, ..CondvarWake",
+            change "condvar.rs": "CondvarWake { is_notified: false, ..CondvarWake::notified(seen) }"
+                => "CondvarWake::notified(seen)",
         ],
     }
     "85" GoneWaitersHeeded in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen EDIT {
