@@ -24,6 +24,7 @@ const TABLES: &[(&str, &str)] = tables![
     "rwsem_reader_spinning_cs_load_cascade_lake",
     "rwsem_handoff_fairness_2s40c80t",
     "rwsem_wakeup_aim7_high_systime_dl980",
+    "rwsem_wakeup_aim7_whole_series_dl980",
     "rwsem_wakeup_perf_profile_dl980",
     "pvqspinlock_kernel_build_e5_2699_v3",
 ];

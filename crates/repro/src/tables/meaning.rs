@@ -1,7 +1,7 @@
 //! What the columns of the tables are, in words for a report.
 
 /// How the name of a column begins, and what it is about.
-const SUBJECTS: [(&str, &str); 18] = [
+const SUBJECTS: [(&str, &str); 20] = [
     ("stock_", "the unpatched kernel"),
     ("patch_cna_", "with the CNA patch"),
     ("speedup_patch_cna_over_stock", "with the CNA patch, divided by the unpatched kernel"),
@@ -16,6 +16,8 @@ const SUBJECTS: [(&str, &str); 18] = [
     ("no_rspin_", "with the whole series, in which readers do not spin"),
     ("locking_rate_ratio_to_unpatched", "the rate, divided by that of the unpatched kernel"),
     ("threads_with_one_operation", "threads that did one operation; simulated, at most one"),
+    ("jpm_without_patches", "without the nine patches, in jobs per minute"),
+    ("jpm_with_patches", "with all nine patches, in jobs per minute"),
     ("jpm_without_patch", "without the patch, in jobs per minute"),
     ("jpm_with_patch", "with the patch, in jobs per minute"),
     ("change_percent", "how much more the jobs per minute are with the patch than without it"),

@@ -37,6 +37,7 @@ pub static TABLES: &[&SimulatedTable] = &[
     &semaphores::READER_SPINNING,
     &semaphores::FAIRNESS,
     &semaphores::HIGH_SYSTIME,
+    &semaphores::WHOLE_SERIES,
     &semaphores::PROFILE,
 ];
 

@@ -147,6 +147,7 @@ pub static FAIRNESS: SimulatedTable = SimulatedTable {
 
 const WITHOUT: &str = "rwsem-v3_12";
 const WITH: &str = "rwsem-v3_12_wake_flag";
+const WITH_SERIES: &str = "rwsem-v3_12_series_wake_flag";
 /// Four for each CPU where hyper-threading is off: enough for a CPU whose task waits to find another task.
 const TASKS: u32 = 320;
 const LOCKS: u32 = 1;
@@ -190,6 +191,22 @@ pub static HIGH_SYSTIME: SimulatedTable = SimulatedTable {
     search: depth(1, TASK_STARTS, 20_000, 20_000),
     full: depth(3, TASK_STARTS, 20_000, 60_000),
     quick: depth(2, TASK_STARTS, 20_000, 20_000),
+};
+
+/// The same with all nine patches of the series, which was published without hyper-threading. Nothing is fitted to it:
+/// the kernel without the patches is the one of [`HIGH_SYSTIME`].
+pub static WHOLE_SERIES: SimulatedTable = SimulatedTable {
+    name: "rwsem_wakeup_aim7_whole_series_dl980",
+    about: "rwsem with the whole series of 2013: AIM7 high_systime on 8 sockets",
+    rows: &[OFF],
+    fitted_rows: &[],
+    columns: &[
+        column("jpm_without_patches", Quantity::Of(WITHOUT, TableMeasure::JobsPerMinute), 0.0),
+        column("jpm_with_patches", Quantity::Of(WITH_SERIES, TableMeasure::JobsPerMinute), 0.0),
+        column("change_percent", Quantity::Change("jpm_with_patches", "jpm_without_patches"), 0.0),
+    ],
+    software: &[],
+    ..HIGH_SYSTIME
 };
 
 /// Percentage of cycles that a symbol takes for others than a caller that has a share of it.
@@ -253,7 +270,8 @@ mod tests {
     use lockwright::registry::LOCKS;
     use lockwright_sim::machine::Machine;
 
-    const TABLES: [&SimulatedTable; 4] = [&READER_SPINNING, &FAIRNESS, &HIGH_SYSTIME, &PROFILE];
+    const TABLES: [&SimulatedTable; 5] =
+        [&READER_SPINNING, &FAIRNESS, &HIGH_SYSTIME, &WHOLE_SERIES, &PROFILE];
 
     /// The middle of each range.
     fn parameters(table: &SimulatedTable) -> Parameters {
