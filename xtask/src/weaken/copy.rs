@@ -32,8 +32,6 @@ const PROGRAMS: [&str; 2] = ["model/src/bin/", "sim/examples/"];
 /// The folder of crates in the copy. Not called as in the repository: cargo tells packages apart by
 /// their path within their workspace, and both workspaces share a target directory.
 const FOLDER: &str = "weakened/";
-/// A crate with a workspace of its own.
-const NOT_A_MEMBER: &str = "crates/kernel/";
 
 /// The module that every site asks.
 const MODULE: &str = r##"//! Generated: which site is weakened.
@@ -124,10 +122,7 @@ pub fn write(
     let mut files: Vec<(String, String)> = vec![("Cargo.toml".into(), manifest(root)?)];
     files.push(("Cargo.lock".into(), fs::read_to_string(root.join("Cargo.lock"))?));
     files.push((in_copy(&format!("{CRATE}weaken.rs")), MODULE.replace("VARIABLE", VARIABLE)));
-    let is_below = |source: &Source, folder: &str| source.path.starts_with(folder);
-    let is_copied = |source: &&Source| {
-        COPIED.iter().any(|folder| is_below(source, folder)) && !is_below(source, NOT_A_MEMBER)
-    };
+    let is_copied = |source: &&Source| COPIED.iter().any(|folder| source.path.starts_with(folder));
     let weakened: BTreeSet<_> = lock_files(all).map(|source| &source.path).collect();
     for source in all.iter().filter(is_copied) {
         let is_edited = edits.iter().any(|edit| edit.path == source.path);
@@ -167,8 +162,9 @@ fn in_copy(path: &str) -> String {
 fn manifest(root: &Path) -> io::Result<String> {
     let text = fs::read_to_string(root.join("Cargo.toml"))?;
     let lines = text.lines().filter(|line| !line.starts_with("default-members"));
+    // The tools stay where they are. A crate with a workspace of its own is no member of this one.
     let lines = lines.map(|line| match line.starts_with("members") {
-        true => format!("members = [\"{FOLDER}*\"]"),
+        true => line.replace("crates/", FOLDER).replace(", \"xtask\"", ""),
         false => in_copy(line),
     });
     Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
