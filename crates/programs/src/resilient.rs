@@ -9,7 +9,8 @@ use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilient
 use lockwright::raw::RawLock;
 use std::cell::UnsafeCell;
 use std::fmt::{Debug, Formatter};
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 /// A resilient spinlock with what it guards.
 pub struct ResilientSite<P: World> {
@@ -79,7 +80,7 @@ const PATIENCE_NS: u64 = 250_000_000;
 const SEEN_NS: u64 = 100_000_000;
 
 /// What a thread does with resilient spinlocks. Locks are named by their places. Nothing here orders anything between
-/// threads.
+/// threads, except that a thread whose queue has dissolved sees what the threads before it have written.
 #[derive(Default)]
 pub struct Holder {
     /// The number of its table of locks, plus one.
@@ -90,6 +91,8 @@ pub struct Holder {
     waits: [[Span; LOCKS_MAX]; LOCKS_MAX],
     /// When it was last told that it does not get a lock.
     failed_ns: [AtomicU64; LOCKS_MAX],
+    /// It wants a lock, or has not written yet what became of that.
+    wants: [AtomicBool; LOCKS_MAX],
 }
 
 #[derive(Default)]
@@ -122,6 +125,7 @@ impl<'a> Acquisition<'a> {
         let is_own = |at: &usize| P::held_table_at(*at) == P::held_table();
         let table = (0..P::held_tables()).find(is_own).map_or(0, |at| at + 1);
         acquisition.me().table.store(table, Relaxed);
+        acquisition.me().wants[lock].store(true, Relaxed);
         for span in acquisition.spans() {
             span.begin_ns.store(begin_ns, Relaxed);
             span.end_ns.store(u64::MAX, Relaxed);
@@ -153,8 +157,12 @@ impl<'a> Acquisition<'a> {
         for span in self.spans() {
             span.end_ns.store(now_ns, Relaxed);
         }
+        if error.is_some() {
+            self.me().failed_ns[self.lock].store(now_ns, Relaxed);
+        }
+        // ordering: Release; the time above comes before it.
+        self.me().wants[self.lock].store(false, Release);
         let Some(error) = error else { return Ok(()) };
-        self.me().failed_ns[self.lock].store(now_ns, Relaxed);
         let must_be_held =
             self.guards[self.lock] && self.me().table.load(Relaxed) > 0 && !P::is_child();
         let is_right = match error {
@@ -173,8 +181,11 @@ impl<'a> Acquisition<'a> {
             }
             AcquireError::Dissolved => {
                 let failed = |other: &Holder| {
+                    // The one that gave up may not have written it yet.
+                    // ordering: Acquire; with the store of a thread that no longer wants it.
                     !std::ptr::eq(other, self.me())
-                        && other.failed_ns[self.lock].load(Relaxed) >= self.begin_ns
+                        && (other.wants[self.lock].load(Acquire)
+                            || other.failed_ns[self.lock].load(Relaxed) >= self.begin_ns)
                 };
                 has_waiters || self.holders.iter().any(failed)
             }
