@@ -22,7 +22,11 @@ const BUILTIN: &[(&str, &str)] = &[
 
 /// The section that a machine may do without.
 const SCHEDULER_SECTION: &str = "scheduler";
-/// The count that is 1 if a machine does not give it.
+/// The counts of the topology.
+pub(super) const SOCKETS: &str = "sockets";
+pub(super) const CORES_PER_SOCKET: &str = "cores_per_socket";
+pub(super) const THREADS_PER_CORE: &str = "threads_per_core";
+/// The one that is 1 if a machine does not give it.
 pub(super) const SOCKETS_PER_NODE: &str = "sockets_per_node";
 
 /// A machine and where each of its numbers comes from.
@@ -119,7 +123,7 @@ fn root_error(file: &str, key: String, problem: Problem) -> MachineError {
 
 fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topology, MachineError> {
     let optional = section.find(SOCKETS_PER_NODE).map(|_| SOCKETS_PER_NODE);
-    let keys = ["sockets", "cores_per_socket", "threads_per_core", "distance"];
+    let keys = [SOCKETS, CORES_PER_SOCKET, THREADS_PER_CORE, "distance"];
     section.expect(&keys.into_iter().chain(optional).collect::<Vec<_>>())?;
     let mut count = |key: &str| -> Result<u32, MachineError> {
         let entry = section.section(key)?;
@@ -129,9 +133,9 @@ fn topology(section: &Section<'_>, sources: &mut Vec<Sourced>) -> Result<Topolog
         Ok(count)
     };
     let topology = Topology {
-        sockets: count("sockets")?,
-        cores_per_socket: count("cores_per_socket")?,
-        threads_per_core: count("threads_per_core")?,
+        sockets: count(SOCKETS)?,
+        cores_per_socket: count(CORES_PER_SOCKET)?,
+        threads_per_core: count(THREADS_PER_CORE)?,
         sockets_per_node: optional.map_or(Ok(1), &mut count)?,
         distance: Vec::new(),
     };
