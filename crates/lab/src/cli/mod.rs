@@ -5,7 +5,7 @@ mod answer;
 pub use answer::answer;
 
 use crate::commands::{
-    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, study,
+    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, study, sweep,
     torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
@@ -67,6 +67,12 @@ enum Command {
   lockwright study cna-threshold --plot threshold.svg
   lockwright study hybrid-cna-overcommit --csv study.csv")]
     Study(study::StudyArgs),
+    /// Run the trials of a question in a file, on one computer or many
+    #[command(before_help = "Examples:
+  lockwright sweep examples/sweeps/numa.toml --dry-run
+  lockwright sweep numa.toml --out results --shard 1/4
+  lockwright sweep merge results --csv numa.csv")]
+    Sweep(sweep::SweepArgs),
     /// Fit a built-in machine to published numbers again (some minutes)
     #[command(before_help = "Examples:
   lockwright calibrate x5-4
@@ -158,6 +164,7 @@ impl Cli {
             Some(Command::Explore(args)) => explore::run(args),
             Some(Command::Reproduce(args)) => reproduce::run(args),
             Some(Command::Study(args)) => study::run(args),
+            Some(Command::Sweep(args)) => sweep::run(args),
             Some(Command::Calibrate(args)) => calibrate::run(args),
         }
     }
@@ -172,7 +179,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["tour"]),
     ("Measure", &["bench", "compare"]),
     ("Find bugs", &["torture", "explore"]),
-    ("Simulate published work", &["reproduce", "study", "calibrate"]),
+    ("Simulate published work", &["reproduce", "study", "sweep", "calibrate"]),
     (
         "See what there is",
         &["locks", "machines", "workloads", "tables", "studies", "clients", "bugs", "events"],

@@ -16,6 +16,7 @@ mod readme;
 mod reproduce;
 mod simulated;
 mod simulated_torture;
+mod sweep;
 mod torture;
 mod tour;
 mod widths;

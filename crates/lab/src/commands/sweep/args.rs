@@ -1,0 +1,62 @@
+//! The arguments of `sweep` and of `sweep merge`.
+
+use crate::options::between;
+use clap::{Args, Subcommand};
+use lockwright_report::Progress;
+use std::path::PathBuf;
+
+/// Arguments of `sweep`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct SweepArgs {
+    /// What to do with results that are there.
+    #[command(subcommand)]
+    pub command: Option<SweepCommand>,
+    /// The question: a file as docs/sweeps.md describes it
+    #[arg(value_name = "FILE.toml", required = true)]
+    pub question: Option<PathBuf>,
+    /// The folder of the results; what is there is not run again [default: FILE.sweep]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Run one part of the trials: 3/8 is the third of eight; auto takes the part that Slurm, Kubernetes
+    /// or GNU parallel has given this process, and auto/8 where they do not say how many there are
+    #[arg(long, value_name = "K/N", default_value = "1/1")]
+    pub shard: String,
+    /// Trials at the same time [default: the number of CPUs]
+    #[arg(long, value_name = "N", value_parser = between::<u32, 1, 4096>)]
+    pub jobs: Option<u32>,
+    /// Say how many trials there are and what they cost, print the first ones, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
+}
+
+/// What can be done with results.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SweepCommand {
+    /// Put the results of all parts into one sorted table
+    #[command(before_help = "Examples:
+  lockwright sweep merge numa.sweep --csv numa.csv
+  lockwright sweep merge here.sweep there.sweep --jsonl all.jsonl
+  lockwright sweep merge numa.sweep > numa.jsonl")]
+    Merge(MergeArgs),
+}
+
+/// Arguments of `sweep merge`.
+#[derive(Clone, Debug, Args)]
+pub struct MergeArgs {
+    /// The folders of the results
+    #[arg(value_name = "FOLDER", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Write a line of JSON for each trial here [default: standard output, unless there is --csv]
+    #[arg(long, value_name = "FILE")]
+    pub jsonl: Option<PathBuf>,
+    /// Write a table of comma-separated values here
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Also put results of different code together
+    #[arg(long)]
+    pub any_code: bool,
+}
