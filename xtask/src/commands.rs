@@ -3,8 +3,8 @@
 use crate::options::not_an_option;
 use crate::{
     ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
-    peer_tests, promela, release, root, sanitize, stage, std_tests, targets, tidy, walk, weaken,
-    zoo,
+    peer_tests, promela, release, root, sanitize, stage, std_tests, sweeps, targets, tidy, walk,
+    weaken, zoo,
 };
 use std::path::Path;
 
@@ -184,6 +184,16 @@ const LONGER: &[Command] = &[
         options: "",
         about: &["The same under AddressSanitizer."],
         run: |given| plain(given, &sanitize::asan()),
+    },
+    Command {
+        name: "sweeps",
+        options: sweeps::OPTIONS,
+        about: &[
+            "Run a sweep with GNU parallel, Slurm and Ray, as far as they are installed,",
+            "and with 64 processes that are killed at random times for 10 minutes, on a",
+            "disk that fills up once. All have to make the same bytes.",
+        ],
+        run: |given| tool(sweeps::Request::of(given), sweeps::run),
     },
     Command {
         name: "promela",

@@ -23,6 +23,7 @@ mod repository;
 mod sanitize;
 mod stage;
 mod std_tests;
+mod sweeps;
 mod targets;
 mod tidy;
 mod walk;
