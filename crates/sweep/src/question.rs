@@ -28,6 +28,9 @@ pub struct Question {
     pub(crate) drawn: Vec<Vec<f64>>,
     /// How many points there are, at least 1.
     pub(crate) samples: u32,
+    /// The column of each range in results.
+    pub(crate) ranges: Vec<String>,
+    pub(crate) sampling: Sampling,
 }
 
 /// A value, or a range of which each point has a number.
@@ -82,7 +85,8 @@ const TIME_MAX_US: u64 = 100_000_000;
 /// The ranges so far.
 #[derive(Default)]
 struct Ranges {
-    count: usize,
+    /// The columns of their numbers in results.
+    names: Vec<String>,
     /// Where the first one stands.
     first_at: Option<usize>,
 }
@@ -132,9 +136,10 @@ impl Question {
             None => vec![1],
             Some(entry) => seeds(entry)?,
         };
-        let (samples, drawn) = ranges.drawn(&root)?;
+        let (sampling, samples, drawn) = ranges.drawn(&root)?;
         root.finish()?;
-        Ok(Self { asks, machines, workloads, runs, locks, seeds, drawn, samples })
+        let ranges = ranges.names;
+        Ok(Self { asks, machines, workloads, runs, locks, seeds, drawn, samples, ranges, sampling })
     }
 }
 
@@ -207,13 +212,19 @@ fn unknown<'a>(
 
 impl Ranges {
     /// The values of a key; of a range one slot, whose number is drawn.
-    fn slots(&mut self, entry: TomlItem<'_>, is_whole: bool) -> Result<Vec<Slot>, Error> {
+    /// `within` is what their column begins with.
+    fn slots(
+        &mut self,
+        entry: TomlItem<'_>,
+        within: &str,
+        is_whole: bool,
+    ) -> Result<Vec<Slot>, Error> {
         Ok(match AxisValues::read(entry, is_whole)? {
             AxisValues::Listed(values) => values.into_iter().map(Slot::Fixed).collect(),
             AxisValues::Drawn(range) => {
                 self.first_at.get_or_insert(entry.at());
-                self.count += 1;
-                vec![Slot::Drawn { dimension: self.count - 1, range }]
+                self.names.push(format!("{within}{}", entry.key));
+                vec![Slot::Drawn { dimension: self.names.len() - 1, range }]
             }
         })
     }
@@ -222,13 +233,14 @@ impl Ranges {
     fn set(
         &mut self,
         section: &TomlSection<'_>,
+        within: &str,
         is_whole: fn(&str) -> bool,
         check: &dyn Fn(&str, f64) -> Result<(), String>,
     ) -> Result<Vec<Settled>, Error> {
         let Some(set) = section.section("set")? else { return Ok(vec![Vec::new()]) };
         let mut axes = Vec::new();
         for entry in set.entries() {
-            let slots = self.slots(entry, is_whole(entry.key))?;
+            let slots = self.slots(entry, within, is_whole(entry.key))?;
             for slot in &slots {
                 for value in slot.ends() {
                     let AxisValue::Number(number) = value else {
@@ -269,7 +281,7 @@ impl Ranges {
                 Err(format!("is not a number of a machine{near}"))
             }
         };
-        let settings = self.set(section, counts, &is_known)?;
+        let settings = self.set(section, "set.", counts, &is_known)?;
         section.finish()?;
         let mut choices = Vec::new();
         for named in names(name)? {
@@ -300,7 +312,7 @@ impl Ranges {
             }
             tunable.check(number as u64).map(drop).map_err(|_| refusal())
         };
-        let settings = self.set(section, |_| true, &check)?;
+        let settings = self.set(section, "tunables.", |_| true, &check)?;
         section.finish()?;
         let mut choices = Vec::new();
         for named in names(name)? {
@@ -329,7 +341,7 @@ impl Ranges {
         }
         let mut axes = Vec::new();
         for entry in section.entries().filter(|entry| entry.key != "name") {
-            let slots = self.slots(entry, true)?;
+            let slots = self.slots(entry, "parameters.", true)?;
             let mut is_known = false;
             for workload in &workloads {
                 for value in slots.iter().flat_map(Slot::ends) {
@@ -363,7 +375,7 @@ impl Ranges {
     fn runs(&mut self, section: &TomlSection<'_>) -> Result<Vec<RunChoice>, Error> {
         let entry = section.get("threads")?;
         let mut threads = Vec::new();
-        for slot in self.slots(entry, true)? {
+        for slot in self.slots(entry, "", true)? {
             let how = || {
                 entry.refuse("must be whole numbers from 1 on, \"all\" or a part such as \"50%\"")
             };
@@ -390,13 +402,15 @@ impl Ranges {
     }
 
     /// The points: how many, and for each range the share of the way of each point.
-    fn drawn(&self, root: &TomlSection<'_>) -> Result<(u32, Vec<Vec<f64>>), Error> {
+    fn drawn(&self, root: &TomlSection<'_>) -> Result<(Sampling, u32, Vec<Vec<f64>>), Error> {
         let sampling = match root.find("sampling") {
             None => Sampling::Sobol,
             Some(entry) => Sampling::ALL
                 .into_iter()
                 .find(|sampling| entry.text() == Some(sampling.name()))
-                .ok_or_else(|| entry.refuse("must be \"sobol\" or \"latin-hypercube\""))?,
+                .ok_or_else(|| {
+                    entry.refuse("must be \"sobol\", \"latin-hypercube\" or \"saltelli\"")
+                })?,
         };
         let seed = root.find("sampling_seed").map_or(Ok(1), |entry| entry.whole(0))? as u32;
         let samples = root.find("samples");
@@ -409,7 +423,7 @@ impl Ranges {
                 (None, Some(entry)) => {
                     Err(entry.refuse("is for ranges, and there is none: leave it out"))
                 }
-                (None, None) => Ok((1, Vec::new())),
+                (None, None) => Ok((sampling, 1, Vec::new())),
             };
         };
         let count = entry.whole(1)?;
@@ -420,12 +434,14 @@ impl Ranges {
                 sampling.name()
             )));
         }
-        if self.count > 256 {
-            return Err(root.source.refuse(at, "there are more than 256 ranges: use fewer"));
+        let numbers = self.names.len() as u32;
+        let most = if sampling == Sampling::Saltelli { 128 } else { 256 };
+        if numbers > most {
+            let name = sampling.name();
+            return Err(root.source.refuse(at, &format!("use at most {most} ranges with {name}")));
         }
-        let count = count as u32;
-        let columns = (0..self.count).map(|at| sampling.column(count, at as u32, seed));
-        Ok((count, columns.collect()))
+        let columns = sampling.columns(count as u32, numbers, seed);
+        Ok((sampling, columns.first().map_or(1, Vec::len) as u32, columns))
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 const LEFT_OUT: [&str; 1] = ["sum"];
 
 /// The values of a line by column: `set.pause` is `pause` in `set`.
-fn flat(line: &str) -> Vec<(String, String)> {
+pub(crate) fn flat(line: &str) -> Vec<(String, String)> {
     let object: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
     let mut values = Vec::new();
     for (key, value) in object.into_iter().filter(|(key, _)| !LEFT_OUT.contains(&&**key)) {

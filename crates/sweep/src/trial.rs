@@ -16,6 +16,8 @@ use std::sync::Arc;
 /// One run of one lock, simulated.
 #[derive(Clone, Debug)]
 pub struct Trial {
+    /// Which of the points that were drawn.
+    pub(crate) point: usize,
     /// The machine with its numbers, which trials share.
     pub(crate) machine: Arc<TriedMachine>,
     pub(crate) placement: ThreadPlacement,

@@ -70,6 +70,7 @@ impl Trials {
                         .map(|(tunable, slot)| (*tunable, number(&slot.at(point, drawn)) as u64))
                         .collect();
                     self.all.extend(question.seeds.iter().map(|&seed| Trial {
+                        point,
                         machine: Arc::clone(machine),
                         placement: choice.placement.unwrap_or(fitted),
                         lock: lock.lock,

@@ -119,6 +119,34 @@ fn a_dry_run_says_how_much_there_is_to_do_and_does_nothing() {
 }
 
 #[test]
+fn a_report_says_where_a_lock_gains_in_every_format() {
+    let folder = folder();
+    succeeds(folder.path(), "sweep q.toml --quiet");
+    let line = "sweep report q.toml --map set.transfer_remote,threads --plot m.svg --html p.html --csv g.csv";
+    let text = succeeds(folder.path(), line);
+    assert!(text.contains("simulated: throughput of cna over qspinlock"), "{text}");
+    let threads: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse::<u32>().ok())
+        .collect();
+    assert_eq!(threads, [2, 8, 36], "{text}");
+    let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("written");
+    assert!(read("m.svg").starts_with("<svg ") && read("m.svg").contains("set.transfer_remote"));
+    let page = read("p.html");
+    assert_eq!(page.matches("<tr>").count(), 1 + 4 * 3, "a row for each point");
+    assert_eq!(page.matches("http").count(), 1, "offline: there is only the name of SVG");
+    assert_eq!(read("g.csv").lines().next(), Some("set.transfer_remote,threads,gain"));
+    let other = succeeds(folder.path(), "sweep report q.toml --of qspinlock --over cna --json -");
+    let other: serde_json::Value = serde_json::from_str(&other).expect("JSON");
+    assert_eq!((&other["simulated"], &other["over"]), (&true.into(), &"cna".into()));
+    let saltelli = QUESTION.replacen("samples", "sampling = \"saltelli\"\nsamples", 1);
+    std::fs::write(folder.path().join("s.toml"), saltelli).expect("writable");
+    succeeds(folder.path(), "sweep s.toml --quiet");
+    let text = succeeds(folder.path(), "sweep report s.toml");
+    assert!(text.contains("Sobol indices") && text.contains("set.transfer_remote  "), "{text}");
+}
+
+#[test]
 fn bad_input_gets_one_sentence() {
     let folder = folder();
     for (line, said) in [
@@ -128,6 +156,8 @@ fn bad_input_gets_one_sentence() {
         ("sweep merge none", "name the folder of a sweep"),
         ("sweep merge . --csv t.csv", "has no results"),
         ("sweep", "<FILE.toml>"),
+        ("sweep report q.toml", "name the folder of a sweep"),
+        ("sweep report q.toml --from . --plot m.svg", "--map"),
     ] {
         let output = lockwright_in(folder.path(), line);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));

@@ -2,7 +2,7 @@
 
 use crate::options::between;
 use clap::{Args, Subcommand};
-use lockwright_report::Progress;
+use lockwright_report::{DocumentArgs, Progress};
 use std::path::PathBuf;
 
 /// Arguments of `sweep`.
@@ -42,6 +42,43 @@ pub enum SweepCommand {
   lockwright sweep merge here.sweep there.sweep --jsonl all.jsonl
   lockwright sweep merge numa.sweep > numa.jsonl")]
     Merge(MergeArgs),
+    /// Say where one lock beats another, how sure that is, and which numbers decide it
+    #[command(before_help = "Examples:
+  lockwright sweep report numa.toml
+  lockwright sweep report numa.toml --of cna --over mcs --csv gains.csv
+  lockwright sweep report numa.toml --map set.pause,threads --html a.html")]
+    Report(ReportArgs),
+}
+
+/// Arguments of `sweep report`.
+#[derive(Clone, Debug, Args)]
+pub struct ReportArgs {
+    /// The question whose results are there
+    #[arg(value_name = "FILE.toml")]
+    pub question: PathBuf,
+    /// The folders of the results [default: FILE.sweep]
+    #[arg(long, value_name = "FOLDER,...", value_delimiter = ',')]
+    pub from: Vec<PathBuf>,
+    /// The lock whose gain it is, as a column of the results has it, with its tunables [default: the second one of
+    /// the question]
+    #[arg(long, value_name = "LOCK")]
+    pub of: Option<String>,
+    /// The lock that it is compared with [default: the first one]
+    #[arg(long, value_name = "LOCK")]
+    pub over: Option<String>,
+    /// Draw a map over two columns of the results, such as set.transfer_remote,threads, with the line where one
+    /// lock overtakes the other
+    #[arg(long, value_name = "X,Y")]
+    pub map: Option<String>,
+    /// Write the map here
+    #[arg(long, value_name = "FILE.svg", requires = "map")]
+    pub plot: Option<PathBuf>,
+    /// Write a page with all of it, which can be sorted and filtered, here
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+    /// Documents.
+    #[command(flatten)]
+    pub documents: DocumentArgs,
 }
 
 /// Arguments of `sweep merge`.

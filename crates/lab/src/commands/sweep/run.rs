@@ -1,11 +1,12 @@
 //! Running a sweep, and putting its parts together.
 
-use super::args::{MergeArgs, SweepArgs, SweepCommand};
+use super::args::{MergeArgs, ReportArgs, SweepArgs, SweepCommand};
 use crate::outcome::exit_code;
 use lockwright_cells::error::Error;
-use lockwright_report::{complain, count, plural, print};
+use lockwright_report::{Destination, Outputs, complain, count, plural, print};
 use lockwright_sweep::{
-    CODE, Merged, Part, Question, Ran, Store, SweepCost, Trials, merge, to_csv,
+    CODE, GainReport, Merged, Part, Question, Ran, Store, SweepCost, Trials, map, merge, page,
+    to_csv,
 };
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, Write};
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 pub fn run(args: &SweepArgs) -> Result<ExitCode, Error> {
     match (&args.command, &args.question) {
         (Some(SweepCommand::Merge(args)), _) => merge_parts(args).map(|()| ExitCode::SUCCESS),
+        (Some(SweepCommand::Report(args)), _) => report(args).map(|()| ExitCode::SUCCESS),
         (None, Some(question)) => sweep(args, question),
         (None, None) => {
             Err(Error::usage("name the file of a question: lockwright sweep FILE.toml"))
@@ -43,6 +45,32 @@ fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
     let ran = lockwright_sweep::run(&trials, parted.part, &mut store, jobs, args.progress)?;
     print(&told(ran, store.path()))?;
     Ok(exit_code(ran.failed > 0, ran.interrupted))
+}
+
+/// Says what the results say.
+fn report(args: &ReportArgs) -> Result<(), Error> {
+    let destination = |path: &Option<PathBuf>| path.as_ref().map(Destination::open).transpose();
+    let (plot, html) = (destination(&args.plot)?, destination(&args.html)?);
+    let outputs = Outputs::open(&args.documents, args.plot.as_ref())?;
+    let question = Question::from_path(&args.question)?;
+    let trials = Trials::of(&question)?;
+    let usual = [args.question.with_extension("sweep")];
+    let folders = if args.from.is_empty() { &usual[..] } else { &args.from };
+    let [of, over] = [&args.of, &args.over].map(|lock| lock.as_deref());
+    let report = GainReport::new(&question, &trials, folders, of, over)?;
+    let columns = args.map.as_ref().map(|columns| {
+        let how = "--map needs two columns, such as set.transfer_remote,threads";
+        columns.split_once(',').ok_or_else(|| Error::usage(how))
+    });
+    let columns = columns.transpose()?;
+    let drawn = columns.map(|(x, y)| map(&report, x.trim(), y.trim())).transpose()?;
+    if let (Some(plot), Some(drawn)) = (plot, &drawn) {
+        plot.write(drawn.as_bytes())?;
+    }
+    if let Some(html) = html {
+        html.write(page(&report, drawn.as_slice()).as_bytes())?;
+    }
+    outputs.finish(&report)
 }
 
 /// What a sweep would do.
