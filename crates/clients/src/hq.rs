@@ -3,22 +3,22 @@
 use crate::{Client, Migrate};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::hq::HqPlatform;
 use lockwright::hq::testing::{Absent, QueuesAtOnce};
+use lockwright::hq::{HqBounded, HqPlatform, HqPolicy, HqPosted};
 use lockwright::platform::Guarded;
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
 /// A lock, and what it guards.
-struct Counter<P: HqPlatform, const IN_ORDER: bool> {
-    lock: QueuesAtOnce<P, IN_ORDER>,
+struct Counter<P: HqPlatform, F, const IN_ORDER: bool> {
+    lock: QueuesAtOnce<P, F, IN_ORDER>,
     count: Guarded<P, u64>,
     /// Owners, as the threads count them, unseen by the machine.
     owners: AtomicU64,
 }
 
-impl<P: HqPlatform, const IN_ORDER: bool> Counter<P, IN_ORDER> {
-    fn new(lock: QueuesAtOnce<P, IN_ORDER>) -> Self {
+impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
+    fn new(lock: QueuesAtOnce<P, F, IN_ORDER>) -> Self {
         Self { lock, count: Guarded::new(0), owners: AtomicU64::new(0) }
     }
     /// One whose lock is held.
@@ -57,13 +57,13 @@ pub const BY_NODE: &str = "hq-by-node";
 
 /// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start, or `IN_ORDER`
 /// at first. The first thread begins as the owner, so that all of them may queue at once.
-pub struct ByNode<P: Platform, const IN_ORDER: bool = false> {
-    counter: Counter<P, IN_ORDER>,
+pub struct ByNode<P: Platform, F = HqPosted, const IN_ORDER: bool = false> {
+    counter: Counter<P, F, IN_ORDER>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, const IN_ORDER: bool> Client for ByNode<P, IN_ORDER> {
+impl<P: Platform, F: HqPolicy, const IN_ORDER: bool> Client for ByNode<P, F, IN_ORDER> {
     const NAME: &'static str = BY_NODE;
 
     fn new(threads: usize) -> Self {
@@ -95,18 +95,18 @@ const LOCKS: usize = 65;
 /// The same with two such locks that use the same metadata, one after the other. The first thread begins as the owner
 /// of both. It gives the first one back and takes it again: if it comes late to the queue, another thread waits for
 /// the second lock, with the same metadata.
-pub struct SharedMetadata<P: Platform> {
-    counters: [Counter<P, false>; LOCKS],
+pub struct SharedMetadata<P: Platform, F = HqPosted> {
+    counters: [Counter<P, F, false>; LOCKS],
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform> SharedMetadata<P> {
+impl<P: Platform, F: HqPolicy> SharedMetadata<P, F> {
     /// The same two for every caller.
-    fn pair(&self) -> [&Counter<P, false>; 2] {
+    fn pair(&self) -> [&Counter<P, F, false>; 2] {
         let later = |at: usize| self.counters[at + 1..].iter().map(move |other| (at, other));
         let mut pairs = (0..LOCKS).flat_map(later);
-        let shares = |(at, other): &(usize, &Counter<P, false>)| {
+        let shares = |(at, other): &(usize, &Counter<P, F, false>)| {
             self.counters[*at].lock.shares_metadata_with(&other.lock)
         };
         let (first, second) = pairs.find(shares).expect("there are fewer entries than locks");
@@ -114,7 +114,7 @@ impl<P: Platform> SharedMetadata<P> {
     }
 }
 
-impl<P: Platform> Client for SharedMetadata<P> {
+impl<P: Platform, F: HqPolicy> Client for SharedMetadata<P, F> {
     const NAME: &'static str = SHARED_METADATA;
 
     fn new(threads: usize) -> Self {
@@ -146,7 +146,7 @@ impl<P: Platform> Client for SharedMetadata<P> {
 /// of the last queue, which is absent, too. Thread 0 acts for both. Thread 1 takes the lock, as
 /// another waiter of one of these queues or with a queue of its own.
 pub struct EndOfList<P: Platform> {
-    counter: Box<Counter<P, false>>,
+    counter: Box<Counter<P, HqPosted, false>>,
     /// In the order in which they are served.
     absent: [Absent; 2],
 }
@@ -181,6 +181,64 @@ impl<P: Migrate> Client for EndOfList<P> {
             unsafe { self.counter.increment() };
             // SAFETY: as above.
             unsafe { self.counter.lock.unlock() };
+        }
+    }
+    fn finish(&self) {
+        self.counter.finish(3);
+    }
+}
+
+/// A lock turns to HQ mode under load. It has been in that mode before. Two absent waiters have queued in order of
+/// arrival. Thread 0 acts for both: the first one turns the lock. Thread 1 takes the lock meanwhile. If it is `LATE`,
+/// it found the lock in HQ mode before.
+pub struct TurnsUnderLoad<P: Platform, const LATE: bool> {
+    counter: Box<Counter<P, HqBounded, false>>,
+    absent: [Absent; 2],
+    /// Of the metadata, which is over.
+    number_of_use: u64,
+}
+
+impl<P: Migrate, const LATE: bool> Client for TurnsUnderLoad<P, LATE> {
+    const NAME: &'static str = "hq-turns-under-load";
+
+    fn new(threads: usize) -> Self {
+        assert_eq!(threads, 2, "two threads, and absent waiters on other CPUs");
+        let counter = Box::new(Counter::new(QueuesAtOnce::new()));
+        P::run_on_cpu(2);
+        let before = counter.lock.enqueue_absent();
+        let number_of_use = counter.lock.number_of_use();
+        // SAFETY: built above.
+        unsafe { counter.lock.act_for(before) };
+        // SAFETY: taken in its name.
+        unsafe { counter.lock.unlock() };
+        let on = |cpu| {
+            P::run_on_cpu(cpu);
+            counter.lock.enqueue_absent_in_order()
+        };
+        let absent = [on(2), on(3)];
+        P::run_on_cpu(0);
+        Self { counter, absent, number_of_use }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let lock = &self.counter.lock;
+        if thread == 1 {
+            match LATE {
+                true => lock.lock_late(self.number_of_use),
+                false => lock.lock(),
+            }
+            // SAFETY: taken above.
+            unsafe { self.counter.increment() };
+            // SAFETY: as above.
+            return unsafe { lock.unlock() };
+        }
+        for absent in self.absent {
+            // SAFETY: built in `new`, and no other thread acts for it.
+            unsafe { lock.act_for(absent) };
+            // SAFETY: taken in its name.
+            unsafe { self.counter.increment() };
+            // SAFETY: as above.
+            unsafe { lock.unlock() };
         }
     }
     fn finish(&self) {

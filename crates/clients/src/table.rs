@@ -30,7 +30,7 @@ use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
 use lockwright::futex3::{Futex3, Spin100};
-use lockwright::hq::HqSpinlock;
+use lockwright::hq::{HqBounded, HqSpinlock};
 use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
 use lockwright::osq::testing::OsqMutex;
@@ -254,6 +254,10 @@ clients_of_types! { own_clients, visit_own, P;
     HqSpinlock<P> {
         hq::BY_NODE => ByNode<P>;
         hq::SHARED_METADATA => SharedMetadata<P>;
+    }
+    HqSpinlock<P, HqBounded> {
+        hq::BY_NODE => ByNode<P, HqBounded>;
+        hq::SHARED_METADATA => SharedMetadata<P, HqBounded>;
     }
 }
 

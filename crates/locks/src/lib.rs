@@ -148,7 +148,8 @@
 //!   which the waiters of `semaphore`, `rwlock` and `percpu_rwlock` sleep. The waiters of `once` and `barrier` sleep in
 //!   the kernel's queue, too, and are all woken at once.
 //! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
-//!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too, and `hq` was posted to become its.
+//!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too, and `hq` was posted to become its; `hq-bounded` is a
+//!   tuned form of `hq`.
 //! - `unfair`, `ticket`, `mcs`, `clh`, `futex3`, `word_lock` and `kernel_mutex` are reference locks to compare with,
 //!   and `busted` has locks that are broken on purpose.
 //! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.

@@ -362,6 +362,8 @@ locks! { $ P;
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
     hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],
         "the hierarchical queued spinlock (HQ) of 2025: under contention, one queue for each NUMA node";
+    hq_bounded: "hq-bounded", Product, crate::hq::HqSpinlock<P, crate::hq::HqBounded> [spins],
+        "hq tuned: a queue for each NUMA node only while many threads wait, and then also without a pause";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,

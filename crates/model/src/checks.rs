@@ -6,7 +6,7 @@
 
 pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
-use crate::hq_checks::of_hq;
+use crate::hq_checks::{of_hq, of_hq_bounded};
 use crate::mutex_checks::{of_mutex, without_condvar};
 use crate::once_checks::of_once;
 use crate::qrwlock_checks::of_qrwlock;
@@ -20,7 +20,7 @@ use crate::sleeping_checks;
 use crate::timed_spin_checks::{of_resilient, of_timed};
 use crate::{Loom, MachineSettings};
 use lockwright::futex3::{Futex3, Spin100};
-use lockwright::hq::HqSpinlock;
+use lockwright::hq::{HqBounded, HqSpinlock};
 use lockwright::kernel_mutex::KernelMutex;
 use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
@@ -100,6 +100,7 @@ own_rows! {
     Also OsqMutex<Loom> => of_osq;
     Also RawQRwLock<Loom> => of_qrwlock;
     Also HqSpinlock<Loom> => of_hq;
+    Also HqSpinlock<Loom, HqBounded> => of_hq_bounded;
     Also RawSeqLock<Loom, 2> => of_seqlock;
     Also RawSemaphore<Loom, 1> => of_semaphore;
     Also QSpinlock<Loom> => of_fifo;

@@ -5,23 +5,46 @@
 use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
 use lockwright::hq::testing::QueuesAtOnce;
+use lockwright::hq::{HqBounded, HqPolicy, HqPosted};
 use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
-use lockwright_clients::hq::{ByNode, EndOfList, SharedMetadata};
+use lockwright_clients::hq::{ByNode, EndOfList, SharedMetadata, TurnsUnderLoad};
 
 /// At the end of a list, in one of its queues.
 const PREEMPTIONS_MAX: usize = 1;
 /// At the end of a list, with a queue of its own: there two threads do the work of three.
 const PREEMPTIONS_MAX_AT_END: usize = 2;
+/// Where a lock turns to HQ mode under load: with one more it takes a minute.
+const PREEMPTIONS_MAX_AT_TURN: usize = 2;
+
+fn on(numa: &[u32]) -> MachineSettings {
+    MachineSettings::flat(numa.len() as u32).with_numa(numa)
+}
+/// The same, where locks turn to HQ mode at the first occasion.
+fn soon(numa: &[u32]) -> MachineSettings {
+    on(numa)
+        .with_tunable(Tunable::hqlock_general_handoffs_turn_numa, 0)
+        .with_tunable(Tunable::hqlock_waiters_turn_numa, 1)
+}
+
+/// The rows of `hq-bounded`: those of `hq` but for the end of the list, whose code is the same, and two threads with
+/// absent waiters where it turns.
+pub(crate) fn of_hq_bounded(lock: &'static LockRow) -> Vec<Check> {
+    let mut checks = of_queues::<HqBounded>(lock);
+    // Thread 0 turns the lock, on node 0.
+    for (name, node) in [("the same node", 0), ("another node", 1)] {
+        let check = row::<TurnsUnderLoad<Loom, false>>(lock, name, 2, soon(&[0, node, 0, 1]));
+        checks.push(Check { preemptions_max: PREEMPTIONS_MAX_AT_TURN, ..check });
+    }
+    for (name, node) in [("late, the same node", 0), ("late, another node", 1)] {
+        let check = row::<TurnsUnderLoad<Loom, true>>(lock, name, 2, soon(&[0, node, 0, 1]));
+        checks.push(Check { preemptions_max: PREEMPTIONS_MAX_AT_TURN, ..check });
+    }
+    checks
+}
 
 pub(crate) fn of_hq(lock: &'static LockRow) -> Vec<Check> {
-    let on = |numa: &[u32]| MachineSettings::flat(numa.len() as u32).with_numa(numa);
-    let mut checks = vec![
-        row::<ByNode<Loom>>(lock, "two, nodes 00", 2, on(&[0, 0])),
-        row::<ByNode<Loom>>(lock, "two, nodes 01", 2, on(&[0, 1])),
-        row::<SharedMetadata<Loom>>(lock, "two, nodes 00", 2, on(&[0, 0])),
-        row::<SharedMetadata<Loom>>(lock, "two, nodes 01", 2, on(&[0, 1])),
-    ];
+    let mut checks = of_queues::<HqPosted>(lock);
     // The absent waiters are on CPUs 2 to 4.
     let ends = [
         ("a third node", 2, PREEMPTIONS_MAX_AT_END),
@@ -32,9 +55,19 @@ pub(crate) fn of_hq(lock: &'static LockRow) -> Vec<Check> {
         let end_of_list = row::<EndOfList<Loom>>(lock, name, 2, on(&[0, node, 0, 0, 1]));
         checks.push(Check { preemptions_max, ..end_of_list });
     }
-    // A last waiter that was handed the lock leaves it undecided.
-    let soon = on(&[0, 1, 0]).with_tunable(Tunable::hqlock_general_handoffs_turn_numa, 0);
-    checks.push(row::<ByNode<Loom, true>>(lock, "in one queue at first", 3, soon.clone()));
-    checks.extend(three_on::<QueuesAtOnce<Loom, true>>(lock, "in one queue at first", soon));
+    checks
+}
+
+fn of_queues<F: HqPolicy>(lock: &'static LockRow) -> Vec<Check> {
+    let mut checks = vec![
+        row::<ByNode<Loom, F>>(lock, "two, nodes 00", 2, on(&[0, 0])),
+        row::<ByNode<Loom, F>>(lock, "two, nodes 01", 2, on(&[0, 1])),
+        row::<SharedMetadata<Loom, F>>(lock, "two, nodes 00", 2, on(&[0, 0])),
+        row::<SharedMetadata<Loom, F>>(lock, "two, nodes 01", 2, on(&[0, 1])),
+    ];
+    // A last waiter that was handed the lock leaves it undecided. `hq-bounded` turns if one waiter is behind the head.
+    let soon = soon(&[0, 1, 0]);
+    checks.push(row::<ByNode<Loom, F, true>>(lock, "in one queue at first", 3, soon.clone()));
+    checks.extend(three_on::<QueuesAtOnce<Loom, F, true>>(lock, "in one queue at first", soon));
     checks
 }

@@ -3,7 +3,7 @@
 //! `LOCKWRIGHT_CHECK=usual` samples eight times as many, `full` a hundred times as many as that.
 
 use lockwright::events::Event;
-use lockwright::hq::HqSpinlock;
+use lockwright::hq::{HqBounded, HqSpinlock};
 use lockwright::qspinlock::cna::V10;
 use lockwright::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
@@ -43,7 +43,9 @@ fn every_second_lock_holds(threads: usize, first: usize) {
                 assert!(count(event, |_| true) > 0, "{lock} never reached {}", event.name());
             }
         }
-        if type_of::<Shuttle>(row) == Some(TypeId::of::<HqSpinlock<Shuttle>>()) {
+        let of_hq =
+            [TypeId::of::<HqSpinlock<Shuttle>>(), TypeId::of::<HqSpinlock<Shuttle, HqBounded>>()];
+        if type_of::<Shuttle>(row).is_some_and(|lock| of_hq.contains(&lock)) {
             let queued = count(Event::hq_mode_on, |on| on.starts_with("2 NUMA"));
             assert!(queued > 0, "{lock} has never queued by node");
             let passed = count(Event::hq_handoff_remote, |on| on.starts_with("2 NUMA"));

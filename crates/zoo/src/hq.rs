@@ -93,4 +93,52 @@ bugs! {
         source: "design: H6 of the lock's table of orderings",
         edits: [relax "hq/queue.rs": "metadata.queue(before).next.store(own.into(), Release)"],
     }
+    "160" NotReserved in HQ_BOUNDED, seen BY_LOOM {
+        what: "The owner turns the lock to HQ mode while the queue for its waiters is open. A thread of its node finds this queue empty and appends it, so that it is in the list twice.",
+        source: "design: the owner reserves the queue before the lock turns",
+        edits: [change "hq/under_load.rs": "!queue.reserve(sequence, id)" => "false"],
+    }
+    "161" NewestLookedUpEarly in HQ_BOUNDED, seen BY_LOOM {
+        what: "The owner reads the newest waiter, and then turns the lock to HQ mode. A thread that joined the one queue in between is behind the end of its queue. It waits for ever.",
+        source: "design: the exchange that turns the lock says who is the newest waiter",
+        edits: [
+            change "hq/under_load.rs": "queue.open(sequence, self.exchange_queues(own));"
+                => r"{
+                let newest = HqWord::from_bits(self.word.load(Relaxed)).tail();
+                self.exchange_queues(own);
+                queue.open(sequence, newest);
+            }",
+        ],
+    }
+    "162" ReservedInNewUse in HQ_BOUNDED, seen BY_LOOM {
+        what: "The owner reserves the queue with the number of the new use. A thread of its node joins behind the owner before the queue is open, and takes the place of the next waiter in the owner's link.",
+        source: "design: a queue is reserved with a number that no use has",
+        edits: [change "hq/pool.rs": "tail_of(sequence - 1, id.code())" => "tail_of(sequence, id.code())"],
+    }
+    "163" QueueOfOwnNode in HQ_BOUNDED, seen BY_LOOM {
+        what: "A waiter that queued in order of arrival, and finds the lock in HQ mode, acts for the queue of its own NUMA node. It is in the queue of the node of the owner that turned the lock.",
+        source: "design: the metadata name the queue that was the one queue",
+        edits: [change "hq/queue.rs": "metadata.entry.first_queue()" => "metadata.own_queue()"],
+    }
+    "164" ModeUnread in HQ_BOUNDED, seen BY_LOOM {
+        what: "A waiter that queued in order of arrival does not look if the lock has turned to HQ mode. It takes the ends of the list of queues for the newest waiter, and waits for one behind it that does not come.",
+        source: "design: what the tail means depends on the mode",
+        edits: [
+            change "hq/queue.rs": "F::TURN.is_under_load() && seen.mode() == Mode::Hq" => "false",
+        ],
+    }
+    "165" LateThreadOverwritten in HQ_BOUNDED, seen BY_LOOM {
+        what: "The owner reserves a queue in which a late thread of an older use waits. That thread is the first waiter of a queue that is not in the list, as it believes, and appends it: the queue is in the list twice.",
+        source: "design: only an empty queue is reserved",
+        edits: [change "hq/pool.rs": "code_of(tail).node().is_none()" => "true"],
+    }
+    "166" TurnsForFew in HQ_BOUNDED, seen EXPLORED_EDIT {
+        what: "The head does not look how many wait. With few threads the lock turns to HQ mode, where each of them is alone on its NUMA node, and is slower than a plain queue.",
+        source: "HQ, postings of November and December 2025: below about eight threads it is slower than the queued spinlock",
+        tests: [simulated("hq::the_bounded_lock_turns_while_many_wait_and_not_for_few")],
+        edits: [
+            change "hq/queue.rs": "waiters.is_some_and(|waiters| has_waiters::<P>(id, waiters))"
+                => "waiters.is_some()",
+        ],
+    }
 }

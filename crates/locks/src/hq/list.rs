@@ -25,14 +25,14 @@
 use super::pool::{Metadata, NumaQueue};
 use super::queue::{Role, leave, wait_for_next};
 use super::word::Queues;
-use super::{FAIRNESS_THRESHOLD, HqPlatform, HqSpinlock, HqWord};
+use super::{FAIRNESS_THRESHOLD, HqPlatform, HqPolicy, HqSpinlock, HqWord};
 use crate::events::Event;
 use crate::platform::Atomic;
-use crate::queue::{NodeId, link_to, linked, named, node};
+use crate::queue::{NodeId, TailCode, link_to, linked, named, node};
 use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-impl<P: HqPlatform> HqSpinlock<P> {
+impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     /// As the head of the lock, from queue `own` of the list, after `handoffs` within it: takes the lock and makes
     /// another waiter the head.
     pub(super) fn wait_by_node(&self, metadata: &Metadata<P>, own: u8, id: NodeId, handoffs: u32) {
@@ -42,10 +42,13 @@ impl<P: HqPlatform> HqSpinlock<P> {
             if !is_only || !metadata.queue(own).ends_with(id) {
                 break;
             }
-            let left = seen.undecided().held();
-            // (q q,hq,0,0) -> (invalid,undecided,0,1)
+            let left = match F::TURN.is_under_load() {
+                true => seen.queued(TailCode::NONE).held(),
+                false => seen.undecided().held(),
+            };
+            // (q q,hq,0,0) -> (invalid,undecided,0,1) or (0,queued,0,1)
             // ordering: Relaxed; the lock was acquired where it was seen free, H4, and nothing is read through an
-            // invalid tail. On failure Relaxed: the failure value is not used.
+            // invalid or empty tail. On failure Relaxed: the failure value is not used.
             if self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok() {
                 leave(metadata, own, id);
                 metadata.entry.give_back();
@@ -57,7 +60,7 @@ impl<P: HqPlatform> HqSpinlock<P> {
     }
 
     /// As the owner: makes another waiter the head of the lock.
-    fn hand_over(&self, metadata: &Metadata<P>, own: u8, id: NodeId, handoffs: u32) {
+    pub(super) fn hand_over(&self, metadata: &Metadata<P>, own: u8, id: NodeId, handoffs: u32) {
         let queue = metadata.queue(own);
         let next = behind(queue, id);
         let to = match next {

@@ -1,12 +1,15 @@
 #![doc = include_str!("README.md")]
 
 mod list;
+mod policy;
 mod pool;
 mod queue;
 #[cfg(feature = "internals")]
 pub mod testing;
+mod under_load;
 mod word;
 
+pub use policy::{HqBounded, HqPolicy, HqPosted, HqTurn};
 pub use pool::{Entry, NumaQueue};
 pub use word::HqWord;
 
@@ -18,6 +21,7 @@ use crate::platform::{
 use crate::queue::QueuePlatform;
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
+use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// What the hierarchical queued spinlock asks for.
@@ -30,23 +34,22 @@ impl<P> HqPlatform for P where
 {
 }
 
-/// Handoffs in queued mode above which the lock tries HQ mode, if the tunable is not set.
-const GENERAL_HANDOFFS: u64 = 50;
 /// Handoffs within a NUMA node above which another one gets its turn, if the tunable is not set.
 const FAIRNESS_THRESHOLD: u64 = 1000;
 /// How many looks a newly arriving thread grants a handover to the pending waiter before it queues.
 const HANDOVER_LOOKS: u32 = 512;
 
-/// The hierarchical queued spinlock (HQ).
+/// The hierarchical queued spinlock (HQ). Its policy `F` says when it turns to HQ mode.
 ///
 /// Four bytes. Unlocked is the type bit, not zero. `unlock` does not touch the lock after its releasing store. Queue
 /// nodes and metadata belong to a process, so the lock must not lie in memory that is shared between processes.
 #[repr(transparent)]
-pub struct HqSpinlock<P: Cells> {
+pub struct HqSpinlock<P: Cells, F = HqPosted> {
     word: P::Word,
+    policy: PhantomData<F>,
 }
 
-impl<P: HqPlatform> RawLock for HqSpinlock<P> {
+impl<P: HqPlatform, F: HqPolicy> RawLock for HqSpinlock<P, F> {
     const ORDER: Order = Order::Grouped;
 
     fn fairness_threshold(
@@ -85,10 +88,10 @@ impl<P: HqPlatform> RawLock for HqSpinlock<P> {
     }
 }
 
-impl<P: HqPlatform> HqSpinlock<P> {
+impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     /// A lock in this state. Constants hold zero, so it is stored: no other thread knows the lock yet.
     fn with_word(word: HqWord) -> Self {
-        let lock = Self { word: Zeroed::zeroed() };
+        let lock = Self { word: Zeroed::zeroed(), policy: PhantomData };
         // ordering: Relaxed; published when the lock is.
         lock.word.store(word.bits(), Relaxed);
         lock

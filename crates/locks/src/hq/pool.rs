@@ -8,7 +8,9 @@
 //!         |       owner: name of the lock, or 0         |
 //!         +---------------------------------------------+
 //!         |   sequence: odd while a lock owns the entry |
-//!         +---------------------------------------------+
+//!         +----------------------------+----------------+
+//!         |  first_queue               |    see `under_load`
+//!         +----------------------------+
 //! queue   +----------------------------+-------------+
 //!         |      sequence number       |  tail code  |    tail
 //!         +----------------------------+-------------+
@@ -37,6 +39,8 @@ pub struct Entry<P: Cells> {
     owner: P::U64,
     /// The number of the use, which is odd; even between two uses.
     sequence: P::U64,
+    /// The queue that was the one queue of the lock, counted from 1, if HQ mode began under load.
+    first_queue: P::U32,
 }
 
 /// The queue of one NUMA node in an entry.
@@ -80,7 +84,7 @@ impl<P: Cells> Entry<P> {
     /// An entry that no lock has used.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self { owner: Zeroed::zeroed(), sequence: Zeroed::zeroed() }
+        Self { owner: Zeroed::zeroed(), sequence: Zeroed::zeroed(), first_queue: Zeroed::zeroed() }
     }
     /// Returns `true` if no lock uses it, and each use has ended once.
     pub fn is_free(&self) -> bool {
@@ -126,12 +130,26 @@ impl<P: Cells> Entry<P> {
         // ordering: Relaxed; in `use_by` only compared, elsewhere acquired with the word, H5.
         self.sequence.load(Relaxed)
     }
+    /// As the owner that turns the lock to HQ mode: waiters of the one queue are in this queue from now on.
+    pub(super) fn begins_with(&self, queue: u8) {
+        // ordering: Relaxed; read by heads of the lock only, H3.
+        self.first_queue.store(queue.into(), Relaxed);
+    }
+    /// The queue of waiters that joined before HQ mode began under load.
+    pub(super) fn first_queue(&self) -> u8 {
+        // ordering: Relaxed; written by a head, H3.
+        self.first_queue.load(Relaxed) as u8
+    }
 }
 
 impl<P: ConstCells> Entry<P> {
     /// An entry that no lock has used, in a constant.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const FRESH: Self = Self { owner: ConstZeroed::ZEROED, sequence: ConstZeroed::ZEROED };
+    pub const FRESH: Self = Self {
+        owner: ConstZeroed::ZEROED,
+        sequence: ConstZeroed::ZEROED,
+        first_queue: ConstZeroed::ZEROED,
+    };
 }
 
 /// The code in a tail.
@@ -180,6 +198,23 @@ impl<P: Cells> NumaQueue<P> {
                 Err(now) => tail = now,
             }
         }
+    }
+    /// Keeps threads out of an empty queue, before the use with this number has a list of queues. `id` stands for its
+    /// waiters. `false` if a late thread is or was in the queue.
+    pub(super) fn reserve(&self, sequence: u64, id: NodeId) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let tail = self.tail.load(Relaxed);
+        // No use has an even number.
+        let reserved = tail_of(sequence - 1, id.code());
+        // ordering: Acquire; H9. On failure Relaxed: the failure value is not used.
+        tail >> CODE_BITS < sequence
+            && code_of(tail).node().is_none()
+            && self.tail.compare_exchange(tail, reserved, Acquire, Relaxed).is_ok()
+    }
+    /// Lets threads join a reserved queue, behind the waiter `newest`.
+    pub(super) fn open(&self, sequence: u64, newest: TailCode) {
+        // ordering: Release; H1.
+        self.tail.store(tail_of(sequence, newest), Release);
     }
     /// Lets the waiters of the queue be of the use with this number, an older one or not.
     pub(super) fn belongs_to(&self, sequence: u64) {

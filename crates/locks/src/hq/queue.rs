@@ -1,13 +1,13 @@
 //! How a thread queues in each mode, and how the mode changes.
 
 use super::pool::{Joined, Metadata, Taken};
+use super::under_load::has_waiters;
 use super::word::{Mode, Queues};
-use super::{GENERAL_HANDOFFS, HqPlatform, HqSpinlock, HqWord};
+use super::{HqPlatform, HqPolicy, HqSpinlock, HqWord};
 use crate::events::Event;
 use crate::platform::Atomic;
 use crate::queue::{NodeId, QNode, TailCode, link_to, named, node};
 use crate::raw::RawLock;
-use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// What a waiter is told that it is.
@@ -58,7 +58,7 @@ pub(super) fn wait_for_next<P: HqPlatform>(me: &QNode<P>) -> NodeId {
     named(me.next.cond_load(Acquire, |link| link != 0))
 }
 
-impl<P: HqPlatform> HqSpinlock<P> {
+impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     /// Takes the lock by way of a queue.
     pub(super) fn lock_queue(&self) {
         let Some(id) = P::claim_node() else { return self.lock_without_node() };
@@ -95,25 +95,29 @@ impl<P: HqPlatform> HqSpinlock<P> {
     ///
     /// A compare-exchange of the whole word: the mode is a part of it, and what the tail means depends on the mode.
     fn queue_in_order(&self, seen: HqWord, id: NodeId) -> bool {
+        let prev = self.join_in_order(seen, id);
+        if let Some(prev) = prev {
+            self.wait_in_order(prev, id);
+        }
+        prev.is_some()
+    }
+    /// Makes `id` the newest waiter of the one queue; returns the one before. `None` if the lock has left queued mode.
+    pub(super) fn join_in_order(&self, seen: HqWord, id: NodeId) -> Option<TailCode> {
         let mut seen = seen;
         while seen.mode() == Mode::Queued {
             let joined = seen.queued(id.code());
             // (p,queued,*,*) -> (n,queued,*,*)
             // ordering: AcqRel; H1 both ways. On failure Relaxed: only a hint, re-checked at the next attempt.
             match self.word.compare_exchange(seen.bits(), joined.bits(), AcqRel, Relaxed) {
-                Ok(_) => {
-                    self.wait_in_order(seen.tail(), id);
-                    return true;
-                }
+                Ok(_) => return Some(seen.tail()),
                 Err(now) => seen = HqWord::from_bits(now),
             }
         }
-        false
+        None
     }
 
     /// Waits behind `prev` in the one queue, takes the lock and makes the next waiter the head.
     fn wait_in_order(&self, prev: TailCode, id: NodeId) {
-        let me = node::<P>(id);
         let handoffs = match prev.node() {
             Some(prev) => match wait_behind::<P>(prev, id) {
                 Role::Head(handoffs) => handoffs,
@@ -121,12 +125,25 @@ impl<P: HqPlatform> HqSpinlock<P> {
             },
             None => 0,
         };
+        self.lead_in_order(id, handoffs);
+    }
+    /// As the head after `handoffs`, which has waited in the one queue: takes the lock and makes the next waiter the
+    /// head.
+    pub(super) fn lead_in_order(&self, id: NodeId, handoffs: u32) {
+        let is_due = F::TURN.is_due::<P>(handoffs);
+        let waiters = if is_due { F::TURN.waiters::<P>() } else { None };
+        let turns = waiters.is_some_and(|waiters| has_waiters::<P>(id, waiters));
         loop {
             let seen = self.wait_for_lock();
+            if F::TURN.is_under_load() && seen.mode() == Mode::Hq {
+                let metadata = Metadata::of(&self.word);
+                let own = metadata.entry.first_queue();
+                return self.wait_by_node(&metadata, own, id, handoffs);
+            }
             if seen.tail() != id.code() {
                 break;
             }
-            let left = match u64::from(handoffs) > general_handoffs::<P>() {
+            let left = match is_due && !F::TURN.is_under_load() {
                 true => seen.undecided(),
                 false => seen.queued(TailCode::NONE),
             };
@@ -141,7 +158,12 @@ impl<P: HqPlatform> HqSpinlock<P> {
             }
         }
         self.take_as_head();
-        Role::Head(handoffs.saturating_add(1)).tell::<P>(wait_for_next(me));
+        if turns && self.turn_under_load(id) {
+            return;
+        }
+        // A look begins a new count.
+        let handoffs = if waiters.is_some() { 0 } else { handoffs.saturating_add(1) };
+        Role::Head(handoffs).tell::<P>(wait_for_next(node::<P>(id)));
     }
 
     /// Decides how threads queue from now on: by NUMA node, if the entry is free for this lock.
@@ -205,7 +227,11 @@ impl<P: HqPlatform> HqSpinlock<P> {
     /// Joins the queue of the own NUMA node, unless the lock has left HQ mode.
     fn queue_by_node(&self, id: NodeId) -> bool {
         let metadata = Metadata::of(&self.word);
-        let Some(sequence) = metadata.entry.use_by(metadata.name) else { return false };
+        let sequence = metadata.entry.use_by(metadata.name);
+        sequence.is_some_and(|sequence| self.queue_in_use(&metadata, sequence, id))
+    }
+    /// The same, in the use with this number, which may be over.
+    pub(super) fn queue_in_use(&self, metadata: &Metadata<P>, sequence: u64, id: NodeId) -> bool {
         let own = metadata.own_queue();
         let granted = match metadata.queue(own).join(sequence, id) {
             Joined::Behind(prev) => wait_behind::<P>(prev, id),
@@ -217,15 +243,15 @@ impl<P: HqPlatform> HqSpinlock<P> {
         };
         let handoffs = match granted {
             Role::Head(handoffs) => handoffs,
-            Role::Appender => match self.append(&metadata, own, id) {
+            Role::Appender => match self.append(metadata, own, id) {
                 Some(handoffs) => handoffs,
                 None => {
-                    leave(&metadata, own, id);
+                    leave(metadata, own, id);
                     return false;
                 }
             },
         };
-        self.wait_by_node(&metadata, own, id, handoffs);
+        self.wait_by_node(metadata, own, id, handoffs);
         true
     }
 
@@ -308,9 +334,4 @@ pub(super) fn leave<P: HqPlatform>(metadata: &Metadata<P>, own: u8, id: NodeId) 
 fn unreachable_grant() -> u32 {
     debug_assert!(false, "hq: a waiter in the list was told to append its queue");
     0
-}
-
-/// Handoffs in queued mode above which the lock tries HQ mode.
-fn general_handoffs<P: HqPlatform>() -> u64 {
-    P::tunable(Tunable::hqlock_general_handoffs_turn_numa).unwrap_or(GENERAL_HANDOFFS)
 }

@@ -5,7 +5,7 @@
 
 use super::pool::{Joined, Metadata};
 use super::queue::{Role, link_behind, prepare};
-use super::{HqPlatform, HqSpinlock, HqWord};
+use super::{HqPlatform, HqPolicy, HqPosted, HqSpinlock, HqWord};
 use crate::platform::Cells;
 use crate::queue::{NodeId, node};
 use crate::raw::{Order, RawLock};
@@ -14,9 +14,9 @@ use crate::raw::{Order, RawLock};
 /// two queues. If not `IN_ORDER`, it begins as it is after much contention: the first waiter decides how threads
 /// queue.
 #[repr(transparent)]
-pub struct QueuesAtOnce<P: Cells, const IN_ORDER: bool = false>(HqSpinlock<P>);
+pub struct QueuesAtOnce<P: Cells, F = HqPosted, const IN_ORDER: bool = false>(HqSpinlock<P, F>);
 
-impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
+impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORDER> {
     /// A lock that is held.
     pub fn held() -> Self {
         Self(HqSpinlock::with_word(Self::FREE.held()))
@@ -33,10 +33,11 @@ impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
 #[derive(Clone, Copy, Debug)]
 pub struct Absent {
     id: NodeId,
+    /// 0 if it has queued in order of arrival.
     queue: u8,
 }
 
-impl<P: HqPlatform> QueuesAtOnce<P> {
+impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORDER> {
     /// A waiter on the calling CPU that has queued by NUMA node. If it is the head of the lock, its NUMA node has had
     /// as many handoffs as it may.
     ///
@@ -63,6 +64,41 @@ impl<P: HqPlatform> QueuesAtOnce<P> {
         }
         Absent { id, queue }
     }
+    /// A waiter on the calling CPU that has queued in order of arrival. If it is the head of the lock, there have been
+    /// as many handoffs as can be counted.
+    ///
+    /// # Panics
+    /// If there is no node, or the lock is not in queued mode.
+    pub fn enqueue_absent_in_order(&self) -> Absent {
+        let id = P::claim_node().expect("a node for an absent waiter");
+        prepare::<P>(id);
+        let prev = self.0.join_in_order(HqWord::FREE, id).expect("a lock in queued mode");
+        match prev.node() {
+            Some(prev) => link_behind::<P>(prev, id),
+            None => Role::Head(u32::MAX).tell::<P>(id),
+        }
+        Absent { id, queue: 0 }
+    }
+    /// The number of the use in which the lock has its metadata; 0 if it has none.
+    pub fn number_of_use(&self) -> u64 {
+        let metadata = Metadata::<P>::of(&self.0.word);
+        metadata.entry.use_by(metadata.name).unwrap_or(0)
+    }
+    /// Takes the lock, as a thread that found it in HQ mode in the use with this number, and comes to the queue only
+    /// now.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn lock_late(&self, number: u64) {
+        let id = P::claim_node().expect("a node for a late thread");
+        prepare::<P>(id);
+        let has_lock = self.0.queue_in_use(&Metadata::of(&self.0.word), number, id);
+        // SAFETY: claimed above; as in `lock_queue` no thread reaches it now.
+        unsafe { P::release_node(id) };
+        if !has_lock {
+            self.0.lock_queue();
+        }
+    }
     /// Does what the thread of an absent waiter would do from here on: waits for its turn, then for the lock. The
     /// caller holds the lock afterwards.
     ///
@@ -75,13 +111,16 @@ impl<P: HqPlatform> QueuesAtOnce<P> {
         let Role::Head(handoffs) = Role::wait(node::<P>(id)) else {
             panic!("a waiter in the list was told to append its queue");
         };
-        self.0.wait_by_node(&Metadata::of(&self.0.word), queue, id, handoffs);
+        match queue {
+            0 => self.0.lead_in_order(id, handoffs),
+            _ => self.0.wait_by_node(&Metadata::of(&self.0.word), queue, id, handoffs),
+        }
         // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
         unsafe { P::release_node(id) };
     }
 }
 
-impl<P: HqPlatform, const IN_ORDER: bool> RawLock for QueuesAtOnce<P, IN_ORDER> {
+impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> RawLock for QueuesAtOnce<P, F, IN_ORDER> {
     const ORDER: Order = Order::Grouped;
 
     fn new() -> Self {

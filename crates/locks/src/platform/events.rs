@@ -182,7 +182,8 @@ lock_events! {
     cna_scanned,
     /// Times a hierarchical lock turned to one queue for each NUMA node (HQ mode).
     hq_mode_on,
-    /// Times it did not, because another lock used the metadata that its address stands for.
+    /// Times it did not, because another lock used the metadata that its address stands for, or a late thread was in
+    /// the queue that the waiters were to have.
     hq_mode_refused,
     /// Handoffs to a waiter on the same NUMA node, in HQ mode.
     hq_handoff_local,

@@ -104,9 +104,11 @@ fn waiters_of_another_numa_node_are_passed_for_at_most_the_threshold() {
     // thread passes a thread at most once.
     let bound = 1 + THRESHOLD + 1 + 15;
     let storm = |threshold| Storm::of(&[8, 8]).set(Tunable::hqlock_fairness_threshold, threshold);
-    let report = storm(THRESHOLD).overtaking_max(bound).run("hq");
-    assert_eq!(report.failures, []);
-    assert!(report.count_of(Event::hq_handoff_remote) > 2);
+    for name in ["hq", "hq-bounded"] {
+        let report = storm(THRESHOLD).overtaking_max(bound).run(name);
+        assert_eq!(report.failures, [], "{name}");
+        assert!(report.count_of(Event::hq_handoff_remote) > 2, "{name}");
+    }
     // The threshold is used to the full, and nothing else keeps the bound.
     assert!(is_overtaken(&storm(THRESHOLD).overtaking_max(THRESHOLD - 1).run("hq")));
     assert!(is_overtaken(&storm(u32::MAX.into()).overtaking_max(bound).run("hq")));
@@ -141,4 +143,36 @@ fn a_run_in_hq_mode_has_its_digest() {
     assert!(events.into_iter().all(|event| report.count_of(event) > 0), "{report:?}");
     let found = (report.digest.to_string(), report.events, report.ops_total());
     assert_eq!(found, ("f0ea2e1d45556beace851e72c038d899".to_owned(), 205_528, 4365));
+}
+
+#[test]
+fn the_bounded_lock_turns_while_many_wait_and_not_for_few() {
+    // `hq` needs the pause for that.
+    let turns = |storm: Storm, name| {
+        let report = storm.run(name);
+        assert_eq!(report.failures, [], "{name}");
+        report.count_of(Event::hq_mode_on)
+    };
+    assert_eq!(turns(Storm::of(&[8, 8]).without_pause(), "hq"), 0);
+    assert_eq!(turns(Storm::of(&[8, 8]).without_pause(), "hq-bounded"), 1);
+    // Eight threads do not turn it, with or without a pause: one is the head, so seven are behind it. `hq` turns after
+    // a pause.
+    assert!(turns(Storm::of(&[4, 4]), "hq") > 0);
+    for storm in [Storm::of(&[4, 4]), Storm::of(&[4, 4]).without_pause()] {
+        assert_eq!(turns(storm, "hq-bounded"), 0);
+    }
+    let ten = || Storm::of(&[5, 5]).without_pause();
+    assert_eq!(turns(ten(), "hq-bounded"), 1);
+    assert_eq!(turns(ten().set(Tunable::hqlock_waiters_turn_numa, 10), "hq-bounded"), 0);
+    // More NUMA nodes ask for more waiters.
+    assert_eq!(turns(Storm::of(&[1; 10]).without_pause(), "hq-bounded"), 0);
+}
+
+#[test]
+fn the_bounded_lock_goes_back_to_one_queue_and_turns_again() {
+    let storm = Storm::of(&[4, 1, 1]).set(Tunable::hqlock_general_handoffs_turn_numa, 0);
+    let report = storm.set(Tunable::hqlock_waiters_turn_numa, 1).run("hq-bounded");
+    assert_eq!(report.failures, []);
+    // Once before the pause, and once after it.
+    assert_eq!(report.count_of(Event::hq_mode_on), 2);
 }
